@@ -1,0 +1,88 @@
+# Everything a fresh machine with python3 (3.11 or newer, with venv), git and make needs:
+#   make test    tests, types, lint          make demo    a scratch repository behind the gate
+#   make bench   speed against peers         make help    the rest
+PYTHON ?= python3
+WORKERS ?= 2
+BENCH ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PEERS := build/peers
+PYTEST := $(BIN)/python -m pytest
+
+# Stamps, not folders: a venv whose installation was cut short is made again.
+READY := $(VENV)/.ready
+PEERS_READY := $(PEERS)/.ready
+
+.PHONY: help test lint types unit format format-check demo bench test-tools test-clients test-runner clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make test          lint, types, then the tests with branch coverage"
+	@echo "make demo          real commits blocked, mended, warned and passed in a scratch repository"
+	@echo "make bench         medians and ratios against peers; BENCH='--quick' or BENCH='--json FILE'"
+	@echo "make test-tools    the tests that drive the real pre-commit, prek and the like"
+	@echo "make test-clients  the tests that drive the real coding agents"
+	@echo "make test-runner   the tests that drive a real model server"
+	@echo "make lint | types | unit | format | format-check | clean"
+
+# The tests come last, so that their summary is what the run ends with.
+test: lint types unit
+
+lint: $(READY)
+	$(BIN)/ruff check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+unit: $(READY)
+	$(PYTEST) -n $(WORKERS) -m "not tools and not clients and not runner" \
+		--cov=ahp --cov-branch --cov-report=term:skip-covered --cov-fail-under=95
+
+format: $(READY)
+	$(BIN)/ruff format .
+
+format-check: $(READY)
+	$(BIN)/ruff format --check .
+
+demo: $(READY)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh demo/demo.sh
+
+bench: $(READY) $(PEERS_READY)
+	@$(BIN)/python -m bench --peers $(PEERS)/bin $(BENCH)
+
+# pytest exits with 5 when it collected nothing. That is right only while no test carries the mark.
+define marked
+	@PATH="$(CURDIR)/$(PEERS)/bin:$$PATH" $(PYTEST) -m $(1); code=$$?; \
+	if [ $$code -eq 5 ] && ! grep -rqs --include='*.py' 'mark\.$(1)\b' tests; then \
+		echo "no test is marked '$(1)' yet"; \
+	else exit $$code; fi
+endef
+
+test-tools: $(READY) $(PEERS_READY)
+	$(call marked,tools)
+
+test-clients: $(READY)
+	$(call marked,clients)
+
+test-runner: $(READY)
+	$(call marked,runner)
+
+clean:
+	rm -rf $(VENV) build dist .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find ahp tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "ahp needs Python 3.11 or newer; name one: make PYTHON=python3.13 $(MAKECMDGOALS)" >&2; exit 1; }
+	@$(PYTHON) -m venv --clear $(VENV) || \
+		{ echo "python3 cannot make a virtual environment; on Debian: apt install python3-venv" >&2; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' || \
+		{ echo "the packages of pyproject.toml could not be installed: see pip's message above" >&2; exit 1; }
+	@touch $@
+
+$(PEERS_READY): bench/peers.txt
+	@mkdir -p build && $(PYTHON) -m venv --clear $(PEERS)
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement bench/peers.txt || \
+		{ echo "the peers of bench/peers.txt could not be installed (no network?): see pip's message above" >&2; exit 1; }
+	@touch $@
