@@ -1,0 +1,101 @@
+"""What differs between two states of a tree, as `git diff-… --raw --numstat -z` tells it."""
+
+from ahp.protocol.errors import AhpError
+from ahp.system import digest
+
+_NO_MODE = 0
+
+
+class FileChange:
+    """One path of a change.
+
+    `status` is git's letter (A, M, D, R, T), modes are ints (0 where the side is absent), `insertions` and `deletions`
+    count lines (None for what git takes for binary), `old_path` is set for renames only.
+    """
+
+    __slots__ = ("deletions", "insertions", "new_mode", "new_oid", "old_mode", "old_oid", "old_path", "path", "status")
+
+    def __init__(
+        self,
+        path: str,
+        status: str,
+        old_mode: int,
+        new_mode: int,
+        old_oid: str,
+        new_oid: str,
+        old_path: str | None = None,
+    ) -> None:
+        self.path, self.old_path, self.status = path, old_path, status
+        self.old_mode, self.new_mode, self.old_oid, self.new_oid = old_mode, new_mode, old_oid, new_oid
+        self.insertions: int | None = None
+        self.deletions: int | None = None
+
+
+class Change:
+    """The entries of a change in git's order, and its digest: `change1:` + SHA-256 over modes, ids and paths.
+
+    The digest is of the change without rename detection, so that what was staged and what was committed compare equal.
+    """
+
+    __slots__ = ("_digest", "entries")
+
+    def __init__(self, entries: list[FileChange]) -> None:
+        self.entries = entries
+        self._digest = ""
+
+    @property
+    def digest(self) -> str:
+        if not self._digest:
+            lines = "\0".join(sorted(self._lines()))
+            self._digest = "change1:" + digest.sha256(lines.encode("utf-8", "surrogateescape"))
+        return self._digest
+
+    def _lines(self) -> list[str]:
+        lines = []
+        for e in self.entries:
+            if e.old_path is None:
+                lines.append(f"{e.old_mode:o} {e.new_mode:o} {e.old_oid} {e.new_oid} {e.path}")
+            else:
+                none = "0" * len(e.new_oid)
+                lines.append(f"{e.old_mode:o} 0 {e.old_oid} {none} {e.old_path}")
+                lines.append(f"0 {e.new_mode:o} {none} {e.new_oid} {e.path}")
+        return lines
+
+
+def parse(data: bytes) -> Change:
+    """The change in the output of `git diff-index|diff-tree --raw --numstat -z [-M]`. Raises AhpError when cut."""
+    fields = data.decode("utf-8", "surrogateescape").split("\0")
+    entries: list[FileChange] = []
+    by_path: dict[str, FileChange] = {}
+    at, last = 0, len(fields) - 1  # the text ends with NUL
+    try:
+        if fields[last]:
+            raise ValueError
+        while at < last:
+            head = fields[at]
+            if head[0] == ":":
+                old_mode, new_mode, old_oid, new_oid, status = head[1:].split(" ")
+                letter = status[0]
+                if letter in "RC":
+                    old_path, path = fields[at + 1], fields[at + 2]
+                    at += 3
+                else:
+                    old_path, path = None, fields[at + 1]
+                    at += 2
+                source = old_path if letter == "R" else None
+                entry = FileChange(path, letter, int(old_mode, 8), int(new_mode, 8), old_oid, new_oid, source)
+                entries.append(entry)
+                by_path[path] = entry
+            else:
+                insertions, deletions, path = head.split("\t", 2)
+                if path:
+                    at += 1
+                else:  # a rename: both names follow
+                    path = fields[at + 2]
+                    at += 3
+                if insertions != "-":
+                    entry = by_path[path]
+                    entry.insertions, entry.deletions = int(insertions), int(deletions)
+    except (ValueError, IndexError, KeyError):
+        raise AhpError("git's list of changed files is cut or not understood") from None
+    return Change(entries)

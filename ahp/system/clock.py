@@ -1,0 +1,39 @@
+"""The one door to the clock: UTC, with milliseconds, and a monotonic clock for deadlines."""
+
+import time
+
+from ahp.protocol.errors import AhpError
+
+monotonic = time.monotonic
+now = time.time
+
+
+def iso(seconds: float) -> str:
+    """RFC 3339 in UTC of `seconds` since the epoch: `2026-02-09T10:00:00.123Z` (seed 002 §6.2)."""
+    whole, millis = divmod(round(seconds * 1000), 1000)
+    year, month, day, hour, minute, second = time.gmtime(whole)[:6]
+    return f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z"
+
+
+def parse_iso(text: str) -> float:
+    """Seconds since the epoch of what `iso` wrote; a fraction is optional. Raises AhpError for anything else."""
+    try:
+        if len(text) < 20 or text[-1] != "Z" or text[4] + text[7] + text[10] + text[13] + text[16] != "--T::":
+            raise ValueError
+        year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
+        hour, minute, second = int(text[11:13]), int(text[14:16]), int(text[17:19])
+        fraction = float("0" + text[19:-1]) if text[19] == "." else float(text[19:-1] or 0)
+        if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
+            raise ValueError
+    except ValueError:
+        raise AhpError(f"not a time stamp like 2026-02-09T10:00:00Z: {text[:40]!r}") from None
+    return _days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second + fraction
+
+
+def _days(year: int, month: int, day: int) -> int:
+    """Days since 1970-01-01 in the Gregorian calendar (Hinnant, days_from_civil); `calendar` is a slow import."""
+    year -= month <= 2
+    era = year // 400
+    of_era = year - era * 400
+    of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
+    return era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468

@@ -1,0 +1,149 @@
+"""Files, as the gate needs them: whole reads with a limit, atomic replacement, a lock with a deadline."""
+
+import posix
+import time
+from _thread import allocate_lock
+from errno import EACCES, EAGAIN, EEXIST, ENOENT, ENOTDIR
+
+from ahp.protocol.errors import AhpError, Timeout
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_REGULAR, _TYPE_MASK = 0o100000, 0o170000
+_CHUNK = 1 << 20
+
+
+def read(path: str, limit: int | None = None) -> bytes | None:
+    """The bytes of a regular file, None where there is none. Raises AhpError past `limit` bytes or when unreadable.
+
+    A FIFO or a device is refused rather than waited for.
+    """
+    try:
+        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    except OSError as error:
+        if error.errno in (ENOENT, ENOTDIR):
+            return None
+        raise AhpError(f"cannot read {path}: {error.strerror}") from None
+    try:
+        status = posix.fstat(fd)
+        if status.st_mode & _TYPE_MASK != _REGULAR:
+            raise AhpError(f"{path} is not a regular file")
+        if limit is not None and status.st_size > limit:
+            raise AhpError(f"{path} has {status.st_size} bytes, more than the {limit} allowed")
+        return _read_all(fd, path, status.st_size, limit)
+    except OSError as error:
+        raise AhpError(f"cannot read {path}: {error.strerror}") from None
+    finally:
+        posix.close(fd)
+
+
+def _read_all(fd: int, path: str, size: int, limit: int | None) -> bytes:
+    data = posix.read(fd, size + 1)
+    if len(data) == size:
+        return data
+    parts = [data]  # it grew or shrank while we looked
+    total = len(data)
+    while part := posix.read(fd, _CHUNK):
+        parts.append(part)
+        total += len(part)
+        if limit is not None and total > limit:
+            raise AhpError(f"{path} has more than the {limit} bytes allowed")
+    return b"".join(parts)
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Writes every byte, or raises OSError."""
+    view = memoryview(data)
+    while view:
+        view = view[posix.write(fd, view) :]
+
+
+def replace(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Puts `data` at `path` atomically: readers see the old bytes or the new ones. Raises AhpError."""
+    temporary = f"{path}.{posix.getpid()}.{time.monotonic_ns() & 0xFFFFFF:x}.tmp"
+    try:
+        fd = posix.open(temporary, posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, mode)
+        try:
+            try:
+                write_all(fd, data)
+            finally:
+                posix.close(fd)
+            posix.rename(temporary, path)
+        except OSError:
+            posix.unlink(temporary)
+            raise
+    except OSError as error:
+        raise AhpError(f"cannot write {path}: {error.strerror}") from None
+
+
+def make_dirs(path: str) -> None:
+    """The folder `path` and what is missing above it, private to the user. Raises AhpError."""
+    try:
+        posix.mkdir(path, 0o700)
+    except OSError as error:
+        if error.errno == EEXIST:
+            return
+        parent = path.rpartition("/")[0]
+        if error.errno != ENOENT or not parent:
+            raise AhpError(f"cannot make the folder {path}: {error.strerror}") from None
+        make_dirs(parent)
+        make_dirs(path)
+
+
+class Lock:
+    """An exclusive lock on `path` across processes and threads, waited for at most `timeout` seconds.
+
+    POSIX record locks (`lockf`), which the system drops when the holder dies. They belong to the process and fall
+    with any descriptor of the file, hence a file that only this class opens and a lock of the process beside it.
+    Raises Timeout when somebody else holds it that long, AhpError when the file cannot be opened.
+    """
+
+    __slots__ = ("fd", "path", "timeout")
+    _threads: dict[str, object] = {}  # noqa: RUF012  # one lock a path, for the threads of this process
+
+    def __init__(self, path: str, timeout: float = 0.1) -> None:
+        self.path, self.timeout, self.fd = path, timeout, -1
+
+    def __enter__(self) -> "Lock":
+        deadline = time.monotonic() + self.timeout
+        if not self._mutex().acquire(timeout=self.timeout):  # type: ignore[attr-defined]
+            raise Timeout(f"{self.path} is held by another thread for over {self.timeout} s")
+        try:
+            self.fd = posix.open(self.path, posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
+            self._wait(deadline)
+        except BaseException as error:
+            self._release()
+            if isinstance(error, OSError):
+                raise AhpError(f"cannot lock {self.path}: {error.strerror}") from None
+            raise
+        return self
+
+    def __exit__(
+        self, kind: "type[BaseException] | None", error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        self._release()
+
+    def _wait(self, deadline: float) -> None:
+        pause = 0.0002
+        while True:
+            try:
+                posix.lockf(self.fd, posix.F_TLOCK, 0)
+                return
+            except OSError as error:
+                if error.errno not in (EACCES, EAGAIN):
+                    raise
+            if time.monotonic() >= deadline:
+                raise Timeout(f"{self.path} is held by another process for over {self.timeout} s")
+            time.sleep(pause)
+            pause = min(pause * 2, 0.004)
+
+    def _release(self) -> None:
+        if self.fd >= 0:
+            posix.close(self.fd)
+            self.fd = -1
+        self._mutex().release()  # type: ignore[attr-defined]
+
+    def _mutex(self) -> object:
+        return Lock._threads.setdefault(self.path, allocate_lock())

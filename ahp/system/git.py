@@ -1,0 +1,131 @@
+"""The one door to git: where a repository is, and small named questions to it."""
+
+from ahp.protocol.errors import AhpError
+from ahp.system import environ, files
+
+_TIMEOUT = 20.0
+_LINE = 1 << 16
+
+
+class GitError(AhpError):
+    """git refused; the text holds git's own words."""
+
+
+class NotARepository(AhpError):
+    """No git repository here."""
+
+
+class Repository:
+    """A git repository as one work tree sees it.
+
+    `root` is the top of the work tree ("" in a bare repository), `git_dir` this work tree's folder, `common_dir` the
+    one that all work trees share (gitrepository-layout). `env` is what git runs with: inside a hook the inherited
+    environment, which names the index being committed; elsewhere a scrubbed one.
+    """
+
+    __slots__ = ("common_dir", "env", "git", "git_dir", "root")
+
+    def __init__(self, root: str, git_dir: str, common_dir: str, env: dict[str, str], git: str = "git") -> None:
+        self.root, self.git_dir, self.common_dir, self.env, self.git = root, git_dir, common_dir, env, git
+
+    def run(self, *args: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,), timeout: float = _TIMEOUT) -> bytes:
+        """What `git args` prints. Raises GitError unless it exits with one of `ok`, Timeout, OutputLimit."""
+        from ahp.system import process
+
+        argv = [self.git, "--no-pager", "--no-optional-locks", *args]
+        result = process.capture(argv, cwd=self.root or self.git_dir, env=self.env, stdin=stdin, timeout=timeout)
+        if result.code not in ok:
+            words = result.err.decode("utf-8", "replace").strip().splitlines()
+            said = words[-1] if words else f"exit code {result.code}"
+            raise GitError(f"git {args[0]} failed: {said[:300]}")
+        return result.out
+
+    def line(self, *args: str, ok: tuple[int, ...] = (0,)) -> str:
+        """`run`, as one stripped line of text; "" when git prints nothing."""
+        return self.run(*args, ok=ok).decode("utf-8", "surrogateescape").strip()
+
+    def head_text(self) -> str:
+        """What HEAD says: `ref: refs/heads/x` or an object id. Raises GitError when it is unreadable."""
+        data = files.read(self.git_dir + "/HEAD", _LINE)
+        if data is None:
+            raise GitError(f"{self.git_dir} has no HEAD; is it a git repository?")
+        return data.decode("utf-8", "surrogateescape").strip()
+
+    def branch(self) -> str:
+        """The branch that HEAD names, "" when it is detached."""
+        text = self.head_text()
+        if not text.startswith("ref: "):
+            return ""
+        name = text[5:].strip()
+        if name == "refs/heads/.invalid":  # the reftable format keeps HEAD elsewhere
+            name = self.line("symbolic-ref", "-q", "HEAD", ok=(0, 1))
+        return name.removeprefix("refs/heads/")
+
+    def commit_id(self, name: str) -> str | None:
+        """The full id of the commit `name`, None when there is none."""
+        return self.line("rev-parse", "-q", "--verify", "--end-of-options", name + "^{commit}", ok=(0, 1, 128)) or None
+
+    def empty_tree(self) -> str:
+        """The id of the tree with nothing in it, in this repository's hash."""
+        return self.line("hash-object", "-t", "tree", "--stdin")
+
+    def config(self, name: str) -> str:
+        """A value of git's configuration, "" when unset."""
+        return self.line("config", "--get", name, ok=(0, 1))
+
+
+def locate(folder: str, env: dict[str, str], git: str = "git") -> Repository:
+    """The repository of a running hook, without asking git: git has made its top level the current folder.
+
+    Raises NotARepository.
+    """
+    git_dir = env.get("GIT_DIR") or folder + "/.git"
+    git_dir = _absolute(folder, git_dir)
+    link = _gitfile(git_dir)
+    if link:
+        git_dir = _absolute(folder, link)
+    common = env.get("GIT_COMMON_DIR") or ""
+    if not common:
+        named = files.read(git_dir + "/commondir", _LINE)
+        common = _absolute(git_dir, named.decode("utf-8", "surrogateescape").strip()) if named else git_dir
+    if files.read(git_dir + "/HEAD", _LINE) is None:
+        raise NotARepository(f"no git repository at {folder}")
+    return Repository(folder, git_dir, _absolute(folder, common), env, git)
+
+
+def discover(folder: str, env: dict[str, str], git: str = "git") -> Repository:
+    """The repository that holds `folder`, as git finds it. Raises NotARepository, GitError."""
+    probe = Repository(folder, folder, folder, environ.scrubbed(env), git)
+    try:
+        probe.git_dir = _path(probe, "--absolute-git-dir")
+    except GitError as error:
+        if "not a git repository" in str(error):
+            raise NotARepository(f"no git repository at {folder} or above it") from None
+        raise
+    probe.common_dir = _absolute(folder, _path(probe, "--git-common-dir"))
+    bare = probe.line("rev-parse", "--is-inside-work-tree") != "true"
+    probe.root = "" if bare else _path(probe, "--show-toplevel")
+    return probe
+
+
+def _path(repo: Repository, question: str) -> str:
+    """git's answer to a question about a folder, whose name may hold any byte but NUL."""
+    return repo.run("rev-parse", question).decode("utf-8", "surrogateescape").removesuffix("\n")
+
+
+def _gitfile(path: str) -> str:
+    """Where a `.git` file points (submodules, linked work trees), "" for a folder."""
+    try:
+        data = files.read(path, _LINE)
+    except AhpError:
+        return ""
+    text = (data or b"").decode("utf-8", "surrogateescape")
+    return text[8:].strip() if text.startswith("gitdir: ") else ""
+
+
+def _absolute(folder: str, path: str) -> str:
+    if path == ".":
+        return folder
+    while path.startswith("./"):
+        path = path[2:]
+    return path if path.startswith("/") else f"{folder}/{path}"

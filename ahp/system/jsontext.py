@@ -1,0 +1,82 @@
+"""JSON without the `json` package, whose import costs more than judging a quiet commit (design §12)."""
+
+from _json import encode_basestring, make_scanner
+
+_DEPTH = 64
+
+
+class _Context:
+    """What the C scanner asks of its decoder."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    memo: dict[str, str] = {}  # noqa: RUF012  # the scanner clears it after each call
+
+    @staticmethod
+    def parse_constant(name: str) -> object:
+        raise ValueError(f"{name} is not JSON")
+
+
+_scan = make_scanner(_Context)  # type: ignore[arg-type]
+
+
+def decode(text: str) -> object:
+    """The value of one JSON text. Raises ValueError for anything else, too deep nesting included."""
+    start = 0
+    while text[start : start + 1] in (" ", "\t", "\r", "\n") and start < len(text):
+        start += 1
+    try:
+        value, end = _scan(text, start)
+    except StopIteration as stop:
+        raise ValueError(f"not JSON at character {stop.value}") from None
+    except RecursionError:
+        raise ValueError("JSON nested too deeply") from None
+    if text[end:].strip(" \t\r\n"):
+        raise ValueError(f"text after the JSON value at character {end}")
+    return value
+
+
+def encode(value: object) -> str:
+    """One line of JSON with `, ` and `: ` as in seed 002 §6.2; only lone surrogates and line separators are escaped.
+
+    Raises ValueError for NaN, infinities, values that JSON lacks, and nesting beyond 64.
+    """
+    return _encode(value, _DEPTH)
+
+
+def _encode(value: object, depth: int) -> str:
+    if isinstance(value, str):
+        return _string(value)
+    if value is None:
+        return "null"
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isinstance(value, float):
+        if value - value != 0.0:
+            raise ValueError(f"{value!r} has no JSON form")
+        return float.__repr__(value)
+    if not depth:
+        raise ValueError("value nested too deeply for JSON")
+    if isinstance(value, dict):
+        return "{" + ", ".join([f"{_string(str(k))}: {_encode(v, depth - 1)}" for k, v in value.items()]) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join([_encode(item, depth - 1) for item in value]) + "]"
+    raise ValueError(f"a {type(value).__name__} has no JSON form")
+
+
+def _string(text: str) -> str:
+    quoted: str = encode_basestring(text)
+    try:
+        quoted.encode()
+    except UnicodeEncodeError:
+        # File names may hold bytes that are no UTF-8; as \udcXX they survive the log and come back byte for byte.
+        return "".join([f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in quoted])
+    # JavaScript's line separators would cut a line for some readers of JSON lines.
+    return quoted.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

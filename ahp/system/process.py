@@ -1,0 +1,186 @@
+"""The one door to processes: a command, its input, a time budget, a limit on what it prints, and no survivors.
+
+`posix_spawn` instead of `subprocess`, whose import alone costs as much as a quiet commit (peers.md).
+"""
+
+import posix
+import select
+import time
+from errno import EAGAIN, ECHILD, EPIPE, ESRCH
+
+from ahp.protocol.errors import AhpError, Timeout
+from ahp.system import environ
+
+_KILL = 9
+_BLOCK = 1 << 16
+_SLICE = 0.05  # s between looks at a child whose descendants keep its pipes open
+OUTPUT_LIMIT = 64 << 20
+
+
+class NotStarted(AhpError):
+    """The program is not there or may not be executed."""
+
+
+class OutputLimit(AhpError):
+    """The program printed more than it may (design §11)."""
+
+
+class Result:
+    """How a command ended: exit `code` (128 + n for signal n), what it printed."""
+
+    __slots__ = ("code", "err", "out")
+
+    def __init__(self, code: int, out: bytes, err: bytes) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+def find(program: str, env: dict[str, str]) -> str | None:
+    """The path of `program` on the PATH of `env`; a name with a slash stands for itself."""
+    if "/" in program:
+        return program if posix.access(program, posix.X_OK) else None
+    for folder in env.get("PATH", "/usr/bin:/bin").split(":"):
+        path = f"{folder or '.'}/{program}"
+        if posix.access(path, posix.X_OK) and posix.stat(path).st_mode & 0o170000 == 0o100000:
+            return path
+    return None
+
+
+def capture(
+    argv: list[str],
+    *,
+    timeout: float,
+    cwd: str | None = None,
+    env: dict[str, str] | None = None,
+    stdin: bytes = b"",
+    limit: int = OUTPUT_LIMIT,
+) -> Result:
+    """Runs `argv` to its end in a process group of its own.
+
+    `timeout` is in seconds, `limit` in bytes of standard output. At the timeout, at the limit, and when this process
+    is interrupted the whole group is killed. Raises NotStarted, Timeout, OutputLimit.
+    """
+    env = environ.current() if env is None else env
+    program = find(argv[0], env)
+    if program is None:
+        raise NotStarted(f"cannot start {argv[0]}: no such program on PATH")
+    command = [program, *argv[1:]]
+    if cwd is not None:  # posix_spawn cannot change the folder
+        program, command = "/bin/sh", ["/bin/sh", "-c", 'cd -- "$0" && exec "$@"', cwd, *command]
+    child = _Child(program, command, env)
+    try:
+        return child.finish(stdin, time.monotonic() + timeout, timeout, limit, argv[0])
+    finally:
+        child.kill()
+
+
+class _Child:
+    __slots__ = ("code", "err", "inp", "out", "pid")
+
+    def __init__(self, program: str, argv: list[str], env: dict[str, str]) -> None:
+        in_read, self.inp = posix.pipe()
+        self.out, out_write = posix.pipe()
+        self.err, err_write = posix.pipe()
+        self.code: int | None = None
+        actions = [
+            (posix.POSIX_SPAWN_DUP2, in_read, 0),
+            (posix.POSIX_SPAWN_DUP2, out_write, 1),
+            (posix.POSIX_SPAWN_DUP2, err_write, 2),
+        ]
+        try:
+            self.pid = posix.posix_spawn(program, argv, env, file_actions=actions, setpgroup=0)
+        except (OSError, ValueError) as error:
+            self.pid = 0
+            for fd in (self.inp, self.out, self.err):
+                posix.close(fd)
+            raise NotStarted(f"cannot start {argv[0]}: {getattr(error, 'strerror', None) or error}") from None
+        finally:
+            for fd in (in_read, out_write, err_write):
+                posix.close(fd)
+
+    def finish(self, stdin: bytes, deadline: float, timeout: float, limit: int, name: str) -> Result:
+        out: list[bytes] = []
+        err: list[bytes] = []
+        sizes = {self.out: 0, self.err: 0}
+        poll = select.poll()
+        for fd in (self.out, self.err):
+            poll.register(fd, select.POLLIN)
+        pending = memoryview(stdin)
+        if pending:
+            posix.set_blocking(self.inp, False)
+            poll.register(self.inp, select.POLLOUT)
+        else:
+            self._close_input()
+        quiet = False
+        while sizes:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise Timeout(f"{name} did not finish within {timeout:g} s")
+            ready = poll.poll(min(left, _SLICE) * 1000)
+            if not ready and quiet:
+                break  # the command ended; a descendant holds its pipes
+            quiet = not ready and self._ended()
+            for fd, _ in ready:
+                if fd == self.inp:
+                    pending = self._feed(pending)
+                    if not pending:
+                        poll.unregister(self.inp)
+                        self._close_input()
+                    continue
+                data = posix.read(fd, _BLOCK)
+                if not data:
+                    poll.unregister(fd)
+                    del sizes[fd]
+                    continue
+                sizes[fd] += len(data)
+                if fd == self.err and sizes[fd] > limit:
+                    continue  # complaints past the limit are dropped, results never
+                if sizes[fd] > limit:
+                    raise OutputLimit(f"{name} printed more than {limit} bytes")
+                (out if fd == self.out else err).append(data)
+        while not self._ended():
+            if time.monotonic() >= deadline:
+                raise Timeout(f"{name} did not finish within {timeout:g} s")
+            time.sleep(0.0005)
+        code = self.code or 0
+        return Result(code if code >= 0 else 128 - code, b"".join(out), b"".join(err))
+
+    def _feed(self, pending: memoryview) -> memoryview:
+        try:
+            return pending[posix.write(self.inp, pending[:_BLOCK]) :]
+        except OSError as error:
+            if error.errno == EPIPE:  # it needs no more
+                return memoryview(b"")
+            if error.errno == EAGAIN:
+                return pending
+            raise
+
+    def _close_input(self) -> None:
+        if self.inp >= 0:
+            posix.close(self.inp)
+            self.inp = -1
+
+    def _ended(self) -> bool:
+        if self.code is None:
+            try:
+                pid, status = posix.waitpid(self.pid, posix.WNOHANG)
+            except OSError as error:
+                if error.errno != ECHILD:
+                    raise
+                pid, status = self.pid, 0
+            if pid:
+                self.code = posix.waitstatus_to_exitcode(status)
+        return self.code is not None
+
+    def kill(self) -> None:
+        """Ends what is left of the group and closes the pipes."""
+        self._close_input()
+        for fd in (self.out, self.err):
+            posix.close(fd)
+        try:
+            posix.killpg(self.pid, _KILL)
+        except OSError as error:
+            if error.errno != ESRCH:
+                raise
+        if self.code is None:
+            posix.waitpid(self.pid, 0)
+            self.code = 128 + _KILL

@@ -1,0 +1,181 @@
+"""The state of a tree that is judged: the index, the work tree, a commit, a range (design §1, §13).
+
+Facts and tickets read files and changes only through a view, so that what is judged is what will be committed.
+"""
+
+from ahp.protocol.errors import AhpError
+from ahp.system import change as changes
+from ahp.system import files
+from ahp.system.git import GitError, Repository
+
+RAW = ("--raw", "--numstat", "-z", "-M", "--no-abbrev", "--no-ext-diff", "--no-textconv")
+_PREFIX = ("--src-prefix=a/", "--dst-prefix=b/")
+PATCH = ("-p", "-U0", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", *_PREFIX)
+_FILE_LIMIT = 64 << 20
+
+
+class View:
+    """One state of a repository's tree and what changed on the way to it."""
+
+    __slots__ = ("_change", "repo")
+    kind = ""
+
+    def __init__(self, repo: Repository) -> None:
+        self.repo = repo
+        self._change: changes.Change | None = None
+
+    def change(self) -> changes.Change:
+        """What changed, read once. Raises GitError, AhpError."""
+        if self._change is None:
+            self._change = self._read_change()
+        return self._change
+
+    def paths(self) -> list[str]:
+        """Every path of the state, relative to the root. Raises GitError."""
+        raise NotImplementedError
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of a file in this state, None where there is none. Raises GitError, AhpError."""
+        raise NotImplementedError
+
+    def diff(self) -> bytes:
+        """The change as a unified diff without context lines. Raises GitError, AhpError."""
+        raise NotImplementedError
+
+    def _read_change(self) -> changes.Change:
+        raise NotImplementedError
+
+    def _blob(self, name: str) -> bytes | None:
+        """The object `name`; None where git says that the path is not there."""
+        if "\0" in name:
+            return None
+        if "\n" in name:  # one line is one request of the batch
+            present = self.repo.run("rev-parse", "-q", "--verify", "--end-of-options", name, ok=(0, 1, 128))
+            return self.repo.run("cat-file", "blob", name) if present else None
+        answer = self.repo.run("cat-file", "--batch", stdin=name.encode("utf-8", "surrogateescape") + b"\n")
+        header, _, body = answer.partition(b"\n")
+        if header.endswith((b" missing", b" ambiguous")):
+            return None
+        _, kind, size = header.rsplit(b" ", 2)
+        return body[: int(size)] if kind == b"blob" else None
+
+
+class IndexView(View):
+    """What is staged, against HEAD; inside a hook the index that git names in the environment.
+
+    `prefetched` is what `git diff-index` printed while Python was starting, ending in the mark that it succeeded.
+    """
+
+    __slots__ = ("_base", "_prefetched")
+    kind = "index"
+    DONE = b"\0ahp:done\0"
+
+    def __init__(self, repo: Repository, prefetched: bytes | None = None) -> None:
+        super().__init__(repo)
+        self._prefetched = prefetched
+        self._base = ""
+
+    def base(self) -> str:
+        """What the index is compared with: HEAD, or the empty tree before the first commit."""
+        if not self._base:
+            self._base = self.repo.commit_id("HEAD") or self.repo.empty_tree()
+        return self._base
+
+    def _read_change(self) -> changes.Change:
+        data = self._prefetched
+        if data is not None and data.endswith(self.DONE):
+            return changes.parse(data[: -len(self.DONE)])
+        return changes.parse(self.repo.run("diff-index", "--cached", *RAW, self.base(), "--"))
+
+    def paths(self) -> list[str]:
+        return _names(self.repo.run("ls-files", "-z", "--cached"))
+
+    def read(self, path: str) -> bytes | None:
+        return self._blob(f":{path}")
+
+    def diff(self) -> bytes:
+        return self.repo.run("diff-index", "--cached", *PATCH, self.base(), "--")
+
+
+class WorkTreeView(View):
+    """The files as they lie on the disk, tracked and untracked, against `base` (a commit; default HEAD)."""
+
+    __slots__ = ("_base",)
+    kind = "worktree"
+
+    def __init__(self, repo: Repository, base: str | None = None) -> None:
+        super().__init__(repo)
+        self._base = base or repo.commit_id("HEAD") or repo.empty_tree()
+
+    def _read_change(self) -> changes.Change:
+        # `diff`, not `diff-index`: it looks into files whose time stamp alone changed, without writing the index.
+        known = changes.parse(self.repo.run("diff", *RAW, "--no-relative", self._base, "--"))
+        for path in self._untracked():
+            data = self.read(path)
+            if data is None:
+                continue
+            entry = changes.FileChange(path, "A", 0, 0o100644, "0" * 40, "0" * 40)
+            if b"\0" not in data[:8000]:
+                entry.insertions, entry.deletions = data.count(b"\n") + (not data.endswith(b"\n") and bool(data)), 0
+            known.entries.append(entry)
+        return changes.Change(known.entries)
+
+    def _untracked(self) -> list[str]:
+        return _names(self.repo.run("ls-files", "-z", "--others", "--exclude-standard"))
+
+    def paths(self) -> list[str]:
+        listed = _names(self.repo.run("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"))
+        deleted = set(_names(self.repo.run("ls-files", "-z", "--deleted")))
+        return [path for path in listed if path not in deleted]
+
+    def read(self, path: str) -> bytes | None:
+        parts = path.split("/")
+        if path.startswith("/") or ".." in parts:
+            raise AhpError(f"{path} lies outside the repository")
+        return files.read(f"{self.repo.root}/{path}", _FILE_LIMIT)
+
+    def diff(self) -> bytes:
+        parts = [self.repo.run("diff", *PATCH, "--no-relative", self._base, "--")]
+        for path in self._untracked():
+            parts.append(self.repo.run("diff", "--no-index", *PATCH, "--", "/dev/null", path, ok=(0, 1)))
+        return b"".join(parts)
+
+
+class RangeView(View):
+    """The tip of a range of commits and what it brings over `old` (a tree or commit id)."""
+
+    __slots__ = ("new", "old")
+    kind = "range"
+
+    def __init__(self, repo: Repository, old: str, new: str) -> None:
+        super().__init__(repo)
+        self.old, self.new = old, new
+
+    def _read_change(self) -> changes.Change:
+        return changes.parse(self.repo.run("diff-tree", "-r", *RAW, self.old, self.new, "--"))
+
+    def paths(self) -> list[str]:
+        return _names(self.repo.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", self.new))
+
+    def read(self, path: str) -> bytes | None:
+        return self._blob(f"{self.new}:{path}")
+
+    def diff(self) -> bytes:
+        return self.repo.run("diff-tree", "-r", *PATCH, self.old, self.new, "--")
+
+
+class CommitView(RangeView):
+    """A commit against its first parent; against nothing for a root commit. Raises GitError for an unknown one."""
+
+    __slots__ = ()
+    kind = "commit"
+
+    def __init__(self, repo: Repository, commit: str) -> None:
+        full = repo.commit_id(commit)
+        if full is None:
+            raise GitError(f"no commit {commit}")
+        super().__init__(repo, repo.commit_id(f"{full}^1") or repo.empty_tree(), full)
+
+
+def _names(data: bytes) -> list[str]:
+    return data.decode("utf-8", "surrogateescape").split("\0")[:-1]
