@@ -1,0 +1,74 @@
+"""One asking of the gate (design §1, §13)."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.protocol.actor import Actor
+
+
+class PushRef:
+    """One line of what git tells pre-push: the refs and ids of both sides, zeros where a side is absent."""
+
+    __slots__ = ("local_oid", "local_ref", "remote_oid", "remote_ref")
+
+    def __init__(self, local_ref: str, local_oid: str, remote_ref: str, remote_oid: str) -> None:
+        self.local_ref, self.local_oid = local_ref, local_oid
+        self.remote_ref, self.remote_oid = remote_ref, remote_oid
+
+
+class Event:
+    """What happens, where, by whom, and how long there is to judge it.
+
+    `mode` is real, dry (never logged, never counted) or replay. `root` is the top of the work tree, `journal` the folder
+    of the log, `deadline` a point of the monotonic clock. `subject` is whose progress an escalation follows. `given` are
+    facts that replace what would be gathered (dry only). `view` and `repo` are of `ahp.system`; None outside a
+    repository. `draft` is the commit message as it stands, with its comments; `tool` the canonical call of an agent.
+    """
+
+    __slots__ = (
+        "actor",
+        "deadline",
+        "draft",
+        "env",
+        "given",
+        "host",
+        "issue",
+        "journal",
+        "mode",
+        "push",
+        "remote",
+        "repo",
+        "root",
+        "session",
+        "subject",
+        "tool",
+        "trigger",
+        "view",
+    )
+
+    def __init__(
+        self,
+        trigger: str,
+        host: str,
+        actor: "Actor",
+        *,
+        root: str,
+        journal: str,
+        env: dict[str, str],
+        deadline: float,
+        mode: str = "real",
+        subject: str = "",
+        repo: object = None,
+        view: object = None,
+        issue: str | None = None,
+        session: str | None = None,
+        draft: bytes | None = None,
+        push: "PushRef | None" = None,
+        remote: str | None = None,
+        tool: dict[str, object] | None = None,
+        given: dict[str, dict[str, object]] | None = None,
+    ) -> None:
+        self.trigger, self.host, self.actor, self.mode = trigger, host, actor, mode
+        self.root, self.journal, self.env, self.deadline = root, journal, env, deadline
+        self.subject, self.repo, self.view = subject, repo, view
+        self.issue, self.session, self.draft = issue, session, draft
+        self.push, self.remote, self.tool, self.given = push, remote, tool, given

@@ -1,0 +1,24 @@
+"""Text from outside, made safe to show: one line, bounded, nothing that moves a cursor or turns the reading order."""
+
+_BIDI = frozenset("\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff")
+
+
+def one_line(value: object, limit: int = 200) -> str:
+    """`value` on one line of at most `limit` characters, without control, bidi or undecodable characters (design §9)."""
+    text = value if isinstance(value, str) else str(value)
+    if not (text.isprintable() and text.isascii()):
+        text = "".join([_shown(c) for c in text[: limit * 4]])
+    return trim(text, limit)
+
+
+def trim(text: str, limit: int) -> str:
+    """At most `limit` characters; what was cut is marked by an ellipsis."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _shown(c: str) -> str:
+    if c in "\n\r\t":
+        return " "
+    if c in _BIDI or not (c.isprintable() or c == " "):
+        return "\ufffd"
+    return c

@@ -1,0 +1,39 @@
+"""The named points where the gate is asked (design §4; seed 002 §4.2)."""
+
+_BEFORE = ("block", "control", "prompt")
+_AFTER = ("aid",)
+
+
+class Trigger:
+    """A point of integration: the `family` that its episodes share, the intensities it can carry, those it should."""
+
+    __slots__ = ("advised", "family", "intensities", "name", "post")
+
+    def __init__(self, name: str, family: str, post: bool, advised: tuple[str, ...] = ()) -> None:
+        self.name, self.family, self.post = name, family, post
+        self.intensities = _AFTER if post else _BEFORE
+        self.advised = advised or self.intensities
+
+
+TRIGGERS = {
+    trigger.name: trigger
+    for trigger in (
+        Trigger("pre-issue-start", "issue-start", False, ("block", "control")),
+        Trigger("post-issue-start", "issue-start", True),
+        Trigger("pre-issue-submit", "issue-submit", False),
+        Trigger("post-issue-submit", "issue-submit", True),
+        Trigger("pre-issue-close", "issue-close", False, ("block",)),
+        Trigger("post-issue-close", "issue-close", True),
+        Trigger("pre-tool-use", "tool-use", False, ("block", "control")),
+        Trigger("post-tool-use", "tool-use", True),
+        Trigger("pre-commit", "commit", False),
+        Trigger("commit-msg", "commit", False),
+        Trigger("pre-merge-commit", "commit", False),
+        Trigger("post-commit", "commit", True),
+        Trigger("pre-push", "push", False),
+        Trigger("pre-merge", "pre-merge", False),
+        Trigger("prompt-submit", "prompt-submit", False),
+        Trigger("session-start", "session-start", True),
+        Trigger("task-complete", "task-complete", False),
+    )
+}

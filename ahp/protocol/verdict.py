@@ -1,0 +1,50 @@
+"""The outcome of an event (design §7)."""
+
+from ahp.protocol.signals import Signal
+
+
+class Verdict:
+    """What the gate answers a host.
+
+    `decision` is allow, suggest, warn, allow_with_modification or deny; `modifications` those a host has to apply, in
+    order; `dropped` the rules that matched and were not delivered, each `{"rule", "why"}`; `notes` sentences about the
+    judging itself (an unrecorded prompt, a last good policy), never about a rule.
+    """
+
+    __slots__ = ("decision", "dropped", "modifications", "notes", "policy", "signals", "subject", "trigger")
+
+    def __init__(
+        self,
+        decision: str,
+        trigger: str,
+        subject: str,
+        policy: str,
+        signals: list[Signal] | None = None,
+        modifications: list[dict[str, object]] | None = None,
+        dropped: list[dict[str, str]] | None = None,
+        notes: list[str] | None = None,
+    ) -> None:
+        self.decision, self.trigger, self.subject, self.policy = decision, trigger, subject, policy
+        self.signals = signals or []
+        self.modifications = modifications or []
+        self.dropped = dropped or []
+        self.notes = notes or []
+
+    @property
+    def denied(self) -> bool:
+        return self.decision == "deny"
+
+    def as_dict(self) -> dict[str, object]:
+        """The verdict as JSON shows it; `notes` only when there are any."""
+        shown: dict[str, object] = {
+            "decision": self.decision,
+            "trigger": self.trigger,
+            "subject": self.subject,
+            "signals": [signal.as_dict() for signal in self.signals],
+            "modifications": self.modifications,
+            "dropped": self.dropped,
+            "policy": self.policy,
+        }
+        if self.notes:
+            shown["notes"] = self.notes
+        return shown
