@@ -1,0 +1,238 @@
+"""What every test stands on: a home, an environment and a git of its own."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parent.parent
+REAL_HOME = os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir)
+
+# An allow-list: the markers of agents and CI systems are many and grow, and so are the GIT_* variables of a hook that
+# happens to run the tests.
+KEPT = frozenset({"PATH", "TMPDIR", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "NO_PROXY", "HTTPS_PROXY"})
+KEPT_PREFIXES = ("PYTEST_", "COV_", "COVERAGE_", "HYPOTHESIS_", "AHP_TEST_")
+
+GIT_CONFIG = """\
+[user]
+\tname = Test Person
+\temail = person@example.org
+[init]
+\tdefaultBranch = main
+[core]
+\teditor = true
+[commit]
+\tgpgSign = false
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[protocol "file"]
+\tallow = always
+"""
+
+
+class TouchedRealHome(RuntimeError):
+    """A test opened, made, moved or removed something in the home of the person who runs the tests."""
+
+
+class _HomeGuard:
+    """An audit hook, because it also sees what C code opens. It cannot be taken out again, only switched off."""
+
+    # The interpreter, its packages, this checkout and the temporary folders may lie in the home.
+    ALLOWED = tuple(
+        os.path.realpath(place) + os.sep
+        for place in (sys.prefix, sys.base_prefix, PROJECT, tempfile.gettempdir(), *filter(os.path.isdir, sys.path))
+    )
+    EVENTS = frozenset(
+        {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.listdir", "os.scandir"}
+        | {"os.link", "os.symlink", "os.truncate", "os.chmod"}
+    )
+
+    def __init__(self) -> None:
+        self.active = False
+        self.touched: list[str] = []
+
+    def __call__(self, event: str, arguments: tuple[object, ...]) -> None:
+        if not self.active or event not in self.EVENTS:
+            return
+        for argument in arguments[:2]:
+            if not isinstance(argument, (str, bytes, os.PathLike)):
+                continue
+            path = os.path.abspath(os.fsdecode(argument))
+            if path.startswith(REAL_HOME + os.sep) and not (path + os.sep).startswith(self.ALLOWED):
+                self.touched.append(f"{event} {path}")
+                raise TouchedRealHome(f"{event}: {path}")
+
+
+_guard = _HomeGuard()
+# A home of "/" (some containers) holds everything: nothing could be told apart.
+if len(REAL_HOME) > 1:
+    sys.addaudithook(_guard)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The home of this test: empty but for git's configuration, in the environment and in the password database."""
+    home = tmp_path_factory.mktemp("home")
+    (home / ".gitconfig").write_text(GIT_CONFIG)
+    for name in list(os.environ):
+        if name not in KEPT and not name.startswith(KEPT_PREFIXES):
+            monkeypatch.delenv(name)
+    places = {name: str(home / place) for name, place in _XDG.items()}
+    # The interpreter's folder first: `python3` and `ahp` of the tests, not a version manager's shims.
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
+    for name, value in {
+        **places,
+        "HOME": str(home),
+        "PATH": path,
+        "LC_ALL": "C.UTF-8",
+        "TZ": "UTC",
+        "GIT_CONFIG_GLOBAL": str(home / ".gitconfig"),
+        "GIT_CONFIG_SYSTEM": str(home / "system.gitconfig"),
+        "GIT_CEILING_DIRECTORIES": str(tmp_path_factory.getbasetemp()),
+        "GIT_TERMINAL_PROMPT": "0",
+    }.items():
+        monkeypatch.setenv(name, value)
+
+    # The user policy is found through the password database, not through HOME.
+    entry = pwd.getpwuid(os.getuid())
+    own = pwd.struct_passwd((*entry[:5], str(home), entry.pw_shell))
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: own)
+
+    _guard.touched.clear()
+    _guard.active = True
+    yield home
+    _guard.active = False
+    # Code under test may have swallowed the exception.
+    assert not _guard.touched, f"the real home was touched: {_guard.touched}"
+
+
+_XDG = {
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+    "XDG_RUNTIME_DIR": ".run",
+}
+
+
+class Repo:
+    """A real git repository; names are str (surrogateescape) or bytes, relative to `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def git(
+        self,
+        *arguments: str | bytes,
+        stdin: bytes = b"",
+        check: bool = True,
+        env: Mapping[str, str] | None = None,
+    ) -> str:
+        """What git printed, without the last newline.
+
+        Raises AssertionError with git's words if it failed and `check`.
+        """
+        done = self.run("git", *arguments, stdin=stdin, env=env)
+        if check and done.returncode:
+            raise AssertionError(f"git {arguments} exited with {done.returncode}: {os.fsdecode(done.stderr)}")
+        return os.fsdecode(done.stdout).removesuffix("\n")
+
+    def run(
+        self, *argv: str | bytes, stdin: bytes = b"", env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Any command in the repository; `env` is added to the test's."""
+        return subprocess.run(
+            argv, cwd=self.root, input=stdin, capture_output=True, env={**os.environ, **(env or {})}, check=False
+        )
+
+    def write(self, name: str | bytes, content: str | bytes = "text\n", mode: int | None = None) -> Path:
+        """The path of the file, made with its folders."""
+        path = self.root / os.fsdecode(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content)
+        if mode is not None:
+            path.chmod(mode)
+        return path
+
+    def add(self, *names: str | bytes) -> None:
+        """Stage these names, taken literally; none: everything."""
+        if names:
+            self.git("--literal-pathspecs", "add", "--", *names)
+        else:
+            self.git("add", "--all")
+
+    def commit(self, message: str = "change", *options: str, **files: str | bytes) -> str:
+        """The new commit's id. `files` are written and staged first: `commit("first", **{"a.txt": "text"})`."""
+        for name, content in files.items():
+            self.write(name, content)
+            self.add(name)
+        self.git("commit", "--quiet", "--allow-empty", "--message", message, *options)
+        return self.head()
+
+    def head(self) -> str:
+        """The id of HEAD's commit."""
+        return self.git("rev-parse", "HEAD")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    """An empty repository on branch main, without a commit."""
+    root = tmp_path / "repo"
+    root.mkdir()
+    made = Repo(root)
+    made.git("init", "--quiet")
+    return made
+
+
+@pytest.fixture(scope="session")
+def hostile_names() -> list[str]:
+    """File names that git and the file system take and careless code does not; decoded with surrogateescape."""
+    names = [
+        b"with space.txt",
+        b" leading and trailing ",
+        b"single'quote",
+        b'double"quote',
+        b"new\nline",
+        b"tab\there",
+        b"back\\slash",
+        b"carriage\rreturn",
+        b"-rf",
+        b"--all",
+        b"$(touch pwned)",
+        b"`touch pwned`",
+        b"a;b|c&d",
+        b"*",
+        b"[a-z]?.py",
+        b":(top)magic",
+        b":!exclude",
+        b"#hash",
+        b"~tilde",
+        b"{x,y}",
+        b"{files.changed_count}",
+        b"[red]markup[/red]",
+        b"esc\x1b[2J",
+        b"bell\x07",
+        b"=>",
+        b"a => b",
+        b"null",
+        "ünïcödé/ümläut".encode(),
+        "e\u0301 decomposed".encode(),
+        "bidi\u202etxt.exe".encode(),
+        "line\u2028separator".encode(),
+        "\U0001f512".encode(),
+        b"n" * 200,
+        b"deep/" * 30 + b"file",
+    ]
+    # macOS refuses names that are not UTF-8, and folds the decomposed one.
+    if sys.platform != "darwin":
+        names += [b"not-utf8-\xff\xfe", b"latin1-\xe9.py", b"\xed\xa0\x80 surrogate"]
+    return [os.fsdecode(name) for name in names]
