@@ -1,0 +1,230 @@
+"""What holds for the project as a whole: its floors, its light modules, its version, its words."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ahp
+
+PROJECT = Path(__file__).resolve().parent.parent
+PACKAGE = PROJECT / "ahp"
+
+# From the ground up: a floor imports only floors below it.
+FLOORS = [
+    "system",
+    "protocol",
+    "conditions",
+    "shell",
+    "tickets",
+    "journal",
+    "facts",
+    "policy",
+    "gate",
+    "hosts",
+    "runner",
+    "insight",
+    "cli",
+]
+
+# Modules of the path on which nothing fires. Each import of the standard library costs 6 to 80 ms there.
+LIGHT = [
+    "ahp.system.change",
+    "ahp.system.clock",
+    "ahp.system.digest",
+    "ahp.system.environ",
+    "ahp.system.files",
+    "ahp.system.git",
+    "ahp.system.jsontext",
+    "ahp.system.process",
+    "ahp.system.view",
+    "ahp.protocol.actor",
+    "ahp.protocol.errors",
+    "ahp.protocol.event",
+    "ahp.protocol.levels",
+    "ahp.protocol.records",
+    "ahp.protocol.signals",
+    "ahp.protocol.text",
+    "ahp.protocol.triggers",
+    "ahp.protocol.verdict",
+    "ahp.conditions.evaluate",
+    "ahp.conditions.patterns",
+    "ahp.facts.registry",
+    "ahp.facts.branch",
+    "ahp.facts.commit",
+    "ahp.facts.files",
+    "ahp.policy.cache",
+    "ahp.journal.append",
+    "ahp.gate.decide",
+    "ahp.gate.match",
+]
+
+# Built in or next to nothing to import. `__future__` is a module too, and a file to read.
+LIGHT_MAY_IMPORT = frozenset({"sys", "posix", "time", "errno", "_signal", "_json", "_sha256", "_sha2", "_thread"})
+
+TEXT_SUFFIXES = {".py", ".md", ".toml", ".yaml", ".yml", ".sh", ".txt", ".json", ".jsonl", ".js", ".ts", ".xml", ""}
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package by its dotted name."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PROJECT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(nodes: Iterator[ast.AST] | Iterator[ast.stmt]) -> Iterator[tuple[int, str]]:
+    """(line, dotted name) of each import among these nodes; of `from a import b`, `a.b` if that is a module of ahp."""
+    known = modules()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module and not node.level, f"line {node.lineno}: imports are absolute here"
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield node.lineno, inner if inner in known else node.module
+
+
+def at_import_time(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that run when the module is imported; functions and the types-only block do not."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            yield from at_import_time(node.orelse)
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            for field in ("body", "orelse", "finalbody"):
+                yield from at_import_time(getattr(node, field, []))
+            for handler in getattr(node, "handlers", []):
+                yield from at_import_time(handler.body)
+
+
+def floor_of(module: str) -> str | None:
+    """The floor a module of ahp stands on; None for the package itself, which holds only the version."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else None
+
+
+def tracked_files() -> list[Path]:
+    """Files of the project as git lists them, or, outside a repository, as they lie."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=PROJECT,
+        capture_output=True,
+        check=False,
+        env={**os.environ, "GIT_CEILING_DIRECTORIES": str(PROJECT.parent)},
+    )
+    if listed.returncode:
+        return [path for path in PROJECT.rglob("*") if path.is_file() and ".venv" not in path.parts]
+    names = (os.fsdecode(name) for name in listed.stdout.split(b"\0") if name)
+    return [path for path in (PROJECT / name for name in names) if path.is_file()]
+
+
+def test_every_module_stands_on_a_floor() -> None:
+    floors = {floor_of(name) for name in modules()} - {None, "__main__"}
+    assert floors <= set(FLOORS)
+
+
+def test_a_floor_imports_only_floors_below_it() -> None:
+    wrong = []
+    for name, path in modules().items():
+        floor = floor_of(name)
+        height = len(FLOORS) if floor in (None, "__main__") else FLOORS.index(str(floor))
+        for line, target in imports(ast.walk(ast.parse(path.read_bytes()))):
+            if target.split(".")[0] != "ahp":
+                continue
+            other = floor_of(target)
+            if other is not None and other != floor and FLOORS.index(other) >= height:
+                wrong.append(f"{path.relative_to(PROJECT)}:{line}: {floor} imports {target}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_packages_are_light_to_enter() -> None:
+    heavy = [
+        str(path.relative_to(PROJECT))
+        for name, path in modules().items()
+        if path.name == "__init__.py" and name != "ahp" and len(ast.parse(path.read_bytes()).body) > 1
+    ]
+    assert not heavy, f"only a docstring belongs into {heavy}: the quiet path enters every package"
+
+
+@pytest.mark.parametrize("name", LIGHT)
+def test_a_light_module_imports_only_what_is_nearly_free(name: str) -> None:
+    body = ast.parse(modules()[name].read_bytes()).body
+    wrong = [
+        f"{name}:{line}: {target}"
+        for line, target in imports(at_import_time(body))
+        if target not in LIGHT_MAY_IMPORT and target not in LIGHT
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_light_modules_load_nothing_else() -> None:
+    # One bare interpreter for all: what one module loads by a detour shows here, whatever the syntax tree says.
+    code = (
+        f"import sys; sys.path.insert(0, {str(PROJECT)!r}); before = set(sys.modules)\n"
+        f"for name in {LIGHT!r}: __import__(name)\n"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stdout.split())
+    packages = {name.rpartition(".")[0] for name in LIGHT} | {"ahp"}
+    assert loaded - set(LIGHT) - packages - LIGHT_MAY_IMPORT == set()
+
+
+def test_the_changelog_tells_of_this_version() -> None:
+    headings = re.findall(r"^## \[([^\]]+)\]", (PROJECT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert next(heading for heading in headings if heading != "Unreleased") == ahp.__version__
+
+
+def test_every_page_of_the_documentation_can_be_reached() -> None:
+    entries = [PROJECT / "README.md", PROJECT / "docs" / "index.md"]
+    reached, queue = set(), [page for page in entries if page.exists()]
+    while queue:
+        page = queue.pop()
+        if page in reached:
+            continue
+        reached.add(page)
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
+            if "://" in link or link.startswith("mailto:"):
+                continue
+            target = (page.parent / link).resolve()
+            assert target.exists(), f"{page.relative_to(PROJECT)} links to {link}, which is not there"
+            if target.suffix == ".md":
+                queue.append(target)
+    assert set((PROJECT / "docs").rglob("*.md")) - reached == set()
+
+
+def test_nothing_of_this_machine_is_in_the_project() -> None:
+    # Asked of the machine, so that it holds on every one and names none.
+    marks = {str(PROJECT) + os.sep, str(Path(sys.prefix)) + os.sep, str(Path(sys.base_prefix)) + os.sep}
+    marks = {mark for mark in marks if len(mark) > 8 and not mark.startswith("/usr/")}
+    wrong = [
+        f"{path.relative_to(PROJECT)}: {mark}"
+        for path in tracked_files()
+        if path.suffix in TEXT_SUFFIXES
+        for mark in marks
+        if mark.encode() in path.read_bytes()
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nothing_is_left_for_later() -> None:
+    mark = re.compile(r"(#|//).*\b(TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")
+    wrong = [
+        f"{path.relative_to(PROJECT)}:{number}: {line.strip()}"
+        for path in tracked_files()
+        if path.suffix in {".py", ".sh", ".ts", ".js"} and path.parts[len(PROJECT.parts)] != "tests"
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1)
+        if mark.search(line)
+    ]
+    assert not wrong, "\n".join(wrong)
