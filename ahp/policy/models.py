@@ -1,0 +1,362 @@
+"""The policy file: every key of hooks.yaml, as pydantic models. This is its definition (design §4); `ahp policy schema`
+and the policy reference come from it. Conditions are text here; `check` reads them.
+"""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+
+from ahp.policy.values import (
+    Condition,
+    Duration,
+    Filter,
+    Intensities,
+    OnMissing,
+    Scalar,
+    Severity,
+    Text,
+    Texts,
+    as_suggestion,
+)
+
+
+class Keys(BaseModel):
+    """A mapping of the policy file: unknown keys are refused, nothing is converted silently."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _remember(cls, data: object, info: ValidationInfo) -> object:
+        # so that the error for an unknown key can name the nearest key of this very mapping
+        if isinstance(info.context, dict):
+            info.context[id(data)] = cls
+        return data
+
+
+class SetAction(Keys):
+    """Gives an argument of the tool call, or the commit message, a value."""
+
+    type: Literal["set"]
+    """`set`"""
+    target: Text
+    """What changes: `tool.input.NAME` or `commit.message`."""
+    value: Scalar | list[Scalar] | dict[str, Scalar]
+    """Its new value."""
+
+
+class ClampAction(Keys):
+    """Brings a number of the tool call into bounds."""
+
+    type: Literal["clamp"]
+    """`clamp`"""
+    target: Text
+    """What changes: `tool.input.NAME`."""
+    min: int | float | None = None
+    """The smallest value let through."""
+    max: int | float | None = None
+    """The largest value let through."""
+
+    @model_validator(mode="after")
+    def _bounds(self) -> "ClampAction":
+        if self.min is None and self.max is None:
+            raise ValueError("`clamp` needs `min` or `max`")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError("`min` is above `max`")
+        return self
+
+
+class ReplaceAction(Keys):
+    """Replaces every match of a regular expression in a text."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    type: Literal["replace"]
+    """`replace`"""
+    target: Text
+    """What changes: `tool.input.NAME` or `commit.message`."""
+    pattern: Text
+    """An RE2 regular expression."""
+    with_: Annotated[str, Field(alias="with", max_length=4096)]
+    r"""What stands in its place; `\1` is the first group."""
+
+
+class AppendAction(Keys):
+    """Adds text to an argument of the tool call or to the commit message."""
+
+    type: Literal["append"]
+    """`append`"""
+    target: Text
+    """What changes: `tool.input.NAME` or `commit.message`."""
+    value: Scalar
+    """What is added at the end; to a list, as one more item."""
+
+
+class RunAction(Keys):
+    """Runs a fixer. Only after a person accepted it with `ahp trust`; in git hooks it changes the work tree and refuses."""
+
+    type: Literal["run"]
+    """`run`"""
+    command: Annotated[list[Text], Field(min_length=1, max_length=256)]
+    """The program and its arguments, one text each; no shell reads them."""
+    directory: Text = "."
+    """Where it runs, from the root of the repository."""
+    timeout: Duration = 60.0
+    """After this long the whole process tree is ended."""
+
+
+class SplitAction(Keys):
+    """Answers with the change cut into batches and lets it go on."""
+
+    type: Literal["split_suggestion"]
+    """`split_suggestion`"""
+    max_batch: Annotated[int, Field(ge=1, le=100_000)]
+    """The largest batch, in files."""
+
+
+Action = Annotated[
+    SetAction | ClampAction | ReplaceAction | AppendAction | RunAction | SplitAction, Field(discriminator="type")
+]
+
+
+class SuggestionKeys(Keys):
+    """One suggestion to whoever reads the signal."""
+
+    type: Text = "best_practice"
+    """Its kind, for programs: `best_practice`, `follow_up`, …"""
+    description: Text
+    """What to do, a template like `message`."""
+
+
+Suggestion = Annotated[SuggestionKeys, BeforeValidator(as_suggestion)]
+
+
+class FindingKeys(Keys):
+    """Where in a file each item of `each` is shown."""
+
+    file: Text
+    """The item's path: `l.path`."""
+    line: Text | None = None
+    """The item's line number: `l.line`."""
+    message: Text | None = None
+    """What is said there; the rule's message when absent."""
+
+
+class RuleKeys(Keys):
+    """The keys that rules have in both forms."""
+
+    each: Condition | None = None
+    """`x in LIST`: the condition is asked of every item."""
+    message: Text | None = None
+    """What the signal says; `{fact.path}` stands for a value. By default it names the values the condition read."""
+    severity: Severity = "medium"
+    """How bad it is, for prompts: low, medium or high."""
+    suggestions: list[Suggestion] = []
+    """What could be done; a text is a best practice."""
+    resolution: Texts = []
+    """The steps that make a block pass; a template naming a list gives one step an item."""
+    resolvable: bool = True
+    """Whether the one who is blocked can do something about it."""
+    reversible: bool | None = None
+    """Whether a control action can be undone; by default all but `run` can."""
+    continue_allowed: bool = True
+    """Whether a prompt lets the action go on."""
+    action: Action | None = None
+    """What a control rule changes."""
+    on_missing: OnMissing | None = None
+    """What an undecidable rule says: prompt, block or skip. By default prompt; a locked rule blocks."""
+    escalate: bool | None = None
+    """Whether ignored signals climb. By default yes on `pre-*` triggers, no on tool triggers."""
+    shadow: bool = False
+    """Logged, never enforced."""
+    locked: bool = False
+    """No other layer may weaken it, and no rule softens it."""
+    overridable: bool | None = None
+    """Whether a person may let it pass once. By default unless locked."""
+    ci: Literal["each", "range", "skip"] = "each"
+    """Whether `ahp ci` asks it of each commit, of the range as a whole, or not at all."""
+    redact: bool = False
+    """Values it read are never shown or logged."""
+    finding: FindingKeys | None = None
+    """Where each item is shown."""
+    ask: bool = False
+    """A person at a terminal is asked before going on."""
+
+
+class LongRule(RuleKeys):
+    """A rule of the protocol's form: a condition and an intensity (seed 002 §4.3)."""
+
+    id: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]*$")] | None = None
+    """Its name in its oracle; by default its position, from 1."""
+    condition: Condition | None = None
+    """When it speaks. Needed, except where an earlier layer has a rule of this id."""
+    intensity: Intensities | None = None
+    """How strongly: one level, or one for each environment with `default`. Needed as `condition` is."""
+    refines: Text | None = None
+    """The id of a rule of the same oracle that it speaks for when both match."""
+
+
+class OracleKeys(Keys):
+    """What an oracle says of all its rules; short rules have these keys too."""
+
+    type: Text | None = None
+    """The type of its signals; by default its name."""
+    priority: Annotated[int, Field(ge=-1_000_000, le=1_000_000)] = 0
+    """Lower comes first."""
+    enabled: bool = True
+    """Whether its rules are asked at all."""
+    when: Filter | None = None
+    """A condition; where it does not hold, no rule is asked. Also a mapping: `{issue.type: [feature]}`."""
+
+
+class ShortRule(RuleKeys, OracleKeys):
+    """A rule of the short form: where, a level with its condition, and how to mend it."""
+
+    LEVELS: ClassVar[tuple[str, ...]] = ("block", "control", "prompt", "aid")
+
+    at: Texts | None = None
+    """The triggers it is asked at: one or a list."""
+    block: Condition | None = None
+    """Refuse when this holds."""
+    control: Condition | None = None
+    """Change the action when this holds; needs `action`."""
+    prompt: Condition | None = None
+    """Warn when this holds."""
+    aid: Condition | None = None
+    """Advise afterwards when this holds; only on `post-*` triggers and `session-start`."""
+    fix: Texts = []
+    """How to mend it: becomes both the suggestions and the resolution."""
+
+    @model_validator(mode="after")
+    def _one_level(self) -> "ShortRule":
+        given = [level for level in self.LEVELS if getattr(self, level) is not None]
+        if len(given) > 1:
+            raise ValueError(f"two levels, `{'` and `'.join(given)}`; a rule has one")
+        return self
+
+
+class Oracle(OracleKeys):
+    """A named list of rules."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]*$")]
+    """Its name; signals give it as their source."""
+    rules: list[LongRule] = []
+    """Its rules, all of them asked."""
+
+
+def _as_hook(value: object) -> object:
+    return {"oracles": value} if isinstance(value, list) else value
+
+
+class HookKeys(Keys):
+    """What is asked at one trigger."""
+
+    trigger: Text | None = None
+    """The trigger once more; it must agree with the key."""
+    when: Filter | None = None
+    """A condition that must hold for any rule here to be asked."""
+    oracles: list[Oracle] = []
+    """Its oracles, in order."""
+
+
+Hook = Annotated[HookKeys, BeforeValidator(_as_hook)]
+
+
+class Escalation(Keys):
+    """How ignored signals climb (design §8)."""
+
+    ladder: Annotated[list[Literal["prompt", "control", "block"]], Field(min_length=1, max_length=3)] = [
+        "prompt",
+        "control",
+        "block",
+    ]
+    """The rungs, from weak to strong."""
+    after: Annotated[int, Field(ge=1, le=1000)] = 1
+    """Attempts that a rung lasts."""
+    forget_after: Duration = 14 * 86400.0
+    """An episode that nothing ended is closed after this long."""
+
+    @model_validator(mode="after")
+    def _climbs(self) -> "Escalation":
+        order = ["prompt", "control", "block"]
+        ranks = [order.index(rung) for rung in self.ladder]
+        if ranks != sorted(set(ranks)):
+            raise ValueError("the ladder climbs: prompt, control, block, each at most once")
+        return self
+
+
+class Extract(Keys):
+    """A fact taken from a command's output, with the type that conditions see."""
+
+    value: Text
+    """An expression over `output`, the parsed output."""
+    type: Literal["int", "float", "bool", "str", "list[str]"]
+    """What it gives."""
+
+
+def _as_extract(value: object) -> object:
+    return {"value": value, "type": "int"} if isinstance(value, str) else value
+
+
+class Command(Keys):
+    """A fact that a command finds out. It runs only after a person accepted it with `ahp trust`."""
+
+    run: Annotated[list[Text], Field(min_length=1, max_length=256)]
+    """The program and its arguments, one text each; no shell reads them."""
+    parse: Literal["json", "lines", "junit", "sarif", "exit"] = "exit"
+    """How its output is read. Every way gives `exit_code` and `count`; junit and sarif give `findings`."""
+    extract: dict[str, Annotated[Extract, BeforeValidator(_as_extract)]] = {}
+    """More facts: a name and an expression over `output`; a number unless `{value, type}` says otherwise."""
+    timeout: Duration = 30.0
+    """After this long the whole process tree is ended and the facts are absent."""
+    when_changed: Texts = []
+    """Runs only when a changed file matches one of these patterns; else the counts are 0."""
+    directory: Text = "."
+    """Where it runs, from the root of the repository."""
+
+
+class Reports(Keys):
+    """Where reports of other tools are found; patterns from the root of the repository."""
+
+    tests: Texts = []
+    """JUnit XML files."""
+    coverage: Texts = []
+    """coverage.xml, coverage.json or lcov files."""
+    coverage_threshold: Annotated[float, Field(strict=False, ge=0, le=100)] | None = None
+    """The percentage `coverage.threshold` gives; by default the issue's criticality decides."""
+
+
+LimitValue = str | int | float | bool | list[str]
+
+
+class HooksFile(Keys):
+    """A policy file: `.ahp/hooks.yaml`, `~/.ahp/hooks.yaml`, `.ahp/hooks.local.yaml`, or a pack."""
+
+    version: Literal[1] = 1
+    """The version of this format."""
+    requires: Text | None = None
+    """The ahp versions that can read it: `>=0.3` or `>=0.3,<1`. Read before everything else."""
+    extends: Texts = []
+    """Packs by name, or files inside this file's folder (ending in .yaml), which this file changes and adds to."""
+    mode: Literal["enforce", "observe"] = "enforce"
+    """`observe` logs every signal and enforces none."""
+    limits: dict[str, LimitValue | dict[str, LimitValue]] = {}
+    """Constants that conditions read as `limits.NAME`; a mapping gives one for each environment, with `default`."""
+    environment: dict[str, Condition] = {}
+    """Names with conditions; the first that holds is the environment, else `development`."""
+    env_allow: Texts = []
+    """Environment variables that conditions may read as `env.NAME`."""
+    timezone: Text | None = None
+    """The zone of `time.*`, as in `Europe/Vienna`; by default the machine's."""
+    reports: Reports = Reports()
+    """Where reports are found."""
+    escalation: Escalation | None = None
+    """How ignored signals climb; absent, nothing does."""
+    facts: dict[str, Command] = {}
+    """Facts that commands find out, read as `NAME.count` and the like."""
+    approvers: Text | None = None
+    """An SSH allowed-signers file inside the repository: whose signed overrides and waivers `ahp ci` honours."""
+    rules: dict[str, ShortRule] = {}
+    """Rules in the short form, by id."""
+    hooks: dict[str, Hook] = {}
+    """Rules in the protocol's form, by trigger."""

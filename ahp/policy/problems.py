@@ -1,0 +1,59 @@
+"""What is wrong with a policy: every problem at its `file:line:column` (design §4)."""
+
+import difflib
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ahp.protocol.errors import AhpError
+
+SHOWN_PROBLEMS = 50  # a file of another kind yields thousands; past fifty nobody reads on
+
+
+class Place(NamedTuple):
+    """Where something stands: file as the user knows it, line and column from 1."""
+
+    file: str
+    line: int = 1
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class Problem(NamedTuple):
+    """One mistake: where, what, and the line as it should read (empty when there is no single mend)."""
+
+    place: Place
+    what: str
+    mended: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.place}: {self.what}"
+        return f"{text}\n    write: {self.mended}" if self.mended else text
+
+
+class PolicyError(AhpError):
+    """A policy that is refused whole. `problems` are all its mistakes, sorted by place."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: list[Problem] = sorted(set(problems))
+        shown = [str(problem) for problem in self.problems[:SHOWN_PROBLEMS]]
+        if len(self.problems) > SHOWN_PROBLEMS:
+            shown.append(f"… and {len(self.problems) - SHOWN_PROBLEMS} more")
+        super().__init__("\n".join(shown))
+
+
+def nearest(name: str, valid: Iterable[str]) -> str:
+    """The sentence tail that offers the nearest valid name, or lists the few there are; "" when neither helps."""
+    names = sorted(set(valid))
+    folded = {n.lower().replace("_", "-"): n for n in names}
+    close = difflib.get_close_matches(name[:80].lower().replace("_", "-"), list(folded), n=1, cutoff=0.6)
+    if close:
+        return f"; did you mean `{folded[close[0]]}`?"
+    return f"; valid are {', '.join(names)}" if 0 < len(names) <= 20 else ""
+
+
+def quoted(value: object, limit: int = 60) -> str:
+    """A value from outside on one line: cut to `limit` characters, control characters escaped."""
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"

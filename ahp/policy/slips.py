@@ -1,0 +1,59 @@
+"""Frequent slips of people who write conditions in YAML, and the line as they meant it (design §4)."""
+
+import re
+
+import yaml
+
+_ENTRY = re.compile(r"(\s*(?:- )*(?:[\w.\-]+|'[^']*'|\"[^\"]*\"):[ \t]+)(.+?)([ \t]+#.*)?$")
+_ITEM = re.compile(r"(\s*(?:- )+)(.+?)([ \t]+#.*)?$")
+_IN_FLOW = re.compile(r"[{,]\s*[\w.\-]+: +((?:'[^']*'|\"[^\"]*\") [^,{}]*[^,{}\s])\s*(?=[,}])")
+# what YAML reads as something else at the head of a plain value
+_INDICATORS = "!'\"{[&*%@`|>#"
+
+
+def quote(value: str) -> str:
+    """`value` as a YAML scalar that is read back as the same text."""
+    if '"' not in value and "\\" not in value:
+        return f'"{value}"'
+    return "'" + value.replace("'", "''") + "'"
+
+
+def mend_tag(line: str, column: int) -> str:
+    """The line with the `!` at `column` (from 1) written as `not`; "" when that is not what was meant."""
+    at = column - 1
+    if not re.match(r"!\s*[(\w]", line[at:]) or line[at : at + 2] == "!!":
+        return ""
+    return (line[:at] + "not " + line[at + 1 :].lstrip()).strip()
+
+
+def mend_line(line: str) -> str:
+    """The line with the value quoted that cannot stand unquoted; "" when there is none or it is not clear which."""
+    for found in re.finditer(r"[:\-,\[{]\s+(!)", line):
+        mended = mend_tag(line, found.start(1) + 1)
+        if mended and _loads(mended):
+            return mended
+    for found in _IN_FLOW.finditer(line):
+        mended = line[: found.start(1)] + quote(found.group(1)) + line[found.end(1) :]
+        if _loads(mended):
+            return mended.strip()
+    for pattern in (_ENTRY, _ITEM):
+        whole = pattern.match(line)
+        if whole and _needs_quotes(whole.group(2)):
+            mended = whole.group(1) + quote(whole.group(2)) + (whole.group(3) or "")
+            if _loads(mended):
+                return mended.strip()
+    return ""
+
+
+def _needs_quotes(value: str) -> bool:
+    if re.match(r"[{\[]\s*[\w.\-]+:\s", value):
+        return False  # a flow mapping with something wrong inside; quoting all of it would hide that
+    return value[0] in _INDICATORS or ": " in value or value.endswith(":")
+
+
+def _loads(line: str) -> bool:
+    try:
+        yaml.load(line.strip(), Loader=yaml.CSafeLoader)
+    except yaml.YAMLError:
+        return False
+    return True

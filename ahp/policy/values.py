@@ -1,0 +1,119 @@
+"""The kinds of value a policy file holds, each read from the spellings people use (design §4)."""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+Scalar = str | int | float | bool | None
+
+Intensity = Literal["block", "control", "prompt", "aid", "allow"]
+Severity = Literal["low", "medium", "high"]
+OnMissing = Literal["prompt", "block", "skip"]
+
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION = re.compile(r"([0-9]{1,9})\s*(ms|s|m|h|d)\Z")
+_COMPARISON = re.compile(r"\s*(==|!=|<=|>=|<|>|not\s+in\b|in\b|is\b)")
+_FACT_PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*\Z")
+
+_TEXT_SCHEMA: dict[str, object] = {"type": "string"}
+_SCALAR_SCHEMA: dict[str, object] = {"type": ["string", "number", "boolean", "null"]}
+
+
+def seconds(value: object) -> float:
+    """Seconds of `20s`, `5m`, `12h`, `14d`, `500ms`. Raises ValueError for anything else."""
+    found = _DURATION.match(value) if isinstance(value, str) else None
+    if found is None:
+        raise ValueError("a duration is a number with a unit: 500ms, 20s, 5m, 12h or 14d")
+    return int(found.group(1)) * _SECONDS[found.group(2)]
+
+
+def as_list(value: object) -> object:
+    """One text as a list of one; anything else unchanged."""
+    return [value] if isinstance(value, str) else value
+
+
+def as_intensities(value: object) -> object:
+    """One level word as the mapping of environments with `default`; anything else unchanged."""
+    return {"default": value} if isinstance(value, str) else value
+
+
+def as_suggestion(value: object) -> object:
+    """A text as a best practice; anything else unchanged."""
+    return {"description": value} if isinstance(value, str) else value
+
+
+def filter_text(value: object) -> object:
+    """`when` as one condition: the mapping form becomes its entries joined by `and`.
+
+    A list means `in`, a text beginning with a comparison is one, every other value means equality.
+    Raises ValueError for a key that is no fact path or a value that is neither scalar nor list of scalars.
+    """
+    if not isinstance(value, dict):
+        return value
+    if not value:
+        raise ValueError("an empty mapping filters nothing; remove `when`")
+    return " and ".join(_entry(path, wanted) for path, wanted in value.items())
+
+
+def _entry(path: str, wanted: object) -> str:
+    if not _FACT_PATH.match(path):
+        raise ValueError(f"{path[:60]!r} is no fact path; write it like `issue.type`")
+    if isinstance(wanted, str) and _COMPARISON.match(wanted):
+        return f"({path} {wanted.strip()})"
+    if isinstance(wanted, list):
+        return f"{path} in [{', '.join(_literal(path, item) for item in wanted)}]"
+    return f"{path} is None" if wanted is None else f"{path} == {_literal(path, wanted)}"
+
+
+def _literal(path: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int | float):
+        return repr(value)
+    raise ValueError(f"the values of `{path}` are texts, numbers, true or false")
+
+
+Duration = Annotated[
+    float,
+    BeforeValidator(seconds),
+    WithJsonSchema({"type": "string", "pattern": "^[0-9]+ *(ms|s|m|h|d)$", "examples": ["20s", "14d"]}),
+]
+Text = Annotated[str, Field(min_length=1, max_length=4096)]
+Condition = Annotated[str, Field(min_length=1, max_length=4096)]
+Texts = Annotated[
+    list[Text],
+    BeforeValidator(as_list),
+    WithJsonSchema({"anyOf": [_TEXT_SCHEMA, {"type": "array", "items": _TEXT_SCHEMA}]}),
+]
+Filter = Annotated[
+    Condition,
+    BeforeValidator(filter_text),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                _TEXT_SCHEMA,
+                {
+                    "type": "object",
+                    "additionalProperties": {"anyOf": [_SCALAR_SCHEMA, {"type": "array", "items": _SCALAR_SCHEMA}]},
+                },
+            ]
+        }
+    ),
+]
+Intensities = Annotated[
+    dict[str, Intensity],
+    BeforeValidator(as_intensities),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": ["block", "control", "prompt", "aid", "allow"]},
+                {
+                    "type": "object",
+                    "additionalProperties": {"enum": ["block", "control", "prompt", "aid", "allow"]},
+                    "required": ["default"],
+                },
+            ]
+        }
+    ),
+]
