@@ -101,7 +101,7 @@ def imports(nodes: Iterator[ast.AST] | Iterator[ast.stmt]) -> Iterator[tuple[int
 
 
 def at_import_time(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements that run when the module is imported: not functions, the types-only block or fallbacks of `try`."""
+    """The statements that run when the module is imported: not functions, the types-only block, fallbacks of `try`."""
     for node in body:
         yield node
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
