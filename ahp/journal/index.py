@@ -1,0 +1,202 @@
+"""The index beside the log: is anything open for this subject? Answered without SQLite (design §2).
+
+A header of fixed size names the log as it was when the last appender left it (inode, size, hash of the last line);
+the lines after it name open episodes and aids that wait for delivery. A header that does not fit the log, or a checksum
+that does not fit its bytes, means that somebody has to read the log (`ahp.journal.heal`), never that nothing is open.
+"""
+
+import posix
+from errno import ENOENT
+
+from ahp.protocol.errors import AhpError
+from ahp.protocol.triggers import TRIGGERS
+from ahp.system import clock, digest, files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FORMAT = "ahp-index-1"
+HEADER = 320
+NO_HEAD = "0" * 64
+_LIMIT = 64 << 20
+_CHECK = 16
+
+# A clean tool call resets nothing (design §8.5): listing its episodes would only slow every later call.
+_NEVER_RESET = "tool-use|"
+
+
+class Index:
+    """What the index says about a log.
+
+    `inode`, `size` (bytes) and `head` (SHA-256 of the last line's bytes, hex) name the state of `signals.jsonl`, `torn`
+    whether its last line lacks the newline, `serial` its number in the sequence of rotated files, `last` the time stamp
+    of its last record, `genesis` the id that the whole chain began with ("" before the first record). `keys` are the
+    episode keys a clean evaluation may have to close, `aids` maps the id of each waiting signal to (session, subject).
+    """
+
+    __slots__ = ("aids", "changed", "genesis", "head", "inode", "keys", "last", "serial", "size", "torn")
+
+    def __init__(self, genesis: str = "", serial: int = 1) -> None:
+        self.inode = self.size = 0
+        self.head, self.torn, self.last = NO_HEAD, False, ""
+        self.genesis, self.serial = genesis, serial
+        self.keys: set[str] = set()
+        self.aids: dict[str, tuple[str, str]] = {}
+        self.changed = True
+
+    def has_open(self, family: str, subject: str, actor_kind: str) -> bool:
+        """Whether a clean evaluation of this family on this subject might have an episode to close (design §2)."""
+        if not self.keys:
+            return False
+        start, end = escape(family) + "|", f"|{escape(subject)}|{escape(actor_kind)}"
+        return any(key.startswith(start) and key.endswith(end) for key in self.keys)
+
+    def has_pending(self, session: "str | None", subject: str) -> bool:
+        """Whether an aid waits for the next event of this session, or of this subject where it had no session."""
+        return any(goes_to(waiting, session, subject) for waiting in self.aids.values())
+
+    def note(self, record: "Mapping[str, object]") -> None:
+        """Takes up a record that was appended: opens, closes, queues, delivers."""
+        kind = record.get("kind")
+        if kind == "signal":
+            if opens(record):
+                key = key_of(record)
+                if key not in self.keys and not key.startswith(_NEVER_RESET):
+                    self.keys.add(key)
+                    self.changed = True
+            if record.get("pending") is True:
+                self.aids[str(record.get("id"))] = (str(record.get("session") or ""), str(record.get("subject") or ""))
+                self.changed = True
+        elif kind == "episode-end":
+            key = key_of(record)
+            if key in self.keys:
+                self.keys.discard(key)
+                self.changed = True
+        elif kind == "delivery" and isinstance(ids := record.get("ids"), list):
+            for one in ids:
+                self.changed = self.aids.pop(str(one), None) is not None or self.changed
+
+    def fits(self, inode: int, size: int) -> bool:
+        """Whether the log is still the one, and as long, as when this index was written."""
+        return self.inode == inode and self.size == size
+
+
+def goes_to(waiting: tuple[str, str], session: "str | None", subject: str) -> bool:
+    """Whether an aid queued for `waiting` (session, subject) belongs to an event of `session` about `subject`."""
+    return waiting[0] == session if waiting[0] else waiting[1] == subject
+
+
+def opens(record: "Mapping[str, object]") -> bool:
+    """Whether a signal record begins or continues an episode: enforced and more than an aid (design §1, §8.2)."""
+    return record.get("intensity") != "aid" and not record.get("shadow") and not record.get("waived")
+
+
+def key_of(record: "Mapping[str, object]") -> str:
+    """The episode key of a signal or episode-end record (design §8.3)."""
+    hook = str(record.get("hook"))
+    trigger = TRIGGERS.get(hook)
+    return episode_key(
+        trigger.family if trigger else hook,
+        str(record.get("rule")),
+        str(record.get("subject") or ""),
+        str(record.get("actor") or "").partition(":")[0],
+        str(target) if (target := record.get("target")) else None,
+    )
+
+
+def episode_key(family: str, rule: str, subject: str, actor_kind: str, target: "str | None" = None) -> str:
+    """`family|rule|subject|actor kind[|target]`, on one line of printable characters whatever the parts hold."""
+    key = f"{escape(family)}|{escape(rule)}|{escape(subject)}|{escape(actor_kind)}"
+    return key if target is None else f"{key}|{escape(target)}"
+
+
+def escape(text: str) -> str:
+    """`text` with `%`, `|` and all that is not printable as `%HEX;`: branch and file names may hold nearly anything."""
+    if text.isprintable() and "|" not in text and "%" not in text:
+        return text
+    return "".join([c if c.isprintable() and c not in "|%" else f"%{ord(c):X};" for c in text])
+
+
+def unescape(text: str) -> str:
+    """What `escape` was given."""
+    first, *rest = text.split("%")
+    return first + "".join([chr(int(part.partition(";")[0], 16)) + part.partition(";")[2] for part in rest])
+
+
+def is_stamp(text: str) -> bool:
+    """Whether `text` is a time stamp of the log (design §7): what an edited line holds must not stop the clock."""
+    try:
+        clock.parse_iso(text)
+    except AhpError:
+        return False
+    return text.isascii() and text.isprintable() and " " not in text and len(text) <= 30
+
+
+def read(path: str) -> "Index | None":
+    """The index at `path`; None when it is missing, cut, of another format or does not fit its checksum.
+
+    Raises AhpError when the file cannot be read.
+    """
+    data = files.read(path, _LIMIT)
+    if data is None or len(data) < HEADER:
+        return None
+    try:
+        fields = data[:HEADER].decode("ascii").split()
+        if fields[-1] != digest.sha256(" ".join(fields[:-1]).encode())[:_CHECK]:
+            return None
+        name, inode, size, torn, serial, head, last, genesis, length, check = fields[:-1]
+        body = data[HEADER : HEADER + int(length)]
+        if name != FORMAT or check != digest.sha256(body)[:_CHECK]:
+            return None
+        index = Index("" if genesis == "-" else genesis, int(serial))
+        index.inode, index.size, index.torn, index.head = int(inode), int(size), torn == "1", head
+        index.last = "" if last == "-" else last
+        for line in body.decode().split("\n")[:-1]:
+            word, first, *more = line.split("\t")
+            if word == "open":
+                index.keys.add(first)
+            else:
+                index.aids[unescape(first)] = (unescape(more[0]), unescape(more[1]))
+    except (ValueError, IndexError):
+        return None
+    index.changed = False
+    return index
+
+
+def write(path: str, index: "Index") -> None:
+    """Writes the index in place, for the holder of the log's lock. Raises OSError.
+
+    Not by renaming, which costs more than the append itself: a reader who meets a half-written index sees a checksum
+    that does not fit, and reads the log.
+    """
+    fd = posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK, 0o600)
+    try:
+        lines = [f"open\t{key}\n" for key in sorted(index.keys)]
+        lines += [f"aid\t{escape(i)}\t{escape(session)}\t{escape(s)}\n" for i, (session, s) in index.aids.items()]
+        body = "".join(lines).encode()
+        if index.changed:
+            files.write_all(fd, b" " * HEADER + body)
+        posix.pwrite(fd, _header(index, body), 0)
+    finally:
+        posix.close(fd)
+    index.changed = False
+
+
+def _header(index: "Index", body: bytes) -> bytes:
+    text = (
+        f"{FORMAT} {index.inode} {index.size} {index.torn:d} {index.serial} {index.head} {index.last or '-'}"
+        f" {index.genesis or '-'} {len(body)} {digest.sha256(body)[:_CHECK]}"
+    )
+    line = f"{text} {digest.sha256(text.encode())[:_CHECK]}"
+    return line.encode().ljust(HEADER - 1) + b"\n"
+
+
+def status(path: str) -> "posix.stat_result | None":
+    """The log's inode and size, None where there is no log. Raises OSError."""
+    try:
+        return posix.stat(path, follow_symlinks=False)
+    except OSError as error:
+        if error.errno == ENOENT:
+            return None
+        raise

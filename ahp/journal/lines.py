@@ -1,0 +1,147 @@
+"""The files of a log and their lines, from either end, whatever their bytes are."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ahp.protocol.errors import AhpError
+from ahp.system import jsontext
+
+BLOCK = 64 << 10
+LIVE = "signals.jsonl"
+_ROTATED = re.compile(r"signals\.([1-9][0-9]{0,8})\.jsonl")
+
+
+class Part(NamedTuple):
+    """One file of the log: its number in the sequence, from 1, and its path. The live one has the highest number."""
+
+    serial: int
+    path: str
+
+
+class Line(NamedTuple):
+    """One line: where it is (file number, byte offset), its bytes without the newline, whether it had one."""
+
+    serial: int
+    offset: int
+    raw: bytes
+    ended: bool
+
+    @property
+    def end(self) -> int:
+        """The offset after the line and its newline."""
+        return self.offset + len(self.raw) + self.ended
+
+    def record(self) -> dict[str, object] | None:
+        """The record in the line; None for a torn line and anything else that is no JSON object."""
+        try:
+            value = jsontext.decode(self.raw.decode())
+        except ValueError:
+            return None
+        return value if isinstance(value, dict) else None
+
+
+def parts(folder: str) -> list[Part]:
+    """The files of the log in `folder`, oldest first; empty where there is none. Raises AhpError when unreadable."""
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise AhpError(f"cannot list {folder}: {error.strerror}") from None
+    rotated = sorted(int(found[1]) for name in names if (found := _ROTATED.fullmatch(name)))
+    listed = [Part(serial, f"{folder}/signals.{serial}.jsonl") for serial in rotated]
+    if LIVE in names:
+        listed.append(Part((rotated[-1] if rotated else 0) + 1, f"{folder}/{LIVE}"))
+    return listed
+
+
+def backward(folder: str, block: int = BLOCK) -> Iterator[Line]:
+    """Every line of the log, the newest first, read in blocks from the end. Raises AhpError."""
+    for part in reversed(parts(folder)):
+        yield from backward_in(part, block)
+
+
+def backward_in(part: Part, block: int = BLOCK) -> Iterator[Line]:
+    """The lines of one file, the last first. Raises AhpError."""
+    with _Reader(part.path) as reader:
+        at, rest, ended, step = reader.size, b"", True, block
+        if at:
+            ended = reader.at(at - 1, 1) == b"\n"
+            at -= ended
+        else:
+            return
+        while at:
+            step = min(step, at)
+            at -= step
+            first, *lines = (reader.at(at, step) + rest).split(b"\n")
+            # A line longer than a block: read ever more, or putting it together takes quadratic time.
+            step = block if lines else step * 2
+            end = at + len(first) + 1 + sum(map(len, lines)) + len(lines)
+            for raw in reversed(lines):
+                end -= len(raw) + 1
+                yield Line(part.serial, end, raw, ended)
+                ended = True
+            rest = first
+        yield Line(part.serial, 0, rest, ended)
+
+
+def forward_in(part: Part, offset: int = 0, block: int = BLOCK * 4) -> Iterator[Line]:
+    """The lines of one file from byte `offset` on, which must begin a line. Raises AhpError."""
+    with _Reader(part.path) as reader:
+        rest, begin = b"", offset
+        while data := reader.at(begin + len(rest), block):
+            *lines, rest = (rest + data).split(b"\n")
+            for raw in lines:
+                yield Line(part.serial, begin, raw, True)
+                begin += len(raw) + 1
+            block = BLOCK * 4 if lines else block * 2
+        if rest:
+            yield Line(part.serial, begin, rest, False)
+
+
+def line_before(path: str, end: int) -> bytes | None:
+    """The bytes of the line whose newline is the byte before `end`; None when no line ends there. Raises AhpError."""
+    with _Reader(path) as reader:
+        if not 0 < end <= reader.size or reader.at(end - 1, 1) != b"\n":
+            return None
+        end, step = end - 1, BLOCK
+        while True:
+            begin = max(0, end - step)
+            data = reader.at(begin, end - begin)
+            if begin == 0 or b"\n" in data:
+                return data.rpartition(b"\n")[2]
+            step *= 2
+
+
+class _Reader:
+    """An open regular file, read by position."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __enter__(self) -> _Reader:
+        try:
+            self.fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError as error:
+            raise AhpError(f"cannot read {self.path}: {error.strerror}") from None
+        status = os.fstat(self.fd)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(self.fd)
+            raise AhpError(f"{self.path} is not a regular file; move it away")
+        self.size, self.inode = status.st_size, status.st_ino
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.fd)
+
+    def at(self, offset: int, length: int) -> bytes:
+        """Up to `length` bytes at `offset`."""
+        try:
+            return os.pread(self.fd, length, offset)
+        except OSError as error:
+            raise AhpError(f"cannot read {self.path}: {error.strerror}") from None

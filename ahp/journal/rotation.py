@@ -1,0 +1,109 @@
+"""Beginning a log, continuing it in a new file, and finishing what a killed writer left half done.
+
+All functions are for the holder of the log's lock. A rotated file keeps its name for ever: `signals.<n>.jsonl`; the
+first record of the next one names it and chains to its last line.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+
+from ahp.journal import index as indexes
+from ahp.journal import lines
+from ahp.journal.append import Journal, not_before
+from ahp.protocol.errors import AhpError
+from ahp.system import clock, digest, files, jsontext
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+def rotate(journal: Journal, index: indexes.Index) -> None:
+    """Moves the full log aside and goes on in a new file, which `index` then describes.
+
+    The record that brought the log to its limit is written already, so a failure here must not be taken for its loss:
+    the log just stays long, and the next append tries again.
+    """
+    serial = max([part.serial for part in lines.parts(journal.folder)], default=index.serial)
+    following = _next(journal)
+    line = _continuation(index.genesis, index.last, serial, index.head)
+    try:
+        files.replace(following, line + b"\n")
+        os.rename(journal.log_path, f"{journal.folder}/signals.{serial}.jsonl")
+        os.rename(following, journal.log_path)
+        index.inode, index.size = os.stat(journal.log_path).st_ino, len(line) + 1
+        index.serial, index.head = serial + 1, digest.sha256(line)
+        indexes.write(journal.index_path, index)
+    except (OSError, AhpError):
+        return
+
+
+def begin(journal: Journal, known: str | None) -> None:
+    """Makes the missing or empty live file: finishes a rotation, or continues rotated files, or starts a chain.
+
+    `known` is the genesis id by which the lost log was known; the new genesis record says that it `replaces` that one.
+    Raises OSError, AhpError.
+    """
+    rotated = [part for part in lines.parts(journal.folder) if part.path != journal.log_path]
+    if rotated:
+        if _finish(journal, rotated[-1]):
+            return
+        last = next(lines.backward_in(rotated[-1]), None)
+        head = digest.sha256(last.raw) if last else indexes.NO_HEAD
+        line = _continuation(genesis_of(rotated[-1]), _now(last), rotated[-1].serial, head, missing=True)
+    else:
+        record: dict[str, object] = {"timestamp": clock.iso(clock.now()), "kind": "genesis", "id": str(uuid.uuid4())}
+        if known:
+            record["replaces"] = known
+        line = jsontext.encode({**record, "prev": None}).encode()
+    fd = os.open(journal.log_path, _NEW, 0o600)
+    try:
+        files.write_all(fd, line + b"\n")
+    finally:
+        os.close(fd)
+
+
+def genesis_of(part: lines.Part) -> str:
+    """The genesis id that the first record of a file tells, "" when it tells none."""
+    first = next(lines.forward_in(part), None)
+    record = first.record() if first else None
+    if record is None:
+        return ""
+    told = {"genesis": record.get("id"), "rotation": record.get("genesis")}.get(str(record.get("kind")))
+    # Written into the index between spaces.
+    return told if isinstance(told, str) and told.isascii() and told.isprintable() and " " not in told[:64] else ""
+
+
+def _finish(journal: Journal, last: lines.Part) -> bool:
+    """Takes the file that a killed rotation had ready, if it continues the last rotated file."""
+    following = lines.Part(last.serial + 1, _next(journal))
+    if not os.path.lexists(following.path):
+        return False
+    first, end = next(lines.forward_in(following), None), next(lines.backward_in(last), None)
+    record = first.record() if first else None
+    if record is None or end is None or record.get("prev") != digest.tagged(end.raw):
+        return False
+    os.rename(following.path, journal.log_path)
+    return True
+
+
+def _continuation(genesis: str, last: str, serial: int, head: str, missing: bool = False) -> bytes:
+    record: dict[str, object] = {
+        "timestamp": last,
+        "kind": "rotation",
+        "serial": serial + 1,
+        "after": f"signals.{serial}.jsonl",
+        "genesis": genesis,
+    }
+    if missing:
+        record["missing"] = True
+    return jsontext.encode({**record, "prev": "sha256:" + head}).encode()
+
+
+def _now(last: lines.Line | None) -> str:
+    stamp = (last.record() or {}).get("timestamp") if last else None
+    return not_before(None, stamp if isinstance(stamp, str) and indexes.is_stamp(stamp) else "")
+
+
+def _next(journal: Journal) -> str:
+    return f"{journal.folder}/signals.next.jsonl"
