@@ -1,8 +1,19 @@
 """`actor`: who acts (design §6), told by the markers that agents and CI leave in the environment."""
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ahp.protocol.event import Event
+
 TRIGGERS = None
 
 SCHEMA = {
     "kind": {"type": "str", "enum": ["human", "agent", "ci"], "doc": "a person, a coding agent, or CI"},
-    "name": {"type": "str", "doc": "claude, codex …, the CI system; for a person the login name"},
+    "name": {"type": "str", "doc": "claude, codex …, the CI system, a login name; empty when unknown"},
 }
+
+def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+    """The values of `fields`."""
+    found: dict[str, object] = {"kind": event.actor.kind, "name": event.actor.name}
+    return {field: found[field] for field in fields}

@@ -1,5 +1,16 @@
 """`branch`: the branch the event is about (design §6): the one checked out; in a push the one that is written to."""
 
+from ahp.facts.absent import Absent
+from ahp.facts.branches import default_branch
+from ahp.facts.state import repository_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ahp.protocol.event import Event
+    from ahp.system.git import Repository
+
 TRIGGERS = None
 
 _COUNT = {"type": "int", "min": 0, "optional": True}
@@ -11,3 +22,54 @@ SCHEMA = {
     "ahead": {**_COUNT, "doc": "commits its upstream does not have; absent without upstream"},
     "behind": {**_COUNT, "doc": "upstream commits it does not have; absent without upstream"},
 }
+
+_BRANCHES = "refs/heads/"
+
+
+def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+    """The values of `fields`; only `ahead` and `behind` start git. Raises GitError."""
+    repository = repository_of(event)
+    if repository is None:  # a call outside any repository is on no branch
+        empty: dict[str, object] = {"name": "", "is_default": False, "is_detached": False, "ahead": 0, "behind": 0}
+        return {field: empty[field] for field in fields}
+    name = _name(event, repository)
+    found: dict[str, object] = {}
+    for field in fields:
+        if field == "name":
+            found[field] = name
+        elif field == "is_default":
+            found[field] = bool(name) and name == default_branch(repository, event.remote or "")
+        elif field == "is_detached":
+            found[field] = repository.branch() == ""
+    if "ahead" in fields or "behind" in fields:
+        distance = _distance(event, repository)
+        found.update({field: distance[field] for field in ("ahead", "behind") if field in fields})
+    return found
+
+
+def _name(event: "Event", repository: "Repository") -> str:
+    if event.push is None:
+        return repository.branch()
+    ref = event.push.remote_ref
+    return ref[len(_BRANCHES) :] if ref.startswith(_BRANCHES) else ""
+
+
+def _distance(event: "Event", repository: "Repository") -> "dict[str, object]":
+    if event.push is not None:
+        theirs, ours = event.push.remote_oid, event.push.local_oid
+        if not theirs.strip("0") or not ours.strip("0"):
+            none = Absent("one side of the push does not exist, so there is no distance")
+            return {"ahead": none, "behind": none}
+        span = f"{theirs}...{ours}"
+    else:
+        upstream = repository.line("rev-parse", "-q", "--verify", "@{upstream}^{commit}", ok=(0, 1, 128))
+        if not upstream:
+            none = Absent("the branch has no upstream", "git branch --set-upstream-to=REMOTE/BRANCH")
+            return {"ahead": none, "behind": none}
+        span = f"{upstream}...HEAD"
+    answer = repository.line("rev-list", "--left-right", "--count", span, "--", ok=(0, 128))
+    behind, _, ahead = answer.partition("\t")
+    if not ahead:
+        unknown = Absent("git does not have the commits of the other side", "git fetch")
+        return {"ahead": unknown, "behind": unknown}
+    return {"ahead": int(ahead), "behind": int(behind)}

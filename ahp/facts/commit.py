@@ -1,6 +1,16 @@
 """`commit`: the commit that is being made (design §6).  Before commit-msg nobody knows its message."""
 
+from ahp.facts.absent import Absent
 from ahp.facts.groups import COMMIT
+from ahp.facts.state import repository_of, view_of
+from ahp.system import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ahp.protocol.event import Event
+    from ahp.system.git import Repository
 
 TRIGGERS = COMMIT
 
@@ -19,3 +29,91 @@ SCHEMA = {
     "author_email": {"type": "str", "doc": "the address alone"},
     "is_merge": {"type": "bool", "doc": "the commit has, or will have, more than one parent"},
 }
+
+_TEXT_FIELDS = ("subject", "body", "message", "type", "scope", "is_breaking", "trailers")
+_HEAD_LIMIT = 1 << 16
+_COMMENT = ("core.commentchar", "core.commentstring")
+
+
+def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+    """The values of `fields`. Raises GitError, Absent when there is neither a commit nor a draft."""
+    repository = repository_of(event)
+    if repository is None:
+        raise Absent("there is no repository")
+    view = view_of(event)
+    made = view.new if view is not None and view.kind == "commit" else ""  # type: ignore[attr-defined]
+    found: dict[str, object] = {}
+    text: str | None = None
+    if made:
+        text, author, is_merge = _made(repository, made)
+    else:
+        author = _author(event, repository) if "author" in fields or "author_email" in fields else ""
+        is_merge = event.trigger == "pre-merge-commit" or _is_merging(repository)
+        if event.draft is not None:
+            text = _draft(event.draft, event.env, repository)
+    if text is not None and any(field in fields for field in _TEXT_FIELDS):
+        found = _parts(text)
+    found["author"] = author
+    found["author_email"] = author.rpartition("<")[2].removesuffix(">")
+    found["is_merge"] = is_merge
+    none = Absent("the message is not written yet", "ask at commit-msg")
+    return {field: found.get(field, none) for field in fields}
+
+
+def _parts(text: str) -> "dict[str, object]":
+    from ahp.facts import message
+
+    subject, body = message.split(text)
+    kind, scope, breaking = message.conventional(subject)
+    trailers = message.trailers(text)
+    noted = any(line.startswith(("BREAKING CHANGE: ", "BREAKING-CHANGE: ")) for line in body.split("\n"))
+    return {
+        "subject": subject,
+        "body": body,
+        "message": text,
+        "type": kind,
+        "scope": scope,
+        "is_breaking": breaking or noted,
+        "trailers": trailers,
+    }
+
+
+def _draft(data: bytes, env: "dict[str, str]", repository: "Repository") -> str:
+    """The draft without what git will take away before it stores it."""
+    from ahp.facts import message
+
+    text = data.decode("utf-8", "surrogateescape")
+    # git tells a hook by this editor that nobody was shown the draft (githooks, `GIT_EDITOR`).
+    edited = env.get("GIT_EDITOR") != ":"
+    if not edited and message.is_plain(text):
+        return message.clean(text, "whitespace", "#", edited)
+    mode, comment = "", "#"
+    asked = r"^(commit\.cleanup|core\.comment(char|string))$"
+    listed = repository.run("config", "-z", "--get-regexp", asked, ok=(0, 1))
+    for item in listed.decode("utf-8", "surrogateescape").split("\0"):
+        name, _, value = item.partition("\n")
+        if name == "commit.cleanup":
+            mode = value
+        elif name in _COMMENT and value:
+            comment = value
+    return message.clean(text, mode, comment, edited)
+
+
+def _author(event: "Event", repository: "Repository") -> str:
+    """Who will be the author: git has put it into a hook's environment, elsewhere git is asked."""
+    name, email = event.env.get("GIT_AUTHOR_NAME"), event.env.get("GIT_AUTHOR_EMAIL")
+    if name and email:
+        return f"{name} <{email}>"
+    ident = repository.run("var", "GIT_AUTHOR_IDENT", ok=(0, 1, 128)).decode("utf-8", "surrogateescape")
+    return ident[: ident.rfind(">") + 1]
+
+
+def _is_merging(repository: "Repository") -> bool:
+    return files.read(repository.git_dir + "/MERGE_HEAD", _HEAD_LIMIT) is not None
+
+
+def _made(repository: "Repository", commit: str) -> "tuple[str, str, bool]":
+    """(message, author, is_merge) of a commit that exists."""
+    log = repository.run("log", "-1", "-z", "--no-show-signature", "--format=%P%x00%an <%ae>%x00%B", commit, "--")
+    parents, author, text = log.decode("utf-8", "surrogateescape").split("\0")[:3]
+    return text.rstrip("\n") + "\n" if text.strip() else "", author, " " in parents

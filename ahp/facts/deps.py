@@ -1,6 +1,13 @@
 """`deps`: did the change touch what the project depends on (design §6)."""
 
 from ahp.facts.groups import CHANGE
+from ahp.facts.state import entries_of, view_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ahp.protocol.event import Event
 
 TRIGGERS = CHANGE
 
@@ -14,3 +21,67 @@ SCHEMA = {
         "doc": "changed manifests that have a lock file in the tree which did not change with them",
     },
 }
+
+_NODE = ("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb")
+# Manifest → the lock files that may stand beside it or, in a workspace, in a folder above.
+_LOCKS = {
+    "pyproject.toml": ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "requirements.txt"),
+    "setup.py": (),
+    "setup.cfg": (),
+    "requirements.in": ("requirements.txt",),
+    "Pipfile": ("Pipfile.lock",),
+    "environment.yml": ("conda-lock.yml",),
+    "package.json": _NODE,
+    "deno.json": ("deno.lock",),
+    "Cargo.toml": ("Cargo.lock",),
+    "go.mod": ("go.sum",),
+    "Gemfile": ("Gemfile.lock",),
+    "composer.json": ("composer.lock",),
+    "pom.xml": (),
+    "build.gradle": ("gradle.lockfile",),
+    "build.gradle.kts": ("gradle.lockfile",),
+    "mix.exs": ("mix.lock",),
+    "pubspec.yaml": ("pubspec.lock",),
+    "Package.swift": ("Package.resolved",),
+    "Directory.Packages.props": ("packages.lock.json",),
+    "flake.nix": ("flake.lock",),
+}
+_LOCK_NAMES = {name for names in _LOCKS.values() for name in names} - {"requirements.txt"}
+# Dependencies of other people, not this project's own.
+_FOREIGN = ("node_modules", "vendor", "third_party", ".venv", "site-packages")
+
+
+def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+    """The values of `fields`. Raises GitError, AhpError."""
+    changed = [entry.path for entry in entries_of(event) if not any(p in _FOREIGN for p in entry.path.split("/"))]
+    manifests = [path for path in changed if _is_manifest(path)]
+    locks = [path for path in changed if path.rpartition("/")[2] in _LOCK_NAMES]
+    found: dict[str, object] = {
+        "changed": bool(manifests),
+        "lock_changed": bool(locks),
+        "manifests": manifests,
+        "locks": locks,
+    }
+    if "unlocked" in fields:
+        view = view_of(event)
+        known = set(view.paths()) if view is not None and manifests else set()
+        found["unlocked"] = [path for path in manifests if _is_unlocked(path, known, set(changed))]
+    return {field: found[field] for field in fields}
+
+
+def _is_manifest(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    # requirements.txt is what pip-compile locks and what people write by hand; its siblings are always written by hand.
+    return name in _LOCKS or (name.startswith("requirements") and name.endswith(".txt")) or name.endswith(".csproj")
+
+
+def _is_unlocked(manifest: str, known: "set[str]", changed: "set[str]") -> bool:
+    folder, _, name = manifest.rpartition("/")
+    while True:
+        beside = [f"{folder}/{lock}" if folder else lock for lock in _LOCKS.get(name, ())]
+        present = [lock for lock in beside if lock in known]
+        if present:
+            return not any(lock in changed for lock in present)
+        if not folder:
+            return False
+        folder = folder.rpartition("/")[0]

@@ -1,6 +1,14 @@
 """`diff`: the lines the event adds and removes (design §6); empty, not absent, for a call that writes no text."""
 
 from ahp.facts.groups import CHANGE
+from ahp.facts.state import view_of
+from ahp.protocol.errors import AhpError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ahp.protocol.event import Event
 
 TRIGGERS = CHANGE
 
@@ -14,3 +22,104 @@ SCHEMA = {
     "added": {"type": "list[record]", "fields": _LINE, "doc": "every added line of every text file"},
     "removed": {"type": "list[record]", "fields": _LINE, "doc": "every removed line of every text file"},
 }
+
+_ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
+
+
+def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+    """The values of `fields`. Raises GitError, AhpError when git's diff cannot be understood."""
+    view = view_of(event)
+    text = b"" if view is None else view.diff()
+    added, removed = parse(text, "added" in fields, "removed" in fields)
+    found: dict[str, object] = {"added": added, "removed": removed}
+    return {field: found[field] for field in fields}
+
+
+def parse(
+    data: bytes, with_added: bool = True, with_removed: bool = True
+) -> "tuple[list[dict[str, object]], list[dict[str, object]]]":
+    """(added, removed) lines of a unified diff without context, as `git diff -U0` writes it with a/ and b/.
+
+    Hunks are followed by their counts, never by what a line looks like: a removed line `-- x` reads `--- x` in a diff.
+    Raises AhpError when the diff is cut.
+    """
+    added: list[dict[str, object]] = []
+    removed: list[dict[str, object]] = []
+    lines = data.split(b"\n")
+    old_path = new_path = ""
+    at, last = 0, len(lines) - 1
+    while at < last:
+        line = lines[at]
+        at += 1
+        if line[:4] == b"@@ -":
+            old_line, old_count, new_line, new_count = _ranges(line)
+            at = _side(lines, at, b"-", old_count, old_line, old_path, removed if with_removed else None)
+            at = _side(lines, at, b"+", new_count, new_line, new_path, added if with_added else None)
+        elif line[:4] == b"--- ":
+            old_path = _name(line[4:])
+        elif line[:4] == b"+++ ":
+            new_path = _name(line[4:])
+    return added, removed
+
+
+def _ranges(line: bytes) -> "tuple[int, int, int, int]":
+    """`@@ -3,2 +4 @@ heading` → 3, 2, 4, 1."""
+    try:
+        old, new = line[4:].split(b" @@", 1)[0].split(b" +")
+        old_line, _, old_count = old.partition(b",")
+        new_line, _, new_count = new.partition(b",")
+        return int(old_line), int(old_count or 1), int(new_line), int(new_count or 1)
+    except ValueError:
+        raise AhpError(f"git's diff is not understood: {line[:80]!r}") from None
+
+
+def _side(
+    lines: "list[bytes]",
+    at: int,
+    sign: bytes,
+    count: int,
+    number: int,
+    path: str,
+    found: "list[dict[str, object]] | None",
+) -> int:
+    """Reads `count` lines of one side of a hunk from position `at`; gives the position behind them."""
+    end = at + count
+    if end >= len(lines):
+        raise AhpError("git's diff is cut")
+    if found is not None:
+        for line in lines[at:end]:
+            if line[:1] != sign:
+                raise AhpError(f"git's diff is not understood: {line[:80]!r}")
+            text = (line[1:-1] if line[-1:] == b"\r" else line[1:]).decode("utf-8", "surrogateescape")
+            found.append({"path": path, "line": number, "text": text})
+            number += 1
+    # "\ No newline at end of file" belongs to the line before it; the words are translated, the backslash is not.
+    return end + 1 if lines[end][:1] == b"\\" else end
+
+
+def _name(text: bytes) -> str:
+    """The path of a `---` or `+++` line; "" for /dev/null."""
+    name = text.decode("utf-8", "surrogateescape")
+    if name[:1] == '"':
+        name = unquote(name)
+    elif name[-1:] == "\t":  # git marks the end of a name that holds blanks
+        name = name[:-1]
+    return "" if name == "/dev/null" else name[2:]
+
+
+def unquote(text: str) -> str:
+    """A path that git wrote in C quotes: `"b/\\303\\244"`; bytes that are not UTF-8 become lone surrogates."""
+    found = bytearray()
+    at, end = 1, text.rfind('"')
+    while at < end:
+        char = text[at]
+        if char != "\\":
+            found += char.encode("utf-8", "surrogateescape")
+            at += 1
+        elif text[at + 1] in _ESCAPES:
+            found.append(_ESCAPES[text[at + 1]])
+            at += 2
+        else:
+            found.append(int(text[at + 1 : at + 4], 8))
+            at += 4
+    return found.decode("utf-8", "surrogateescape")

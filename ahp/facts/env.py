@@ -1,7 +1,23 @@
 """`env`: environment variables, only those the policy lists under `env_allow` (design §4, §6)."""
 
+from ahp.facts.absent import Absent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ahp.protocol.event import Event
+
 TRIGGERS = None
 
 # Fields are the policy's; ENTRY is the type of each.
 SCHEMA: dict[str, dict[str, object]] = {}
 ENTRY = {"type": "str", "doc": "value of the variable; empty when it is not set; never logged"}
+
+def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+    """Values of the variables that the policy allows; `settings["env_allow"]` lists them."""
+    allowed = settings.get("env_allow") or ()
+    return {
+        field: event.env.get(field, "") if field in allowed else Absent(f"{field} is not listed under `env_allow`")
+        for field in fields
+    }

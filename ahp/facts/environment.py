@@ -1,6 +1,61 @@
 """`environment`: the named environment (design §4): the first of the policy's that holds, else `development`."""
 
+from ahp.facts.absent import Absent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ahp.protocol.event import Event
+
 TRIGGERS = None
+DEFAULT = "development"
 
 # The namespace is one value: the path is `environment` alone.
 SCHEMA = {"": {"type": "str", "doc": "name of the environment the policy chose"}}
+
+
+class _Slots(dict[str, int]):
+    """Gives each fact path that a plan asks for the next slot, so that the plan itself says what it reads."""
+
+    def __missing__(self, path: str) -> int:
+        self[path] = slot = len(self)
+        return slot
+
+
+def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+    """The name of the environment under the field "". Raises what the facts of its conditions raise."""
+    return {"": name_of(event, settings)}
+
+
+def name_of(event: "Event", settings: "dict[str, Any]") -> "str | Absent":
+    """The environment by `settings["environment"]`, pairs of name and plan; absent when a condition is undecidable."""
+    given = (event.given or {}).get("environment")
+    if isinstance(given, str):
+        return given
+    choices = settings.get("environment", ())
+    if choices is None:
+        return Absent("the environment is just being chosen; its conditions cannot read what depends on it")
+    return _choose(choices, event, settings) if choices else DEFAULT
+
+
+def _choose(choices: "list[tuple[str, Any]]", event: "Event", settings: "dict[str, Any]") -> "str | Absent":
+    from ahp.conditions.evaluate import MISSING, Undecided, build
+    from ahp.facts import registry
+
+    slots = _Slots()
+    tests = [(name, build(plan, slots)) for name, plan in choices]
+    reads: dict[str, list[str]] = {}
+    for path in slots:
+        namespace, _, field = path.partition(".")
+        reads.setdefault(namespace, []).append(field)
+    values, missing = registry.gather(reads, event, {**settings, "environment": None})
+    facts = [values.get(path, MISSING) for path in slots]
+    for name, holds in tests:
+        try:
+            if holds(facts):
+                return name
+        except Undecided as undecided:
+            reason, command = missing.get(undecided.path or "", (str(undecided), ""))
+            return Absent(f"whether this is {name} cannot be told: {reason}", command)
+    return DEFAULT

@@ -1,6 +1,15 @@
 """`files`: what the event changes (design §6); paths are relative to the repository's top, `/` between parts."""
 
 from ahp.facts.groups import CHANGE
+from ahp.facts.state import entries_of, view_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ahp.protocol.event import Event
+    from ahp.system.change import FileChange
+    from ahp.system.view import View
 
 TRIGGERS = CHANGE
 
@@ -37,3 +46,67 @@ SCHEMA = {
     "lines_changed": {**_COUNT, "doc": "insertions plus deletions"},
     "largest_bytes": {**_COUNT, "doc": "size of the largest changed file after the change; 0 when there is none"},
 }
+
+_STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "type-changed"}
+_KIND = {"added": "AC", "modified": "MTU", "deleted": "D", "renamed": "R"}
+
+
+def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+    """The values of `fields`; sizes ask git once more, so only when read. Raises GitError, AhpError (limits)."""
+    entries = entries_of(event)
+    view = view_of(event)
+    found: dict[str, object] = {}
+    for field in fields:
+        if field == "changed":
+            found[field] = [entry.path for entry in entries]
+        elif field == "changed_count":
+            found[field] = len(entries)
+        elif field in _KIND:
+            letters = _KIND[field]
+            found[field] = [entry.path for entry in entries if entry.status in letters]
+        elif field == "binary":
+            found[field] = [entry.path for entry in entries if entry.insertions is None]
+        elif field == "changes":
+            found[field] = _records(view, entries)
+        elif field == "largest_bytes":
+            found[field] = max(_sizes(view, entries), default=0)
+        else:
+            found[field] = _lines(entries, field)
+    return found
+
+
+def _lines(entries: "list[FileChange]", field: str) -> int:
+    total = 0
+    if field != "deletions":
+        total += sum([entry.insertions or 0 for entry in entries])
+    if field != "insertions":
+        total += sum([entry.deletions or 0 for entry in entries])
+    return total
+
+
+def _records(view: "View | None", entries: "list[FileChange]") -> "list[dict[str, object]]":
+    if view is None:
+        return []
+    from ahp.facts import sizes
+
+    counted = sizes.line_counts(view, entries)
+    return [
+        {
+            "path": entry.path,
+            "old_path": entry.old_path,
+            "status": _STATUS.get(entry.status, "modified"),
+            "insertions": entry.insertions or 0,
+            "deletions": entry.deletions or 0,
+            "lines": lines,
+            "bytes": size,
+        }
+        for entry, (size, lines) in zip(entries, counted, strict=True)
+    ]
+
+
+def _sizes(view: "View | None", entries: "list[FileChange]") -> "list[int]":
+    if view is None:
+        return []
+    from ahp.facts import sizes
+
+    return sizes.byte_counts(view, entries)

@@ -1,6 +1,34 @@
 """`limits`: the policy's own constants (design §4), one value each or one an environment."""
 
+from ahp.facts.absent import Absent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ahp.protocol.event import Event
+
 TRIGGERS = None
 
 # Fields and their types are the policy's.
 SCHEMA: dict[str, dict[str, object]] = {}
+
+def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+    """The values of `fields` of `settings["limits"]`; one by environment takes the environment's, else its default."""
+    limits = settings.get("limits") or {}
+    return {field: _value(field, limits.get(field), event, settings) for field in fields}
+
+
+def _value(name: str, value: object, event: "Event", settings: "dict[str, Any]") -> object:
+    if value is None:
+        return Absent(f"the policy has no limit {name}")
+    if not isinstance(value, dict):
+        return value
+    from ahp.facts.environment import name_of
+
+    environment = name_of(event, settings)
+    if isinstance(environment, Absent):
+        return environment
+    if environment in value:
+        return value[environment]
+    return value.get("default", Absent(f"limits.{name} has no value for the environment {environment}"))

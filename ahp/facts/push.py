@@ -1,6 +1,16 @@
 """`push`: the ref that is pushed (design §6); a push of several refs is judged once for each."""
 
+from ahp.facts.absent import Absent
 from ahp.facts.groups import PUSH
+from ahp.facts.state import repository_of
+from ahp.system.git import GitError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ahp.protocol.event import Event, PushRef
+    from ahp.system.git import Repository
 
 TRIGGERS = PUSH
 
@@ -15,3 +25,71 @@ SCHEMA = {
     "commit_count": {"type": "int", "min": 0, "doc": "commits the remote does not have yet"},
     "subjects": {"type": "list[str]", "doc": "first lines of those commits' messages, newest first"},
 }
+
+_TAGS = "refs/tags/"
+_BRANCHES = "refs/heads/"
+
+def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+    """The values of `fields` for the one ref of the event. Raises Absent outside a push, GitError."""
+    push, repository = event.push, repository_of(event)
+    if push is None or repository is None:
+        raise Absent("nothing is being pushed")
+    is_new, is_delete = _is_zero(push.remote_oid), _is_zero(push.local_oid)
+    found: dict[str, object] = {
+        "remote": event.remote or "",
+        "ref": push.remote_ref,
+        "local_ref": "" if is_delete else push.local_ref,
+        "is_new": is_new,
+        "is_delete": is_delete,
+        "is_tag": push.remote_ref.startswith(_TAGS),
+    }
+    if "is_force" in fields:
+        found["is_force"] = not (is_new or is_delete) and _loses_commits(repository, push)
+    if "commit_count" in fields:
+        found["commit_count"] = 0 if is_delete else _count(repository, _outgoing(push, event.remote or ""))
+    if "subjects" in fields:
+        found["subjects"] = [] if is_delete else _subjects(repository, _outgoing(push, event.remote or ""))
+    return {field: found[field] for field in fields}
+
+
+def _is_zero(oid: str) -> bool:
+    return not oid.strip("0")
+
+
+def _loses_commits(repository: "Repository", push: "PushRef") -> bool:
+    """What the remote has is no ancestor of what it gets; a commit nobody fetched is one that would be lost.
+
+    A tag that already exists is always lost when it is moved.
+    """
+    if push.remote_ref.startswith(_TAGS):
+        return True
+    if repository.commit_id(push.remote_oid) is None:
+        return True
+    common = repository.run("merge-base", push.remote_oid, push.local_oid, ok=(0, 1, 128))
+    return common.decode().strip() != push.remote_oid
+
+
+def _outgoing(push: "PushRef", remote: str) -> "list[str]":
+    """Revision arguments of what the remote lacks: what is not in its ref, nor in anything fetched from it."""
+    known = [] if _is_zero(push.remote_oid) else ["^" + push.remote_oid]
+    named = remote if remote and ":" not in remote and "/" not in remote else ""
+    return [push.local_oid, *known, "--not", f"--remotes={named}" if named else "--remotes"]
+
+
+def _count(repository: "Repository", revisions: "list[str]") -> object:
+    try:
+        return int(repository.run("rev-list", "--count", "--ignore-missing", *revisions, "--"))
+    except GitError as error:
+        return _unknown(error)
+
+
+def _subjects(repository: "Repository", revisions: "list[str]") -> object:
+    try:
+        log = repository.run("log", "-z", "--format=%s", "--ignore-missing", *revisions, "--")
+    except GitError as error:
+        return _unknown(error)
+    return log.decode("utf-8", "surrogateescape").split("\0")[:-1]
+
+
+def _unknown(error: GitError) -> Absent:
+    return Absent(f"git cannot tell which commits the remote lacks ({error})", "git fetch")

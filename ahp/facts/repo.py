@@ -1,5 +1,15 @@
 """`repo`: the repository as a whole (design §6)."""
 
+from ahp.facts.branches import default_branch
+from ahp.facts.state import repository_of
+from ahp.system import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ahp.protocol.event import Event
+
 TRIGGERS = None
 
 SCHEMA = {
@@ -7,3 +17,18 @@ SCHEMA = {
     "is_shallow": {"type": "bool", "doc": "history was cut off by a shallow clone"},
     "default_branch": {"type": "str", "doc": "short name of the default branch; empty when nothing tells it"},
 }
+
+def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+    """The values of `fields`. Raises GitError."""
+    repository = repository_of(event)
+    found: dict[str, object] = {}
+    for field in fields:
+        if field == "root":
+            found[field] = event.root
+        elif repository is None:
+            found[field] = "" if field == "default_branch" else False
+        elif field == "is_shallow":
+            found[field] = bool(files.read(repository.common_dir + "/shallow"))
+        else:
+            found[field] = default_branch(repository)
+    return found

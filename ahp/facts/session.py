@@ -1,6 +1,13 @@
 """`session`: the agent's session so far (design §6)."""
 
+from ahp.facts.absent import Absent
 from ahp.facts.groups import AGENT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ahp.protocol.event import Event
 
 TRIGGERS = AGENT
 
@@ -11,3 +18,9 @@ SCHEMA = {
     "denied": {"type": "int", "min": 0, "doc": "those that were refused"},
     "touched_files_count": {"type": "int", "min": 0, "doc": "different files written so far"},
 }
+
+def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+    """The values of `fields`. The counts are absent until the journal of the session can be read."""
+    found: dict[str, object] = {"id": event.session or "", "agent": event.actor.name}
+    none = Absent("calls are not counted for this session")
+    return {field: found.get(field, none) for field in fields}

@@ -1,5 +1,16 @@
 """`time`: now, in the zone the policy states, else the machine's (design §4, §6)."""
 
+import time
+
+from ahp.protocol.errors import AhpError
+from ahp.system import clock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ahp.protocol.event import Event
+
 TRIGGERS = None
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -10,3 +21,35 @@ SCHEMA = {
     "weekday": {"type": "str", "enum": list(WEEKDAYS), "doc": "English name of the day, lower case"},
     "date": {"type": "str", "doc": "2026-02-09"},
 }
+
+def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+    """The values of `fields` now, in the zone `settings["timezone"]`. Raises AhpError for a zone nobody knows."""
+    year, month, day, hour, minute, weekday = _now(settings.get("timezone") or "")
+    found: dict[str, object] = {
+        "hour": hour,
+        "minute": minute,
+        "weekday": WEEKDAYS[weekday],
+        "date": f"{year:04}-{month:02}-{day:02}",
+    }
+    return {field: found[field] for field in fields}
+
+
+def _now(zone: str) -> "tuple[int, int, int, int, int, int]":
+    """Year, month, day, hour, minute, and the weekday from Monday = 0."""
+    now = clock.now()
+    if zone and zone != "UTC":
+        return _in_zone(zone, now)
+    broken = time.gmtime(now) if zone else time.localtime(now)
+    return broken.tm_year, broken.tm_mon, broken.tm_mday, broken.tm_hour, broken.tm_min, broken.tm_wday
+
+
+def _in_zone(zone: str, now: float) -> "tuple[int, int, int, int, int, int]":
+    # The zone database costs an import that only policies with a zone of their own pay.
+    from datetime import datetime
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        then = datetime.fromtimestamp(now, ZoneInfo(zone))
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise AhpError(f"`timezone: {zone}`: no such zone; write one like Europe/Vienna or UTC") from None
+    return then.year, then.month, then.day, then.hour, then.minute, then.weekday()

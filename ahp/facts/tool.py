@@ -1,6 +1,13 @@
 """`tool`: the tool call of a coding agent (design §6), in one vocabulary for all clients."""
 
+from ahp.facts.absent import Absent
 from ahp.facts.groups import TOOL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ahp.protocol.event import Event
 
 TRIGGERS = TOOL
 
@@ -32,3 +39,10 @@ SCHEMA = {
     "output": {"type": "str", "triggers": _AFTER, "doc": "what it answered"},
     "is_error": {"type": "bool", "triggers": _AFTER, "doc": "it failed"},
 }
+
+def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+    """The values of `fields`, as the client's adapter read them from the call."""
+    call = event.tool
+    if call is None:
+        raise Absent("no tool call was given")
+    return {field: call.get(field, Absent(f"the client does not tell tool.{field}")) for field in fields}

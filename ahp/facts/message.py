@@ -1,0 +1,106 @@
+"""Commit messages as git stores and reads them: clean-up, subject and body, trailers, the conventional type."""
+
+_SCISSORS = "------------------------ >8 ------------------------"
+_BLANKS = " \t\r\f\v"  # what C takes for space; git keeps every other
+_CANDIDATES = "#;@!$%^&|:"  # what git chooses from under core.commentChar=auto
+
+
+def clean(text: str, mode: str, comment: str, edited: bool) -> str:
+    """`text` as git stores it under `commit.cleanup` (git-commit, --cleanup).
+
+    `mode` is strip, whitespace, verbatim, scissors or "" (git's default: strip what an editor showed, else
+    whitespace). `comment` starts a comment line; `auto` looks at the text. `edited`: an editor showed it.
+    """
+    if comment == "auto":
+        comment = _chosen(text)
+    if mode not in ("strip", "whitespace", "verbatim", "scissors"):
+        mode = "strip" if edited else "whitespace"
+    if mode == "verbatim":
+        return text
+    lines = text.split("\n")
+    # `commit --verbose` puts the diff below the same mark.
+    if edited and comment + " " + _SCISSORS in lines:
+        lines = lines[: lines.index(comment + " " + _SCISSORS)]
+    if mode == "strip":
+        lines = [line for line in lines if not line.startswith(comment)]
+    return _tidy(lines)
+
+
+def split(message: str) -> tuple[str, str]:
+    """(subject, body): the first paragraph on one line, and what follows it."""
+    lines = message.strip("\n").split("\n")
+    end = next((at for at, line in enumerate(lines) if not line.strip()), len(lines))
+    return " ".join([line.strip() for line in lines[:end]]), "\n".join(lines[end:]).strip("\n")
+
+
+def trailers(message: str) -> list[str]:
+    """`Key: value` lines of the last paragraph, folded lines joined (git-interpret-trailers).
+
+    The subject is no trailer. Git takes the paragraph when all its lines are trailers, or a quarter of them and one
+    that git itself writes.
+    """
+    body = split(message)[1]
+    lines = body.split("\n\n")[-1].strip("\n").split("\n") if body else []
+    found: list[str] = []
+    others = 0
+    for line in lines:
+        key, colon, value = line.partition(":")
+        if line[:1] in (" ", "\t") and found:
+            found[-1] += " " + line.strip()
+        elif colon and key.rstrip() and _is_token(key.rstrip()):
+            found.append(key.rstrip() + ": " + value.strip())
+        elif not line.startswith("(cherry picked from commit "):
+            others += 1
+    if others and not (any(_is_gits(line) for line in lines) and len(found) * 3 >= others):
+        return []
+    return found
+
+
+def conventional(subject: str) -> tuple[str, str, bool]:
+    """(type, scope, is_breaking) of `feat(scope)!: text` (Conventional Commits 1.0.0); else type ""."""
+    head, colon, text = subject.partition(":")
+    if not colon or not text.startswith(" ") or not text.strip():
+        return "", "", False
+    breaking = head.endswith("!")
+    head = head.removesuffix("!")
+    scope = ""
+    if head.endswith(")") and "(" in head:
+        head, _, scope = head[:-1].partition("(")
+        if not scope.strip() or "(" in scope or ")" in scope:
+            return "", "", False
+    if not head or not _is_token(head):
+        return "", "", False
+    return head.lower(), scope, breaking
+
+
+def is_plain(text: str) -> bool:
+    """No clean-up can take a line away: none begins with what could start a comment."""
+    return all(line[:1].isalnum() or line[:1].isspace() or not line for line in text.split("\n"))
+
+
+def _is_token(text: str) -> bool:
+    return all(char.isascii() and (char.isalnum() or char == "-") for char in text)
+
+
+def _is_gits(line: str) -> bool:
+    return line.startswith(("Signed-off-by: ", "(cherry picked from commit "))
+
+
+def _chosen(text: str) -> str:
+    """The comment character of a text that git wrote under `auto`: the one its last comment begins with."""
+    for line in reversed(text.split("\n")):
+        if line[:1] and line[:1] in _CANDIDATES:
+            return line[0]
+    return "#"
+
+
+def _tidy(lines: list[str]) -> str:
+    """Blank lines at both ends gone, several in a row made one, blanks at line ends gone; "" or ends in a newline."""
+    kept: list[str] = []
+    for line in lines:
+        line = line.rstrip(_BLANKS)
+        if line or (kept and kept[-1]):
+            kept.append(line)
+    while kept and not kept[-1]:
+        kept.pop()
+    return "\n".join(kept) + "\n" if kept else ""

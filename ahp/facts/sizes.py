@@ -1,0 +1,95 @@
+"""How large changed files are now: asked only when a rule reads it, in as few questions to git as possible."""
+
+from ahp.protocol.errors import AhpError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.system.change import FileChange
+    from ahp.system.view import View
+
+LINES_LIMIT = 8 << 20  # bytes; the lines of larger files are not counted
+_BATCH = 32 << 20  # bytes of content asked for at once, well below what git may print (design §11)
+_GITLINK = 0o160000
+
+
+def byte_counts(view: "View", entries: "list[FileChange]") -> list[int]:
+    """Size in bytes of each entry after the change; 0 for a deleted file and a submodule. Raises GitError."""
+    known = _object_sizes(view, [entry.new_oid for entry in entries if _is_stored(entry)])
+    return [known[entry.new_oid] if _is_stored(entry) else _on_disk(view, entry) for entry in entries]
+
+
+def line_counts(view: "View", entries: "list[FileChange]") -> list[tuple[int, int | None]]:
+    """(bytes, lines) of each entry after the change; lines None for binary and over `LINES_LIMIT`. Raises GitError."""
+    sizes = byte_counts(view, entries)
+    text = [entry.insertions is not None and size <= LINES_LIMIT for entry, size in zip(entries, sizes, strict=True)]
+    stored = {
+        entry.new_oid: size
+        for entry, size, is_text in zip(entries, sizes, text, strict=True)
+        if is_text and _is_stored(entry)
+    }
+    lines = _object_lines(view, stored)
+    counted: list[tuple[int, int | None]] = []
+    for entry, size, is_text in zip(entries, sizes, text, strict=True):
+        if not is_text:
+            counted.append((size, None))
+        elif _is_stored(entry):
+            counted.append((size, lines[entry.new_oid]))
+        else:
+            data = None if entry.status == "D" or entry.new_mode == _GITLINK else view.read(entry.path)
+            counted.append((size, _count(data or b"")))
+    return counted
+
+
+def _is_stored(entry: "FileChange") -> bool:
+    """Its content is an object of the repository; an edited file of the work tree has no id yet."""
+    return entry.status != "D" and entry.new_mode != _GITLINK and entry.new_oid.strip("0") != ""
+
+
+def _on_disk(view: "View", entry: "FileChange") -> int:
+    if entry.status == "D" or entry.new_mode == _GITLINK:
+        return 0
+    return view.size(entry.path) or 0
+
+
+def _object_sizes(view: "View", oids: list[str]) -> dict[str, int]:
+    if not oids:
+        return {}
+    asked = "\n".join(oids).encode() + b"\n"
+    answers = view.repo.run("cat-file", "--batch-check=%(objectname) %(objectsize)", stdin=asked).decode().splitlines()
+    found = {}
+    for oid, answer in zip(oids, answers, strict=True):
+        size = answer.rpartition(" ")[2]
+        if not size.isdigit():
+            raise AhpError(f"git has no object {oid} of a changed file; is the clone partial or damaged?")
+        found[oid] = int(size)
+    return found
+
+
+def _object_lines(view: "View", sizes: dict[str, int]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    batch: list[str] = []
+    total = 0
+    for oid, size in sizes.items():
+        if batch and total + size > _BATCH:
+            found.update(_batch_lines(view, batch))
+            batch, total = [], 0
+        batch.append(oid)
+        total += size
+    if batch:
+        found.update(_batch_lines(view, batch))
+    return found
+
+
+def _batch_lines(view: "View", oids: list[str]) -> dict[str, int]:
+    data = view.repo.run("cat-file", "--batch", stdin="\n".join(oids).encode() + b"\n")
+    found, at = {}, 0
+    for oid in oids:
+        end = data.index(b"\n", at)
+        size = int(data[at:end].rpartition(b" ")[2])
+        found[oid] = _count(data[end + 1 : end + 1 + size])
+        at = end + size + 2
+    return found
+
+
+def _count(data: bytes) -> int:
+    return data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
