@@ -3,6 +3,8 @@
 Facts and tickets read files and changes only through a view, so that what is judged is what will be committed.
 """
 
+import posix
+
 from ahp.protocol.errors import AhpError
 from ahp.system import change as changes
 from ahp.system import files
@@ -37,6 +39,11 @@ class View:
     def read(self, path: str) -> bytes | None:
         """The bytes of a file in this state, None where there is none. Raises GitError, AhpError."""
         raise NotImplementedError
+
+    def size(self, path: str) -> int | None:
+        """The bytes a file has in this state, None where there is none. Raises GitError, AhpError."""
+        data = self.read(path)
+        return None if data is None else len(data)
 
     def diff(self) -> bytes:
         """The change as a unified diff without context lines. Raises GitError, AhpError."""
@@ -133,6 +140,13 @@ class WorkTreeView(View):
         if path.startswith("/") or ".." in parts:
             raise AhpError(f"{path} lies outside the repository")
         return files.read(f"{self.repo.root}/{path}", _FILE_LIMIT)
+
+    def size(self, path: str) -> int | None:
+        # Without reading it: a rule about large files must not stumble over the first one.
+        try:
+            return posix.lstat(f"{self.repo.root}/{path}").st_size
+        except OSError:
+            return None
 
     def diff(self) -> bytes:
         parts = [self.repo.run("diff", *PATCH, "--no-relative", self._base, "--")]
