@@ -2,6 +2,12 @@
 
 from ahp.facts.groups import ISSUE
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ahp.protocol.event import Event
+
 TRIGGERS = None
 CERTAIN = ISSUE
 
@@ -17,10 +23,29 @@ _BOXES: "dict[str, dict[str, object]]" = {
         "doc": "done of total, a fraction from 0 to 1; absent when there are no boxes",
     },
     "incomplete": {"type": "list[str]", "doc": "texts of the open boxes"},
-    "incomplete_ids": {"type": "list[str]", "doc": "ids of the open boxes, where they have any"},
+    "incomplete_ids": {"type": "list[str]", "doc": "ids of the open boxes; one without gets its place: tasks-2"},
 }
 
 SCHEMA: "dict[str, dict[str, object]]" = dict(_BOXES)
 for _section in ("acceptance", "tasks", "review"):
     for _field, _entry in _BOXES.items():
         SCHEMA[_section + "." + _field] = {**_entry, "doc": f"{_entry['doc']} ({_section} section)"}
+
+
+def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+    """The counts of the current ticket's boxes; the rate is absent where there are none.
+
+    Raises Absent where no issue is current, TicketError where its ticket cannot be read: never an empty checklist.
+    """
+    from ahp.facts.absent import Absent
+    from ahp.facts.issue import current
+    from ahp.tickets.ticket import tally
+
+    _, ticket = current(event)
+    found: dict[str, object] = {}
+    for section in dict.fromkeys(field.rpartition(".")[0] for field in fields):
+        counts = tally(box for box in ticket.boxes if not section or box.section == section)
+        place = f" in {section}" if section else ""
+        counts.setdefault("completion_rate", Absent(f"{ticket.id} has no boxes{place}"))
+        found.update({f"{section}.{name}" if section else name: value for name, value in counts.items()})
+    return {field: found[field] for field in fields}

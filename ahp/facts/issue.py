@@ -1,6 +1,16 @@
 """`issue`: the ticket the event is about (design §6): the one named, else the one the branch names."""
 
-from ahp.facts.groups import ISSUE
+from ahp.facts.absent import Absent
+from ahp.facts.groups import AGENT, ISSUE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ahp.protocol.event import Event
+    from ahp.system.git import Repository
+    from ahp.tickets.find import Files, Tickets
+    from ahp.tickets.ticket import Ticket
 
 TRIGGERS = None
 # Elsewhere there may be no current ticket, and then the namespace is absent.
@@ -16,5 +26,86 @@ SCHEMA = {
     "dependencies": {"type": "list[str]", "doc": "ids of the tickets it needs"},
     "unmet_dependencies": {"type": "list[str]", "doc": "those that are not done, or not to be found"},
     "unmet_dependency_count": {"type": "int", "min": 0, "doc": "number of unmet dependencies"},
+    "dependency_cycles": {"type": "list[str]", "doc": "circles that lead back to it: FEAT-1 -> FEAT-2 -> FEAT-1"},
     "files": {"type": "list[str]", "doc": "the files it lists as its own"},
 }
+
+_WRITTEN = ("id", "type", "status", "stage", "title")
+
+
+def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+    """The values of `fields`, read from the event's view; dependencies only when a field needs them.
+
+    Raises Absent where no issue is current, TicketError where its ticket, or one that it depends on, cannot be read.
+    """
+    tickets, ticket = current(event)
+    found: dict[str, object] = {field: getattr(ticket, field) for field in _WRITTEN if field in fields}
+    if "criticality" in fields:
+        found["criticality"] = ticket.criticality or Absent(f"{ticket.id} states no criticality")
+    for field in ("dependencies", "files"):
+        if field in fields:
+            found[field] = list(getattr(ticket, field))
+    if not fields.isdisjoint(("unmet_dependencies", "unmet_dependency_count")):
+        found.update(_unmet(tickets, ticket))
+    if "dependency_cycles" in fields:
+        from ahp.tickets.dependencies import cycles
+
+        found["dependency_cycles"] = cycles(tickets, ticket)
+    return {field: found[field] for field in fields}
+
+
+def current(event: "Event") -> "tuple[Tickets, Ticket]":
+    """The ticket the event is about, with the tickets around it, in the state that is judged.
+
+    Raises Absent where there is none, TicketError where it cannot be read: an unreadable ticket is never an empty
+    one. An agent's tool calls see it as absent, or no call could mend the file.
+    """
+    from ahp.tickets.errors import NoTicket, TicketError
+
+    tickets, found = _found(event)
+    try:
+        return tickets, tickets.get(found)
+    except NoTicket:
+        raise
+    except TicketError as error:
+        if event.trigger in AGENT:
+            raise Absent(str(error), "ahp issue lint") from None
+        raise
+
+
+def _found(event: "Event") -> "tuple[Tickets, str]":
+    from ahp.tickets.current import candidates
+    from ahp.tickets.find import Tickets
+
+    repository: Repository | None = event.repo  # type: ignore[assignment]  # the floor of events knows no git
+    branches = [] if repository is None else _branches(event, repository)
+    ids = [found for branch in branches or [""] for found in candidates(event.issue, branch, event.env)]
+    if ids:
+        view = _view(event, repository)
+        tickets = Tickets(view) if view is not None else None
+        for found in dict.fromkeys(ids):
+            if tickets is not None and (event.issue or tickets.has(found)):
+                return tickets, found
+    reason = f"no ticket for {' or '.join(dict.fromkeys(ids))}" if ids else "no issue is current"
+    raise Absent(reason, "work on a branch named after the issue, FEAT-0001-…, or name it with --issue")
+
+
+def _branches(event: "Event", repository: "Repository") -> "list[str]":
+    if event.push is None:
+        return [repository.branch()]
+    return [event.push.remote_ref, event.push.local_ref]
+
+
+def _view(event: "Event", repository: "Repository | None") -> "Files | None":
+    if event.view is not None or repository is None:
+        return event.view  # type: ignore[return-value]
+    from ahp.system.view import WorkTreeView  # a tool call that touches no file still belongs to an issue
+
+    return WorkTreeView(repository)
+
+
+def _unmet(tickets: "Tickets", ticket: "Ticket") -> "dict[str, object]":
+    from ahp.tickets.dependencies import unmet
+
+    waiting = unmet(tickets, ticket)
+    return {"unmet_dependencies": waiting, "unmet_dependency_count": len(waiting)}

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+import pytest
+
+from ahp.facts import checklist, issue
+from ahp.facts.absent import Absent
+from ahp.protocol.actor import Actor
+from ahp.protocol.event import Event, PushRef
+from ahp.system.git import discover
+from ahp.tickets.errors import NoTicket, TicketError
+from tests.conftest import Repo
+from tests.tickets.memory import MemoryView, draft, place
+
+Make = Callable[..., Event]
+ALL = frozenset(issue.SCHEMA)
+
+
+@pytest.fixture
+def event(repo: Repo) -> Make:
+    """An event in the repository, on the branch FEAT-0001-a-thing."""
+    repo.git("checkout", "-qb", "FEAT-0001-a-thing")
+
+    def make(trigger: str = "pre-commit", files: dict[str, str] | None = None, **more: object) -> Event:
+        found = discover(str(repo.root), dict(os.environ))
+        chosen = {place("FEAT-0001"): draft("FEAT-0001")} if files is None else files
+        settings: dict[str, object] = {"repo": found, "view": MemoryView(dict(chosen)), "env": {}, **more}
+        root = str(repo.root)
+        return Event(
+            trigger, "git", Actor("human", ""), root=root, journal="", deadline=time.monotonic() + 9, **settings
+        )  # type: ignore[arg-type]
+
+    return make
+
+
+def issue_id(event: Event) -> object:
+    return issue.gather(event, frozenset(("id",)), {})["id"]
+
+
+def test_every_field_of_the_schema_comes_from_the_ticket(event: Make) -> None:
+    other = draft("FEAT-0002", "FEAT-0001")
+    files = {place("FEAT-0001"): draft("FEAT-0001", "FEAT-0002", "X-1"), place("FEAT-0002"): other}
+    facts = issue.gather(event(files=files), ALL, {})
+    assert isinstance(facts.pop("criticality"), Absent)
+    assert facts == {
+        "id": "FEAT-0001",
+        "type": "feature",
+        "status": "open",
+        "stage": "draft",
+        "title": "A thing",
+        "dependencies": ["FEAT-0002", "X-1"],
+        "unmet_dependencies": ["FEAT-0002", "X-1"],
+        "unmet_dependency_count": 2,
+        "dependency_cycles": ["FEAT-0001 -> FEAT-0002 -> FEAT-0001"],
+        "files": [],
+    }
+
+
+def test_a_stated_criticality_is_a_word(event: Make) -> None:
+    text = draft("FEAT-0001").replace("type:", "criticality: High\ntype:")
+    facts = issue.gather(event(files={place("FEAT-0001"): text}), frozenset(("criticality",)), {})
+    assert facts == {"criticality": "high"}
+
+
+def test_dependencies_are_opened_only_when_a_rule_reads_them(event: Make) -> None:
+    asked = event(files={place("FEAT-0001"): draft("FEAT-0001", "FEAT-0002"), place("FEAT-0002"): "broken"})
+    issue.gather(asked, frozenset(("stage", "dependencies")), {})
+    with pytest.raises(TicketError, match=r"FEAT-0002-a-thing\.md:1: has no front matter"):
+        issue.gather(asked, frozenset(("unmet_dependency_count",)), {})
+
+
+def test_the_named_issue_comes_before_the_branch_and_the_branch_before_the_variable(event: Make) -> None:
+    files = {place(name): draft(name) for name in ("FEAT-0001", "FEAT-0002", "FEAT-0003")}
+    env = {"MONOCO_ISSUE_ID": "FEAT-0003"}
+    assert issue_id(event(files=files, issue="feat-0002", env=env)) == "FEAT-0002"
+    assert issue_id(event(files=files, env=env)) == "FEAT-0001"
+    files.pop(place("FEAT-0001"))
+    assert issue_id(event(files=files, env=env)) == "FEAT-0003"
+
+
+def test_a_push_is_about_the_branch_that_is_pushed(event: Make) -> None:
+    files = {place(name): draft(name) for name in ("FEAT-0001", "FEAT-0002")}
+    for refs in (("refs/heads/main", "refs/heads/FEAT-0002-x"), ("refs/heads/x", "refs/heads/FEAT-0002-x")):
+        push = PushRef(refs[1], "1" * 40, refs[0], "0" * 40)
+        assert issue_id(event("pre-push", files, push=push)) == "FEAT-0002"
+
+
+def test_without_a_ticket_the_namespace_is_absent_with_a_reason(event: Make, repo: Repo) -> None:
+    for trigger in ("pre-commit", "pre-issue-submit"):
+        with pytest.raises(Absent, match="no ticket for FEAT-0001"):
+            issue_id(event(trigger, {}))
+    repo.git("checkout", "-qb", "topic")
+    with pytest.raises(Absent, match="no issue is current") as caught:
+        issue_id(event())
+    assert "--issue" in caught.value.command
+    with pytest.raises(Absent):
+        issue_id(event(repo=None, view=None))
+
+
+def test_a_named_issue_without_a_ticket_is_an_error(event: Make) -> None:
+    with pytest.raises(NoTicket, match=r"no ticket FEAT-0404 .* did you mean FEAT-0001"):
+        issue_id(event(issue="FEAT-0404"))
+
+
+def test_a_call_that_touches_no_file_still_belongs_to_an_issue(event: Make, repo: Repo) -> None:
+    repo.write(place("FEAT-0001"), draft("FEAT-0001"))
+    assert issue_id(event("pre-tool-use", view=None)) == "FEAT-0001"
+
+
+def test_a_ticket_that_cannot_be_read_is_an_error_and_never_an_empty_checklist(event: Make) -> None:
+    broken = {place("FEAT-0001"): "---\nid: FEAT-0001\nid: FEAT-0001\n---\n"}
+    for trigger in ("pre-commit", "pre-push", "pre-issue-submit", "pre-merge"):
+        with pytest.raises(TicketError, match=r"a-thing\.md:3: "):
+            checklist.gather(event(trigger, broken), frozenset(("incomplete_count",)), {})
+    with pytest.raises(Absent, match=r"a-thing\.md:3: "):
+        checklist.gather(event("pre-tool-use", broken), frozenset(("incomplete_count",)), {})
+
+
+def test_the_checklist_counts_as_a_whole_and_by_section(event: Make) -> None:
+    text = draft("FEAT-0001") + "- [x] b\n## Tasks\n- [/] c\n- [~] d\n"
+    facts = checklist.gather(event(files={place("FEAT-0001"): text}), frozenset(checklist.SCHEMA), {})
+    assert (facts["total"], facts["done"], facts["incomplete_count"]) == (3, 1, 2)
+    assert (facts["completion_rate"], facts["acceptance.completion_rate"]) == (1 / 3, 0.5)
+    assert facts["tasks.completion_rate"] == 0.0
+    assert (facts["incomplete"], facts["incomplete_ids"]) == (["It works", "c"], ["acceptance-1", "tasks-1"])
+    none = facts["review.completion_rate"]
+    assert isinstance(none, Absent)
+    assert none.reason == "FEAT-0001 has no boxes in review"
+    assert set(facts) == set(checklist.SCHEMA)
+    assert checklist.gather(event(), frozenset(("tasks.total",)), {}) == {"tasks.total": 0}
