@@ -5,7 +5,6 @@ log yet, a stale index, a rotation) is left to modules that are imported when it
 """
 
 import posix
-from errno import ENOENT
 
 from ahp.journal import index as indexes
 from ahp.protocol.errors import AhpError
@@ -20,7 +19,6 @@ ROTATE_AT = 64 << 20
 COUNT_ENTRY = 64
 
 _WRITE = posix.O_WRONLY | posix.O_APPEND | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
-_REGULAR, _TYPE_MASK = 0o100000, 0o170000
 _ATTEMPTS = 3
 
 
@@ -36,7 +34,7 @@ class Journal:
     made anew; `rotate_at` the size in bytes at which the log starts a new file.
     """
 
-    __slots__ = ("folder", "forget_after", "genesis", "rotate_at")
+    __slots__ = ("_fd", "_file", "_inode", "folder", "forget_after", "genesis", "rotate_at")
 
     def __init__(
         self,
@@ -48,6 +46,9 @@ class Journal:
     ) -> None:
         self.folder, self.genesis = folder, genesis
         self.forget_after, self.rotate_at = forget_after, rotate_at
+        # Kept open between appends; by a process that appends once they are left to its end.
+        self._file = indexes.IndexFile(self.index_path)
+        self._fd, self._inode = -1, 0
 
     @property
     def log_path(self) -> str:
@@ -70,7 +71,10 @@ class Journal:
 
         Writes nothing but a mended index, and that only where it may. Raises AhpError when the log cannot be read.
         """
-        return self._fitting() or _heal(self)
+        try:
+            return self.fitting() or _heal(self)
+        except OSError as error:
+            raise AhpError(f"cannot read {self.index_path}: {error.strerror}") from None
 
     def append(self, records: "Sequence[Mapping[str, object]]", durable: bool = False) -> None:
         """Appends the records in one write, each with `prev`, the digest of the line before it.
@@ -79,22 +83,16 @@ class Journal:
         record's becomes the last record's. `durable` returns only when the disk has them (blocks, overrides, waivers).
         Raises JournalUnwritable when not every byte was written or the lock was not to be had.
         """
+        if not records:
+            return
         ordered = sorted(records, key=_rank) if len(records) > 1 else records
         try:
-            files.make_dirs(self.folder)
-            for _ in range(_ATTEMPTS):
-                with self.lock():
-                    fd = self._append(ordered)
-                if fd is not None:
-                    break
-                _heal(self, create=True)
-            else:
-                raise JournalUnwritable(f"{self.log_path} changes faster than it can be read; try again")
-            try:
-                if durable:  # after the lock: 13,000 a second instead of 500 with eight writers
-                    posix.fsync(fd)
-            finally:
-                posix.close(fd)
+            synced = self._append(ordered, durable)
+            if synced is not None:  # after the lock: 13,000 a second instead of 500 with eight writers
+                try:
+                    posix.fsync(synced)
+                finally:
+                    posix.close(synced)
         except OSError as error:
             raise self._unwritable(error.strerror or str(error)) from None
         except JournalUnwritable:
@@ -111,7 +109,8 @@ class Journal:
         fields = f"{clock.now():.0f} {indexes.escape(trigger)[:20]} {actor_kind[:12]} {mark}".encode()
         entry = fields[: COUNT_ENTRY - 1].ljust(COUNT_ENTRY - 1) + b"\n"
         try:
-            files.make_dirs(self.folder)
+            if indexes.status(self.folder) is None:
+                files.make_dirs(self.folder)
             with self.lock():
                 fd = posix.open(self.counts_path, _WRITE | posix.O_CREAT, 0o600)
                 try:
@@ -127,44 +126,63 @@ class Journal:
         """Whether the log is not the one this journal was installed with: it vanished or was replaced (design §7)."""
         return self.genesis is not None and index.genesis != self.genesis
 
-    def _fitting(self) -> "indexes.Index | None":
-        index = indexes.read(self.index_path)
-        try:
-            log = indexes.status(self.log_path)
-        except OSError as error:
-            raise AhpError(f"cannot read {self.log_path}: {error.strerror}") from None
-        return index if index and log and index.fits(log.st_ino, log.st_size) else None
+    def __del__(self) -> None:
+        self.close()
 
-    def _append(self, records: "Sequence[Mapping[str, object]]") -> "int | None":
-        """Writes under the lock and returns the log's descriptor; None when the index has to be mended first."""
-        index = indexes.read(self.index_path)
-        if index is None:
+    def close(self) -> None:
+        """Closes what is kept open between appends."""
+        self._file.close()
+        if self._fd >= 0:
+            posix.close(self._fd)
+        self._fd, self._inode = -1, 0
+
+    def _append(self, records: "Sequence[Mapping[str, object]]", durable: bool) -> "int | None":
+        """Writes the records; with `durable` a descriptor to sync, which another thread's rotation cannot close."""
+        for _ in range(_ATTEMPTS):
+            if indexes.status(self.folder) is None:
+                files.make_dirs(self.folder)
+            with self.lock():
+                index = self.fitting()
+                if index is not None:
+                    self._write(index, records)
+                    return posix.dup(self._fd) if durable else None
+            _heal(self, create=True)
+        raise JournalUnwritable(f"the log {self.log_path} changes faster than it can be read; try again")
+
+    def fitting(self) -> "indexes.Index | None":
+        """The index if it fits the log; None when somebody has to look. Raises OSError."""
+        log = indexes.status(self.log_path)
+        if log is None:
             return None
-        try:
-            fd = posix.open(self.log_path, _WRITE)
-        except OSError as error:
-            if error.errno == ENOENT:
-                return None
-            raise
-        try:
-            log = posix.fstat(fd)
-            if log.st_mode & _TYPE_MASK != _REGULAR:
-                raise JournalUnwritable(f"{self.log_path} is not a regular file; move it away")
-            if not index.fits(log.st_ino, log.st_size):
-                posix.close(fd)
-                return None
-            data = chain(index, records)
-            write(fd, data, self.log_path)
-            index.size += len(data)
-            indexes.write(self.index_path, index)
-            if index.size >= self.rotate_at:
-                from ahp.journal.rotation import rotate
+        for _ in range(2):
+            kept = self._file.fd >= 0
+            index = self._file.load()
+            if index and index.fits(log.st_ino, log.st_size):
+                return index
+            self._file.close()  # the file that we kept open may have been removed
+            if not kept:
+                break
+        return None
 
-                rotate(self, index)
+    def _write(self, index: "indexes.Index", records: "Sequence[Mapping[str, object]]") -> None:
+        if self._inode != index.inode:
+            if self._fd >= 0:
+                posix.close(self._fd)
+            self._fd, self._inode = -1, 0
+            self._fd = posix.open(self.log_path, _WRITE)
+            self._inode = index.inode
+        try:
+            data = chain(index, records)
+            write(self._fd, data, self.log_path)
+            index.size += len(data)
+            self._file.save(index)
         except BaseException:
-            posix.close(fd)
+            self._file.close()  # what it holds has moved on without the log
             raise
-        return fd
+        if index.size >= self.rotate_at:
+            from ahp.journal.rotation import rotate
+
+            rotate(self, index)
 
     def _unwritable(self, why: str) -> JournalUnwritable:
         return JournalUnwritable(f"the log {self.log_path} cannot be written: {why}")

@@ -21,13 +21,16 @@ def heal(journal: Journal, create: bool = False) -> indexes.Index:
     gives an empty index. The long look back happens before the lock is taken, so that nobody waits for it.
     """
     base = _beforehand(journal)
+    file = indexes.IndexFile(journal.index_path)
     try:
         with journal.lock():
+            if fitting := journal.fitting():
+                return fitting  # somebody was quicker
             if create and _size(journal.log_path) == 0:
                 rotation.begin(journal, journal.genesis or (known.genesis if (known := _old(journal)) else None))
             index = _catch_up(journal, base or _look_back(journal))
             if index.inode:
-                indexes.write(journal.index_path, index)
+                file.save(index)
             return index
     except (OSError, AhpError) as error:
         if create:
@@ -40,7 +43,10 @@ def heal(journal: Journal, create: bool = False) -> indexes.Index:
 def _beforehand(journal: Journal) -> indexes.Index | None:
     try:
         return _base(journal) or _look_back(journal)
-    except AhpError:  # a file was rotated away under our hands, or nothing is readable: under the lock we shall know
+    except (
+        OSError,
+        AhpError,
+    ):  # a file was rotated away under our hands, or nothing is readable: under the lock we shall know
         return None
 
 
@@ -56,8 +62,8 @@ def _base(journal: Journal) -> indexes.Index | None:
 
 def _old(journal: Journal) -> indexes.Index | None:
     try:
-        return indexes.read(journal.index_path)
-    except AhpError:
+        return indexes.IndexFile(journal.index_path).load()
+    except OSError:
         return None
 
 

@@ -10,7 +10,7 @@ from errno import ENOENT
 
 from ahp.protocol.errors import AhpError
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import clock, digest, files
+from ahp.system import clock, digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ HEADER = 320
 NO_HEAD = "0" * 64
 _LIMIT = 64 << 20
 _CHECK = 16
+_OPEN = posix.O_RDWR | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
 
 # A clean tool call resets nothing (design §8.5): listing its episodes would only slow every later call.
 _NEVER_RESET = "tool-use|"
@@ -35,7 +36,20 @@ class Index:
     episode keys a clean evaluation may have to close, `aids` maps the id of each waiting signal to (session, subject).
     """
 
-    __slots__ = ("aids", "changed", "genesis", "head", "inode", "keys", "last", "serial", "size", "torn")
+    __slots__ = (
+        "aids",
+        "body_check",
+        "body_length",
+        "changed",
+        "genesis",
+        "head",
+        "inode",
+        "keys",
+        "last",
+        "serial",
+        "size",
+        "torn",
+    )
 
     def __init__(self, genesis: str = "", serial: int = 1) -> None:
         self.inode = self.size = 0
@@ -43,7 +57,7 @@ class Index:
         self.genesis, self.serial = genesis, serial
         self.keys: set[str] = set()
         self.aids: dict[str, tuple[str, str]] = {}
-        self.changed = True
+        self.changed, self.body_length, self.body_check = True, 0, ""
 
     def has_open(self, family: str, subject: str, actor_kind: str) -> bool:
         """Whether a clean evaluation of this family on this subject might have an episode to close (design §2)."""
@@ -80,6 +94,20 @@ class Index:
     def fits(self, inode: int, size: int) -> bool:
         """Whether the log is still the one, and as long, as when this index was written."""
         return self.inode == inode and self.size == size
+
+    def body(self) -> bytes:
+        """One line a name; no name can hold a tab or a newline (`escape`)."""
+        lines = [f"open\t{key}\n" for key in sorted(self.keys)]
+        lines += [f"aid\t{escape(i)}\t{escape(session)}\t{escape(s)}\n" for i, (session, s) in self.aids.items()]
+        return "".join(lines).encode()
+
+    def header(self) -> bytes:
+        """The first `HEADER` bytes of the file, its own checksum last."""
+        text = (
+            f"{FORMAT} {self.inode} {self.size} {self.torn:d} {self.serial} {self.head} {self.last or '-'}"
+            f" {self.genesis or '-'} {self.body_length} {self.body_check}"
+        )
+        return f"{text} {digest.sha256(text.encode())[:_CHECK]}".encode().ljust(HEADER - 1) + b"\n"
 
 
 def goes_to(waiting: tuple[str, str], session: "str | None", subject: str) -> bool:
@@ -133,25 +161,74 @@ def is_stamp(text: str) -> bool:
     return text.isascii() and text.isprintable() and " " not in text and len(text) <= 30
 
 
-def read(path: str) -> "Index | None":
-    """The index at `path`; None when it is missing, cut, of another format or does not fit its checksum.
+class IndexFile:
+    """The index on disk. Kept open between appends, it costs one read and one write an append.
 
-    Raises AhpError when the file cannot be read.
+    It is written in place, by the holder of the log's lock, because a rename costs more than the append itself: whoever
+    reads a half-written index sees a checksum that does not fit, and reads the log instead.
     """
-    data = files.read(path, _LIMIT)
-    if data is None or len(data) < HEADER:
-        return None
+
+    __slots__ = ("fd", "header", "index", "path")
+
+    def __init__(self, path: str) -> None:
+        self.path, self.fd, self.header = path, -1, b""
+        self.index: Index | None = None
+
+    def load(self) -> "Index | None":
+        """The index; None when it is missing, cut, of another format or fails its checksum. Raises OSError."""
+        if self.fd < 0:
+            try:
+                self.fd = posix.open(self.path, _OPEN)
+            except OSError as error:
+                if error.errno == ENOENT:
+                    return None
+                raise
+        header = posix.pread(self.fd, HEADER, 0)
+        if self.index is None or header != self.header:
+            size = posix.fstat(self.fd).st_size
+            body = posix.pread(self.fd, size - HEADER, HEADER) if HEADER < size < _LIMIT else b""
+            self.header, self.index = header, parse(header, body)
+        return self.index
+
+    def save(self, index: "Index") -> None:
+        """Writes `index`, its body only where that changed. Raises OSError."""
+        if self.fd < 0:
+            self.fd = posix.open(self.path, _OPEN | posix.O_CREAT, 0o600)
+        if index.changed:
+            body = index.body()
+            index.body_length, index.body_check = len(body), digest.sha256(body)[:_CHECK]
+            at = HEADER
+            while body:
+                written = posix.pwrite(self.fd, body, at)
+                at, body = at + written, body[written:]
+            index.changed = False
+        self.header, self.index = index.header(), index
+        posix.pwrite(self.fd, self.header, 0)
+
+    def __del__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets go of the file and of what was read from it."""
+        if self.fd >= 0:
+            posix.close(self.fd)
+        self.fd, self.index = -1, None
+
+
+def parse(header: bytes, body: bytes) -> "Index | None":
+    """The index in the bytes of its file, None when they are not whole."""
     try:
-        fields = data[:HEADER].decode("ascii").split()
+        fields = header.decode("ascii").split()
         if fields[-1] != digest.sha256(" ".join(fields[:-1]).encode())[:_CHECK]:
             return None
         name, inode, size, torn, serial, head, last, genesis, length, check = fields[:-1]
-        body = data[HEADER : HEADER + int(length)]
+        body = body[: int(length)]
         if name != FORMAT or check != digest.sha256(body)[:_CHECK]:
             return None
         index = Index("" if genesis == "-" else genesis, int(serial))
         index.inode, index.size, index.torn, index.head = int(inode), int(size), torn == "1", head
         index.last = "" if last == "-" else last
+        index.body_length, index.body_check, index.changed = int(length), check, False
         for line in body.decode().split("\n")[:-1]:
             word, first, *more = line.split("\t")
             if word == "open":
@@ -160,40 +237,11 @@ def read(path: str) -> "Index | None":
                 index.aids[unescape(first)] = (unescape(more[0]), unescape(more[1]))
     except (ValueError, IndexError):
         return None
-    index.changed = False
     return index
 
 
-def write(path: str, index: "Index") -> None:
-    """Writes the index in place, for the holder of the log's lock. Raises OSError.
-
-    Not by renaming, which costs more than the append itself: a reader who meets a half-written index sees a checksum
-    that does not fit, and reads the log.
-    """
-    fd = posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK, 0o600)
-    try:
-        lines = [f"open\t{key}\n" for key in sorted(index.keys)]
-        lines += [f"aid\t{escape(i)}\t{escape(session)}\t{escape(s)}\n" for i, (session, s) in index.aids.items()]
-        body = "".join(lines).encode()
-        if index.changed:
-            files.write_all(fd, b" " * HEADER + body)
-        posix.pwrite(fd, _header(index, body), 0)
-    finally:
-        posix.close(fd)
-    index.changed = False
-
-
-def _header(index: "Index", body: bytes) -> bytes:
-    text = (
-        f"{FORMAT} {index.inode} {index.size} {index.torn:d} {index.serial} {index.head} {index.last or '-'}"
-        f" {index.genesis or '-'} {len(body)} {digest.sha256(body)[:_CHECK]}"
-    )
-    line = f"{text} {digest.sha256(text.encode())[:_CHECK]}"
-    return line.encode().ljust(HEADER - 1) + b"\n"
-
-
 def status(path: str) -> "posix.stat_result | None":
-    """The log's inode and size, None where there is no log. Raises OSError."""
+    """What is at `path`, links not followed; None where there is nothing. Raises OSError."""
     try:
         return posix.stat(path, follow_symlinks=False)
     except OSError as error:

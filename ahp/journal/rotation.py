@@ -33,7 +33,7 @@ def rotate(journal: Journal, index: indexes.Index) -> None:
         os.rename(following, journal.log_path)
         index.inode, index.size = os.stat(journal.log_path).st_ino, len(line) + 1
         index.serial, index.head = serial + 1, digest.sha256(line)
-        indexes.write(journal.index_path, index)
+        indexes.IndexFile(journal.index_path).save(index)
     except (OSError, AhpError):
         return
 
