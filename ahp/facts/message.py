@@ -30,7 +30,7 @@ def split(message: str) -> tuple[str, str]:
     """(subject, body): the first paragraph on one line, and what follows it."""
     lines = message.strip("\n").split("\n")
     end = next((at for at, line in enumerate(lines) if not line.strip()), len(lines))
-    return " ".join([line.strip() for line in lines[:end]]), "\n".join(lines[end:]).strip("\n")
+    return " ".join([line.rstrip(_BLANKS) for line in lines[:end]]), "\n".join(lines[end:]).strip("\n")
 
 
 def trailers(message: str) -> list[str]:
@@ -46,7 +46,7 @@ def trailers(message: str) -> list[str]:
     for line in lines:
         key, colon, value = line.partition(":")
         if line[:1] in (" ", "\t") and found:
-            found[-1] += " " + line.strip()
+            found[-1] = found[-1].rstrip() + " " + line.strip()
         elif colon and key.rstrip() and _is_token(key.rstrip()):
             found.append(key.rstrip() + ": " + value.strip())
         elif not line.startswith("(cherry picked from commit "):

@@ -46,9 +46,9 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
     if "is_force" in fields:
         found["is_force"] = not (is_new or is_delete) and _loses_commits(repository, push)
     if "commit_count" in fields:
-        found["commit_count"] = 0 if is_delete else _count(repository, _outgoing(push, event.remote or ""))
+        found["commit_count"] = 0 if is_delete else _count(repository, _outgoing(repository, push, event.remote or ""))
     if "subjects" in fields:
-        found["subjects"] = [] if is_delete else _subjects(repository, _outgoing(push, event.remote or ""))
+        found["subjects"] = [] if is_delete else _subjects(repository, _outgoing(repository, push, event.remote or ""))
     return {field: found[field] for field in fields}
 
 
@@ -69,23 +69,24 @@ def _loses_commits(repository: "Repository", push: "PushRef") -> bool:
     return common.decode().strip() != push.remote_oid
 
 
-def _outgoing(push: "PushRef", remote: str) -> "list[str]":
+def _outgoing(repository: "Repository", push: "PushRef", remote: str) -> "list[str]":
     """Revision arguments of what the remote lacks: what is not in its ref, nor in anything fetched from it."""
-    known = [] if _is_zero(push.remote_oid) else ["^" + push.remote_oid]
+    fetched = not _is_zero(push.remote_oid) and repository.commit_id(push.remote_oid) is not None
+    known = ["^" + push.remote_oid] if fetched else []
     named = remote if remote and ":" not in remote and "/" not in remote else ""
     return [push.local_oid, *known, "--not", f"--remotes={named}" if named else "--remotes"]
 
 
 def _count(repository: "Repository", revisions: "list[str]") -> object:
     try:
-        return int(repository.run("rev-list", "--count", "--ignore-missing", *revisions, "--"))
+        return int(repository.run("rev-list", "--count", *revisions, "--"))
     except GitError as error:
         return _unknown(error)
 
 
 def _subjects(repository: "Repository", revisions: "list[str]") -> object:
     try:
-        log = repository.run("log", "-z", "--format=%s", "--ignore-missing", *revisions, "--")
+        log = repository.run("log", "-z", "--format=%s", *revisions, "--")
     except GitError as error:
         return _unknown(error)
     return log.decode("utf-8", "surrogateescape").split("\0")[:-1]

@@ -1,0 +1,141 @@
+"""`commit` tells what git knows at each point of making a commit: real hooks show what they are given."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ahp.facts import commit
+from ahp.system.view import CommitView
+
+ALL = [f"commit.{field}" for field in commit.SCHEMA]
+KNOWN_BEFORE = ["commit.author", "commit.author_email", "commit.is_merge"]
+
+
+@pytest.fixture
+def seen(repo: Any, tmp_path: Path) -> Any:
+    """`seen(hook, *git arguments)` → (environment, draft) that git gave the hook."""
+
+    def run(hook: str, *arguments: str, env: dict[str, str] | None = None) -> tuple[dict[str, str], bytes]:
+        out = tmp_path / hook
+        script = repo.root / ".git" / "hooks" / hook
+        script.write_text(f'#!/bin/sh\nenv -0 > "{out}.env"\n[ -z "$1" ] || cp "$1" "{out}.msg"\n')
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+        subprocess.run(["git", *arguments], cwd=repo.root, env={**os.environ, **(env or {})}, check=True)
+        script.unlink()
+        pairs = [item.partition("=") for item in Path(f"{out}.env").read_bytes().decode().split("\0") if item]
+        draft = Path(f"{out}.msg")
+        return {name: value for name, _, value in pairs}, draft.read_bytes() if draft.exists() else b""
+
+    return run
+
+
+def test_before_the_message_only_author_and_merge_are_known(repo: Any, make_event: Any, gather: Any, seen: Any) -> None:
+    env, _ = seen("pre-commit", "commit", "-q", "--allow-empty", "-m", "x", "--author", "Ann B <ann@example.org>")
+    facts = gather(make_event(env=env), *ALL)
+    assert facts["commit.author"] == "Ann B <ann@example.org>"
+    assert facts["commit.author_email"] == "ann@example.org"
+    assert facts["commit.is_merge"] is False
+    assert facts["missing"]["commit.subject"] == ("the message is not written yet", "ask at commit-msg")
+
+
+def test_without_a_hook_git_says_who_the_author_will_be(make_event: Any, gather: Any) -> None:
+    facts = gather(make_event(), *KNOWN_BEFORE)
+    assert facts["commit.author"] == "Test Person <person@example.org>"
+
+
+def test_a_message_given_on_the_command_line_keeps_its_hashes(
+    repo: Any, make_event: Any, gather: Any, seen: Any
+) -> None:
+    text = "Feat(core)!: add x\n\n#12 is mended\n\nRefs: #12\nSigned-off-by: A <a@b>"
+    env, draft = seen("commit-msg", "commit", "-q", "--allow-empty", "-m", text)
+    facts = gather(make_event("commit-msg", env=env, draft=draft), *ALL)
+    assert facts["commit.message"] == repo.git("log", "-1", "--format=%B") == text + "\n"
+    assert facts["commit.subject"] == "Feat(core)!: add x"
+    assert (facts["commit.type"], facts["commit.scope"], facts["commit.is_breaking"]) == ("feat", "core", True)
+    assert facts["commit.body"].startswith("#12 is mended")
+    assert facts["commit.trailers"] == ["Refs: #12", "Signed-off-by: A <a@b>"]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{}, {"commit.cleanup": "scissors"}, {"commit.cleanup": "whitespace"}, {"core.commentChar": ";"}],
+    ids=str,
+)
+def test_what_an_editor_showed_is_cleaned_as_git_cleans_it(
+    repo: Any, make_event: Any, gather: Any, seen: Any, tmp_path: Path, config: dict[str, str]
+) -> None:
+    for name, value in config.items():
+        repo.git("config", name, value)
+    repo.commit("first", **{"a.txt": "1\n"})
+    repo.write("a.txt", "2\n")
+    repo.add()
+    editor = tmp_path / "editor"
+    shown = "subject\\n\\n\\n# a\\n; b\\n  \\n"
+    editor.write_text(f'#!/bin/sh\n{{ printf "{shown}"; cat "$1"; }} > "$1.new"; mv "$1.new" "$1"\n')
+    editor.chmod(0o755)
+    env, draft = seen("commit-msg", "commit", "-q", "--verbose", env={"GIT_EDITOR": str(editor)})
+    facts = gather(make_event("commit-msg", env=env, draft=draft), "commit.message")
+    assert facts["commit.message"] == repo.run("git", "log", "-1", "--format=%B").stdout.decode()[:-1]
+
+
+def test_cleanup_from_the_configuration_reaches_messages_nobody_edited(
+    repo: Any, make_event: Any, gather: Any, seen: Any
+) -> None:
+    repo.git("config", "commit.cleanup", "strip")
+    env, draft = seen("commit-msg", "commit", "-q", "--allow-empty", "-m", "subject\n\n#1\nbody")
+    facts = gather(make_event("commit-msg", env=env, draft=draft), "commit.message")
+    assert facts["commit.message"] == "subject\n\nbody\n"
+
+
+def test_an_empty_draft_has_an_empty_subject(make_event: Any, gather: Any) -> None:
+    facts = gather(make_event("commit-msg", draft=b"# only comments\n"), *ALL)
+    assert facts["commit.subject"] == facts["commit.message"] == facts["commit.type"] == ""
+    assert facts["commit.trailers"] == []
+
+
+def test_bytes_that_are_not_utf8_survive(make_event: Any, gather: Any) -> None:
+    facts = gather(make_event("commit-msg", draft=b"caf\xe9\n", env={"GIT_EDITOR": ":"}), "commit.subject")
+    assert facts["commit.subject"] == "caf\udce9"
+
+
+def test_breaking_change_in_the_body_counts(make_event: Any, gather: Any) -> None:
+    event = make_event("commit-msg", draft=b"feat: x\n\nBREAKING CHANGE: y\n")
+    assert gather(event, "commit.is_breaking") == {"commit.is_breaking": True}
+
+
+def test_a_merge_is_known_while_it_is_made(repo: Any, make_event: Any, gather: Any) -> None:
+    repo.commit("base")
+    repo.git("checkout", "-qb", "side")
+    repo.commit("side", s="1")
+    repo.git("checkout", "-q", "main")
+    repo.commit("main", m="1")
+    assert gather(make_event("pre-merge-commit"), "commit.is_merge") == {"commit.is_merge": True}
+    repo.git("merge", "--no-commit", "--no-ff", "-q", "side")
+    assert gather(make_event("commit-msg"), "commit.is_merge") == {"commit.is_merge": True}
+    repo.git("commit", "-qm", "Merge it\n\nReviewed-by: B")
+    event = make_event("post-commit")
+    event.view = CommitView(event.repo, "HEAD")
+    facts = gather(event, *ALL)
+    assert facts["commit.is_merge"] is True
+    assert facts["commit.author"] == "Test Person <person@example.org>"
+    assert facts["commit.message"] == "Merge it\n\nReviewed-by: B\n"
+    assert facts["commit.trailers"] == ["Reviewed-by: B"]
+
+
+def test_a_commit_without_a_message(repo: Any, make_event: Any, gather: Any) -> None:
+    repo.git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", "")
+    event = make_event("post-commit")
+    event.view = CommitView(event.repo, "HEAD")
+    facts = gather(event, "commit.message", "commit.subject", "commit.is_merge")
+    assert facts == {"commit.message": "", "commit.subject": "", "commit.is_merge": False}
+
+
+def test_outside_a_repository_there_is_no_commit(make_event: Any, gather: Any) -> None:
+    facts = gather(make_event(repo=None, view=None), "commit.author")
+    assert facts["missing"]["commit.author"][0] == "there is no repository"

@@ -1,0 +1,89 @@
+"""`push`: what one ref of a push does to the remote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ahp.facts import push
+from ahp.protocol.event import PushRef
+
+ALL = [f"push.{field}" for field in push.SCHEMA]
+ZERO = "0" * 40
+
+
+@pytest.fixture
+def remote(repo: Any, tmp_path: Path) -> Any:
+    repo.commit("first")
+    repo.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
+    repo.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    repo.git("push", "-qu", "origin", "main")
+    return repo
+
+
+def pushing(make_event: Any, local: str, old: str, ref: str = "refs/heads/main", remote: str = "origin") -> Any:
+    return make_event("pre-push", view=None, remote=remote, push=PushRef("refs/heads/local", local, ref, old))
+
+
+def test_new_commits_on_a_known_branch(remote: Any, make_event: Any, gather: Any) -> None:
+    old = remote.head()
+    remote.commit("second")
+    new = remote.commit("third\n\nbody")
+    assert gather(pushing(make_event, new, old), *ALL) == {
+        "push.remote": "origin",
+        "push.ref": "refs/heads/main",
+        "push.local_ref": "refs/heads/local",
+        "push.is_force": False,
+        "push.is_delete": False,
+        "push.is_new": False,
+        "push.is_tag": False,
+        "push.commit_count": 2,
+        "push.subjects": ["third", "second"],
+    }
+
+
+def test_a_new_branch_brings_only_what_the_remote_lacks(remote: Any, make_event: Any, gather: Any) -> None:
+    remote.git("checkout", "-qb", "feature")
+    new = remote.commit("second")
+    facts = gather(pushing(make_event, new, ZERO, "refs/heads/feature"), *ALL)
+    assert facts["push.is_new"] is True and facts["push.is_force"] is False
+    assert facts["push.commit_count"] == 1 and facts["push.subjects"] == ["second"]
+    # to an address nobody fetched from, what any remote has counts as known
+    facts = gather(pushing(make_event, new, ZERO, "refs/heads/feature", "https://example.org/x.git"), *ALL)
+    assert facts["push.commit_count"] == 1
+
+
+def test_rewritten_history_is_force(remote: Any, make_event: Any, gather: Any) -> None:
+    old = remote.head()
+    remote.git("commit", "-q", "--amend", "--allow-empty", "-m", "other")
+    facts = gather(pushing(make_event, remote.head(), old), "push.is_force", "push.commit_count")
+    assert facts == {"push.is_force": True, "push.commit_count": 1}
+
+
+def test_what_was_never_fetched_would_be_lost(remote: Any, make_event: Any, gather: Any) -> None:
+    facts = gather(pushing(make_event, remote.head(), "1" * 40), "push.is_force", "push.commit_count")
+    assert facts["push.is_force"] is True and facts["push.commit_count"] == 0
+
+
+def test_a_deletion_brings_nothing(remote: Any, make_event: Any, gather: Any) -> None:
+    facts = gather(pushing(make_event, ZERO, remote.head()), *ALL)
+    assert facts["push.is_delete"] is True and facts["push.is_force"] is False
+    assert facts["push.commit_count"] == 0 and facts["push.subjects"] == [] and facts["push.local_ref"] == ""
+
+
+def test_moving_a_tag_is_force(remote: Any, make_event: Any, gather: Any) -> None:
+    old = remote.head()
+    facts = gather(pushing(make_event, remote.commit("x"), old, "refs/tags/v1"), "push.is_tag", "push.is_force")
+    assert facts == {"push.is_tag": True, "push.is_force": True}
+
+
+def test_a_missing_local_commit_is_unknown(remote: Any, make_event: Any, gather: Any) -> None:
+    event = pushing(make_event, "refs/heads/nothing", ZERO)
+    missing = gather(event, "push.commit_count", "push.subjects")["missing"]
+    assert missing["push.commit_count"][1] == missing["push.subjects"][1] == "git fetch"
+
+
+def test_elsewhere_there_is_no_push(make_event: Any, gather: Any) -> None:
+    assert gather(make_event("pre-push"), "push.ref")["missing"] == {"push.ref": ("nothing is being pushed", "")}
