@@ -77,7 +77,7 @@ def _found(event: "Event") -> "tuple[Tickets, str]":
     from ahp.tickets.current import candidates
     from ahp.tickets.find import Tickets
 
-    repository: Repository | None = event.repo  # type: ignore[assignment]  # the floor of events knows no git
+    repository = event.repo
     branches = [] if repository is None else _branches(event, repository)
     ids = [found for branch in branches or [""] for found in candidates(event.issue, branch, event.env)]
     if ids:
@@ -98,7 +98,7 @@ def _branches(event: "Event", repository: "Repository") -> "list[str]":
 
 def _view(event: "Event", repository: "Repository | None") -> "Files | None":
     if event.view is not None or repository is None:
-        return event.view  # type: ignore[return-value]
+        return event.view
     from ahp.system.view import WorkTreeView  # a tool call that touches no file still belongs to an issue
 
     return WorkTreeView(repository)

@@ -31,6 +31,14 @@ class Node:
     key_end: int = 0
     """For the value of a mapping: the offset just past its key."""
 
+    def plain(self) -> object:
+        """The value without its places: texts, None, lists and dicts."""
+        if isinstance(self.value, list):
+            return [item.plain() for item in self.value]
+        if isinstance(self.value, dict):
+            return {key: item.plain() for key, item in self.value.items()}
+        return self.value
+
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
@@ -53,6 +61,11 @@ class FrontMatter:
     def newline(self) -> str:
         """The line end that the front matter uses."""
         return "\r\n" if self.text[: self.first].endswith("\r\n") else "\n"
+
+    @property
+    def column(self) -> int:
+        """How far the top-level keys are indented."""
+        return self.root.start - (self.text.rfind("\n", 0, self.root.start) + 1)
 
     @property
     def keys(self) -> dict[str, Node]:
