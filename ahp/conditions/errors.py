@@ -1,0 +1,80 @@
+"""What the checker reports: problems with a place in the file, and the one exception that carries them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ahp.protocol.errors import AhpError
+
+ERROR_TEXT = 500  # characters an error may have (design §5): hostile text must not flood a terminal or a log
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where the first character of a condition stands: file, line and column, both counted from 1.
+
+    `indent` is the column (from 1) at which the text's later lines begin: a YAML block scalar's.
+    """
+
+    file: str | None = None
+    line: int = 1
+    column: int = 1
+    indent: int = 1
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One finding about a condition.
+
+    `kind` is one of syntax, name, type, pattern, bound, constant, enum, unguarded; `line` and `column` count from 1, in the
+    file when a position was given; `hint` says what to write instead, or is empty.
+    """
+
+    kind: str
+    message: str
+    line: int = 1
+    column: int = 1
+    hint: str = ""
+    file: str | None = None
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}" if self.file else f"{self.line}:{self.column}"
+        text = f"{place}: {self.message}"
+        return clip(f"{text}; {self.hint}" if self.hint else text)
+
+
+class ConditionError(AhpError):
+    """A condition that cannot be accepted; `problems` holds every reason found, the first one first."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = problems
+        super().__init__(str(problems[0]))
+
+
+def clip(text: str, limit: int = ERROR_TEXT) -> str:
+    """`text` in one printable line of at most `limit` characters: what an author wrote is quoted, never trusted."""
+    head = text[: limit * 4]
+    plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in head)
+    return plain if len(plain) <= limit else plain[: limit - 1] + "…"
+
+
+def quoted(text: str, limit: int = 60) -> str:
+    """A piece of the author's text as it may stand inside a message."""
+    return "'" + clip(text, limit) + "'"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place inside the condition's own text: line from 1, column from 0 (both as `ast` counts, in characters)."""
+
+    line: int = 1
+    column: int = 0
+
+    def problem(
+        self, kind: str, message: str, *, hint: str = "", position: Position | None = None
+    ) -> Problem:
+        """The problem at this place, moved to where the condition stands in its file."""
+        at = position or Position()
+        line = at.line + self.line - 1
+        column = (at.column if self.line == 1 else at.indent) + self.column
+        return Problem(kind, clip(message), line, column, clip(hint, 200), at.file)

@@ -1,0 +1,286 @@
+"""Patterns over hostile text, in time linear in the text: globs by hand, regular expressions by RE2.  [light]"""
+
+from ahp.conditions.unknown import MAX_CHARS, Bound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Test = Callable[[str], bool]
+
+MAX_REGEX_MEMORY = 2 * 1024 * 1024  # bytes of one compiled regex; RE2 refuses a larger program at once
+
+
+class PatternError(ValueError):
+    """A glob or regular expression that cannot be compiled; the text says why."""
+
+
+def glob(patterns: "str | list[str]") -> "Test":
+    """A test of paths against one glob or any of several, with the meaning of .gitignore lines.
+
+    `*` and `?` stop at `/`, `**` between slashes crosses it, `[a-z]` and `[!a-z]` are one character, `\\` takes the next one
+    literally. Without a slash (a last one aside) the base name is matched, else the whole path; a leading `/` anchors, a
+    last `/` means everything below. Raises PatternError for an empty pattern, a class or an escape that does not end.
+    """
+    if not isinstance(patterns, str):
+        tests = [glob(one) for one in patterns]
+        return tests[0] if len(tests) == 1 else lambda text: any([test(text) for test in tests])
+    if not patterns.strip("/"):
+        raise PatternError("an empty glob matches nothing")
+    segments = _split(patterns)
+    if len(segments) == 1 and segments[0] != "**":
+        name = _segment(segments[0])
+        return lambda text: name(_bounded(text)[text.rfind("/") + 1 :])
+    if segments[-1] == "":
+        segments[-1:] = ["**", "*"]
+        if len(segments) == 3 and patterns[0] != "/":
+            segments[:0] = ["**"]
+    elif segments[-1] == "**":
+        segments.append("*")
+    if segments[0] == "":
+        del segments[0]
+    blocks = _blocks(segments)
+    return lambda text: _match_blocks(blocks, _bounded(text).split("/"))
+
+
+def _bounded(text: str) -> str:
+    if len(text) > MAX_CHARS:
+        raise Bound("a text of " + str(len(text)) + " characters is too long for a pattern")
+    return text
+
+
+def _split(pattern: str) -> "list[str]":
+    """The pattern's segments: a slash inside a class or behind a backslash does not separate."""
+    segments, begin, at = [], 0, 0
+    while at < len(pattern):
+        char = pattern[at]
+        if char == "/":
+            segments.append(pattern[begin:at])
+            begin = at + 1
+        at = _class_end(pattern, at) if char == "[" else at + 2 if char == "\\" else at + 1
+    if at > len(pattern):
+        raise PatternError("the glob ends in a single backslash")
+    segments.append(pattern[begin:])
+    return segments
+
+
+def _class_end(pattern: str, at: int) -> int:
+    """The index after the `]` of the class that begins at `at`; a `]` right after `[` or `[!` is a member."""
+    at += 2 if pattern[at + 1 : at + 2] in ("!", "^") else 1
+    first = at
+    while at < len(pattern):
+        if pattern[at] == "]" and at > first:
+            return at + 1
+        at += 2 if pattern[at] == "\\" else 1
+    raise PatternError("a '[' in the glob is never closed")
+
+
+def _blocks(segments: "list[str]") -> "list[list[Test]]":
+    """Runs of segments between `**`: the first must match at the start, the last at the end, the others leftmost in between."""
+    blocks: list[list[Test]] = [[]]
+    for segment in segments:
+        if segment == "**":
+            blocks.append([])
+        else:
+            blocks[-1].append(_segment(segment))
+    return blocks
+
+
+def _match_blocks(blocks: "list[list[Test]]", names: "list[str]") -> bool:
+    first, last = blocks[0], blocks[-1]
+    if len(blocks) == 1:
+        return len(names) == len(first) and _at(first, names, 0)
+    end = len(names) - len(last)
+    if end < len(first) or not _at(first, names, 0) or not _at(last, names, end):
+        return False
+    at = len(first)
+    for block in blocks[1:-1]:
+        while at + len(block) <= end and not _at(block, names, at):
+            at += 1
+        at += len(block)
+        if at > end:
+            return False
+    return True
+
+
+def _at(block: "list[Test]", names: "list[str]", at: int) -> bool:
+    for test in block:
+        if not test(names[at]):
+            return False
+        at += 1
+    return True
+
+
+def _segment(pattern: str) -> "Test":
+    """The test of one path segment. Leftmost matching of the pieces between stars is enough, so nothing is tried twice."""
+    pieces = _pieces(pattern)
+    if len(pieces) == 1:
+        whole = pieces[0]
+        if isinstance(whole, str):
+            return lambda name: name == whole
+        return lambda name: len(name) == len(whole) and _fits(whole, name, 0)
+    first, last, middle = pieces[0], pieces[-1], [piece for piece in pieces[1:-1] if piece]
+    if isinstance(first, str) and isinstance(last, str) and not middle:
+        if not first and not last:
+            return lambda name: True
+        least = len(first) + len(last)
+        return lambda name: len(name) >= least and name.startswith(first) and name.endswith(last)
+
+    def test(name: str) -> bool:
+        end = len(name) - len(last)
+        at = len(first)
+        if end < at or not _fits(first, name, 0) or not _fits(last, name, end):
+            return False
+        for piece in middle:
+            at = _find(piece, name, at, end)
+            if at < 0:
+                return False
+            at += len(piece)
+        return True
+
+    return test
+
+
+def _pieces(pattern: str) -> "list[Any]":
+    """What stands between the stars: a plain text, or a list of one set of characters (None: any) a position."""
+    pieces: list[list[Any]] = [[]]
+    at = 0
+    while at < len(pattern):
+        char = pattern[at]
+        if char == "*":
+            pieces.append([])
+        elif char == "?":
+            pieces[-1].append(None)
+        elif char == "[":
+            end = _class_end(pattern, at)
+            pieces[-1].append(_class(pattern[at + 1 : end - 1]))
+            at = end - 1
+        else:
+            at += char == "\\"
+            pieces[-1].append(pattern[at])
+        at += 1
+    return ["".join(piece) if all([isinstance(one, str) for one in piece]) else piece for piece in pieces]
+
+
+def _class(body: str) -> "tuple[bool, list[tuple[str, str]]]":
+    """A character class as (negated, ranges)."""
+    negated = body[:1] in ("!", "^")
+    ranges, at = [], 1 if negated else 0
+    while at < len(body):
+        at += body[at] == "\\"
+        low = high = body[at]
+        at += 1
+        if body[at : at + 1] == "-" and at + 1 < len(body):
+            at += 1 + (body[at + 1] == "\\")
+            high = body[at]
+            at += 1
+            if high < low:
+                raise PatternError("the range " + low + "-" + high + " in the glob is the wrong way round")
+        ranges.append((low, high))
+    return negated, ranges
+
+
+def _fits(piece: "Any", name: str, at: int) -> bool:
+    if isinstance(piece, str):
+        return name.startswith(piece, at)
+    for one in piece:
+        char = name[at]
+        if isinstance(one, str):
+            if char != one:
+                return False
+        elif one is not None and any([low <= char <= high for low, high in one[1]]) == one[0]:
+            return False
+        at += 1
+    return True
+
+
+def _find(piece: "Any", name: str, at: int, end: int) -> int:
+    if isinstance(piece, str):
+        return name.find(piece, at, end)
+    for start in range(at, end - len(piece) + 1):
+        if _fits(piece, name, start):
+            return start
+    return -1
+
+
+def regex(pattern: str) -> "Test":
+    """A test whether an RE2 expression matches anywhere in a text. Raises PatternError with RE2's own words.
+
+    Text is matched as UTF-8; the bytes of an undecodable file name stand for themselves. A flag like `(?i)` must come first.
+    """
+    _flags_first(pattern)
+    re2 = _load()
+    options = re2.Options()
+    options.max_mem = MAX_REGEX_MEMORY
+    options.log_errors = False
+    options.never_capture = True
+    try:
+        compiled = re2(pattern.encode("utf-8"), options)
+    except UnicodeEncodeError:
+        raise PatternError("the regex holds half a surrogate pair") from None
+    if not compiled.ok():
+        raise PatternError(compiled.error().decode("utf-8", "replace"))
+    match, unanchored = compiled.Match, re2.Anchor.UNANCHORED
+
+    def test(text: str) -> bool:
+        if len(text) > MAX_CHARS:
+            _bounded(text)
+        try:
+            data = text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            data = text.encode("utf-8", "surrogatepass")
+        return bool(match(unanchored, data, 0, len(data))[0][0] >= 0)
+
+    return test
+
+
+def _flags_first(pattern: str) -> None:
+    """RE2 lets `(?i)` stand anywhere and apply from there on; Python's re does not. Only the start means the same to every reader."""
+    at = pattern.find("(?", 1)
+    while at > 0:
+        end = at + 2
+        while pattern[end : end + 1] in tuple("imsU-"):
+            end += 1
+        escapes = len(pattern[:at]) - len(pattern[:at].rstrip("\\"))
+        if pattern[end : end + 1] == ")" and escapes % 2 == 0 and not _in_class(pattern, at):
+            raise PatternError("the flag " + pattern[at : end + 1] + " must stand at the start")
+        at = pattern.find("(?", at + 1)
+
+
+def _in_class(pattern: str, stop: int) -> bool:
+    at, inside = 0, False
+    while at < stop:
+        char = pattern[at]
+        if char == "\\":
+            at += 1
+        elif not inside and char == "[":
+            inside = True
+            at += 2 if pattern[at + 1 : at + 2] == "^" else 1
+        elif inside and char == "]":
+            inside = False
+        at += 1
+    return inside
+
+
+def _load() -> "Any":
+    """RE2's extension module without its Python wrapper, which would import codecs, functools and itertools on the light path."""
+    import sys
+
+    module = sys.modules.get("re2._re2")
+    if module is None:
+        import _frozen_importlib as bootstrap
+        import _frozen_importlib_external as files
+        import _imp
+
+        loader = (files.ExtensionFileLoader, _imp.extension_suffixes())  # type: ignore[attr-defined]
+        for folder in sys.path:
+            spec = files.FileFinder(folder + "/re2", loader).find_spec("re2._re2")
+            if spec is not None:
+                module = bootstrap._load(spec)  # type: ignore[attr-defined]
+                break
+        else:
+            from ahp.protocol.errors import AhpError
+
+            raise AhpError("matches() needs the package google-re2: pip install google-re2")
+    return module.RE2  # type: ignore[union-attr]

@@ -1,0 +1,190 @@
+"""Fact schemas: the types that conditions are checked against (design §5, §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ahp.protocol.errors import AhpError
+
+MAX_RULES = 20_000  # rules of one trigger
+MAX_COST = 50_000_000  # summed static cost of a trigger's conditions
+MAX_CONDITION_COST = 1_000_000
+
+NAMES = ("int", "float", "number", "bool", "str", "null", "any", "map", "record", "list")
+_KEYS = {"type", "nullable", "optional", "min", "max", "enum", "fields", "triggers", "doc"}
+
+
+class SchemaError(AhpError):
+    """A fact schema that cannot be read: which path, and what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Type:
+    """The type of an expression.
+
+    `name` is one of NAMES; a list has its `item`, a record (and the items of a list of records) its `fields`; `low`, `high` and
+    `enum` bound the value where the schema says so. `any` is a map's value: its type is known at run time only.
+    """
+
+    name: str
+    item: Type | None = None
+    nullable: bool = False
+    low: float | None = None
+    high: float | None = None
+    enum: tuple[Any, ...] | None = None
+    fields: Mapping[str, Fact] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        text = f"list[{self.item}]" if self.name == "list" and self.item else self.name
+        return f"{text} or null" if self.nullable and self.name not in ("null", "any") else text
+
+    @property
+    def is_number(self) -> bool:
+        """Whether arithmetic and order are defined: int, float, or either of the two."""
+        return self.name in ("int", "float", "number")
+
+    def without_null(self) -> Type:
+        """The same type once null has been excluded."""
+        return replace(self, nullable=False)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One fact of a schema: its full path (`files.changed_count`), type, whether it may be absent, and where it can be had."""
+
+    path: str
+    type: Type
+    optional: bool = False
+    triggers: frozenset[str] | None = None
+    doc: str = ""
+
+
+ANY = Type("any", nullable=True)
+BOOL = Type("bool")
+INT = Type("int")
+FLOAT = Type("float")
+STR = Type("str")
+NULL = Type("null", nullable=True)
+MAP = Type("map")
+
+
+class Schema:
+    """The facts a condition may read, by full path; a mapping of plain entries as design §10's `--schema` file has them.
+
+    Raises SchemaError for an entry that is not `{"type": int|float|bool|str|list[…]|map|record|any, "nullable", "optional", "min", "max",
+    "enum", "fields", "triggers", "doc"}`.
+    """
+
+    def __init__(self, entries: Mapping[str, Any]) -> None:
+        if not isinstance(entries, Mapping):
+            raise SchemaError("a schema is a mapping of fact paths to types")
+        self.facts: dict[str, Fact] = {str(path): _fact(str(path), entry) for path, entry in entries.items()}
+        self.namespaces: frozenset[str] = frozenset(path.split(".")[0] for path in self.facts)
+        self._inner = {prefix for path in self.facts for prefix in _prefixes(path)}
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.facts
+
+    def __iter__(self) -> Iterator[Fact]:
+        return iter(self.facts.values())
+
+    def is_prefix(self, path: str) -> bool:
+        """Whether some fact's path begins with `path` and a dot."""
+        return path in self._inner
+
+    def names_under(self, prefix: str) -> list[str]:
+        """The names that may follow `prefix.`; an empty prefix gives the first names of all paths."""
+        start = f"{prefix}." if prefix else ""
+        return sorted({path[len(start) :].split(".")[0] for path in self.facts if path.startswith(start)})
+
+
+def type_of_value(value: object) -> Type:
+    """The type of a plain value: a limit, a literal. Raises SchemaError for what no condition can hold."""
+    if value is None:
+        return NULL
+    if isinstance(value, bool):
+        return BOOL
+    if isinstance(value, int):
+        return INT
+    if isinstance(value, float):
+        return FLOAT
+    if isinstance(value, str):
+        return STR
+    if isinstance(value, Mapping):
+        return MAP
+    if isinstance(value, (list, tuple)):
+        return Type("list", join([type_of_value(item) for item in value]))
+    raise SchemaError(f"a value of type {type(value).__name__} cannot stand in a condition")
+
+
+def join(types: list[Type]) -> Type | None:
+    """The one type that holds all of `types` (int and float make float); None for an empty list. SchemaError when they do not mix."""
+    result: Type | None = None
+    for one in types:
+        if result is None or result.name == "null":
+            result = replace(one, low=None, high=None, enum=None, nullable=one.nullable or result is not None)
+        elif one.name == "null":
+            result = replace(result, nullable=True)
+        elif result.is_number and one.is_number:
+            name = one.name if one.name == result.name else "float"
+            result = Type(name, nullable=result.nullable or one.nullable)
+        elif result.name == one.name == "list":
+            item = join([t for t in (result.item, one.item) if t is not None])
+            result = Type("list", item, nullable=result.nullable or one.nullable)
+        elif "any" in (result.name, one.name):
+            result = ANY
+        elif result.name != one.name:
+            raise SchemaError(f"{result} and {one} do not mix")
+        else:
+            result = replace(result, nullable=result.nullable or one.nullable)
+    return result
+
+
+def parse_type(text: str, fields: Mapping[str, Any] | None = None, path: str = "") -> Type:
+    """The type that a schema's `type` names: `int`, `list[str]`, `list[record]` with its `fields`."""
+    text = text.strip()
+    if text.startswith("list[") and text.endswith("]"):
+        return Type("list", parse_type(text[5:-1], fields, path))
+    if text == "list":
+        return Type("list", ANY)
+    if text not in NAMES or text == "number":
+        raise SchemaError(f"{path}: unknown type '{text[:40]}'; one of int, float, bool, str, map, record, any, list[…]")
+    if text == "record":
+        inner = {name: _fact(name, entry) for name, entry in (fields or {}).items()}
+        return Type("record", fields=inner)
+    return ANY if text == "any" else Type(text)
+
+
+def _fact(path: str, entry: Any) -> Fact:
+    if isinstance(entry, str):
+        entry = {"type": entry}
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("type"), str):
+        raise SchemaError(f"{path[:80]}: an entry is a mapping with a `type`")
+    unknown = set(entry) - _KEYS
+    if unknown:
+        raise SchemaError(f"{path[:80]}: unknown key '{min(map(str, unknown))[:40]}'; known are {', '.join(sorted(_KEYS))}")
+    kind = parse_type(entry["type"], entry.get("fields"), path)
+    enum = entry.get("enum")
+    kind = replace(
+        kind,
+        nullable=bool(entry.get("nullable")) or kind.name == "any",
+        low=entry.get("min"),
+        high=entry.get("max"),
+        enum=tuple(enum) if enum is not None else None,
+    )
+    triggers = entry.get("triggers")
+    return Fact(
+        path,
+        kind,
+        bool(entry.get("optional")),
+        frozenset(triggers) if triggers is not None else None,
+        str(entry.get("doc", "")),
+    )
+
+
+def _prefixes(path: str) -> Iterator[str]:
+    parts = path.split(".")
+    for end in range(1, len(parts)):
+        yield ".".join(parts[:end])
