@@ -72,9 +72,10 @@ class Journal:
         Writes nothing but a mended index, and that only where it may. Raises AhpError when the log cannot be read.
         """
         try:
-            return self.fitting() or _heal(self)
-        except OSError as error:
-            raise AhpError(f"cannot read {self.index_path}: {error.strerror}") from None
+            index = self.fitting()
+        except OSError:  # an index that cannot be read is as good as none
+            index = None
+        return index or _heal(self)
 
     def append(self, records: "Sequence[Mapping[str, object]]", durable: bool = False) -> None:
         """Appends the records in one write, each with `prev`, the digest of the line before it.

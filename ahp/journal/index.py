@@ -175,14 +175,17 @@ class IndexFile:
         self.index: Index | None = None
 
     def load(self) -> "Index | None":
-        """The index; None when it is missing, cut, of another format or fails its checksum. Raises OSError."""
+        """The index; None when it is missing, cut, of another format or fails its checksum. Raises OSError.
+
+        Loading again is free of parsing as long as the header stays the same.
+        """
         if self.fd < 0:
             try:
                 self.fd = posix.open(self.path, _OPEN)
             except OSError as error:
                 if error.errno == ENOENT:
                     return None
-                raise
+                self.fd = posix.open(self.path, _OPEN & ~posix.O_RDWR)  # a reader may not be allowed to write
         header = posix.pread(self.fd, HEADER, 0)
         if self.index is None or header != self.header:
             size = posix.fstat(self.fd).st_size
