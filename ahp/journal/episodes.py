@@ -1,0 +1,116 @@
+"""Episodes: a rule's signals on a subject, from the first violation to a reset (design §1, §8)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+
+from ahp.journal.signals import Act
+
+SAME_ATTEMPT = 600.0
+_ATTEMPTS_KEPT = 8
+
+
+class Attempt:
+    """One attempt within an episode: what it was, which hosts told of it, where on the ladder it stood.
+
+    `nth` is how many attempts had counted before it; `excused` whether an acknowledgement keeps it from counting.
+    """
+
+    __slots__ = ("act", "counted", "excused", "hosts", "nth")
+
+    def __init__(self, act: Act, nth: int, excused: bool, counted: bool = False, hosts: Iterable[str] = ()) -> None:
+        self.act, self.nth, self.excused, self.counted = act, nth, excused, counted
+        self.hosts = set(hosts) or {act.host}
+
+    def covers(self, act: Act) -> bool:
+        """Whether `act` is this attempt: the same git command, or another host telling of it (design §8.2)."""
+        if act.token and act.token == self.act.token:
+            return True
+        return (
+            bool(act.change)
+            and (act.evidence, act.change) == (self.act.evidence, self.act.change)
+            and act.at - self.act.at <= SAME_ATTEMPT
+            and act.host not in self.hosts
+        )
+
+
+class Acknowledgement:
+    """Evidence that does not climb again: `held` is where the ladder stands for it, `once` for an agent's."""
+
+    __slots__ = ("held", "once", "used")
+
+    def __init__(self, held: int, once: bool, used: bool = False) -> None:
+        self.held, self.once, self.used = held, once, used
+
+
+class Episode:
+    """A rule's signals on a subject since the first violation (design §1).
+
+    `id` is the `correlation_id` of its signals, `opened` and `last` are seconds since the epoch, `count` is how many
+    attempts went past it, `paths` and `issue` what it is about, `rejected` whether its modification was refused.
+    """
+
+    __slots__ = ("acknowledged", "attempts", "count", "id", "issue", "key", "last", "opened", "paths", "rejected")
+
+    def __init__(self, key: str, id: str, opened: float) -> None:
+        self.key, self.id, self.opened, self.last = key, id, opened, opened
+        self.count, self.rejected, self.issue = 0, False, ""
+        self.attempts: list[Attempt] = []
+        self.paths: set[str] = set()
+        self.acknowledged: dict[str, Acknowledgement] = {}
+
+    def place(self, act: Act) -> Attempt:
+        """Where `act` stands: the attempt it belongs to, else a new one that is not yet part of the episode."""
+        for attempt in reversed(self.attempts):
+            if attempt.covers(act):
+                return attempt
+        held = self.acknowledged.get(act.evidence) if act.evidence else None
+        if held and not held.used:
+            return Attempt(act, held.held, excused=True)
+        return Attempt(act, self.count, excused=False)
+
+    def take(self, act: Act, past: bool) -> Attempt:
+        """Adds an attempt and counts it where it went past."""
+        attempt = self.place(act)
+        if attempt not in self.attempts:
+            self.attempts = [*self.attempts[1 - _ATTEMPTS_KEPT :], attempt]
+            # A person's word holds until the facts change; an agent's is remembered, for it is good only once.
+            self.acknowledged = {e: a for e, a in self.acknowledged.items() if a.once or e == act.evidence}
+        attempt.hosts.add(act.host)
+        self.last = max(self.last, act.at)
+        if past:
+            self.pass_by(attempt)
+        return attempt
+
+    def pass_by(self, attempt: Attempt) -> None:
+        """The action of `attempt` went past: it counts, once, unless excused."""
+        if attempt.excused:
+            if (held := self.acknowledged.get(attempt.act.evidence)) and held.once:
+                held.used = True
+        elif not attempt.counted:
+            attempt.counted = True
+            self.count += 1
+
+    def acknowledge(self, evidence: str, held: int, once: bool) -> None:
+        """Takes an acknowledgement; an agent's second one of the same evidence says nothing new (design §8.6)."""
+        if evidence and not (once and evidence in self.acknowledged):
+            self.acknowledged[evidence] = Acknowledgement(held, once)
+
+
+def new_id(now: float) -> str:
+    """An id for a new episode that tells when it was opened (a UUID of version 7, RFC 9562).
+
+    That is how a state that is made anew knows how far back the ladders it finds half-way began.
+    """
+    random = uuid.uuid4().int
+    return str(uuid.UUID(int=(int(now * 1000) & (1 << 48) - 1) << 80 | 7 << 76 | random & ~(0xFFFFFFFFFFFFF << 76)))
+
+
+def opened_at(correlation_id: str) -> float | None:
+    """When the episode of an id was opened, in seconds since the epoch; None for ids that do not tell."""
+    try:
+        told = uuid.UUID(correlation_id)
+    except ValueError:
+        return None
+    return (told.int >> 80) / 1000 if told.version == 7 else None

@@ -1,0 +1,220 @@
+"""Records folded into episodes and answers: what the log means, as a pure function of its lines (design §7, §8).
+
+A fold is fed records in the order of the log and keeps its findings in a store, so that the same few rules serve the
+whole log in memory (`ahp log`) and the state on disk (`ahp.journal.state`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from ahp.journal.answers import AUTOMATIC, kind_of
+from ahp.journal.append import FORGET_AFTER
+from ahp.journal.episodes import SAME_ATTEMPT, Episode
+from ahp.journal.index import is_stamp, key_of, opens
+from ahp.journal.signals import Act, LoggedSignal
+from ahp.protocol.triggers import TRIGGERS
+from ahp.system import clock
+
+_PATHS_KEPT = 4096
+_PERSON_RESETS = ("retry_after_fix", "apply_suggestion")
+
+
+class Store(Protocol):
+    """Where a fold keeps what it finds. Whatever was changed is put back."""
+
+    def episode(self, key: str) -> Episode | None: ...
+    def put_episode(self, episode: Episode) -> None: ...
+    def drop_episode(self, episode: Episode) -> None: ...
+    def last_before(self, time: float) -> Iterable[Episode]: ...
+    def signal(self, id: str) -> LoggedSignal | None: ...
+    def put_signal(self, signal: LoggedSignal) -> None: ...
+    def unanswered(self, episode: Episode) -> Iterable[LoggedSignal]: ...
+    def waiting(self, subject: str, actor_kind: str) -> Iterable[LoggedSignal]: ...
+
+
+class Fold:
+    """Feeds records to a store. `forget_after` in seconds; `at` is the time of the last record."""
+
+    def __init__(self, store: Store, forget_after: float = FORGET_AFTER, at: float = 0.0) -> None:
+        self.store, self.forget_after, self.at = store, forget_after, at
+
+    def apply(self, record: Mapping[str, object], where: tuple[int, int, int] = (0, 0, 0)) -> None:
+        """Takes up one record; `where` is its file number, offset and length. Unknown kinds are skipped."""
+        stamp = record.get("timestamp")
+        if isinstance(stamp, str) and is_stamp(stamp):
+            self.at = max(self.at, clock.parse_iso(stamp))
+        handle = _HANDLERS.get(str(record.get("kind")))
+        if handle:
+            handle(self, record, where)
+
+    def expire(self, now: float) -> None:
+        """Closes what nothing reset within `forget_after` (design §8.5)."""
+        self.at = max(self.at, now)
+        for episode in list(self.store.last_before(self.at - self.forget_after)):
+            self._forget(episode)
+
+    def open(self, key: str) -> Episode | None:
+        """The open episode of a key as of now."""
+        episode = self.store.episode(key)
+        if episode and episode.last <= self.at - self.forget_after:
+            self._forget(episode)
+            return None
+        return episode
+
+    def _signal(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
+        signal = LoggedSignal.of(record, self.at, where)
+        if self.store.signal(signal.id):
+            return  # a copied line must not climb a ladder
+        self._next_attempt(signal.hook, signal.subject, kind_of(signal.actor), signal.act)
+        if opens(record):
+            episode = self.open(signal.key) or Episode(signal.key, signal.correlation_id or signal.id, self.at)
+            signal.episode = episode.id
+            signal.nth = episode.take(signal.act, signal.climbs and not signal.pending).nth
+            episode.issue = str(record.get("issue") or "") or episode.issue
+            paths = record.get("paths")
+            if isinstance(paths, list):
+                episode.paths.update([str(path) for path in paths][: _PATHS_KEPT - len(episode.paths)])
+            self.store.put_episode(episode)
+            if signal.modified:
+                signal.answer("accept_modification", AUTOMATIC, self.at)
+        self.store.put_signal(signal)
+        if signal.overrides and signal.past and (overridden := self.store.signal(signal.overrides)):
+            overridden.spent = overridden.spent or signal.act.token or signal.id
+            self.store.put_signal(overridden)
+
+    def _verdict(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
+        actor = kind_of(str(record.get("actor") or ""))
+        self._next_attempt(str(record.get("hook")), str(record.get("subject") or ""), actor, Act.of(record, self.at))
+
+    def _next_attempt(self, hook: str, subject: str, actor_kind: str, act: Act) -> None:
+        """What the subject was told before and has not answered is answered by its going on (design §7)."""
+        trigger = TRIGGERS.get(hook)
+        if trigger is None or trigger.post:
+            return
+        for signal in list(self.store.waiting(subject, actor_kind)):
+            if signal.episode:
+                self.open(signal.key)  # forgotten before it could be dismissed?
+        for signal in list(self.store.waiting(subject, actor_kind)):
+            if not signal.act.same(act, SAME_ATTEMPT):
+                signal.answer("suggestion_deferred" if signal.intensity == "aid" else "dismiss", AUTOMATIC, self.at)
+                self.store.put_signal(signal)
+
+    def _end(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
+        episode = self.open(key_of(record))
+        if episode is None:
+            return
+        if record.get("reason") == "forgotten":
+            self._forget(episode)
+        else:
+            self._close(episode, "retry_after_fix")
+
+    def _forget(self, episode: Episode) -> None:
+        self._close(episode, "abort", episode.last + self.forget_after)
+
+    def _close(self, episode: Episode, action: str, at: float | None = None) -> None:
+        for signal in list(self.store.unanswered(episode)):
+            signal.answer(action, AUTOMATIC, self.at if at is None else at)
+            self.store.put_signal(signal)
+        self.store.drop_episode(episode)
+
+    def _response(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
+        signal = self.store.signal(str(record.get("id")))
+        if signal is None:
+            return
+        action, by = str(record.get("action")), str(record.get("by") or "")
+        if by == AUTOMATIC:
+            signal.logged = True
+            if not signal.action:
+                signal.answer(action, by, self.at)
+                signal.logged = True
+        else:
+            details = record.get("details")
+            signal.answer(action, by, self.at, dict(details) if isinstance(details, dict) else None)
+            self.store.put_signal(signal)
+            self._heed(signal, action, kind_of(by))
+            return
+        self.store.put_signal(signal)
+
+    def _heed(self, signal: LoggedSignal, action: str, by: str) -> None:
+        """What an explicit answer changes for the next attempt (design §7, §8.5, §8.6)."""
+        episode = self.open(signal.key) if signal.episode else None
+        if episode is None or episode.id != signal.episode:
+            return
+        if action == "acknowledge":
+            episode.acknowledge(signal.act.evidence, signal.nth, once=by != "human")
+        elif action in ("reject_modification", "accept_modification"):
+            episode.rejected = action == "reject_modification"
+        elif action in _PERSON_RESETS and by == "human" and signal.key.startswith("tool-use|"):
+            self._close(episode, "retry_after_fix")
+            return
+        self.store.put_episode(episode)
+
+    def _delivery(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
+        ids = record.get("ids")
+        for one in ids if isinstance(ids, list) else []:
+            signal = self.store.signal(str(one))
+            if signal is None or not signal.pending:
+                continue
+            signal.pending = False
+            episode = self.open(signal.key) if signal.episode else None
+            if episode and episode.id == signal.episode:
+                episode.take(signal.act, signal.climbs)  # only a delivered signal counts
+                self.store.put_episode(episode)
+            # The event that brought it must not count as the one after it.
+            signal.act = signal.act.at_event(Act.of(record, self.at))
+            self.store.put_signal(signal)
+
+
+_HANDLERS = {
+    "signal": Fold._signal,
+    "verdict": Fold._verdict,
+    "episode-end": Fold._end,
+    "response": Fold._response,
+    "delivery": Fold._delivery,
+}
+
+
+class MemoryStore:
+    """A store in memory, for one reading of a log."""
+
+    def __init__(self) -> None:
+        self.episodes: dict[str, Episode] = {}
+        self.signals: dict[str, LoggedSignal] = {}
+        self._unanswered: dict[tuple[str, str], dict[str, LoggedSignal]] = {}
+        self._waiting: dict[tuple[str, str], dict[str, LoggedSignal]] = {}
+
+    def episode(self, key: str) -> Episode | None:
+        return self.episodes.get(key)
+
+    def put_episode(self, episode: Episode) -> None:
+        self.episodes[episode.key] = episode
+
+    def drop_episode(self, episode: Episode) -> None:
+        self.episodes.pop(episode.key, None)
+
+    def last_before(self, time: float) -> Iterable[Episode]:
+        return [episode for episode in self.episodes.values() if episode.last <= time]
+
+    def signal(self, id: str) -> LoggedSignal | None:
+        return self.signals.get(id)
+
+    def put_signal(self, signal: LoggedSignal) -> None:
+        self.signals[signal.id] = signal
+        open_ends = self._unanswered.setdefault((signal.key, signal.episode), {})
+        _keep(open_ends, signal, bool(signal.episode) and not signal.action)
+        _keep(self._waiting.setdefault((signal.subject, kind_of(signal.actor)), {}), signal, signal.waits)
+
+    def unanswered(self, episode: Episode) -> Iterable[LoggedSignal]:
+        return self._unanswered.get((episode.key, episode.id), {}).values()
+
+    def waiting(self, subject: str, actor_kind: str) -> Iterable[LoggedSignal]:
+        return self._waiting.get((subject, actor_kind), {}).values()
+
+
+def _keep(place: dict[str, LoggedSignal], signal: LoggedSignal, kept: bool) -> None:
+    if kept:
+        place[signal.id] = signal
+    else:
+        place.pop(signal.id, None)

@@ -1,0 +1,136 @@
+"""One logged signal as the fold knows it: what it was about, and its answer so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ahp.journal.index import key_of
+
+
+class Act(NamedTuple):
+    """What an attempt is recognised by: time (seconds), host, a git command's token, digests of change and evidence."""
+
+    at: float
+    host: str
+    token: str
+    change: str
+    evidence: str
+
+    @classmethod
+    def of(cls, record: Mapping[str, object], at: float) -> Act:
+        """From a signal, verdict or delivery record: keys `host`, `attempt`, `change`, `evidence`."""
+        return cls(
+            at, _text(record, "host"), _text(record, "attempt"), _text(record, "change"), _text(record, "evidence")
+        )
+
+    def same(self, other: Act, window: float) -> bool:
+        """Whether both are one attempt, whichever rules spoke: one git command, or one change told by two hosts."""
+        if self.token and self.token == other.token:
+            return True
+        if not self.token and not other.token and (self.at, self.host) == (other.at, other.host):
+            return True  # no token: the records of one event share their time
+        return (
+            bool(self.change)
+            and self.change == other.change
+            and self.host != other.host
+            and other.at - self.at <= window
+        )
+
+    def at_event(self, other: Act) -> Act:
+        """The same evidence in another event."""
+        return self._replace(at=other.at, host=other.host, token=other.token, change=other.change)
+
+
+class LoggedSignal:
+    """A signal record's bare bones. `where` is the file number, offset and length of its line.
+
+    `past`: the action was not denied; `climbs`: the signal counts (design §8.2); `nth`: how many attempts had counted
+    before; `pending`: not delivered yet; `spent`: the attempt that used up a `proceed_with_risk`. `action` is "" until
+    it is answered, `logged` whether an automatic answer was appended to the log.
+    """
+
+    __slots__ = (
+        "act",
+        "action",
+        "actor",
+        "answered",
+        "by",
+        "climbs",
+        "correlation_id",
+        "details",
+        "enforced",
+        "episode",
+        "hook",
+        "id",
+        "intensity",
+        "key",
+        "logged",
+        "modified",
+        "nth",
+        "overridable",
+        "overrides",
+        "past",
+        "paths",
+        "pending",
+        "rule",
+        "session",
+        "source",
+        "spent",
+        "subject",
+        "where",
+    )
+
+    def __init__(self) -> None:
+        self.id = self.hook = self.intensity = self.source = self.rule = self.subject = self.actor = ""
+        self.session = self.correlation_id = self.key = self.episode = self.overrides = self.spent = ""
+        self.act = Act(0.0, "", "", "", "")
+        self.enforced = self.past = self.climbs = self.modified = self.pending = self.overridable = False
+        self.nth = 0
+        self.paths: list[str] = []
+        self.where = (0, 0, 0)
+        self.action = self.by = ""
+        self.answered = 0.0
+        self.details: dict[str, object] | None = None
+        self.logged = False
+
+    @classmethod
+    def of(cls, record: Mapping[str, object], at: float, where: tuple[int, int, int]) -> LoggedSignal:
+        """From a signal record (docs/log.md lists its keys)."""
+        signal = cls()
+        signal.id = _text(record, "id") or "{}:{}".format(*where)
+        signal.hook, signal.intensity = _text(record, "hook"), _text(record, "intensity")
+        signal.source, signal.rule, signal.subject = (_text(record, name) for name in ("source", "rule", "subject"))
+        signal.actor, signal.session = _text(record, "actor"), _text(record, "session")
+        signal.correlation_id, signal.overrides = _text(record, "correlation_id"), _text(record, "overrides")
+        signal.key, signal.act, signal.where = key_of(record), Act.of(record, at), where
+        signal.enforced = not record.get("shadow") and not record.get("waived")
+        decision = record.get("decision")
+        signal.past = signal.enforced and decision != "deny" and (decision is not None or signal.intensity != "block")
+        signal.pending = record.get("pending") is True
+        signal.climbs = (
+            signal.past
+            and signal.intensity in ("prompt", "control")
+            and not record.get("undecidable")
+            and record.get("counted") is not False
+        )
+        signal.modified = signal.past and signal.intensity == "control" and decision == "allow_with_modification"
+        signal.overridable = record.get("overridable") is not False
+        if isinstance(paths := record.get("paths"), list):
+            signal.paths = [str(path) for path in paths]
+        return signal
+
+    @property
+    def waits(self) -> bool:
+        """Whether the subject's next attempt answers it: an aid, or a prompt gone past, that was delivered."""
+        told = self.enforced and not self.action and not self.pending
+        return told and (self.intensity == "aid" or (self.intensity == "prompt" and self.past))
+
+    def answer(self, action: str, by: str, at: float, details: dict[str, object] | None = None) -> None:
+        """Takes an answer; an earlier one is replaced (design §7)."""
+        self.action, self.by, self.answered, self.details, self.logged = action, by, at, details, False
+
+
+def _text(record: Mapping[str, object], name: str) -> str:
+    value = record.get(name)
+    return value if isinstance(value, str) else "" if value is None else str(value)
