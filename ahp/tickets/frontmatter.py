@@ -53,6 +53,11 @@ class FrontMatter:
     root: Node
 
     @property
+    def data(self) -> bytes:
+        """The ticket's bytes."""
+        return (("\ufeff" if self.bom else "") + self.text).encode("utf-8")
+
+    @property
     def body(self) -> str:
         """What follows the line that closes the front matter."""
         return self.text[self.text.find("\n", self.last) + 1 :] if "\n" in self.text[self.last :] else ""

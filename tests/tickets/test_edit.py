@@ -121,6 +121,12 @@ def test_what_cannot_be_changed_alone_is_refused(text: str, changes: dict[str, V
     assert said in str(caught.value)
 
 
+def test_a_result_that_says_something_else_is_never_given_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ahp.tickets.edit.scalar", lambda text: f"other # {text}")
+    with pytest.raises(TicketError, match="without touching other keys; edit it by hand"):
+        edited(stage="doing")
+
+
 @given(st.text())
 def test_a_scalar_is_read_back_as_the_same_text_by_any_reader(text: str) -> None:
     assume(not any(0xD800 <= ord(c) <= 0xDFFF for c in text))

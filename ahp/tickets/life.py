@@ -1,0 +1,122 @@
+"""The life of an issue: draft, doing, review, done; each step a plan of changes, then one atomic application."""
+
+import os
+from dataclasses import dataclass
+
+from ahp.protocol.errors import AhpError
+from ahp.protocol.text import one_line
+from ahp.system import files
+from ahp.tickets.edit import Value, edit_keys
+from ahp.tickets.errors import TicketError
+from ahp.tickets.ticket import STAGES, Ticket
+
+SOLUTIONS = ("implemented", "cancelled", "wontfix", "duplicate")
+STATUSES = ("open", "closed", "backlog", "archived")
+
+_FROM = {"start": ("draft", "doing", "review"), "submit": ("doing", "review"), "close": ("review",)}
+_TO = {"start": "doing", "submit": "review", "close": "done"}
+_FIRST = {"draft": "start it first", "doing": "submit it first", "done": "it is done", "freezed": "open it first"}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a step would make of a ticket: old and new path (relative to the root) and bytes."""
+
+    issue: str
+    path: str
+    new_path: str
+    before: bytes
+    after: bytes
+
+    @property
+    def changes_anything(self) -> bool:
+        """False when the ticket already is where the step leads."""
+        return self.path != self.new_path or self.before != self.after
+
+
+def start(ticket: Ticket, folder: str) -> Plan:
+    """To `doing`: from draft, or back from review. `folder` is where the project's tickets lie (`Issues/`).
+
+    Raises TicketError from any other phase, as each step does.
+    """
+    return _plan(ticket, folder, "start", {})
+
+
+def submit(ticket: Ticket, folder: str, changed: list[str]) -> Plan:
+    """To `review`, with the changed files as the ticket's own, sorted and without the ticket itself."""
+    return _plan(ticket, folder, "submit", {"files": sorted({path for path in changed if path != ticket.path})})
+
+
+def close(ticket: Ticket, folder: str, solution: str = "") -> Plan:
+    """To `done` and closed, after review; a solution other than `implemented` may end an issue in any open phase."""
+    if solution and solution not in SOLUTIONS:
+        raise TicketError("", 0, f"a solution is one of {', '.join(SOLUTIONS)}")
+    changes: dict[str, Value] = {} if ticket.is_record else {"status": "closed"}
+    if solution:
+        changes["solution"] = solution
+    return _plan(ticket, folder, "close", changes, abandoned=solution not in ("", "implemented"))
+
+
+def _plan(ticket: Ticket, folder: str, step: str, changes: dict[str, Value], abandoned: bool = False) -> Plan:
+    phase, goal = ticket.phase, _TO[step]
+    if phase not in _FROM[step] and not (abandoned and phase in STAGES[:3]):
+        stage = one_line(phase or ticket.stage, 60)
+        why = _FIRST.get(phase, "nobody knows that stage")
+        raise TicketError(ticket.path, 0, f"cannot {step} {ticket.id}, which is in `{stage}`: {why}")
+    if phase != goal:
+        changes = {"status" if ticket.is_record else "stage": goal, **changes}
+    status = goal if ticket.is_record else str(changes.get("status", ticket.status))
+    before = ticket.front.data
+    after = edit_keys(before, changes, ticket.path)
+    return Plan(ticket.id, ticket.path, place(ticket.path, folder, status), before, after)
+
+
+def place(path: str, folder: str, status: str) -> str:
+    """Where a ticket of that status lies: the first folder named after a status gives way, else `path`.
+
+    `Issues/Features/open/web/FEAT-1-x.md` closed is `Issues/Features/closed/web/FEAT-1-x.md`. The record documents
+    keep drafts in `open`.
+    """
+    known = (*STAGES, "open", "closed") if status in STAGES else STATUSES
+    *folders, name = path.removeprefix(folder).split("/")
+    for index, part in enumerate(folders):
+        if part in known:
+            if (status, part) != ("draft", "open"):
+                folders[index] = status
+            break
+    return folder + "/".join([*folders, name])
+
+
+def apply(plan: Plan, root: str) -> None:
+    """Carries out a plan in the work tree at `root`.
+
+    The file is moved first and then replaced, each atomically; should the second fail, the first is undone. A process
+    killed between the two leaves the ticket's bytes as they were. Raises AhpError, and then nothing has changed: also
+    when the file is not what the plan was made from, or another lies in its new place.
+    """
+    old, new = f"{root}/{plan.path}", f"{root}/{plan.new_path}"
+    if os.path.islink(old):
+        raise AhpError(f"{plan.path} is a symbolic link; put the ticket itself there")
+    if files.read(old) != plan.before:
+        raise AhpError(f"{plan.path} was changed meanwhile; run the command again")
+    mode = os.stat(old).st_mode & 0o777
+    if new != old:
+        _move(old, new, plan.new_path)
+    try:
+        if plan.after != plan.before:
+            files.replace(new, plan.after, mode)
+    except BaseException:
+        if new != old:
+            os.rename(new, old)
+        raise
+
+
+def _move(old: str, new: str, shown: str) -> None:
+    """Moves a ticket into a folder that may have to be made; never over another file."""
+    try:
+        os.makedirs(os.path.dirname(new), exist_ok=True)
+        if os.path.lexists(new):
+            raise AhpError(f"{shown} exists already; keep one of the two tickets")
+        os.rename(old, new)
+    except OSError as error:
+        raise AhpError(f"cannot move the ticket to {shown}: {error.strerror}") from None

@@ -1,0 +1,79 @@
+"""What is wrong with the tickets of a project, all at once."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ahp.protocol.text import one_line
+from ahp.tickets import boxes, dependencies, life
+from ahp.tickets.errors import TicketError
+from ahp.tickets.find import Tickets
+from ahp.tickets.ticket import STAGES, Ticket
+
+_ODD_BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([^\]]{0,3})\](?=[ \t]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One fault, as `path:line: what`; line 0 means the whole file."""
+
+    path: str
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        place = one_line(self.path) + (f":{self.line}" if self.line else "")
+        return f"{place}: {self.what}"
+
+
+def lint(tickets: Tickets) -> list[Problem]:
+    """Every fault of every ticket, by path and line. What cannot be read is a fault, never an exception."""
+    found: list[Problem] = []
+    for issue_id in tickets.ids():
+        try:
+            tickets.path_of(issue_id)
+        except TicketError as error:
+            found.append(Problem(tickets.folder, 0, error.what))
+    for path in tickets.paths():
+        try:
+            found.extend(_faults(tickets, tickets.at(path)))
+        except TicketError as error:
+            found.append(Problem(error.path or path, error.line, error.what))
+    return sorted(set(found), key=lambda problem: (problem.path, problem.line, problem.what))
+
+
+def _faults(tickets: Tickets, ticket: Ticket) -> Iterator[Problem]:
+    yield from (Problem(ticket.path, line, what) for line, what in _words(ticket))
+    home = life.place(ticket.path, tickets.folder, ticket.status)
+    if home != ticket.path:
+        yield Problem(ticket.path, 0, f"its status is {ticket.status}; it belongs at {one_line(home)}")
+    yield from (Problem(ticket.path, line, what) for line, what in _odd_boxes(ticket))
+    if ticket.is_done and any(box.is_open for box in ticket.boxes):
+        first = next(box for box in ticket.boxes if box.is_open)
+        yield Problem(ticket.path, first.line, "it is done, and this box is open")
+    node = ticket.front.keys.get("dependencies") or ticket.front.keys.get("depends_on")
+    line = node.line if node else 0
+    for reference in ticket.dependencies:
+        if tickets.referred(reference) is None:
+            yield Problem(ticket.path, line, f"it depends on {one_line(reference, 60)}, and there is no such ticket")
+    for cycle in dependencies.cycles(tickets, ticket):
+        yield Problem(ticket.path, line, f"its dependencies run in a circle: {cycle}")
+
+
+def _words(ticket: Ticket) -> Iterator[tuple[int, str]]:
+    """Words that no layout knows; the record documents give their own names to the stages."""
+    known = {"status": (*life.STATUSES, *STAGES), "criticality": ("low", "medium", "high", "critical")}
+    if not ticket.is_record:
+        known["stage"] = (*STAGES, "freezed")
+    for key, words in known.items():
+        value = getattr(ticket, key)
+        node = ticket.front.keys.get(key)
+        if node and value is not None and value not in words:
+            yield node.line, f"`{key}: {one_line(value, 60)}` is none of {', '.join(words)}"
+
+
+def _odd_boxes(ticket: Ticket) -> Iterator[tuple[int, str]]:
+    for number, line in boxes.visible_lines(ticket.front.body, ticket.front.body_line):
+        box = _ODD_BOX.match(line)
+        if box and box[1] not in boxes.STATES and not box[1].isdigit():
+            yield number, f"`[{one_line(box[1], 10)}]` is no box and does not count; write [ ], [x], [/] or [~]"
