@@ -93,7 +93,7 @@ class AppendAction(Keys):
 
 
 class RunAction(Keys):
-    """Runs a fixer. Only after a person accepted it with `ahp trust`; in git hooks it changes the work tree and refuses."""
+    """Runs a fixer, once a person accepted it with `ahp trust`; in git hooks it changes the work tree and refuses."""
 
     type: Literal["run"]
     """`run`"""

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ahp.protocol.errors import AhpError
+from ahp.system.errors import AhpError
 
 SHOWN_PROBLEMS = 50  # a file of another kind yields thousands; past fifty nobody reads on
 

@@ -57,3 +57,12 @@ def _loads(line: str) -> bool:
     except yaml.YAMLError:
         return False
     return True
+
+
+def mend_text(line: str) -> str:
+    """The line with its whole value quoted, where a text was wanted and YAML read something else; "" when unclear."""
+    whole = _ENTRY.match(line) or _ITEM.match(line)
+    if whole is None:
+        return ""
+    mended = whole.group(1) + quote(whole.group(2)) + (whole.group(3) or "")
+    return mended.strip() if _loads(mended) else ""

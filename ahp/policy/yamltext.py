@@ -87,14 +87,15 @@ class _Builder:
         self.root: Node | None = None
         self.documents = 0
 
-    def place(self, mark: yaml.Mark, shift: int = 0) -> Place:
-        return Place(self.name, mark.line + 1, mark.column + 1 + shift)
+    def place(self, event: yaml.Event) -> Place:
+        mark = event.start_mark
+        return Place(self.name, mark.line + 1, mark.column + 1) if mark else Place(self.name)
 
     def fatal(self, place: Place, what: str) -> PolicyError:
         return PolicyError([*self.problems, Problem(place, what)])
 
     def feed(self, event: yaml.Event) -> None:
-        place = self.place(event.start_mark)
+        place = self.place(event)
         if isinstance(event, yaml.DocumentStartEvent):
             self.documents += 1
             if self.documents > 1:
@@ -107,7 +108,7 @@ class _Builder:
                 self.anchors[closed.anchor] = closed.node
             self.add(closed.node)
         elif isinstance(event, yaml.AliasEvent):
-            self.alias(event.anchor, place)
+            self.alias(event.anchor or "", place)
         elif isinstance(event, yaml.ScalarEvent):
             self.scalar(event, place)
 
@@ -138,13 +139,21 @@ class _Builder:
     def scalar(self, event: yaml.ScalarEvent, place: Place) -> None:
         self.refuse_tag(event, place)
         plain = event.implicit[0] and not event.tag
-        shift = 0 if plain else 1
-        node = Node(event.value, place, self.place(event.start_mark, shift))
+        node = Node(event.value, place, self.text_place(event, place, plain))
         if plain:
             node.value = self.resolve(event.value, place)
         if event.anchor:
             self.anchors[event.anchor] = node
         self.add(node, key_text=event.value if plain else None)
+
+    def text_place(self, event: yaml.ScalarEvent, place: Place, plain: bool) -> Place:
+        if event.style not in ("|", ">"):
+            return place if plain else place._replace(column=place.column + 1)
+        for number in range(place.line, len(self.lines)):
+            indent = len(self.lines[number]) - len(self.lines[number].lstrip(" "))
+            if indent < len(self.lines[number]):
+                return place._replace(line=number + 1, column=indent + 1)
+        return place
 
     def resolve(self, text: str, place: Place) -> object:
         if text in _WORDS:

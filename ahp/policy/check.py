@@ -1,0 +1,194 @@
+"""Raw policy to checked policy: the second stage, after which every condition is understood (design §4, §5)."""
+
+import re
+from collections.abc import Iterable
+
+from ahp.conditions import check as conditions
+from ahp.conditions.check import Checked, Each
+from ahp.conditions.errors import ConditionError, Position
+from ahp.conditions.errors import Problem as ConditionProblem
+from ahp.conditions.schema import MAX_COST, MAX_RULES, Schema, Type
+from ahp.policy import environments, refine
+from ahp.policy.merge import Field, RawPolicy, RawRule, expand
+from ahp.policy.problems import Place, Problem
+from ahp.policy.rule import Policy, Rule
+from ahp.policy.texts import check_action, check_texts
+from ahp.policy.vocabulary import Vocabulary, where
+from ahp.protocol.triggers import TRIGGERS
+
+
+def examine(raw: RawPolicy) -> tuple[Policy, list[Problem]]:
+    """The rules that are right, as a policy, and every problem of the rest. Only one without problems may judge."""
+    return _Checker(raw).run()
+
+
+Item = tuple[str, Type]
+
+
+class _Checker:
+    def __init__(self, raw: RawPolicy) -> None:
+        self.raw = raw
+        self.vocabulary = Vocabulary(raw)
+        self.problems: list[Problem] = self.vocabulary.problems()
+        self.advice: list[Problem] = []
+
+    def run(self) -> tuple[Policy, list[Problem]]:
+        raw_rules, incomplete = expand(self.raw)
+        self.problems += incomplete
+        chosen = [(name, self.environment(field)) for name, field in self.raw.environment.items()]
+        environment = tuple((name, checked) for name, checked in chosen if checked is not None)
+        checked_rules = [self.rule(raw) for raw in raw_rules if {"condition", "intensity"} <= raw.fields.keys()]
+        rules = tuple(rule for rule in checked_rules if rule is not None)
+        self.bounds(rules)
+        found = refine.refinements(rules)
+        self.problems += found.problems
+        self.problems += environments.chosen_by_variable(self.raw, environment, rules, self.vocabulary)
+        env_names = sorted(
+            {path[4:] for _, checked in environment for path in checked.reads if path.startswith("env.")}
+        )
+        names = tuple(dict.fromkeys([*self.raw.env_allow, *env_names]))
+        policy = Policy(self.raw, rules, environment, names, found.refines, tuple(found.softened), tuple(self.advice))
+        return policy, sorted(set(self.problems))
+
+    def environment(self, field: Field) -> Checked | None:
+        return self.condition(field, self.vocabulary.for_environments, ())
+
+    def rule(self, raw: RawRule) -> Rule | None:
+        before = len(self.problems)
+        schema = self.vocabulary.schema(raw.trigger)
+        self.levels(raw)
+        self.problems += check_action(raw)
+        filters = [self.condition(field, schema, (raw.trigger,)) for field in raw.filters]
+        each = self.each(raw, schema)
+        if len(self.problems) > before and (raw.get("each") and each is None):
+            return None
+        item = (each.var, each.item) if each is not None else None
+        condition = self.condition(raw.fields["condition"], schema, (raw.trigger,), item)
+        if condition is None or None in filters:
+            return None
+        limits = {f"limits.{name}" for name in self.raw.limits}
+        shows, wrong = check_texts(raw, schema, limits, each)
+        self.problems += wrong
+        when = self.joined([checked for checked in filters if checked is not None], schema)
+        self.reachable(raw, when, condition, schema, item)
+        if len(self.problems) > before:
+            return None
+        return Rule(raw, condition, each, when, dict(raw.get("intensity")), frozenset(shows))
+
+    def levels(self, raw: RawRule) -> None:
+        place, trigger = raw.where("intensity"), TRIGGERS[raw.trigger]
+        levels: dict[str, str] = raw.get("intensity")
+        if "default" not in levels:
+            self.problems.append(Problem(place, "`intensity` by environment needs a level for `default`"))
+        self.problems += self.vocabulary.unknown_environments(levels, place, "`intensity`")
+        for level in sorted(set(levels.values())):
+            if level not in (*trigger.intensities, "allow"):
+                can = ", ".join(trigger.intensities)
+                what = (
+                    f"`{level}` cannot be carried by {trigger.name}, which comes {_when(trigger.post)}; it can: {can}"
+                )
+                self.problems.append(Problem(place, what))
+
+    def each(self, raw: RawRule, schema: Schema) -> Each | None:
+        field = raw.fields.get("each")
+        if field is None or field.value is None:
+            return None
+        try:
+            return conditions.check_each(
+                field.value, schema, position=_position(field.place), constants=self.vocabulary.constants
+            )
+        except ConditionError as error:
+            self.refuse(error.problems, field, (raw.trigger,))
+            return None
+
+    def condition(
+        self, field: Field, schema: Schema, triggers: tuple[str, ...], item: Item | None = None
+    ) -> Checked | None:
+        """The typed condition in a field; None when it is wrong, which `problems` then say."""
+        try:
+            checked = conditions.check(
+                field.value,
+                schema,
+                position=_position(field.place),
+                item=item,
+                constants=self.vocabulary.constants,
+                variants=self.vocabulary.variants,
+            )
+        except ConditionError as error:
+            self.refuse(error.problems, field, triggers)
+            return None
+        if checked.constant_problem is not None:
+            self.problems.append(Problem(_at(checked.constant_problem, field.place), _text(checked.constant_problem)))
+            return None
+        self.advice += [Problem(_at(found, field.place), _text(found)) for found in checked.advice]
+        return checked
+
+    def refuse(self, found: Iterable[ConditionProblem], field: Field, triggers: tuple[str, ...]) -> None:
+        everywhere = self.vocabulary.everything
+        for problem in found:
+            text = _text(problem)
+            path = next((p for p in _named(field.value) if p in everywhere and p in problem.message), None)
+            if problem.kind == "name" and path and triggers:
+                others = [name for name in where(path) if name not in triggers]
+                text = f"`{path}` cannot be had at {', '.join(triggers)}; it can at {', '.join(others)}"
+            self.problems.append(Problem(_at(problem, field.place), text))
+
+    def joined(self, filters: list[Checked], schema: Schema) -> Checked | None:
+        if len(filters) < 2:
+            return filters[0] if filters else None
+        text = " and ".join(f"({checked.text})" for checked in filters)
+        try:
+            return conditions.check(text, schema, constants=self.vocabulary.constants)
+        except ConditionError as error:
+            self.problems.append(Problem(Place("when"), _text(error.problems[0])))
+            return None
+
+    def reachable(
+        self, raw: RawRule, when: Checked | None, condition: Checked, schema: Schema, item: Item | None
+    ) -> None:
+        """A condition that its own filter rules out would look like a guard and be none."""
+        if when is None or condition.constant is not None or when.constant is not None:
+            return
+        text = f"({when.text}) and ({condition.text})"
+        try:
+            both = conditions.check(text, schema, item=item, constants=self.vocabulary.constants)
+        except ConditionError:
+            return  # too long or too deep together; each part alone was right
+        if both.constant is False:
+            what = "this rule is unreachable: its condition never holds where its `when` does"
+            self.problems.append(Problem(raw.where("condition"), what))
+
+    def bounds(self, rules: tuple[Rule, ...]) -> None:
+        """A decision must end in its time: so many rules, so much work a trigger (design §5)."""
+        for trigger in TRIGGERS:
+            here = [rule for rule in rules if rule.trigger == trigger]
+            cost = sum(rule.condition.cost + (rule.when.cost if rule.when else 0) for rule in here)
+            if len(here) > MAX_RULES:
+                what = f"{len(here)} rules at {trigger}; at most {MAX_RULES} can be judged in time"
+                self.problems.append(Problem(here[MAX_RULES].place, what))
+            elif cost > MAX_COST:
+                dear = max(here, key=lambda rule: rule.condition.cost)
+                what = (
+                    f"the rules at {trigger} cost {cost} steps together, more than {MAX_COST}; this one costs the most"
+                )
+                self.problems.append(Problem(dear.place, what))
+
+
+def _when(post: bool) -> str:
+    return "after the action" if post else "before the action"
+
+
+def _position(place: Place) -> Position:
+    return Position(place.file, place.line, place.column, place.column)
+
+
+def _at(problem: ConditionProblem, place: Place) -> Place:
+    return Place(problem.file or place.file, problem.line, problem.column)
+
+
+def _text(problem: ConditionProblem) -> str:
+    return f"{problem.message}; {problem.hint}" if problem.hint else problem.message
+
+
+def _named(text: str) -> list[str]:
+    return re.findall(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+", text)

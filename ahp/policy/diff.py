@@ -1,0 +1,276 @@
+"""What changed between two policies, and which way: stricter, weaker, or not to be told (design §4, §13).
+
+Layers use it, too: a rule owns everything it reads, so a changed limit or environment is a change of the rule.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ahp.conditions import compare as conditions
+from ahp.conditions.check import Checked
+from ahp.policy.environments import of_environment, with_limits
+from ahp.policy.merge import RawPolicy
+from ahp.policy.models import Escalation
+from ahp.policy.problems import Place
+from ahp.policy.rule import Policy, Rule, named_limits
+from ahp.policy.vocabulary import DEVELOPMENT, Vocabulary
+from ahp.protocol.levels import strength
+
+STRONGER, EQUAL, WEAKER, UNKNOWN = "stronger", "equal", "weaker", "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One part of a rule that differs: `verdict` is how strict the new one is beside the old one."""
+
+    trigger: str
+    key: str
+    part: str
+    verdict: str
+    detail: str
+    place: Place
+
+    @property
+    def weakens(self) -> bool:
+        """Whether it counts as weaker; what cannot be told does."""
+        return self.verdict in (WEAKER, UNKNOWN)
+
+
+def compare(old: Policy, new: Policy) -> list[Change]:
+    """Every change of every rule, added and removed rules too; a rule that was only moved or reworded has none."""
+    before = {(rule.trigger, rule.key): rule for rule in old.rules}
+    after = {(rule.trigger, rule.key): rule for rule in new.rules}
+    sides = _Sides(old, new)
+    changes: list[Change] = []
+    for name, rule in before.items():
+        if name in after:
+            changes += sides.rule(rule, after[name])
+        else:
+            changes.append(Change(*name, "rule", WEAKER, "removed", rule.place))
+    for name, rule in after.items():
+        if name not in before:
+            changes.append(Change(*name, "rule", STRONGER, "added", rule.place))
+    return changes
+
+
+class _Sides:
+    def __init__(self, old: Policy, new: Policy) -> None:
+        self.old, self.new = old, new
+        self.old_words, self.new_words = Vocabulary(old.raw), Vocabulary(new.raw)
+        self.same_environments = _environments(old.raw) == _environments(new.raw)
+
+    def rule(self, old: Rule, new: Rule) -> list[Change]:
+        """The changes of one rule that both policies have."""
+        found = [
+            ("condition", *self.condition(old, new), self.limits_place(old, new)),
+            ("when", *_when(old, new), _when_place(new)),
+            ("intensity", *self.levels(old, new), new.raw.where("intensity")),
+            ("enabled", *_flag(old.enabled, new.enabled), _oracle_place(new, "enabled")),
+            ("on_missing", *_order(old.on_missing, new.on_missing, _ON_MISSING), new.raw.where("on_missing")),
+            ("escalate", *_flag(old.escalates, new.escalates), new.raw.where("escalate")),
+            ("shadow", *_flag(not _shadow(old, self.old), not _shadow(new, self.new)), self.shadow_place(new)),
+            ("locked", *_flag(old.locked, new.locked), new.raw.where("locked")),
+            ("overridable", *_flag(not old.overridable, not new.overridable), new.raw.where("overridable")),
+            ("ci", *_ci(old.raw.get("ci", "each"), new.raw.get("ci", "each")), new.raw.where("ci")),
+            ("redact", *_flag(_has(old, "redact"), _has(new, "redact")), new.raw.where("redact")),
+            ("ask", *_flag(_has(old, "ask"), _has(new, "ask")), new.raw.where("ask")),
+            ("action", *_action(old, new), new.raw.where("action")),
+            ("refines", *self.softenings(old, new), self.softening_place(new)),
+            *self.settings(old, new),
+        ]
+        return [
+            Change(new.trigger, new.key, part, verdict, detail, place)
+            for part, verdict, detail, place in found
+            if verdict != EQUAL
+        ]
+
+    def condition(self, old: Rule, new: Rule) -> tuple[str, str]:
+        if (old.each is None) != (new.each is None) or (
+            old.each is not None and new.each is not None and old.each.plan != new.each.plan
+        ):
+            return UNKNOWN, "another `each`"
+        verdicts = {self.condition_in(name, old, new) for name in self.limit_environments(old, new)}
+        if not self.same_environments and len(self.limit_environments(old, new)) > 1:
+            verdicts.add(UNKNOWN)
+        return _worst(verdicts), f"`{old.condition.text}` became `{new.condition.text}`"
+
+    def condition_in(self, environment: str, old: Rule, new: Rule) -> str:
+        """Compares the conditions with the limits that hold in one environment."""
+        one = _resolved(old, environment, self.old.raw, self.old_words)
+        two = _resolved(new, environment, self.new.raw, self.new_words)
+        if one is None or two is None:
+            return UNKNOWN
+        return EQUAL if one.plan == two.plan else conditions.stricter(two, one)
+
+    def limit_environments(self, old: Rule, new: Rule) -> set[str]:
+        """The environments in which the limits that the rule reads differ, and `default`."""
+        names = {"default"}
+        for rule, raw in ((old, self.old.raw), (new, self.new.raw)):
+            for path in named_limits(rule):
+                field = raw.limits.get(path.split(".")[1])
+                if field is not None and isinstance(field.value, dict):
+                    names |= field.value.keys()
+        return names
+
+    def limits_place(self, old: Rule, new: Rule) -> Place:
+        """Where the change of a condition was made: at a limit, when its own text is the same."""
+        if old.condition.text == new.condition.text:
+            for path in sorted(named_limits(new)):
+                name = path.split(".")[1]
+                field, former = self.new.raw.limits.get(name), self.old.raw.limits.get(name)
+                if field is not None and (former is None or former.value != field.value):
+                    return field.place
+        return new.raw.where("condition")
+
+    def levels(self, old: Rule, new: Rule) -> tuple[str, str]:
+        detail = f"{_levels(old)} became {_levels(new)}"
+        if self.same_environments:
+            names = {*old.intensity, *new.intensity, DEVELOPMENT}
+            steps = {strength(new.level(name)) - strength(old.level(name)) for name in names}
+        elif old.intensity == new.intensity and len(set(old.intensity.values())) == 1:
+            steps = {0}
+        else:
+            lowest, highest = new.weakest(), max(strength(level) for level in old.intensity.values())
+            steps = {min(0, lowest - highest)}
+        return (WEAKER if min(steps) < 0 else STRONGER if max(steps) > 0 else EQUAL), detail
+
+    def shadow_place(self, new: Rule) -> Place:
+        mode = self.new.raw.settings.get("mode")
+        return mode.place if mode is not None and mode.value == "observe" else new.raw.where("shadow")
+
+    def softenings(self, old: Rule, new: Rule) -> tuple[str, str]:
+        before = {s.weaker for s in self.old.softened if (s.trigger, s.stronger) == (old.trigger, old.key)}
+        after = {s.weaker for s in self.new.softened if (s.trigger, s.stronger) == (new.trigger, new.key)}
+        if after - before:
+            return WEAKER, f"softened by {', '.join(sorted(after - before))}"
+        return (
+            (STRONGER, f"no longer softened by {', '.join(sorted(before - after))}") if before - after else (EQUAL, "")
+        )
+
+    def softening_place(self, new: Rule) -> Place:
+        known = {s.weaker for s in self.old.softened if s.stronger == new.key}
+        places = [s.place for s in self.new.softened if s.stronger == new.key and s.weaker not in known]
+        return places[0] if places else new.place
+
+    def settings(self, old: Rule, new: Rule) -> list[tuple[str, str, str, Place]]:
+        """What the rule reads beside its own keys: commands, reports, the time zone, the ladder."""
+        spaces = {path.partition(".")[0] for path in new.reads}
+        found = []
+        for name in sorted(spaces & self.new.raw.facts.keys() & self.old.raw.facts.keys()):
+            if self.old.raw.facts[name].value != self.new.raw.facts[name].value:
+                place = self.new.raw.facts[name].place
+                found.append((f"facts.{name}", UNKNOWN, "the command it reads changed", place))
+        for setting, space, named in (
+            ("tests", "tests", "reports"),
+            ("coverage", "coverage", "reports"),
+            ("coverage_threshold", "coverage", "reports"),
+            ("timezone", "time", "settings"),
+        ):
+            one, two = getattr(self.old.raw, named).get(setting), getattr(self.new.raw, named).get(setting)
+            if space in spaces and two is not None and (one is None or one.value != two.value):
+                found.append((setting, UNKNOWN, "what it reads comes from elsewhere", two.place))
+        if new.escalates:
+            verdict = _ladder(self.old.raw.setting("escalation"), self.new.raw.setting("escalation"))
+            field = self.new.raw.settings.get("escalation")
+            found.append(("escalation", verdict, "another ladder", field.place if field else new.place))
+        if "environment" in new.reads and not self.same_environments:
+            found.append(("environment", UNKNOWN, "environments are chosen otherwise", new.place))
+        return found
+
+
+_ON_MISSING = ("skip", "prompt", "block")
+_RUNGS = ("prompt", "control", "block")
+
+
+def _resolved(rule: Rule, environment: str, raw: RawPolicy, words: Vocabulary) -> Checked | None:
+    limits = {name: field.value for name, field in raw.limits.items()}
+    named = [path for path in named_limits(rule) if isinstance(limits.get(path.split(".")[1]), dict)]
+    if not named:
+        return rule.condition
+    values = {path: of_environment(limits[path.split(".")[1]], environment) for path in named}
+    return with_limits(rule, values, words)
+
+
+def _worst(verdicts: set[str]) -> str:
+    for verdict in (WEAKER, UNKNOWN, STRONGER):
+        if verdict in verdicts:
+            return verdict
+    return EQUAL
+
+
+def _environments(raw: RawPolicy) -> list[tuple[str, Any]]:
+    """Environments with the text of their conditions and the limits these name."""
+    limits = {name: field.value for name, field in raw.limits.items()}
+    found: list[tuple[str, Any]] = []
+    for name, field in raw.environment.items():
+        used = {limit: value for limit, value in limits.items() if f"limits.{limit}" in field.value}
+        found.append((name, (field.value, used)))
+    return found
+
+
+def _when(old: Rule, new: Rule) -> tuple[str, str]:
+    if old.when is None or new.when is None:
+        if old.when is new.when:
+            return EQUAL, ""
+        return (STRONGER, "`when` removed") if new.when is None else (WEAKER, "asked only where `when` holds")
+    verdict = EQUAL if old.when.plan == new.when.plan else conditions.stricter(new.when, old.when)
+    return verdict, f"`{old.when.text}` became `{new.when.text}`"
+
+
+def _when_place(rule: Rule) -> Place:
+    return rule.raw.filters[-1].place if rule.raw.filters else rule.place
+
+
+def _oracle_place(rule: Rule, name: str) -> Place:
+    return rule.raw.oracle_fields[name].place if name in rule.raw.oracle_fields else rule.place
+
+
+def _flag(old: bool, new: bool) -> tuple[str, str]:
+    """A switch whose true side is the stricter one."""
+    return (EQUAL if old == new else STRONGER if new else WEAKER), f"{str(old).lower()} became {str(new).lower()}"
+
+
+def _order(old: str, new: str, order: tuple[str, ...]) -> tuple[str, str]:
+    step = order.index(new) - order.index(old)
+    return (EQUAL if not step else STRONGER if step > 0 else WEAKER), f"{old} became {new}"
+
+
+def _ci(old: str, new: str) -> tuple[str, str]:
+    verdict = EQUAL if old == new else WEAKER if new == "skip" else STRONGER if old == "skip" else UNKNOWN
+    return verdict, f"{old} became {new}"
+
+
+def _shadow(rule: Rule, policy: Policy) -> bool:
+    return rule.shadow or policy.raw.setting("mode") == "observe"
+
+
+def _has(rule: Rule, name: str) -> bool:
+    return bool(rule.raw.get(name, False))
+
+
+def _levels(rule: Rule) -> str:
+    if len(rule.intensity) == 1:
+        return rule.intensity["default"]
+    return "{" + ", ".join(f"{name}: {level}" for name, level in rule.intensity.items()) + "}"
+
+
+def _action(old: Rule, new: Rule) -> tuple[str, str]:
+    """Another action cannot be compared; where neither side controls, it plays no part."""
+    used = "control" in new.intensity.values() and "control" in old.intensity.values()
+    return (UNKNOWN if used and old.raw.get("action") != new.raw.get("action") else EQUAL), "another action"
+
+
+def _ladder(old: Escalation | None, new: Escalation | None) -> str:
+    if old == new:
+        return EQUAL
+    if old is None or new is None:
+        return STRONGER if old is None else WEAKER
+    climbs = new.after <= old.after and new.forget_after >= old.forget_after
+    same_or_steeper = len(new.ladder) <= len(old.ladder) and all(
+        _RUNGS.index(mine) >= _RUNGS.index(theirs) for mine, theirs in zip(new.ladder, old.ladder, strict=False)
+    )
+    return STRONGER if climbs and same_or_steeper and _top(new) >= _top(old) else WEAKER
+
+
+def _top(ladder: Escalation) -> int:
+    return _RUNGS.index(ladder.ladder[-1])

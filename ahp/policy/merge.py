@@ -1,0 +1,279 @@
+"""Files to one merged policy: rules meet by id, fields replace, each field remembers where it came from (design §4)."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from ahp.policy.models import HookKeys, HooksFile, LongRule, Oracle, ShortRule, SuggestionKeys
+from ahp.policy.problems import Place, Problem, nearest
+from ahp.policy.shape import RawFile
+from ahp.protocol.triggers import TRIGGERS
+
+LEVELS = ShortRule.LEVELS
+_ORACLE_KEYS = ("type", "priority", "enabled", "when")
+_SETTINGS = ("mode", "timezone", "escalation", "approvers")
+_NAMED_SETTINGS = ("limits", "environment", "facts")
+
+
+class Field(NamedTuple):
+    """A value of the policy with its key's place, the place of its text, and the layer that gave it."""
+
+    value: Any
+    key_place: Place
+    place: Place
+    layer: str
+
+
+Fields = dict[str, Field]
+
+
+@dataclass(slots=True)
+class RuleDraft:
+    """A rule before it is checked. `layer` and `place` are those of its first definition."""
+
+    id: str | None
+    fields: Fields
+    layer: str
+    place: Place
+
+
+@dataclass(slots=True)
+class OracleDraft:
+    """An oracle before it is checked."""
+
+    name: str
+    fields: Fields
+    rules: list[RuleDraft] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class HookDraft:
+    """What is asked at one trigger, before it is checked."""
+
+    when: Field | None = None
+    oracles: dict[str, OracleDraft] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RawRule:
+    """One rule at one trigger, both forms alike; its conditions are unread text.
+
+    `key` is `oracle/id`, or the id alone for a rule of the short form. `filters` are the `when`s that all must hold.
+    """
+
+    trigger: str
+    oracle: str
+    id: str
+    key: str
+    fields: Fields
+    oracle_fields: Fields
+    filters: tuple[Field, ...]
+    layer: str
+    place: Place
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of a rule key, `default` when it was not given."""
+        found = self.fields.get(name)
+        return default if found is None else found.value
+
+    def where(self, *names: str) -> Place:
+        """The place of the first of these keys that was given, else of the rule."""
+        return next((self.fields[name].place for name in names if name in self.fields), self.place)
+
+
+@dataclass(slots=True)
+class RawPolicy:
+    """All files merged. Its shape is right, its conditions are unread."""
+
+    settings: Fields = field(default_factory=dict)
+    limits: Fields = field(default_factory=dict)
+    environment: Fields = field(default_factory=dict)
+    facts: Fields = field(default_factory=dict)
+    reports: Fields = field(default_factory=dict)
+    env_allow: Fields = field(default_factory=dict)
+    short: dict[str, RuleDraft] = field(default_factory=dict)
+    hooks: dict[str, HookDraft] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+
+    def setting(self, name: str, default: Any = None) -> Any:
+        """A top-level value, `default` when no file gives it."""
+        found = self.settings.get(name)
+        return default if found is None else found.value
+
+
+class _Fields:
+    """Makes fields of one file."""
+
+    def __init__(self, raw: RawFile) -> None:
+        self.raw = raw
+
+    def field(self, value: Any, *path: str | int) -> Field:
+        raw = self.raw
+        return Field(value, raw.key_place(*path), raw.text_place(*path), raw.layer)
+
+    def given(self, model: Any, *path: str | int, leave: tuple[str, ...] = ()) -> Fields:
+        names = [name for name in type(model).model_fields if name in model.model_fields_set and name not in leave]
+        return {name: self.field(getattr(model, name), *path, name) for name in names}
+
+
+def merge(policy: RawPolicy, raw: RawFile) -> list[Problem]:
+    """Adds one file to `policy`, in place, and gives the problems that only the merge can see."""
+    at, model = _Fields(raw), raw.model
+    policy.files.append(raw.name)
+    problems: list[Problem] = []
+    _merge_settings(policy, at, model)
+    for rule_id, rule in model.rules.items():
+        fields = at.given(rule, "rules", rule_id)
+        draft = policy.short.get(rule_id)
+        if draft is None:
+            place = raw.key_place("rules", rule_id)
+            policy.short[rule_id] = RuleDraft(rule_id, fields, raw.layer, place)
+        else:
+            replaced = set(LEVELS) if fields.keys() & set(LEVELS) else set()
+            kept = {name: value for name, value in draft.fields.items() if name not in replaced}
+            policy.short[rule_id] = replace(draft, fields={**kept, **fields})
+    for trigger, hook in model.hooks.items():
+        problems += _merge_hook(policy, at, trigger, hook)
+    return problems
+
+
+def _merge_settings(policy: RawPolicy, at: _Fields, model: HooksFile) -> None:
+    given = at.given(model)
+    policy.settings.update({name: given[name] for name in _SETTINGS if name in given})
+    for section in _NAMED_SETTINGS:
+        named: Fields = getattr(policy, section)
+        named.update({name: at.field(value, section, name) for name, value in getattr(model, section).items()})
+    policy.reports.update(at.given(model.reports, "reports"))
+    for index, name in enumerate(model.env_allow):
+        policy.env_allow.setdefault(name, at.field(name, "env_allow", index))
+
+
+def _merge_hook(policy: RawPolicy, at: _Fields, trigger: str, hook: HookKeys) -> list[Problem]:
+    problems = []
+    if trigger not in TRIGGERS:
+        place = at.raw.key_place("hooks", trigger)
+        return [Problem(place, f"no trigger is called `{trigger[:60]}`{nearest(trigger, TRIGGERS)}")]
+    if hook.trigger is not None and hook.trigger != trigger:
+        what = f"`trigger` says {hook.trigger[:60]}, but this stands under {trigger}; make them agree"
+        problems.append(Problem(at.raw.place("hooks", trigger, "trigger"), what))
+    draft = policy.hooks.setdefault(trigger, HookDraft())
+    if hook.when is not None:
+        draft.when = at.field(hook.when, "hooks", trigger, "when")
+    plain_list = at.raw.node is not None and isinstance(at.raw.node.at(("hooks", trigger)).value, list)
+    base: tuple[str | int, ...] = ("hooks", trigger) if plain_list else ("hooks", trigger, "oracles")
+    names: set[str] = set()
+    for index, oracle in enumerate(hook.oracles):
+        if oracle.name in names:
+            what = f"the oracle `{oracle.name}` is already given here; put its rules together"
+            problems.append(Problem(at.raw.place(*base, index, "name"), what))
+        names.add(oracle.name)
+        problems += _merge_oracle(draft, at, oracle, (*base, index))
+    return problems
+
+
+def _merge_oracle(hook: HookDraft, at: _Fields, oracle: Oracle, path: tuple[str | int, ...]) -> list[Problem]:
+    draft = hook.oracles.setdefault(oracle.name, OracleDraft(oracle.name, {}))
+    draft.fields = {**draft.fields, **at.given(oracle, *path, leave=("name", "rules"))}
+    problems, seen = [], set()
+    for index, rule in enumerate(oracle.rules):
+        place = at.raw.place(*path, "rules", index)
+        if rule.id is not None and rule.id in seen:
+            problems.append(Problem(place, f"the rule `{rule.id}` is already given in this oracle"))
+            continue
+        seen.add(rule.id)
+        _merge_rule(draft, rule, at.given(rule, *path, "rules", index, leave=("id",)), at.raw.layer, place)
+    return problems
+
+
+def _merge_rule(oracle: OracleDraft, rule: LongRule, fields: Fields, layer: str, place: Place) -> None:
+    for number, earlier in enumerate(oracle.rules):
+        if rule.id is not None and earlier.id == rule.id:
+            oracle.rules[number] = replace(earlier, fields={**earlier.fields, **fields})
+            return
+    oracle.rules.append(RuleDraft(rule.id, fields, layer, place))
+
+
+def expand(policy: RawPolicy) -> tuple[list[RawRule], list[Problem]]:
+    """Every rule at every trigger, and what is missing from them. Short rules become oracles of one rule a trigger."""
+    rules: list[RawRule] = []
+    problems: list[Problem] = []
+    for trigger, hook in policy.hooks.items():
+        for oracle in hook.oracles.values():
+            filters = tuple(f for f in (hook.when, oracle.fields.get("when")) if f is not None)
+            for position, draft in enumerate(oracle.rules, 1):
+                rules.append(_long(trigger, oracle, draft, position, filters))
+                problems += _incomplete(draft)
+    for draft in policy.short.values():
+        expanded, wrong = _short(draft)
+        rules += expanded
+        problems += wrong
+    return rules, problems + _duplicates(rules)
+
+
+def _long(trigger: str, oracle: OracleDraft, draft: RuleDraft, position: int, filters: tuple[Field, ...]) -> RawRule:
+    rule_id = draft.id or str(position)
+    key = f"{oracle.name}/{rule_id}"
+    return RawRule(trigger, oracle.name, rule_id, key, draft.fields, oracle.fields, filters, draft.layer, draft.place)
+
+
+def _incomplete(draft: RuleDraft) -> list[Problem]:
+    problems = []
+    if "condition" not in draft.fields:
+        problems.append(Problem(draft.place, "a rule needs a `condition`"))
+    if "intensity" not in draft.fields:
+        problems.append(Problem(draft.place, "a rule needs a level: `intensity: block`, control, prompt or aid"))
+    if draft.id is None:
+        for name in ("locked", "refines"):
+            if name in draft.fields and draft.fields[name].value:
+                problems.append(Problem(draft.fields[name].key_place, f"`{name}` needs the rule to have an `id`"))
+    return problems
+
+
+def _short(draft: RuleDraft) -> tuple[list[RawRule], list[Problem]]:
+    fields, rule_id = draft.fields, str(draft.id)
+    problems = []
+    level = next((name for name in LEVELS if name in fields and fields[name].value is not None), None)
+    if level is None:
+        what = f"the rule `{rule_id[:60]}` needs a level with its condition: `block:`, `control:`, `prompt:` or `aid:`"
+        problems.append(Problem(draft.place, what))
+    at = fields.get("at")
+    if at is None or not at.value:
+        example = "at: [pre-commit, pre-push]"
+        problems.append(Problem(draft.place, f"the rule `{rule_id[:60]}` needs its triggers, as in `{example}`"))
+    if level is None or at is None:
+        return [], problems
+    rule_fields = {name: f for name, f in fields.items() if name not in (*_ORACLE_KEYS, *LEVELS, "at", "fix")}
+    condition = fields[level]
+    rule_fields["condition"] = condition
+    rule_fields["intensity"] = condition._replace(value={"default": level}, place=condition.key_place)
+    _feed_fix(rule_fields, fields.get("fix"))
+    oracle_fields = {name: f for name, f in fields.items() if name in _ORACLE_KEYS}
+    filters = (fields["when"],) if "when" in fields and fields["when"].value is not None else ()
+    rules = []
+    for trigger in dict.fromkeys(at.value):
+        if trigger not in TRIGGERS:
+            what = f"no trigger is called `{trigger[:60]}`{nearest(trigger, TRIGGERS)}"
+            problems.append(Problem(at.place, what))
+            continue
+        rules.append(
+            RawRule(trigger, rule_id, rule_id, rule_id, rule_fields, oracle_fields, filters, draft.layer, draft.place)
+        )
+    return rules, problems
+
+
+def _feed_fix(rule_fields: Fields, fix: Field | None) -> None:
+    """`fix` is both what could be done and how to pass; what the author gave in full stays."""
+    if fix is None:
+        return
+    rule_fields.setdefault("suggestions", fix._replace(value=[SuggestionKeys(description=step) for step in fix.value]))
+    rule_fields.setdefault("resolution", fix)
+
+
+def _duplicates(rules: list[RawRule]) -> list[Problem]:
+    seen: dict[tuple[str, str], RawRule] = {}
+    problems = []
+    for rule in rules:
+        other = seen.setdefault((rule.trigger, rule.key), rule)
+        if other is not rule:
+            what = f"the id `{rule.key[:60]}` is already taken at {rule.trigger} by {other.place}"
+            problems.append(Problem(rule.place, what))
+    return problems

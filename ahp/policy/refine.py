@@ -1,0 +1,111 @@
+"""Which rules speak for which: refinement inside an oracle (design §4).
+
+A rule whose conjuncts include all of another's, and more, speaks for both. When it is the weaker one that is a
+softening, and then it has to be plain that its author meant it.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from ahp.conditions import compare
+from ahp.policy.problems import Problem, nearest
+from ahp.policy.rule import Rule, Softening
+from ahp.protocol.levels import strength
+
+
+@dataclass(slots=True)
+class Found:
+    """Refinements by (trigger, rule key), the softenings among them, and what is wrong."""
+
+    refines: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    softened: list[Softening] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, rule: Rule, other: Rule, why: str) -> None:
+        self.refines.setdefault((rule.trigger, rule.key), {})[other.key] = why
+        if is_weaker(rule, other):
+            place = rule.raw.where("refines", "condition")
+            self.softened.append(Softening(rule.trigger, rule.key, other.key, why, place))
+
+
+def refinements(rules: tuple[Rule, ...]) -> Found:
+    """Every refinement among the rules, explicit ones first."""
+    oracles: dict[tuple[str, str], list[Rule]] = defaultdict(list)
+    for rule in rules:
+        oracles[rule.trigger, rule.raw.oracle].append(rule)
+    found = Found()
+    for together in oracles.values():
+        if len(together) > 1 or together[0].raw.get("refines"):
+            _explicit(together, found)
+            _implicit(together, found)
+    return found
+
+
+def is_weaker(rule: Rule, other: Rule) -> bool:
+    """Whether `rule` is the weaker one in any environment."""
+    names = {*rule.intensity, *other.intensity}
+    return any(strength(rule.level(name)) < strength(other.level(name)) for name in names)
+
+
+def _explicit(rules: list[Rule], found: Found) -> None:
+    by_id = {rule.raw.id: rule for rule in rules}
+    for rule in rules:
+        wanted = rule.raw.get("refines")
+        if wanted is None:
+            continue
+        other, place = by_id.get(wanted), rule.raw.where("refines")
+        if other is None:
+            others = [rule_id for rule_id in by_id if rule_id != rule.raw.id]
+            what = f"no rule of this oracle has the id `{wanted[:60]}`{nearest(wanted, others)}"
+            found.problems.append(Problem(place, what))
+        elif other is rule or _leads_back(rule, by_id):
+            found.problems.append(Problem(place, "these rules refine each other in a circle"))
+        elif other.locked and is_weaker(rule, other):
+            what = f"`{wanted}` is locked ({other.place}); a weaker rule cannot speak for it"
+            found.problems.append(Problem(place, what))
+        else:
+            found.add(rule, other, "it says so")
+
+
+def _leads_back(rule: Rule, by_id: dict[str, Rule]) -> bool:
+    seen, step = {rule.raw.id}, rule.raw.get("refines")
+    while step in by_id:
+        if step in seen:
+            return True
+        seen.add(step)
+        step = by_id[step].raw.get("refines")
+    return False
+
+
+def _implicit(rules: list[Rule], found: Found) -> None:
+    parts = [compare.conjuncts(rule.condition) for rule in rules]
+    for rule, mine in zip(rules, parts, strict=True):
+        for other, theirs in zip(rules, parts, strict=True):
+            if (
+                theirs < mine
+                and _same_items(rule, other)
+                and other.key not in found.refines.get((rule.trigger, rule.key), {})
+            ):
+                _speaks_for(rule, other, found)
+
+
+def _same_items(rule: Rule, other: Rule) -> bool:
+    if rule.each is None or other.each is None:
+        return rule.each is other.each
+    return rule.each.plan == other.each.plan and rule.each.var == other.each.var
+
+
+def _speaks_for(rule: Rule, other: Rule, found: Found) -> None:
+    if is_weaker(rule, other):
+        extra = _namespaces(rule) - _namespaces(other) - {"limits"}
+        if other.locked or extra or rule.layer != other.layer:
+            return
+    if compare.stricter(rule.condition, other.condition) == "equal":
+        what = f"this rule is unreachable: `{rule.raw.id}` ({rule.place}) holds whenever it does, and speaks for it"
+        found.problems.append(Problem(other.raw.where("condition"), what))
+        return
+    found.add(rule, other, "its condition includes that rule's")
+
+
+def _namespaces(rule: Rule) -> set[str]:
+    return {path.partition(".")[0] for path in rule.condition.reads}

@@ -1,0 +1,166 @@
+"""One file's text to its model: the first stage of a policy, with every error of shape at its place (design §4)."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from ahp import __version__
+from ahp.policy import slips
+from ahp.policy.models import HooksFile
+from ahp.policy.problems import Place, PolicyError, Problem, nearest, quoted
+from ahp.policy.yamltext import Node, decode, parse
+
+Path = tuple[str | int, ...]
+
+_KINDS = {
+    "string_type": "a text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "is_instance_of": "a mapping",
+}
+_CONDITION_KEYS = frozenset({"condition", "when", "each", "block", "control", "prompt", "aid"})
+_LIMITS_OF_TYPE = {"greater_than_equal": "at least {ge}", "less_than_equal": "at most {le}"}
+_REQUIREMENT = re.compile(r"\s*(>=|<=|==|>|<)\s*([0-9]+(?:\.[0-9]+){0,3})\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class RawFile:
+    """A policy file whose shape is right; its conditions are still unread text.
+
+    `layer` is `user`, `project`, `local` or `pack NAME`; `node` is None for an empty file.
+    """
+
+    name: str
+    layer: str
+    model: HooksFile
+    node: Node | None
+
+    def place(self, *path: str | int) -> Place:
+        """Where the value at `path` stands."""
+        return self.node.at(path).place if self.node else Place(self.name)
+
+    def text_place(self, *path: str | int) -> Place:
+        """Where the text of the value at `path` begins, behind its opening quote."""
+        return self.node.at(path).text_place if self.node else Place(self.name)
+
+    def key_place(self, *path: str | int) -> Place:
+        """Where the key at the end of `path` stands."""
+        return self.node.key_place(path) if self.node else Place(self.name)
+
+
+def read(data: bytes, name: str, layer: str) -> RawFile:
+    """The file `name` of `layer`. Raises PolicyError with all that is wrong with its YAML or its shape.
+
+    `requires` is looked at before the rest, whose keys a newer ahp may have changed.
+    """
+    node = parse(data, name)
+    if node is None:
+        return RawFile(name, layer, HooksFile(), None)
+    plain = node.plain()
+    if not isinstance(plain, dict):
+        raise PolicyError([Problem(node.place, f"a policy is a mapping of keys, not {quoted(plain)}")])
+    _check_requirement(plain.get("requires"), node)
+    seen: dict[int, type] = {}
+    try:
+        return RawFile(name, layer, HooksFile.model_validate(plain, context=seen), node)
+    except ValidationError as error:
+        lines = decode(data, name).splitlines()
+        problems = [_problem(item, node, plain, seen, lines) for item in error.errors(include_url=False)]
+        raise PolicyError(problems) from None
+
+
+def _check_requirement(wanted: object, node: Node) -> None:
+    if wanted is None:
+        return
+    place = node.at(("requires",)).place
+    parts = [_REQUIREMENT.match(part) for part in wanted.split(",")] if isinstance(wanted, str) else [None]
+    for part in parts:
+        if part is None:
+            what = f'`requires` is text like ">=0.3" or ">=0.3,<1", not {quoted(wanted)}'
+            raise PolicyError([Problem(place, what)])
+        if not _holds(part.group(1), _numbers(__version__), _numbers(part.group(2))):
+            command = f"pip install --upgrade 'ahp-engine{str(wanted).replace(' ', '')}'"
+            raise PolicyError(
+                [Problem(place, f"this policy needs ahp {wanted}, this is {__version__}; run: {command}")]
+            )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    numbers = [int(n) for n in re.findall(r"[0-9]+", version.split("+")[0])[:4]]
+    return tuple(numbers + [0] * (4 - len(numbers)))
+
+
+def _holds(operator: str, have: tuple[int, ...], want: tuple[int, ...]) -> bool:
+    return {">=": have >= want, "<=": have <= want, "==": have == want, ">": have > want, "<": have < want}[operator]
+
+
+def _walk(plain: object, path: Sequence[str | int]) -> object:
+    value = plain
+    for step in path:
+        if isinstance(value, dict):
+            value = value.get(step, value)
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+    return value
+
+
+def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines: list[str]) -> Problem:
+    path: Path = tuple(error["loc"])
+    kind, given = error["type"], error.get("input")
+    place = node.at(path).place
+    key = next((str(step) for step in reversed(path) if isinstance(step, str)), "the file")
+    if kind == "extra_forbidden":
+        valid = _keys_of(seen.get(id(_walk(plain, path[:-1]))))
+        return Problem(node.key_place(path), f"unknown key `{_short(path[-1])}`{nearest(str(path[-1]), valid)}")
+    if kind == "missing":
+        return Problem(place, f"{_where(path[:-1])}needs `{path[-1]}`")
+    if kind in ("literal_error", "union_tag_invalid"):
+        valid = re.findall(r"'([^']*)'", str(error["ctx"].get("expected") or error["ctx"].get("expected_tags")))
+        word = error["ctx"].get("tag", given)
+        hint = nearest(word, valid) if isinstance(word, str) else f"; {error['msg'][0].lower()}{error['msg'][1:]}"
+        return Problem(place, f"{quoted(word)} is no `{'type' if 'tag' in error['ctx'] else key}`{hint}")
+    if kind == "union_tag_not_found":
+        return Problem(place, f"`{key}` is a mapping with a `type`, not {quoted(given)}")
+    if kind == "value_error":
+        return Problem(place, f"`{key}`: {error['ctx']['error']}")
+    if kind in _KINDS:
+        return _wrong_kind(kind, key, given, place, lines)
+    if kind in _LIMITS_OF_TYPE:
+        return Problem(place, f"`{key}` is {_LIMITS_OF_TYPE[kind].format(**error['ctx'])}, not {quoted(given)}")
+    return Problem(place, f"`{key}`: {error['msg'][0].lower()}{error['msg'][1:]}, not {quoted(given)}")
+
+
+def _wrong_kind(kind: str, key: str, given: object, place: Place, lines: list[str]) -> Problem:
+    wanted = _KINDS[kind]
+    if key in _CONDITION_KEYS and kind == "string_type":
+        mended = f'{key}: "{str(given).lower()}"' if isinstance(given, bool) else ""
+        mended = mended or slips.mend_line(lines[place.line - 1])
+        return Problem(place, f"`{key}` is a condition, that is a text, not {quoted(given)}", mended)
+    if given is None:
+        return Problem(place, f"`{key}` is empty; it needs {wanted}")
+    mended = slips.mend_text(lines[place.line - 1]) if kind == "string_type" else ""
+    return Problem(place, f"`{key}` is {wanted}, not {quoted(given)}", mended)
+
+
+def _keys_of(model: Any) -> list[str]:
+    fields = getattr(model, "model_fields", {})
+    return [field.alias or name for name, field in fields.items()]
+
+
+def _short(value: object) -> str:
+    text = quoted(str(value))
+    return text[1:-1]
+
+
+def _where(path: Path) -> str:
+    named = [str(step) for step in path if isinstance(step, str)]
+    return f"`{named[-1]}` " if named else "the file "

@@ -1,0 +1,128 @@
+"""Where a policy comes from: files on disk, a git tree, or text (design §13)."""
+
+import os
+import stat
+from typing import Protocol
+
+from ahp.policy.cache import LOCAL, PROJECT
+from ahp.policy.problems import Place, PolicyError, Problem
+from ahp.policy.yamltext import MAX_BYTES
+from ahp.system import files
+from ahp.system.digest import tagged
+from ahp.system.errors import AhpError
+
+PACKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "packs")
+
+# A file a policy depends on: its absolute path and content digest, None where it is absent.
+Watched = tuple[str, str | None]
+
+
+class PolicySource(Protocol):
+    """The layers of one policy and the files they extend. `watched` grows with every file that is read."""
+
+    watched: list[Watched]
+
+    def layers(self) -> list[tuple[str, str, bytes]]:
+        """(layer, name for errors, content) of each layer that exists: the project first, then user, then local."""
+
+    def beside(self, layer: str, relative: str) -> bytes | None:
+        """A file in the folder of `layer`; None when there is none. Raises AhpError when it may not be read."""
+
+
+class TreeReader(Protocol):
+    """What a git tree must offer: a view of a commit has it."""
+
+    def read(self, path: str) -> bytes | None:
+        """The blob at `path` of the tree, None when there is none."""
+
+
+class FileSource:
+    """The policy of a work tree: `root`/.ahp/hooks.yaml, the user's file, `root`/.ahp/hooks.local.yaml.
+
+    `user` is the absolute path of the user's file, "" to leave that layer out.
+    """
+
+    def __init__(self, root: str, user: str = "") -> None:
+        self.root = root
+        self.watched: list[Watched] = []
+        self.contents: list[tuple[str, bytes | None]] = []
+        self.paths = {"project": root + PROJECT, "user": user, "local": root + LOCAL}
+
+    def layers(self) -> list[tuple[str, str, bytes]]:
+        found = []
+        for layer, path in self.paths.items():
+            if path:
+                data = self._read(path)
+                self.contents.append((path, data))
+                if data is not None:
+                    found.append((layer, self._name(path), data))
+        return found
+
+    def beside(self, layer: str, relative: str) -> bytes | None:
+        folder = os.path.dirname(self.paths[layer])
+        path = folder
+        for part in relative.split("/"):
+            path = os.path.join(path, part)
+            if _is_link(path):
+                raise AhpError(f"{self._name(path)} is a symbolic link; a policy extends regular files only")
+        return self._read(path)
+
+    def _read(self, path: str) -> bytes | None:
+        try:
+            data = files.read(path, MAX_BYTES)
+        except AhpError as error:
+            raise PolicyError([Problem(Place(self._name(path)), str(error))]) from None
+        self.watched.append((path, None if data is None else tagged(data)))
+        return data
+
+    def _name(self, path: str) -> str:
+        return os.path.relpath(path, self.root) if path.startswith(self.root + os.sep) else path
+
+
+def _is_link(path: str) -> bool:
+    try:
+        return stat.S_ISLNK(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+class TreeSource:
+    """The project's policy as a commit has it; CI reads no user and no local layer (design §4)."""
+
+    def __init__(self, tree: TreeReader, name: str) -> None:
+        self.tree, self.name = tree, name
+        self.watched: list[Watched] = []
+
+    def layers(self) -> list[tuple[str, str, bytes]]:
+        data = self.tree.read(PROJECT[1:])
+        return [] if data is None else [("project", f"{self.name}:{PROJECT[1:]}", data)]
+
+    def beside(self, layer: str, relative: str) -> bytes | None:
+        return self.tree.read(f".ahp/{relative}")
+
+
+class TextSource:
+    """A policy given as text, as one project layer that can extend packs only."""
+
+    def __init__(self, text: str | bytes, name: str = "policy") -> None:
+        self.data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+        self.name = name
+        self.watched: list[Watched] = []
+
+    def layers(self) -> list[tuple[str, str, bytes]]:
+        return [("project", self.name, self.data)]
+
+    def beside(self, layer: str, relative: str) -> bytes | None:
+        return None
+
+
+def packs() -> list[str]:
+    """Names of the packs that came with this ahp."""
+    return sorted(name.removesuffix(".yaml") for name in os.listdir(PACKS) if name.endswith(".yaml"))
+
+
+def pack(name: str) -> tuple[str, bytes] | None:
+    """Absolute path and content of a pack, None when there is none of that name."""
+    path = os.path.join(PACKS, name + ".yaml")
+    data = files.read(path, MAX_BYTES)
+    return None if data is None else (path, data)

@@ -1,0 +1,48 @@
+"""Writes compiled policies where `cache` finds them, and removes those nobody needs."""
+
+import os
+import shutil
+
+from ahp.policy import cache
+from ahp.policy.cache import Program
+from ahp.system import files, jsontext
+from ahp.system.digest import sha256
+from ahp.system.errors import AhpError
+
+KEPT = 12  # compiled policies of all work trees of a repository, besides the last valid one of each
+
+
+def write(root: str, folder: str, programs: list[Program]) -> bool:
+    """Stores the programs of one policy, each file atomically; False where nothing can be written.
+
+    A gate that cannot cache still judges, only slower: a read-only git directory is no reason to refuse.
+    """
+    home = os.path.dirname(programs[0].path)
+    try:
+        files.make_dirs(home)
+        for program in programs:
+            _write(program.path + ".answers", program.answers)
+            _write(program.path, program.data)
+        files.replace(cache.pointer(root, folder), os.path.basename(home).encode())
+    except AhpError:
+        return False
+    prune(os.path.join(folder, "cache"))
+    return True
+
+
+def _write(path: str, data: dict[str, object]) -> None:
+    content = jsontext.encode(data).encode()
+    files.replace(path, sha256(content).encode() + b"\n" + content)
+
+
+def prune(folder: str) -> None:
+    """Removes all but the newest compiled policies and the last valid one of each work tree."""
+    try:
+        names = os.listdir(folder)
+        needed = {files.read(os.path.join(folder, name), 64) for name in names if name.startswith("last-")}
+        homes = [name for name in names if len(name) == 32 and name.encode() not in needed]
+        homes.sort(key=lambda name: os.stat(os.path.join(folder, name)).st_mtime_ns, reverse=True)
+    except (OSError, AhpError):
+        return  # another process is pruning; it will do
+    for name in homes[KEPT:]:
+        shutil.rmtree(os.path.join(folder, name), ignore_errors=True)

@@ -1,0 +1,131 @@
+"""The texts of a rule: templates that name facts, and where findings are shown (design §4)."""
+
+import re
+from collections.abc import Iterator
+
+from ahp.conditions.check import Each
+from ahp.conditions.schema import Schema
+from ahp.policy.merge import RawRule
+from ahp.policy.problems import Place, Problem, nearest
+from ahp.protocol.triggers import TRIGGERS
+
+_PART = re.compile(r"\{([^{}\n]*)\}")
+_PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*\Z")
+# never shown nor logged (design §7): a message would carry them to agents, terminals and logs
+_HIDDEN = ("diff.", "env.", "tool.input", "tool.command")
+
+
+def templates(rule: RawRule) -> Iterator[tuple[str, str, Place]]:
+    """Each text of a rule in which `{fact.path}` stands for a value: (key, text, place)."""
+    if rule.get("message") is not None:
+        yield "message", rule.get("message"), rule.where("message")
+    for step in rule.get("resolution", []):
+        yield "resolution", step, rule.where("resolution")
+    for suggestion in rule.get("suggestions", []):
+        yield "suggestions", suggestion.description, rule.where("suggestions")
+    finding = rule.get("finding")
+    if finding is not None and finding.message is not None:
+        yield "finding", finding.message, rule.where("finding")
+
+
+def check_texts(rule: RawRule, schema: Schema, limits: set[str], each: Each | None) -> tuple[set[str], list[Problem]]:
+    """The fact paths that the rule's texts name, and the problems of its texts."""
+    shows: set[str] = set()
+    problems: list[Problem] = []
+    for key, text, place in templates(rule):
+        for found in _PART.finditer(text):
+            name = found.group(1).strip()
+            what = _wrong(name, schema, limits, each)
+            if what:
+                problems.append(Problem(place, f"`{key}` names `{{{found.group(1)[:60]}}}`: {what}"))
+            elif each is None or name.partition(".")[0] != each.var:
+                shows.add(name)
+    return shows, problems + _finding(rule, each)
+
+
+def _wrong(name: str, schema: Schema, limits: set[str], each: Each | None) -> str:
+    if not _PATH.match(name):
+        return "braces hold a fact path, like {files.changed_count}"
+    head, _, rest = name.partition(".")
+    if each is not None and head == each.var:
+        return _wrong_item(rest, each)
+    if name.startswith(_HIDDEN):
+        return "this value is never shown or logged; name its file or count instead"
+    if name in schema or name in limits:
+        return ""
+    known = [fact.path for fact in schema if not fact.path.startswith(_HIDDEN)]
+    return f"there is no such fact at this trigger{nearest(name, [*known, *limits])}"
+
+
+def _wrong_item(rest: str, each: Each) -> str:
+    fields = list(each.item.fields)
+    if any(path.startswith(_HIDDEN) for path in each.reads) and rest not in ("path", "line"):
+        return "the text of a line is never shown or logged; name its path or line"
+    if not fields:
+        return "" if not rest else f"`{each.var}` is {each.item}; it has no parts"
+    return "" if rest in fields else f"`{each.var}` has no `{rest[:60]}`{nearest(rest, fields)}"
+
+
+def _finding(rule: RawRule, each: Each | None) -> list[Problem]:
+    finding = rule.get("finding")
+    if finding is None:
+        return []
+    place = rule.where("finding")
+    if each is None:
+        return [Problem(place, "`finding` shows the items of `each`; this rule has none")]
+    problems = []
+    for key, text, kind in (("file", finding.file, "str"), ("line", finding.line, "int")):
+        if text is None:
+            continue
+        head, _, rest = text.partition(".")
+        fact = each.item.fields.get(rest)
+        item = each.item if not rest else fact.type if fact is not None else None
+        if head != each.var or item is None:
+            valid = [f"{each.var}.{name}" for name in each.item.fields] or [each.var]
+            problems.append(Problem(place, f"`{key}` of `finding` is a part of the item{nearest(text, valid)}"))
+        elif item.name != kind:
+            problems.append(Problem(place, f"`{key}` of `finding` is {_KIND[kind]}, but `{text}` is {item}"))
+    return problems
+
+
+_KIND = {"str": "a path", "int": "a line number"}
+
+
+def check_action(rule: RawRule) -> list[Problem]:
+    """What is wrong with a rule's control action at its trigger."""
+    from ahp.conditions.patterns import PatternError, regex
+
+    action, trigger = rule.get("action"), TRIGGERS[rule.trigger]
+    levels = set((rule.get("intensity") or {}).values())
+    if action is None:
+        if "control" in levels:
+            return [Problem(rule.where("intensity"), "`control` needs an `action` that says what it changes")]
+        return []
+    place = rule.where("action")
+    if trigger.post:
+        return [Problem(place, f"{trigger.name} comes after the action; nothing is left to change")]
+    if action.type in ("run", "split_suggestion"):
+        if action.type == "run" and (action.directory.startswith(("/", "~")) or ".." in action.directory.split("/")):
+            return [Problem(place, "`directory` is a folder inside the repository")]
+        return []
+    problems = _target(action.target, action.type, trigger.name, place)
+    if action.type == "replace":
+        try:
+            regex(action.pattern)
+        except PatternError as error:
+            problems.append(Problem(place, f"`pattern`: {error}"))
+    return problems
+
+
+def _target(target: str, kind: str, trigger: str, place: Place) -> list[Problem]:
+    if trigger == "pre-tool-use":
+        if re.match(r"tool\.input(\.[A-Za-z0-9_\-]+)+\Z", target):
+            return []
+        return [Problem(place, f"`target` is an argument of the tool, like tool.input.command, not {target[:60]!r}")]
+    if trigger == "commit-msg":
+        if target == "commit.message" and kind != "clamp":
+            return []
+        what = "the only thing to change at commit-msg is the target commit.message, a text"
+        return [Problem(place, what)]
+    what = f"nothing can be changed at {trigger}; actions there are run and split_suggestion"
+    return [Problem(place, what)]

@@ -1,0 +1,188 @@
+"""What the conditions of one policy may read at each trigger: built-in facts and the policy's own (design §4, §6)."""
+
+import keyword
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+from zoneinfo import available_timezones
+
+from ahp.conditions.schema import Schema
+from ahp.facts import schemas
+from ahp.facts.registry import NAMESPACES
+from ahp.policy.merge import RawPolicy
+from ahp.policy.problems import Problem, nearest
+from ahp.protocol.triggers import TRIGGERS
+
+Entry = dict[str, Any]
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}\Z")
+# names the condition language keeps for itself
+_RESERVED = (
+    frozenset(keyword.kwlist)
+    | frozenset(
+        [
+            "true",
+            "false",
+            "null",
+            "any",
+            "all",
+            "count",
+            "sum",
+            "len",
+            "min",
+            "max",
+            "abs",
+            "contains",
+            "default",
+            "has",
+        ]
+    )
+    | {"glob", "matches", "output", "item"}
+)
+DEVELOPMENT = "development"
+
+
+class Vocabulary:
+    """The fact schemas of a policy, one a trigger, and the limits that are constants."""
+
+    def __init__(self, raw: RawPolicy) -> None:
+        self.raw = raw
+        self._schemas: dict[str, Schema] = {}
+
+    def schema(self, trigger: str) -> Schema:
+        """What rules of `trigger` may read."""
+        if trigger not in self._schemas:
+            self._schemas[trigger] = Schema({**schemas.schema_for(trigger), **self.own_entries})
+        return self._schemas[trigger]
+
+    @cached_property
+    def everything(self) -> Schema:
+        """What any trigger may read."""
+        return Schema({**schemas.schema_all(), **self.own_entries})
+
+    @cached_property
+    def for_environments(self) -> Schema:
+        """What conditions of `environment` may read: each variable they name, too, since they never show its value."""
+        named: set[str] = set()
+        for field in self.raw.environment.values():
+            named.update(re.findall(r"\benv\.([A-Za-z_][A-Za-z0-9_]*)", field.value))
+        entries = {**schemas.schema_all(), **self.own_entries, **schemas.env_schema(sorted(named))}
+        return Schema({path: entry for path, entry in entries.items() if path != "environment"})
+
+    @cached_property
+    def own_entries(self) -> dict[str, Entry]:
+        """The entries of the policy's limits, allowed variables and command facts."""
+        entries: dict[str, Entry] = dict(schemas.env_schema(list(self.raw.env_allow)))
+        for name, field in self.raw.limits.items():
+            entry = _limit_entry(field.value)
+            if entry is not None:
+                entries[f"limits.{name}"] = entry
+        for name, field in self.raw.facts.items():
+            types = {extra: extract.type for extra, extract in field.value.extract.items()}
+            entries.update(schemas.command_schema(name, types))
+        return entries
+
+    @cached_property
+    def constants(self) -> dict[str, Any]:
+        """The limits that are the same in every environment, by full path."""
+        return {f"limits.{name}": f.value for name, f in self.raw.limits.items() if not isinstance(f.value, dict)}
+
+    @cached_property
+    def variants(self) -> dict[str, list[Any]]:
+        """All values of each limit that differs by environment, by full path."""
+        limits = self.raw.limits.items()
+        return {f"limits.{name}": list(f.value.values()) for name, f in limits if isinstance(f.value, dict)}
+
+    @cached_property
+    def environments(self) -> list[str]:
+        """The names an environment can have."""
+        return [*dict.fromkeys([*self.raw.environment, DEVELOPMENT])]
+
+    def problems(self) -> list[Problem]:
+        """What is wrong with the names and values that the policy defines for its conditions."""
+        return [*self._bad_names(), *self._bad_limits(), *self._bad_settings()]
+
+    def _bad_names(self) -> list[Problem]:
+        problems = []
+        for kind, named in (("limit", self.raw.limits), ("variable", self.raw.env_allow), ("fact", self.raw.facts)):
+            for name, field in named.items():
+                if not _NAME.match(name):
+                    what = f"the {kind} `{name[:60]}` cannot be named in a condition; use letters, digits and `_`"
+                    problems.append(Problem(field.key_place, what))
+        for name, field in self.raw.facts.items():
+            if name in NAMESPACES or name in _RESERVED:
+                problems.append(Problem(field.key_place, f"`{name}` is ahp's own; call the fact `{name}_check` or so"))
+            problems += [
+                Problem(field.place, f"the fact `{name}.{extra[:60]}` cannot be named in a condition")
+                for extra in field.value.extract
+                if not _NAME.match(extra)
+            ]
+        for name, field in self.raw.environment.items():
+            if name in ("default", DEVELOPMENT):
+                what = f"`{name}` is what holds when no environment does; leave it out"
+                problems.append(Problem(field.key_place, what))
+        return problems
+
+    def _bad_limits(self) -> list[Problem]:
+        problems = []
+        for name, field in self.raw.limits.items():
+            if isinstance(field.value, dict):
+                if "default" not in field.value:
+                    problems.append(Problem(field.place, f"the limit `{name}` needs a value for `default`"))
+                problems += self.unknown_environments(field.value, field.place, f"the limit `{name}`")
+                if _limit_entry(field.value) is None:
+                    what = f"the limit `{name}` has values of several types; one limit has one type"
+                    problems.append(Problem(field.place, what))
+        return problems
+
+    def unknown_environments(self, named: Mapping[str, object], place: Any, what: str) -> list[Problem]:
+        """A problem for each key that is neither `default` nor an environment of this policy."""
+        valid = ["default", *self.environments]
+        return [
+            Problem(place, f"{what} names the environment `{name[:60]}`, which is not defined{nearest(name, valid)}")
+            for name in named
+            if name not in valid
+        ]
+
+    def _bad_settings(self) -> list[Problem]:
+        problems = []
+        zone = self.raw.settings.get("timezone")
+        if zone is not None and zone.value is not None and zone.value not in available_timezones():
+            hint = nearest(zone.value, available_timezones())
+            problems.append(Problem(zone.place, f"no time zone is called `{zone.value[:60]}`{hint}"))
+        for name, field in {**self.raw.reports, "approvers": self.raw.settings.get("approvers")}.items():
+            paths = [] if field is None else field.value if isinstance(field.value, list) else [field.value]
+            problems += [
+                Problem(field.place, f"`{name}` names a path inside the repository, not {path[:60]!r}")
+                for path in paths
+                if field is not None and isinstance(path, str) and leaves_root(path)
+            ]
+        for field in self.raw.facts.values():
+            if leaves_root(field.value.directory):
+                problems.append(Problem(field.place, "`directory` is a folder inside the repository"))
+        return problems
+
+
+def leaves_root(path: str) -> bool:
+    """Whether a path from the root of a repository points outside it."""
+    return path.startswith(("/", "~")) or ".." in path.split("/") or "\0" in path
+
+
+def where(path: str) -> list[str]:
+    """The triggers that can have a built-in fact."""
+    return [name for name in schemas.where(path) if name in TRIGGERS]
+
+
+def _limit_entry(value: object) -> Entry | None:
+    """The schema entry of a limit; one by environment has the bounds of its values. None when types mix."""
+    values = list(value.values()) if isinstance(value, dict) else [value]
+    kinds = {"list[str]" if isinstance(item, list) else type(item).__name__ for item in values}
+    if kinds == {"int", "float"}:
+        kinds = {"float"}
+    if len(kinds) != 1:
+        return None
+    entry: Entry = {"type": kinds.pop(), "doc": "a limit of this policy"}
+    if entry["type"] in ("int", "float"):
+        entry.update(min=min(values), max=max(values))
+    return entry
