@@ -30,7 +30,7 @@ class Actor:
 
 
 def identify(env: dict[str, str]) -> Actor:
-    """The actor whose markers `env` holds; an agent inside CI is an agent. Nothing is proof: an agent can unset them."""
+    """The actor whose markers `env` holds; an agent inside CI is an agent. No proof: an agent can unset them."""
     for variable, name in _AGENTS:
         if env.get(variable):
             return Actor("agent", name)

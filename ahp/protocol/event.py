@@ -3,6 +3,8 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ahp.protocol.actor import Actor
+    from ahp.system.git import Repository
+    from ahp.system.view import View
 
 
 class PushRef:
@@ -18,17 +20,21 @@ class PushRef:
 class Event:
     """What happens, where, by whom, and how long there is to judge it.
 
-    `mode` is real, dry (never logged, never counted) or replay. `root` is the top of the work tree, `journal` the folder
-    of the log, `deadline` a point of the monotonic clock. `subject` is whose progress an escalation follows. `given` are
-    facts that replace what would be gathered (dry only). `view` and `repo` are of `ahp.system`; None outside a
-    repository. `draft` is the commit message as it stands, with its comments; `tool` the canonical call of an agent.
+    `mode` is real, dry (never logged, never counted) or replay. `root` is the top of the work tree, `journal` the
+    folder of the log, `deadline` a point of the monotonic clock. `subject` is whose progress an escalation follows.
+    `given` are facts that replace what would be gathered (dry only). `view` and `repo` are of `ahp.system`; None
+    outside a repository. `genesis` is the id of the log that the asking hook was installed with, `user_policy` the
+    path of the user's layer, "" for none (CI). `draft` is the commit message as it stands, with its comments; `tool`
+    the canonical call of an agent. `attempt` names the command that several events belong to, such as one `git commit`.
     """
 
     __slots__ = (
         "actor",
+        "attempt",
         "deadline",
         "draft",
         "env",
+        "genesis",
         "given",
         "host",
         "issue",
@@ -42,6 +48,7 @@ class Event:
         "subject",
         "tool",
         "trigger",
+        "user_policy",
         "view",
     )
 
@@ -57,8 +64,8 @@ class Event:
         deadline: float,
         mode: str = "real",
         subject: str = "",
-        repo: object = None,
-        view: object = None,
+        repo: "Repository | None" = None,
+        view: "View | None" = None,
         issue: str | None = None,
         session: str | None = None,
         draft: bytes | None = None,
@@ -66,9 +73,13 @@ class Event:
         remote: str | None = None,
         tool: dict[str, object] | None = None,
         given: dict[str, dict[str, object]] | None = None,
+        genesis: str | None = None,
+        user_policy: str = "",
+        attempt: str = "",
     ) -> None:
         self.trigger, self.host, self.actor, self.mode = trigger, host, actor, mode
         self.root, self.journal, self.env, self.deadline = root, journal, env, deadline
         self.subject, self.repo, self.view = subject, repo, view
         self.issue, self.session, self.draft = issue, session, draft
         self.push, self.remote, self.tool, self.given = push, remote, tool, given
+        self.genesis, self.user_policy, self.attempt = genesis, user_policy, attempt

@@ -4,7 +4,7 @@ _BIDI = frozenset("\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\
 
 
 def one_line(value: object, limit: int = 200) -> str:
-    """`value` on one line of at most `limit` characters, without control, bidi or undecodable characters (design §9)."""
+    """`value` on one line of at most `limit` characters, without control, bidi or undecodable ones (design §9)."""
     text = value if isinstance(value, str) else str(value)
     if not (text.isprintable() and text.isascii()):
         text = "".join([_shown(c) for c in text[: limit * 4]])

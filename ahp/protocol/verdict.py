@@ -2,16 +2,32 @@
 
 from ahp.protocol.signals import Signal
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.protocol.event import Event
+
 
 class Verdict:
     """What the gate answers a host.
 
     `decision` is allow, suggest, warn, allow_with_modification or deny; `modifications` those a host has to apply, in
     order; `dropped` the rules that matched and were not delivered, each `{"rule", "why"}`; `notes` sentences about the
-    judging itself (an unrecorded prompt, a last good policy), never about a rule.
+    judging itself (an unrecorded prompt, a last good policy), never about a rule. `modified` is the event after the
+    modifications, None when there are none; `trailers` are lines that the commit's message has to carry.
     """
 
-    __slots__ = ("decision", "dropped", "modifications", "notes", "policy", "signals", "subject", "trigger")
+    __slots__ = (
+        "decision",
+        "dropped",
+        "modifications",
+        "modified",
+        "notes",
+        "policy",
+        "signals",
+        "subject",
+        "trailers",
+        "trigger",
+    )
 
     def __init__(
         self,
@@ -29,6 +45,8 @@ class Verdict:
         self.modifications = modifications or []
         self.dropped = dropped or []
         self.notes = notes or []
+        self.modified: Event | None = None
+        self.trailers: list[str] = []
 
     @property
     def denied(self) -> bool:

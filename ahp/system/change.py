@@ -1,7 +1,7 @@
 """What differs between two states of a tree, as `git diff-… --raw --numstat -z` tells it."""
 
-from ahp.protocol.errors import AhpError
 from ahp.system import digest
+from ahp.system.errors import AhpError
 
 _NO_MODE = 0
 

@@ -5,7 +5,7 @@ import time
 from _thread import allocate_lock
 from errno import EACCES, EAGAIN, EEXIST, ENOENT, ENOTDIR
 
-from ahp.protocol.errors import AhpError, Timeout
+from ahp.system.errors import AhpError, Timeout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

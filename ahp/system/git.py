@@ -1,7 +1,7 @@
 """The one door to git: where a repository is, and small named questions to it."""
 
-from ahp.protocol.errors import AhpError
 from ahp.system import environ, files
+from ahp.system.errors import AhpError
 
 _TIMEOUT = 20.0
 _LINE = 1 << 16

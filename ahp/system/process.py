@@ -8,8 +8,8 @@ import select
 import time
 from errno import EAGAIN, ECHILD, EPIPE, ESRCH
 
-from ahp.protocol.errors import AhpError, Timeout
 from ahp.system import environ
+from ahp.system.errors import AhpError, Timeout
 
 _KILL = 9
 _BLOCK = 1 << 16

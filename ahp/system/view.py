@@ -5,9 +5,9 @@ Facts and tickets read files and changes only through a view, so that what is ju
 
 import posix
 
-from ahp.protocol.errors import AhpError
 from ahp.system import change as changes
 from ahp.system import files
+from ahp.system.errors import AhpError
 from ahp.system.git import GitError, Repository
 
 RAW = ("--raw", "--numstat", "-z", "-M", "--no-abbrev", "--no-ext-diff", "--no-textconv")

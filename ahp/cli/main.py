@@ -1,0 +1,100 @@
+"""`ahp`: finds the command, runs it, and turns errors into words and exit codes (design §10).
+
+0 allowed, 1 the policy refuses, 2 ahp could not judge (usage, invalid policy, internal error).
+"""
+
+import importlib
+import os
+import sys
+import traceback
+
+import click
+
+from ahp import __version__
+from ahp.system.errors import AhpError
+
+_COMMANDS = {
+    "init": "a policy for this project, and what it would have said to the last 100 commits",
+    "install": "put the gate in place: git hooks",
+    "uninstall": "take the gate away; earlier hooks come back",
+    "check": "what the policy would say now; never logs, never counts",
+    "run": "judge for real",
+    "explain": "every oracle and rule of a trigger, with the values they saw; or one signal",
+    "facts": "the facts of a trigger, with their types and sources",
+    "condition": "check and evaluate a condition",
+    "respond": "answer a signal",
+    "trust": "accept the commands of the policy",
+    "log": "what was said and answered",
+    "policy": "lint, show, diff and describe the policy",
+    "issue": "the life of an issue",
+    "exec": "run a command through the gate",
+    "agent": "the embedded agent runner",
+    "hook": "what installed hooks call",
+}
+
+
+class _Commands(click.Group):
+    """Imports a command when it is asked for: no command pays for the others."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for name in _COMMANDS if importlib.util.find_spec(f"ahp.cli.{name}")]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in self.list_commands(ctx):
+            return None
+        command = importlib.import_module(f"ahp.cli.{name}").command
+        assert isinstance(command, click.Command)
+        command.name = name
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], self.list_commands(ctx), 1)
+            hint = f"; did you mean `ahp {near[0]}`?" if near else "; see `ahp --help`"
+            raise click.UsageError(error.message.rstrip(".") + hint, ctx) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _COMMANDS[name]) for name in self.list_commands(ctx)])
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ahp")
+def cli() -> None:
+    """One policy file, .ahp/hooks.yaml, governs what people and coding agents do to a repository."""
+
+
+def main() -> None:
+    """The entry point of `ahp` and `ahp-engine`."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Runs one command line and gives its exit code."""
+    try:
+        done = cli.main(arguments, prog_name="ahp", standalone_mode=False)
+        return done if isinstance(done, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except click.Abort:
+        return 130
+    except AhpError as error:
+        print(f"ahp: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # `ahp log | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except Exception:  # noqa: BLE001  # a bug: the user gets a report, never a silent pass
+        print(
+            f"ahp: a bug in ahp; please report this:\nahp {__version__}, Python {sys.version.split()[0]}",
+            file=sys.stderr,
+        )
+        traceback.print_exc()
+        return 2

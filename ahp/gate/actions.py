@@ -1,0 +1,140 @@
+"""Control actions: what a rule changes instead of refusing (design §4; seed 002 §2.2 modifications)."""
+
+from ahp.protocol.event import Event
+from ahp.protocol.text import one_line, trim
+from ahp.system.errors import AhpError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MESSAGE = "commit.message"
+_INPUT = "tool.input."
+_SHOWN = 1000
+
+
+class CannotApply(AhpError):
+    """The host or the target does not take this change; the rule refuses and says what to change."""
+
+
+def applies(action: "Mapping[str, object]", event: Event) -> bool:
+    """Whether `action` changes something of this event (its target is there)."""
+    target = str(action.get("target", ""))
+    return (target == MESSAGE and event.draft is not None) or (target.startswith(_INPUT) and event.tool is not None)
+
+
+def modify(action: "Mapping[str, object]", event: Event, reason: str) -> tuple[dict[str, object], Event] | None:
+    """The modification `{target, original, updated, reason}` and the event after it; None when nothing would change.
+
+    Raises CannotApply.
+    """
+    target = str(action["target"])
+    original = _value(event, target)
+    updated = _updated(action, original, target)
+    if updated == original:
+        return None
+    shown = {"target": target, "original": _shown(original), "updated": _shown(updated), "reason": reason}
+    return shown, _with(event, target, updated)
+
+
+def split(action: "Mapping[str, object]", paths: list[str], reason: str) -> dict[str, object]:
+    """The answer of `split_suggestion`: the sizes as a modification, and the batches, by folder."""
+    size = int(str(action["max_batch"]))
+    ordered = sorted(paths)
+    batches = [ordered[start : start + size] for start in range(0, len(ordered), size)]
+    return {
+        "target": "batch_size",
+        "original": len(paths),
+        "updated": size,
+        "reason": reason,
+        "batches": [[one_line(path, 500) for path in batch] for batch in batches],
+    }
+
+
+def run_fixer(action: "Mapping[str, object]", event: Event) -> str:
+    """Runs a trusted fixer in the work tree, never on the index, and says how it went. Raises AhpError."""
+    from ahp.system import environ, process
+
+    command = action["command"]
+    assert isinstance(command, list)
+    folder = f"{event.root}/{action.get('directory', '.')}"
+    timeout = float(str(action.get("timeout", 60.0)))
+    result = process.capture(
+        [str(word) for word in command], cwd=folder, env=environ.scrubbed(event.env), timeout=timeout
+    )
+    words = (result.err or result.out).decode("utf-8", "replace").strip().splitlines()
+    ended = "ran" if result.code == 0 else f"ended with {result.code}" + (f" ({one_line(words[-1])})" if words else "")
+    return f"{one_line(' '.join(map(str, command)))} {ended}; look at its changes, stage them, and try again"
+
+
+def _value(event: Event, target: str) -> object:
+    if target == MESSAGE and event.draft is not None:
+        return event.draft.decode("utf-8", "surrogateescape")
+    if target.startswith(_INPUT) and event.tool is not None:
+        given = event.tool.get("input")
+        name = target.removeprefix(_INPUT)
+        if isinstance(given, dict) and name in given:
+            return given[name]
+        return None
+    raise CannotApply(f"{target} is not something that this action has")
+
+
+def _with(event: Event, target: str, value: object) -> Event:
+    """The event with one thing changed; the one it came from stays as it was."""
+    changed = Event.__new__(Event)
+    for name in Event.__slots__:
+        setattr(changed, name, getattr(event, name))
+    if target == MESSAGE:
+        changed.draft = str(value).encode("utf-8", "surrogateescape")
+    else:
+        assert event.tool is not None
+        given = event.tool.get("input")
+        kept = dict(given) if isinstance(given, dict) else {}
+        kept[target.removeprefix(_INPUT)] = value
+        changed.tool = {**event.tool, "input": kept}
+    return changed
+
+
+def _updated(action: "Mapping[str, object]", original: object, target: str) -> object:
+    kind = action["type"]
+    if kind == "set":
+        return action["value"]
+    if kind == "append":
+        if isinstance(original, list):
+            return [*original, action["value"]]
+        if target == MESSAGE:
+            return _appended(str(original), str(action["value"]))
+        return ("" if original is None else str(original)) + str(action["value"])
+    if kind == "clamp":
+        if isinstance(original, bool) or not isinstance(original, int | float):
+            raise CannotApply(f"{target} is not a number, so it cannot be clamped")
+        low, high = action.get("min"), action.get("max")
+        if isinstance(low, int | float) and original < low:
+            return low
+        return high if isinstance(high, int | float) and original > high else original
+    if kind == "replace":
+        if not isinstance(original, str):
+            raise CannotApply(f"{target} is not a text, so nothing in it can be replaced")
+        return _replaced(str(action["pattern"]), str(action["with"]), original)
+    raise CannotApply(f"{kind} is not a change that ahp knows")
+
+
+def _appended(draft: str, text: str) -> str:
+    """A commit message with `text` before git's comments, on a line of its own."""
+    lines = draft.split("\n")
+    end = len(lines)
+    while end and (not lines[end - 1].strip() or lines[end - 1].startswith("#")):
+        end -= 1
+    rest = lines[end:]
+    return "\n".join([*lines[:end], text, *(rest or [""])])
+
+
+def _replaced(pattern: str, template: str, text: str) -> str:
+    import re2
+
+    done: str = re2.compile(pattern).sub(template, text)
+    return done
+
+
+def _shown(value: object) -> object:
+    return trim(value, _SHOWN) if isinstance(value, str) else value

@@ -1,0 +1,89 @@
+"""The only way to a verdict (design §2): the light half, which imports almost nothing."""
+
+from ahp.conditions.evaluate import set_deadline
+from ahp.gate.facts import Facts
+from ahp.gate.match import Matcher
+from ahp.journal.append import Journal, JournalUnwritable
+from ahp.policy import cache
+from ahp.protocol import records
+from ahp.protocol.triggers import TRIGGERS
+from ahp.protocol.verdict import Verdict
+from ahp.system import clock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.policy.program import Program
+    from ahp.protocol.event import Event
+
+
+def program_of(event: "Event") -> "Program":
+    """The compiled policy of the event's trigger, compiled anew when the cache does not fit. Raises PolicyError."""
+    program = cache.load(event.root, event.journal, event.trigger, event.user_policy)
+    if program is None:
+        from ahp.policy import compile as compiling
+
+        program = compiling.program(event.root, event.journal, event.trigger, event.user_policy)
+    return program
+
+
+def decide(event: "Event", program: "Program | None" = None) -> Verdict:
+    """Judges `event`. A given `program` is used as it is (CI, replay, policy tests).
+
+    Raises PolicyError for an invalid policy, AhpError when a fact or a bound makes judging impossible; a host turns
+    either into a refusal.
+    """
+    if program is None:
+        program = program_of(event)
+    if not program.rules:
+        return Verdict("allow", event.trigger, event.subject, program.policy)
+    set_deadline(event.deadline)
+    matcher = Matcher(program)
+    facts = Facts(program, event)
+    hits = matcher.hits(facts)
+    if not hits and not _episode_open(event):
+        return _allow(event, program, facts)
+    from ahp.gate.answer import Answer
+
+    answer = Answer(event, program, matcher)
+    while (modified := answer.weigh(facts, hits)) is not None:
+        facts = Facts(program, modified)
+        hits = matcher.hits(facts)
+    return answer.verdict()
+
+
+def _episode_open(event: "Event") -> bool:
+    """Whether a signal of this subject still waits for its reset."""
+    if event.mode != "real":
+        return False
+    journal = Journal(event.journal, event.genesis)
+    index = journal.index()
+    return (
+        index.has_open(TRIGGERS[event.trigger].family, event.subject, event.actor.kind)
+        or index.has_pending(event.session, event.subject)
+        or journal.tampered(index)
+    )
+
+
+def _allow(event: "Event", program: "Program", facts: Facts) -> Verdict:
+    """A clean evaluation: recorded where the past is tried on it later, else only counted."""
+    verdict = Verdict("allow", event.trigger, event.subject, program.policy)
+    if event.mode != "real":
+        return verdict
+    try:
+        record_clean(event, program, facts)
+    except JournalUnwritable as error:
+        verdict.notes.append(str(error))
+    return verdict
+
+
+def record_clean(event: "Event", program: "Program", facts: Facts) -> None:
+    """Appends the verdict record of an evaluation without signals. Raises JournalUnwritable."""
+    journal = Journal(event.journal, event.genesis)
+    if TRIGGERS[event.trigger].family in ("tool-use", "session-start", "prompt-submit"):
+        journal.count(event.trigger, event.actor.kind, event.session or "")
+        return
+    more = {"policy": program.policy, "host": event.host, "actor": str(event.actor), "attempt": event.attempt}
+    if event.view is not None:
+        more["change"] = event.view.change().digest
+    stamp = clock.iso(clock.now())
+    journal.append([records.verdict(stamp, event.trigger, "allow", event.subject, facts.scalars(), **more)])

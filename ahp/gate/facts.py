@@ -1,0 +1,52 @@
+"""The facts of one event as conditions read them: a list of slots, costly ones filled only on demand."""
+
+from ahp.conditions.evaluate import MISSING
+from ahp.facts import registry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.policy.program import Program
+    from ahp.protocol.event import Event
+
+
+class Facts:
+    """Values by slot (`MISSING` where absent), and why each absent one is: `(reason, command that makes it)`.
+
+    Costly namespaces (commands) stay missing until `gather_costly`: a rule that is decided without them, by Kleene's
+    logic, would be decided the same with them.
+    """
+
+    __slots__ = ("event", "missing", "program", "slots", "values")
+
+    def __init__(self, program: "Program", event: "Event") -> None:
+        self.program, self.event = program, event
+        self.values: dict[str, object] = {}
+        self.missing: dict[str, tuple[str, str]] = {}
+        self.slots: list[object] = []
+        costly = program.costly
+        self._gather({name: fields for name, fields in program.reads.items() if name not in costly})
+
+    def gather_costly(self) -> None:
+        """Fills the slots of the costly namespaces."""
+        costly = self.program.costly
+        self._gather({name: fields for name, fields in self.program.reads.items() if name in costly})
+
+    def _gather(self, reads: dict[str, list[str]]) -> None:
+        values, missing = registry.gather(reads, self.event, self.program.settings)
+        self.values.update(values)
+        self.missing.update(missing)
+        get = self.values.get
+        self.slots = [get(path, MISSING) for path in self.program.slots]
+
+    def scalars(self) -> dict[str, object]:
+        """The facts a log line may hold: numbers, truth values and short words, never contents (design §7)."""
+        return {path: value for path, value in self.values.items() if _loggable(path, value)}
+
+
+_PRIVATE = ("diff.", "tool.input", "tool.command", "env.")
+
+
+def _loggable(path: str, value: object) -> bool:
+    if path.startswith(_PRIVATE):
+        return False
+    return value is None or isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= 200)

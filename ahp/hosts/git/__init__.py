@@ -1,0 +1,1 @@
+"""git asks: the hooks it runs, and putting them in place (design §9)."""

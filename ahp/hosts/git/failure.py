@@ -1,0 +1,43 @@
+"""When a hook cannot judge: what is wrong and the way out, never a silent pass (design §4, §9)."""
+
+import os
+import traceback
+
+from ahp.hosts.git.words import version, write
+from ahp.protocol.actor import Actor
+from ahp.protocol.text import one_line
+from ahp.system.errors import AhpError
+
+_ESCAPE = {
+    "pre-commit": "git commit --no-verify",
+    "commit-msg": "git commit --no-verify",
+    "pre-merge-commit": "git merge --no-verify",
+    "pre-push": "git push --no-verify",
+}
+_LINES = 20
+
+
+def refuse(hook: str, error: AhpError, actor: Actor) -> int:
+    """Says what the user can mend; exit code 2, or 0 after the fact, where nothing is left to refuse."""
+    lines = str(error).splitlines() or ["unknown error"]
+    shown = [one_line(line, 1000) for line in lines[:_LINES]]
+    if len(lines) > _LINES:
+        shown.append(f"and {len(lines) - _LINES} more lines: ahp policy lint")
+    write("\n".join([f"ahp: cannot judge this {hook}: {shown[0]}", *shown[1:], *_way_out(hook, actor)]))
+    return 0 if hook == "post-commit" else 2
+
+
+def report(hook: str, error: BaseException, actor: Actor) -> int:
+    """Says that ahp has a bug, with what a maintainer needs; exit code as for `refuse`."""
+    trace = "".join(traceback.format_exception(error)[-12:]).rstrip()
+    write(f"ahp: a bug in ahp stopped it from judging this {hook}; please report this:\n{version()}\n{trace}")
+    write("\n".join(_way_out(hook, actor)))
+    return 0 if hook == "post-commit" else 2
+
+
+def _way_out(hook: str, actor: Actor) -> list[str]:
+    """git's own switch, named to a person at a terminal, never to an agent (design §4)."""
+    command = _ESCAPE.get(hook)
+    if command is None or actor.kind != "human" or not os.isatty(2):
+        return []
+    return [f"     until it is mended a person may go on with `{command}`; that is logged and judged again in CI"]

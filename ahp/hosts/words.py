@@ -1,0 +1,132 @@
+"""A verdict in the words of its readers: a person at a terminal or in a log, an agent in its context (design §9)."""
+
+from ahp.protocol.signals import Signal, reason_of
+from ahp.protocol.text import one_line, trim
+from ahp.protocol.verdict import Verdict
+
+AGENT_LIMIT = 600
+_STEPS = 5
+_PLACES = 8
+_SYMBOLS = {"block": "✗", "control": "~", "prompt": "!", "aid": "i"}
+_COLOURS = {"block": "31", "control": "36", "prompt": "33", "aid": "34"}
+_VERBS = {"block": "refused by", "control": "changed by", "prompt": "warned by", "aid": "advice from"}
+_ACTS = {
+    "pre-commit": "commit",
+    "commit-msg": "commit",
+    "post-commit": "commit",
+    "pre-merge-commit": "merge",
+    "pre-push": "push",
+    "pre-merge": "merge",
+}
+
+
+def short_id(signal: Signal) -> str:
+    """The first eight digits of a signal's id: what a person types to answer it."""
+    return signal.id[:8]
+
+
+def rule_of(signal: Signal) -> str:
+    """How a signal's rule is called in one word: the oracle's name, with the rule's id where they differ."""
+    rule = str(signal.context["rule"])
+    source, _, name = rule.partition("/")
+    return source if source == name else rule
+
+
+def for_person(verdict: Verdict, colour: bool) -> str:
+    """A few lines a signal: what, why, where, how to mend it, and the id to answer with. "" when all is well."""
+    parts = [_paragraph(signal, verdict, colour) for signal in verdict.signals]
+    parts += [f"ahp: {one_line(note, 500)}" for note in verdict.notes]
+    return "\n".join(parts)
+
+
+def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:
+    intensity, payload = signal.intensity, signal.payload
+    act = _ACTS.get(verdict.trigger, verdict.trigger)
+    head = f"ahp: {act} {_VERBS[intensity]} {rule_of(signal)} ({short_id(signal)})"
+    if colour:
+        head = f"\x1b[{_COLOURS[intensity]}m{_SYMBOLS[intensity]}\x1b[0m {head}"
+    lines = [head, f"  {one_line(reason_of(payload), 1000)}"]
+    lines += [f"  {place}" for place in _places(signal)]
+    lines += [f"  {_changed(m)}" for m in _modifications(payload)]
+    steps = _steps(payload)
+    lines += [f"  - {one_line(step, 500)}" for step in steps[:_STEPS]]
+    if len(steps) > _STEPS:
+        lines.append(f"  - and {len(steps) - _STEPS} more: ahp explain {short_id(signal)}")
+    if intensity == "block" and signal.context.get("overridable"):
+        lines.append(f'  pass once, and say why: ahp respond {short_id(signal)} proceed_with_risk --reason "…"')
+    return "\n".join(lines)
+
+
+def for_agent(verdict: Verdict) -> str:
+    """What an agent reads: at most 600 characters, the strongest signal first."""
+    parts: list[str] = []
+    for signal in sorted(verdict.signals, key=lambda s: list(_SYMBOLS).index(s.intensity)):
+        parts.append(_note(signal))
+    parts += [f"ahp: {one_line(note, 300)}" for note in verdict.notes]
+    text = parts[0] if parts else ""
+    for number, part in enumerate(parts[1:], start=1):
+        more = f"\n({len(parts) - number} more: ahp log)"
+        if len(text) + len(part) + len(more) + 1 > AGENT_LIMIT:
+            return trim(text, AGENT_LIMIT - len(more)) + more
+        text += "\n" + part
+    return trim(text, AGENT_LIMIT)
+
+
+def _note(signal: Signal) -> str:
+    reason = one_line(reason_of(signal.payload), 220)
+    places = _places(signal)[:3]
+    where = f" at {', '.join(places)}" if places else ""
+    steps = "; ".join([one_line(step, 120) for step in _steps(signal.payload)[:3]])
+    do = f"\nDo: {trim(steps, 220)}" if steps else ""
+    if signal.intensity == "block":
+        return f"ahp blocked: {rule_of(signal)} ({short_id(signal)})\nWhy: {reason}{where}{do}\nOverride: a person only"
+    if signal.intensity == "control":
+        changed = "; ".join([_changed(m) for m in _modifications(signal.payload)][:3])
+        return (
+            f"ahp changed this: {rule_of(signal)} ({short_id(signal)})\nWhy: {reason}\nChange: {trim(changed, 200)}{do}"
+        )
+    standing = str(signal.context.get("standing") or "")
+    ahead = f", {one_line(standing, 60)}" if standing else ""
+    going = "\nGoing on is allowed." if signal.intensity == "prompt" else ""
+    return f"ahp note ({short_id(signal)}){ahead}: {reason}{where}{do}{going}"
+
+
+def _places(signal: Signal) -> list[str]:
+    """`file:line` of each finding, the first eight, and how many more there are."""
+    found = signal.context.get("findings")
+    if not isinstance(found, list) or not found:
+        return []
+    places = []
+    for one in found[:_PLACES]:
+        place = one_line(one.get("file", ""), 200)
+        if "line" in one:
+            place += f":{one['line']}"
+        if "message" in one:
+            place += f": {one_line(one['message'])}"
+        if place:
+            places.append(place)
+    total = signal.context.get("findings_total")
+    if isinstance(total, int) and total > len(places) and places:
+        places.append(f"and {total - len(places)} more")
+    return places
+
+
+def _steps(payload: dict[str, object]) -> list[str]:
+    steps = payload.get("resolution_path") or payload.get("suggestions") or []
+    if not isinstance(steps, list):
+        return []
+    return [str(step.get("description", "")) if isinstance(step, dict) else str(step) for step in steps]
+
+
+def _modifications(payload: dict[str, object]) -> list[dict[str, object]]:
+    modifications = payload.get("modifications")
+    return modifications if isinstance(modifications, list) else []
+
+
+def _changed(modification: dict[str, object]) -> str:
+    batches = modification.get("batches")
+    if isinstance(batches, list):
+        first = ", ".join([one_line(path, 60) for path in batches[0][:3]]) if batches else ""
+        return f"{len(batches)} batches of at most {modification['updated']}, the first: {first}, …"
+    before, after = one_line(modification["original"], 80), one_line(modification["updated"], 80)
+    return f"{modification['target']}: {before!r} → {after!r}"

@@ -1,0 +1,22 @@
+python=@PYTHON@
+package=@PACKAGE@
+start=@START@
+git=@GIT@
+[ -x "$git" ] || git=git
+
+# The interpreter that ahp was installed with; else the ahp on PATH; else nobody can judge, and the action is refused.
+judge() {
+    if [ -x "$python" ] && [ -r "$package" ]; then
+        exec "$python" -I -S -c "$start" "$hook" "$PPID" "$@"
+    elif command -v ahp >/dev/null 2>&1; then
+        echo "ahp: the ahp it was installed with is gone; the one on PATH judges (mend: ahp install git)" >&2
+        exec ahp hook git "$hook" "$PPID" "$@"
+    else
+        echo "ahp: cannot judge this $hook: the ahp it was installed with is gone, and none is on PATH" >&2
+        echo "     mend: pip install ahp-engine && ahp install git" >&2
+        return 2
+    fi
+}
+
+# The hook that was here before ahp keeps running, first: it may change what is judged.
+earlier="${0%/*}/$hook.before-ahp"
