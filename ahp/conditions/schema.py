@@ -167,13 +167,14 @@ def _fact(path: str, entry: Any) -> Fact:
         raise SchemaError(f"{path[:80]}: unknown key '{min(map(str, unknown))[:40]}'; known are {', '.join(sorted(_KEYS))}")
     kind = parse_type(entry["type"], entry.get("fields"), path)
     enum = entry.get("enum")
-    kind = replace(
-        kind,
-        nullable=bool(entry.get("nullable")) or kind.name == "any",
-        low=entry.get("min"),
-        high=entry.get("max"),
-        enum=tuple(enum) if enum is not None else None,
-    )
+    if kind is not ANY:  # the checker tells `any` by identity
+        kind = replace(
+            kind,
+            nullable=bool(entry.get("nullable")),
+            low=entry.get("min"),
+            high=entry.get("max"),
+            enum=tuple(enum) if enum is not None else None,
+        )
     triggers = entry.get("triggers")
     return Fact(
         path,
