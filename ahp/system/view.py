@@ -32,6 +32,10 @@ class View:
             self._change = self._read_change()
         return self._change
 
+    def base(self) -> str:
+        """What the change is measured from: a commit, or a tree where there is none. Raises GitError."""
+        raise NotImplementedError
+
     def paths(self) -> list[str]:
         """Every path of the state, relative to the root. Raises GitError."""
         raise NotImplementedError
@@ -83,7 +87,7 @@ class IndexView(View):
         self._base = ""
 
     def base(self) -> str:
-        """What the index is compared with: HEAD, or the empty tree before the first commit."""
+        # HEAD, or the empty tree before the first commit.
         if not self._base:
             self._base = self.repo.commit_id("HEAD") or self.repo.empty_tree()
         return self._base
@@ -113,6 +117,9 @@ class WorkTreeView(View):
     def __init__(self, repo: Repository, base: str | None = None) -> None:
         super().__init__(repo)
         self._base = base or repo.commit_id("HEAD") or repo.empty_tree()
+
+    def base(self) -> str:
+        return self._base
 
     def _read_change(self) -> changes.Change:
         # `diff`, not `diff-index`: it looks into files whose time stamp alone changed, without writing the index.
@@ -164,6 +171,9 @@ class RangeView(View):
     def __init__(self, repo: Repository, old: str, new: str) -> None:
         super().__init__(repo)
         self.old, self.new = old, new
+
+    def base(self) -> str:
+        return self.old
 
     def _read_change(self) -> changes.Change:
         return changes.parse(self.repo.run("diff-tree", "-r", *RAW, self.old, self.new, "--"))
