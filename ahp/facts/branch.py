@@ -2,7 +2,6 @@
 
 from ahp.facts.absent import Absent
 from ahp.facts.branches import default_branch
-from ahp.facts.state import repository_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ _BRANCHES = "refs/heads/"
 
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """The values of `fields`; only `ahead` and `behind` start git. Raises GitError."""
-    repository = repository_of(event)
+    repository = event.repo
     if repository is None:  # a call outside any repository is on no branch
         empty: dict[str, object] = {"name": "", "is_default": False, "is_detached": False, "ahead": 0, "behind": 0}
         return {field: empty[field] for field in fields}

@@ -2,7 +2,6 @@
 
 from ahp.facts.absent import Absent
 from ahp.facts.groups import COMMIT
-from ahp.facts.state import repository_of, view_of
 from ahp.system import files
 
 TYPE_CHECKING = False
@@ -37,10 +36,10 @@ _COMMENT = ("core.commentchar", "core.commentstring")
 
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """The values of `fields`. Raises GitError, Absent when there is neither a commit nor a draft."""
-    repository = repository_of(event)
+    repository = event.repo
     if repository is None:
         raise Absent("there is no repository")
-    view = view_of(event)
+    view = event.view
     made = view.new if view is not None and view.kind == "commit" else ""  # type: ignore[attr-defined]
     found: dict[str, object] = {}
     text: str | None = None

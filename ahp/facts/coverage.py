@@ -1,5 +1,14 @@
 """`coverage`: percent of lines plus branches, from coverage.xml, coverage.json or lcov (design §6)."""
 
+import re
+from typing import Any
+
+from ahp.facts import evidence, measured, registry
+from ahp.facts.absent import Absent
+from ahp.protocol import text
+from ahp.protocol.event import Event
+from ahp.system.errors import AhpError
+
 TRIGGERS = None
 
 _PERCENT = {"type": "float", "min": 0.0, "max": 100.0, "optional": True}
@@ -10,3 +19,101 @@ SCHEMA = {
     "previous": {**_PERCENT, "doc": "the same figure in the report of the base"},
     "is_stale": {"type": "bool", "optional": True, "doc": "a source is newer than the report: no `current`"},
 }
+
+_DEFAULT = (
+    "coverage.xml",
+    "coverage.json",
+    "lcov.info",
+    "coverage.lcov",
+    "coverage/lcov.info",
+    "coverage/cobertura-coverage.xml",
+    "reports/coverage.xml",
+)
+# What Monoco asks of an issue by its criticality, and does not enforce itself.
+_FLOORS = {"low": 0.0, "medium": 70.0, "high": 85.0, "critical": 90.0}
+NOTES = "ahp/coverage"
+_PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", ".coveragerc")
+
+
+def gather(event: Event, fields: frozenset[str], settings: dict[str, Any]) -> dict[str, object]:
+    """The values of `fields`; the newest of several reports counts.
+
+    Raises Absent for a past state; GitError. What is missing for one field alone is that field's Absent.
+    """
+    reports = settings.get("reports") or {}
+    patterns = reports.get("coverage") or _DEFAULT
+    found: dict[str, object] = {}
+    if "threshold" in fields:
+        found["threshold"] = _threshold(event, settings, reports.get("coverage_threshold"))
+    if fields & {"current", "is_stale"}:
+        found.update(_current(event, patterns))
+    if "previous" in fields:
+        found["previous"] = _previous(event, patterns)
+    return {field: found[field] for field in fields}
+
+
+def _threshold(event: Event, settings: dict[str, Any], configured: float | None) -> object:
+    if configured is not None:
+        return float(configured)
+    values, missing = registry.gather({"issue": ["criticality"]}, event, settings)
+    criticality = values.get("issue.criticality")
+    if isinstance(criticality, str) and criticality in _FLOORS:
+        return _FLOORS[criticality]
+    reason = missing["issue.criticality"][0] if missing else f"criticality {text.one_line(str(criticality), 40)}"
+    return Absent(f"the policy sets no `reports: {{coverage_threshold: …}}` and no issue does ({reason})")
+
+
+def _current(event: Event, patterns: "list[str] | tuple[str, ...]") -> dict[str, object]:
+    try:
+        repository = evidence.repository_for(event)
+        found = evidence.find(event.root, patterns)
+    except Absent as absent:
+        return {"current": absent, "is_stale": absent}
+    command = _command(event)
+    if not found:
+        none = Absent(f"there is no coverage report ({', '.join(patterns[:3])})", command)
+        return {"current": none, "is_stale": none}
+    report = max(found, key=lambda one: one.mtime_ns)
+    newer = evidence.newer_source(repository, report)
+    if newer is not None:
+        stale = Absent(f"{report.path} is older than {text.one_line(newer, 100)}", command)
+        return {"current": stale, "is_stale": True}
+    try:
+        return {"current": measured.parse(report.read(), report.path), "is_stale": False}
+    except Absent as absent:
+        return {"current": Absent(absent.reason, command), "is_stale": False}
+    except AhpError as error:
+        return {"current": Absent(str(error), command), "is_stale": False}
+
+
+def _previous(event: Event, patterns: "list[str] | tuple[str, ...]") -> object:
+    """What the base measured: its committed report, else the number in its git note under `ahp/coverage`."""
+    view, repository = event.view, event.repo
+    if view is None or repository is None:
+        return Absent("there is no base to compare with")
+    base = view.base()
+    for pattern in patterns:
+        if "*" in pattern or "\n" in pattern:
+            continue
+        data = repository.run("cat-file", "blob", f"{base}:{pattern}", ok=(0, 128))
+        if data:
+            try:
+                return measured.parse(data, f"{pattern} of the base")
+            except Absent as absent:
+                return absent
+    note = repository.run("notes", "--ref", NOTES, "show", base, ok=(0, 1, 128)).strip()
+    if re.fullmatch(rb"\d{1,3}(\.\d{1,9})?", note) and float(note) <= 100:
+        return float(note)
+    return Absent(
+        "the base has neither a committed coverage report nor a note",
+        f"git notes --ref={NOTES} add -m PERCENT {base[:12]}",
+    )
+
+
+def _command(event: Event) -> str:
+    """What makes the report, as far as the project shows it."""
+    if evidence.has_file(event, *_PYTHON):
+        return "python -m pytest --cov --cov-branch --cov-report=xml"
+    if evidence.has_file(event, "package.json"):
+        return "npx vitest run --coverage --coverage.reporter=lcov"
+    return ""

@@ -1,7 +1,6 @@
 """`deps`: did the change touch what the project depends on (design §6)."""
 
 from ahp.facts.groups import CHANGE
-from ahp.facts.state import entries_of, view_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +52,8 @@ _FOREIGN = ("node_modules", "vendor", "third_party", ".venv", "site-packages")
 
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """The values of `fields`. Raises GitError, AhpError."""
-    changed = [entry.path for entry in entries_of(event) if not any(p in _FOREIGN for p in entry.path.split("/"))]
+    entries = [] if event.view is None else event.view.change().entries
+    changed = [entry.path for entry in entries if not any(part in _FOREIGN for part in entry.path.split("/"))]
     manifests = [path for path in changed if _is_manifest(path)]
     locks = [path for path in changed if path.rpartition("/")[2] in _LOCK_NAMES]
     found: dict[str, object] = {
@@ -63,8 +63,7 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
         "locks": locks,
     }
     if "unlocked" in fields:
-        view = view_of(event)
-        known = set(view.paths()) if view is not None and manifests else set()
+        known = set(event.view.paths()) if event.view is not None and manifests else set()
         found["unlocked"] = [path for path in manifests if _is_unlocked(path, known, set(changed))]
     return {field: found[field] for field in fields}
 

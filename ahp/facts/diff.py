@@ -1,7 +1,6 @@
 """`diff`: the lines the event adds and removes (design §6); empty, not absent, for a call that writes no text."""
 
 from ahp.facts.groups import CHANGE
-from ahp.facts.state import view_of
 from ahp.protocol.errors import AhpError
 
 TYPE_CHECKING = False
@@ -28,8 +27,7 @@ _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34,
 
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """The values of `fields`. Raises GitError, AhpError when git's diff cannot be understood."""
-    view = view_of(event)
-    text = b"" if view is None else view.diff()
+    text = b"" if event.view is None else event.view.diff()
     added, removed = parse(text, "added" in fields, "removed" in fields)
     found: dict[str, object] = {"added": added, "removed": removed}
     return {field: found[field] for field in fields}

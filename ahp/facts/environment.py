@@ -30,7 +30,7 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
 
 def name_of(event: "Event", settings: "dict[str, Any]") -> "str | Absent":
     """The environment by `settings["environment"]`, pairs of name and plan; absent when a condition is undecidable."""
-    given = (event.given or {}).get("environment")
+    given = (event.given or {}).get("environment", {}).get("")
     if isinstance(given, str):
         return given
     choices = settings.get("environment", ())
@@ -49,7 +49,9 @@ def _choose(choices: "list[tuple[str, Any]]", event: "Event", settings: "dict[st
     for path in slots:
         namespace, _, field = path.partition(".")
         reads.setdefault(namespace, []).append(field)
-    values, missing = registry.gather(reads, event, {**settings, "environment": None})
+    # These conditions may read any variable: they tell a name of the policy's, never the value.
+    inner = {**settings, "environment": None, "env_allow": reads.get("env", [])}
+    values, missing = registry.gather(reads, event, inner)
     facts = [values.get(path, MISSING) for path in slots]
     for name, holds in tests:
         try:

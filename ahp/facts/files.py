@@ -1,7 +1,6 @@
 """`files`: what the event changes (design §6); paths are relative to the repository's top, `/` between parts."""
 
 from ahp.facts.groups import CHANGE
-from ahp.facts.state import entries_of, view_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,8 +52,8 @@ _KIND = {"added": "AC", "modified": "MTU", "deleted": "D", "renamed": "R"}
 
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """The values of `fields`; sizes ask git once more, so only when read. Raises GitError, AhpError (limits)."""
-    entries = entries_of(event)
-    view = view_of(event)
+    view = event.view
+    entries = [] if view is None else view.change().entries
     found: dict[str, object] = {}
     for field in fields:
         if field == "changed":

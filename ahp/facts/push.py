@@ -2,7 +2,6 @@
 
 from ahp.facts.absent import Absent
 from ahp.facts.groups import PUSH
-from ahp.facts.state import repository_of
 from ahp.system.git import GitError
 
 TYPE_CHECKING = False
@@ -31,7 +30,7 @@ _BRANCHES = "refs/heads/"
 
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """The values of `fields` for the one ref of the event. Raises Absent outside a push, GitError."""
-    push, repository = event.push, repository_of(event)
+    push, repository = event.push, event.repo
     if push is None or repository is None:
         raise Absent("nothing is being pushed")
     is_new, is_delete = _is_zero(push.remote_oid), _is_zero(push.local_oid)

@@ -82,10 +82,8 @@ def _collect(
     return found
 
 
-def _given(namespace: object, fields: "frozenset[str]") -> "dict[str, object]":
+def _given(namespace: "dict[str, object]", fields: "frozenset[str]") -> "dict[str, object]":
     """The fields out of a namespace of `--facts`; a dot in a field goes one level down (`tasks.total`)."""
-    if not isinstance(namespace, dict):
-        return {"": namespace}
     found: dict[str, object] = {}
     for field in fields:
         value: object = namespace

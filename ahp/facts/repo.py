@@ -1,7 +1,6 @@
 """`repo`: the repository as a whole (design §6)."""
 
 from ahp.facts.branches import default_branch
-from ahp.facts.state import repository_of
 from ahp.system import files
 
 TYPE_CHECKING = False
@@ -20,7 +19,7 @@ SCHEMA = {
 
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """The values of `fields`. Raises GitError."""
-    repository = repository_of(event)
+    repository = event.repo
     found: dict[str, object] = {}
     for field in fields:
         if field == "root":

@@ -1,6 +1,5 @@
 """The schemas of all namespaces in one place: what a condition may read at which trigger (design §6)."""
 
-from collections.abc import Mapping
 from importlib import import_module
 
 from ahp.facts.groups import ALL
@@ -26,7 +25,7 @@ def schema_all() -> dict[str, Entry]:
 def schema_for(trigger: str) -> dict[str, Entry]:
     """Full path → entry for the facts that `trigger` can have; facts it has only sometimes are `optional`.
 
-    The policy's own facts are added by its reader: `env_schema`, `command_schema`, and its limits as constants.
+    The policy's own facts are added by its reader: `env_schema`, and entries for its commands and limits.
     """
     found: dict[str, Entry] = {}
     for path, entry in schema_all().items():
@@ -53,28 +52,6 @@ def env_schema(names: list[str]) -> dict[str, Entry]:
     """Entries of the variables listed under `env_allow`."""
     entry = import_module(NAMESPACES["env"]).ENTRY
     return {full_path("env", name): dict(entry) for name in names}
-
-
-def command_schema(name: str, extract: Mapping[str, str]) -> dict[str, Entry]:
-    """Entries of a command fact: what every command tells, and its extracted fields (field → type).
-
-    All are optional: the command may not be accepted, not start, or take too long.
-    """
-    fields: dict[str, Entry] = {
-        "exit_code": {"type": "int", "doc": "its exit status; 128 + n after signal n"},
-        "count": {"type": "int", "min": 0, "doc": "findings, else entries of the output; with `parse: exit` 0 or 1"},
-        "findings": {"type": "list[record]", "fields": FINDING, "doc": "what it found, with the place"},
-        **{field: {"type": kind, "doc": "extracted from its output"} for field, kind in extract.items()},
-    }
-    return {full_path(name, field): {**entry, "optional": True} for field, entry in fields.items()}
-
-
-FINDING: dict[str, Entry] = {
-    "file": {"type": "str", "doc": "relative to the root where it lies below it; empty when the tool names none"},
-    "line": {"type": "int", "min": 0, "doc": "from 1; 0 when the tool names none"},
-    "message": {"type": "str", "doc": "what the tool says"},
-    "rule": {"type": "str", "doc": "the tool's name for the kind of finding; may be empty"},
-}
 
 
 def full_path(namespace: str, field: str) -> str:

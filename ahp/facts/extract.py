@@ -1,0 +1,63 @@
+"""Facts taken out of a command's output (design §4): an expression of the condition language over `output`."""
+
+from ahp.conditions.evaluate import Builder
+from ahp.conditions.lexical import Refused
+from ahp.conditions.parse import parse
+from ahp.conditions.schema import Schema
+from ahp.conditions.typed import Checker
+from ahp.conditions.unknown import FAULTS, MISSING
+from ahp.facts.absent import Absent
+from ahp.system.errors import AhpError
+
+OUTPUT_TYPES = {
+    "json": {"type": "any"},
+    "lines": {"type": "list[str]"},
+    "exit": {"type": "int"},
+    "junit": {"type": "any"},
+    "sarif": {"type": "any"},
+}
+_KINDS: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "str": (str,),
+    "list[str]": (list, tuple),
+}
+_EMPTY: dict[str, object] = {"int": 0, "float": 0.0, "bool": False, "str": "", "list[str]": []}
+_LENGTH = 100_000
+
+
+class ExtractError(AhpError):
+    """An `extract` expression that is not in the language, or asks of the output what it cannot hold."""
+
+
+def plan(expression: str, parse_as: str) -> object:
+    """The plan of an expression over `output`, whose type follows from `parse:`. Raises ExtractError."""
+    try:
+        return Checker(Schema({"output": OUTPUT_TYPES[parse_as]}), {}, {}, None).expr(parse(expression)).plan
+    except Refused as refused:
+        raise ExtractError(f"`{expression[:200]}`: {refused}") from None
+
+
+def value(built: object, kind: str, output: object) -> object:
+    """The expression's value for one output, as a fact of type `kind`; Absent when the output does not hold it."""
+    try:
+        found = Builder({"output": 0}).build(built)([output])
+    except (*FAULTS, OverflowError, RecursionError):
+        return Absent("the output does not hold it")
+    if found is MISSING:
+        return Absent("the output does not hold it")
+    if kind == "int" and isinstance(found, float) and found.is_integer():
+        found = int(found)
+    if not isinstance(found, _KINDS[kind]) or (isinstance(found, bool) and kind != "bool"):
+        return Absent(f"the output has a {type(found).__name__} there, not {kind}")
+    if isinstance(found, list | tuple):
+        if len(found) > _LENGTH or not all(isinstance(item, str) for item in found):
+            return Absent("the output has no list of texts there")
+        return list(found)
+    return float(found) if kind == "float" else found  # type: ignore[arg-type]
+
+
+def empty(kind: str) -> object:
+    """What a fact of type `kind` is when the command had nothing to look at."""
+    return _EMPTY[kind]

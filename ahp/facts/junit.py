@@ -1,0 +1,98 @@
+"""JUnit XML, in the dialects of pytest, surefire, jest, gotestsum and their kin (design §6)."""
+
+from ahp.facts import xmltext
+from ahp.facts.absent import Absent
+
+_NAME_LIMIT = 500
+_BAD = ("failure", "error")
+
+
+class Case:
+    """A test case that failed: its name (`module.Class::name`), its place if the report tells, what it said."""
+
+    __slots__ = ("line", "message", "name", "path")
+
+    def __init__(self, name: str, path: str, line: int, message: str) -> None:
+        self.name, self.path, self.line, self.message = name, path, line, message
+
+
+class Report:
+    """What a report counts. `failed` are the cases with a failure or an error, `duration` is in seconds."""
+
+    __slots__ = ("declared_failed", "declared_total", "duration", "failed", "skipped", "total")
+
+    def __init__(self) -> None:
+        self.total = self.skipped = 0
+        self.failed: list[Case] = []
+        self.duration = 0.0
+        self.declared_total = self.declared_failed = 0
+
+    @property
+    def failed_count(self) -> int:
+        """Failures and errors; what the suites declare when that is more than the cases show (a crashed worker)."""
+        return max(len(self.failed), self.declared_failed)
+
+
+def parse(data: bytes, where: str) -> Report:
+    """The report in `data`. Raises Absent, with `where` and the line, for what is no JUnit XML."""
+    report = Report()
+    case = _Current()
+
+    def start(name: str, attributes: dict[str, str], around: list[str]) -> None:
+        if name == "testsuite" and "testsuite" not in around:
+            # Suites inside suites are counted in the outer one; reading both would count twice.
+            report.declared_failed += _number(attributes, "failures") + _number(attributes, "errors")
+            report.declared_total += _number(attributes, "tests")
+            report.duration += _seconds(attributes)
+        elif name == "testcase":
+            case.begin(attributes)
+            report.total += 1
+        elif name == "skipped" and around[-1:] == ["testcase"]:
+            report.skipped += case.once("skipped")
+        elif name in _BAD and around[-1:] in (["testcase"], ["testsuite"]):
+            if around[-1] == "testsuite":
+                case.begin({"name": "set-up of the suite"})
+            if case.once("failed"):
+                report.failed.append(case.failed(attributes))
+
+    root = xmltext.read(data, where, start)
+    if root not in ("testsuites", "testsuite"):
+        raise Absent(f"{where}: the root is <{root[:40]}>, not <testsuites>; is it JUnit XML?")
+    report.total = max(report.total, report.declared_total)
+    return report
+
+
+class _Current:
+    """The case being read."""
+
+    def __init__(self) -> None:
+        self.attributes: dict[str, str] = {}
+        self.seen: set[str] = set()
+
+    def begin(self, attributes: dict[str, str]) -> None:
+        self.attributes, self.seen = attributes, set()
+
+    def once(self, what: str) -> bool:
+        """True the first time `what` is said of this case."""
+        first = what not in self.seen
+        self.seen.add(what)
+        return first
+
+    def failed(self, attributes: dict[str, str]) -> Case:
+        group, name = self.attributes.get("classname", ""), self.attributes.get("name", "")
+        full = (f"{group}::{name}" if group else name)[:_NAME_LIMIT]
+        line = _number(self.attributes, "line")
+        return Case(full, self.attributes.get("file", ""), line, attributes.get("message", "")[:_NAME_LIMIT])
+
+
+def _number(attributes: dict[str, str], name: str) -> int:
+    text = attributes.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
+
+
+def _seconds(attributes: dict[str, str]) -> float:
+    try:
+        seconds = float(attributes.get("time", "0").replace(",", ""))
+    except ValueError:
+        return 0.0
+    return seconds if 0 <= seconds < 1e9 else 0.0

@@ -1,0 +1,108 @@
+"""Coverage reports: coverage.xml (Cobertura), coverage.json (coverage.py), lcov.  One definition for all (design §6):
+covered lines plus covered branches, of all lines plus all branches.
+"""
+
+import json
+import re
+
+from ahp.facts import xmltext
+from ahp.facts.absent import Absent
+
+_CONDITIONS = re.compile(r"\((\d{1,9})/(\d{1,9})\)")
+
+
+class Counts:
+    """Covered and existing lines and branches."""
+
+    __slots__ = ("branches", "covered_branches", "covered_lines", "lines")
+
+    def __init__(self, covered_lines: int, lines: int, covered_branches: int, branches: int) -> None:
+        self.covered_lines, self.lines = covered_lines, lines
+        self.covered_branches, self.branches = covered_branches, branches
+
+    def percent(self, where: str) -> float:
+        """0 to 100. Raises Absent when the report measures nothing, or more than there is."""
+        covered, existing = self.covered_lines + self.covered_branches, self.lines + self.branches
+        if not existing:
+            raise Absent(f"{where} measures no lines")
+        if self.covered_lines > self.lines or self.covered_branches > self.branches:
+            raise Absent(f"{where} claims more covered lines than there are")
+        return 100.0 * covered / existing
+
+
+def parse(data: bytes, where: str) -> float:
+    """Percent of lines plus branches in any of the three formats. Raises Absent with `where` and the line."""
+    start = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if start == b"<":
+        return _xml(data, where).percent(where)
+    if start == b"{":
+        return _json(data, where).percent(where)
+    return _lcov(data, where).percent(where)
+
+
+def _xml(data: bytes, where: str) -> Counts:
+    declared: dict[str, str] = {}
+    counted = Counts(0, 0, 0, 0)
+
+    def start(name: str, attributes: dict[str, str], around: list[str]) -> None:
+        if name == "coverage" and not around:
+            declared.update(attributes)
+        # Lines stand under their class, and some tools repeat them under its methods.
+        elif name == "line" and around[-2:] == ["class", "lines"]:
+            counted.lines += 1
+            counted.covered_lines += attributes.get("hits", "0").strip("0") != ""
+            branches = _CONDITIONS.search(attributes.get("condition-coverage", ""))
+            if branches:
+                counted.covered_branches += int(branches[1])
+                counted.branches += int(branches[2])
+
+    root = xmltext.read(data, where, start)
+    if root != "coverage":
+        raise Absent(f"{where}: the root is <{root[:40]}>, not <coverage>; is it a Cobertura report?")
+    names = ("lines-covered", "lines-valid", "branches-covered", "branches-valid")
+    numbers = [declared.get(name, "") for name in names]
+    if all(number.isascii() and number.isdigit() and len(number) < 12 for number in numbers):
+        return Counts(*map(int, numbers))
+    return counted
+
+
+def _json(data: bytes, where: str) -> Counts:
+    try:
+        totals = json.loads(data)["totals"]
+        numbers = [totals["covered_lines"], totals["num_statements"]]
+        numbers += [totals.get("covered_branches", 0), totals.get("num_branches", 0)]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Absent(f"{where}: no coverage.json of coverage.py ({type(error).__name__}: {str(error)[:80]})") from None
+    if not all(type(number) is int and 0 <= number < 1e12 for number in numbers):
+        raise Absent(f"{where}: its totals are no whole numbers")
+    return Counts(*numbers)
+
+
+def _lcov(data: bytes, where: str) -> Counts:
+    """Sums of the records; a file that stands in several (one a test) counts once, with its best hits."""
+    lines: dict[tuple[bytes, bytes], bool] = {}
+    branches: dict[tuple[bytes, bytes], bool] = {}
+    totals = dict.fromkeys((b"LH", b"LF", b"BRH", b"BRF"), 0)
+    source = b""
+    complete = True
+    for number, line in enumerate(data.splitlines(), 1):
+        key, _, value = line.strip().partition(b":")
+        if key == b"SF":
+            source, complete = value, False
+        elif key == b"end_of_record":
+            complete = True
+        elif key in totals and value.isdigit() and len(value) < 12:
+            totals[key] += int(value)
+        elif key == b"DA" and value.count(b",") >= 1:
+            at, hits = value.split(b",")[:2]
+            lines[source, at] = lines.get((source, at), False) or hits.strip(b"0") != b""
+        elif key == b"BRDA" and value.count(b",") == 3:
+            at, taken = value.rsplit(b",", 1)
+            branches[source, at] = branches.get((source, at), False) or taken.strip(b"0") not in (b"", b"-")
+        elif number == 1 and key not in (b"TN", b""):
+            raise Absent(f"{where}: neither XML, JSON nor lcov")
+    if not complete:
+        raise Absent(f"{where}: cut off: the last record has no end_of_record")
+    line_counts = (sum(lines.values()), len(lines)) if lines else (totals[b"LH"], totals[b"LF"])
+    branch_counts = (sum(branches.values()), len(branches)) if branches else (totals[b"BRH"], totals[b"BRF"])
+    return Counts(*line_counts, *branch_counts)
