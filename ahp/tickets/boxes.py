@@ -6,7 +6,8 @@ closed hides nothing, so that no stray mark can empty a checklist.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from ahp.tickets import ids
 
@@ -40,8 +41,7 @@ _KEYWORDS = {  # Monoco's headings; English by whole words, Chinese anywhere in 
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(NamedTuple):
     """One item of a checklist. `section` is one of SECTIONS or ""; `id` is written by its author, or its place in
     its section: `acceptance-2`."""
 
@@ -97,6 +97,7 @@ def scan(body: str, first_line: int, issue_id: str = "") -> list[Box]:
     return boxes
 
 
+@lru_cache(256)  # thousands of tickets share a handful of headings
 def _section(title: str) -> str:
     lower = title.lower()
     words = set(_WORDS.findall(lower))

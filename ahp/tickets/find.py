@@ -77,11 +77,15 @@ class Tickets:
     def at(self, path: str) -> Ticket:
         """The ticket in the file `path`, read once. Raises NoTicket when the view has no such file, TicketError."""
         if path not in self._known:
-            data = self.view.read(path)
-            if data is None:
-                raise NoTicket(path, 0, "the ticket is gone")
-            self._known[path] = read(path, data)
+            self._known[path] = self.once(path)
         return self._known[path]
+
+    def once(self, path: str) -> Ticket:
+        """The same, not kept: for who looks at thousands."""
+        data = self.view.read(path)
+        if data is None:
+            raise NoTicket(path, 0, "the ticket is gone")
+        return read(path, data)
 
     def referred(self, reference: str) -> Ticket | None:
         """The ticket that another one refers to (`FEAT-1`, `#FEAT-1`, `project::FEAT-1`), None when there is none.

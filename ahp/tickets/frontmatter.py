@@ -5,7 +5,7 @@ Scalars stay text: a ticket's id, dates and titles are words, whatever YAML woul
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -18,8 +18,7 @@ _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _BOM = "\ufeff"
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """A value: text, a list of nodes or a mapping of nodes. `start` and `end` are offsets into the ticket's text."""
 
     value: "str | list[Node] | dict[str, Node] | None"

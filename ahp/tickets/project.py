@@ -1,0 +1,80 @@
+"""The tickets of the repository around the current folder, as its work tree has them: read, told, made."""
+
+import os
+
+from ahp.system import clock, environ, git
+from ahp.system.errors import AhpError
+from ahp.system.view import WorkTreeView
+from ahp.tickets import dependencies, template
+from ahp.tickets.current import named
+from ahp.tickets.errors import TicketError
+from ahp.tickets.find import Tickets
+from ahp.tickets.ticket import Ticket, tally
+
+
+class Project:
+    """A work tree and its tickets. Raises NotARepository, AhpError in a bare repository."""
+
+    def __init__(self, folder: str) -> None:
+        repo = git.discover(folder, environ.current())
+        if not repo.root:
+            raise AhpError("a bare repository has no work tree to keep tickets in")
+        self.root = repo.root
+        self.tickets = Tickets(WorkTreeView(repo))
+
+    def create(self, kind: str, title: str, needs: tuple[str, ...] = (), criticality: str = "") -> str:
+        """Writes the next ticket of a kind and gives its path. Raises TicketError, AhpError; never over a file."""
+        stamp = clock.iso(clock.now())
+        _, path, text = template.new_ticket(self.tickets, kind, title, stamp, needs, criticality)
+        place = f"{self.root}/{path}"
+        try:
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            with open(place, "x", encoding="utf-8", newline="") as file:
+                file.write(text)
+        except OSError as error:
+            raise AhpError(f"cannot write {path}: {error.strerror}") from None
+        return path
+
+    def summaries(self, closed: bool = False) -> tuple[list[dict[str, object]], list[str]]:
+        """A row a ticket (id, type, status, stage, done, total, title, path), and what could not be read."""
+        rows: list[dict[str, object]] = []
+        faults: list[str] = []
+        for path in self.tickets.paths():
+            try:
+                ticket = self.tickets.once(path)
+            except TicketError as error:
+                faults.append(str(error))
+                continue
+            if closed or not ticket.is_done:
+                rows.append(_row(ticket))
+        return rows, faults
+
+    def detail(self, issue: str) -> dict[str, object]:
+        """One ticket whole: its row, what it waits for, its files and its boxes. Raises TicketError."""
+        ticket = self.tickets.get(named(issue))
+        return {
+            **_row(ticket),
+            "criticality": ticket.criticality,
+            "dependencies": list(ticket.dependencies),
+            "unmet_dependencies": dependencies.unmet(self.tickets, ticket),
+            "dependency_cycles": dependencies.cycles(self.tickets, ticket),
+            "files": list(ticket.files),
+            "boxes": [
+                {"id": box.id, "section": box.section, "state": box.state, "line": box.line, "text": box.text}
+                for box in ticket.boxes
+            ],
+        }
+
+
+def _row(ticket: Ticket) -> dict[str, object]:
+    counts = tally(ticket.boxes)
+    return {
+        "id": ticket.id,
+        "type": ticket.type,
+        "status": ticket.status,
+        "stage": ticket.stage,
+        "done": counts["done"],
+        "total": counts["total"],
+        "title": ticket.title,
+        "path": ticket.path,
+    }
