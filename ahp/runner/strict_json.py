@@ -1,0 +1,76 @@
+"""JSON out of a model's mouth: read strictly, found in linear time, never raising anything but ValueError."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+# A string always matches once begun, closed or not (possessive, so no way back): one pass whatever the text.
+_TOKEN = re.compile(r'[{}]|"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_MAX_TOKENS = 200_000
+_MAX_DEPTH = 100
+_MAX_SPANS = 1_000
+
+
+class Span(NamedTuple):
+    """Where an object stands in a text: `text[start:end]`; `closed` is false when the text ends inside it."""
+
+    start: int
+    end: int
+    closed: bool
+
+
+def load(text: str) -> Any:
+    """The one JSON value that `text` is.
+
+    Raises ValueError for anything else: text around it, duplicate keys, NaN and Infinity, nesting that the
+    parser cannot follow, numbers longer than Python reads.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def load_object(text: str) -> dict[str, Any]:
+    """As `load`, and the value is an object. Raises ValueError."""
+    stripped = text.strip()
+    if not (stripped.startswith("{") and stripped.endswith("}")):
+        raise ValueError("not one JSON object")
+    value = load(stripped)
+    assert isinstance(value, dict)
+    return value
+
+
+def spans(text: str) -> Iterator[Span]:
+    """The outermost `{…}` of a text in order, braces inside JSON strings aside. Linear: gives up on absurd texts."""
+    tokens = _MAX_TOKENS
+    at = found = 0
+    while (start := text.find("{", at)) >= 0 and found < _MAX_SPANS:
+        depth = 0
+        end = len(text)
+        for token in _TOKEN.finditer(text, start):
+            tokens -= 1
+            mark = text[token.start()]
+            depth += (mark == "{") - (mark == "}")
+            if depth == 0 or depth > _MAX_DEPTH or tokens <= 0:
+                end = token.end()
+                break
+        if tokens <= 0:
+            return
+        found += 1
+        closed = depth == 0
+        yield Span(start, end, closed)
+        # Past an unclosed brace the search goes on: a lone "{" in prose must not hide the plan behind it.
+        at = end if closed or depth > _MAX_DEPTH else start + 1
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
+        raise ValueError("duplicate key")
+    return mapping
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is not JSON")
