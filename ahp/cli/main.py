@@ -3,7 +3,7 @@
 0 allowed, 1 the policy refuses, 2 ahp could not judge (usage, invalid policy, internal error).
 """
 
-import importlib
+import importlib.util
 import os
 import sys
 import traceback
