@@ -97,7 +97,7 @@ def _same_items(rule: Rule, other: Rule) -> bool:
 
 def _speaks_for(rule: Rule, other: Rule, found: Found) -> None:
     if is_weaker(rule, other):
-        extra = _namespaces(rule) - _namespaces(other) - {"limits"}
+        extra = _namespaces(rule, without=other) - _namespaces(other)
         if other.locked or extra or rule.layer != other.layer:
             return
     if compare.stricter(rule.condition, other.condition) == "equal":
@@ -107,5 +107,8 @@ def _speaks_for(rule: Rule, other: Rule, found: Found) -> None:
     found.add(rule, other, "its condition includes that rule's")
 
 
-def _namespaces(rule: Rule) -> set[str]:
-    return {path.partition(".")[0] for path in rule.condition.reads}
+def _namespaces(rule: Rule, without: Rule | None = None) -> set[str]:
+    """The namespaces its conjuncts read, limits aside; `without` those that the other rule has, too."""
+    common = compare.conjuncts(without.condition) if without is not None else frozenset()
+    parts = compare.namespaces(rule.condition)
+    return {space for part, spaces in parts.items() if part not in common for space in spaces}

@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ahp.policy.rule import Policy
     from ahp.protocol.actor import Actor
+    from ahp.protocol.event import Event
 
 _LIMIT = 1 << 20
+_NAMED_LIMIT = 64 << 20
 
 
 class Untrusted(AhpError):
@@ -61,21 +64,55 @@ def accepted(folder: str) -> "dict[str, dict[str, str]]":
     return found
 
 
-def is_trusted(folder: str, command_digest: str) -> bool:
-    """Whether a person accepted the command with this digest."""
-    return command_digest in accepted(folder)
+def checker(event: "Event") -> "Callable[[dict[str, Any]], bool]":
+    """Asks of a command's spec whether it may run in the event's work tree; the list is read once, at the first."""
+    known: list[dict[str, dict[str, str]]] = []
+
+    def trusted(spec: "dict[str, Any]") -> bool:
+        if not known:
+            known.append(accepted(event.journal))
+        return digest(spec, in_folder(event.root)) in known[0]
+
+    return trusted
+
+
+def in_folder(root: str) -> "Callable[[str], bytes | None]":
+    """Reads a file below `root`; None for what is no regular file of readable size."""
+
+    def read(path: str) -> bytes | None:
+        try:
+            return files.read(root + "/" + path, _NAMED_LIMIT)
+        except AhpError:
+            return None
+
+    return read
 
 
 def accept(folder: str, commands: "dict[str, str]", actor: "Actor") -> None:
     """Adds commands, by name with their digest, to those that may run. Raises Untrusted unless `actor` is a person."""
-    if actor.kind != "human":
-        raise Untrusted(f"only a person can trust a command; {actor} cannot. Ask one to run: ahp trust")
+    refuse_others(actor)
     files.make_dirs(folder)
     with files.Lock(folder + "/trust.lock", 2.0):
         known = accepted(folder)
         for name, command_digest in commands.items():
             known[command_digest] = {"name": name, "by": str(actor), "at": clock.iso(clock.now())}
         files.replace(folder + "/trust.json", jsontext.encode(known).encode())
+
+
+def refuse_others(actor: "Actor") -> None:
+    """Raises Untrusted unless `actor` is a person."""
+    if actor.kind != "human":
+        raise Untrusted(f"only a person can trust a command; {actor} cannot. Ask one to run: ahp trust")
+
+
+def commands(policy: "Policy") -> "dict[str, dict[str, Any]]":
+    """Every command that the policy may run, by a name for people: `facts.NAME`, `rule KEY`."""
+    found = {f"facts.{name}": field.value.model_dump() for name, field in policy.raw.facts.items()}
+    for rule in policy.rules:
+        action = rule.raw.get("action")
+        if action is not None and action.type == "run":
+            found[f"rule {rule.key}"] = action.model_dump()
+    return found
 
 
 def forget(folder: str) -> None:

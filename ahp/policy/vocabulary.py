@@ -8,9 +8,10 @@ from typing import Any
 from zoneinfo import available_timezones
 
 from ahp.conditions.schema import Schema
-from ahp.facts import schemas
+from ahp.facts import extract, schemas
 from ahp.facts.registry import NAMESPACES
-from ahp.policy.merge import RawPolicy
+from ahp.policy.merge import Field, RawPolicy
+from ahp.policy.models import Command
 from ahp.policy.problems import Problem, nearest
 from ahp.protocol.triggers import TRIGGERS
 
@@ -79,8 +80,7 @@ class Vocabulary:
             if entry is not None:
                 entries[f"limits.{name}"] = entry
         for name, field in self.raw.facts.items():
-            types = {extra: extract.type for extra, extract in field.value.extract.items()}
-            entries.update(schemas.command_schema(name, types))
+            entries.update(command_entries(name, field.value))
         return entries
 
     @cached_property
@@ -118,6 +118,7 @@ class Vocabulary:
                 for extra in field.value.extract
                 if not _NAME.match(extra)
             ]
+            problems += _bad_extracts(field)
         for name, field in self.raw.environment.items():
             if name in ("default", DEVELOPMENT):
                 what = f"`{name}` is what holds when no environment does; leave it out"
@@ -164,6 +165,16 @@ class Vocabulary:
         return problems
 
 
+def _bad_extracts(field: Field) -> list[Problem]:
+    problems = []
+    for name, taken in field.value.extract.items():
+        try:
+            extract.plan(taken.value, field.value.parse)
+        except extract.ExtractError as error:
+            problems.append(Problem(field.place, f"`extract`: `{name[:60]}`: {error}"))
+    return problems
+
+
 def leaves_root(path: str) -> bool:
     """Whether a path from the root of a repository points outside it."""
     return path.startswith(("/", "~")) or ".." in path.split("/") or "\0" in path
@@ -174,9 +185,9 @@ def where(path: str) -> list[str]:
     return [name for name in schemas.where(path) if name in TRIGGERS]
 
 
-def _limit_entry(value: object) -> Entry | None:
+def _limit_entry(value: Any) -> Entry | None:
     """The schema entry of a limit; one by environment has the bounds of its values. None when types mix."""
-    values = list(value.values()) if isinstance(value, dict) else [value]
+    values: list[Any] = list(value.values()) if isinstance(value, dict) else [value]
     kinds = {"list[str]" if isinstance(item, list) else type(item).__name__ for item in values}
     if kinds == {"int", "float"}:
         kinds = {"float"}
@@ -186,3 +197,20 @@ def _limit_entry(value: object) -> Entry | None:
     if entry["type"] in ("int", "float"):
         entry.update(min=min(values), max=max(values))
     return entry
+
+
+def command_entries(name: str, command: Command) -> dict[str, Entry]:
+    """What a command fact gives: `exit_code`, `count`, `findings`, and what it extracts.
+
+    All are optional: the command may not be accepted, not start, or take too long.
+    """
+    text = {"type": "str"}
+    finding = {"path": text, "line": {"type": "int", "min": 0}, "message": text}
+    entries: dict[str, Entry] = {
+        "exit_code": {"type": "int", "doc": "its exit status; 128 + n after signal n"},
+        "count": {"type": "int", "min": 0, "doc": "findings, else entries of its output"},
+        "findings": {"type": "list[record]", "fields": finding, "doc": "what it found, with the place"},
+    }
+    for extra, taken in command.extract.items():
+        entries[extra] = {"type": taken.type, "doc": f"{taken.value} of its output"}
+    return {f"{name}.{extra}": {**entry, "optional": True} for extra, entry in entries.items()}

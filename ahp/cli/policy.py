@@ -1,0 +1,121 @@
+"""`ahp policy`: lint, show, schema and diff."""
+
+import json
+import os
+from typing import Any
+
+import click
+
+from ahp.policy.problems import PolicyError, Problem
+
+_FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+
+
+@click.group()
+def command() -> None:
+    """Lint, show, describe and compare policies."""
+
+
+@command.command()
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False))
+@_FORMAT
+def lint(file: str | None, form: str) -> int:
+    """Check the policy of this folder, or FILE by itself, without a time limit, and give advice.
+
+    Exit code 0 for a valid policy, advice or not; 2 for one that is refused.
+    """
+    from ahp.policy.lint import advise
+
+    try:
+        policy = _file(file) if file else _here()
+    except PolicyError as error:
+        _say_problems(error.problems, [], form)
+        return 2
+    _say_problems([], advise(policy), form)
+    return 0
+
+
+def _file(path: str) -> Any:
+    from ahp.policy import compile as compiling
+    from ahp.policy import layers
+    from ahp.policy.sources import TextSource
+    from ahp.policy.yamltext import MAX_BYTES
+    from ahp.system import files
+
+    policy = layers.load(TextSource(files.read(os.path.abspath(path), MAX_BYTES) or b"", path))
+    compiling.verify(policy)
+    return policy
+
+
+def _here() -> Any:
+    """The policy of the current folder, compiled and stored, so that hooks need not compare the evaluators again."""
+    from ahp.hosts.events import dry_event
+    from ahp.policy import compile as compiling
+
+    event = dry_event("session-start")
+    return compiling.build(event.root, event.journal, event.user_policy)[0]
+
+
+def _say_problems(problems: list[Problem], advice: list[Problem], form: str) -> None:
+    if form == "json":
+        found = {"valid": not problems, "problems": _plain(problems), "advice": _plain(advice)}
+        click.echo(json.dumps(found, ensure_ascii=False))
+        return
+    for problem in problems:
+        click.echo(str(problem))
+    for problem in advice:
+        click.echo(f"{problem}  (advice)")
+
+
+def _plain(problems: list[Problem]) -> list[dict[str, object]]:
+    return [{**problem.place._asdict(), "what": problem.what, "mended": problem.mended} for problem in problems]
+
+
+@command.command()
+@_FORMAT
+def show(form: str) -> int:
+    """Print the merged policy, with the layer that each part comes from."""
+    from ahp.policy import show as showing
+
+    described = showing.describe(_here())
+    if form == "json":
+        click.echo(json.dumps(described, ensure_ascii=False, indent=2))
+    else:
+        click.echo("\n".join(showing.lines(described)))
+    return 0
+
+
+@command.command()
+def schema() -> int:
+    """Print the JSON Schema of hooks.yaml, for editors."""
+    from ahp.policy.jsonschema import schema as made
+
+    click.echo(json.dumps(made(), indent=2))
+    return 0
+
+
+@command.command()
+@click.argument("ref", default="HEAD")
+@_FORMAT
+def diff(ref: str, form: str) -> int:
+    """Compare the project's policy at the commit REF with the one in the work tree, rule by rule.
+
+    What cannot be shown to be as strict is marked `unknown`.
+    """
+    from ahp.hosts.events import repository_here
+    from ahp.policy import layers
+    from ahp.policy.diff import compare
+    from ahp.policy.sources import FileSource, TreeSource
+    from ahp.system.view import CommitView
+
+    repo = repository_here()
+    old = layers.load(TreeSource(CommitView(repo, ref), ref))
+    changes = compare(old, layers.load(FileSource(repo.root)))
+    if form == "json":
+        keys = ("trigger", "key", "part", "verdict", "detail")
+        found = [{**{key: getattr(c, key) for key in keys}, "position": str(c.place)} for c in changes]
+        click.echo(json.dumps(found, ensure_ascii=False))
+    else:
+        for change in changes:
+            click.echo(f"{change.verdict}: {change.key} at {change.trigger}: {change.part}: {change.detail}")
+    return 0

@@ -1,0 +1,93 @@
+"""Control actions: what a rule changes instead of refusing (design §4; seed 002 §2.2)."""
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+
+from ahp.policy.keys import Keys
+from ahp.policy.values import Duration, Scalar, Text
+
+
+class SetAction(Keys):
+    """Gives an argument of the tool call, or the commit message, a value."""
+
+    type: Literal["set"]
+    """`set`"""
+    target: Text
+    """What changes: `tool.input.NAME` or `commit.message`."""
+    value: Scalar | list[Scalar] | dict[str, Scalar]
+    """Its new value."""
+
+
+class ClampAction(Keys):
+    """Brings a number of the tool call into bounds."""
+
+    type: Literal["clamp"]
+    """`clamp`"""
+    target: Text
+    """What changes: `tool.input.NAME`."""
+    min: int | float | None = None
+    """The smallest value let through."""
+    max: int | float | None = None
+    """The largest value let through."""
+
+    @model_validator(mode="after")
+    def _bounds(self) -> "ClampAction":
+        if self.min is None and self.max is None:
+            raise ValueError("`clamp` needs `min` or `max`")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError("`min` is above `max`")
+        return self
+
+
+class ReplaceAction(Keys):
+    """Replaces every match of a regular expression in a text."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    type: Literal["replace"]
+    """`replace`"""
+    target: Text
+    """What changes: `tool.input.NAME` or `commit.message`."""
+    pattern: Text
+    """An RE2 regular expression."""
+    with_: Annotated[str, Field(alias="with", max_length=4096)]
+    r"""What stands in its place; `\1` is the first group."""
+
+
+class AppendAction(Keys):
+    """Adds text to an argument of the tool call or to the commit message."""
+
+    type: Literal["append"]
+    """`append`"""
+    target: Text
+    """What changes: `tool.input.NAME` or `commit.message`."""
+    value: Scalar
+    """What is added at the end; to a list, as one more item."""
+
+
+class RunAction(Keys):
+    """Runs a fixer, once a person accepted it with `ahp trust`; in git hooks it changes the work tree and refuses."""
+
+    type: Literal["run"]
+    """`run`"""
+    command: Annotated[list[Text], Field(min_length=1, max_length=256)]
+    """The program and its arguments, one text each; no shell reads them."""
+    directory: Text = "."
+    """Where it runs, from the root of the repository."""
+    timeout: Duration = 60.0
+    """After this long the whole process tree is ended."""
+
+
+class SplitAction(Keys):
+    """Answers with the change cut into batches and lets it go on."""
+
+    type: Literal["split_suggestion"]
+    """`split_suggestion`"""
+    max_batch: Annotated[int, Field(ge=1, le=100_000)]
+    """The largest batch, in files."""
+
+
+Action = Annotated[
+    SetAction | ClampAction | ReplaceAction | AppendAction | RunAction | SplitAction, Field(discriminator="type")
+]

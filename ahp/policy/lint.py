@@ -1,0 +1,55 @@
+"""Advice on a valid policy: what is allowed but seldom meant (design §4; seed 002 §4.2)."""
+
+from ahp.policy.problems import Place, Problem
+from ahp.policy.rule import Policy, Rule
+from ahp.protocol.triggers import TRIGGERS
+
+
+def advise(policy: Policy) -> list[Problem]:
+    """Every piece of advice, sorted by place; the policy is valid all the same."""
+    advice = list(policy.advice)
+    for rule in policy.rules:
+        advice += _of_rule(rule)
+    advice += _softenings(policy) + _twins(policy)
+    if policy.raw.setting("mode") == "observe":
+        place = policy.raw.settings["mode"].place
+        advice.append(Problem(place, "`mode: observe` logs every signal and enforces none"))
+    return sorted(set(advice))
+
+
+def _of_rule(rule: Rule) -> list[Problem]:
+    trigger, place = TRIGGERS[rule.trigger], rule.raw.where("intensity")
+    levels = set(rule.intensity.values())
+    found = []
+    if levels == {"allow"}:
+        found.append(Problem(place, f"`{rule.key}` is `allow` everywhere; it never says anything"))
+    for level in sorted(levels - set(trigger.advised) - {"allow"}):
+        usual = " or ".join(trigger.advised)
+        found.append(Problem(place, f"`{level}` is unusual at {rule.trigger}; the protocol has {usual} there"))
+    if not rule.enabled:
+        found.append(Problem(rule.place, f"`{rule.key}` is not enabled"))
+    if rule.raw.get("on_missing") == "skip" and "block" in levels:
+        what = f"`{rule.key}` blocks, but lets everything pass where its facts are missing (`on_missing: skip`)"
+        found.append(Problem(rule.raw.where("on_missing"), what))
+    return found
+
+
+def _softenings(policy: Policy) -> list[Problem]:
+    found = []
+    for softening in policy.softened:
+        what = f"softening: where `{softening.weaker}` matches, the stronger `{softening.stronger}` is not heard"
+        found.append(Problem(softening.place, f"{what} ({softening.why})"))
+    return found
+
+
+def _twins(policy: Policy) -> list[Problem]:
+    """Rules that ask the same at one trigger: two signals for one fault."""
+    first: dict[tuple[str, str, str, str], Place] = {}
+    found = []
+    for rule in policy.rules:
+        each, when = rule.each.text if rule.each else "", rule.when.text if rule.when else ""
+        question = (rule.trigger, repr(rule.condition.plan), each, when)
+        earlier = first.setdefault(question, rule.place)
+        if earlier != rule.place:
+            found.append(Problem(rule.place, f"`{rule.key}` asks the same as the rule at {earlier}"))
+    return found

@@ -1,0 +1,100 @@
+"""The merged policy, with the layer that each part of it comes from (`ahp policy show`)."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ahp.policy.merge import Field
+from ahp.policy.rule import Policy, Rule, rule_digest
+from ahp.protocol.triggers import TRIGGERS
+
+
+def describe(policy: Policy, waivers: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """The policy as plain data: files in the order they apply, settings and rules with their layers.
+
+    Each rule has trigger, rule, level, condition, layer, position, digest, the keys that were given with their layers,
+    `refines`, `softened_by`, and the waivers of `waivers` (`{rule, subject, reason, approver, expires}`) that name it.
+    """
+    waived = list(waivers)
+    raw = policy.raw
+    named = {"limits": raw.limits, "environment": raw.environment, "facts": raw.facts, "reports": raw.reports}
+    return {
+        "files": list(raw.files),
+        "settings": {name: _field(field) for name, field in raw.settings.items()},
+        **{section: {name: _field(field) for name, field in fields.items()} for section, fields in named.items()},
+        "env_allow": list(policy.env_names),
+        "rules": [_rule(policy, rule, waived) for trigger in TRIGGERS for rule in _ordered(policy, trigger)],
+    }
+
+
+def _ordered(policy: Policy, trigger: str) -> list[Rule]:
+    return sorted((rule for rule in policy.rules if rule.trigger == trigger), key=lambda rule: rule.priority)
+
+
+def _field(field: Field) -> dict[str, Any]:
+    return {"value": _plain(field.value), "layer": field.layer, "position": str(field.key_place)}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
+        return value.model_dump(by_alias=True)
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+def _rule(policy: Policy, rule: Rule, waivers: list[Mapping[str, Any]]) -> dict[str, Any]:
+    given = {**rule.raw.oracle_fields, **rule.raw.fields}
+    return {
+        "trigger": rule.trigger,
+        "rule": rule.key,
+        "level": rule.intensity["default"] if len(rule.intensity) == 1 else dict(rule.intensity),
+        "condition": rule.condition.text,
+        "each": rule.each.text if rule.each else None,
+        "when": rule.when.text if rule.when else None,
+        "layer": rule.raw.layer,
+        "position": str(rule.place),
+        "digest": rule_digest(rule, policy),
+        "enabled": rule.enabled,
+        "keys": {name: _field(field) for name, field in given.items()},
+        "refines": policy.refines.get((rule.trigger, rule.key), {}),
+        "softened_by": [
+            softening.weaker
+            for softening in policy.softened
+            if (softening.trigger, softening.stronger) == (rule.trigger, rule.key)
+        ],
+        "waived": [dict(waiver) for waiver in waivers if waiver.get("rule") == rule.key],
+    }
+
+
+def lines(described: Mapping[str, Any]) -> list[str]:
+    """`describe` as lines for people: the files, the settings, then the rules by trigger."""
+    found = ["# " + ", then ".join(described["files"])] if described["files"] else ["# no policy file"]
+    for section in ("settings", "limits", "environment", "facts", "reports"):
+        for name, entry in described[section].items():
+            found.append(f"{_prefix(section)}{name}: {entry['value']}  [{entry['layer']}]")
+    trigger = ""
+    for rule in described["rules"]:
+        if rule["trigger"] != trigger:
+            trigger = rule["trigger"]
+            found += ["", trigger]
+        found += _rule_lines(rule)
+    return found
+
+
+def _prefix(section: str) -> str:
+    return "" if section == "settings" else f"{section}."
+
+
+def _rule_lines(rule: Mapping[str, Any]) -> list[str]:
+    level = rule["level"]
+    level = level if isinstance(level, str) else ", ".join(f"{name}: {word}" for name, word in level.items())
+    changed = {entry["layer"] for entry in rule["keys"].values()} - {rule["layer"]}
+    layer = rule["layer"] + "".join(f", changed by {name}" for name in sorted(changed))
+    flags = [name for name in ("shadow", "locked") if rule["keys"].get(name, {}).get("value")]
+    flags += [] if rule["enabled"] else ["not enabled"]
+    found = [f"  {rule['rule']}: {level}  [{layer}]" + (f"  ({', '.join(flags)})" if flags else "")]
+    found += [f"      each {rule['each']}"] if rule["each"] else []
+    found.append(f"      if {rule['condition']}")
+    found += [f"      when {rule['when']}"] if rule["when"] else []
+    found += [f"      refines {key}: {why}" for key, why in rule["refines"].items()]
+    found += [f"      softened by {key}" for key in rule["softened_by"]]
+    found += [f"      waived for {w.get('subject')} until {w.get('expires')}" for w in rule["waived"]]
+    return found
