@@ -1,7 +1,7 @@
 """`diff`: the lines the event adds and removes (design §6); empty, not absent, for a call that writes no text."""
 
 from ahp.facts.groups import CHANGE
-from ahp.protocol.errors import AhpError
+from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """How large changed files are now: asked only when a rule reads it, in as few questions to git as possible."""
 
-from ahp.protocol.errors import AhpError
+from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 import time
 
-from ahp.protocol.errors import AhpError
+from ahp.system.errors import AhpError
 from ahp.system import clock
 
 TYPE_CHECKING = False

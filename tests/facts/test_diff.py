@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ahp.facts import diff
-from ahp.protocol.errors import AhpError
+from ahp.system.errors import AhpError
 from ahp.system.view import WorkTreeView
 
 

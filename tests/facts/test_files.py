@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ahp.facts import files, sizes
-from ahp.protocol.errors import AhpError
+from ahp.system.errors import AhpError
 from ahp.system.view import CommitView, RangeView, WorkTreeView
 
 ALL = [f"files.{field}" for field in files.SCHEMA]
