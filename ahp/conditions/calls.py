@@ -129,7 +129,9 @@ def _default(checker: Checker, node: ast.Call) -> Typed:
     try:
         kind = join([fact.type, other.type])
     except SchemaError as error:
-        raise checker.refuse(node.args[1], "type", f"default() stands in with a value of the fact's type: {error}") from None
+        raise checker.refuse(
+            node.args[1], "type", f"default() stands in with a value of the fact's type: {error}"
+        ) from None
     assert kind is not None
     if kind.name == "any":
         return _typed(["default", fact.plan, other.plan], ANY, node)
@@ -158,7 +160,9 @@ def _pattern(checker: Checker, node: ast.Call) -> Typed:
     elif pattern.plan[0] == "fact" and pattern.plan[1] in checker.variants:
         values = [list(one) if isinstance(one, tuple) else one for one in checker.variants[pattern.plan[1]]]
     else:
-        raise checker.refuse(node.args[1], "pattern", f"the pattern of {name}() is a literal or a limit", "put it under limits:")
+        raise checker.refuse(
+            node.args[1], "pattern", f"the pattern of {name}() is a literal or a limit", "put it under limits:"
+        )
     for value in values:
         _compile(checker, node.args[1], name, value)
     return _typed([name, text.plan, pattern.plan, [] if pattern.is_const() else values], BOOL, node)

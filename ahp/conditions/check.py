@@ -10,6 +10,7 @@ from ahp.conditions import guards, plan, ranges
 from ahp.conditions.errors import ConditionError, Position, Problem
 from ahp.conditions.lexical import Refused
 from ahp.conditions.parse import parse
+from ahp.conditions.ranges import START
 from ahp.conditions.schema import MAX_CONDITION_COST, Schema, Type
 from ahp.conditions.typed import Checker
 
@@ -20,8 +21,9 @@ __all__ = ["Checked", "ConditionError", "Each", "Position", "Problem", "check", 
 class Checked:
     """A condition that was accepted: nothing else can be compiled.
 
-    `plan` is plain JSON data for `evaluate.build`; `reads` the fact paths it needs; `cost` its static cost; `advice` what may be
-    better said (unguarded facts). `constant` is True or False where the schema lets the condition have no other value, and
+    `plan` is plain JSON data for `evaluate.build`; `reads` the fact paths it needs; `cost` its static cost; `advice`
+    what may be better said (unguarded facts). `constant` is True or False where the schema lets the condition have no
+    other value, and
     `constant_problem` says why: an error in a policy, None where the author wrote the literal itself.
     """
 
@@ -39,7 +41,9 @@ class Checked:
 
 @dataclass(frozen=True)
 class Each:
-    """The clause `each: x in LIST` of a rule: the variable, the list's plan and reads, and the type of an item for `check(item=…)`."""
+    """The clause `each: x in LIST` of a rule: the variable, the list's plan and reads, and the type of an item for
+    `check(item=…)`.
+    """
 
     var: str
     text: str
@@ -61,9 +65,11 @@ def check(
 ) -> Checked:
     """The condition that `text` states, checked against `schema`.
 
-    `position` is where the text begins in its file; `item` names the variable of the rule's `each` and its type (`Each.item`);
-    `constants` are values by full path (limits) that become part of the plan; `variants` are all values that a limit which
-    differs by environment can have, so that those used as patterns are checked now. Raises ConditionError with every problem.
+    `position` is where the text begins in its file; `item` names the variable of the rule's `each` and its type
+    (`Each.item`);
+    `constants` are values by full path (limits) that become part of the plan; `variants` are all values that a limit
+    which differs by environment can have, so that those used as patterns are checked now. Raises ConditionError with
+    every problem.
     """
     checker = Checker(schema, constants or {}, variants or {}, item)
     try:
@@ -80,7 +86,7 @@ def check(
         built_plan,
         plan.reads(built_plan),
         plan.cost(built_plan),
-        tuple(guards.advice(tree, checker, position)),
+        _advice(built_plan, schema, position),
         verdict,
         _constant_problem(verdict, built_plan, position),
         dict(constants or {}),
@@ -109,9 +115,20 @@ def check_each(
     return Each(var, text, built, plan.reads(built), plan.cost(built), source.type.item)
 
 
+def _advice(built: plan.Plan, schema: Schema, position: Position | None) -> tuple[Problem, ...]:
+    words = {
+        "absent": ("may be absent, then the rule is undecidable", "guard it: has({0}) and …, or default({0}, …)"),
+        "null": ("may be null, then the rule is undecidable", "guard it: {0} is not None and …, or default({0}, …)"),
+    }
+    return tuple(
+        START.problem("unguarded", f"'{path}' {words[why][0]}", hint=words[why][1].format(path), position=position)
+        for path, why in guards.unguarded(built, schema)
+    )
+
+
 def _bounded(built: plan.Plan) -> plan.Plan:
     if plan.size(built) > plan.MAX_PLAN or plan.cost(built) > MAX_CONDITION_COST:
-        raise Refused("bound", "the condition is too large", ranges.START, "split the rule")
+        raise Refused("bound", "the condition is too large", START, "split the rule")
     return built
 
 
@@ -124,4 +141,4 @@ def _constant_problem(verdict: bool | None, built: plan.Plan, position: Position
     if verdict is None or built[0] == "const":
         return None
     word = "always" if verdict else "never"
-    return ranges.START.problem("constant", f"this condition is {word} true", position=position)
+    return START.problem("constant", f"this condition is {word} true", position=position)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ahp.protocol.errors import AhpError
+from ahp.system.errors import AhpError
 
 ERROR_TEXT = 500  # characters an error may have (design §5): hostile text must not flood a terminal or a log
 
@@ -26,8 +26,8 @@ class Position:
 class Problem:
     """One finding about a condition.
 
-    `kind` is one of syntax, name, type, pattern, bound, constant, enum, unguarded; `line` and `column` count from 1, in the
-    file when a position was given; `hint` says what to write instead, or is empty.
+    `kind` is one of syntax, name, type, pattern, bound, constant, enum, unguarded; `line` and `column` count from 1,
+    in the file when a position was given; `hint` says what to write instead, or is empty.
     """
 
     kind: str
@@ -70,9 +70,7 @@ class Place:
     line: int = 1
     column: int = 0
 
-    def problem(
-        self, kind: str, message: str, *, hint: str = "", position: Position | None = None
-    ) -> Problem:
+    def problem(self, kind: str, message: str, *, hint: str = "", position: Position | None = None) -> Problem:
         """The problem at this place, moved to where the condition stands in its file."""
         at = position or Position()
         line = at.line + self.line - 1

@@ -1,7 +1,8 @@
 """Plans become closures over a list of fact slots: the one evaluator in production (design §5).  [light]
 
-A plan is plain JSON data that `check` has constructed; its nodes are lists that begin with the operation's name. A closure takes
-the slots (one value a fact, MISSING where it is absent) and never changes them. Kleene's logic decides around what is unknown.
+A plan is plain JSON data that `check` has constructed; its nodes are lists that begin with the operation's name. A
+closure takes the slots (one value a fact, MISSING where it is absent) and never changes them. Kleene's logic decides
+around what is unknown.
 """
 
 from ahp.conditions import logic, values
@@ -15,7 +16,17 @@ if TYPE_CHECKING:
     Slots = list[Any]
     Closure = Callable[[Slots], Any]
 
-__all__ = ["MISSING", "PLAN_FORMAT", "Bound", "Missing", "PlanError", "Undecided", "build", "build_each", "set_deadline"]
+__all__ = [
+    "MISSING",
+    "PLAN_FORMAT",
+    "Bound",
+    "Missing",
+    "PlanError",
+    "Undecided",
+    "build",
+    "build_each",
+    "set_deadline",
+]
 
 PLAN_FORMAT = 1  # goes into the key of whatever caches plans
 
@@ -25,8 +36,9 @@ set_deadline = logic.set_deadline
 def build(plan: "Any", slots: "dict[str, int]") -> "Callable[[Slots], bool]":
     """The condition of a plan, as a function of the facts.
 
-    `slots` gives each fact's index in the list that the function takes. It returns True or False, raises Undecided with kind and
-    path, or Bound. Raises PlanError for anything `check` did not make. One thread at a time may call a built condition.
+    `slots` gives each fact's index in the list that the function takes. It returns True or False, raises Undecided
+    with kind and path, or Bound. Raises PlanError for anything `check` did not make. One thread at a time may call a
+    built condition.
     """
     test = _construct(plan, Builder(slots))
 
@@ -44,7 +56,8 @@ def build(plan: "Any", slots: "dict[str, int]") -> "Callable[[Slots], bool]":
 def build_each(
     list_plan: "Any", plan: "Any", var: str, slots: "dict[str, int]"
 ) -> "Callable[[Slots], tuple[list[Any], Undecided | None]]":
-    """The condition of a rule with `each: var in LIST`: the items it holds for, and the first item's doubt where it has no value.
+    """The condition of a rule with `each: var in LIST`: the items it holds for, and the first item's doubt where it
+    has no value.
 
     Raises Undecided when the list itself cannot be had, Bound, and PlanError as `build` does.
     """
@@ -72,7 +85,9 @@ def build_each(
 
 
 class Builder:
-    """What the closures of one condition share: the slots' indices, and a cell a loop variable for the item it is at."""
+    """What the closures of one condition share: the slots' indices, and a cell a loop variable for the item it is
+    at.
+    """
 
     __slots__ = ("cells", "slots")
 
@@ -85,7 +100,9 @@ class Builder:
         return self.cells.setdefault(var, [MISSING])
 
     def build(self, node: "Any") -> "Closure":
-        """The closure of one node. Raises PlanError for an unknown operation, KeyError and the like for a malformed one."""
+        """The closure of one node. Raises PlanError for an unknown operation, KeyError and the like for a malformed
+        one.
+        """
         maker = _MAKERS.get(node[0])
         if maker is None:
             raise PlanError("unknown operation in a plan")
@@ -111,7 +128,11 @@ def _construct(plan: "Any", builder: Builder) -> "Closure":
 
 
 def _named(
-    error: BaseException, plan: "Any", slots: "dict[str, int]", facts: "Slots", cells: "dict[str, list[Any]] | None" = None
+    error: BaseException,
+    plan: "Any",
+    slots: "dict[str, int]",
+    facts: "Slots",
+    cells: "dict[str, list[Any]] | None" = None,
 ) -> Undecided:
     if isinstance(error, Undecided) and error.path is not None:
         return error
@@ -119,7 +140,9 @@ def _named(
 
 
 def locate(plan: "Any", builder: Builder, facts: "Slots") -> "Undecided | None":
-    """Why a plan has no value for these facts: the innermost node that fails, and the fact behind it. Never on the fast path."""
+    """Why a plan has no value for these facts: the innermost node that fails, and the fact behind it. Never on the
+    fast path.
+    """
     try:
         builder.build(plan)(facts)
     except FAULTS as error:
@@ -148,20 +171,21 @@ def _evaluated(plan: "Any", builder: Builder, facts: "Slots") -> "list[Any]":
     return children(plan)
 
 
-# Where a node's operands stand; `and`, `or`, `list` and `call` hold theirs in a list. Every other node has nothing but operands.
-_OPERANDS = {
+# Where a node's operands stand; `and`, `or`, `list` and `call` hold theirs in a list. Every other node has nothing
+# but operands.
+OPERANDS = {
     "const": (), "fact": (), "item": (), "field": (1,), "key": (1,), "index": (1,), "as": (2,), "alike": (2, 3),
     "glob": (1, 2), "matches": (1, 2), "any": (2, 3), "all": (2, 3), "count": (2, 3), "sum": (2, 3, 4),
 }  # fmt: skip
-_LISTS = {"and": 1, "or": 1, "list": 1, "call": 2}
+LISTS = {"and": 1, "or": 1, "list": 1, "call": 2}
 
 
 def children(plan: "Any") -> "list[Any]":
     """The operands of a node, in the order in which they are evaluated."""
     op = plan[0]
-    if op in _LISTS:
-        return list(plan[_LISTS[op]])
-    return [plan[at] for at in _OPERANDS.get(op, range(1, len(plan)))]
+    if op in LISTS:
+        return list(plan[LISTS[op]])
+    return [plan[at] for at in OPERANDS.get(op, range(1, len(plan)))]
 
 
 def _culprit(plan: "Any", builder: Builder, facts: "Slots", error: BaseException) -> "str | None":

@@ -1,7 +1,8 @@
 """The lexical gate: only characters and words of the language reach Python's parser (design §5).
 
-Python's tokenizer normalises identifiers, loads `unicodedata` for `\\N{…}`, and its parser is slow or deep on some input. None of
-that is reachable from here: what passes is short, ASCII outside strings, balanced, and made of a closed set of tokens.
+Python's tokenizer normalises identifiers, loads `unicodedata` for `\\N{…}`, and its parser is slow or deep on some
+input. None of that is reachable from here: what passes is short, ASCII outside strings, balanced, and made of a closed
+set of tokens.
 """
 
 from __future__ import annotations
@@ -52,7 +53,43 @@ _MENDED = {
     ":": "a condition has no slices, mappings or lambdas",
 }
 _KEYWORDS = frozenset(
-    ["False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield"]
+    [
+        "False",
+        "None",
+        "True",
+        "and",
+        "as",
+        "assert",
+        "async",
+        "await",
+        "break",
+        "class",
+        "continue",
+        "def",
+        "del",
+        "elif",
+        "else",
+        "except",
+        "finally",
+        "for",
+        "from",
+        "global",
+        "if",
+        "import",
+        "in",
+        "is",
+        "lambda",
+        "nonlocal",
+        "not",
+        "or",
+        "pass",
+        "raise",
+        "return",
+        "try",
+        "while",
+        "with",
+        "yield",
+    ]
 )
 _ALLOWED_KEYWORDS = frozenset(["False", "None", "True", "and", "or", "not", "in", "is", "if", "else", "for"])
 _WORD_HINTS = {
@@ -142,7 +179,10 @@ class _Scanner:
             rest = self.text[self.at :].lstrip()
             if not rest.startswith("#"):
                 raise Refused(
-                    "syntax", "a condition is one expression", self.place(), "to go on in a new line put it in parentheses"
+                    "syntax",
+                    "a condition is one expression",
+                    self.place(),
+                    "to go on in a new line put it in parentheses",
                 )
         self.at += 1
         self.line += 1
@@ -175,7 +215,9 @@ class _Scanner:
         elif text in ("r", "R"):
             self.string(text, begin, place)
         else:
-            raise Refused("syntax", f"a string has no prefix '{text[:10]}'", place, "write it without; only r'…' is known")
+            raise Refused(
+                "syntax", f"a string has no prefix '{text[:10]}'", place, "write it without; only r'…' is known"
+            )
 
     def number(self) -> None:
         begin, place = self.at, self.place()
@@ -255,7 +297,10 @@ class _Scanner:
             raise Refused("syntax", "a line does not go on after '\\'", place, "put the condition in parentheses")
         name = unicodedata.name(char, "a character without a name")
         raise Refused(
-            "syntax", f"U+{ord(char):04X} ({name.lower()}) is not part of a condition", place, "outside strings only ASCII is read"
+            "syntax",
+            f"U+{ord(char):04X} ({name.lower()}) is not part of a condition",
+            place,
+            "outside strings only ASCII is read",
         )
 
 
@@ -265,8 +310,11 @@ def word_hint(word: str) -> str:
 
 
 def hidden(text: str) -> str | None:
-    """The first character of `text` that does not show as itself, as `U+202E`: control and format characters (bidi, zero width),
-    line separators, surrogates, unassigned and private code points. Tab, newline and carriage return pass. None when all show."""
+    """The first character of `text` that does not show as itself, as `U+202E`; None when all do.
+
+    Control and format characters (bidi, zero width), line separators, surrogates, unassigned and private code points. Tab,
+    newline and carriage return pass.
+    """
     for char in text:
         if char < "\x7f" and (char >= " " or char in "\t\n\r"):
             continue
@@ -278,4 +326,9 @@ def hidden(text: str) -> str | None:
 def _harmless(text: str, place: Place, what: str) -> None:
     code = hidden(text)
     if code is not None:
-        raise Refused("syntax", f"{what} holds {code}, which does not show", place, "a regex can name it: matches(text, '\\\\x{…}')")
+        raise Refused(
+            "syntax",
+            f"{what} holds {code}, which does not show",
+            place,
+            "a regex can name it: matches(text, '\\\\x{…}')",
+        )

@@ -1,7 +1,7 @@
 """Closures for logic and loops: Kleene's three values, where the third is an exception on its way.  [light]
 
-An operand that raises counts as unknown: `false and ?` is false and `true or ?` is true in either order; what stays unknown raises the
-first doubt again. Every operand is evaluated once at most, so nesting cannot multiply the work.
+An operand that raises counts as unknown: `false and ?` is false and `true or ?` is true in either order; what stays
+unknown raises the first doubt again. Every operand is evaluated once at most, so nesting cannot multiply the work.
 """
 
 from time import monotonic
@@ -128,7 +128,7 @@ def _some(builder: "Builder", node: "Any", wanted: bool) -> "Closure":
     """any() looks for an item that holds, all() for one that does not; the answer is there as soon as one is found."""
     holds, source, cell = builder.build(node[2]), builder.build(node[3]), builder.cell(node[1])
 
-    def test(facts: "Slots") -> bool:
+    def test(facts: "Slots") -> "Any":
         doubt: BaseException | None = None
         items = _checked(source(facts))
         for begin in range(0, len(items), _CHUNK):

@@ -12,18 +12,20 @@ METHODS = ("startswith", "endswith", "lower", "upper", "strip")
 
 # What other languages call it.
 _KNOWN_AS = {
-    "length": "len", "size": "len", "includes": "contains", "include": "contains", "index": "contains", "find": "contains",
-    "match": "matches", "test": "matches", "regex": "matches", "search": "matches", "fullmatch": "matches", "re": "matches",
-    "fnmatch": "glob", "exists": "has", "defined": "has", "isset": "has", "some": "any", "every": "all", "exists_one": "any",
-    "startsWith": "startswith", "starts_with": "startswith", "hasPrefix": "startswith", "endsWith": "endswith",
-    "ends_with": "endswith", "hasSuffix": "endswith", "toLowerCase": "lower", "toLower": "lower", "lowerAscii": "lower",
-    "casefold": "lower", "toUpperCase": "upper", "toUpper": "upper", "trim": "strip", "get": "default", "coalesce": "default",
-    "lstrip": "strip", "rstrip": "strip",
+    "length": "len", "size": "len", "includes": "contains", "include": "contains", "index": "contains", "find":
+    "contains", "match": "matches", "test": "matches", "regex": "matches", "search": "matches", "fullmatch":
+    "matches", "re": "matches", "fnmatch": "glob", "exists": "has", "defined": "has", "isset": "has", "some": "any",
+    "every": "all", "exists_one": "any", "startsWith": "startswith", "starts_with": "startswith", "hasPrefix":
+    "startswith", "endsWith": "endswith", "ends_with": "endswith", "hasSuffix": "endswith", "toLowerCase": "lower",
+    "toLower": "lower", "lowerAscii": "lower", "casefold": "lower", "toUpperCase": "upper", "toUpper": "upper",
+    "trim": "strip", "get": "default", "coalesce": "default", "lstrip": "strip", "rstrip": "strip",
 }  # fmt: skip
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that `name` was probably meant to be, or None: the same letters first, then the closest spelling."""
+    """The candidate that `name` was probably meant to be, or None: the same letters first, then the closest
+    spelling.
+    """
     known = sorted(set(candidates))
     plain = {_plain(one): one for one in known}
     if _plain(name) in plain:

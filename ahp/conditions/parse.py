@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from itertools import pairwise
 
 from ahp.conditions.errors import Place
 from ahp.conditions.lexical import MAX_DEPTH, MAX_NODES, Refused, Token, hidden, scan
@@ -72,7 +73,10 @@ def _bounds(tree: ast.expr) -> None:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and (code := hidden(node.value)):
             raise Refused(
-                "syntax", f"a string holds {code}, which does not show", place_of(node), "a regex can name it: matches(text, '\\\\x{…}')"
+                "syntax",
+                f"a string holds {code}, which does not show",
+                place_of(node),
+                "a regex can name it: matches(text, '\\\\x{…}')",
             )
 
 
@@ -89,7 +93,7 @@ def _inner(node: ast.AST) -> list[ast.AST]:
 
 def _neighbours(tokens: list[Token]) -> None:
     """Mistakes that Python reads as something else, or words badly."""
-    for left, right in zip(tokens, tokens[1:], strict=False):
+    for left, right in pairwise(tokens):
         if left.kind == right.kind == "string":
             raise Refused("syntax", "two strings side by side", right.place, "is a comma missing?")
         if left.text == right.text == "." or (left.text == "." and right.kind == "op"):
@@ -101,7 +105,15 @@ def _syntax(error: SyntaxError, source: str, before: Place, tokens: list[Token])
     column = max((error.offset or 1) - 1, 0)
     place = Place(line + before.line - 1, column + (before.column if line == 1 else 0))
     last = tokens[-1]
-    if (last.kind == "op" and last.text not in (")", "]")) or last.text in ("and", "or", "not", "in", "is", "if", "else"):
+    if (last.kind == "op" and last.text not in (")", "]")) or last.text in (
+        "and",
+        "or",
+        "not",
+        "in",
+        "is",
+        "if",
+        "else",
+    ):
         return Refused("syntax", f"the condition ends after '{last.text}'", last.place)
     following = next((t for t in tokens if (t.place.line, t.place.column) >= (place.line, place.column)), last)
     message = error.msg or "invalid syntax"

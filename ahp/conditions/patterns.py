@@ -19,13 +19,14 @@ class PatternError(ValueError):
 def glob(patterns: "str | list[str]") -> "Test":
     """A test of paths against one glob or any of several, with the meaning of .gitignore lines.
 
-    `*` and `?` stop at `/`, `**` between slashes crosses it, `[a-z]` and `[!a-z]` are one character, `\\` takes the next one
-    literally. Without a slash (a last one aside) the base name is matched, else the whole path; a leading `/` anchors, a
-    last `/` means everything below. Raises PatternError for an empty pattern, a class or an escape that does not end.
+    `*` and `?` stop at `/`, `**` between slashes crosses it, `[a-z]` and `[!a-z]` are one character, `\\` takes the
+    next one literally. Without a slash (a last one aside) the base name is matched, else the whole path; a leading `/`
+    anchors, a last `/` means everything below. Raises PatternError for an empty pattern, a class or an escape that
+    does not end.
     """
     if not isinstance(patterns, str):
         tests = [glob(one) for one in patterns]
-        return tests[0] if len(tests) == 1 else lambda text: any([test(text) for test in tests])
+        return tests[0] if len(tests) == 1 else lambda text: any(test(text) for test in tests)
     if not patterns.strip("/"):
         raise PatternError("an empty glob matches nothing")
     segments = _split(patterns)
@@ -77,7 +78,9 @@ def _class_end(pattern: str, at: int) -> int:
 
 
 def _blocks(segments: "list[str]") -> "list[list[Test]]":
-    """Runs of segments between `**`: the first must match at the start, the last at the end, the others leftmost in between."""
+    """Runs of segments between `**`: the first must match at the start, the last at the end, the others leftmost in
+    between.
+    """
     blocks: list[list[Test]] = [[]]
     for segment in segments:
         if segment == "**":
@@ -113,7 +116,9 @@ def _at(block: "list[Test]", names: "list[str]", at: int) -> bool:
 
 
 def _segment(pattern: str) -> "Test":
-    """The test of one path segment. Leftmost matching of the pieces between stars is enough, so nothing is tried twice."""
+    """The test of one path segment. Leftmost matching of the pieces between stars is enough, so nothing is tried
+    twice.
+    """
     pieces = _pieces(pattern)
     if len(pieces) == 1:
         whole = pieces[0]
@@ -160,7 +165,7 @@ def _pieces(pattern: str) -> "list[Any]":
             at += char == "\\"
             pieces[-1].append(pattern[at])
         at += 1
-    return ["".join(piece) if all([isinstance(one, str) for one in piece]) else piece for piece in pieces]
+    return ["".join(piece) if all(isinstance(one, str) for one in piece) else piece for piece in pieces]
 
 
 def _class(body: str) -> "tuple[bool, list[tuple[str, str]]]":
@@ -189,7 +194,7 @@ def _fits(piece: "Any", name: str, at: int) -> bool:
         if isinstance(one, str):
             if char != one:
                 return False
-        elif one is not None and any([low <= char <= high for low, high in one[1]]) == one[0]:
+        elif one is not None and any(low <= char <= high for low, high in one[1]) == one[0]:
             return False
         at += 1
     return True
@@ -207,7 +212,8 @@ def _find(piece: "Any", name: str, at: int, end: int) -> int:
 def regex(pattern: str) -> "Test":
     """A test whether an RE2 expression matches anywhere in a text. Raises PatternError with RE2's own words.
 
-    Text is matched as UTF-8; the bytes of an undecodable file name stand for themselves. A flag like `(?i)` must come first.
+    Text is matched as UTF-8; the bytes of an undecodable file name stand for themselves. A flag like `(?i)` must come
+    first.
     """
     _flags_first(pattern)
     re2 = _load()
@@ -236,7 +242,9 @@ def regex(pattern: str) -> "Test":
 
 
 def _flags_first(pattern: str) -> None:
-    """RE2 lets `(?i)` stand anywhere and apply from there on; Python's re does not. Only the start means the same to every reader."""
+    """RE2 lets `(?i)` stand anywhere and apply from there on; Python's re does not. Only the start means the same
+    to every reader.
+    """
     at = pattern.find("(?", 1)
     while at > 0:
         end = at + 2
@@ -264,7 +272,9 @@ def _in_class(pattern: str, stop: int) -> bool:
 
 
 def _load() -> "Any":
-    """RE2's extension module without its Python wrapper, which would import codecs, functools and itertools on the light path."""
+    """RE2's extension module without its Python wrapper, which would import codecs, functools and itertools on the
+    light path.
+    """
     import sys
 
     module = sys.modules.get("re2._re2")
@@ -273,14 +283,14 @@ def _load() -> "Any":
         import _frozen_importlib_external as files
         import _imp
 
-        loader = (files.ExtensionFileLoader, _imp.extension_suffixes())  # type: ignore[attr-defined]
+        loader = (files.ExtensionFileLoader, _imp.extension_suffixes())
         for folder in sys.path:
             spec = files.FileFinder(folder + "/re2", loader).find_spec("re2._re2")
             if spec is not None:
                 module = bootstrap._load(spec)  # type: ignore[attr-defined]
                 break
         else:
-            from ahp.protocol.errors import AhpError
+            from ahp.system.errors import AhpError
 
             raise AhpError("matches() needs the package google-re2: pip install google-re2")
-    return module.RE2  # type: ignore[union-attr]
+    return module.RE2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ahp.conditions.evaluate import children
+from ahp.conditions.evaluate import LISTS, OPERANDS, children
 
 Plan = list[Any]
 
@@ -33,10 +33,27 @@ def size(plan: Plan) -> int:
 
 
 def cost(plan: Plan) -> int:
-    """A plan's static cost: its nodes, weighted, those in a loop a thousand times (design §5's whole-policy bound sums it)."""
+    """A plan's static cost: its nodes, weighted, those in a loop a thousand times (design §5's whole-policy bound
+    sums it).
+    """
     own = _WEIGHTS.get(plan[0], 1)
     if plan[0] not in _LOOPS:
         return own + sum(cost(child) for child in children(plan))
     source = plan[3]
     inside = [child for child in children(plan) if child is not source]
     return own + cost(source) + _ITEMS * sum(cost(child) for child in inside)
+
+
+def as_fact(plan: Plan, var: str) -> Plan:
+    """The plan with the free variable of an `each` clause read as a fact of that name, so that it can stand in a
+    slot.
+    """
+    if plan[0] == "item" and plan[1] == var:
+        return ["fact", var]
+    copied = list(plan)
+    if plan[0] in LISTS:
+        copied[LISTS[plan[0]]] = [as_fact(part, var) for part in plan[LISTS[plan[0]]]]
+        return copied
+    for at in OPERANDS.get(plan[0], range(1, len(plan))):
+        copied[at] = as_fact(plan[at], var)
+    return copied

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ahp.protocol.errors import AhpError
+from ahp.system.errors import AhpError
 
 MAX_RULES = 20_000  # rules of one trigger
 MAX_COST = 50_000_000  # summed static cost of a trigger's conditions
@@ -24,7 +24,8 @@ class SchemaError(AhpError):
 class Type:
     """The type of an expression.
 
-    `name` is one of NAMES; a list has its `item`, a record (and the items of a list of records) its `fields`; `low`, `high` and
+    `name` is one of NAMES; a list has its `item`, a record (and the items of a list of records) its `fields`; `low`,
+    `high` and
     `enum` bound the value where the schema says so. `any` is a map's value: its type is known at run time only.
     """
 
@@ -52,7 +53,9 @@ class Type:
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact of a schema: its full path (`files.changed_count`), type, whether it may be absent, and where it can be had."""
+    """One fact of a schema: its full path (`files.changed_count`), type, whether it may be absent, and where it can
+    be had.
+    """
 
     path: str
     type: Type
@@ -71,10 +74,11 @@ MAP = Type("map")
 
 
 class Schema:
-    """The facts a condition may read, by full path; a mapping of plain entries as design §10's `--schema` file has them.
+    """The facts a condition may read, by full path; a mapping of plain entries as design §10's `--schema` file has
+    them.
 
-    Raises SchemaError for an entry that is not `{"type": int|float|bool|str|list[…]|map|record|any, "nullable", "optional", "min", "max",
-    "enum", "fields", "triggers", "doc"}`.
+    Raises SchemaError for an entry that is not `{"type": int|float|bool|str|list[…]|map|record|any, "nullable",
+    "optional", "min", "max", "enum", "fields", "triggers", "doc"}`.
     """
 
     def __init__(self, entries: Mapping[str, Any]) -> None:
@@ -120,7 +124,9 @@ def type_of_value(value: object) -> Type:
 
 
 def join(types: list[Type]) -> Type | None:
-    """The one type that holds all of `types` (int and float make float); None for an empty list. SchemaError when they do not mix."""
+    """The one type that holds all of `types` (int and float make float); None for an empty list. SchemaError when
+    they do not mix.
+    """
     result: Type | None = None
     for one in types:
         if result is None or result.name == "null":
@@ -150,7 +156,9 @@ def parse_type(text: str, fields: Mapping[str, Any] | None = None, path: str = "
     if text == "list":
         return Type("list", ANY)
     if text not in NAMES or text == "number":
-        raise SchemaError(f"{path}: unknown type '{text[:40]}'; one of int, float, bool, str, map, record, any, list[…]")
+        raise SchemaError(
+            f"{path}: unknown type '{text[:40]}'; one of int, float, bool, str, map, record, any, list[…]"
+        )
     if text == "record":
         inner = {name: _fact(name, entry) for name, entry in (fields or {}).items()}
         return Type("record", fields=inner)
@@ -164,7 +172,9 @@ def _fact(path: str, entry: Any) -> Fact:
         raise SchemaError(f"{path[:80]}: an entry is a mapping with a `type`")
     unknown = set(entry) - _KEYS
     if unknown:
-        raise SchemaError(f"{path[:80]}: unknown key '{min(map(str, unknown))[:40]}'; known are {', '.join(sorted(_KEYS))}")
+        raise SchemaError(
+            f"{path[:80]}: unknown key '{min(map(str, unknown))[:40]}'; known are {', '.join(sorted(_KEYS))}"
+        )
     kind = parse_type(entry["type"], entry.get("fields"), path)
     enum = entry.get("enum")
     if kind is not ANY:  # the checker tells `any` by identity

@@ -46,7 +46,9 @@ class Typed:
 
 
 class Checker:
-    """Walks a syntax tree once and builds the plan; `problems` collects what independent operands of and/or got wrong."""
+    """Walks a syntax tree once and builds the plan; `problems` collects what independent operands of and/or got
+    wrong.
+    """
 
     def __init__(
         self,
@@ -139,7 +141,9 @@ class Checker:
         name = node.id
         taken = name in self.scope or name in self.schema.namespaces or name in FUNCTIONS or name in _ALIASES
         if taken or name.startswith("_") or any(path.split(".")[0] == name for path in self.constants):
-            raise self.refuse(node, "name", f"{quoted(name)} cannot be a variable's name", "it is taken; choose another")
+            raise self.refuse(
+                node, "name", f"{quoted(name)} cannot be a variable's name", "it is taken; choose another"
+            )
         return name
 
     def _constant(self, node: ast.expr) -> Typed:
@@ -181,7 +185,9 @@ class Checker:
             raise self.refuse(node, "name", f"{quoted(node.id)} is a function", f"call it: {node.id}(…)")
         known = [*self._under(""), *self.scope, *_ALIASES]
         near = nearest(node.id, known)
-        hint = word_hint(node.id) or (f"did you mean {quoted(near)}?" if near else f"known are {', '.join(sorted(known)[:12])}")
+        hint = word_hint(node.id) or (
+            f"did you mean {quoted(near)}?" if near else f"known are {', '.join(sorted(known)[:12])}"
+        )
         raise self.refuse(node, "name", f"unknown name {quoted(node.id)}", hint)
 
     def _attribute(self, node: ast.expr) -> Typed:
@@ -207,7 +213,9 @@ class Checker:
             field = typed.type.fields.get(name)
             if field is None:
                 near = nearest(name, typed.type.fields)
-                hint = f"did you mean {quoted(near)}?" if near else f"it has {', '.join(sorted(typed.type.fields)[:12])}"
+                hint = (
+                    f"did you mean {quoted(near)}?" if near else f"it has {', '.join(sorted(typed.type.fields)[:12])}"
+                )
                 raise self.refuse(node, "name", f"{typed.text} has no field {quoted(name)}", hint)
             return Typed(["field", typed.plan, name], field.type, node)
         hint = calls.method_hint(name, typed.text[1:-1]) or (f"call it: {name}()" if name in METHODS else "")
@@ -219,7 +227,9 @@ class Checker:
         if isinstance(key, str):
             return self._member(node, node.value, key)
         if type(key) is not int:
-            raise self.refuse(node.slice, "syntax", "an index is one literal number or key", "items[0], input['command']")
+            raise self.refuse(
+                node.slice, "syntax", "an index is one literal number or key", "items[0], input['command']"
+            )
         typed = self.expr(node.value)
         if typed.type is ANY or (typed.type.name == "list" and typed.type.item is not None):
             return Typed(["index", typed.plan, key], typed.type.item or ANY, node)
@@ -230,7 +240,9 @@ class Checker:
         parts = [self.expr(part) for part in node.elts]
         for part in parts:
             if part.group not in ("number", "str", "bool", "null", "any"):
-                raise self.refuse(part.node, "type", f"a list holds texts, numbers, true or false; {part.text} is {_a(part.type)}")
+                raise self.refuse(
+                    part.node, "type", f"a list holds texts, numbers, true or false; {part.text} is {_a(part.type)}"
+                )
         try:
             item = join([part.type for part in parts])
         except SchemaError as error:
@@ -305,8 +317,7 @@ class Checker:
         assert isinstance(node, ast.Compare)
         operands = [self.expr(one) for one in (node.left, *node.comparators)]
         parts = [
-            self.pair(op, left, right, node)
-            for op, left, right in zip(node.ops, operands, operands[1:], strict=False)
+            self.pair(op, left, right, node) for op, left, right in zip(node.ops, operands, operands[1:], strict=False)
         ]
         return Typed(parts[0] if len(parts) == 1 else ["and", parts], BOOL, node)
 
@@ -348,7 +359,9 @@ class Checker:
         if both and left.group == "list" and left.type.item and right.type.item:
             both = _groups_meet(left.type.item, right.type.item)
         if not both:
-            raise self.refuse(node, "type", f"{_a(left.type)} never equals {_a(right.type)}: {left.text} and {right.text}")
+            raise self.refuse(
+                node, "type", f"{_a(left.type)} never equals {_a(right.type)}: {left.text} and {right.text}"
+            )
         self._enum(left, [right])
         self._enum(right, [left])
         return ["==", left.plan, right.plan]
@@ -368,7 +381,9 @@ class Checker:
             self._enum(item, [Typed(["const", value], type_of_value(value), container.node) for value in values])
             return ["in", item.plan, container.plan]
         hint = "write it in a list: in ['a', 'b']" if kind.name not in ("list", "str", "map") else ""
-        raise self.refuse(node, "type", f"{_a(item.type)} cannot be in {_a(kind)}: {item.text} in {container.text}", hint)
+        raise self.refuse(
+            node, "type", f"{_a(item.type)} cannot be in {_a(kind)}: {item.text} in {container.text}", hint
+        )
 
     def _enum(self, fact: Typed, others: list[Typed]) -> None:
         """A literal that the fact never equals is a typo."""

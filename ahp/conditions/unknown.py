@@ -1,11 +1,13 @@
-"""What a condition yields when it yields no truth value: the absent fact, the undecided condition, the broken bound.  [light]"""
+"""What a condition yields when it yields no truth value: the absent fact, the undecided condition, the broken
+bound.  [light]
+"""
 
 
 class Undecided(Exception):
     """A condition has no value for these facts; the rule's `on_missing` decides (design §4, §5).
 
-    `kind` is missing_fact, null_operand (null, or a map's value of a type that the operation has no meaning for), index or
-    zero_division; `path` is the fact that is absent or null, None where no single fact is to blame.
+    `kind` is missing_fact, null_operand (null, or a map's value of a type that the operation has no meaning for),
+    index or zero_division; `path` is the fact that is absent or null, None where no single fact is to blame.
     """
 
     def __init__(self, kind: str, path: "str | None" = None) -> None:
@@ -30,7 +32,9 @@ def _refuse(*_: object) -> "object":
 
 
 class Missing:
-    """The value of an absent fact. Every operation on it raises Undecided, so that a fact that is there costs no check."""
+    """The value of an absent fact. Every operation on it raises Undecided, so that a fact that is there costs no
+    check.
+    """
 
     __slots__ = ()
 

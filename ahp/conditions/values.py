@@ -1,7 +1,7 @@
 """Closures for values: facts, comparisons, arithmetic, functions.  [light]
 
-The shapes that policies are full of (a fact against a constant) have closures of their own; native operations raise on null and on
-MISSING, so the happy path checks nothing.
+The shapes that policies are full of (a fact against a constant) have closures of their own; native operations raise on
+null and on MISSING, so the happy path checks nothing.
 """
 
 from ahp.conditions import patterns
@@ -127,7 +127,7 @@ def within(item: "Any", container: "Any") -> bool:
     kind = kind_of(container)
     if kind == "list":
         kind_of(item)
-        return any([same(item, one) for one in container])
+        return any(same(item, one) for one in container)
     if kind in ("str", "map") and kind_of(item) == "str":
         return item in container
     raise Undecided("null_operand")
@@ -254,12 +254,14 @@ def _constant_affix(builder: "Builder", name: str, operands: "Any") -> "Closure"
 
 
 def _pattern(builder: "Builder", node: "Any") -> "Closure":
-    """glob and matches: `[op, text, pattern, values]`, compiled at the first use; a pattern that varies is looked up by its value."""
+    """glob and matches: `[op, text, pattern, values]`, compiled at the first use; a pattern that varies is looked
+    up by its value.
+    """
     compiler = patterns.glob if node[0] == "glob" else patterns.regex
     text = builder.build(node[1])
     if node[2][0] == "const":
         return _fixed_pattern(text, compiler, node[2][1])
-    known = [one for one in node[3]]
+    known = list(node[3])
     chosen, compiled = builder.build(node[2]), {}
 
     def varying(facts: "Slots") -> bool:
@@ -289,7 +291,7 @@ def _fixed_pattern(text: "Closure", compiler: "Any", pattern: "Any") -> "Closure
 def _compiled(compiler: "Any", pattern: "Any") -> "Any":
     if compiler is patterns.regex and isinstance(pattern, list):
         tests = [patterns.regex(one) for one in pattern]
-        return lambda text: any([test(text) for test in tests])
+        return lambda text: any(test(text) for test in tests)
     try:
         return compiler(pattern)
     except patterns.PatternError as error:

@@ -1,0 +1,179 @@
+"""`ahp condition`: check a condition, and evaluate it where facts are given (design §5, §10)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import click
+
+from ahp.conditions.check import Checked, ConditionError, check
+from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
+from ahp.conditions.schema import Schema
+from ahp.system.errors import AhpError
+
+MAX_LINE = 16 * 1024 * 1024  # bytes of one request: what any host may send (design §11)
+MAX_FILE = 16 * 1024 * 1024
+
+
+@click.command()
+@click.argument("expression", required=False)
+@click.option("--schema", "schema_file", type=click.Path(dir_okay=False), help="Fact paths and types, JSON or YAML.")
+@click.option("--facts", "facts_file", type=click.Path(dir_okay=False), help="Namespaces of facts, JSON or YAML.")
+@click.option("--batch", is_flag=True, help="Read JSON lines {id, expression, facts} from standard input.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.pass_context
+def command(
+    context: click.Context,
+    expression: str | None,
+    schema_file: str | None,
+    facts_file: str | None,
+    batch: bool,
+    form: str,
+) -> None:
+    """Check EXPRESSION against the fact schema; with --facts also give its value.
+
+    Exit code 0: accepted (and decided, where facts were given); 2: refused, or undecidable for these facts.
+    """
+    if batch == (expression is not None):
+        raise click.UsageError("give either an expression or --batch")
+    schema = read_schema(schema_file)
+    if batch:
+        if facts_file:
+            raise click.UsageError("with --batch every line brings its own facts")
+        for answer in answers(_lines(), schema):
+            click.echo(json.dumps(answer))
+        return
+    facts = _mapping(facts_file, "facts") if facts_file else None
+    result = judge(str(expression), schema, facts)
+    click.echo(json.dumps(result) if form == "json" else _text(result), err="error" in result and form == "text")
+    if "error" in result:
+        context.exit(2)
+
+
+def read_schema(path: str | None) -> Schema:
+    """The schema of a file, or of every fact ahp knows. Raises AhpError."""
+    if path is not None:
+        return Schema(_mapping(path, "schema"))
+    from ahp.facts.schemas import schema_all
+
+    return Schema(schema_all())
+
+
+def answers(lines: Iterable[bytes], schema: Schema) -> Iterator[dict[str, Any]]:
+    """One answer a line of a batch, in order; a line that is no request is answered, too, never skipped."""
+    for line in lines:
+        if not line.strip():
+            continue
+        request, fault = _request(line)
+        if request is None:
+            yield {"id": None, "error": fault, "stage": "load", "kind": "input", "column": 1}
+            continue
+        yield {"id": request.get("id"), **_short(judge(request["expression"], schema, request.get("facts") or {}))}
+
+
+def judge(text: str, schema: Schema, facts: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What there is to say about a condition: its value (where facts are given), or the error with stage, kind and
+    column.
+    """
+    try:
+        checked = check(text, schema)
+    except ConditionError as error:
+        first = error.problems[0]
+        problems = [str(problem) for problem in error.problems]
+        return {
+            "error": first.message,
+            "stage": "load",
+            "kind": first.kind,
+            "column": first.column,
+            "problems": problems,
+        }
+    notes = [problem for problem in (checked.constant_problem, *checked.advice) if problem is not None]
+    said: dict[str, Any] = {
+        "reads": sorted(checked.reads),
+        "cost": checked.cost,
+        "notes": [str(note) for note in notes],
+    }
+    if facts is None:
+        return said
+    try:
+        return {"value": evaluate(checked, facts), **said}
+    except Undecided as undecided:
+        column = max(text.find(undecided.path or ""), 0) + 1
+        return {"error": str(undecided), "stage": "eval", "kind": undecided.kind, "column": column}
+    except Bound as bound:
+        return {"error": str(bound), "stage": "eval", "kind": "bound", "column": 1}
+
+
+def evaluate(checked: Checked, facts: Mapping[str, Any]) -> bool:
+    """The condition's value for namespaces of facts. Raises Undecided and Bound."""
+    paths = sorted(checked.reads)
+    condition = build(checked.plan, {path: index for index, path in enumerate(paths)})
+    return condition([lookup(facts, path) for path in paths])
+
+
+def lookup(facts: Mapping[str, Any], path: str) -> Any:
+    """A fact by its path in nested namespaces, or under the whole path as one key; MISSING where it is not given."""
+    if path in facts:
+        return facts[path]
+    found: Any = facts
+    for name in path.split("."):
+        if not isinstance(found, Mapping) or name not in found:
+            return MISSING
+        found = found[name]
+    return found
+
+
+def _short(result: dict[str, Any]) -> dict[str, Any]:
+    return {name: result[name] for name in ("value", "error", "stage", "kind", "column") if name in result}
+
+
+def _text(result: dict[str, Any]) -> str:
+    if result.get("stage") == "load":
+        return "\n".join(result["problems"])
+    if "error" in result:
+        return f"undecidable: {result['error']}"
+    head = json.dumps(result["value"]) if "value" in result else "accepted"
+    reads = [f"reads {', '.join(result['reads'])}"] if result["reads"] else []
+    return "\n".join([head, *reads, *(f"note: {note}" for note in result["notes"])])
+
+
+def _lines() -> Iterator[bytes]:
+    stream = sys.stdin.buffer
+    while line := stream.readline(MAX_LINE + 1):
+        if len(line) > MAX_LINE:
+            raise AhpError(f"a line of the batch is longer than {MAX_LINE} bytes")
+        yield line
+
+
+def _request(line: bytes) -> tuple[dict[str, Any] | None, str]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return None, f"not JSON: {error}"[:500]
+    if not isinstance(found, dict) or not isinstance(found.get("expression"), str):
+        return None, "a request is an object with an expression"
+    if not isinstance(found.get("facts") or {}, dict):
+        return None, "facts are an object of namespaces"
+    return found, ""
+
+
+def _mapping(path: str, what: str) -> dict[str, Any]:
+    """A YAML or JSON file that holds a mapping. Raises AhpError that names the file."""
+    import yaml
+
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_FILE + 1)
+        if len(data) > MAX_FILE:
+            raise AhpError(f"{path}: a {what} file has at most {MAX_FILE} bytes")
+        found = yaml.load(data, Loader=yaml.CSafeLoader)
+    except OSError as error:
+        raise AhpError(f"{path}: {error.strerror}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise AhpError(f"{path}: not YAML or JSON: {error}"[:500]) from None
+    if not isinstance(found, dict):
+        raise AhpError(f"{path}: a {what} file holds a mapping")
+    return found

@@ -1,0 +1,81 @@
+"""Two conditions side by side: conjuncts for refinement, and which of the two is stricter (design §4, §13)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ahp.conditions.check import Checked
+from ahp.conditions.evaluate import build
+from ahp.conditions.normal import Group, Leaf, Loop, Node, normal
+from ahp.conditions.plan import as_fact, reads
+from ahp.conditions.ranges import Entailment, never, rank
+from ahp.conditions.samples import fact_sets
+
+_TRIED = 256  # fact sets among which a difference is looked for
+
+Strictness = Literal["stronger", "equal", "weaker", "unknown"]
+
+
+def conjuncts(checked: Checked) -> frozenset[str]:
+    """The parts of a condition joined by a top-level `and`, each in normal form: equal texts mean the same.
+
+    Order, parentheses, chained comparisons, swapped operands, `not` and integer `>=` make no difference.
+    """
+    return frozenset(part.text for part in _conjuncts(checked))
+
+
+def namespaces(checked: Checked) -> dict[str, frozenset[str]]:
+    """The first names of the facts that each conjunct reads; limits are constants and count as none."""
+    return {
+        part.text: frozenset(path.split(".")[0] for path in _reads(part) if not path.startswith("limits."))
+        for part in _conjuncts(checked)
+    }
+
+
+def stricter(a: Checked, b: Checked) -> Strictness:
+    """How a rule with condition `a` compares with the same rule with condition `b`.
+
+    "stronger": a holds whenever b does, is undecidable or holds whenever b is undecidable, and holds in some case
+    where b does not; "weaker" the other way round; "equal": both for all facts. "unknown": anything that is not
+    proven.
+    """
+    one, other = _normal(a), _normal(b)
+    if one == other:
+        return "equal"
+    proof = Entailment()
+    above, below = proof.proves(other, one), proof.proves(one, other)
+    if above and below:
+        return "equal"
+    # A proof in one direction does not exclude equality; only facts that tell the two apart do.
+    if above and _apart(a, b):
+        return "stronger"
+    return "weaker" if below and _apart(b, a) else "unknown"
+
+
+def _normal(checked: Checked) -> Node:
+    found = normal(checked.plan, checked.types)
+    return Group("false", "or", ()) if never(found) and not checked.reads else found
+
+
+def _conjuncts(checked: Checked) -> tuple[Node, ...]:
+    found = _normal(checked)
+    return found.parts if isinstance(found, Group) and found.op == "and" and found.parts else (found,)
+
+
+def _reads(node: Node) -> frozenset[str]:
+    if isinstance(node, (Leaf, Loop)):
+        return reads(node.plan)
+    return frozenset().union(*(_reads(part) for part in node.parts))
+
+
+def _apart(more: Checked, less: Checked) -> bool:
+    """Whether some facts make `more` truer than `less`, in the order false < undecidable < true."""
+    plans = [as_fact(one.plan, one.item[0]) if one.item else one.plan for one in (more, less)]
+    paths = sorted(reads(plans[0]) | reads(plans[1]))
+    slots = {path: index for index, path in enumerate(paths)}
+    first, second = build(plans[0], slots), build(plans[1], slots)
+    for facts in fact_sets(plans, {**less.types, **more.types}, _TRIED):
+        values = [facts[path] for path in paths]
+        if rank(first, values) > rank(second, values):
+            return True
+    return False

@@ -1,0 +1,337 @@
+"""The normal form of conditions: `not` pushed in, operands in order, comparisons as sets of values of a term (design
+§4, §5).
+
+A term is a piece of plan with one value for given facts. A leaf is true, false or unknown with its term: on an absent
+fact every leaf about it is unknown; on null it is what `null` says, for `x < 5` unknown, for `x == 5` false, for `x !=
+5` true.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ahp.conditions import sets
+from ahp.conditions.evaluate import Builder, children
+from ahp.conditions.plan import Plan, walk
+from ahp.conditions.schema import ANY, BOOL, FLOAT, INT, STR, Type, join, type_of_value
+
+FALSE, UNKNOWN, TRUE = 0, 1, 2
+_FLIP = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+_NOT = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+_SIGNS = {"<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1), "==": (0,), "!=": (-1, 1)}
+_ARITHMETIC = ("+", "-", "*", "/", "//", "%")
+Types = Mapping[str, Type]
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One question: the `values` of `term` that make it true, or (values None) a text that only equals itself.
+
+    `null` is its outcome where the term is null, None where it never is; `domain` what values the term can have at
+    all; `plan` the question itself, of which the leaf may be the negation.
+    """
+
+    text: str
+    term: str
+    values: sets.Set | None = None
+    domain: sets.Set | None = None
+    null: int | None = None
+    plan: Any = field(default=None, compare=False, hash=False)
+    negated: bool = field(default=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """any or all over a list, with the normal form of what is asked of each item."""
+
+    text: str
+    op: str
+    source: str
+    body: Node
+    plan: Any = field(default=None, compare=False, hash=False)
+
+
+@dataclass(frozen=True)
+class Group:
+    """`and` or `or` of at least two parts, or of none: true and false."""
+
+    text: str
+    op: str
+    parts: tuple[Node, ...]
+
+
+Node = Leaf | Loop | Group
+
+
+def normal(plan: Plan, types: Types, negate: bool = False) -> Node:
+    """The normal form of a condition's plan, or of its negation."""
+    op = plan[0]
+    if op == "const":
+        return group("and" if plan[1] is not negate else "or", [])
+    if op == "not":
+        return normal(plan[1], types, not negate)
+    if op in ("and", "or"):
+        other = "or" if op == "and" else "and"
+        return group(other if negate else op, [normal(part, types, negate) for part in plan[1]])
+    if op in ("any", "all"):
+        return _loop(plan, types, negate)
+    if op in ("glob", "matches") and plan[2][0] == "const" and isinstance(plan[2][1], list):
+        parts = [[op, plan[1], ["const", one], []] for one in plan[2][1]]
+        return group("and" if negate else "or", [normal(part, types, negate) for part in parts])
+    if op == "call" and plan[1] in ("startswith", "endswith") and isinstance(plan[2][1][1], list) and plan[2][1][1]:
+        parts = [["call", plan[1], [plan[2][0], ["const", one]]] for one in plan[2][1][1]]
+        return group("and" if negate else "or", [normal(part, types, negate) for part in parts])
+    return _leaf(plan, types, negate)
+
+
+def group(op: str, parts: list[Node]) -> Node:
+    """The and/or of parts: nested ones of the same kind merged, doubles dropped, in the order of their texts."""
+    flat: dict[str, Node] = {}
+    for part in parts:
+        for one in part.parts if isinstance(part, Group) and (part.op == op) else (part,):
+            flat[one.text] = one
+    if len(flat) == 1:
+        return next(iter(flat.values()))
+    inner = [flat[text] for text in sorted(flat)]
+    if not inner:
+        return Group("true" if op == "and" else "false", op, ())
+    return Group("(" + f" {op} ".join(one.text for one in inner) + ")", op, tuple(inner))
+
+
+def _loop(plan: Plan, types: Types, negate: bool) -> Node:
+    op, var, body, source = plan
+    item = infer(source, types).item or ANY
+    if negate:
+        op = "all" if op == "any" else "any"
+    inner = normal(body, {**types, var: item}, negate)
+    where = render(source, types)
+    return Loop(f"{op}({inner.text} for {var} in {where})", op, where, inner, plan)
+
+
+def _leaf(plan: Plan, types: Types, negate: bool) -> Node:
+    op = plan[0]
+    if op in _NOT:
+        return _comparison(_NOT[op] if negate else op, plan, types)
+    if op == "flag":
+        return _about(plan, plan[1], sets.Values(frozenset({sets.key(not negate)})), UNKNOWN, types, negate)
+    if op == "null":
+        empty: sets.Set = sets.Values(frozenset())
+        if infer(plan[1], types).is_number:
+            empty = sets.Numbers((), False)
+        values = sets.complement(empty) if negate else empty
+        return _about(plan, plan[1], values, FALSE if negate else TRUE, types, negate)
+    if op == "in" and plan[2][0] == "const" and isinstance(plan[2][1], list):
+        return _membership(plan, types, negate)
+    if op == "same" and (plan[1][0] == "const") != (plan[2][0] == "const"):
+        term, const = (plan[2], plan[1]) if plan[1][0] == "const" else (plan[1], plan[2])
+        values = sets.Values(frozenset({sets.key(const[1])}), negate)
+        return _about(plan, term, values, TRUE if negate else FALSE, types, negate)
+    text = render(plan, types)
+    return Leaf(f"not {text}" if negate else text, text, plan=plan, negated=negate)
+
+
+def _membership(plan: Plan, types: Types, negate: bool) -> Node:
+    members, kind = plan[2][1], infer(plan[1], types)
+    held = None in members
+    values: sets.Set = sets.Values(frozenset(sets.key(one) for one in members if one is not None))
+    if kind.is_number:
+        values = sets.Numbers((), kind.name == "int")
+        for one in members:
+            if one is not None:
+                values = sets.union(values, sets.Numbers.compared("==", one, kind.name == "int"))
+    if negate:
+        values = sets.complement(values)
+    return _about(plan, plan[1], values, TRUE if held is not negate else FALSE, types, negate)
+
+
+def _about(plan: Plan, term: Plan, values: sets.Set, null: int, types: Types, negate: bool) -> Leaf:
+    """The leaf that says that a term's value is in a set."""
+    kind = infer(term, types)
+    text, scope = render(term, types), domain(term, types)
+    if isinstance(values, sets.Values) and kind.name == "bool":
+        values = sets.Values(values.members, values.negated, _BOOLS)._plain()
+    if isinstance(values, sets.Numbers) and kind.name == "int":
+        values = values & sets.Numbers.between(None, None, True)
+    outcome = null if kind.nullable else None
+    shown = values.text(text)
+    if plan[0] == "flag":
+        shown = f"not {text}" if negate else text
+    elif plan[0] == "null":
+        shown = f"{text} is not null" if negate else f"{text} is null"
+    elif kind.name == "bool" and outcome is None and isinstance(values, sets.Values) and len(values.members) == 1:
+        shown = text if sets.key(True) in values.members else f"not {text}"
+    elif outcome == TRUE and "!=" not in shown and "not in" not in shown:
+        shown += " or null"
+    elif outcome == FALSE and ("!=" in shown or "not in" in shown):
+        shown += " and not null"
+    return Leaf(shown, text, values, scope, outcome, plan, negate)
+
+
+def _comparison(op: str, plan: Plan, types: Types) -> Node:
+    left, right = _folded(plan[1]), _folded(plan[2])
+    if left[0] == "const":
+        left, right, op = right, left, _FLIP[op]
+    kind = infer(left, types)
+    flipped = op != plan[0] and op != _FLIP[plan[0]]
+    if left[0] == "const":
+        value = Builder({}).build([op, left, right])([])
+        return group("and" if value else "or", [])
+    if right[0] == "const":
+        value = right[1]
+        null = UNKNOWN if op not in ("==", "!=") else FALSE if op == "==" else TRUE
+        if kind.is_number and value == value:
+            return _about(plan, left, sets.Numbers.compared(op, value, kind.name == "int"), null, types, flipped)
+        if op in ("==", "!="):
+            return _about(plan, left, sets.Values(frozenset({sets.key(value)}), op == "!="), null, types, flipped)
+    one, other = render(left, types), render(right, types)
+    if other < one:
+        one, other, op, left, right = other, one, _FLIP[op], right, left
+    text = f"{one} {op} {other}"
+    if kind.nullable or infer(right, types).nullable:
+        return Leaf(text, text, plan=plan, negated=flipped)
+    signs = frozenset(sets.key(sign) for sign in _SIGNS[op])
+    possible = frozenset(sets.key(sign) for sign in _signs(left, right, types) if one != other or sign == 0)
+    return Leaf(
+        text, f"{one} <=> {other}", sets.Values(signs, False, _ORDERS), sets.Values(possible), None, plan, flipped
+    )
+
+
+def _signs(left: Plan, right: Plan, types: Types) -> list[int]:
+    """Which of less, equal, greater the ranges of two terms leave open."""
+    one, other = domain(left, types), domain(right, types)
+    if not isinstance(one, sets.Numbers) or not isinstance(other, sets.Numbers):
+        return [-1, 0, 1]
+    found = [0] if one & other else []
+    if one.low() < other.high():
+        found.append(-1)
+    if one.high() > other.low():
+        found.append(1)
+    return found
+
+
+_BOOLS = frozenset({sets.key(True), sets.key(False)})
+_ORDERS = frozenset({sets.key(-1), sets.key(0), sets.key(1)})
+
+
+def _folded(plan: Plan) -> Plan:
+    if plan[0] == "const" or any(node[0] in ("fact", "item") for node in walk(plan)):
+        return plan
+    try:
+        return ["const", Builder({}).build(plan)([])]
+    except (ArithmeticError, TypeError):
+        return plan
+
+
+def infer(plan: Plan, types: Types) -> Type:
+    """The type of a checked term, nullable where null is a value of it rather than an error in it."""
+    op = plan[0]
+    if op in ("fact", "item"):
+        return types.get(plan[1], ANY)
+    if op == "const":
+        return type_of_value(plan[1])
+    if op == "field":
+        fact = infer(plan[1], types).fields.get(plan[2])
+        return fact.type if fact else ANY
+    if op == "index":
+        return infer(plan[1], types).item or ANY
+    if op in ("default", "if"):
+        first, second = (infer(part, types) for part in plan[-2:])
+        kind = join([first, second]) or ANY
+        return kind.without_null() if op == "default" and not second.nullable and kind.name != "any" else kind
+    if op == "as":
+        return (
+            {"number": Type("number"), "str": STR, "list": Type("list", ANY)}[plan[1][0]]
+            if len(plan[1]) == 1
+            else MAPLIKE
+        )
+    if op in _ARITHMETIC or op in ("neg", "sum"):
+        parts = [infer(part, types) for part in children(plan)[:2] if op != "sum"]
+        whole = op not in ("/", "sum") and all(part.name == "int" for part in parts)
+        return INT if whole else FLOAT
+    if op == "call":
+        if plan[1] in ("min", "max", "abs"):
+            return INT if all(infer(part, types).name == "int" for part in plan[2]) else FLOAT
+        return {"len": INT, "lower": STR, "upper": STR, "strip": STR}.get(plan[1], BOOL)
+    if op == "count":
+        return INT
+    return Type("list", ANY) if op == "list" else ANY if op == "key" else BOOL
+
+
+MAPLIKE = Type("map")
+
+
+def domain(plan: Plan, types: Types) -> sets.Set | None:
+    """The values a term can have by the schema's ranges and by arithmetic on them; None where nothing is known."""
+    kind = infer(plan, types)
+    whole = kind.name == "int"
+    if kind.name == "bool":
+        return sets.Values(_BOOLS, False, _BOOLS)
+    if not kind.is_number:
+        return sets.Values(frozenset(sets.key(one) for one in kind.enum)) if kind.enum is not None else None
+    try:
+        low, high = _interval(plan, kind, types)
+    except OverflowError:  # an integer beyond every float: nothing is said about the term
+        low, high = -math.inf, math.inf
+    return sets.Numbers.between(None if low == -math.inf else low, None if high == math.inf else high, whole)
+
+
+def _interval(plan: Plan, kind: Type, types: Types) -> tuple[float, float]:
+    op = plan[0]
+    if op in ("fact", "item", "field"):
+        return (-math.inf if kind.low is None else kind.low, math.inf if kind.high is None else kind.high)
+    if op == "const":
+        return plan[1], plan[1]
+    if op == "count" or (op == "call" and plan[1] in ("len", "abs")):
+        return 0, math.inf
+    if op in ("neg", "+", "-", "*") or (op == "call" and plan[1] in ("min", "max")):
+        parts = [_interval(part, infer(part, types), types) for part in children(plan)]
+        return _combined(plan[1] if op == "call" else op, parts)
+    if op == "%" and plan[2][0] == "const" and plan[2][1] > 0:
+        return 0, plan[2][1]
+    return -math.inf, math.inf
+
+
+def _combined(op: str, parts: list[tuple[float, float]]) -> tuple[float, float]:
+    if op == "neg":
+        return -parts[0][1], -parts[0][0]
+    if op in ("min", "max"):
+        pick = min if op == "min" else max
+        return pick(low for low, _ in parts), pick(high for _, high in parts)
+    (a, b), (c, d) = parts
+    if op == "+":
+        return a + c, b + d
+    if op == "-":
+        return a - d, b - c
+    corners = [0 if 0 in (x, y) else x * y for x in (a, b) for y in (c, d)]
+    return min(corners), max(corners)
+
+
+def render(plan: Plan, types: Types) -> str:
+    """The canonical text of a term: operands of + and * in order, constants as JSON would write them."""
+    op = plan[0]
+    if op in ("fact", "item"):
+        return str(plan[1])
+    if op == "const":
+        return repr(plan[1])
+    if op in ("field", "key"):
+        return f"{render(plan[1], types)}[{plan[2]!r}]"
+    if op == "index":
+        return f"{render(plan[1], types)}[{plan[2]}]"
+    if op in ("count", "sum"):
+        item = infer(plan[3], types).item or ANY
+        inner = {**types, plan[1]: item}
+        parts = [render(part, inner) for part in (plan[2], *plan[4:])]
+        return f"{op}({' if '.join(parts)} for {plan[1]} in {render(plan[3], types)})"
+    if op in ("and", "or", "not", "any", "all", "<", "<=", ">", ">=", "==", "!=", "flag", "null"):
+        return normal(plan, types).text
+    parts = [render(part, types) for part in children(plan)]
+    if op in ("+", "*"):
+        return "(" + f" {op} ".join(sorted(parts)) + ")"
+    if op in _ARITHMETIC or op == "in":
+        return f"({parts[0]} {op} {parts[1]})"
+    name = f"{op} {plan[1]}" if op in ("as", "alike") else plan[1] if op == "call" else op
+    extra = f"; {plan[3]!r}" if op in ("glob", "matches") and plan[3] else ""
+    return f"{name}({', '.join(parts)}{extra})"

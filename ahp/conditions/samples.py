@@ -1,0 +1,125 @@
+"""Facts that a condition is tried on: deterministic, made from its own constants and the schema's bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ahp.conditions.evaluate import MISSING
+from ahp.conditions.plan import Plan, walk
+from ahp.conditions.schema import ANY, Type
+
+MAX_SAMPLES = 64
+_SEED = 2654435761  # Knuth's multiplicative hash: spreads combinations without a random module
+
+
+def fact_sets(
+    plans: list[Plan], types: Mapping[str, Type], limit: int = MAX_SAMPLES, *, absent: bool = True
+) -> list[dict[str, Any]]:
+    """At most `limit` sets of values by fact path for the facts that `plans` read; MISSING stands for an absent one.
+
+    Each value of a fact appears once with everything else at its first value, then combinations fill the rest.
+    """
+    read = sorted({node[1] for plan in plans for node in walk(plan) if node[0] == "fact"})
+    literals = _literals(plans)
+    keys = sorted({str(node[2]) for plan in plans for node in walk(plan) if node[0] in ("key", "field")})
+    choices = {path: _values(types.get(path, ANY), literals, keys, absent) for path in read}
+    found: list[dict[str, Any]] = [{path: values[0] for path, values in choices.items()}]
+    for path, values in choices.items():
+        found.extend({**found[0], path: value} for value in values[1:])
+    if len(found) > limit // 2:
+        step = len(found) / (limit // 2)
+        found = [found[int(index * step)] for index in range(limit // 2)]
+    while choices and len(found) < limit:
+        found.append(
+            {
+                path: values[_pick(len(found), place, len(values))]
+                for place, (path, values) in enumerate(choices.items())
+            }
+        )
+    return found
+
+
+def _pick(row: int, place: int, length: int) -> int:
+    return (((row * 31 + place * 17 + 7) * _SEED) >> 9) % length
+
+
+def _literals(plans: list[Plan]) -> list[Any]:
+    found: list[Any] = []
+    for plan in plans:
+        for node in walk(plan):
+            if node[0] == "const":
+                found.extend(node[1] if isinstance(node[1], list) else [node[1]])
+            elif node[0] in ("glob", "matches"):
+                found.extend(_matching(node))
+    return found
+
+
+def _matching(node: Plan) -> Iterator[str]:
+    """Texts that a pattern may match: wild cards replaced by plain letters."""
+    pattern = node[2][1] if node[2][0] == "const" else node[3]
+    for one in pattern if isinstance(pattern, list) else [pattern]:
+        for text in one if isinstance(one, list) else [one]:
+            yield str(text).replace("**", "a/b").replace("*", "ab").replace("?", "c").strip("^$")
+
+
+def _values(kind: Type, literals: list[Any], keys: list[str], absent: bool) -> list[Any]:
+    """Values of a type, the plainest first: boundaries, what the condition names, and what is not there."""
+    if kind.is_number:
+        found: list[Any] = _numbers(kind, literals)
+    elif kind.name == "bool":
+        found = [True, False]
+    elif kind.name == "str":
+        found = _texts(kind, literals)
+    elif kind.name == "list":
+        inner = [one for one in _values(kind.item or ANY, literals, keys, False) if one is not None][:12]
+        found = [inner[:1], [], *([one] for one in inner[1:]), inner, inner[::-1]]
+    elif kind.name == "record":
+        found = [
+            {name: _at(_values(fact.type, literals, keys, False), row) for name, fact in kind.fields.items()}
+            for row in range(6)
+        ]
+    else:
+        found = _maps(literals, keys) if kind.name == "map" else _mixed(literals)
+    if kind.nullable:
+        found.append(None)
+    return [*found, MISSING] if absent else found
+
+
+def _at(values: list[Any], row: int) -> Any:
+    return values[row * 5 % len(values)]
+
+
+def _numbers(kind: Type, literals: list[Any]) -> list[Any]:
+    numbers = [one for one in literals if isinstance(one, (int, float)) and not isinstance(one, bool)]
+    whole = kind.name == "int"
+    near: list[Any] = [0, 1]
+    for one in (kind.low, kind.high, *numbers):
+        if one is not None and abs(one) < 2**62:
+            base = int(one) if whole else float(one)
+            near.extend([base, base - 1, base + 1] if whole else [base, base - 0.5, base + 0.5])
+    near.extend([2, 100] if whole else [0.5, 99.75])
+    allowed = (one for one in near if (kind.low is None or one >= kind.low) and (kind.high is None or one <= kind.high))
+    return list(dict.fromkeys(allowed)) or [kind.low if kind.low is not None else kind.high]
+
+
+def _texts(kind: Type, literals: list[Any]) -> list[Any]:
+    if kind.enum is not None:
+        return list(kind.enum)
+    texts = [one for one in literals if isinstance(one, str)]
+    varied = [text for one in texts for text in (one, one + "x", "x" + one, one.upper(), one[:-1])]
+    return list(dict.fromkeys(["a/b.py", *varied, "", "Zoë ✓", "a\n b"]))[:40]
+
+
+def _maps(literals: list[Any], keys: list[str]) -> list[Any]:
+    mixed = _mixed(literals)
+    rows = [{key: _at(mixed, row + place) for place, key in enumerate(keys)} for row in range(min(12, len(mixed)))]
+    return [*rows, {}]
+
+
+def _mixed(literals: list[Any]) -> list[Any]:
+    near = [one + 1 for one in literals if isinstance(one, (int, float)) and not isinstance(one, bool)]
+    seen: dict[str, Any] = {
+        repr(one): one for one in [*literals, *near, 0, "a", True, None, [], ["a"], {}] if one is not MISSING
+    }
+    return list(seen.values())
