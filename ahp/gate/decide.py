@@ -12,17 +12,17 @@ from ahp.system import clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ahp.policy.program import Program
+    from ahp.policy.cache import Program
     from ahp.protocol.event import Event
 
 
 def program_of(event: "Event") -> "Program":
     """The compiled policy of the event's trigger, compiled anew when the cache does not fit. Raises PolicyError."""
-    program = cache.load(event.root, event.journal, event.trigger, event.user_policy)
+    program = cache.load(event)
     if program is None:
-        from ahp.policy import compile as compiling
+        from ahp.policy.compile import program_for
 
-        program = compiling.program(event.root, event.journal, event.trigger, event.user_policy)
+        program = program_for(event)
     return program
 
 

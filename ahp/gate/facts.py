@@ -5,7 +5,9 @@ from ahp.facts import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ahp.policy.program import Program
+    from typing import Any
+
+    from ahp.policy.cache import Program
     from ahp.protocol.event import Event
 
 
@@ -24,15 +26,18 @@ class Facts:
         self.missing: dict[str, tuple[str, str]] = {}
         self.slots: list[object] = []
         costly = program.costly
-        self._gather({name: fields for name, fields in program.reads.items() if name not in costly})
+        self._gather({name: fields for name, fields in program.reads.items() if name not in costly}, program.settings)
 
     def gather_costly(self) -> None:
-        """Fills the slots of the costly namespaces."""
-        costly = self.program.costly
-        self._gather({name: fields for name, fields in self.program.reads.items() if name in costly})
+        """Fills the slots of the costly namespaces; commands that nobody accepted stay missing."""
+        from ahp.policy import trust
 
-    def _gather(self, reads: dict[str, list[str]]) -> None:
-        values, missing = registry.gather(reads, self.event, self.program.settings)
+        costly = self.program.costly
+        reads = {name: fields for name, fields in self.program.reads.items() if name in costly}
+        self._gather(reads, {**self.program.settings, "trusted": trust.checker(self.event)})
+
+    def _gather(self, reads: dict[str, list[str]], settings: "dict[str, Any]") -> None:
+        values, missing = registry.gather(reads, self.event, settings)
         self.values.update(values)
         self.missing.update(missing)
         get = self.values.get

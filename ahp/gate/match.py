@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ahp.gate.facts import Facts
-    from ahp.policy.program import Program
+    from ahp.policy.cache import Program
 
 
 class Hit:

@@ -9,6 +9,7 @@ import shlex
 import sys
 
 from ahp.journal.append import Journal
+from ahp.journal.heal import heal
 from ahp.system import environ, files, jsontext, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
@@ -37,7 +38,7 @@ def install(repo: Repository, user_policy: str) -> Installed:
     if not repo.root:
         raise AhpError("this repository is bare: no commit is made here, so there is nothing for hooks to judge")
     files.make_dirs(repo.common_dir + "/ahp")
-    genesis = Journal(repo.common_dir + "/ahp").begin()
+    genesis = heal(Journal(repo.common_dir + "/ahp"), create=True).genesis
     folder, shared = _hooks_folder(repo)
     os.makedirs(folder, exist_ok=True)
     written, kept = [], []

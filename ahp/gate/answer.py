@@ -1,0 +1,247 @@
+"""The rich half of the decision: hits become signals, signals a verdict, and all of it a record (design §2, §4, §7).
+
+Nothing here evaluates a condition: when an action changes the event, `decide` judges it again.
+"""
+
+from ahp.facts import environment as environments
+from ahp.gate import actions, excuses, sign
+from ahp.gate.candidate import Candidate, changed_paths
+from ahp.gate.escalation import Ladder, repeats_commits, resets, standing
+from ahp.gate.facts import Facts
+from ahp.gate.match import Hit, Matcher
+from ahp.journal.append import Journal, JournalUnwritable
+from ahp.journal.index import episode_key
+from ahp.journal.state import State
+from ahp.policy.cache import Program
+from ahp.protocol import records
+from ahp.protocol.event import Event
+from ahp.protocol.levels import DECISION_OF, strength, strongest
+from ahp.protocol.triggers import TRIGGERS
+from ahp.protocol.verdict import Verdict
+from ahp.system import clock
+
+ROUNDS = 3
+_TELL = ("tool-use", "session-start", "prompt-submit")
+
+
+class Answer:
+    """One event on the rich path, over as many rounds as its control actions need."""
+
+    def __init__(self, event: Event, program: Program, matcher: Matcher) -> None:
+        self.event, self.program, self.matcher = event, program, matcher
+        self.rules = program.answers["rules"]
+        self.ladder = Ladder.of(program.answers["escalation"])
+        self.journal = Journal(event.journal, event.genesis)
+        forget_after = self.ladder.forget_after if self.ladder else None
+        self.state = State.open(self.journal, forget_after) if event.mode != "replay" else None
+        self.now = self.state.now if self.state else clock.now()
+        self.modified = event
+        self.rounds = 0
+        self.settled: dict[str, Candidate] = {}
+        self.candidates: list[Candidate] = []
+        self.facts: Facts | None = None
+        self.notes: list[str] = list(program.answers["notes"])
+
+    def weigh(self, facts: Facts, hits: list[Hit]) -> Event | None:
+        """Takes one round of hits; the event as the control actions leave it, None when nothing is left to judge."""
+        self.facts = facts
+        named = environments.name_of(facts.event, self.program.settings)
+        environment = named if isinstance(named, str) else ""
+        found = [Candidate(hit.key, self.rules[hit.key], hit, facts, environment) for hit in hits]
+        self.candidates = sorted(found, key=lambda c: c.rule["priority"])
+        for candidate in self.candidates:
+            candidate.shadow = candidate.shadow or self.program.mode == "observe"
+        excuses.waive(self.candidates, self.event, self.state, self.notes)
+        self._refine()
+        self._climb()
+        excuses.override(self.candidates, self.state, self.now)
+        return self._act(facts.event)
+
+    def verdict(self) -> Verdict:
+        """The verdict of the last round, recorded."""
+        delivered = [c for c in self._all() if c.enforced and c.intensity != "allow"]
+        decision = DECISION_OF[strongest([c.intensity for c in delivered])]
+        denied = decision == "deny"
+        if denied:
+            for candidate in delivered:
+                if candidate.key in self.settled and candidate.intensity == "control":
+                    candidate.dropped = "the action is refused, so it is not changed"
+            delivered = [c for c in delivered if not c.dropped]
+        verdict = Verdict(decision, self.event.trigger, self.event.subject, self.program.policy, notes=self.notes)
+        verdict.signals = [sign.signal(c, self.now) for c in delivered]
+        verdict.dropped = [{"rule": c.key, "why": sign.why_not(c)} for c in self._all() if not c.enforced]
+        if not denied:
+            verdict.modifications = [m for c in delivered if c.intensity == "control" for m in c.modifications]
+            verdict.modified = self.modified if self.modified is not self.event else None
+            verdict.trailers = [c.override.trailer for c in self._all() if c.override]
+        if self.state is not None:
+            if self.event.mode == "real":
+                self._record(self.state, verdict, delivered)
+            self.state.close()
+        return verdict
+
+    def _all(self) -> list[Candidate]:
+        """Settled control rules first, each once, then the last round's."""
+        return [*self.settled.values(), *[c for c in self.candidates if c.key not in self.settled]]
+
+    def _refine(self) -> None:
+        """Drops what another enforced signal of its oracle speaks for (design §4, Refinement)."""
+        speaking = [c for c in self.candidates if c.enforced and not c.undecided and c.intensity != "allow"]
+        by_key = {c.key: c for c in self.candidates}
+        for candidate in speaking:
+            for key, why in candidate.rule["refines"].items():
+                other = by_key.get(key)
+                if other is None or other.undecided:
+                    continue
+                if other.rule["locked"] and strength(candidate.intensity) < strength(other.intensity):
+                    continue
+                other.dropped = f"refined by {candidate.key} ({why})"
+
+    def _climb(self) -> None:
+        """Puts each signal on the rung of its episode (design §8)."""
+        for candidate in self.candidates:
+            if not candidate.enforced or candidate.intensity in ("allow", "aid"):
+                continue
+            climbs = bool(candidate.rule["escalate"]) and not candidate.undecided
+            candidate.standing = standing(
+                self.state.episode(candidate.episode) if self.state else None,
+                candidate.act(self.now),
+                candidate.own,
+                ladder=self.ladder,
+                escalates=climbs,
+                can_control=candidate.rule["action"] is not None,
+            )
+            candidate.intensity = candidate.standing.intensity
+
+    def _act(self, event: Event) -> Event | None:
+        """Applies the control actions, unless the action is refused anyway."""
+        controls = [c for c in self.candidates if c.enforced and c.intensity == "control"]
+        if not controls or any(c.enforced and c.intensity == "block" for c in self.candidates):
+            return None
+        changed = event
+        for candidate in controls:
+            changed = self._apply(candidate, changed)
+        if changed is event or any(c.intensity == "block" for c in controls):
+            return None
+        self.rounds += 1
+        if self.rounds > ROUNDS:
+            for candidate in controls:
+                candidate.intensity = "block"
+                candidate.refused = f"its changes do not come to rest in {ROUNDS} rounds"
+            return None
+        for candidate in controls:
+            before = self.settled.get(candidate.key)
+            candidate.modifications[:0] = before.modifications if before else []
+            self.settled[candidate.key] = candidate
+        self.modified = changed
+        return changed
+
+    def _apply(self, candidate: Candidate, event: Event) -> Event:
+        """One control action; what the host or the target does not take becomes a block that says what to change."""
+        action = candidate.rule["action"]
+        if action is None:
+            return event
+        reason = candidate.message()
+        try:
+            if action["type"] == "split_suggestion":
+                candidate.modifications.append(actions.split(action, candidate.paths(), reason))
+                return event
+            if action["type"] == "run":
+                candidate.intensity, candidate.refused = "block", self._run(candidate, event)
+                return event
+            done = actions.modify(action, event, reason)
+        except actions.CannotApply as error:
+            candidate.intensity, candidate.refused = "block", str(error)
+            return event
+        if done is None:
+            return event
+        candidate.modifications.append(done[0])
+        return done[1]
+
+    def _run(self, candidate: Candidate, event: Event) -> str:
+        from ahp.policy import trust
+
+        action = candidate.rule["action"]
+        if not trust.checker(event)(action):
+            return "its fixer was not accepted in this clone; a person runs: ahp trust"
+        if event.mode != "real":
+            return "its fixer would run: " + " ".join(action["command"])
+        return actions.run_fixer(action, event)
+
+    def _record(self, state: State, verdict: Verdict, delivered: list[Candidate]) -> None:
+        """Appends what happened; where the log takes nothing, an agent's climbing warning becomes a refusal."""
+        lines = self._resets(state)
+        signals = {signal.context["rule"]: signal for signal in verdict.signals}
+        for candidate in self._all():
+            signal = signals.get(candidate.key)
+            if candidate.dropped or candidate.intensity == "allow":
+                continue
+            lines.append(
+                sign.record(
+                    candidate,
+                    signal or sign.signal(candidate, self.now),
+                    verdict,
+                    counted=not self._already_told(state, candidate),
+                )
+            )
+        if not delivered and TRIGGERS[self.event.trigger].family not in _TELL:
+            assert self.facts is not None
+            lines.append(sign.clean(self.event, self.program, self.facts, self.now))
+        durable = verdict.denied or any(c.override or c.waived for c in self._all())
+        try:
+            state.settle()
+            self.journal.append(lines, durable)
+        except JournalUnwritable as error:
+            self._unrecorded(verdict, delivered, str(error))
+        else:
+            self._check_genesis(verdict)
+
+    def _resets(self, state: State) -> list[dict[str, object]]:
+        """The ends of the episodes that this clean evaluation mends (design §8.5)."""
+        event = self.event
+        hit = {c.key for c in self._all()} | self.matcher.filtered
+        stamp, paths = clock.iso(self.now), changed_paths(event)
+        ended = []
+        for rule in self.program.rules:
+            key = rule["key"]
+            if key in hit:
+                continue
+            name = episode_key(TRIGGERS[event.trigger].family, key, event.subject, event.actor.kind)
+            episode = state.episode(name)
+            if episode is not None and resets(episode, issue=event.issue, paths=paths):
+                ended.append(
+                    records.other(
+                        "episode-end",
+                        stamp,
+                        hook=event.trigger,
+                        rule=key,
+                        subject=event.subject,
+                        actor=str(event.actor),
+                        correlation_id=episode.id,
+                        attempt=event.attempt,
+                        reason="mended",
+                    )
+                )
+        return ended
+
+    def _already_told(self, state: State, candidate: Candidate) -> bool:
+        """Whether a push repeats only what its commits were told: that does not count again (design §8.2)."""
+        if self.event.trigger != "pre-push":
+            return False
+        signalled = state.signalled_paths("commit", candidate.key, self.event.subject, self.event.actor.kind)
+        return repeats_commits(candidate.paths(), signalled)
+
+    def _unrecorded(self, verdict: Verdict, delivered: list[Candidate], why: str) -> None:
+        climbing = [c for c in delivered if c.standing and c.standing.of]
+        if climbing and self.event.actor.kind == "agent":
+            verdict.decision = "deny"
+            verdict.notes.append(f"refused: a warning that climbs must be recorded, and {why}")
+        else:
+            verdict.notes.append(f"unrecorded: {why}")
+
+    def _check_genesis(self, verdict: Verdict) -> None:
+        if self.journal.tampered(self.journal.index()):
+            verdict.notes.append(
+                "the log that this gate was installed with is gone: escalation starts anew, "
+                "and `ahp log verify` says so; a person who knows why runs: ahp install git"
+            )

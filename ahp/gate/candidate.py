@@ -1,0 +1,141 @@
+"""A rule that matched, on its way to a signal: its own intensity, what becomes of it, and what it says (design §4)."""
+
+from typing import Any
+
+from ahp.gate import wording
+from ahp.gate.escalation import Standing
+from ahp.gate.facts import Facts
+from ahp.gate.match import Hit
+from ahp.gate.overrides import Override
+from ahp.journal.index import episode_key
+from ahp.journal.signals import Act
+from ahp.protocol.event import Event
+from ahp.protocol.levels import strongest
+from ahp.protocol.text import one_line
+from ahp.protocol.triggers import TRIGGERS
+from ahp.system import digest, jsontext
+
+_PATHS = 500
+
+
+class Candidate:
+    """One hit with its rule's answer half.
+
+    `environment` is "" when it cannot be told. `own` is the intensity that rule and environment give it, `intensity`
+    the one in force after the ladder. `dropped` says why it is not delivered ("" when it is); `shadow` and `waived` are
+    delivered to the log only. `modifications` are what its action changed or proposes, `refused` why it could not.
+    """
+
+    def __init__(self, key: str, rule: dict[str, Any], hit: Hit, facts: Facts, environment: str) -> None:
+        self.key, self.rule, self.hit, self.facts = key, rule, hit, facts
+        self.event = facts.event
+        self.environment = environment
+        self.dropped = ""
+        self.shadow = bool(rule["shadow"])
+        self.waived = ""
+        self.override: Override | None = None
+        self.refused = ""
+        self.modifications: list[dict[str, object]] = []
+        self.standing: Standing | None = None
+        self.own = self.intensity = self._own()
+
+    @property
+    def undecided(self) -> bool:
+        return self.hit.undecided is not None or self.hit.bound is not None
+
+    @property
+    def enforced(self) -> bool:
+        """Whether it counts for the verdict."""
+        return not (self.dropped or self.shadow or self.waived or self.override)
+
+    def _own(self) -> str:
+        declared = self.rule["intensity"]
+        level: str = declared.get(self.environment, declared["default"])
+        if not self.environment:  # nobody can tell where this happens: the strictest holds
+            level = strongest(list(declared.values()))
+        if self.hit.bound is not None:
+            return "block"
+        if self.hit.undecided is None or level == "allow":
+            return level
+        if TRIGGERS[self.event.trigger].post or self.rule["on_missing"] == "skip":
+            self.dropped = "undecided: " + self.message()
+            return level
+        missing: str = self.rule["on_missing"]
+        return missing
+
+    def message(self) -> str:
+        """The sentence of its signal."""
+        if self.hit.bound is not None:
+            return f"its condition goes beyond a limit, so this cannot be judged: {one_line(self.hit.bound)}"
+        if self.hit.undecided is None:
+            return wording.message(self.rule, self.facts.values, self.hit)
+        path = self.hit.undecided.path or ""
+        reason, command = self.facts.missing.get(path, ("", ""))
+        if not path:
+            return f"cannot tell: {one_line(self.hit.undecided)}"
+        return wording.undecided(reason or self.hit.undecided.kind.replace("_", " "), command, path)
+
+    def steps(self) -> list[str]:
+        """How to mend it."""
+        if self.undecided:
+            path = (self.hit.undecided.path or "") if self.hit.undecided else ""
+            command = self.facts.missing.get(path, ("", ""))[1]
+            return [f"run: {one_line(command)}"] if command else []
+        return wording.steps(self.rule["resolution"], self.facts.values)
+
+    def suggestions(self) -> list[dict[str, object]]:
+        """`{type, description}` each."""
+        if self.undecided:
+            return [{"type": "follow_up", "description": step} for step in self.steps()]
+        return [
+            {"type": suggestion["type"], "description": text}
+            for suggestion in self.rule["suggestions"]
+            for text in wording.steps([suggestion["description"]], self.facts.values)
+        ]
+
+    def findings(self) -> list[dict[str, object]]:
+        return [] if self.undecided else wording.findings(self.rule, self.hit)
+
+    def read(self) -> dict[str, object]:
+        """The facts it read that may be shown and logged."""
+        if self.rule["redact"]:
+            return {}
+        scalars = self.facts.scalars()
+        return {path: scalars[path] for path in self.rule["reads"] if path in scalars}
+
+    def evidence(self) -> str:
+        """The digest of all it read: the same again is the same evidence (design §8)."""
+        values = {path: self.facts.values.get(path) for path in self.rule["reads"]}
+        content = [self.key, values, self.hit.items, self.message() if self.undecided else None]
+        return digest.tagged(jsontext.encode(content).encode())
+
+    def act(self, at: float) -> Act:
+        """What the attempt is recognised by."""
+        event = self.event
+        change = event.view.change().digest if event.view is not None else ""
+        return Act(at, event.host, event.trigger, event.attempt, change, self.evidence())
+
+    def paths(self) -> list[str]:
+        """The files it is about: its findings', else all that changed; at most 500."""
+        found = [str(finding["file"]) for finding in self.findings() if "file" in finding]
+        return list(dict.fromkeys(found or changed_paths(self.event)))[:_PATHS]
+
+    @property
+    def target(self) -> str | None:
+        """What an agent's call is aimed at; part of the key of its episode (design §8.3)."""
+        named = (self.event.tool or {}).get("target")
+        return str(named) if named else None
+
+    @property
+    def episode(self) -> str:
+        """The key of its episode."""
+        event = self.event
+        return episode_key(TRIGGERS[event.trigger].family, self.key, event.subject, event.actor.kind, self.target)
+
+
+def changed_paths(event: Event) -> list[str]:
+    """The paths that the event changes, old names of renamed files included."""
+    if event.view is None:
+        return []
+    entries = event.view.change().entries
+    return [path for entry in entries for path in (entry.path, entry.old_path) if path]

@@ -1,0 +1,132 @@
+"""Candidates as signals and as lines of the log (design §7; seed 002 §2.2, §3.1, §6.2)."""
+
+import uuid
+
+from ahp.gate.candidate import Candidate
+from ahp.gate.facts import Facts
+from ahp.journal.episodes import new_id
+from ahp.policy.cache import Program
+from ahp.protocol import records, signals
+from ahp.protocol.event import Event
+from ahp.protocol.signals import Signal
+from ahp.protocol.text import one_line
+from ahp.protocol.verdict import Verdict
+from ahp.system import clock
+
+_FILES = 100
+_LINE = 1024
+
+
+def signal(candidate: Candidate, now: float) -> Signal:
+    """The signal of a candidate, with the payload of its intensity."""
+    event, stands = candidate.event, candidate.standing
+    known = stands.correlation_id if stands else ""
+    header: dict[str, object] = {
+        "id": str(uuid.uuid4()),
+        "type": candidate.rule["type"],
+        "timestamp": clock.iso(now),
+        "source": candidate.rule["oracle"],
+        "intensity": candidate.intensity,
+        "correlation_id": known or new_id(now),
+    }
+    context: dict[str, object] = {
+        "hook": event.trigger,
+        "issue_id": event.issue,
+        "subject": event.subject,
+        "environment": candidate.environment,
+        "files": [one_line(path, 500) for path in candidate.paths()[:_FILES]],
+        "facts": candidate.read(),
+        "rule": candidate.key,
+        "declared": candidate.own,
+    }
+    found = candidate.findings()
+    if found:
+        context["findings"] = found
+        context["findings_total"] = len(candidate.hit.items or ())
+    if stands and stands.text:
+        context["standing"] = stands.text
+        context["attempt"] = stands.nth
+        context["blocks_after"] = stands.of
+    if candidate.intensity == "block" and candidate.rule["overridable"]:
+        context["overridable"] = True
+    if candidate.rule["ask"]:
+        context["ask"] = True
+    return Signal(header, context, _payload(candidate))
+
+
+def record(candidate: Candidate, signal: Signal, verdict: Verdict, counted: bool) -> dict[str, object]:
+    """The log line of a signal (design §7), with what the journal recognises attempts and episodes by."""
+    event = candidate.event
+    act = candidate.act(clock.parse_iso(str(signal.header["timestamp"])))
+    more: dict[str, object] = {
+        "rule": candidate.key,
+        "declared": candidate.own,
+        "subject": event.subject,
+        "message": one_line(signals.reason_of(signal.payload), _LINE),
+        "facts": candidate.read(),
+        "evidence": act.evidence,
+        "change": act.change,
+        "policy": verdict.policy,
+        "host": event.host,
+        "actor": str(event.actor),
+        "attempt": event.attempt,
+        "decision": verdict.decision,
+        "paths": [one_line(path, _LINE) for path in candidate.paths()],
+        "overridable": bool(candidate.rule["overridable"]),
+        "digest": candidate.rule["digest"],
+    }
+    optional: dict[str, object] = {
+        "issue": event.issue,
+        "session": event.session,
+        "target": candidate.target,
+        "findings": signal.context.get("findings"),
+        "findings_total": signal.context.get("findings_total"),
+        "shadow": candidate.shadow,
+        "waived": candidate.waived,
+        "overrides": candidate.override.signal if candidate.override else None,
+        "undecidable": candidate.undecided,
+        "modifications": signal.payload.get("modifications"),
+    }
+    more |= {name: value for name, value in optional.items() if value}
+    if not counted:
+        more["counted"] = False
+    return records.signal(signal, **more)
+
+
+def clean(event: Event, program: Program, facts: Facts, now: float) -> dict[str, object]:
+    """The record of an evaluation that delivered nothing."""
+    more = {"policy": program.policy, "host": event.host, "actor": str(event.actor), "attempt": event.attempt}
+    if event.view is not None:
+        more["change"] = event.view.change().digest
+    return records.verdict(clock.iso(now), event.trigger, "allow", event.subject, facts.scalars(), **more)
+
+
+def why_not(candidate: Candidate) -> str:
+    """Why a matching rule is not part of the verdict."""
+    if candidate.dropped:
+        return candidate.dropped
+    if candidate.shadow:
+        return f"shadow: would have been {candidate.intensity}"
+    if candidate.waived:
+        return f"waived: {candidate.waived}"
+    assert candidate.override is not None
+    return f"overridden by {candidate.override.by}: {candidate.override.reason}"
+
+
+def _payload(candidate: Candidate) -> dict[str, object]:
+    said = candidate.message()
+    if candidate.refused:
+        said = f"{said}; {candidate.refused}"
+    if candidate.standing and candidate.standing.text:
+        said = f"{said} ({candidate.standing.text})"
+    suggestions = candidate.suggestions()
+    rule = candidate.rule
+    if candidate.intensity == "block":
+        steps = candidate.steps() or [str(s["description"]) for s in suggestions]
+        return signals.blocking(said, steps, bool(rule["resolvable"]))
+    if candidate.intensity == "control":
+        return signals.controlling([{**m, "reason": said} for m in candidate.modifications], bool(rule["reversible"]))
+    if candidate.intensity == "prompt":
+        texts = [str(suggestion["description"]) for suggestion in suggestions] or candidate.steps()
+        return signals.prompting(said, str(rule["severity"]), texts, bool(rule["continue_allowed"]))
+    return signals.aiding(said, suggestions)

@@ -1,0 +1,22 @@
+"""post-commit: notice what nobody judged, then advise."""
+
+from ahp.gate.decide import decide, program_of
+from ahp.hosts.git import bypass, token
+from ahp.hosts.git.hook import Hook, say
+from ahp.system.errors import AhpError
+from ahp.system.view import CommitView
+
+
+def judge(hook: Hook) -> int:
+    """Always 0: the commit is made."""
+    commit = hook.repo.commit_id("HEAD")
+    if commit is None:
+        raise AhpError("HEAD names no commit after a commit; is this hook called by git?")
+    left = token.find(hook.repo, hook.parent)
+    event = hook.event(CommitView(hook.repo, commit))
+    token.withdraw(hook.repo)
+    bypass.check_commit(hook, commit, had_word=left is not None)
+    program = program_of(event)
+    if program.rules:
+        say(hook, decide(event, program))
+    return 0

@@ -1,0 +1,106 @@
+"""Commits that pre-commit did not judge, or judged otherwise, are noticed and logged (design §9).
+
+A commit made with --no-verify, by a cherry-pick or by plumbing has no judgement in the log; neither has one whose
+content changed after it was judged. That is evidence for whoever reads the log, not proof: CI decides.
+"""
+
+from ahp.gate.decide import program_of
+from ahp.hosts.git.hook import Hook
+from ahp.hosts.git.push import unpushed
+from ahp.hosts.git.words import write
+from ahp.journal import lines
+from ahp.journal.append import Journal, JournalUnwritable
+from ahp.protocol import records
+from ahp.protocol.event import PushRef
+from ahp.system import clock
+from ahp.system.git import Repository
+from ahp.system.view import CommitView, RangeView
+
+_COMMITS = 200  # of one push
+_LINES = 200_000
+_HOOKS = ("pre-commit", "commit-msg", "pre-merge-commit")
+_REPLAYED = ("rebase", "cherry-pick", "revert", "am")
+
+
+def check_commit(hook: Hook, commit: str, had_word: bool) -> None:
+    """Logs HEAD when nobody judged what it holds. `had_word`: pre-commit of this git process did run."""
+    wanted = {commit: _digests(hook.repo, commit)}
+    if not _judges(hook) or not _unjudged(hook, wanted):
+        return
+    reason = "what was judged is not what was committed" if had_word else "no pre-commit hook judged this commit"
+    _log(hook, {commit: next(iter(wanted[commit]))}, reason)
+    if not hook.repo.env.get("GIT_REFLOG_ACTION", "").startswith(_REPLAYED):
+        write(f"ahp: {reason}; it is logged, and CI judges it again")
+
+
+def check_push(hook: Hook, pushed: list[PushRef], remote: str) -> None:
+    """Logs the commits of a push that nobody judged, where that was not noticed before."""
+    if not _judges(hook):
+        return
+    commits: list[str] = []
+    for ref in pushed:
+        if ref.local_oid.strip("0"):
+            commits += unpushed(hook.repo, ref.local_oid, remote, _COMMITS)
+    wanted = {commit: {CommitView(hook.repo, commit).change().digest} for commit in commits[:_COMMITS]}
+    missing = _unjudged(hook, wanted)
+    if missing:
+        _log(hook, {commit: next(iter(wanted[commit])) for commit in missing}, "no pre-commit hook judged this commit")
+        write(
+            f"ahp: {len(missing)} of the pushed commits passed no pre-commit hook; that is logged, and CI judges them"
+        )
+
+
+def _judges(hook: Hook) -> bool:
+    """Whether there is any rule that a commit could have gone round."""
+    return "pre-commit" in program_of(hook.event()).triggers
+
+
+def _digests(repo: Repository, commit: str) -> set[str]:
+    """What pre-commit may have seen: the change against the parent, and after an amend that against the old HEAD."""
+    found = {CommitView(repo, commit).change().digest}
+    before = repo.commit_id("HEAD@{1}")
+    if before is not None:
+        found.add(RangeView(repo, before, commit).change().digest)
+    return found
+
+
+def _unjudged(hook: Hook, wanted: dict[str, set[str]]) -> list[str]:
+    """The commits that the log knows neither a judgement nor a notice of."""
+    marks = {digest: digest.encode() for digests in wanted.values() for digest in digests}
+    judged: set[str] = set()
+    noticed: set[str] = set()
+    for number, line in enumerate(lines.backward(hook.repo.common_dir + "/ahp")):
+        if number >= _LINES or all(commit in noticed or wanted[commit] & judged for commit in wanted):
+            break
+        present = [digest for digest, mark in marks.items() if mark in line.data]
+        record = line.record() if present else None
+        if record is None:
+            continue
+        if record.get("kind") == "bypass":
+            noticed.add(str(record.get("commit")))
+        elif record.get("hook") in _HOOKS and record.get("decision") != "deny":
+            judged.update(present)
+    return [commit for commit in wanted if commit not in noticed and not wanted[commit] & judged]
+
+
+def _log(hook: Hook, commits: dict[str, str], reason: str) -> None:
+    event = hook.event()
+    stamp = clock.iso(clock.now())
+    noticed = [
+        records.other(
+            "bypass",
+            stamp,
+            hook=hook.name,
+            commit=commit,
+            change=change,
+            subject=event.subject,
+            actor=str(event.actor),
+            host="git",
+            reason=reason,
+        )
+        for commit, change in commits.items()
+    ]
+    try:
+        Journal(event.journal, event.genesis).append(noticed, durable=True)
+    except JournalUnwritable as error:
+        write(f"ahp: {error}")
