@@ -1,0 +1,48 @@
+"""The states of a run and the moves between them (seed 004 §3, §5.2)."""
+
+from collections.abc import Callable
+from enum import StrEnum
+
+
+class State(StrEnum):
+    """What a run is doing. DONE and BLOCKED are its ends."""
+
+    INTAKE = "INTAKE"
+    PLANNING = "PLANNING"
+    EXECUTING = "EXECUTING"
+    VERIFYING = "VERIFYING"
+    RECOVERING = "RECOVERING"
+    BLOCKED = "BLOCKED"
+    DONE = "DONE"
+
+
+# Everything not listed is a bug. RECOVERING is the only way back, and it costs one of `max_replans`.
+MOVES: dict[State, frozenset[State]] = {
+    State.INTAKE: frozenset({State.PLANNING, State.EXECUTING, State.BLOCKED}),
+    State.PLANNING: frozenset({State.EXECUTING, State.BLOCKED}),
+    State.EXECUTING: frozenset({State.VERIFYING, State.RECOVERING, State.BLOCKED}),
+    State.VERIFYING: frozenset({State.DONE, State.RECOVERING, State.BLOCKED}),
+    State.RECOVERING: frozenset({State.PLANNING, State.EXECUTING, State.BLOCKED}),
+    State.BLOCKED: frozenset(),
+    State.DONE: frozenset(),
+}
+
+
+class IllegalMove(RuntimeError):
+    """The runner tried a move that the table does not have: a bug of the runner, never of a model."""
+
+
+class StateMachine:
+    """The state of one run; `told(former, new, why)` hears of every move."""
+
+    def __init__(self, told: Callable[[State, State, str], object]) -> None:
+        self.state = State.INTAKE
+        self._told = told
+
+    def move(self, to: State, why: str) -> None:
+        """Goes to `to`. Raises IllegalMove when the table does not allow it."""
+        former = self.state
+        if to not in MOVES[former]:
+            raise IllegalMove(f"{former} -> {to} ({why})")
+        self.state = to
+        self._told(former, to, why)
