@@ -1,0 +1,96 @@
+"""`.ahp/agent.yaml`: the settings of the runner."""
+
+import os
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ahp.runner.intake import load_yaml, sentences
+from ahp.system import files
+from ahp.system.errors import AhpError
+
+PATH = ".ahp/agent.yaml"
+_LIMIT = 64 << 10
+
+
+class AgentConfig(BaseModel):
+    """Every setting of a run. Limits count what is allowed: 0 allows none; where null is possible it is no limit."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)
+
+    enable_planning: bool = True
+    """Whether a task becomes a plan first; without one, a loop of tool calls runs until the answer."""
+
+    max_tokens: int = Field(default=1024, ge=1)
+    """Tokens a model may write in one reply. 0 is refused: a reply of no tokens says nothing."""
+
+    context_tokens: int | None = Field(default=None, ge=0)
+    """Tokens of the messages of one request, by estimate; oldest pairs go first. 0 keeps only system prompt, task and
+    the last exchange; null leaves it to the model to complain."""
+
+    max_plan_steps: int = Field(default=8, ge=0)
+    """Steps of a plan; longer plans are cut. 0 allows no plan at all."""
+
+    max_step_tool_calls: int = Field(default=12, ge=0)
+    """Tool calls within one plan step; the next one fails the step. 0 allows none."""
+
+    max_replans: int = Field(default=2, ge=0)
+    """Times a run may recover: replan after a failed step, or mend what verification or a gate found. 0 allows none."""
+
+    max_iterations: int = Field(default=20, ge=0)
+    """Model requests within one plan step, one turn without plan, or one asking for the final answer; the next one ends
+    the run with MAX_ITER. 0 allows none."""
+
+    repeat_warning: int = Field(default=3, ge=0)
+    """Times the same call may have given the same result when the model is told to change its approach, this time
+    included. 0 and 1 tell it at the first."""
+
+    max_same_calls: int = Field(default=50, ge=0)
+    """Times the same call may give the same result in a run; beyond, it is answered with E_STUTTERING and not made
+    again. 0 answers the first one so."""
+
+    max_same_blocks: int = Field(default=3, ge=1)
+    """Times the gate may block for the same reason; that time ends the run in BLOCKED. 0 is refused: a run cannot end
+    by a block that has not been."""
+
+    tool_timeout_s: float = Field(default=120.0, ge=0)
+    """Seconds a tool may take that names no limit of its own; beyond, E_TIMEOUT. 0 lets no such tool run."""
+
+    tool_output_chars: int = Field(default=20_000, ge=0)
+    """Characters of a tool's output that the model reads, from its beginning and its end. 0 shows only its length."""
+
+    model_timeout_s: float = Field(default=300.0, ge=0)
+    """Seconds the model may take for one reply. 0 allows no request."""
+
+    verification_timeout_s: float = Field(default=600.0, ge=0)
+    """Seconds the verifier may take. 0 lets none run, which counts as a failed verification."""
+
+    budget_tokens: int | None = Field(default=None, ge=0)
+    """Tokens of a run, read and written; no request is made once they are used. 0 allows none; null is no limit."""
+
+    budget_usd: float | None = Field(default=None, ge=0)
+    """US dollars of a run, as the model reports them. 0 allows no request; null is no limit."""
+
+    budget_seconds: float | None = Field(default=None, ge=0)
+    """Wall time of a run in seconds. 0 allows no request; null is no limit."""
+
+    verification_policy: str | None = Field(default=None, pattern=r"^[a-z][a-z0-9_]{0,63}$")
+    """auto, none or run_pytest, in place of what a plan says; null leaves it to the plan, and is auto without one."""
+
+    inject_schemas: bool = False
+    """Whether the system prompt carries the JSON schema of every tool; else one line each."""
+
+    submit: bool = False
+    """Whether a run with an issue submits it at its end, through the gates of issue-submit."""
+
+    close: bool = False
+    """Whether a run with an issue closes it at its end, through the gates of issue-close."""
+
+
+def load_config(root: str) -> AgentConfig:
+    """The settings of the project at `root`, the defaults without a file. Raises AhpError with place and cause."""
+    data = files.read(os.path.join(root, PATH), _LIMIT)
+    value = None if data is None else load_yaml(data, PATH)
+    try:
+        return AgentConfig.model_validate({} if value is None else value)
+    except ValidationError as error:
+        raise AhpError("\n".join(f"{PATH}: {problem}" for problem in sentences(error, "the file"))) from None

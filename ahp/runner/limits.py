@@ -1,0 +1,71 @@
+"""Circuit breakers (seed 003 §4, seed 004 §3.2): how often, how long, how much, and what happens then."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ahp.system import clock, digest, jsontext
+
+
+class Breaker:
+    """Lets `limit` attempts through and no more; 0 lets none through."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.spent = 0
+
+    def spend(self) -> bool:
+        """Takes one attempt; False when they are used up."""
+        if self.spent >= self.limit:
+            return False
+        self.spent += 1
+        return True
+
+
+@dataclass
+class Repeats:
+    """How often the same thing happened in a run: a call with one result, a block with one reason."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def count(self, *what: Any) -> int:
+        """Counts `what`, any JSON values, and returns how often it was seen, this time included."""
+        key = _key(what)
+        self.counts[key] = self.counts.get(key, 0) + 1
+        return self.counts[key]
+
+    def seen(self, *what: Any) -> bool:
+        """Whether `what` was counted before."""
+        return _key(what) in self.counts
+
+
+def _key(what: tuple[Any, ...]) -> str:
+    return digest.sha256(jsontext.encode(what).encode())
+
+
+@dataclass
+class Budget:
+    """What a run may use and has used: tokens, US dollars, seconds; None is no limit, 0 allows nothing."""
+
+    tokens: int | None = None
+    usd: float | None = None
+    seconds: float | None = None
+    tokens_used: int = 0
+    usd_used: float = 0.0
+    started: float = field(default_factory=clock.monotonic)
+
+    def add(self, tokens: int, usd: float) -> None:
+        """Counts one answer of the model."""
+        self.tokens_used += tokens
+        self.usd_used += usd
+
+    def seconds_left(self) -> float | None:
+        """Seconds until the wall time is over, at least 0; None without limit."""
+        return None if self.seconds is None else max(0.0, self.seconds - (clock.monotonic() - self.started))
+
+    def exhausted(self) -> str | None:
+        """The stop reason of the first budget that is used up, or None."""
+        if self.tokens is not None and self.tokens_used >= self.tokens:
+            return "BUDGET_TOKENS"
+        if self.usd is not None and self.usd_used >= self.usd:
+            return "BUDGET_USD"
+        return "BUDGET_TIME" if self.seconds_left() == 0.0 else None
