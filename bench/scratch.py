@@ -131,8 +131,8 @@ def hook(*lines: str) -> Callable[[Path], None]:
 
 
 def empty_python() -> Callable[[Path], None]:
-    """The least a hook in Python can cost, with the interpreter that runs the bench."""
-    return hook(f"exec '{sys.executable}' -I -S -c pass")
+    """The least a hook in Python can cost: the interpreter of the bench itself, not the link of its venv."""
+    return hook(f"exec '{Path(sys.executable).resolve()}' -I -S -c pass")
 
 
 def peer(scratch: Scratch, program: str) -> Callable[[Path], None]:
