@@ -3,7 +3,7 @@
 import os
 import pwd
 
-from ahp.hosts.git.push import range_of
+from ahp.hosts.git.ranges import range_of
 from ahp.protocol.actor import identify
 from ahp.protocol.event import Event, PushRef
 from ahp.protocol.subject import subject_of

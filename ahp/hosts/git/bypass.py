@@ -6,7 +6,7 @@ content changed after it was judged. That is evidence for whoever reads the log,
 
 from ahp.gate.decide import program_of
 from ahp.hosts.git.hook import Hook
-from ahp.hosts.git.push import unpushed
+from ahp.hosts.git.ranges import unpushed
 from ahp.hosts.git.words import write
 from ahp.journal import lines
 from ahp.journal.append import Journal, JournalUnwritable

@@ -79,7 +79,7 @@ class Hook:
             journal=repo.common_dir + "/ahp",
             env=repo.env,
             deadline=clock.monotonic() + BUDGET,
-            subject=subject_of(repo.branch(), repo.root),
+            subject=subject_of(repo.branch()),
             repo=repo,
             view=view,
             draft=draft,
