@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from ahp.conditions import patterns
+from ahp.conditions import comparisons, patterns
 from ahp.conditions.errors import quoted
+from ahp.conditions.expression import Typed
 from ahp.conditions.names import FUNCTIONS, METHODS, nearest
 from ahp.conditions.plan import Plan
-from ahp.conditions.schema import ANY, BOOL, INT, STR, Type
+from ahp.conditions.schema import ANY, BOOL, INT, STR, SchemaError, Type, join
 
 if TYPE_CHECKING:
-    from ahp.conditions.typed import Checker, Typed
+    from ahp.conditions.typed import Checker
 
 _ARITY = {
     "len": (1, 1), "abs": (1, 1), "min": (2, 16), "max": (2, 16), "contains": (2, 2), "default": (2, 2), "has": (1, 1),
@@ -68,12 +69,6 @@ def _arity(checker: Checker, node: ast.Call, name: str, args: list[ast.expr]) ->
         raise checker.refuse(node, "type", f"{name}() takes {wanted} arguments, not {len(args)}", hint)
 
 
-def _typed(plan: Plan, kind: Type, node: ast.expr) -> Typed:
-    from ahp.conditions.typed import Typed
-
-    return Typed(plan, kind, node)
-
-
 def _method(checker: Checker, node: ast.Call, func: ast.Attribute) -> Typed:
     if func.attr.startswith("_"):
         raise checker.refuse(func, "name", f"{quoted(func.attr)} cannot be called: no name begins with '_'")
@@ -84,7 +79,7 @@ def _method(checker: Checker, node: ast.Call, func: ast.Attribute) -> Typed:
     text = checker.string(func.value, f"{func.attr}()")
     _arity(checker, node, func.attr, node.args)
     operands = [text.plan, *(_affix(checker, arg, func.attr) for arg in node.args)]
-    return _typed(["call", func.attr, operands], STR if func.attr in ("lower", "upper", "strip") else BOOL, node)
+    return Typed(["call", func.attr, operands], STR if func.attr in ("lower", "upper", "strip") else BOOL, node)
 
 
 def _affix(checker: Checker, node: ast.expr, name: str) -> Plan:
@@ -99,10 +94,10 @@ def _affix(checker: Checker, node: ast.expr, name: str) -> Plan:
 def _len(checker: Checker, node: ast.Call) -> Typed:
     typed = checker.expr(node.args[0])
     if typed.type is ANY:
-        return _typed(["call", "len", [["as", ["str", "list", "map"], typed.plan]]], INT, node)
+        return Typed(["call", "len", [["as", ["str", "list", "map"], typed.plan]]], INT, node)
     if typed.group not in ("str", "list", "map"):
         raise checker.refuse(node, "type", f"len() needs a text, a list or a map; {typed.text} is none")
-    return _typed(["call", "len", [typed.plan]], INT, node)
+    return Typed(["call", "len", [typed.plan]], INT, node)
 
 
 def _numbers(checker: Checker, node: ast.Call) -> Typed:
@@ -110,21 +105,19 @@ def _numbers(checker: Checker, node: ast.Call) -> Typed:
     parts = [checker.number(arg, f"{name}()") for arg in node.args]
     names = {part.type.name for part in parts}
     kind = Type(names.pop() if len(names) == 1 else "number" if "number" in names else "float")
-    return _typed(["call", name, [part.plan for part in parts]], kind, node)
+    return Typed(["call", name, [part.plan for part in parts]], kind, node)
 
 
 def _contains(checker: Checker, node: ast.Call) -> Typed:
     container, item = checker.expr(node.args[0]), checker.expr(node.args[1])
-    return _typed(checker.membership(item, container, node), BOOL, node)
+    return Typed(comparisons.membership(checker, item, container, node), BOOL, node)
 
 
 def _has(checker: Checker, node: ast.Call) -> Typed:
-    return _typed(["has", _fact(checker, node, "has").plan], BOOL, node)
+    return Typed(["has", _fact(checker, node, "has").plan], BOOL, node)
 
 
 def _default(checker: Checker, node: ast.Call) -> Typed:
-    from ahp.conditions.schema import SchemaError, join
-
     fact, other = _fact(checker, node, "default"), checker.expr(node.args[1])
     try:
         kind = join([fact.type, other.type])
@@ -134,8 +127,8 @@ def _default(checker: Checker, node: ast.Call) -> Typed:
         ) from None
     assert kind is not None
     if kind.name == "any":
-        return _typed(["default", fact.plan, other.plan], ANY, node)
-    return _typed(["default", fact.plan, other.plan], kind if other.type.nullable else kind.without_null(), node)
+        return Typed(["default", fact.plan, other.plan], ANY, node)
+    return Typed(["default", fact.plan, other.plan], kind if other.type.nullable else kind.without_null(), node)
 
 
 def _fact(checker: Checker, node: ast.Call, name: str) -> Typed:
@@ -165,7 +158,7 @@ def _pattern(checker: Checker, node: ast.Call) -> Typed:
         )
     for value in values:
         _compile(checker, node.args[1], name, value)
-    return _typed([name, text.plan, pattern.plan, [] if pattern.is_const() else values], BOOL, node)
+    return Typed([name, text.plan, pattern.plan, [] if pattern.is_const() else values], BOOL, node)
 
 
 def _compile(checker: Checker, node: ast.expr, name: str, value: Any) -> None:
@@ -197,7 +190,7 @@ def _loop(checker: Checker, node: ast.Call, name: str) -> Typed:
     finally:
         checker.in_loop = False
         del checker.scope[var]
-    return _typed([name, var, built[0], source.plan, *built[1:]], kind, node)
+    return Typed([name, var, built[0], source.plan, *built[1:]], kind, node)
 
 
 def _body(checker: Checker, element: ast.expr, name: str, var: str, chosen: list[Plan]) -> tuple[list[Plan], Type]:

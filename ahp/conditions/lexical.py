@@ -11,6 +11,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from ahp.conditions.errors import Place
+from ahp.conditions.names import MENDED
 
 MAX_TEXT = 4096
 MAX_DEPTH = 24
@@ -25,33 +26,6 @@ _WORDS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 _DIGITS = "0123456789"
 _PAIRS = {")": "(", "]": "["}
 
-# What people write by habit of another language, and what stands for it here.
-_MENDED = {
-    "&&": "write 'and'",
-    "||": "write 'or'",
-    "===": "write '=='",
-    "!==": "write '!='",
-    "<>": "write '!='",
-    "=<": "write '<='",
-    "=>": "write '>='",
-    "=~": "write matches(text, 'regex')",
-    "!~": "write not matches(text, 'regex')",
-    ":=": "a condition cannot assign; to compare write '=='",
-    "**": "there are no powers; write the number",
-    "->": "a condition has no functions of its own",
-    "...": "",
-    "=": "to compare write '=='",
-    "!": "write 'not'",
-    "&": "write 'and'",
-    "|": "write 'or'",
-    "?": "write A if CONDITION else B",
-    "{": "for several values write a list: ['a', 'b']",
-    "}": "",
-    "$": "write the fact's path: files.changed_count",
-    "`": "quote strings with ' or \"",
-    ";": "a condition is one expression",
-    ":": "a condition has no slices, mappings or lambdas",
-}
 _KEYWORDS = frozenset(
     [
         "False",
@@ -92,17 +66,6 @@ _KEYWORDS = frozenset(
     ]
 )
 _ALLOWED_KEYWORDS = frozenset(["False", "None", "True", "and", "or", "not", "in", "is", "if", "else", "for"])
-_WORD_HINTS = {
-    "AND": "write 'and'",
-    "OR": "write 'or'",
-    "NOT": "write 'not'",
-    "TRUE": "write 'true'",
-    "FALSE": "write 'false'",
-    "NULL": "write 'null'",
-    "nil": "write 'null'",
-    "undefined": "ask has(fact)",
-    "lambda": "",
-}
 
 
 class Refused(Exception):
@@ -273,8 +236,8 @@ class _Scanner:
         place = self.place()
         for length in (3, 2):
             piece = self.text[self.at : self.at + length]
-            if len(piece) == length and piece in _MENDED:
-                raise Refused("syntax", f"'{piece}' is not part of a condition", place, _MENDED[piece])
+            if len(piece) == length and piece in MENDED:
+                raise Refused("syntax", f"'{piece}' is not part of a condition", place, MENDED[piece])
         if self.text[self.at : self.at + 2] in _TWO:
             self.at += 2
             self.add("op", self.at - 2, place)
@@ -291,8 +254,8 @@ class _Scanner:
         self.add("op", self.at - 1, place)
 
     def refuse(self, char: str, place: Place) -> None:
-        if char in _MENDED:
-            raise Refused("syntax", f"'{char}' is not part of a condition", place, _MENDED[char])
+        if char in MENDED:
+            raise Refused("syntax", f"'{char}' is not part of a condition", place, MENDED[char])
         if char == "\\":
             raise Refused("syntax", "a line does not go on after '\\'", place, "put the condition in parentheses")
         name = unicodedata.name(char, "a character without a name")
@@ -304,16 +267,11 @@ class _Scanner:
         )
 
 
-def word_hint(word: str) -> str:
-    """What to write for a word that other languages have, or an empty string."""
-    return _WORD_HINTS.get(word, "")
-
-
 def hidden(text: str) -> str | None:
     """The first character of `text` that does not show as itself, as `U+202E`; None when all do.
 
-    Control and format characters (bidi, zero width), line separators, surrogates, unassigned and private code points. Tab,
-    newline and carriage return pass.
+    Control and format characters (bidi, zero width), line separators, surrogates, unassigned and private code points.
+    Tab, newline and carriage return pass.
     """
     for char in text:
         if char < "\x7f" and (char >= " " or char in "\t\n\r"):

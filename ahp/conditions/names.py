@@ -21,6 +21,45 @@ _KNOWN_AS = {
     "trim": "strip", "get": "default", "coalesce": "default", "lstrip": "strip", "rstrip": "strip",
 }  # fmt: skip
 
+# What people write by habit of another language, and what stands for it here.
+MENDED = {
+    "&&": "write 'and'",
+    "||": "write 'or'",
+    "===": "write '=='",
+    "!==": "write '!='",
+    "<>": "write '!='",
+    "=<": "write '<='",
+    "=>": "write '>='",
+    "=~": "write matches(text, 'regex')",
+    "!~": "write not matches(text, 'regex')",
+    ":=": "a condition cannot assign; to compare write '=='",
+    "**": "there are no powers; write the number",
+    "->": "a condition has no functions of its own",
+    "...": "",
+    "=": "to compare write '=='",
+    "!": "write 'not'",
+    "&": "write 'and'",
+    "|": "write 'or'",
+    "?": "write A if CONDITION else B",
+    "{": "for several values write a list: ['a', 'b']",
+    "}": "",
+    "$": "write the fact's path: files.changed_count",
+    "`": "quote strings with ' or \"",
+    ";": "a condition is one expression",
+    ":": "a condition has no slices, mappings or lambdas",
+}
+_WORD_HINTS = {
+    "AND": "write 'and'",
+    "OR": "write 'or'",
+    "NOT": "write 'not'",
+    "TRUE": "write 'true'",
+    "FALSE": "write 'false'",
+    "NULL": "write 'null'",
+    "nil": "write 'null'",
+    "undefined": "ask has(fact)",
+    "lambda": "",
+}
+
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate that `name` was probably meant to be, or None: the same letters first, then the closest
@@ -38,3 +77,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 def _plain(name: str) -> str:
     return name.replace("_", "").lower()
+
+
+def word_hint(word: str) -> str:
+    """What to write for a word that other languages have, or an empty string."""
+    return _WORD_HINTS.get(word, "")

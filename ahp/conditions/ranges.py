@@ -8,8 +8,9 @@ from typing import Any
 from ahp.conditions import sets
 from ahp.conditions.errors import Place
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
-from ahp.conditions.normal import FALSE, TRUE, UNKNOWN, Group, Leaf, Loop, Node, Types, normal
+from ahp.conditions.normal import FALSE, TRUE, UNKNOWN, Group, Leaf, Loop, Node, normal
 from ahp.conditions.plan import Plan, reads
+from ahp.conditions.terms import Types
 
 START = Place()
 _CASES = 64  # values of a fact that are tried one by one

@@ -11,14 +11,14 @@ import ast
 import copy
 from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import Any, NoReturn
+from typing import Any
 
 import simpleeval  # type: ignore[import-untyped,unused-ignore]
 
-from ahp.conditions import patterns
 from ahp.conditions.check import Checked
 from ahp.conditions.errors import clip
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
+from ahp.conditions.operations import FUNCTIONS, LOOPS, METHODS, OPERATORS, kleene, null, number
 from ahp.conditions.parse import parse
 from ahp.conditions.plan import as_fact, reads
 from ahp.conditions.samples import fact_sets
@@ -117,100 +117,13 @@ def _nested(facts: Mapping[str, Any]) -> dict[str, Any]:
     return tree
 
 
-def _kind(found: Any) -> str:
-    if found is None or isinstance(found, bool):
-        return type(found).__name__
-    if isinstance(found, (int, float)):
-        return "number"
-    return "list" if isinstance(found, (list, tuple)) else type(found).__name__
-
-
-def _null() -> NoReturn:
-    raise Undecided("null_operand")
-
-
-def _arithmetic(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def calculate(left: Any, right: Any) -> Any:
-        return operation(left, right) if _kind(left) == _kind(right) == "number" else _null()
-
-    return calculate
-
-
-def _ordered(operation: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
-    def compare(left: Any, right: Any) -> bool:
-        return operation(left, right) if _kind(left) == _kind(right) and _kind(left) in ("number", "str") else _null()
-
-    return compare
-
-
-def _equal(left: Any, right: Any) -> bool:
-    return _kind(left) == _kind(right) and bool(left == right)
-
-
-def _inside(item: Any, container: Any) -> bool:
-    kind = _kind(container)
-    if kind == "list":
-        return any(_equal(item, one) for one in container)
-    return item in container if kind in ("str", "dict") and isinstance(item, str) else _null()
-
-
-def _length(found: Any) -> int:
-    return len(found) if _kind(found) in ("str", "list", "dict") else _null()
-
-
-def _number(found: Any) -> Any:
-    return found if _kind(found) == "number" else _null()
-
-
-def _patterned(compiler: Callable[[str], Callable[[str], bool]]) -> Callable[[Any, Any], bool]:
-    def test(text: Any, pattern: Any) -> bool:
-        if not isinstance(text, str) or pattern is None:
-            _null()
-        return any(compiler(one)(text) for one in (pattern if isinstance(pattern, (list, tuple)) else [pattern]))
-
-    return test
-
-
-_OPERATORS = {
-    ast.Add: _arithmetic(lambda a, b: a + b),
-    ast.Sub: _arithmetic(lambda a, b: a - b),
-    ast.Mult: _arithmetic(lambda a, b: a * b),
-    ast.Div: _arithmetic(lambda a, b: a / b),
-    ast.FloorDiv: _arithmetic(lambda a, b: a // b),
-    ast.Mod: _arithmetic(lambda a, b: a % b),
-    ast.USub: lambda a: -_number(a),
-    ast.UAdd: lambda a: +_number(a),
-    ast.Lt: _ordered(lambda a, b: a < b),
-    ast.LtE: _ordered(lambda a, b: a <= b),
-    ast.Gt: _ordered(lambda a, b: a > b),
-    ast.GtE: _ordered(lambda a, b: a >= b),
-    ast.Eq: _equal,
-    ast.NotEq: lambda a, b: not _equal(a, b),
-    ast.In: _inside,
-    ast.NotIn: lambda a, b: not _inside(a, b),
-    ast.Is: lambda a, b: a is None and b is None,
-    ast.IsNot: lambda a, b: not (a is None and b is None),
-}
-_FUNCTIONS = {
-    "len": _length,
-    "min": lambda *each: min(_number(one) for one in each),
-    "max": lambda *each: max(_number(one) for one in each),
-    "abs": lambda a: abs(_number(a)),
-    "contains": lambda container, item: _inside(item, container),
-    "glob": _patterned(patterns.glob),
-    "matches": _patterned(patterns.regex),
-}
-_METHODS = ("startswith", "endswith", "lower", "upper", "strip")
-_LOOPS = ("any", "all", "count", "sum")
-
-
 class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-ignore]
     """simpleeval with names and attributes that are mapping keys and nothing else, and with Kleene's logic."""
 
     def __init__(self, facts: Mapping[str, Any], constants: Mapping[str, Any]) -> None:
         names = {"true": True, "false": False, "null": None, **_nested({**facts, **constants})}
-        super().__init__(operators=_OPERATORS, functions=_FUNCTIONS, names=names)
-        self.functions = dict(_FUNCTIONS)  # the base class adds constructors: list, dict, set
+        super().__init__(operators=OPERATORS, functions=FUNCTIONS, names=names)
+        self.functions = dict(FUNCTIONS)  # the base class adds constructors: list, dict, set
         allowed = {
             ast.Constant: self._eval_constant,
             ast.Name: self._eval_name,
@@ -257,7 +170,7 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-
         if isinstance(key, str):
             return self._key(base, key)
         if not isinstance(base, list):
-            _null()
+            null()
         try:
             return base[key]
         except IndexError:
@@ -265,7 +178,7 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-
 
     def _key(self, base: Any, name: str) -> Any:
         if not isinstance(base, dict):
-            _null()
+            null()
         if name not in base:
             raise Undecided("missing_fact", name)
         return base[name]
@@ -273,7 +186,7 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-
     def _truth(self, node: ast.expr) -> bool:
         found = self._eval(node)
         if not isinstance(found, bool):
-            _null()
+            null()
         return found
 
     def _eval_unaryop(self, node: ast.UnaryOp) -> Any:
@@ -285,7 +198,7 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-
         return self._eval(node.body if self._truth(node.test) else node.orelse)
 
     def _eval_boolop(self, node: ast.BoolOp) -> bool:
-        return _kleene([lambda value=value: self._truth(value) for value in node.values], isinstance(node.op, ast.Or))
+        return kleene([lambda value=value: self._truth(value) for value in node.values], isinstance(node.op, ast.Or))
 
     def _eval_compare(self, node: ast.Compare) -> bool:
         operands = [node.left, *node.comparators]
@@ -293,7 +206,7 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-
             lambda op=op, left=left, right=right: self.operators[type(op)](self._eval(left), self._eval(right))
             for op, left, right in zip(node.ops, operands, operands[1:], strict=False)
         ]
-        return _kleene(pairs, False)
+        return kleene(pairs, False)
 
     def _eval_call(self, node: ast.Call) -> Any:
         if isinstance(node.func, ast.Attribute):
@@ -301,7 +214,7 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-
         name = node.func.id  # type: ignore[attr-defined]
         if name in ("has", "default"):
             return self._presence(name, node.args)
-        if name in _LOOPS:
+        if name in LOOPS:
             return self._loop(name, node.args[0])
         return super()._eval_call(node)
 
@@ -309,11 +222,11 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-
         text = self._eval(func.value)
         flat = [tuple(one) if isinstance(one, list) else one for one in arguments]
         if (
-            func.attr not in _METHODS
+            func.attr not in METHODS
             or not isinstance(text, str)
             or not all(isinstance(one, (str, tuple)) for one in flat)
         ):
-            _null()
+            null()
         return getattr(text, func.attr)(*flat)
 
     def _presence(self, name: str, arguments: list[ast.expr]) -> Any:
@@ -331,12 +244,12 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-
         clause = loop.generators[0]
         items = self._eval(clause.iter)
         if not isinstance(items, list):
-            _null()
+            null()
         var, results = clause.target.id, []
         for item in items:
             results.append(self._item(name, loop, clause, var, item))
         if name in ("any", "all"):
-            return _kleene(results, name == "any")
+            return kleene(results, name == "any")
         total: Any = 0
         for result in results:  # one by one: sum() rounds floats differently since Python 3.12
             total = total + result()
@@ -351,32 +264,14 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-
             try:
                 chosen = [test(one) for one in clause.ifs]
                 if name == "any":
-                    return _kleene([*chosen, test(loop.elt)], False)
+                    return kleene([*chosen, test(loop.elt)], False)
                 if name == "all":
-                    return not _kleene([*chosen, lambda: not self._truth(loop.elt)], False)
+                    return not kleene([*chosen, lambda: not self._truth(loop.elt)], False)
                 if name == "sum":
-                    return _number(self._eval(loop.elt)) if _kleene(chosen, False) else 0
+                    return number(self._eval(loop.elt)) if kleene(chosen, False) else 0
                 counted = [] if isinstance(loop.elt, ast.Name) and not isinstance(item, bool) else [test(loop.elt)]
-                return int(_kleene([*chosen, *counted], False))
+                return int(kleene([*chosen, *counted], False))
             finally:
                 del self.names[var]
 
         return ask
-
-
-def _kleene(questions: list[Any], decisive: bool) -> bool:
-    """and (decisive False) or or (decisive True): the decisive value wins in any order, else a doubt, else the
-    other value.
-    """
-    doubt: Undecided | None = None
-    for question in questions:
-        try:
-            if question() is decisive:
-                return decisive
-        except Undecided as error:
-            doubt = doubt or error
-        except ZeroDivisionError:
-            doubt = doubt or Undecided("zero_division")
-    if doubt is not None:
-        raise doubt
-    return not decisive

@@ -4,45 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from ahp.conditions import calls
+from ahp.conditions import calls, comparisons, paths
 from ahp.conditions.errors import quoted
 from ahp.conditions.evaluate import Builder
-from ahp.conditions.lexical import Refused, word_hint
-from ahp.conditions.names import FUNCTIONS, METHODS, nearest
+from ahp.conditions.expression import Typed, a_type
+from ahp.conditions.lexical import Refused
+from ahp.conditions.names import FUNCTIONS
 from ahp.conditions.parse import place_of
+from ahp.conditions.paths import ALIASES
 from ahp.conditions.plan import Plan, walk
 from ahp.conditions.schema import ANY, BOOL, Schema, SchemaError, Type, join, type_of_value
 
-_ALIASES = {"true": True, "false": False, "null": None}
-_ORDER = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%"}
 _RAW = ("fact", "item", "key", "field", "index", "default", "if")
-
-
-@dataclass(frozen=True)
-class Typed:
-    """A checked expression: its plan, its type, and the node it came from (for messages only)."""
-
-    plan: Plan
-    type: Type
-    node: ast.expr
-
-    @property
-    def text(self) -> str:
-        """The expression as the author wrote it, quoted and short."""
-        return quoted(ast.unparse(self.node))
-
-    @property
-    def group(self) -> str:
-        """The kind of value that operations ask for: int and float are both `number`."""
-        return "number" if self.type.is_number else self.type.name
-
-    def is_const(self) -> bool:
-        """Whether the plan is one literal or limit."""
-        return bool(self.plan[0] == "const")
 
 
 class Checker:
@@ -105,7 +81,7 @@ class Checker:
             "list": f"write len({typed.text[1:-1]}) > 0",
             "str": "a condition stands without quotes" if typed.is_const() else f"compare it: {typed.text[1:-1]} != ''",
         }.get(typed.group, "")
-        raise self.refuse(node, "type", f"{typed.text} is {_a(typed.type)}, not true or false", hint)
+        raise self.refuse(node, "type", f"{typed.text} is {a_type(typed.type)}, not true or false", hint)
 
     def number(self, node: ast.expr, what: str) -> Typed:
         """An expression used as a number."""
@@ -113,7 +89,7 @@ class Checker:
         if typed.type is ANY:
             return Typed(["as", ["number"], typed.plan], Type("number"), node)
         if not typed.type.is_number:
-            raise self.refuse(node, "type", f"{what} needs numbers, {typed.text} is {_a(typed.type)}")
+            raise self.refuse(node, "type", f"{what} needs numbers, {typed.text} is {a_type(typed.type)}")
         return Typed(typed.plan, typed.type.without_null(), node)
 
     def string(self, node: ast.expr, what: str) -> Typed:
@@ -122,7 +98,7 @@ class Checker:
         if typed.type is ANY:
             return Typed(["as", ["str"], typed.plan], Type("str"), node)
         if typed.type.name != "str":
-            raise self.refuse(node, "type", f"{what} needs a text, {typed.text} is {_a(typed.type)}")
+            raise self.refuse(node, "type", f"{what} needs a text, {typed.text} is {a_type(typed.type)}")
         return typed
 
     def items(self, node: ast.expr) -> Typed:
@@ -131,7 +107,7 @@ class Checker:
         if typed.type is ANY:
             return Typed(["as", ["list"], typed.plan], Type("list", ANY), node)
         if typed.type.name != "list" or typed.type.item is None:
-            raise self.refuse(node, "type", f"{typed.text} is {_a(typed.type)}, not a list with items")
+            raise self.refuse(node, "type", f"{typed.text} is {a_type(typed.type)}, not a list with items")
         return typed
 
     def variable(self, node: ast.expr) -> str:
@@ -139,7 +115,7 @@ class Checker:
         if not isinstance(node, ast.Name):
             raise self.refuse(node, "syntax", "a loop has one plain variable")
         name = node.id
-        taken = name in self.scope or name in self.schema.namespaces or name in FUNCTIONS or name in _ALIASES
+        taken = name in self.scope or name in self.schema.namespaces or name in FUNCTIONS or name in ALIASES
         if taken or name.startswith("_") or any(path.split(".")[0] == name for path in self.constants):
             raise self.refuse(
                 node, "name", f"{quoted(name)} cannot be a variable's name", "it is taken; choose another"
@@ -153,95 +129,13 @@ class Checker:
             raise self.refuse(node, "syntax", f"{quoted(str(value))} is not part of a condition")
         return Typed(["const", value], type_of_value(value), node)
 
-    def _name(self, node: ast.expr) -> Typed:
-        assert isinstance(node, ast.Name)
-        if node.id in self.scope:
-            return Typed(["item", node.id], self.scope[node.id], node)
-        return self._path(node.id, node) or self._unknown(node)
-
-    def _path(self, path: str, node: ast.expr) -> Typed | None:
-        """The limit or fact of a full path, None where there is none. Raises Refused for a namespace."""
-        if path in self.constants:
-            value = self.constants[path]
-            return Typed(["const", list(value) if isinstance(value, tuple) else value], type_of_value(value), node)
-        if path in self.schema:
-            kind = self.schema.facts[path].type
-            self.types[path] = kind
-            return Typed(["fact", path], kind, node)
-        if path in _ALIASES:
-            return Typed(["const", _ALIASES[path]], type_of_value(_ALIASES[path]), node)
-        if self.schema.is_prefix(path) or any(known.startswith(f"{path}.") for known in self.constants):
-            some = ", ".join(self._under(path)[:4])
-            raise self.refuse(node, "type", f"{quoted(path)} is a namespace, not a fact", f"it has {some} …")
-        return None
-
-    def _under(self, prefix: str) -> list[str]:
-        start = f"{prefix}." if prefix else ""
-        limits = [path[len(start) :].split(".")[0] for path in self.constants if path.startswith(start)]
-        return sorted({*self.schema.names_under(prefix), *limits})
-
-    def _unknown(self, node: ast.Name) -> Typed:
-        if node.id in FUNCTIONS:
-            raise self.refuse(node, "name", f"{quoted(node.id)} is a function", f"call it: {node.id}(…)")
-        known = [*self._under(""), *self.scope, *_ALIASES]
-        near = nearest(node.id, known)
-        hint = word_hint(node.id) or (
-            f"did you mean {quoted(near)}?" if near else f"known are {', '.join(sorted(known)[:12])}"
-        )
-        raise self.refuse(node, "name", f"unknown name {quoted(node.id)}", hint)
-
-    def _attribute(self, node: ast.expr) -> Typed:
-        assert isinstance(node, ast.Attribute)
-        return self._member(node, node.value, node.attr)
-
-    def _member(self, node: ast.expr, base: ast.expr, name: str) -> Typed:
-        if name.startswith("_"):
-            raise self.refuse(node, "name", f"{quoted(name)} cannot be read: no name begins with '_'")
-        path, prefix = _dotted(node), _dotted(base)
-        if path is not None and prefix is not None and path.split(".")[0] not in self.scope:
-            found = self._path(path, node)
-            if found is not None:
-                return found
-            if prefix not in self.schema and self._under(prefix):
-                near = nearest(name, self._under(prefix))
-                hint = f"did you mean {quoted(near)}?" if near else f"it has {', '.join(self._under(prefix)[:12])}"
-                raise self.refuse(node, "name", f"{quoted(prefix)} has no fact {quoted(name)}", hint)
-        typed = self.expr(base)
-        if typed.type is ANY or typed.type.name == "map":
-            return Typed(["key", typed.plan, name], ANY, node)
-        if typed.type.name == "record":
-            field = typed.type.fields.get(name)
-            if field is None:
-                near = nearest(name, typed.type.fields)
-                hint = (
-                    f"did you mean {quoted(near)}?" if near else f"it has {', '.join(sorted(typed.type.fields)[:12])}"
-                )
-                raise self.refuse(node, "name", f"{typed.text} has no field {quoted(name)}", hint)
-            return Typed(["field", typed.plan, name], field.type, node)
-        hint = calls.method_hint(name, typed.text[1:-1]) or (f"call it: {name}()" if name in METHODS else "")
-        raise self.refuse(node, "name", f"{typed.text} is {_a(typed.type)} and has no field {quoted(name)}", hint)
-
-    def _subscript(self, node: ast.expr) -> Typed:
-        assert isinstance(node, ast.Subscript)
-        key = _literal(node.slice)
-        if isinstance(key, str):
-            return self._member(node, node.value, key)
-        if type(key) is not int:
-            raise self.refuse(
-                node.slice, "syntax", "an index is one literal number or key", "items[0], input['command']"
-            )
-        typed = self.expr(node.value)
-        if typed.type is ANY or (typed.type.name == "list" and typed.type.item is not None):
-            return Typed(["index", typed.plan, key], typed.type.item or ANY, node)
-        raise self.refuse(node, "type", f"{typed.text} is {_a(typed.type)} and has no items")
-
     def _list(self, node: ast.expr) -> Typed:
         assert isinstance(node, (ast.List, ast.Tuple))
         parts = [self.expr(part) for part in node.elts]
         for part in parts:
             if part.group not in ("number", "str", "bool", "null", "any"):
                 raise self.refuse(
-                    part.node, "type", f"a list holds texts, numbers, true or false; {part.text} is {_a(part.type)}"
+                    part.node, "type", f"a list holds texts, numbers, true or false; {part.text} is {a_type(part.type)}"
                 )
         try:
             item = join([part.type for part in parts])
@@ -317,117 +211,10 @@ class Checker:
         assert isinstance(node, ast.Compare)
         operands = [self.expr(one) for one in (node.left, *node.comparators)]
         parts = [
-            self.pair(op, left, right, node) for op, left, right in zip(node.ops, operands, operands[1:], strict=False)
+            comparisons.pair(self, op, left, right, node)
+            for op, left, right in zip(node.ops, operands, operands[1:], strict=False)
         ]
         return Typed(parts[0] if len(parts) == 1 else ["and", parts], BOOL, node)
-
-    def pair(self, op: ast.cmpop, left: Typed, right: Typed, node: ast.expr) -> Plan:
-        """The plan of one comparison. Raises Refused when the types cannot be compared."""
-        if isinstance(op, (ast.In, ast.NotIn)):
-            found = self.membership(left, right, node)
-        elif isinstance(op, (ast.Is, ast.IsNot)):
-            if right.plan != ["const", None]:
-                raise self.refuse(node, "type", "'is' only asks for None", "to compare write '=='")
-            found = ["null", left.plan]
-        elif type(op) in _ORDER:
-            return self._order(_ORDER[type(op)], left, right, node)
-        else:
-            found = self._equal(left, right, node)
-        if isinstance(op, (ast.NotIn, ast.IsNot, ast.NotEq)):
-            return ["!=", *found[1:]] if found[0] == "==" else ["not", found]
-        return found
-
-    def _order(self, op: str, left: Typed, right: Typed, node: ast.expr) -> Plan:
-        if left.type is ANY and right.type is ANY:
-            return ["alike", op, left.plan, right.plan]
-        groups = {left.group, right.group} - {"any"}
-        if groups not in ({"number"}, {"str"}):
-            lists = next((one for one in (left, right) if one.group == "list"), None)
-            hint = f"write len({lists.text[1:-1]})" if lists else ""
-            message = f"'{op}' compares two numbers or two texts, not {_a(left.type)} with {_a(right.type)}"
-            raise self.refuse(node, "type", message, hint)
-        plans = [["as", sorted(groups), one.plan] if one.type is ANY else one.plan for one in (left, right)]
-        return [op, *plans]
-
-    def _equal(self, left: Typed, right: Typed, node: ast.expr) -> Plan:
-        for one, other in ((left, right), (right, left)):
-            if other.plan == ["const", None]:
-                return ["null", one.plan]
-        if ANY in (left.type, right.type):
-            return ["same", left.plan, right.plan]
-        both = left.group == right.group and left.group not in ("map", "record")
-        if both and left.group == "list" and left.type.item and right.type.item:
-            both = _groups_meet(left.type.item, right.type.item)
-        if not both:
-            raise self.refuse(
-                node, "type", f"{_a(left.type)} never equals {_a(right.type)}: {left.text} and {right.text}"
-            )
-        self._enum(left, [right])
-        self._enum(right, [left])
-        return ["==", left.plan, right.plan]
-
-    def membership(self, item: Typed, container: Typed, node: ast.expr) -> Plan:
-        """The plan of `item in container`: a text in a text, a key in a map, a value in a list. Raises Refused."""
-        kind = container.type
-        if kind is ANY or (kind.name == "list" and (kind.item is ANY or item.type is ANY)):
-            return ["within", item.plan, container.plan]
-        if kind.name in ("str", "map"):
-            if item.type is ANY:
-                return ["in", ["as", ["str"], item.plan], container.plan]
-            if item.group == "str":
-                return ["in", item.plan, container.plan]
-        if kind.name == "list" and (kind.item is None or _groups_meet(item.type, kind.item)):
-            values = container.plan[1] if container.is_const() else []
-            self._enum(item, [Typed(["const", value], type_of_value(value), container.node) for value in values])
-            return ["in", item.plan, container.plan]
-        hint = "write it in a list: in ['a', 'b']" if kind.name not in ("list", "str", "map") else ""
-        raise self.refuse(
-            node, "type", f"{_a(item.type)} cannot be in {_a(kind)}: {item.text} in {container.text}", hint
-        )
-
-    def _enum(self, fact: Typed, others: list[Typed]) -> None:
-        """A literal that the fact never equals is a typo."""
-        enum = fact.type.enum
-        for other in others:
-            if enum is None or not other.is_const() or other.plan[1] is None or other.plan[1] in enum:
-                continue
-            value = other.plan[1]
-            near = nearest(str(value), [str(one) for one in enum])
-            hint = f"did you mean {quoted(near)}?" if near else f"it is one of {', '.join(map(str, enum))}"
-            self.problems.append(self.refuse(other.node, "enum", f"{fact.text} is never {quoted(str(value))}", hint))
-
-
-def _a(kind: Type) -> str:
-    """A type in words, for messages."""
-    words = {"int": "a number", "float": "a number", "number": "a number", "str": "a text", "bool": "true or false"}
-    words |= {"null": "null", "any": "a map's value", "map": "a map", "record": "a record"}
-    return "a list" if kind.name == "list" else words[kind.name]
-
-
-def _groups_meet(one: Type, other: Type) -> bool:
-    if ANY in (one, other) or "null" in (one.name, other.name):
-        return True
-    return one.name == other.name or (one.is_number and other.is_number)
-
-
-def _dotted(node: ast.expr) -> str | None:
-    """The path that a chain of names spells, `files['changed']` included; None when anything else is in it."""
-    if isinstance(node, ast.Name):
-        return node.id
-    name = node.attr if isinstance(node, ast.Attribute) else None
-    if isinstance(node, ast.Subscript):
-        name = _literal(node.slice)
-    if not isinstance(name, str) or not name.isidentifier():
-        return None
-    base = _dotted(node.value)  # type: ignore[attr-defined]
-    return f"{base}.{name}" if base else None
-
-
-def _literal(node: ast.expr) -> Any:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _literal(node.operand)
-        return -inner if type(inner) is int else None
-    return node.value if isinstance(node, ast.Constant) else None
 
 
 _WORDS = {
@@ -439,9 +226,9 @@ _WORDS = {
 }
 _METHODS: dict[type[ast.expr], Callable[[Checker, ast.expr], Typed]] = {
     ast.Constant: Checker._constant,
-    ast.Name: Checker._name,
-    ast.Attribute: Checker._attribute,
-    ast.Subscript: Checker._subscript,
+    ast.Name: paths.name,
+    ast.Attribute: paths.attribute,
+    ast.Subscript: paths.subscript,
     ast.List: Checker._list,
     ast.Tuple: Checker._list,
     ast.UnaryOp: Checker._unary,

@@ -2,6 +2,10 @@
 bound.  [light]
 """
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class Undecided(Exception):
     """A condition has no value for these facts; the rule's `on_missing` decides (design §4, §5).
@@ -55,6 +59,14 @@ class Missing:
 
 
 MISSING = Missing()
+
+
+def present(value: "Any") -> "Any":
+    """The value itself; raises Undecided for MISSING where no operation on it would."""
+    if value is MISSING:
+        raise Undecided("missing_fact")
+    return value
+
 
 # What native operations raise when an operand is absent, null, short or zero; `evaluate.locate` gives each its kind.
 FAULTS = (Undecided, TypeError, AttributeError, IndexError, ZeroDivisionError)

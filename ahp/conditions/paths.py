@@ -1,0 +1,124 @@
+"""Names and paths: which fact, limit, map key or record field the words mean, and the nearest one when none."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from ahp.conditions import calls
+from ahp.conditions.errors import quoted
+from ahp.conditions.expression import Typed, a_type
+from ahp.conditions.names import FUNCTIONS, METHODS, nearest, word_hint
+from ahp.conditions.schema import ANY, type_of_value
+
+if TYPE_CHECKING:
+    from ahp.conditions.typed import Checker
+
+ALIASES = {"true": True, "false": False, "null": None}
+
+
+def name(checker: Checker, node: ast.expr) -> Typed:
+    assert isinstance(node, ast.Name)
+    if node.id in checker.scope:
+        return Typed(["item", node.id], checker.scope[node.id], node)
+    return _path(checker, node.id, node) or _unknown(checker, node)
+
+
+def _path(checker: Checker, path: str, node: ast.expr) -> Typed | None:
+    """The limit or fact of a full path, None where there is none. Raises Refused for a namespace."""
+    if path in checker.constants:
+        value = checker.constants[path]
+        return Typed(["const", list(value) if isinstance(value, tuple) else value], type_of_value(value), node)
+    if path in checker.schema:
+        kind = checker.schema.facts[path].type
+        checker.types[path] = kind
+        return Typed(["fact", path], kind, node)
+    if path in ALIASES:
+        return Typed(["const", ALIASES[path]], type_of_value(ALIASES[path]), node)
+    if checker.schema.is_prefix(path) or any(known.startswith(f"{path}.") for known in checker.constants):
+        some = ", ".join(_under(checker, path)[:4])
+        raise checker.refuse(node, "type", f"{quoted(path)} is a namespace, not a fact", f"it has {some} …")
+    return None
+
+
+def _under(checker: Checker, prefix: str) -> list[str]:
+    start = f"{prefix}." if prefix else ""
+    limits = [path[len(start) :].split(".")[0] for path in checker.constants if path.startswith(start)]
+    return sorted({*checker.schema.names_under(prefix), *limits})
+
+
+def _unknown(checker: Checker, node: ast.Name) -> Typed:
+    if node.id in FUNCTIONS:
+        raise checker.refuse(node, "name", f"{quoted(node.id)} is a function", f"call it: {node.id}(…)")
+    known = [*_under(checker, ""), *checker.scope, *ALIASES]
+    near = nearest(node.id, known)
+    hint = word_hint(node.id) or (
+        f"did you mean {quoted(near)}?" if near else f"known are {', '.join(sorted(known)[:12])}"
+    )
+    raise checker.refuse(node, "name", f"unknown name {quoted(node.id)}", hint)
+
+
+def attribute(checker: Checker, node: ast.expr) -> Typed:
+    assert isinstance(node, ast.Attribute)
+    return _member(checker, node, node.value, node.attr)
+
+
+def _member(checker: Checker, node: ast.expr, base: ast.expr, name: str) -> Typed:
+    if name.startswith("_"):
+        raise checker.refuse(node, "name", f"{quoted(name)} cannot be read: no name begins with '_'")
+    path, prefix = _dotted(node), _dotted(base)
+    if path is not None and prefix is not None and path.split(".")[0] not in checker.scope:
+        found = _path(checker, path, node)
+        if found is not None:
+            return found
+        if prefix not in checker.schema and _under(checker, prefix):
+            near = nearest(name, _under(checker, prefix))
+            hint = f"did you mean {quoted(near)}?" if near else f"it has {', '.join(_under(checker, prefix)[:12])}"
+            raise checker.refuse(node, "name", f"{quoted(prefix)} has no fact {quoted(name)}", hint)
+    typed = checker.expr(base)
+    if typed.type is ANY or typed.type.name == "map":
+        return Typed(["key", typed.plan, name], ANY, node)
+    if typed.type.name == "record":
+        field = typed.type.fields.get(name)
+        if field is None:
+            near = nearest(name, typed.type.fields)
+            hint = f"did you mean {quoted(near)}?" if near else f"it has {', '.join(sorted(typed.type.fields)[:12])}"
+            raise checker.refuse(node, "name", f"{typed.text} has no field {quoted(name)}", hint)
+        return Typed(["field", typed.plan, name], field.type, node)
+    hint = calls.method_hint(name, typed.text[1:-1]) or (f"call it: {name}()" if name in METHODS else "")
+    raise checker.refuse(node, "name", f"{typed.text} is {a_type(typed.type)} and has no field {quoted(name)}", hint)
+
+
+def subscript(checker: Checker, node: ast.expr) -> Typed:
+    assert isinstance(node, ast.Subscript)
+    key = _literal(node.slice)
+    if isinstance(key, str):
+        return _member(checker, node, node.value, key)
+    if type(key) is not int:
+        raise checker.refuse(
+            node.slice, "syntax", "an index is one literal number or key", "items[0], input['command']"
+        )
+    typed = checker.expr(node.value)
+    if typed.type is ANY or (typed.type.name == "list" and typed.type.item is not None):
+        return Typed(["index", typed.plan, key], typed.type.item or ANY, node)
+    raise checker.refuse(node, "type", f"{typed.text} is {a_type(typed.type)} and has no items")
+
+
+def _dotted(node: ast.expr) -> str | None:
+    """The path that a chain of names spells, `files['changed']` included; None when anything else is in it."""
+    if isinstance(node, ast.Name):
+        return node.id
+    name = node.attr if isinstance(node, ast.Attribute) else None
+    if isinstance(node, ast.Subscript):
+        name = _literal(node.slice)
+    if not isinstance(name, str) or not name.isidentifier():
+        return None
+    base = _dotted(node.value)  # type: ignore[attr-defined]
+    return f"{base}.{name}" if base else None
+
+
+def _literal(node: ast.expr) -> Any:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _literal(node.operand)
+        return -inner if type(inner) is int else None
+    return node.value if isinstance(node, ast.Constant) else None
