@@ -76,6 +76,10 @@ passes 'echo "print(2)" > app.py && git add app.py'
 is_refused 'git commit --quiet -m "Print two instead of one because one was not enough for anybody"'
 passes 'git commit --quiet -m "Print two"'
 
+say 'Changed: a full stop too many is taken out on the way in'
+passes 'echo "print(3)" > app.py && git commit --quiet -am "Print three."'
+passes 'git log -1 --format=%s'
+
 edit() { for name in one two three four; do echo "value = $1" >"$name.py"; done; }
 
 say 'Warned: four files are many, but going on is allowed'
@@ -103,5 +107,5 @@ say 'A dry question: it logs nothing and counts nothing'
 show 'ahp check pre-commit; echo "exit status $?"'
 
 say 'What the log says'
-passes 'ahp log'
 passes 'ahp log verify'
+passes 'ahp log'
