@@ -7,10 +7,11 @@ from typing import Any
 from ahp import __version__
 from ahp.conditions import reference
 from ahp.conditions.check import Checked
+from ahp.conditions.schema import Schema
 from ahp.policy import cache, layers, store
 from ahp.policy.cache import FORMAT, Program
 from ahp.policy.merge import RawPolicy
-from ahp.policy.problems import PolicyError, Problem
+from ahp.policy.problems import Place, PolicyError, Problem
 from ahp.policy.rule import Policy, Rule, rule_digest
 from ahp.policy.sources import FileSource, Watched
 from ahp.policy.vocabulary import Vocabulary
@@ -18,6 +19,7 @@ from ahp.protocol.event import Event
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import jsontext
 from ahp.system.digest import tagged
+from ahp.system.errors import Timeout
 
 HOOK_SECONDS = 1.0  # what a hook gives the two evaluators to agree; `ahp policy lint` takes what it needs
 
@@ -56,21 +58,27 @@ def verify(policy: Policy, seconds: float | None = None) -> None:
     problems: list[Problem] = []
     seen: set[tuple[str, str, str]] = set()
     for rule in policy.rules:
-        schema = words.schema(rule.trigger)
         for checked, place in ((rule.condition, rule.raw.where("condition")), (rule.when, rule.place)):
             name = (checked.text, rule.trigger, rule.each.text if rule.each else "") if checked else None
             if checked is None or name is None or name in seen:
                 continue
             seen.add(name)
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
-                what = "the two evaluators need over a second to compare these conditions; run: ahp policy lint"
-                raise PolicyError([Problem(place, what)])
-            said = reference.disagreement(checked, schema, left)
+            said = _disagreement(checked, words.schema(rule.trigger), deadline, place)
             if said is not None:
-                problems.append(Problem(place, f"the two evaluators disagree, so this cannot be trusted: {said}"))
+                problems.append(Problem(place, said))
     if problems:
         raise PolicyError(problems)
+
+
+def _disagreement(checked: Checked, schema: Schema, deadline: float | None, place: Place) -> str | None:
+    left = None if deadline is None else deadline - time.monotonic()
+    try:
+        if left is not None and left <= 0:
+            raise Timeout
+        return reference.disagreement(checked, schema, left)
+    except Timeout:
+        what = f"the two evaluators need over {HOOK_SECONDS:.0f} s to compare all conditions; run: ahp policy lint"
+        raise PolicyError([Problem(place, what)]) from None
 
 
 def programs(

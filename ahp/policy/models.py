@@ -53,9 +53,9 @@ class RuleKeys(Keys):
     """What the signal says; `{fact.path}` stands for a value. By default it names the values the condition read."""
     severity: Severity = "medium"
     """How bad it is, for prompts: low, medium or high."""
-    suggestions: list[Suggestion] = []
+    suggestions: list[Suggestion] = Field(default=[])
     """What could be done; a text is a best practice."""
-    resolution: Texts = []
+    resolution: Texts = Field(default=[])
     """The steps that make a block pass; a template naming a list gives one step an item."""
     resolvable: bool = True
     """Whether the one who is blocked can do something about it."""
@@ -126,7 +126,7 @@ class ShortRule(RuleKeys, OracleKeys):
     """Warn when this holds."""
     aid: Condition | None = None
     """Advise afterwards when this holds; only on `post-*` triggers and `session-start`."""
-    fix: Texts = []
+    fix: Texts = Field(default=[])
     """How to mend it: becomes both the suggestions and the resolution."""
 
     @model_validator(mode="after")
@@ -142,7 +142,7 @@ class Oracle(OracleKeys):
 
     name: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]*$")]
     """Its name; signals give it as their source."""
-    rules: list[LongRule] = []
+    rules: list[LongRule] = Field(default=[])
     """Its rules, all of them asked."""
 
 
@@ -157,7 +157,7 @@ class HookKeys(Keys):
     """The trigger once more; it must agree with the key."""
     when: Filter | None = None
     """A condition that must hold for any rule here to be asked."""
-    oracles: list[Oracle] = []
+    oracles: list[Oracle] = Field(default=[])
     """Its oracles, in order."""
 
 
@@ -167,11 +167,9 @@ Hook = Annotated[HookKeys, BeforeValidator(_as_hook)]
 class Escalation(Keys):
     """How ignored signals climb (design §8)."""
 
-    ladder: Annotated[list[Literal["prompt", "control", "block"]], Field(min_length=1, max_length=3)] = [
-        "prompt",
-        "control",
-        "block",
-    ]
+    ladder: list[Literal["prompt", "control", "block"]] = Field(
+        default=["prompt", "control", "block"], min_length=1, max_length=3
+    )
     """The rungs, from weak to strong."""
     after: Annotated[int, Field(ge=1, le=1000)] = 1
     """Attempts that a rung lasts."""
@@ -207,11 +205,11 @@ class Command(Keys):
     """The program and its arguments, one text each; no shell reads them."""
     parse: Literal["json", "lines", "junit", "sarif", "exit"] = "exit"
     """How its output is read. Every way gives `exit_code` and `count`; junit and sarif give `findings`."""
-    extract: dict[str, Annotated[Extract, BeforeValidator(_as_extract)]] = {}
+    extract: dict[str, Annotated[Extract, BeforeValidator(_as_extract)]] = Field(default={})
     """More facts: a name and an expression over `output`; a number unless `{value, type}` says otherwise."""
     timeout: Duration = 30.0
     """After this long the whole process tree is ended and the facts are absent."""
-    when_changed: Texts = []
+    when_changed: Texts = Field(default=[])
     """Runs only when a changed file matches one of these patterns; else the counts are 0."""
     directory: Text = "."
     """Where it runs, from the root of the repository."""
@@ -220,9 +218,9 @@ class Command(Keys):
 class Reports(Keys):
     """Where reports of other tools are found; patterns from the root of the repository."""
 
-    tests: Texts = []
+    tests: Texts = Field(default=[])
     """JUnit XML files."""
-    coverage: Texts = []
+    coverage: Texts = Field(default=[])
     """coverage.xml, coverage.json or lcov files."""
     coverage_threshold: Annotated[float, Field(strict=False, ge=0, le=100)] | None = None
     """The percentage `coverage.threshold` gives; by default the issue's criticality decides."""
@@ -238,15 +236,15 @@ class HooksFile(Keys):
     """The version of this format."""
     requires: Text | None = None
     """The ahp versions that can read it: `>=0.3` or `>=0.3,<1`. Read before everything else."""
-    extends: Texts = []
+    extends: Texts = Field(default=[])
     """Packs by name, or files inside this file's folder (ending in .yaml), which this file changes and adds to."""
     mode: Literal["enforce", "observe"] = "enforce"
     """`observe` logs every signal and enforces none."""
-    limits: dict[str, LimitValue | dict[str, LimitValue]] = {}
+    limits: dict[str, LimitValue | dict[str, LimitValue]] = Field(default={})
     """Constants that conditions read as `limits.NAME`; a mapping gives one for each environment, with `default`."""
-    environment: dict[str, Condition] = {}
+    environment: dict[str, Condition] = Field(default={})
     """Names with conditions; the first that holds is the environment, else `development`."""
-    env_allow: Texts = []
+    env_allow: Texts = Field(default=[])
     """Environment variables that conditions may read as `env.NAME`."""
     timezone: Text | None = None
     """The zone of `time.*`, as in `Europe/Vienna`; by default the machine's."""
@@ -254,11 +252,11 @@ class HooksFile(Keys):
     """Where reports are found."""
     escalation: Escalation | None = None
     """How ignored signals climb; absent, nothing does."""
-    facts: dict[str, Command] = {}
+    facts: dict[str, Command] = Field(default={})
     """Facts that commands find out, read as `NAME.count` and the like."""
     approvers: Text | None = None
     """An SSH allowed-signers file inside the repository: whose signed overrides and waivers `ahp ci` honours."""
-    rules: dict[str, ShortRule] = {}
+    rules: dict[str, ShortRule] = Field(default={})
     """Rules in the short form, by id."""
-    hooks: dict[str, Hook] = {}
+    hooks: dict[str, Hook] = Field(default={})
     """Rules in the protocol's form, by trigger."""

@@ -113,8 +113,20 @@ def _walk(plain: object, path: Sequence[str | int]) -> object:
     return value
 
 
+def _without_tags(path: Path, plain: object) -> Path:
+    """The path without pydantic's own steps for the members of a union, which the file does not have."""
+    kept: list[str | int] = []
+    value = plain
+    for number, step in enumerate(path, 1):
+        inside = _walk(value, (step,))
+        if inside is not value or number == len(path):
+            kept.append(step)
+        value = inside
+    return tuple(kept)
+
+
 def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines: list[str]) -> Problem:
-    path: Path = tuple(error["loc"])
+    path = _without_tags(error["loc"], plain)
     kind, given = error["type"], error.get("input")
     place = node.at(path).place
     key = next((str(step) for step in reversed(path) if isinstance(step, str)), "the file")

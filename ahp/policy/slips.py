@@ -46,8 +46,9 @@ def mend_line(line: str) -> str:
 
 
 def _needs_quotes(value: str) -> bool:
-    if re.match(r"[{\[]\s*[\w.\-]+:\s", value):
-        return False  # a flow mapping with something wrong inside; quoting all of it would hide that
+    if value[0] in "{[":
+        # what is closed at the end, or not at all, is a list or mapping with something wrong inside
+        return re.match(r"[{\[][^{}\[\]]*[}\]].", value) is not None
     return value[0] in _INDICATORS or ": " in value or value.endswith(":")
 
 
