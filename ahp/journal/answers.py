@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ahp.protocol.actor import Actor
-from ahp.protocol.errors import AhpError
 from ahp.protocol.signals import ACTIONS_OF
+from ahp.system.errors import AhpError
 
 AUTOMATIC = "ahp"
 """The `by` of an answer that nobody typed."""
+RISK = "proceed_with_risk"
 
 
 class AnswerRefused(AhpError):
@@ -27,7 +28,7 @@ def check(action: str, *, intensity: str, actor: str, by: Actor, overridable: bo
         raise AnswerRefused(f"{action} does not answer {_article(intensity)}; it takes {_either(fitting)}")
     if by.kind != "human" and str(by) != actor:
         raise AnswerRefused(f"this signal is for {actor or 'somebody else'}; {by} can answer its own only")
-    if action == "proceed_with_risk":
+    if action == RISK:
         if by.kind != "human":
             raise AnswerRefused("proceed_with_risk is a person's answer; mend it (retry_after_fix) or ask a person")
         if not overridable:

@@ -7,32 +7,34 @@ from collections.abc import Iterable
 
 from ahp.journal.signals import Act
 
-SAME_ATTEMPT = 600.0
 _ATTEMPTS_KEPT = 8
 
 
 class Attempt:
-    """One attempt within an episode: what it was, which hosts told of it, where on the ladder it stood.
+    """One attempt within an episode: what it was, which hooks told of it, where on the ladder it stood.
 
-    `nth` is how many attempts had counted before it; `excused` whether an acknowledgement keeps it from counting.
+    `nth` is how many attempts had counted before it; `excused` whether an acknowledgement keeps it from counting;
+    `told` the (host, hook) pairs that asked about it.
     """
 
-    __slots__ = ("act", "counted", "excused", "hosts", "nth")
+    __slots__ = ("act", "counted", "excused", "nth", "told")
 
-    def __init__(self, act: Act, nth: int, excused: bool, counted: bool = False, hosts: Iterable[str] = ()) -> None:
+    def __init__(
+        self, act: Act, nth: int, excused: bool, counted: bool = False, told: Iterable[tuple[str, str]] = ()
+    ) -> None:
         self.act, self.nth, self.excused, self.counted = act, nth, excused, counted
-        self.hosts = set(hosts) or {act.host}
+        self.told = set(told) or {(act.host, act.hook)}
 
     def covers(self, act: Act) -> bool:
-        """Whether `act` is this attempt: the same git command, or another host telling of it (design §8.2)."""
+        """Whether `act` is this attempt: another hook of a git command, or another host's word of it (§8.2)."""
         if act.token and act.token == self.act.token:
             return True
-        return (
-            bool(act.change)
-            and (act.evidence, act.change) == (self.act.evidence, self.act.change)
-            and act.at - self.act.at <= SAME_ATTEMPT
-            and act.host not in self.hosts
-        )
+        same_host = act.host in [host for host, _ in self.told]
+        if same_host and act.token and self.act.token:
+            return False
+        if (act.host, act.hook) in self.told or not self.act.near(act):
+            return False
+        return same_host or act.evidence == self.act.evidence
 
 
 class Acknowledgement:
@@ -77,7 +79,7 @@ class Episode:
             self.attempts = [*self.attempts[1 - _ATTEMPTS_KEPT :], attempt]
             # A person's word holds until the facts change; an agent's is remembered, for it is good only once.
             self.acknowledged = {e: a for e, a in self.acknowledged.items() if a.once or e == act.evidence}
-        attempt.hosts.add(act.host)
+        attempt.told.add((act.host, act.hook))
         self.last = max(self.last, act.at)
         if past:
             self.pass_by(attempt)

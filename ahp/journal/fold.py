@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from ahp.journal.answers import AUTOMATIC, kind_of
+from ahp.journal.answers import AUTOMATIC, RISK, kind_of
 from ahp.journal.append import FORGET_AFTER
-from ahp.journal.episodes import SAME_ATTEMPT, Episode
+from ahp.journal.episodes import Episode
 from ahp.journal.index import is_stamp, key_of, opens
 from ahp.journal.signals import Act, LoggedSignal
 from ahp.protocol.triggers import TRIGGERS
@@ -22,7 +22,10 @@ _PERSON_RESETS = ("retry_after_fix", "apply_suggestion")
 
 
 class Store(Protocol):
-    """Where a fold keeps what it finds. Whatever was changed is put back."""
+    """Where a fold keeps what it finds, and where it is asked for. Whatever was changed is put back.
+
+    `pending`, `unlogged`, `risks`, `enforced` give signals in the order of the log.
+    """
 
     def episode(self, key: str) -> Episode | None: ...
     def put_episode(self, episode: Episode) -> None: ...
@@ -32,6 +35,13 @@ class Store(Protocol):
     def put_signal(self, signal: LoggedSignal) -> None: ...
     def unanswered(self, episode: Episode) -> Iterable[LoggedSignal]: ...
     def waiting(self, subject: str, actor_kind: str) -> Iterable[LoggedSignal]: ...
+    def open_keys(self) -> set[str]: ...
+    def find(self, prefix: str, limit: int) -> list[str]: ...
+    def pending(self) -> list[LoggedSignal]: ...
+    def unlogged(self) -> list[LoggedSignal]: ...
+    def risks(self) -> list[LoggedSignal]: ...
+    def enforced(self, key: str) -> list[LoggedSignal]: ...
+    def waived_as(self, name: str) -> str | None: ...
 
 
 class Fold:
@@ -81,7 +91,7 @@ class Fold:
                 signal.answer("accept_modification", AUTOMATIC, self.at)
         self.store.put_signal(signal)
         if signal.overrides and signal.past and (overridden := self.store.signal(signal.overrides)):
-            overridden.spent = overridden.spent or signal.act.token or signal.id
+            overridden.spent = overridden.spent or signal.act
             self.store.put_signal(overridden)
 
     def _verdict(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
@@ -97,7 +107,7 @@ class Fold:
             if signal.episode:
                 self.open(signal.key)  # forgotten before it could be dismissed?
         for signal in list(self.store.waiting(subject, actor_kind)):
-            if not signal.act.same(act, SAME_ATTEMPT):
+            if not signal.act.same(act):
                 signal.answer("suggestion_deferred" if signal.intensity == "aid" else "dismiss", AUTOMATIC, self.at)
                 self.store.put_signal(signal)
 
@@ -105,9 +115,7 @@ class Fold:
         episode = self.open(key_of(record))
         if episode is None:
             return
-        if record.get("reason") == "forgotten":
-            self._forget(episode)
-        else:
+        if record.get("reason") != "forgotten":  # what was forgotten is not open any more, or began again meanwhile
             self._close(episode, "retry_after_fix")
 
     def _forget(self, episode: Episode) -> None:
@@ -208,6 +216,27 @@ class MemoryStore:
 
     def unanswered(self, episode: Episode) -> Iterable[LoggedSignal]:
         return self._unanswered.get((episode.key, episode.id), {}).values()
+
+    def open_keys(self) -> set[str]:
+        return set(self.episodes)
+
+    def find(self, prefix: str, limit: int) -> list[str]:
+        return sorted(id for id in self.signals if id.startswith(prefix))[:limit]
+
+    def pending(self) -> list[LoggedSignal]:
+        return [signal for signal in self.signals.values() if signal.pending]
+
+    def unlogged(self) -> list[LoggedSignal]:
+        return [signal for signal in self.signals.values() if signal.unlogged]
+
+    def risks(self) -> list[LoggedSignal]:
+        return [signal for signal in self.signals.values() if signal.action == RISK]
+
+    def enforced(self, key: str) -> list[LoggedSignal]:
+        return [signal for signal in self.signals.values() if signal.key == key and signal.enforced]
+
+    def waived_as(self, name: str) -> str | None:
+        return next((signal.rule_digest for signal in self.signals.values() if signal.waived == name), None)
 
     def waiting(self, subject: str, actor_kind: str) -> Iterable[LoggedSignal]:
         return self._waiting.get((subject, actor_kind), {}).values()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ahp.journal import index as indexes
 from ahp.journal import lines, rotation
 from ahp.journal.append import Journal, JournalUnwritable
-from ahp.protocol.errors import AhpError
 from ahp.system import clock, digest
+from ahp.system.errors import AhpError
 
 # What can open, close, queue or deliver. A superset of what matters is parsed, so any spelling of the JSON will do.
 _TELLING = (b'"signal"', b'"episode-end"', b'"delivery"')
@@ -136,7 +136,7 @@ def _catch_up(journal: Journal, base: indexes.Index) -> indexes.Index:
         record = line.record()
         if record is not None:
             base.note(record)
-    base.last = _last_stamp(journal)
+    base.last, base.count = _last_stamp(journal), lines.count(journal.folder)
     return base
 
 

@@ -8,9 +8,9 @@ that does not fit its bytes, means that somebody has to read the log (`ahp.journ
 import posix
 from errno import ENOENT
 
-from ahp.protocol.errors import AhpError
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, digest
+from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ _NEVER_RESET = "tool-use|"
 class Index:
     """What the index says about a log.
 
-    `inode`, `size` (bytes) and `head` (SHA-256 of the last line's bytes, hex) name the state of `signals.jsonl`, `torn`
-    whether its last line lacks the newline, `serial` its number in the sequence of rotated files, `last` the time stamp
+    `inode`, `size` (bytes) and `head` (SHA-256 of the last line's bytes, hex) name the state of `signals.jsonl`, `count`
+    is how many lines the whole chain has, `torn` whether its last line lacks the newline, `serial` its number in the sequence of rotated files, `last` the time stamp
     of its last record, `genesis` the id that the whole chain began with ("" before the first record). `keys` are the
     episode keys a clean evaluation may have to close, `aids` maps the id of each waiting signal to (session, subject).
     """
@@ -41,6 +41,7 @@ class Index:
         "body_check",
         "body_length",
         "changed",
+        "count",
         "genesis",
         "head",
         "inode",
@@ -52,7 +53,7 @@ class Index:
     )
 
     def __init__(self, genesis: str = "", serial: int = 1) -> None:
-        self.inode = self.size = 0
+        self.inode = self.size = self.count = 0
         self.head, self.torn, self.last = NO_HEAD, False, ""
         self.genesis, self.serial = genesis, serial
         self.keys: set[str] = set()
@@ -104,7 +105,7 @@ class Index:
     def header(self) -> bytes:
         """The first `HEADER` bytes of the file, its own checksum last."""
         text = (
-            f"{FORMAT} {self.inode} {self.size} {self.torn:d} {self.serial} {self.head} {self.last or '-'}"
+            f"{FORMAT} {self.inode} {self.size} {self.count} {self.torn:d} {self.serial} {self.head} {self.last or '-'}"
             f" {self.genesis or '-'} {self.body_length} {self.body_check}"
         )
         return f"{text} {digest.sha256(text.encode())[:_CHECK]}".encode().ljust(HEADER - 1) + b"\n"
@@ -224,12 +225,13 @@ def parse(header: bytes, body: bytes) -> "Index | None":
         fields = header.decode("ascii").split()
         if fields[-1] != digest.sha256(" ".join(fields[:-1]).encode())[:_CHECK]:
             return None
-        name, inode, size, torn, serial, head, last, genesis, length, check = fields[:-1]
+        name, inode, size, count, torn, serial, head, last, genesis, length, check = fields[:-1]
         body = body[: int(length)]
         if name != FORMAT or check != digest.sha256(body)[:_CHECK]:
             return None
         index = Index("" if genesis == "-" else genesis, int(serial))
-        index.inode, index.size, index.torn, index.head = int(inode), int(size), torn == "1", head
+        index.inode, index.size, index.count = int(inode), int(size), int(count)
+        index.torn, index.head = torn == "1", head
         index.last = "" if last == "-" else last
         index.body_length, index.body_check, index.changed = int(length), check, False
         for line in body.decode().split("\n")[:-1]:

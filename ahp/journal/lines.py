@@ -8,8 +8,8 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ahp.protocol.errors import AhpError
 from ahp.system import jsontext
+from ahp.system.errors import AhpError
 
 BLOCK = 64 << 10
 LIVE = "signals.jsonl"
@@ -102,6 +102,18 @@ def forward_in(part: Part, offset: int = 0, block: int = BLOCK * 4) -> Iterator[
             block = BLOCK * 4 if lines else block * 2
         if rest:
             yield Line(part.serial, begin, rest, False)
+
+
+def count(folder: str) -> int:
+    """How many lines the chain has, by the last record that has a number, and the lines after it. Raises AhpError."""
+    after = 0
+    for line in backward(folder):
+        record = line.record()
+        number = record.get("n") if record else None
+        if isinstance(number, int) and 0 < number < 1 << 53:
+            return number + after
+        after += 1
+    return after
 
 
 def line_before(path: str, end: int) -> bytes | None:

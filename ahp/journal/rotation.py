@@ -12,8 +12,8 @@ import uuid
 from ahp.journal import index as indexes
 from ahp.journal import lines
 from ahp.journal.append import Journal, not_before
-from ahp.protocol.errors import AhpError
 from ahp.system import clock, digest, files, jsontext
+from ahp.system.errors import AhpError
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
@@ -26,13 +26,13 @@ def rotate(journal: Journal, index: indexes.Index) -> None:
     """
     serial = max([part.serial for part in lines.parts(journal.folder)], default=index.serial)
     following = _next(journal)
-    line = _continuation(index.genesis, index.last, serial, index.head)
+    line = _continuation(index.genesis, index.last, serial, index.head, index.count + 1)
     try:
         files.replace(following, line + b"\n")
         os.rename(journal.log_path, f"{journal.folder}/signals.{serial}.jsonl")
         os.rename(following, journal.log_path)
         index.inode, index.size = os.stat(journal.log_path).st_ino, len(line) + 1
-        index.serial, index.head = serial + 1, digest.sha256(line)
+        index.serial, index.head, index.count = serial + 1, digest.sha256(line), index.count + 1
         indexes.IndexFile(journal.index_path).save(index)
     except (OSError, AhpError):
         return
@@ -50,12 +50,13 @@ def begin(journal: Journal, known: str | None) -> None:
             return
         last = next(lines.backward_in(rotated[-1]), None)
         head = digest.sha256(last.raw) if last else indexes.NO_HEAD
-        line = _continuation(genesis_of(rotated[-1]), _now(last), rotated[-1].serial, head, missing=True)
+        genesis, serial = genesis_of(rotated[-1]), rotated[-1].serial
+        line = _continuation(genesis, _now(last), serial, head, lines.count(journal.folder) + 1, missing=True)
     else:
         record: dict[str, object] = {"timestamp": clock.iso(clock.now()), "kind": "genesis", "id": str(uuid.uuid4())}
         if known:
             record["replaces"] = known
-        line = jsontext.encode({**record, "prev": None}).encode()
+        line = jsontext.encode({**record, "n": 1, "prev": None}).encode()
     fd = os.open(journal.log_path, _NEW, 0o600)
     try:
         files.write_all(fd, line + b"\n")
@@ -87,7 +88,7 @@ def _finish(journal: Journal, last: lines.Part) -> bool:
     return True
 
 
-def _continuation(genesis: str, last: str, serial: int, head: str, missing: bool = False) -> bytes:
+def _continuation(genesis: str, last: str, serial: int, head: str, n: int, missing: bool = False) -> bytes:
     record: dict[str, object] = {
         "timestamp": last,
         "kind": "rotation",
@@ -97,7 +98,7 @@ def _continuation(genesis: str, last: str, serial: int, head: str, missing: bool
     }
     if missing:
         record["missing"] = True
-    return jsontext.encode({**record, "prev": "sha256:" + head}).encode()
+    return jsontext.encode({**record, "n": n, "prev": "sha256:" + head}).encode()
 
 
 def _now(last: lines.Line | None) -> str:

@@ -5,49 +5,56 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ahp.journal.answers import AUTOMATIC
 from ahp.journal.index import key_of
+
+SAME_ATTEMPT = 600.0
+"""Within how many seconds two askings about one change may be one attempt (design §8.2)."""
 
 
 class Act(NamedTuple):
-    """What an attempt is recognised by: time (seconds), host, a git command's token, digests of change and evidence."""
+    """What an attempt is recognised by: time (seconds), host, hook, a token, digests of the change and the evidence."""
 
     at: float
     host: str
+    hook: str
     token: str
     change: str
     evidence: str
 
     @classmethod
     def of(cls, record: Mapping[str, object], at: float) -> Act:
-        """From a signal, verdict or delivery record: keys `host`, `attempt`, `change`, `evidence`."""
-        return cls(
-            at, _text(record, "host"), _text(record, "attempt"), _text(record, "change"), _text(record, "evidence")
-        )
+        """From a signal, verdict or delivery record: keys `host`, `hook`, `attempt`, `change`, `evidence`."""
+        return cls(at, *(_text(record, name) for name in ("host", "hook", "attempt", "change", "evidence")))
 
-    def same(self, other: Act, window: float) -> bool:
-        """Whether both are one attempt, whichever rules spoke: one git command, or one change told by two hosts."""
-        if self.token and self.token == other.token:
-            return True
-        if not self.token and not other.token and (self.at, self.host) == (other.at, other.host):
-            return True  # no token: the records of one event share their time
-        return (
-            bool(self.change)
-            and self.change == other.change
-            and self.host != other.host
-            and other.at - self.at <= window
-        )
+    def near(self, other: Act) -> bool:
+        """Whether `other` follows within the window and is about the same change."""
+        return bool(self.change) and self.change == other.change and other.at - self.at <= SAME_ATTEMPT
+
+    def same(self, other: Act) -> bool:
+        """Whether both are one attempt, whichever rules spoke.
+
+        One event, one git command (its hooks ask one after the other about one change), or one change that several
+        hosts tell of. The same hook of the same host asks about the same change only when the action is tried again.
+        """
+        if self.token and other.token and self.host == other.host:
+            return self.token == other.token
+        if (self.host, self.hook) == (other.host, other.hook):
+            return self.at == other.at
+        return self.near(other)
 
     def at_event(self, other: Act) -> Act:
         """The same evidence in another event."""
-        return self._replace(at=other.at, host=other.host, token=other.token, change=other.change)
+        return other._replace(evidence=self.evidence)
 
 
 class LoggedSignal:
     """A signal record's bare bones. `where` is the file number, offset and length of its line.
 
     `past`: the action was not denied; `climbs`: the signal counts (design §8.2); `nth`: how many attempts had counted
-    before; `pending`: not delivered yet; `spent`: the attempt that used up a `proceed_with_risk`. `action` is "" until
-    it is answered, `logged` whether an automatic answer was appended to the log.
+    before; `pending`: not delivered yet; `overrides`: the signal whose `proceed_with_risk` let this one pass; `spent`:
+    the attempt that used up its own; `waived`: the name of the waiver that excused it, with the `rule_digest` it had.
+    `action` is "" until it is answered, `logged` whether an automatic answer was appended to the log.
     """
 
     __slots__ = (
@@ -74,17 +81,21 @@ class LoggedSignal:
         "paths",
         "pending",
         "rule",
+        "rule_digest",
         "session",
         "source",
         "spent",
         "subject",
+        "waived",
         "where",
     )
 
     def __init__(self) -> None:
         self.id = self.hook = self.intensity = self.source = self.rule = self.subject = self.actor = ""
-        self.session = self.correlation_id = self.key = self.episode = self.overrides = self.spent = ""
-        self.act = Act(0.0, "", "", "", "")
+        self.session = self.correlation_id = self.key = self.episode = self.overrides = ""
+        self.waived = self.rule_digest = ""
+        self.spent: Act | None = None
+        self.act = Act(0.0, "", "", "", "", "")
         self.enforced = self.past = self.climbs = self.modified = self.pending = self.overridable = False
         self.nth = 0
         self.paths: list[str] = []
@@ -107,6 +118,7 @@ class LoggedSignal:
         signal.enforced = not record.get("shadow") and not record.get("waived")
         decision = record.get("decision")
         signal.past = signal.enforced and decision != "deny" and (decision is not None or signal.intensity != "block")
+        signal.waived, signal.rule_digest = _text(record, "waived"), _text(record, "rule_digest")
         signal.pending = record.get("pending") is True
         signal.climbs = (
             signal.past
@@ -125,6 +137,11 @@ class LoggedSignal:
         """Whether the subject's next attempt answers it: an aid, or a prompt gone past, that was delivered."""
         told = self.enforced and not self.action and not self.pending
         return told and (self.intensity == "aid" or (self.intensity == "prompt" and self.past))
+
+    @property
+    def unlogged(self) -> bool:
+        """Whether it has an automatic answer that the log does not have yet."""
+        return self.by == AUTOMATIC and not self.logged
 
     def answer(self, action: str, by: str, at: float, details: dict[str, object] | None = None) -> None:
         """Takes an answer; an earlier one is replaced (design §7)."""

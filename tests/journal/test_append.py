@@ -70,7 +70,7 @@ def test_the_first_append_begins_the_log_with_a_genesis_record(journal: Journal)
 def test_keys_keep_their_order_and_prev_comes_last(journal: Journal) -> None:
     journal.append([{"timestamp": "2026-02-09T10:00:00.000Z", **VERDICT}])
     journal.append([{"timestamp": "2099-02-09T10:00:00.000Z", **VERDICT}])
-    assert list(records(journal)[-1]) == ["timestamp", *VERDICT, "prev"]
+    assert list(records(journal)[-1]) == ["timestamp", *VERDICT, "n", "prev"]
     assert records(journal)[-1]["timestamp"] == "2099-02-09T10:00:00.000Z"
 
 

@@ -1,0 +1,102 @@
+"""Reading the log into a fold, from where the last reading ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+from ahp.journal import lines
+from ahp.journal.episodes import opened_at
+from ahp.journal.fold import Fold
+from ahp.journal.index import is_stamp
+from ahp.system import clock, digest
+from ahp.system.errors import AhpError
+
+# A gate mints an episode's id a moment after the time stamp of the signal that opened it.
+_OPENING_MARGIN = 60.0
+_MISSES = 16
+
+
+class Mark(NamedTuple):
+    """The last line that was read: file number, where it starts and ends (newline included), its SHA-256."""
+
+    serial: int
+    start: int
+    end: int
+    head: str
+
+
+class Moved(AhpError):
+    """The log was rotated while it was read: read again."""
+
+
+def read_into(fold: Fold, folder: str, begin: tuple[int, int]) -> Mark:
+    """Feeds the records from file number and offset `begin` on to `fold`; gives the last line it took.
+
+    A last line that is no record yet is left for the next time. Raises Moved, AhpError.
+    """
+    found = lines.parts(folder)
+    mark = Mark(begin[0], begin[1], begin[1], "")
+    for part in found:
+        if part.serial < begin[0]:
+            continue
+        for line in lines.forward_in(part, begin[1] if part.serial == begin[0] else 0):
+            if not line.raw and line.offset == mark.end and mark.head:
+                mark = mark._replace(end=line.end)  # the newline that the last line had lacked
+                continue
+            record = line.record()
+            if record is None and not line.ended:
+                break
+            if record is not None:
+                fold.apply(record, (part.serial, line.offset, len(line.raw)))
+            mark = Mark(part.serial, line.offset, line.end, digest.sha256(line.raw))
+    if lines.parts(folder) != found:
+        raise Moved("the log is being rotated; try again")
+    return mark
+
+
+def holds(mark: Mark, folder: str) -> bool:
+    """Whether the log still has the line that `mark` names, where it names it."""
+    for part in lines.parts(folder):
+        if part.serial == mark.serial:
+            line = next(lines.forward_in(part, mark.start), None)
+            return line is not None and digest.sha256(line.raw) == mark.head
+    return False
+
+
+def window(folder: str, forget_after: float) -> tuple[int, int]:
+    """File number and offset of the first line that can matter now.
+
+    What is older than `forget_after` is forgotten, but for ladders that began before and went on since: their ids tell
+    when they were opened.
+    """
+    begin, since = (1, 0), None
+    for line in lines.backward(folder):
+        record = line.record()
+        stamp = record.get("timestamp") if record else None
+        if record is None or not isinstance(stamp, str) or not is_stamp(stamp):
+            continue
+        at = clock.parse_iso(stamp)
+        if since is None:
+            since = at - forget_after
+        if at < since:
+            return begin
+        begin = (line.serial, line.offset)
+        opened = opened_at(str(record.get("correlation_id"))) if record.get("kind") == "signal" else None
+        if opened is not None:
+            since = min(since, opened - _OPENING_MARGIN)
+    first = next(iter(lines.parts(folder)), None)
+    return (first.serial if first else 1, 0)
+
+
+_T = TypeVar("_T")
+
+
+def steadily(attempt: Callable[[], _T]) -> _T:
+    """`attempt` again while the log is rotated under it."""
+    for _ in range(_MISSES):
+        try:
+            return attempt()
+        except Moved:
+            continue
+    return attempt()

@@ -1,0 +1,195 @@
+"""What the log means now, kept in SQLite so that nobody reads the log twice (design §3, §7).
+
+Everything here is derived. A `state.db` that is missing, corrupt, of another version, or that does not fit the log is
+made anew from the log of the last `forget_after` seconds; one that cannot be written is replaced by a fold in memory.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable
+from types import TracebackType
+
+from ahp.journal import counts, lines, reading, tables
+from ahp.journal.answers import AUTOMATIC
+from ahp.journal.append import Journal
+from ahp.journal.episodes import Episode
+from ahp.journal.fold import Fold, MemoryStore
+from ahp.journal.index import goes_to, unescape
+from ahp.journal.signals import LoggedSignal
+from ahp.protocol import records
+from ahp.protocol.triggers import TRIGGERS
+from ahp.system import clock
+
+
+class State:
+    """Episodes, answers and waiting aids as of the last record of a journal; a context manager."""
+
+    def __init__(self, journal: Journal, fold: Fold, read_to: tuple[int, int], now: float) -> None:
+        self.journal, self.store, self._fold, self._read_to, self._asked = journal, fold.store, fold, read_to, now
+
+    @classmethod
+    def open(cls, journal: Journal, forget_after: float | None = None, now: float | None = None) -> State:
+        """The state of `journal`, brought up to its last record and to `now` (seconds; default: the clock).
+
+        `forget_after` is the policy's (seconds). Raises AhpError when the log cannot be read.
+        """
+        forget = journal.forget_after if forget_after is None else forget_after
+        now = clock.now() if now is None else now
+        path = journal.folder + "/state.db"
+        for attempt in range(2):
+            try:
+                return cls(journal, *reading.steadily(lambda: _synchronised(journal, path, forget)), now)
+            except sqlite3.OperationalError:
+                break  # locked, or nothing can be written here
+            except sqlite3.Error:
+                if attempt or not _discard(path):
+                    break
+            except OSError:
+                break
+        return cls(journal, *reading.steadily(lambda: _in_memory(journal, forget)), now)
+
+    def __enter__(self) -> State:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the database."""
+        if isinstance(self.store, tables.SqlStore):
+            self.store.close()
+
+    @property
+    def now(self) -> float:
+        """The time it speaks of, in seconds: never before the last record's (design §7)."""
+        return max(self._fold.at, self._asked)
+
+    def episode(self, key: str) -> Episode | None:
+        """The open episode of a key (`ahp.journal.index.episode_key`), None when there is none or it is forgotten."""
+        episode = self.store.episode(key)
+        return None if episode is None or episode.last <= self.now - self._fold.forget_after else episode
+
+    def signal(self, id: str) -> LoggedSignal | None:
+        """A signal by its whole id."""
+        return self.store.signal(id)
+
+    def find(self, prefix: str) -> list[str]:
+        """Up to five ids that begin with `prefix`, sorted."""
+        return self.store.find(prefix, 5)
+
+    def record(self, signal: LoggedSignal) -> dict[str, object]:
+        """The record of a signal as the log has it; empty when its file is gone."""
+        serial, offset, _ = signal.where
+        for part in lines.parts(self.journal.folder):
+            if part.serial == serial:
+                line = next(lines.forward_in(part, offset), None)
+                return (line.record() if line else None) or {}
+        return {}
+
+    def pending_aids(self, subject: str, session: str | None) -> list[dict[str, object]]:
+        """The records of signals that wait for an event of this session or subject, oldest first (design §9, §13).
+
+        Whoever delivers them appends `delivery([...])`.
+        """
+        waiting = [s for s in self.store.pending() if goes_to((s.session, s.subject), session, subject)]
+        return [self.record(signal) for signal in waiting]
+
+    def risks_taken(self, rule: str | None) -> list[LoggedSignal]:
+        """The signals of a rule (None: of all) that a person answered with `proceed_with_risk`, newest first."""
+        return [signal for signal in reversed(self.store.risks()) if rule in (None, signal.rule)]
+
+    def signalled_paths(self, key: str) -> set[str]:
+        """The paths of all enforced signals of an episode key that the state still knows, of closed episodes too."""
+        return {path for signal in self.store.enforced(key) for path in signal.paths}
+
+    def waived_as(self, name: str) -> str | None:
+        """The rule digest of the first signal that the waiver `name` excused, None when it has excused none."""
+        return self.store.waived_as(name)
+
+    def settle(self) -> int:
+        """Appends what nobody typed: ends of forgotten episodes, answers the fold derived, counted tool calls.
+
+        Gives the number of records; 0 when somebody else has just written. Raises JournalUnwritable.
+        """
+        index = self.journal.index()
+        made_from = (index.serial, index.size)
+        found: list[dict[str, object]] = []
+        if made_from == self._read_to:
+            stamp = clock.iso(self.now)
+            forgotten = self.store.last_before(self.now - self._fold.forget_after)
+            gone = (index.keys - self.store.open_keys()) | {episode.key for episode in forgotten}
+            found += [_end(key, stamp) for key in sorted(gone)]
+            found += [_automatic(signal) for signal in self.store.unlogged()]
+            if not self.journal.append(found, after=made_from):
+                found = []
+        return len(found) + counts.fold(self.journal)
+
+
+def delivery(ids: Iterable[str], at: float, **more: object) -> dict[str, object]:
+    """The record that says which waiting signals were delivered; `more` has host, hook, attempt."""
+    return records.other("delivery", clock.iso(at), ids=list(ids), **more)
+
+
+def _end(key: str, stamp: str) -> dict[str, object]:
+    family, rule, subject, actor, *target = [unescape(part) for part in key.split("|")]
+    hook = next((trigger.name for trigger in TRIGGERS.values() if trigger.family == family), family)
+    more = {"target": target[0]} if target else {}
+    return records.other(
+        "episode-end", stamp, hook=hook, rule=rule, subject=subject, actor=actor, reason="forgotten", **more
+    )
+
+
+def _automatic(signal: LoggedSignal) -> dict[str, object]:
+    of: dict[str, object] = {name: getattr(signal, name) for name in ("hook", "intensity", "source", "id")}
+    return records.response(of, clock.iso(signal.answered), signal.action, AUTOMATIC)
+
+
+def _synchronised(journal: Journal, path: str, forget: float) -> tuple[Fold, tuple[int, int]]:
+    """The fold over `state.db`, brought up to the last record. Raises sqlite3.Error, OSError, AhpError."""
+    store = tables.SqlStore(path)
+    try:
+        with store.transaction():
+            known = store.meta()
+            fold = Fold(store, forget, float(str(known.get("at", 0.0))))
+            mark = _mark(known)
+            if mark is None or known["forget_after"] != forget or not reading.holds(mark, journal.folder):
+                store.reset()
+                fold.at = 0.0
+                begin = reading.window(journal.folder, forget)
+            else:
+                begin = (mark.serial, mark.end)
+            read = reading.read_into(fold, journal.folder, begin)
+            if read.head:
+                store.put_meta(at=fold.at, forget_after=forget, **read._asdict())
+        return fold, (read.serial, read.end)
+    except BaseException:
+        store.close()
+        raise
+
+
+def _in_memory(journal: Journal, forget: float) -> tuple[Fold, tuple[int, int]]:
+    fold = Fold(MemoryStore(), forget)
+    read = reading.read_into(fold, journal.folder, reading.window(journal.folder, forget))
+    return fold, (read.serial, read.end)
+
+
+def _mark(known: dict[str, object]) -> reading.Mark | None:
+    serial, start, end, head = (known.get(name) for name in reading.Mark._fields)
+    if isinstance(serial, int) and isinstance(start, int) and isinstance(end, int) and isinstance(head, str):
+        return reading.Mark(serial, start, end, head)
+    return None
+
+
+def _discard(path: str) -> bool:
+    """Removes a database that is none; whether that was possible."""
+    try:
+        for suffix in ("", "-wal", "-shm"):
+            if os.path.lexists(path + suffix):
+                os.unlink(path + suffix)
+    except OSError:
+        return False
+    return True

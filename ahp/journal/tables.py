@@ -1,0 +1,236 @@
+"""The store of a fold in SQLite: `state.db`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from ahp.journal.answers import RISK, kind_of
+from ahp.journal.episodes import Acknowledgement, Attempt, Episode
+from ahp.journal.signals import Act, LoggedSignal
+
+VERSION = 1
+_BUSY = 0.1
+_SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE episodes (key TEXT PRIMARY KEY, last REAL NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE signals (
+  nth INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, episode TEXT NOT NULL, subject TEXT NOT NULL,
+  kind TEXT NOT NULL, open INTEGER NOT NULL, waits INTEGER NOT NULL, pending INTEGER NOT NULL,
+  unlogged INTEGER NOT NULL, risk INTEGER NOT NULL, waived TEXT NOT NULL, data TEXT NOT NULL
+);
+CREATE INDEX by_key ON signals (key);
+CREATE INDEX open_ends ON signals (key, episode) WHERE open;
+CREATE INDEX waiting ON signals (subject, kind) WHERE waits;
+CREATE INDEX pending ON signals (nth) WHERE pending;
+CREATE INDEX unlogged ON signals (nth) WHERE unlogged;
+CREATE INDEX risks ON signals (nth) WHERE risk;
+CREATE INDEX waived ON signals (waived) WHERE waived != '';
+"""
+_PUT = """
+INSERT INTO signals (id, key, episode, subject, kind, open, waits, pending, unlogged, risk, waived, data)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET episode = excluded.episode, open = excluded.open, waits = excluded.waits,
+  pending = excluded.pending, unlogged = excluded.unlogged, risk = excluded.risk, data = excluded.data
+"""
+
+
+class SqlStore:
+    """An open `state.db`. Raises sqlite3.Error when it is no database, OSError when it is no regular file."""
+
+    def __init__(self, path: str) -> None:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+        regular = stat.S_ISREG(os.fstat(fd).st_mode)
+        os.close(fd)
+        if not regular:
+            raise OSError(f"{path} is not a regular file")
+        self._db = sqlite3.connect(path, timeout=_BUSY, isolation_level=None, cached_statements=64)
+        self._episodes: dict[str, Episode | None] = {}
+        self._changed: set[str] = set()
+        try:
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")  # derived: a crash may cost a rebuild, not a wait
+        except sqlite3.Error:
+            self._db.close()
+            raise
+
+    def close(self) -> None:
+        self._db.close()
+
+    @property
+    def version(self) -> int:
+        """The version of its tables, 0 for an empty file."""
+        found = self._db.execute("PRAGMA user_version").fetchone()[0]
+        return int(found)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that happens inside is kept, or nothing of it. One process at a time."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._flush()
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._episodes.clear()
+            self._changed.clear()
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
+    def reset(self) -> None:
+        """Empties it, inside a transaction."""
+        for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            self._db.execute(f'DROP TABLE "{name}"')
+        for statement in _SCHEMA.split(";"):
+            self._db.execute(statement)
+        self._db.execute(f"PRAGMA user_version = {VERSION}")
+        self._episodes.clear()
+        self._changed.clear()
+
+    def meta(self) -> dict[str, object]:
+        """How far it has read (`reading.Mark`), `at` and `forget_after`; empty before the first time."""
+        if self.version != VERSION:
+            return {}
+        return dict(self._db.execute("SELECT name, value FROM meta").fetchall())
+
+    def put_meta(self, **values: object) -> None:
+        self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+
+    def episode(self, key: str) -> Episode | None:
+        if key not in self._episodes:
+            row = self._db.execute("SELECT data FROM episodes WHERE key = ?", (_sql(key),)).fetchone()
+            self._episodes[key] = _episode(key, json.loads(row[0])) if row else None
+        return self._episodes[key]
+
+    def put_episode(self, episode: Episode) -> None:
+        self._episodes[episode.key] = episode
+        self._changed.add(episode.key)
+
+    def drop_episode(self, episode: Episode) -> None:
+        self._episodes[episode.key] = None
+        self._changed.add(episode.key)
+
+    def last_before(self, time: float) -> Iterable[Episode]:
+        self._flush()
+        keys = self._db.execute("SELECT key FROM episodes WHERE last <= ?", (time,)).fetchall()
+        return [episode for (key,) in keys if (episode := self.episode(_python(key)))]
+
+    def open_keys(self) -> set[str]:
+        self._flush()
+        return {_python(key) for (key,) in self._db.execute("SELECT key FROM episodes")}
+
+    def signal(self, id: str) -> LoggedSignal | None:
+        return next(iter(self._signals("id = ?", id)), None)
+
+    def put_signal(self, signal: LoggedSignal) -> None:
+        self._db.execute(
+            _PUT,
+            (
+                _sql(signal.id),
+                _sql(signal.key),
+                _sql(signal.episode),
+                _sql(signal.subject),
+                _sql(kind_of(signal.actor)),
+                bool(signal.episode) and not signal.action,
+                signal.waits,
+                signal.pending,
+                signal.unlogged,
+                signal.action == RISK,
+                _sql(signal.waived),
+                json.dumps([getattr(signal, name) for name in LoggedSignal.__slots__]),
+            ),
+        )
+
+    def unanswered(self, episode: Episode) -> Iterable[LoggedSignal]:
+        return self._signals("key = ? AND episode = ? AND open", episode.key, episode.id)
+
+    def waiting(self, subject: str, actor_kind: str) -> Iterable[LoggedSignal]:
+        return self._signals("subject = ? AND kind = ? AND waits", subject, actor_kind)
+
+    def pending(self) -> list[LoggedSignal]:
+        return self._signals("pending")
+
+    def unlogged(self) -> list[LoggedSignal]:
+        return self._signals("unlogged")
+
+    def risks(self) -> list[LoggedSignal]:
+        return self._signals("risk")
+
+    def enforced(self, key: str) -> list[LoggedSignal]:
+        return [signal for signal in self._signals("key = ?", key) if signal.enforced]
+
+    def waived_as(self, name: str) -> str | None:
+        found = self._signals("waived = ? AND waived != ''", name)
+        return found[0].rule_digest if found else None
+
+    def find(self, prefix: str, limit: int) -> list[str]:
+        query = "SELECT id FROM signals WHERE id >= ? AND id < ? ORDER BY id LIMIT ?"
+        rows = self._db.execute(query, (_sql(prefix), _sql(prefix) + "\U0010ffff", limit)).fetchall()
+        return [_python(id) for (id,) in rows]
+
+    def _signals(self, where: str, *values: str) -> list[LoggedSignal]:
+        query = f"SELECT data FROM signals WHERE {where} ORDER BY nth"  # noqa: S608  # the clauses above
+        return [_signal(json.loads(data)) for (data,) in self._db.execute(query, [_sql(value) for value in values])]
+
+    def _flush(self) -> None:
+        for key in self._changed:
+            episode = self._episodes[key]
+            if episode is None:
+                self._db.execute("DELETE FROM episodes WHERE key = ?", (_sql(key),))
+            else:
+                row = (_sql(key), episode.last, json.dumps(_plain(episode)))
+                self._db.execute("INSERT OR REPLACE INTO episodes VALUES (?, ?, ?)", row)
+        self._changed.clear()
+
+
+def _sql(text: str) -> str:
+    """SQLite takes no lone surrogates, and file names may hold them; the escape keeps texts apart and in order."""
+    return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("latin-1")
+
+
+def _python(text: str) -> str:
+    return text if text.isascii() else text.encode("latin-1").decode("utf-8", "surrogatepass")
+
+
+def _signal(values: list[object]) -> LoggedSignal:
+    signal = LoggedSignal()
+    for name, value in zip(LoggedSignal.__slots__, values, strict=True):
+        setattr(signal, name, value)
+    signal.act = Act(*signal.act)
+    signal.spent = Act(*signal.spent) if signal.spent else None
+    serial, offset, length = signal.where
+    signal.where = (serial, offset, length)
+    return signal
+
+
+def _plain(episode: Episode) -> dict[str, object]:
+    return {
+        "id": episode.id,
+        "opened": episode.opened,
+        "last": episode.last,
+        "count": episode.count,
+        "issue": episode.issue,
+        "rejected": episode.rejected,
+        "paths": sorted(episode.paths),
+        "acknowledged": {e: [a.held, a.once, a.used] for e, a in episode.acknowledged.items()},
+        "attempts": [[list(a.act), a.nth, a.excused, a.counted, sorted(a.told)] for a in episode.attempts],
+    }
+
+
+def _episode(key: str, plain: dict[str, object]) -> Episode:
+    episode = Episode(key, "", 0.0)
+    for name in ("id", "opened", "last", "count", "issue", "rejected"):
+        setattr(episode, name, plain[name])
+    paths, acknowledged, attempts = plain["paths"], plain["acknowledged"], plain["attempts"]
+    assert isinstance(paths, list) and isinstance(acknowledged, dict) and isinstance(attempts, list)
+    episode.paths = set(paths)
+    episode.acknowledged = {e: Acknowledgement(*values) for e, values in acknowledged.items()}
+    for act, nth, excused, counted, told in attempts:
+        pairs = [(host, hook) for host, hook in told]
+        episode.attempts.append(Attempt(Act(*act), nth, excused, counted, pairs))
+    return episode
