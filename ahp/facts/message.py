@@ -2,6 +2,8 @@
 
 _SCISSORS = "------------------------ >8 ------------------------"
 _BLANKS = " \t\r\f\v"  # what C takes for space; git keeps every other
+_CHERRY = "(cherry picked from commit "
+_GITS = ("Signed-off-by: ", _CHERRY)  # what git itself writes
 _CANDIDATES = "#;@!$%^&|:"  # what git chooses from under core.commentChar=auto
 
 
@@ -42,16 +44,22 @@ def trailers(message: str) -> list[str]:
     body = split(message)[1]
     lines = body.split("\n\n")[-1].strip("\n").split("\n") if body else []
     found: list[str] = []
-    others = 0
+    known, others, former = 0, 0, ""
     for line in lines:
         key, colon, value = line.partition(":")
-        if line[:1] in (" ", "\t") and found:
-            found[-1] = found[-1].rstrip() + " " + line.strip()
-        elif colon and key.rstrip() and _is_token(key.rstrip()):
+        if line[:1] in (" ", "\t") and former in ("trailer", "git"):
+            if former == "trailer":
+                found[-1] = found[-1].rstrip() + " " + line.strip()
+            continue
+        if line.startswith(_CHERRY):
+            former = "git"
+        elif colon and line[:1] not in (" ", "\t") and key.rstrip() and _is_token(key.rstrip()):
+            former = "trailer"
             found.append(key.rstrip() + ": " + value.strip())
-        elif not line.startswith("(cherry picked from commit "):
-            others += 1
-    if others and not (any(_is_gits(line) for line in lines) and len(found) * 3 >= others):
+        else:
+            former = "other"
+        known, others = known + (former != "other"), others + (former == "other")
+    if others and not (any(line.startswith(_GITS) for line in lines) and known * 3 >= others):
         return []
     return found
 
@@ -80,10 +88,6 @@ def is_plain(text: str) -> bool:
 
 def _is_token(text: str) -> bool:
     return all(char.isascii() and (char.isalnum() or char == "-") for char in text)
-
-
-def _is_gits(line: str) -> bool:
-    return line.startswith(("Signed-off-by: ", "(cherry picked from commit "))
 
 
 def _chosen(text: str) -> str:

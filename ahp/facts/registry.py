@@ -54,7 +54,7 @@ def gather(
             found = _collect(namespace, wanted, event, settings)
         except Absent as absent:
             found = dict.fromkeys(wanted, absent)
-        for field in wanted:
+        for field in fields:
             path = namespace + "." + field if field else namespace
             value = found.get(field, _UNTOLD)
             if isinstance(value, Absent):

@@ -2,8 +2,8 @@
 
 import time
 
-from ahp.system.errors import AhpError
 from ahp.system import clock
+from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
