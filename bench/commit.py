@@ -68,6 +68,7 @@ def ours(scratch: Scratch) -> list[Row]:
     block = scratch.commit(BLOCK, places.ahp(scratch, places.policy("block")), expect=1)
     more = [
         scratch.commit("ahp, rules on the message too", places.ahp(scratch, places.policy("message"))),
+        scratch.commit("ahp, every changed file measured", places.ahp(scratch, places.policy("sizes"))),
         scratch.commit("ahp, every added line read", places.ahp(scratch, places.policy("diff"))),
         scratch.commit("ahp, every added line matched", places.ahp(scratch, places.policy("regex"))),
     ]

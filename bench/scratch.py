@@ -70,9 +70,13 @@ class Scratch:
         return done.stdout
 
     def template(self, files: int) -> Path:
-        """A repository with one commit of this many Python files, 25 a folder, 40 lines each; made once."""
+        """A clone, as most repositories are, with one commit of this many Python files, 25 a folder, 40 lines each.
+
+        Made once.
+        """
         root = self.folder / f"template-{files}"
         if not root.exists():
+            origin = self.folder / f"origin-{files}.git"
             root.mkdir()
             for number in range(files):
                 path = _path(root, number)
@@ -81,6 +85,10 @@ class Scratch:
             self.run(root, "git", "init", "--quiet")
             self.run(root, "git", "add", "--all")
             self.run(root, "git", "commit", "--quiet", "--message", "The files")
+            self.run(self.folder, "git", "clone", "--quiet", "--bare", root, origin)
+            self.run(root, "git", "remote", "add", "origin", str(origin))
+            self.run(root, "git", "fetch", "--quiet", "origin")
+            self.run(root, "git", "remote", "set-head", "origin", "--auto")
             self.run(root, "git", "switch", "--quiet", "--create", "feature/bench")
         return root
 
