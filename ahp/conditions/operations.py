@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ahp.conditions import patterns
@@ -97,17 +97,18 @@ METHODS = ("startswith", "endswith", "lower", "upper", "strip")
 LOOPS = ("any", "all", "count", "sum")
 
 
-def kleene(questions: Iterable[Callable[[], Any]], decisive: bool) -> bool:
+def kleene(questions: list[Any], decisive: bool) -> bool:
     """`and` (decisive: False) or `or` (True): the decisive value wins in any order, else a doubt, else the other value."""
     doubt: Undecided | None = None
     for question in questions:
         try:
-            if question() is decisive:
-                return decisive
+            answer: bool = question()
+            if answer is decisive:
+                return answer
         except Undecided as error:
             doubt = doubt or error
         except ZeroDivisionError:
             doubt = doubt or Undecided("zero_division")
     if doubt is not None:
         raise doubt
-    return decisive is False
+    return not decisive
