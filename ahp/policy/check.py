@@ -48,7 +48,7 @@ class _Checker:
         )
         names = tuple(dict.fromkeys([*self.raw.env_allow, *env_names]))
         policy = Policy(self.raw, rules, environment, names, found.refines, tuple(found.softened), tuple(self.advice))
-        return policy, sorted(set(self.problems))
+        return policy, _unique(self.problems)
 
     def environment(self, field: Field) -> Checked | None:
         return self.condition(field, self.vocabulary.for_environments, ())
@@ -124,14 +124,19 @@ class _Checker:
         return checked
 
     def refuse(self, found: Iterable[ConditionProblem], field: Field, triggers: tuple[str, ...]) -> None:
-        everywhere = self.vocabulary.everything
         for problem in found:
             text = _text(problem)
-            path = next((p for p in _named(field.value) if p in everywhere and p in problem.message), None)
-            if problem.kind == "name" and path and triggers:
-                others = [name for name in where(path) if name not in triggers]
-                text = f"`{path}` cannot be had at {', '.join(triggers)}; it can at {', '.join(others)}"
+            if problem.kind == "name" and triggers:
+                text = self.elsewhere(problem.message, field.value, triggers[0]) or text
             self.problems.append(Problem(_at(problem, field.place), text))
+
+    def elsewhere(self, message: str, condition: str, trigger: str) -> str:
+        """What to say of a name that is only unknown at this trigger; "" when it is unknown everywhere."""
+        here = self.vocabulary.schema(trigger)
+        for path in re.findall(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+", condition):
+            if path in self.vocabulary.everything and path not in here and f"'{path.partition('.')[0]}'" in message:
+                return f"`{path}` cannot be had at {trigger}; it can at {', '.join(where(path))}"
+        return ""
 
     def joined(self, filters: list[Checked], schema: Schema) -> Checked | None:
         if len(filters) < 2:
@@ -190,5 +195,9 @@ def _text(problem: ConditionProblem) -> str:
     return f"{problem.message}; {problem.hint}" if problem.hint else problem.message
 
 
-def _named(text: str) -> list[str]:
-    return re.findall(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+", text)
+def _unique(problems: list[Problem]) -> list[Problem]:
+    """Sorted; a rule at several triggers says the same of each but for the names it offers."""
+    first: dict[tuple[Place, str], Problem] = {}
+    for problem in sorted(problems):
+        first.setdefault((problem.place, problem.what.partition(";")[0]), problem)
+    return list(first.values())

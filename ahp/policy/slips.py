@@ -6,7 +6,11 @@ import yaml
 
 _ENTRY = re.compile(r"(\s*(?:- )*(?:[\w.\-]+|'[^']*'|\"[^\"]*\"):[ \t]+)(.+?)([ \t]+#.*)?$")
 _ITEM = re.compile(r"(\s*(?:- )+)(.+?)([ \t]+#.*)?$")
-_IN_FLOW = re.compile(r"[{,]\s*[\w.\-]+: +((?:'[^']*'|\"[^\"]*\") [^,{}]*[^,{}\s])\s*(?=[,}])")
+# inside `{…}`: a value that goes on behind its quotes, and a call whose comma ends the value
+_IN_FLOW = (
+    re.compile(r"[{,]\s*[\w.\-]+: +((?:'[^']*'|\"[^\"]*\") [^,{}]*[^,{}\s])\s*(?=[,}])"),
+    re.compile(r"[{,]\s*[\w.\-]+: +((?:not )?[\w.]+\([^(){},]*,[^(){}]*\)[^,{}]*?)\s*(?=[,}])"),
+)
 # what YAML reads as something else at the head of a plain value
 _INDICATORS = "!'\"{[&*%@`|>#"
 
@@ -32,7 +36,7 @@ def mend_line(line: str) -> str:
         mended = mend_tag(line, found.start(1) + 1)
         if mended and _loads(mended):
             return mended
-    for found in _IN_FLOW.finditer(line):
+    for found in (match for pattern in _IN_FLOW for match in pattern.finditer(line)):
         mended = line[: found.start(1)] + quote(found.group(1)) + line[found.end(1) :]
         if _loads(mended):
             return mended.strip()

@@ -109,6 +109,7 @@ def test_all_problems_are_named_at_once() -> None:
         ("block: 'main' in branch.name", "block: \"'main' in branch.name\""),
         ('block: "main" in branch.name', "block: '\"main\" in branch.name'"),
         ("x: {at: pre-push, block: 'main' in branch.name}", "x: {at: pre-push, block: \"'main' in branch.name\"}"),
+        ("x: {block: glob(p, 'a'), at: b}", "x: {block: \"glob(p, 'a')\", at: b}"),
         ("condition: env.X == 'a: b'", "condition: \"env.X == 'a: b'\""),
         ("message: {files.changed_count} files", 'message: "{files.changed_count} files"'),
         ("message: 50% done: look", 'message: "50% done: look"'),
