@@ -30,10 +30,11 @@ _NEVER_RESET = "tool-use|"
 class Index:
     """What the index says about a log.
 
-    `inode`, `size` (bytes) and `head` (SHA-256 of the last line's bytes, hex) name the state of `signals.jsonl`, `count`
-    is how many lines the whole chain has, `torn` whether its last line lacks the newline, `serial` its number in the sequence of rotated files, `last` the time stamp
-    of its last record, `genesis` the id that the whole chain began with ("" before the first record). `keys` are the
-    episode keys a clean evaluation may have to close, `aids` maps the id of each waiting signal to (session, subject).
+    `inode`, `size` (bytes) and `head` (SHA-256 of the last line's bytes, hex) name the state of `signals.jsonl`, `torn`
+    whether its last line lacks the newline, `serial` its number in the sequence of rotated files, `count` how many
+    lines the whole chain has, `last` the time stamp of its last record, `genesis` the id that the chain began with (""
+    before the first record). `keys` are the episode keys a clean evaluation may have to close, `aids` maps the id of
+    each waiting signal to (session, subject).
     """
 
     __slots__ = (

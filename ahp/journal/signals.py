@@ -53,7 +53,7 @@ class LoggedSignal:
 
     `past`: the action was not denied; `climbs`: the signal counts (design §8.2); `nth`: how many attempts had counted
     before; `pending`: not delivered yet; `overrides`: the signal whose `proceed_with_risk` let this one pass; `spent`:
-    the attempt that used up its own; `waived`: the name of the waiver that excused it, with the `rule_digest` it had.
+    the attempt that used up its own; `waived`: the name of the waiver that excused it, with the `rule_digest` it had (`digest`).
     `action` is "" until it is answered, `logged` whether an automatic answer was appended to the log.
     """
 
@@ -118,7 +118,7 @@ class LoggedSignal:
         signal.enforced = not record.get("shadow") and not record.get("waived")
         decision = record.get("decision")
         signal.past = signal.enforced and decision != "deny" and (decision is not None or signal.intensity != "block")
-        signal.waived, signal.rule_digest = _text(record, "waived"), _text(record, "rule_digest")
+        signal.waived, signal.rule_digest = _text(record, "waived"), _text(record, "digest")
         signal.pending = record.get("pending") is True
         signal.climbs = (
             signal.past

@@ -16,7 +16,7 @@ from ahp.journal.answers import AUTOMATIC
 from ahp.journal.append import Journal
 from ahp.journal.episodes import Episode
 from ahp.journal.fold import Fold, MemoryStore
-from ahp.journal.index import goes_to, unescape
+from ahp.journal.index import episode_key, goes_to, unescape
 from ahp.journal.signals import LoggedSignal
 from ahp.protocol import records
 from ahp.protocol.triggers import TRIGGERS
@@ -102,8 +102,9 @@ class State:
         """The signals of a rule (None: of all) that a person answered with `proceed_with_risk`, newest first."""
         return [signal for signal in reversed(self.store.risks()) if rule in (None, signal.rule)]
 
-    def signalled_paths(self, key: str) -> set[str]:
-        """The paths of all enforced signals of an episode key that the state still knows, of closed episodes too."""
+    def signalled_paths(self, family: str, rule: str, subject: str, actor_kind: str) -> set[str]:
+        """The paths of a rule's enforced signals on a subject that the state still knows, of closed episodes too."""
+        key = episode_key(family, rule, subject, actor_kind)
         return {path for signal in self.store.enforced(key) for path in signal.paths}
 
     def waived_as(self, name: str) -> str | None:

@@ -441,7 +441,7 @@ def test_a_look_back_ends_where_everything_is_forgotten(tmp_path: Path, monkeypa
     folder.mkdir()
     old, new = "2020-01-01T00:00:00.000Z", clock.iso(clock.now())
     text = [json.dumps({**PROMPT, "timestamp": old})] + [json.dumps({**VERDICT, "timestamp": old})] * 5000
-    text.append(json.dumps({**PROMPT, "rule": "new/1", "timestamp": new}))
+    text.append(json.dumps({**PROMPT, "rule": "new/1", "timestamp": new, "n": 5002}))
     (folder / "signals.jsonl").write_text("\n".join(text) + "\n")
     decoded = []
     monkeypatch.setattr(lines.Line, "record", lambda line: decoded.append(line) or json.loads(line.raw))

@@ -1,0 +1,159 @@
+"""`ahp log`: what was said and answered."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from ahp.system.errors import AhpError
+
+if TYPE_CHECKING:
+    from ahp.journal.append import Journal
+
+_COLOURS = {"block": "red", "control": "magenta", "prompt": "yellow", "aid": "cyan", "bypass": "red"}
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_MESSAGE = 100
+
+
+@click.group(invoke_without_command=True)
+@click.option("--rule", metavar="RULE", help="A rule's key, an oracle's name, or a pattern with *.")
+@click.option("--subject", metavar="NAME", help="An issue, branch or session.")
+@click.option("--hook", metavar="TRIGGER", help="A trigger, like pre-commit.")
+@click.option("--intensity", type=click.Choice(["block", "control", "prompt", "aid"]))
+@click.option("--actor", metavar="WHO", help="human, agent or ci, or one of them: agent:claude.")
+@click.option("--since", metavar="TIME", help="A day, a time stamp, or an age like 2h or 14d.")
+@click.option("--until", metavar="TIME", help="As --since.")
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Records to show; default: signal and bypass.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="The last N; default: all.")
+@click.option("--follow", is_flag=True, help="Wait for more, answers included, until interrupted.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    rule: str | None,
+    subject: str | None,
+    hook: str | None,
+    intensity: str | None,
+    actor: str | None,
+    since: str | None,
+    until: str | None,
+    kinds: tuple[str, ...],
+    limit: int | None,
+    follow: bool,
+    form: str,
+) -> int | None:
+    """Show the signal log: one record a signal, with its answer."""
+    if ctx.invoked_subcommand:
+        return None
+    from ahp.journal import log
+    from ahp.system import clock
+
+    now = clock.now()
+    wanted = log.Filter(kinds or log.SHOWN, rule, subject, hook, intensity, actor, _time(since, now), _time(until, now))
+    folder = journal().folder
+    begin = log.end(folder) if follow else (1, 0)
+    found, more = log.folded(folder, wanted, limit=limit)
+    for record in found:
+        _print(record, form)
+    if more and form == "text" and sys.stdout.isatty():
+        click.echo("… there are more; raise --limit", err=True)
+    if follow:
+        try:
+            for record in log.follow(folder, wanted, begin):
+                _print(log.show(record, None), form)
+        except KeyboardInterrupt:
+            return 130
+    return 0
+
+
+@command.command()
+@click.option("--anchor", metavar="ANCHOR", help="What `ahp log anchor` printed earlier, kept elsewhere.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+def verify(anchor: str | None, form: str) -> int:
+    """Check that the log is as it was written, line by line. Exit code 1 when it is not."""
+    from ahp.journal.verify import verify as check
+    from ahp.system import jsontext
+
+    report = check(journal(), anchor)
+    if form == "json":
+        click.echo(jsontext.encode({"ok": not report.problems, **report._asdict()}))
+        return 1 if report.problems else 0
+    for problem in report.problems:
+        click.echo(problem)
+    for note in report.notes:
+        click.echo(f"note: {note}")
+    if not report.lines:
+        click.echo("there is no log yet")
+    elif not report.problems:
+        click.echo(f"{report.lines} lines, every one chained to the one before it")
+    return 1 if report.problems else 0
+
+
+@command.command()
+def anchor() -> int:
+    """Print the head of the log, to be kept where nobody who writes the log can change it."""
+    from ahp.journal.verify import anchor as head
+
+    click.echo(head(journal()))
+    return 0
+
+
+def journal() -> Journal:
+    """The journal of the current folder."""
+    from ahp.journal.place import journal_of
+
+    return journal_of(os.getcwd())
+
+
+def _time(text: str | None, now: float) -> float | None:
+    """Seconds since the epoch of a day, a time stamp or an age. Raises BadParameter."""
+    from ahp.system import clock
+
+    if text is None:
+        return None
+    if text[:-1].isdecimal() and text[-1:] in _UNITS:
+        return now - int(text[:-1]) * _UNITS[text[-1]]
+    try:
+        return clock.parse_iso(text if "T" in text else text + "T00:00:00Z")
+    except AhpError:
+        raise click.BadParameter(
+            f"{text!r} is no time; write 2026-02-09, 2026-02-09T10:00:00Z, or an age like 2h or 14d"
+        ) from None
+
+
+def _print(record: Mapping[str, object], form: str) -> None:
+    from ahp.system import jsontext
+
+    click.echo(jsontext.encode(record) if form == "json" else _line(record))
+
+
+def _line(record: Mapping[str, object]) -> str:
+    """`10:00:00 block checklist/1 FEAT-0123 agent:claude → retry_after_fix  a1b2c3d4  message`."""
+    from ahp.protocol.text import one_line
+
+    def word(name: str, limit: int = 60) -> str:
+        return one_line(record.get(name) or "", limit)
+
+    kind = str(record.get("kind"))
+    what = word("intensity") or kind
+    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+        what = click.style(what.ljust(7), fg=_COLOURS.get(what), bold=what == "block")
+    answer = f"→ {word('action')}" if record.get("action") else ""
+    marks = [mark for mark in ("shadow", "waived", "undecidable") if record.get(mark)]
+    told = word("message", _MESSAGE) or word("reason", _MESSAGE)
+    fields = [
+        word("timestamp").replace("T", " ")[:19],
+        what.ljust(7),
+        word("rule") or word("hook"),
+        word("subject"),
+        word("actor"),
+        *marks,
+        answer,
+        word("id")[:8] or word("commit")[:12],
+        told,
+    ]
+    return "  ".join(field for field in fields if field)

@@ -1,0 +1,65 @@
+"""Answering a signal: checked, recorded, and told what follows from it (seed 002 §3.4; design §7)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ahp.journal import answers
+from ahp.journal.append import Journal
+from ahp.journal.state import State
+from ahp.protocol import records
+from ahp.protocol.actor import Actor
+from ahp.protocol.signals import SignalResponse
+from ahp.protocol.text import one_line
+from ahp.system import clock
+
+_TEXT = 1024
+_FOLLOWS = {
+    "proceed_with_risk": "the rule passes once for this tree, and the commit will say so",
+    "acknowledge": "the same evidence does not climb again",
+    "reject_modification": "the next attempt is refused instead of changed",
+}
+
+
+class Given(NamedTuple):
+    """An answer that was recorded, and the sentence that tells what it does."""
+
+    response: SignalResponse
+    told: str
+
+
+def respond(journal: Journal, prefix: str, action: str, by: Actor, reason: str = "", feedback: str = "") -> Given:
+    """Records the answer of `by` to the signal whose id begins with `prefix`.
+
+    Raises AnswerRefused when there is no such signal or the answer is not theirs to give, JournalUnwritable.
+    """
+    with State.open(journal) as state:
+        id = answers.one(prefix, state.find(prefix))
+        signal = state.signal(id)
+        assert signal is not None
+        answers.check(
+            action,
+            intensity=signal.intensity,
+            actor=signal.actor,
+            by=by,
+            overridable=signal.overridable,
+            reason=reason,
+        )
+        stamp = clock.iso(state.now)
+    details: dict[str, object] = {}
+    if reason:
+        details["reason"] = one_line(reason, _TEXT)
+    if feedback:
+        details["feedback"] = one_line(feedback, _TEXT)
+    more: dict[str, object] = {"details": details} if details else {}
+    of: dict[str, object] = {name: getattr(signal, name) for name in ("hook", "intensity", "source", "id")}
+    lines = [records.response(of, stamp, action, str(by), rule=signal.rule, subject=signal.subject, **more)]
+    if feedback:
+        said = {"id": id, "rule": signal.rule, "by": str(by), "feedback": details["feedback"]}
+        lines.append(records.other("feedback", stamp, **said))
+    journal.append(lines, durable=action == answers.RISK)
+    follows = _FOLLOWS.get(action)
+    if action == "acknowledge" and by.kind != "human":
+        follows = "the same evidence does not climb once"
+    told = f"{action}: {one_line(signal.rule)} ({id[:8]})" + (f"; {follows}" if follows else "")
+    return Given(SignalResponse(id, stamp, action, details or None), told)
