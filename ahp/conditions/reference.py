@@ -26,13 +26,13 @@ from ahp.conditions.schema import Schema
 from ahp.system.errors import Timeout
 
 
-def value(text: str, facts: Mapping[str, Any], *, constants: Mapping[str, Any] | None = None) -> Any:
+def value(text: str, facts: Mapping[str, Any], *, constants: Mapping[str, Any] | None = None) -> bool:
     """What a checked condition's text yields for facts by full path (an item's variable is a path of its own).
 
     MISSING and a path that is not there are absent alike. Works on a copy: nothing can change `facts`. Raises
     Undecided and Bound.
     """
-    return _Evaluator(facts, constants or {}).run(parse(text))
+    return _Evaluator(facts, constants or {}).holds(parse(text))
 
 
 def explain(
@@ -70,7 +70,7 @@ def disagreement(checked: Checked, schema: Schema, seconds: float | None = None)
     tree = parse(checked.text)
     for facts in fact_sets([plan], types):
         ours = _outcome(lambda facts=facts: condition([facts[path] for path in paths]))
-        theirs = _outcome(lambda facts=facts: _Evaluator(facts, checked.constants).run(tree))
+        theirs = _outcome(lambda facts=facts: _Evaluator(facts, checked.constants).holds(tree))
         if ours != theirs:
             shown = ", ".join(f"{path} = {facts[path]!r}" for path in paths)
             return clip(f"the evaluators disagree: {ours} here, {theirs} by the reference, with {shown}")
@@ -124,6 +124,7 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-
         names = {"true": True, "false": False, "null": None, **_nested({**facts, **constants})}
         super().__init__(operators=OPERATORS, functions=FUNCTIONS, names=names)
         self.functions = dict(FUNCTIONS)  # the base class adds constructors: list, dict, set
+        self.constants = constants
         allowed = {
             ast.Constant: self._eval_constant,
             ast.Name: self._eval_name,
@@ -148,6 +149,13 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-
             raise Undecided("zero_division") from None
         except (OverflowError, RecursionError, simpleeval.InvalidExpression) as error:
             raise Bound(str(error)) from None
+
+    def holds(self, tree: ast.expr) -> bool:
+        """The truth value of a condition's tree: null and other values of a map are none. Raises Undecided or Bound."""
+        found = self.run(tree)
+        if not isinstance(found, bool):
+            null()
+        return found
 
     def _check_disallowed_items(self, item: Any) -> None:
         """Nothing to look for: values are copies of plain data, and functions cannot be values."""
@@ -210,7 +218,7 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-
 
     def _eval_call(self, node: ast.Call) -> Any:
         if isinstance(node.func, ast.Attribute):
-            return self._method(node.func, [self._eval(one) for one in node.args])
+            return self._method(node.func, [self._affix(one) for one in node.args])
         name = node.func.id  # type: ignore[attr-defined]
         if name in ("has", "default"):
             return self._presence(name, node.args)
@@ -218,16 +226,18 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-
             return self._loop(name, node.args[0])
         return super()._eval_call(node)
 
+    def _affix(self, node: ast.expr) -> Any:
+        """The argument of a text's method: several texts only where the author wrote them, or a limit holds them."""
+        found = self._eval(node)
+        fixed = isinstance(node, (ast.List, ast.Tuple)) or ast.unparse(node) in self.constants
+        return tuple(found) if fixed and isinstance(found, (list, tuple)) else found
+
     def _method(self, func: ast.Attribute, arguments: list[Any]) -> Any:
         text = self._eval(func.value)
-        flat = [tuple(one) if isinstance(one, list) else one for one in arguments]
-        if (
-            func.attr not in METHODS
-            or not isinstance(text, str)
-            or not all(isinstance(one, (str, tuple)) for one in flat)
-        ):
+        fitting = isinstance(text, str) and all(isinstance(one, (str, tuple)) for one in arguments)
+        if func.attr not in METHODS or not fitting:
             null()
-        return getattr(text, func.attr)(*flat)
+        return getattr(text, func.attr)(*arguments)
 
     def _presence(self, name: str, arguments: list[ast.expr]) -> Any:
         try:

@@ -1,0 +1,129 @@
+"""Random conditions that are in the language, and random facts for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from ahp.conditions.evaluate import MISSING
+from ahp.conditions.schema import Schema
+
+SCHEMA = Schema(
+    {
+        "n.a": {"type": "int", "min": 0, "max": 5},
+        "n.b": {"type": "int", "nullable": True, "optional": True},
+        "n.f": {"type": "float", "min": 0.0, "max": 1.0, "optional": True},
+        "s.a": {"type": "str"},
+        "s.b": {"type": "str", "nullable": True, "optional": True},
+        "s.e": {"type": "str", "enum": ["x", "y"]},
+        "b.a": {"type": "bool"},
+        "b.b": {"type": "bool", "nullable": True, "optional": True},
+        "l.s": {"type": "list[str]"},
+        "l.r": {"type": "list[record]", "fields": {"p": {"type": "str"}, "n": {"type": "int"}}, "optional": True},
+        "m.m": {"type": "map"},
+    }
+)
+TEXTS = ["", "a", "x", "a/b.py", "main", "Zoë"]
+NUMBERS = [0, 1, 2, 5, -1, 0.5, 1.0]
+
+_scalar = st.sampled_from([None, True, False, 0, 1, 1.0, 2, "a", "x", ["a"], {"k": "a"}])
+_record = st.fixed_dictionaries({"p": st.sampled_from(TEXTS), "n": st.integers(-2, 6)})
+_VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "n.a": st.integers(0, 5),
+    "n.b": st.one_of(st.none(), st.integers(-2, 6)),
+    "n.f": st.sampled_from([0.0, 0.25, 0.5, 1.0]),
+    "s.a": st.sampled_from(TEXTS),
+    "s.b": st.one_of(st.none(), st.sampled_from(TEXTS)),
+    "s.e": st.sampled_from(["x", "y"]),
+    "b.a": st.booleans(),
+    "b.b": st.one_of(st.none(), st.booleans()),
+    "l.s": st.lists(st.sampled_from(TEXTS), max_size=3),
+    "l.r": st.lists(_record, max_size=3),
+    "m.m": st.dictionaries(st.sampled_from(["k", "other"]), _scalar),
+}
+
+
+@st.composite
+def facts(draw: st.DrawFn) -> dict[str, Any]:
+    """Values by path for the whole schema, any of them absent."""
+    return {path: MISSING if draw(st.integers(0, 6)) == 0 else draw(value) for path, value in _VALUES.items()}
+
+
+def _join(template: str, *parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.tuples(*parts).map(lambda found: template.format(*found))
+
+
+def numbers(depth: int, var: bool = False) -> st.SearchStrategy[str]:
+    base = st.one_of(st.sampled_from([str(one) for one in NUMBERS]), st.sampled_from(["n.a", "n.b", "n.f", "m.m.k"]))
+    if var:
+        base = st.one_of(base, st.just("c.n"))
+    if depth == 0:
+        return base
+    inner = numbers(depth - 1, var)
+    return st.one_of(
+        base,
+        _join("({} {} {})", inner, st.sampled_from(["+", "-", "*"]), inner),
+        _join("({} {} {})", inner, st.sampled_from(["/", "//", "%"]), st.sampled_from(["2", "n.a", "n.b"])),
+        _join("{}({}, {})", st.sampled_from(["min", "max"]), inner, inner),
+        _join("abs({})", inner),
+        _join("-({})", inner),
+        _join("len({})", st.sampled_from(["s.a", "l.s", "m.m", "s.b", "m.m.k"])),
+        _join("default({}, {})", st.sampled_from(["n.b", "n.f"]), inner),
+        _join("({} if {} else {})", inner, conditions(depth - 1, var), inner),
+    )
+
+
+def texts(depth: int, var: bool = False) -> st.SearchStrategy[str]:
+    base = st.one_of(st.sampled_from([repr(one) for one in TEXTS]), st.sampled_from(["s.a", "s.b", "m.m['k']", "l.s[0]"]))
+    if var:
+        base = st.one_of(base, st.just("c.p"))
+    if depth == 0:
+        return base
+    return st.one_of(
+        base,
+        _join("{}.{}()", st.sampled_from(["s.a", "s.b"]), st.sampled_from(["lower", "upper", "strip"])),
+        _join("default({}, {})", st.sampled_from(["s.b", "m.m.k"]), texts(depth - 1, var)),
+    )
+
+
+def conditions(depth: int, var: bool = False) -> st.SearchStrategy[str]:
+    """Texts of conditions; a few are refused (always dividing by zero, an enum's typo), which callers assume away."""
+    order = st.sampled_from(["<", "<=", ">", ">=", "==", "!="])
+    number, text = numbers(min(depth, 1), var), texts(min(depth, 1), var)
+    base = st.one_of(
+        st.sampled_from(["b.a", "b.b", "true", "false", "b.b == true", "s.e == 'x'", "m.m.k", "s.e in ['x']"]),
+        _join("{} {} {}", number, order, number),
+        _join("{} {} {} {} {}", number, order, number, order, number),
+        _join("{} {} {}", text, order, text),
+        _join("{} {} {}", st.sampled_from(["n.a", "n.b"]), st.sampled_from(["in", "not in"]), st.just("[1, 2, 5]")),
+        _join("{} {} {}", text, st.sampled_from(["in", "not in"]), st.sampled_from(["['a', 'x']", "l.s", "s.a", "m.m", "m.m.k"])),
+        _join("{} is {}", st.sampled_from(["n.b", "s.b", "b.b", "m.m.k"]), st.sampled_from(["None", "not None"])),
+        _join("{} {} {}", st.just("m.m.k"), st.sampled_from(["==", "!="]), st.sampled_from(["1", "'a'", "true", "null", "m.m.other"])),
+        _join("has({})", st.sampled_from(["n.b", "s.b", "m.m.k", "l.r"])),
+        _join("{}.{}({})", st.sampled_from(["s.a", "s.b"]), st.sampled_from(["startswith", "endswith"]), text),
+        _join("glob({}, {})", text, st.sampled_from(["'*.py'", "['a*', 'x']", "'a/**'", "'?'"])),
+        _join("matches({}, {})", text, st.sampled_from(["'^a'", "'[a-z]+'", "'(?i)MAIN'"])),
+        _join("contains({}, {})", st.sampled_from(["s.a", "l.s"]), text),
+    )
+    if depth == 0:
+        return base
+    inner = conditions(depth - 1, var)
+    options = [
+        base,
+        _join("({} and {})", inner, inner),
+        _join("({} or {})", inner, inner),
+        _join("({} and {} or {})", inner, inner, inner),
+        _join("not {}", _join("({})", inner)),
+        _join("({} if {} else {})", inner, inner, inner),
+    ]
+    if not var:
+        item = conditions(depth - 1, True)
+        options += [
+            _join("{}({} for c in l.r)", st.sampled_from(["any", "all"]), item),
+            _join("{}({} for c in l.r if {})", st.sampled_from(["any", "all"]), item, item),
+            _join("count({} for c in l.r if {}) {} 1", item, item, order),
+            _join("sum({} for c in l.r if {}) {} 2", numbers(1, True), item, order),
+            _join("{}(f == 'a' or f.startswith('x') for f in l.s)", st.sampled_from(["any", "all"])),
+        ]
+    return st.one_of(options)
