@@ -57,8 +57,10 @@ def _distance(event: "Event", repository: "Repository") -> "dict[str, object]":
     if event.push is not None:
         theirs, ours = event.push.remote_oid, event.push.local_oid
         if not theirs.strip("0") or not ours.strip("0"):
-            none = Absent("one side of the push does not exist, so there is no distance")
-            return {"ahead": none, "behind": none}
+            # A new branch brings its commits and lacks none; a deleted one does neither.
+            from ahp.facts.push import outgoing_count
+
+            return {"ahead": outgoing_count(repository, event.push, event.remote or ""), "behind": 0}
         span = f"{theirs}...{ours}"
     else:
         upstream = repository.line("rev-parse", "-q", "--verify", "@{upstream}^{commit}", ok=(0, 1, 128))

@@ -45,7 +45,7 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
     if "is_force" in fields:
         found["is_force"] = not (is_new or is_delete) and _loses_commits(repository, push)
     if "commit_count" in fields:
-        found["commit_count"] = 0 if is_delete else _count(repository, _outgoing(repository, push, event.remote or ""))
+        found["commit_count"] = outgoing_count(repository, push, event.remote or "")
     if "subjects" in fields:
         found["subjects"] = [] if is_delete else _subjects(repository, _outgoing(repository, push, event.remote or ""))
     return {field: found[field] for field in fields}
@@ -76,9 +76,12 @@ def _outgoing(repository: "Repository", push: "PushRef", remote: str) -> "list[s
     return [push.local_oid, *known, "--not", f"--remotes={named}" if named else "--remotes"]
 
 
-def _count(repository: "Repository", revisions: "list[str]") -> object:
+def outgoing_count(repository: "Repository", push: "PushRef", remote: str) -> object:
+    """Number of commits that `remote` gets by the push and does not have; Absent when git cannot tell."""
+    if _is_zero(push.local_oid):
+        return 0
     try:
-        return int(repository.run("rev-list", "--count", *revisions, "--"))
+        return int(repository.run("rev-list", "--count", *_outgoing(repository, push, remote), "--"))
     except GitError as error:
         return _unknown(error)
 

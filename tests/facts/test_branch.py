@@ -99,13 +99,17 @@ def test_a_push_is_about_the_branch_it_writes(cloned: Any, make_event: Any, gath
     }
 
 
-def test_a_pushed_tag_is_on_no_branch_and_a_new_ref_has_no_distance(
-    cloned: Any, make_event: Any, gather: Any
-) -> None:
+def test_a_pushed_tag_is_on_no_branch(cloned: Any, make_event: Any, gather: Any) -> None:
     event = make_event("pre-push", push=PushRef("refs/tags/v1", cloned.head(), "refs/tags/v1", ZERO), remote="origin")
-    facts = gather(event, "branch.name", "branch.is_default", "branch.ahead")
-    assert (facts["branch.name"], facts["branch.is_default"]) == ("", False)
-    assert "does not exist" in facts["missing"]["branch.ahead"][0]
+    facts = gather(event, "branch.name", "branch.is_default")
+    assert facts == {"branch.name": "", "branch.is_default": False}
+
+
+def test_a_new_branch_is_behind_nothing_and_a_deleted_one_neither(cloned: Any, make_event: Any, gather: Any) -> None:
+    new = cloned.commit("mine")
+    for local, ahead in ((new, 1), (ZERO, 0)):
+        event = make_event("pre-push", push=PushRef("refs/heads/x", local, "refs/heads/x", ZERO), remote="origin")
+        assert gather(event, "branch.ahead", "branch.behind") == {"branch.ahead": ahead, "branch.behind": 0}
 
 
 def test_commits_nobody_fetched_have_no_distance(cloned: Any, make_event: Any, gather: Any) -> None:

@@ -1,0 +1,75 @@
+"""`ahp facts`: the facts of a trigger, with their types and sources."""
+
+from itertools import groupby
+
+import click
+
+from ahp.facts.listing import Row, listing
+from ahp.protocol.event import Event
+from ahp.protocol.text import one_line
+from ahp.system.jsontext import encode
+
+_ITEMS = 3
+_WIDTH = 100
+
+
+@click.command()
+@click.argument("trigger")
+@click.option("--issue", metavar="ID", help="The issue that it is about.")
+@click.option("--facts", "facts_file", metavar="FILE", help="A YAML or JSON mapping of namespaces that replaces facts.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+def command(trigger: str, issue: str | None, facts_file: str | None, form: str) -> int:
+    """Print every fact that conditions can read at TRIGGER, as it is now."""
+    from ahp.hosts.events import dry_event
+    from ahp.policy import cache, trust
+    from ahp.policy.compile import program_for
+
+    event = dry_event(trigger, issue, facts_file)
+    program = cache.load(event) or program_for(event)
+    rows = listing(event, {**program.settings, "trusted": trust.checker(event)})
+    click.echo(_json(event, rows) if form == "json" else _text(rows))
+    return 0
+
+
+def _json(event: Event, rows: list[Row]) -> str:
+    facts: dict[str, object] = {}
+    for row in rows:
+        about: dict[str, object] = {"type": row.type, "source": row.source}
+        known = {"absent": row.reason, "command": row.command or None} if row.is_absent else {"value": row.value}
+        facts[row.path] = {**about, **known}
+    return encode({"trigger": event.trigger, "facts": facts})
+
+
+def _text(rows: list[Row]) -> str:
+    paths, types = (max(len(getattr(row, name)) for row in rows) for name in ("path", "type"))
+    lines: list[str] = []
+    for (namespace, source), group in groupby(rows, lambda row: (row.path.partition(".")[0], row.source)):
+        block = list(group)
+        # A namespace that is absent as a whole says so once.
+        reasons = {_why(row) for row in block}
+        common = reasons.pop() if len(block) > 1 and len(reasons) == 1 else ""
+        lines += [""] if lines else []
+        lines.append(f"{namespace}: {source}{'; ' if common else ''}{common}")
+        for row in block:
+            value = "absent" if common else _why(row) or _value(row)
+            lines.append(f"  {row.path:<{paths}}  {row.type:<{types}}  {value}")
+    return "\n".join(lines)
+
+
+def _why(row: Row) -> str:
+    if not row.is_absent:
+        return ""
+    return f"absent: {one_line(row.reason)}" + (f" (to get it: {one_line(row.command)})" if row.command else "")
+
+
+def _value(row: Row) -> str:
+    if isinstance(row.value, list):
+        shown = ", ".join(_short(item) for item in row.value[:_ITEMS])
+        return f"{len(row.value)}: {shown}{', …' if len(row.value) > _ITEMS else ''}" if row.value else "none"
+    return _short(row.value)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, str):
+        return one_line(f'"{value}"', _WIDTH)
+    return one_line(encode(value), _WIDTH)
