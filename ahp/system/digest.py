@@ -1,12 +1,11 @@
 """SHA-256 without `hashlib`, whose OpenSSL binding alone takes longer to load than a commit takes to judge."""
 
-try:
-    from _sha2 import sha256 as _sha256  # Python 3.12 and later
-except ImportError:
-    try:
-        from _sha256 import sha256 as _sha256  # Python 3.11
-    except ImportError:  # an interpreter built without its own SHA-2
-        from hashlib import sha256 as _sha256
+import sys
+
+if sys.version_info >= (3, 12):
+    from _sha2 import sha256 as _sha256
+else:
+    from _sha256 import sha256 as _sha256
 
 
 def sha256(data: bytes) -> str:

@@ -1,6 +1,6 @@
 """The one door to processes: a command, its input, a time budget, a limit on what it prints, and no survivors.
 
-`posix_spawn` instead of `subprocess`, whose import alone costs as much as a quiet commit (peers.md).
+`posix_spawn` instead of `subprocess`, whose import alone costs as much as a quiet commit.
 """
 
 import posix

@@ -1,16 +1,20 @@
 python=@PYTHON@
 package=@PACKAGE@
+bundle=@BUNDLE@
 start=@START@
+log=@LOG@
+user=@USER@
 git=@GIT@
 [ -x "$git" ] || git=git
 
 # The interpreter that ahp was installed with; else the ahp on PATH; else nobody can judge, and the action is refused.
 judge() {
     if [ -x "$python" ] && [ -r "$package" ]; then
-        exec "$python" -I -S -c "$start" "$hook" "$PPID" "$@"
+        [ -r "$bundle" ] && exec "$python" -I -S "$bundle" "$hook" "$PPID" "$log" "$user" "$git" "$@"
+        exec "$python" -I -S -c "$start" "$hook" "$PPID" "$log" "$user" "$git" "$@"
     elif command -v ahp >/dev/null 2>&1; then
         echo "ahp: the ahp it was installed with is gone; the one on PATH judges (mend: ahp install git)" >&2
-        exec ahp hook git "$hook" "$PPID" "$@"
+        exec ahp hook git "$hook" "$PPID" "$log" "$user" "$git" "$@"
     else
         echo "ahp: cannot judge this $hook: the ahp it was installed with is gone, and none is on PATH" >&2
         echo "     mend: pip install ahp-engine && ahp install git" >&2

@@ -72,7 +72,7 @@ def _unjudged(hook: Hook, wanted: dict[str, set[str]]) -> list[str]:
     for number, line in enumerate(lines.backward(hook.repo.common_dir + "/ahp")):
         if number >= _LINES or all(commit in noticed or wanted[commit] & judged for commit in wanted):
             break
-        present = [digest for digest, mark in marks.items() if mark in line.data]
+        present = [digest for digest, mark in marks.items() if mark in line.raw]
         record = line.record() if present else None
         if record is None:
             continue

@@ -23,19 +23,23 @@ BUDGET = 600.0  # s for everything a hook does; command facts have budgets of th
 _INPUT_LIMIT = 64 << 20
 
 
-def main(genesis: str, user_policy: str, program: str) -> None:
+def main(stale_bundle: str = "") -> None:
     """Judges and ends the process: 0 allowed, 1 the policy refuses, 2 ahp could not judge (design §10).
 
-    `sys.argv` holds the hook's name, the process id of git, and git's own arguments. `genesis`, `user_policy` and
-    `program` (git's path) are baked into the shim.
+    `sys.argv` holds the hook's name and the process id of git; then what is baked into the shim: the id of the log, the
+    path of the user's policy, and git's; then git's own arguments. A `stale_bundle` is written anew at the end.
     """
-    name, parent, *arguments = sys.argv[1:]
+    name, parent, genesis, user_policy, program, *arguments = sys.argv[1:]
     actor = Actor("human")
     try:
         env = environ.current()
         actor = identify(env)
         hook = Hook(name, parent, arguments, git.locate(posix.getcwd(), env, program), actor, genesis, user_policy)
         code = _RUN[name](hook)
+        if stale_bundle:
+            from ahp.hosts.git import bundle
+
+            bundle.write(stale_bundle, sys.executable, bundle.import_paths())
     except AhpError as error:
         from ahp.hosts.git.failure import refuse
 

@@ -6,8 +6,8 @@ left to the other repositories: this one gets a folder of its own whose hooks ca
 
 import os
 import shlex
-import sys
 
+from ahp.hosts.git import bundle
 from ahp.journal.append import Journal
 from ahp.journal.heal import heal
 from ahp.system import environ, files, jsontext, process
@@ -19,6 +19,7 @@ HOOKS = ("pre-commit", "commit-msg", "pre-merge-commit", "pre-push", "post-commi
 MARK = b"`ahp install git`"
 KEPT = ".before-ahp"
 _RECORD = "/ahp/install.json"
+_BUNDLE = "/ahp/cache/light.pyc"
 _FOREIGN = (
     *("applypatch-msg", "pre-applypatch", "post-applypatch", "prepare-commit-msg", "pre-rebase", "post-checkout"),
     *("post-merge", "post-rewrite", "pre-auto-gc", "reference-transaction", "post-index-change", "sendemail-validate"),
@@ -41,12 +42,13 @@ def install(repo: Repository, user_policy: str) -> Installed:
     genesis = heal(Journal(repo.common_dir + "/ahp"), create=True).genesis
     folder, shared = _hooks_folder(repo)
     os.makedirs(folder, exist_ok=True)
+    baked = _baked(repo, genesis, user_policy)
     written, kept = [], []
     for hook in HOOKS:
         path = f"{folder}/{hook}"
         if _keep(path, f"{shared}/{hook}" if shared else ""):
             kept.append(hook)
-        _write(path, shim(hook, genesis, user_policy, _git_program(repo)))
+        _write(path, shim(hook, baked))
         written.append(hook)
     if shared:
         kept += [hook for hook in _FOREIGN if _pass_on(f"{folder}/{hook}", f"{shared}/{hook}")]
@@ -81,46 +83,34 @@ def uninstall(repo: Repository) -> Installed:
     return Installed(folder, removed, restored)
 
 
-def shim(hook: str, genesis: str, user_policy: str, git: str) -> bytes:
-    """The text of one shim: absolute paths of this installation, and only those, baked in."""
-    start = (
-        f"import sys; sys.path[:0] = {_import_paths()!r}; "
-        f"from ahp.hosts.git.hook import main; main({genesis!r}, {user_policy!r}, {git!r})"
-    )
+def shim(hook: str, baked: dict[str, str]) -> bytes:
+    """The text of one shim; `baked` are the absolute paths of this installation and this repository."""
     common = _template("common.sh")
-    for name, value in (
-        ("PYTHON", interpreter()),
-        ("PACKAGE", _package() + "/__init__.py"),
-        ("START", start),
-        ("GIT", git),
-    ):
+    for name, value in baked.items():
         common = common.replace(f"@{name}@", shlex.quote(value))
-    return (
-        _template(hook).replace("@COMMON@\n", common).replace("@RAW@", " ".join(RAW)).encode("utf-8", "surrogateescape")
-    )
+    text = _template(hook).replace("@COMMON@\n", common).replace("@RAW@", " ".join(RAW))
+    return text.encode("utf-8", "surrogateescape")
 
 
-def interpreter() -> str:
-    """The interpreter itself, not a virtual environment's link to it, nor a version manager's shim (peers.md)."""
-    base = os.path.realpath(getattr(sys, "_base_executable", sys.executable) or sys.executable)
-    probe = [base, "-I", "-S", "-c", f"import sys; sys.path[:0] = {_import_paths()!r}; import ahp.hosts.git.hook"]
-    if base == sys.executable or process.capture(probe, timeout=20.0, env=environ.current()).code == 0:
-        return base
-    return sys.executable
+def _baked(repo: Repository, genesis: str, user_policy: str) -> dict[str, str]:
+    path = repo.common_dir + _BUNDLE
+    python, paths = bundle.interpreter(), bundle.import_paths()
+    bundle.write(path, python, paths)
+    return {
+        "PYTHON": python,
+        "PACKAGE": f"{_package()}/__init__.py",
+        "BUNDLE": path,
+        "START": f"import sys; sys.path += {paths!r}; from ahp.hosts.git.hook import main; main({path!r})",
+        "LOG": genesis,
+        "USER": user_policy,
+        "GIT": _git_program(repo),
+    }
 
 
 def _package() -> str:
     import ahp
 
     return os.path.dirname(os.path.abspath(ahp.__file__))
-
-
-def _import_paths() -> list[str]:
-    """Where `ahp` and the one compiled library of the no-signal path (RE2) are imported from."""
-    import re2
-
-    folders = [os.path.dirname(_package()), os.path.dirname(os.path.dirname(os.path.abspath(re2.__file__)))]
-    return list(dict.fromkeys(folders))
 
 
 def _template(name: str) -> str:

@@ -1,0 +1,145 @@
+"""Writing the bundle that `start` reads: the light modules of this installation as one `.pyc` file."""
+
+import ast
+import importlib
+import importlib.util
+import marshal
+import os
+import sys
+from types import CodeType
+
+from ahp.system import environ, files, process
+from ahp.system.errors import AhpError
+
+_ENTRY = "ahp.hosts.git.hook"
+_FACTS = ("files", "branch", "branches", "commit", "repo", "actor", "env", "limits", "environment")
+_BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}))"
+_MAIN = """
+import marshal
+fresh = begin({stamps!r}, {paths!r}, marshal.loads({now!r}), {later!r})
+from ahp.hosts.git.hook import main
+main("" if fresh else sys.argv[0])
+"""
+_UNCHECKED = (1).to_bytes(4, "little")  # PEP 552: never compared with a source; `start` compares all of them
+
+
+def write(path: str, interpreter: str, paths: list[str]) -> None:
+    """Writes the bundle for `interpreter`, which imports ahp from `paths` and compiles for itself. Raises AhpError."""
+    program = f"import sys; sys.path += {paths!r}; " + _BUILD.format(paths=paths)
+    argv = [interpreter, "-I", "-S", "-X", "no_debug_ranges", "-c", program]
+    result = process.capture(argv, timeout=60.0, env=environ.current())
+    if result.code:
+        raise AhpError(f"cannot import ahp with {interpreter}: {result.err.decode('utf-8', 'replace')[-300:]}")
+    files.make_dirs(os.path.dirname(path))
+    files.replace(path, result.out)
+
+
+def build(paths: list[str]) -> bytes:
+    """The bytes of the bundle for the running interpreter. Raises AhpError when a source is gone."""
+    importlib.import_module(_ENTRY)
+    eager = _ours()
+    for name in _FACTS:
+        importlib.import_module(f"ahp.facts.{name}")
+    lazy = [name for name in _ours() if name not in eager]
+    now = [(name, _code(name), _file(name), _is_package(name)) for name in _runnable(eager)]
+    later = {name: (marshal.dumps(_code(name)), _file(name)) for name in lazy}
+    stamps = [(file, os.stat(file).st_mtime_ns, os.stat(file).st_size) for file in map(_file, [*eager, *lazy])]
+    start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
+    main = _bare(start)
+    main.body += ast.parse(_MAIN.format(stamps=stamps, paths=paths, now=marshal.dumps(now), later=later)).body
+    code = compile(main, start, "exec", dont_inherit=True)
+    return importlib.util.MAGIC_NUMBER + _UNCHECKED + bytes(8) + marshal.dumps(code)
+
+
+def _ours() -> list[str]:
+    """The modules of ahp that are loaded, but for this one and what only it needs."""
+    needed = ("ahp.hosts.git.bundle", "ahp.system.process")
+    return [name for name in sys.modules if name.split(".")[0] == "ahp" and name not in needed]
+
+
+def _runnable(names: list[str]) -> list[str]:
+    """`names` so that each comes after what it imports."""
+    done: list[str] = []
+
+    def visit(name: str) -> None:
+        if name in done or name not in names:
+            return
+        visit(name.rpartition(".")[0])
+        for other in _imports(name):
+            visit(other)
+        done.append(name)
+
+    for name in names:
+        visit(name)
+    return done
+
+
+def _imports(name: str) -> list[str]:
+    """What a module imports at its head, as module names; of `from a import b` both `a` and `a.b`."""
+    found: list[str] = []
+    for node in _bare(_file(name)).body:
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found += [node.module, *[f"{node.module}.{alias.name}" for alias in node.names]]
+    return found
+
+
+def _file(name: str) -> str:
+    return str(sys.modules[name].__file__)
+
+
+def _is_package(name: str) -> bool:
+    return hasattr(sys.modules[name], "__path__")
+
+
+def _code(name: str) -> CodeType:
+    return compile(_bare(_file(name)), _file(name), "exec", dont_inherit=True)
+
+
+class _Strip(ast.NodeTransformer):
+    """Takes out what no hook uses: docstrings, annotations, imports for the type checker."""
+
+    def visit(self, node: ast.AST) -> ast.AST | None:
+        self.generic_visit(node)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            if ast.get_docstring(node, clean=False) is not None:
+                del node.body[0]
+            if not node.body and not isinstance(node, ast.Module):
+                node.body = [ast.Pass()]
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        if isinstance(node, ast.AnnAssign):
+            return ast.Assign([node.target], node.value) if node.value else ast.Pass()
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            return ast.Pass()
+        return node
+
+
+def _bare(file: str) -> ast.Module:
+    data = files.read(file)
+    if data is None:
+        raise AhpError(f"this installation of ahp lacks {file}; reinstall ahp-engine")
+    tree = _Strip().visit(ast.parse(data, file))
+    assert isinstance(tree, ast.Module)
+    return ast.fix_missing_locations(tree)
+
+
+def import_paths() -> list[str]:
+    """Where `ahp` and the one compiled library of the no-signal path (RE2) are imported from."""
+    import re2
+
+    import ahp
+
+    places = [os.path.dirname(os.path.abspath(module.__file__ or "")) for module in (ahp, re2)]
+    return list(dict.fromkeys(os.path.dirname(place) for place in places))
+
+
+def interpreter() -> str:
+    """The interpreter itself, not a virtual environment's link to it, nor a version manager's shim."""
+    base = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+    program = f"import sys; sys.path += {import_paths()!r}; import {_ENTRY}"
+    probe = process.capture([base, "-I", "-S", "-c", program], timeout=30.0, env=environ.current())
+    return base if probe.code == 0 else sys.executable
