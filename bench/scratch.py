@@ -159,7 +159,10 @@ def ahp(scratch: Scratch, policy: str) -> Callable[[Path], None]:
     def prepare(root: Path) -> None:
         (root / ".ahp").mkdir()
         (root / ".ahp/hooks.yaml").write_text(policy)
-        scratch.run(root, Path(sys.executable).with_name("ahp"), "install", "git")
+        program = Path(sys.executable).with_name("ahp")
+        scratch.run(root, program, "install", "git")
+        # Thousands of rules take longer to check than a hook may; here there is no limit.
+        scratch.run(root, program, "policy", "lint")
 
     return prepare
 

@@ -104,7 +104,9 @@ edit 4
 passes 'git add . && git commit --quiet -m "Four modules, one last time"'
 
 say 'A dry question: it logs nothing and counts nothing'
-show 'ahp check pre-commit; echo "exit status $?"'
+edit 5
+passes 'git add . && ahp check pre-commit'
+passes 'git reset --quiet --hard'
 
 say 'What the log says'
 passes 'ahp log verify'
