@@ -1,0 +1,231 @@
+"""A model, tools and a gate that follow a script, with the real interfaces: for tests, demonstrations and replay."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from ahp.protocol import signals
+from ahp.protocol.levels import DECISION_OF, strongest
+from ahp.protocol.signals import Signal
+from ahp.protocol.verdict import Verdict
+from ahp.runner.conversation import Message, check_roles
+from ahp.runner.intake import load_yaml, sentences
+from ahp.runner.model import Answer, ContextOverflow, ModelError
+from ahp.runner.tool import FunctionTool, Tool, ToolContext
+from ahp.system import files
+from ahp.system.errors import AhpError
+
+_SCRIPT_LIMIT = 16 << 20  # bytes
+
+
+@dataclass(frozen=True)
+class Sleep:
+    """A scripted answer that comes `seconds` late."""
+
+    seconds: float
+    then: "Scripted" = ""
+
+
+@dataclass(frozen=True)
+class Hang:
+    """A scripted answer that never comes."""
+
+
+Scripted = str | Answer | BaseException | Sleep | Hang
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request a scripted model got."""
+
+    messages: list[Message]
+    max_tokens: int
+
+    @property
+    def said(self) -> str:
+        """The user's turn it had to reply to."""
+        return self.messages[-1]["content"]
+
+
+class ScriptedModel:
+    """A Model whose answers are given beforehand: a text, an Answer, an exception it raises, Sleep or Hang.
+
+    `requests` keeps what it was asked. As strict about the order of roles as llama.cpp: raises RoleOrder. Raises
+    ModelError when the script is at its end.
+    """
+
+    name = "scripted"
+
+    def __init__(self, answers: Iterable[Scripted]) -> None:
+        self._answers = list(answers)
+        self.requests: list[Request] = []
+
+    def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float) -> Answer:
+        """The next answer of the script."""
+        self.requests.append(Request(messages, max_tokens))
+        check_roles(messages)
+        if len(self.requests) > len(self._answers):
+            raise ModelError(f"the script has only {len(self._answers)} answers")
+        return _play(self._answers[len(self.requests) - 1])
+
+
+def _play(item: Scripted) -> Answer:
+    if isinstance(item, BaseException):
+        raise item
+    if isinstance(item, Hang):
+        threading.Event().wait()
+    if isinstance(item, Sleep):
+        time.sleep(item.seconds)
+        return _play(item.then)
+    return item if isinstance(item, Answer) else Answer(str(item))
+
+
+class AnyArgs(BaseModel):
+    """Whatever arguments a scripted tool is called with."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+def scripted_tool(
+    name: str, results: Sequence[str | BaseException], *, description: str = "", writes: bool = False
+) -> FunctionTool:
+    """A tool that gives its results in turn, the last one again and again; an exception is raised."""
+    left = list(results)
+
+    def run(args: Any, context: ToolContext) -> str:
+        result = left.pop(0) if len(left) > 1 else left[0]
+        if isinstance(result, BaseException):
+            raise result
+        return result
+
+    return FunctionTool(name, description or f"the scripted tool {name}", AnyArgs, run, writes=writes)
+
+
+@dataclass
+class ScriptedGate:
+    """A Gate that answers from a script; what it has no answer for is allowed.
+
+    `script` maps a trigger to verdicts given in turn, the last one again and again, or to a function of the call.
+    `asked` keeps (trigger, tool, issue), `responses` (signal id, action, details).
+    """
+
+    script: Mapping[str, Sequence[Verdict | AhpError] | Callable[[Mapping[str, Any] | None], Verdict]] = field(
+        default_factory=dict
+    )
+    asked: list[tuple[str, Mapping[str, Any] | None, str | None]] = field(default_factory=list)
+    responses: list[tuple[str, str, Mapping[str, Any]]] = field(default_factory=list)
+    _turns: dict[str, int] = field(default_factory=dict)
+
+    def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None) -> Verdict:
+        """The next verdict of the script."""
+        self.asked.append((trigger, tool, issue))
+        scripted = self.script.get(trigger, ())
+        if callable(scripted):
+            return scripted(tool)
+        if not scripted:
+            return verdict(trigger)
+        turn = self._turns.get(trigger, 0)
+        self._turns[trigger] = turn + 1
+        answer = scripted[min(turn, len(scripted) - 1)]
+        if isinstance(answer, AhpError):
+            raise answer
+        return answer
+
+    def respond(self, signal_id: str, action: str, details: Mapping[str, Any]) -> None:
+        """Keeps the answer."""
+        self.responses.append((signal_id, action, details))
+
+    def triggers(self) -> list[str]:
+        """What it was asked, in order."""
+        return [trigger for trigger, _, _ in self.asked]
+
+
+def verdict(trigger: str, *given: Signal, modifications: list[dict[str, object]] | None = None) -> Verdict:
+    """The verdict that these signals lead to; without any, allow."""
+    decision = DECISION_OF[strongest([signal.intensity for signal in given])]
+    return Verdict(decision, trigger, "scripted", "sha256:scripted", list(given), modifications)
+
+
+def signal(intensity: str, rule: str, message: str, *, signal_id: str, ways: Sequence[str] = ()) -> Signal:
+    """A signal of one rule; `ways` are its resolution path or suggestions."""
+    payload = {
+        "block": lambda: signals.blocking(message, list(ways), resolvable=True),
+        "control": lambda: signals.controlling([], reversible=True),
+        "prompt": lambda: signals.prompting(message, "medium", list(ways), continue_allowed=True),
+        "aid": lambda: signals.aiding(message, [{"type": "best_practice", "description": way} for way in ways]),
+    }[intensity]()
+    header: dict[str, object] = {"id": signal_id, "type": rule, "source": rule, "intensity": intensity}
+    return Signal(header, {"rule": rule}, payload)
+
+
+class _AnswerEntry(BaseModel):
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    text: str = ""
+    input_tokens: int | None = Field(default=None, ge=0)
+    output_tokens: int | None = Field(default=None, ge=0)
+    usd: float = Field(default=0.0, ge=0)
+    sleep: float = Field(default=0.0, ge=0)
+    hang: bool = False
+    error: str | None = Field(default=None, alias="raise")
+    overflow: bool = False
+
+    def scripted(self) -> Scripted:
+        if self.hang:
+            return Hang()
+        item: Scripted = Answer(self.text, self.input_tokens, self.output_tokens, self.usd)
+        if self.error is not None:
+            item = ContextOverflow(self.error) if self.overflow else ModelError(self.error)
+        return Sleep(self.sleep, item) if self.sleep else item
+
+
+class _ToolEntry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1, max_length=64)
+    description: str = ""
+    writes: bool = False
+    results: list[str] = Field(min_length=1)
+
+
+class Script(BaseModel):
+    """A script file: `answers` in turn (a text, or a mapping with `text`, `sleep`, `hang`, `raise` …) and `tools`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    task: str | None = None
+    answers: list[str | _AnswerEntry] = Field(min_length=1)
+    tools: list[_ToolEntry] = []
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> "Script":
+        names = [tool.name for tool in self.tools]
+        if len(set(names)) != len(names):
+            raise ValueError("two tools have the same name")
+        return self
+
+    def model(self) -> ScriptedModel:
+        """The model that follows this script."""
+        return ScriptedModel([item if isinstance(item, str) else item.scripted() for item in self.answers])
+
+    def toolbox(self) -> list[Tool]:
+        """The tools of this script."""
+        return [
+            scripted_tool(tool.name, tool.results, description=tool.description, writes=tool.writes)
+            for tool in self.tools
+        ]
+
+
+def load_script(path: str) -> Script:
+    """The script at `path`, YAML or JSON. Raises AhpError that says where and what is wrong."""
+    data = files.read(path, _SCRIPT_LIMIT)
+    if data is None:
+        raise AhpError(f"there is no script {path}")
+    try:
+        return Script.model_validate(load_yaml(data, path))
+    except ValidationError as error:
+        raise AhpError("\n".join(f"{path}: {problem}" for problem in sentences(error, "the file"))) from None

@@ -1,0 +1,12 @@
+"""The ends of a run that are not its success."""
+
+from ahp.system.errors import AhpError
+
+
+class Stop(AhpError):
+    """Ends the run in BLOCKED from any depth: `reason` is its stop_reason, `advice` a sentence for the person."""
+
+    def __init__(self, reason: str, advice: str) -> None:
+        super().__init__(f"{reason}: {advice}")
+        self.reason = reason
+        self.advice = advice
