@@ -1,0 +1,49 @@
+"""Work without a plan: tool calls until the model answers in words (the ReAct loop of seed 001)."""
+
+from ahp.runner import prompts
+from ahp.runner.guard import is_protocol_content
+from ahp.runner.session import Session
+from ahp.runner.states import State, StateMachine
+
+
+class DirectWork:
+    """A task worked on without a plan."""
+
+    plan = None
+    policy = None
+
+    def __init__(self, session: Session, states: StateMachine) -> None:
+        self._session = session
+        self._states = states
+        self._answer = ""
+
+    def begin(self, task: str) -> None:
+        """Takes the task."""
+        self._session.say(prompts.direct(task))
+        self._states.move(State.EXECUTING, "no plan")
+
+    def do(self) -> None:
+        """Works until there is an answer that a person can be shown. Raises Stop."""
+        ask = self._session.loop("react", "the task")
+        while True:
+            text = ask()
+            said = self._session.act(text)
+            if said is None and not is_protocol_content(text):
+                self._answer = text.strip()
+                return
+            self._session.say(said or intercepted(self._session, text))
+
+    def mend(self, problem: str) -> None:
+        """Takes note of what has to be put right."""
+        self._session.say(prompts.mend(problem))
+        self._states.move(State.EXECUTING, "mending")
+
+    def answer(self) -> str:
+        """The final answer."""
+        return self._answer
+
+
+def intercepted(session: Session, text: str) -> str:
+    """What the model is told when its answer was protocol, which is never shown (seed 001 §4.2)."""
+    session.events("intercepted", text=text)
+    return prompts.PLAIN_WORDS

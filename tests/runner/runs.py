@@ -1,0 +1,86 @@
+"""Runs of the agent with a script, for the tests of this folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from ahp.protocol.signals import Signal
+from ahp.runner.agent import Agent, AgentTurn
+from ahp.runner.config import AgentConfig
+from ahp.runner.events import Event
+from ahp.runner.gates import Gate
+from ahp.runner.scripted import Scripted, ScriptedGate, ScriptedModel, scripted_tool, signal
+from ahp.runner.tool import Tool
+
+DONE = '{"control": "step_done"}'
+REPLAN = '{"control": "replan", "reason": "another way"}'
+
+
+def call(tool: str = "look", **args: Any) -> str:
+    return json.dumps({"tool": tool, "args": args})
+
+
+def plan(*steps: str, policy: str = "auto", **waits_for: list[str]) -> str:
+    """A plan of these step ids; `waits_for` gives dependencies by id."""
+    listed = [{"id": step, "description": f"do {step}", "dependencies": waits_for.get(step, [])} for step in steps]
+    return json.dumps({"title": "goal", "steps": listed, "verification_policy": policy})
+
+
+def block(rule: str = "no-look", why: str = "it is secret", signal_id: str = "b1000000") -> Signal:
+    return signal("block", rule, why, signal_id=signal_id, ways=["ask first"])
+
+
+class Scene:
+    """One run: the model, the gate and the events it left, and how it ended."""
+
+    def __init__(
+        self,
+        answers: Iterable[Scripted],
+        *,
+        tools: Iterable[Tool] | None = None,
+        gate: Gate | None = None,
+        task: str = "the task",
+        planning: bool = False,
+        verifiers: Any = None,
+        issue: str | None = None,
+        move: Any = None,
+        root: str = ".",
+        **settings: Any,
+    ) -> None:
+        self.model = ScriptedModel(answers)
+        self.gate = gate if gate is not None else ScriptedGate()
+        look = [scripted_tool("look", ["seen"])] if tools is None else tools
+        config = AgentConfig(enable_planning=planning, **settings)
+        agent = Agent(
+            self.model,
+            look,
+            gate=self.gate,
+            config=config,
+            root=root,
+            issue=issue,
+            move=move,
+            verifiers=verifiers,
+        )
+        self.events: list[Event] = agent.events.seen
+        self.turn: AgentTurn = agent.run(task)
+
+    def of(self, kind: str) -> list[Event]:
+        return [event for event in self.events if event["event"] == kind]
+
+    @property
+    def states(self) -> list[str]:
+        return ["INTAKE", *(event["state"] for event in self.of("state"))]
+
+    @property
+    def said(self) -> list[str]:
+        """The user's turn of each request."""
+        return [request.said for request in self.model.requests]
+
+    def figures(self) -> dict[str, int]:
+        """How often each kind of event came."""
+        counts: dict[str, int] = {}
+        for event in self.events:
+            counts[event["event"]] = counts.get(event["event"], 0) + 1
+        return counts
