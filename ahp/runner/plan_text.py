@@ -16,6 +16,7 @@ _ITEM = re.compile(r"^[ \t>]*\d{1,4}[.、)）][ \t]*(?:\[([ xX✓]?)\][ \t]*)?(.
 _TOOLS = re.compile(r"[(（][ \t]*(?:工具|tools?)[ \t]*[:：]", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[,，、;；]")
 _NO_TOOLS = frozenset({"", "无", "none", "-", "…", "..."})
+_MOST_STEPS = 10_000  # what is shorter is cut to its first steps, what is longer is no plan
 _LONGEST_ITEM = 4_000
 
 
@@ -35,6 +36,8 @@ def parse_plan_from_text(text: str, *, policies: Iterable[str] = POLICIES, finis
     """
     known = set(finished)
     raw = _find(fences.without_thoughts(text))
+    if isinstance(raw["steps"], list) and len(raw["steps"]) > _MOST_STEPS:
+        raise PlanError([f"{len(raw['steps'])} steps are no plan; write a shorter one"])
     problems = _model_may_not_say(raw, known)
     if problems:
         raise PlanError(problems)
@@ -83,7 +86,7 @@ def _from_list(text: str) -> dict[str, Any] | None:
             marker = _MARKER.match(line) if "[" in line else None
             title = marker[1].strip() if marker else None
             continue
-        item = _ITEM.match(line.rstrip()[:_LONGEST_ITEM])
+        item = _ITEM.match(line.rstrip()[:_LONGEST_ITEM]) if len(steps) <= _MOST_STEPS else None
         if item is None:
             continue
         description, tools = _split_tools(item[2])

@@ -20,7 +20,7 @@ def test_every_state_but_the_ends_can_be_blocked_and_be_reached() -> None:
     assert set().union(*MOVES.values()) == set(State) - {State.INTAKE}
 
 
-@pytest.mark.parametrize(("former", "new"), itertools.product(State, State))
+@pytest.mark.parametrize(("former", "new"), list(itertools.product(State, State)))
 def test_only_moves_of_the_table_are_made(former: State, new: State) -> None:
     told: list[tuple[State, State, str]] = []
     machine = StateMachine(lambda *move: told.append(move))
