@@ -91,7 +91,9 @@ def _previous(event: Event, patterns: "list[str] | tuple[str, ...]") -> object:
     view, repository = event.view, event.repo
     if view is None or repository is None:
         return Absent("there is no base to compare with")
-    base = view.base()
+    base = repository.commit_id(view.base())
+    if base is None:  # before the first commit
+        return Absent("there is no commit to compare with")
     for pattern in patterns:
         if "*" in pattern or "\n" in pattern:
             continue

@@ -40,7 +40,7 @@ def read(data: bytes, code: int, parse_as: str, root: str, directory: str) -> Ou
 
 
 def _json(data: bytes) -> Any:
-    """One JSON value, or one a line (mypy and others print those); nothing printed is an empty list."""
+    """One JSON value, or several, one a line (JSON lines); nothing printed is an empty list."""
     if not data.strip():
         return []
     try:

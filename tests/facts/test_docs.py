@@ -93,7 +93,7 @@ def test_the_commands_of_the_evidence_page_are_sound() -> None:
     ("name", "printed", "facts"),
     [
         ("ruff", '[{"code": "F401"}, {"code": "E501"}]', {"count": 2, "unused_imports": 1}),
-        ("mypy", '{"file": "a.py", "severity": "error"}\n{"file": "a.py", "severity": "note"}\n', {"error_count": 1}),
+        ("mypy", "a.py:1: error: bad  [x]\na.py:1: note: see\n", {"error_count": 1}),
         ("mypy", "", {"error_count": 0}),
         ("eslint", '[{"errorCount": 2}, {"errorCount": 0}]', {"count": 2, "error_count": 2}),
         ("pytest", '<testsuite tests="2"><testcase name="a"><failure/></testcase></testsuite>', {"count": 1}),

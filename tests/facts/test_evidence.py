@@ -217,6 +217,11 @@ def test_a_broken_report_of_the_base_is_no_figure(project: Any, make_event: Any,
     assert missing["coverage.previous"][0] == "there is no base to compare with"
 
 
+def test_before_the_first_commit_there_is_no_previous_figure(make_event: Any, gather: Any) -> None:
+    missing = gather(make_event(), "coverage.previous")["missing"]
+    assert missing["coverage.previous"][0] == "there is no commit to compare with"
+
+
 def test_a_note_that_is_no_percentage_is_ignored(project: Any, make_event: Any, gather: Any) -> None:
     project.git("notes", "--ref=ahp/coverage", "add", "-m", "120", "HEAD")
     assert "missing" in gather(make_event(), "coverage.previous")
