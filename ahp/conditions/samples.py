@@ -75,15 +75,22 @@ def _values(kind: Type, literals: list[Any], keys: list[str], absent: bool) -> l
         inner = [one for one in _values(kind.item or ANY, literals, keys, False) if one is not None][:12]
         found = [inner[:1], [], *([one] for one in inner[1:]), inner, inner[::-1]]
     elif kind.name == "record":
-        found = [
-            {name: _at(_values(fact.type, literals, keys, False), row) for name, fact in kind.fields.items()}
-            for row in range(6)
-        ]
+        found = _records(kind, literals, keys)
     else:
         found = _maps(literals, keys) if kind.name == "map" else _mixed(literals)
     if kind.nullable:
         found.append(None)
     return [*found, MISSING] if absent else found
+
+
+def _records(kind: Type, literals: list[Any], keys: list[str]) -> list[Any]:
+    """Records in which every value of every field appears (up to a length), against different values of the others."""
+    columns = {name: _values(fact.type, literals, keys, False) for name, fact in kind.fields.items()}
+    rows = min(24, max((len(column) for column in columns.values()), default=1))
+    return [
+        {name: column[(row + place * (row // 3)) % len(column)] for place, (name, column) in enumerate(columns.items())}
+        for row in range(rows)
+    ]
 
 
 def _at(values: list[Any], row: int) -> Any:

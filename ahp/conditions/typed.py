@@ -37,7 +37,7 @@ class Checker:
         self.constants = constants
         self.variants = variants
         self.scope: dict[str, Type] = {item[0]: item[1]} if item else {}
-        self.types: dict[str, Type] = {}
+        self.types: dict[str, Type] = dict(self.scope)
         self.problems: list[Refused] = []
         self.in_loop = False
 
