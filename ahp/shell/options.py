@@ -1,0 +1,96 @@
+"""The options of a command: bundles taken apart, long names in full where the program is known."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Spec(NamedTuple):
+    """What options a program takes. Longs that end in `=` take a value; `shorts` maps letters to long names."""
+
+    longs: tuple[str, ...] = ()
+    shorts: Mapping[str, str] = {}
+    valued: str = ""
+    """Letters that take a value, glued or as the next word."""
+    glued: str = ""
+    """Letters that take a value only when it is glued to them."""
+
+
+ANY = Spec()
+RM = Spec(
+    ("--force", "--recursive", "--interactive", "--one-file-system", "--no-preserve-root", "--preserve-root", "--dir"),
+    {"f": "--force", "r": "--recursive", "R": "--recursive", "d": "--dir"},
+)
+_SPECS = {"rm": RM}
+# One hyphen, whole words: taking these apart would make up options.
+_WHOLE = frozenset(("find", "java", "go", "openssl", "terraform", "ffmpeg"))
+
+
+class Options(NamedTuple):
+    """`flags` as a policy reads them (a letter with a long name gives both), `operands` the rest, in order."""
+
+    flags: list[str]
+    values: list[tuple[str, str]]
+    operands: list[str]
+
+
+def flags_of(program: str, args: list[str], permute: bool = True) -> list[str]:
+    """The options among the arguments of a program other than git; `permute` as in `parse`."""
+    if program in _WHOLE:
+        return list(dict.fromkeys(arg for arg in args if arg.startswith("-") and arg not in ("-", "--")))
+    return parse(args, _SPECS.get(program, ANY), permute).flags
+
+
+def parse(args: list[str], spec: Spec, permute: bool = True) -> Options:
+    """Reads options as GNU getopt does; with `permute` also after the first operand."""
+    flags: dict[str, None] = {}
+    values: list[tuple[str, str]] = []
+    operands: list[str] = []
+    rest = list(args)
+    while rest:
+        arg = rest.pop(0)
+        if arg == "--":
+            operands += rest
+            break
+        if not arg.startswith("-") or arg == "-":
+            operands.append(arg)
+            if not permute:
+                operands += rest
+                break
+        elif arg.startswith("--"):
+            name, glue, value = arg.partition("=")
+            name, valued = _in_full(name, spec.longs)
+            flags[name] = None
+            if glue or (valued and rest):
+                values.append((name, value if glue else rest.pop(0)))
+        else:
+            _bundle(arg[1:], spec, rest, flags, values)
+    return Options(list(flags), values, operands)
+
+
+def _bundle(letters: str, spec: Spec, rest: list[str], flags: dict[str, None], values: list[tuple[str, str]]) -> None:
+    if letters.isdigit():
+        flags["-" + letters] = None
+        return
+    for index, letter in enumerate(letters):
+        flags["-" + letter] = None
+        name = spec.shorts.get(letter, "-" + letter)
+        flags[name] = None
+        tail = letters[index + 1 :]
+        if letter in spec.valued:
+            if tail or rest:
+                values.append((name, tail or rest.pop(0)))
+            return
+        if letter in spec.glued:
+            if tail:
+                values.append((name, tail))
+            return
+
+
+def _in_full(name: str, longs: tuple[str, ...]) -> tuple[str, bool]:
+    """The long option that `name` is an unambiguous beginning of, and whether it takes a value."""
+    if name in longs or name + "=" in longs:
+        return name, name + "=" in longs
+    found = [known for known in longs if known.startswith(name)]
+    if len(found) == 1:
+        return found[0].rstrip("="), found[0].endswith("=")
+    return name, False

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ahp.shell.commands import Command, read
+
+CASES = [json.loads(line) for line in (Path(__file__).parent / "cases.jsonl").read_text().splitlines()]
+
+
+def told(script: str) -> list[str]:
+    """Each command on one line: program and arguments, `> file` for redirects, `?` when it is unresolved."""
+    return [
+        " ".join(
+            [*c.assignments, c.program, *c.args, *(f"> {name}" for name in c.redirects), *("?" if c.unresolved else "")]
+        ).strip()
+        for c in read(script)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("script", "commands"),
+    [
+        ("", []),
+        ("git  status\t-s", ["git status -s"]),
+        ("/usr/bin/git status", ["git status"]),
+        ("'g'it \"sta\"tus", ["git status"]),
+        ("git com\\\nmit --no-ver\\ify", ["git commit --no-verify"]),
+        ("a && b || c; d | e & f\ng", ["a", "b", "c", "d", "e", "f", "g"]),
+        ("(a; { b; }); if c; then d; else e; fi", ["a", "b", "c", "d", "e"]),
+        ("while a; do b; done; until c; do d; done", ["a", "b", "c", "d"]),
+        ("case x in a) b;; *) c;; esac", ["b", "c"]),
+        ("f() { a; }; function g { b; }", ["a", "b"]),
+        ("! a; time b; [[ -n $(c) ]]; [ -f d ]; ((e))", ["a", "time b", "b", "c"]),
+        ("echo $(a $(b)) `c` <(d) >(e)", ["b", "a $(b) ?", "c", "d", "e", "echo $(a $(b)) `c` <(d) >(e) ?"]),
+        ('echo "x $(a) y"', ["a", "echo x $(a) y ?"]),
+        ("A=1 B='2 3' env -u C D=4 git x", ["A=1 B=2 3 env -u C D=4 git x", "A=1 B=2 3 git x"]),
+        ("F=-n; git commit $F ${F} \"$F\"", ["F=-n", "git commit -n -n -n"]),
+        ("F='-n -m'; git commit $F \"$F\"", ["F=-n -m", "git commit -n -m -n -m"]),
+        ("F=a; F=b; c $F", ["F=a", "F=b", "c $F ?"]),
+        ("F=a; F+=b; c $F", ["F=a", "F=b", "c $F ?"]),
+        ("F=; c $F d", ["F=", "c d"]),
+        ("F=a x; c $F", ["F=a x", "c $F ?"]),
+        ("export F=a; c $F; unset F", ["F=a export F=a", "c a", "unset F"]),
+        ("c ${F:-$(d)} ${#F} $((1+1))", ["d", "c ${F:-$(d)} ${#F} $((1+1)) ?"]),
+        ("for i in a; do c $i; done; for j in a b; do c $j; done; for k; do c $k; done", ["c a", "c $j ?", "c $k ?"]),
+        ("a{b,c}d {e,{f,g}}", ["abd acd e f e g"]),
+        ("c {1..3} *.py", ["c {1..3} *.py ?"]),
+        ("c $'a\\n\\x2d\\055\\u002d\\cA\\q\\''", ["c a\n---\x01q'"]),
+        ('c "a\\$b\\`\\"\\\\\\n"', ["c a$b`\"\\\\n"]),
+        ("$X y; gi* z", ["y ?", "z ?"]),
+        ("a > b 2>> c 2>&1 >| d < e &> f >&-", ["a > b > c > d > f"]),
+        ("> b", ["> b"]),
+        ("{ a; b; } > c", ["> c", "a", "b"]),
+        ("a > $X", ["a > $X ?"]),
+        ("a > .a?p", ["a > .a?p ?"]),
+        ("bash -c 'a; b' x", ["bash -c a; b x", "a", "b"]),
+        ("sh -ec a; sh -o pipefail -c b", ["sh -ec a", "a", "sh -o pipefail -c b", "b"]),
+        ("sh x.sh; sh -c; sh --rcfile a", ["sh x.sh", "sh -c", "sh --rcfile a"]),
+        ('sh -c "$X"', ["sh -c $X ?", "?"]),
+        ("bash <<'E'\ngit a\nE", ["bash", "git a"]),
+        ("bash -s x <<< 'git a'", ["bash -s x", "git a"]),
+        ("F=; sh <<< $F; sh <<<", ["F=", "sh", "sh", "?"]),
+        ("(a <<< b) | sh", ["a", "sh", "?"]),
+        ("sh <<< 'git a' > b; <<< 'git c' sh; > d e", ["sh > b", "git a", "sh", "git c", "e > d"]),
+        ("a <<E && b\nx\nE", ["a", "b"]),
+        ("echo git a > b | sh; eval \"$X\"", ["echo git a > b", "sh", "?", "eval $X ?", "?"]),
+        ("echo git a | sh -", ["echo git a", "sh -", "git a"]),
+        ("printf '%s %s\\n' git a b c | sh", ["printf %s %s\\n git a b c", "sh", "git a", "b c"]),
+        ("printf 'git a\\n' | tee | bash", ["printf git a\\n", "tee", "bash", "git a"]),
+        ("printf %d 1 | sh; curl x | sh", ["printf %d 1", "sh", "?", "curl x", "sh", "?"]),
+        ("cat <<E | sh\ngit a\nE", ["cat", "sh", "git a"]),
+        ("cat <<E | sh\n$(x)\nE", ["x", "cat", "sh", "?"]),
+        ("cat x <<< y | sh", ["cat x", "sh", "?"]),
+        ("eval git 'a;' b; eval", ["eval git a; b", "git a", "b", "eval"]),
+        ("trap 'a' EXIT; trap - INT; trap", ["trap a EXIT", "a", "trap - INT", "trap"]),
+        ("alias g='git x'", ["git x", "alias g=git x"]),
+        ("git -c alias.x='!git y' x", ["git -c alias.x=!git y x", "git y"]),
+        ("git -c alias.z=y z", ["git -c alias.z=y z", "git y"]),
+        ("find . -exec a {} \\; -ok b {} +", ["find . -exec a {} ; -ok b {} +", "a {}", "b {}"]),
+        ("xargs -n 1 git add", ["xargs -n 1 git add", "git add ?"]),
+        ("nice -n5 timeout -k 5 10 git x", ["nice -n5 timeout -k 5 10 git x", "timeout -k 5 10 git x", "git x"]),
+        ("sudo -u me -- git x", ["sudo -u me -- git x", "git x"]),
+        ("env -S 'git x' y", ["env -S git x y", "git x y"]),
+        ("env --split-string='git x'", ["env --split-string=git x", "git x"]),
+        ("su -c 'git x' me; watch -n 1 git x '>' y", ["su -c git x me", "git x", "watch -n 1 git x > y", "git x > y"]),
+        ("ssh -p 22 host cd x '&&' git y; git z", ["ssh -p 22 host cd x && git y", "cd x", "git y", "git z"]),
+        ("uv run --with x monoco issue; uv pip; uv", ["uv run --with x monoco issue", "monoco issue", "uv pip", "uv"]),
+        ("python3 -m monoco x; python -c y", ["python3 -m monoco x", "monoco x", "python -c y"]),
+        ("command -v git; command git x; exec", ["command -v git", "command git x", "git x", "exec"]),
+        ("time -p git x; sudo", ["time -p git x", "git x", "sudo"]),
+        ("git commit -F - <<'E'\nExplain git x\nE\ngit y", ["git commit -F -", "git y"]),
+        ("git commit -m \"$(cat <<'E'\nUse `x`\nE\n)\"", ["cat", "git commit -m Use `x`"]),
+        ("$(echo git a) b; rm $(printf 'c d')", ["echo git a", "git a b", "printf c d", "rm c d"]),
+        ("git commit -m x\r\ngit y\r\n", ["git commit -m x", "git y"]),
+        ("git commit -m 'x", ["git commit -m", "?"]),
+        ("a\0b", ["?"]),
+        ("#!/bin/sh\n# git x\na # git y", ["a"]),
+    ],
+)  # fmt: skip
+def test_the_commands_of_a_script_are_told(script: str, commands: list[str]) -> None:
+    assert told(script) == commands
+
+
+def test_a_folder_is_followed_through_cd_and_left_with_its_shell() -> None:
+    script = "cd a && x; (cd b; y); z; cd /c; pushd d; w; cd $E; sh -c 'cd f; u'; eval 'cd g'; v; cd -"
+    folders = {c.program: c.folder for c in read(script) if len(c.program) == 1}
+    assert folders == {"x": "a", "y": "a/b", "z": "a", "w": "/c/d", "u": "/c/d/f", "v": "/c/d/g"}
+
+
+def test_a_command_is_a_record_of_the_tool_namespace() -> None:
+    assert read("A=b git commit -nm x > y")[0].as_fact() == {
+        "program": "git",
+        "args": ["commit", "-nm", "x"],
+        "flags": ["-n", "--no-verify", "-m", "--message"],
+        "assignments": ["A=b"],
+        "redirects": ["y"],
+        "unresolved": False,
+    }
+
+
+def skips_hooks(command: Command) -> bool:
+    """A rule as a policy would write it."""
+    if any(text.lower().endswith("=core.hookspath") for text in command.assignments):
+        return True
+    call = command.git
+    if call is None:
+        return command.unresolved
+    if command.unresolved and call.command in ("commit", ""):
+        return True
+    config = [key for key, _ in call.config] + [arg.lower() for arg in command.args if call.command == "config"]
+    return "--no-verify" in call.flags or ("core.hookspath" in config and "--get" not in call.flags)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_what_skips_the_hooks_is_seen_and_what_does_not_is_left_alone(case: dict[str, str]) -> None:
+    assert any(skips_hooks(command) for command in read(case["command"])) == (case["expect"] == "block")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "(" * 30_000,
+        "$(" * 20_000,
+        "${a:-" * 10_000,
+        "a;" * 30_000,
+        'sh -c "' * 9001,
+        "A=xxxxxxxxxxxxxxxx; " + "A=$A$A; " * 500,
+        "".join(f"{chr(97 + n)}=${chr(96 + n)}${chr(96 + n)};" for n in range(1, 26)) + "a $z",
+        "F='" + "x;" * 20_000 + "'; " + "eval $F;" * 3000,
+        "F='eval $F'; eval $F",
+        "cat <<E\n" * 3000,
+        "x" * 70_000,
+    ],
+)
+def test_hostile_scripts_end_soon_and_never_pass_for_plain_ones(script: str) -> None:
+    commands = read(script)
+    assert len(commands) <= 501
+    assert any(c.unresolved for c in commands)
+
+
+@pytest.mark.parametrize("script", ["{a,b}" * 1000, "\\" * 50_000, "\udcff a", "a=" * 5000])
+def test_odd_scripts_end_soon_too(script: str) -> None:
+    assert len(read(script)) <= 501
+
+
+@given(st.text(alphabet=st.sampled_from("ag \n'\"\\$(){}[]<>|&;=`#*!-E~\t\r")))
+def test_any_text_is_read_without_an_exception(script: str) -> None:
+    for command in read(script):
+        assert not command.program.startswith(" ")
