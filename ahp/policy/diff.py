@@ -64,10 +64,14 @@ class _Sides:
         found = [
             ("condition", *self.condition(old, new), self.limits_place(old, new)),
             ("when", *_when(old, new), _when_place(new)),
-            ("intensity", *self.levels(old, new), new.raw.where("intensity")),
+            ("intensity", *self.levels(old, new), self.levels_place(old, new)),
             ("enabled", *_flag(old.enabled, new.enabled), _oracle_place(new, "enabled")),
             ("on_missing", *_order(old.on_missing, new.on_missing, _ON_MISSING), new.raw.where("on_missing")),
-            ("escalate", *_flag(old.escalates, new.escalates), new.raw.where("escalate")),
+            (
+                "escalate",
+                *_flag(old.escalates, new.escalates or (old.escalates and _only_blocks(new))),
+                new.raw.where("escalate"),
+            ),
             ("shadow", *_flag(not _shadow(old, self.old), not _shadow(new, self.new)), self.shadow_place(new)),
             ("locked", *_flag(old.locked, new.locked), new.raw.where("locked")),
             ("overridable", *_flag(not old.overridable, not new.overridable), new.raw.where("overridable")),
@@ -133,6 +137,19 @@ class _Sides:
             lowest, highest = new.weakest(), max(strength(level) for level in old.intensity.values())
             steps = {min(0, lowest - highest)}
         return (WEAKER if min(steps) < 0 else STRONGER if max(steps) > 0 else EQUAL), detail
+
+    def levels_place(self, old: Rule, new: Rule) -> Place:
+        """Where the change of a level was made: at an environment, when its own levels are the same."""
+        if old.intensity == new.intensity:
+            before = dict(_environments(self.old.raw))
+            for name, (text, limits) in _environments(self.new.raw):
+                was_text, was_limits = before.get(name, ("", {}))
+                if text != was_text:
+                    return self.new.raw.environment[name].place
+                for limit in limits:
+                    if limits[limit] != was_limits.get(limit):
+                        return self.new.raw.limits[limit].place
+        return new.raw.where("intensity")
 
     def shadow_place(self, new: Rule) -> Place:
         mode = self.new.raw.settings.get("mode")
@@ -238,6 +255,11 @@ def _order(old: str, new: str, order: tuple[str, ...]) -> tuple[str, str]:
 def _ci(old: str, new: str) -> tuple[str, str]:
     verdict = EQUAL if old == new else WEAKER if new == "skip" else STRONGER if old == "skip" else UNKNOWN
     return verdict, f"{old} became {new}"
+
+
+def _only_blocks(rule: Rule) -> bool:
+    """Nothing is left to climb to."""
+    return set(rule.intensity.values()) == {"block"}
 
 
 def _shadow(rule: Rule, policy: Policy) -> bool:

@@ -42,6 +42,8 @@ class _Reading:
             raw = shape.read(data, name, layer)
         except PolicyError as error:
             self.problems += error.problems
+            for wanted, place in shape.extended(data, name):
+                self.extend(wanted, place, chain)  # their errors belong into the same list
             return
         for index, wanted in enumerate(raw.model.extends):
             self.extend(wanted, raw.place("extends", index), chain)

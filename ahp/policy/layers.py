@@ -19,7 +19,7 @@ def load(source: PolicySource) -> Policy:
     Raises PolicyError with every problem, each at its place.
     """
     groups = _groups(extends.read_all(source))
-    policy, problems = _examined([raw for _, raw in groups])
+    policy, problems = _examined(groups)
     problems += _loosened(groups)
     if problems:
         raise PolicyError(problems)
@@ -36,10 +36,11 @@ def _groups(files: list[RawFile]) -> list[tuple[str, RawFile]]:
     return named[::-1]
 
 
-def _examined(files: list[RawFile]) -> tuple[Policy, list[Problem]]:
-    merged, problems = RawPolicy(), []
-    for raw in files:
-        problems += merge(merged, raw)
+def _examined(groups: list[tuple[str, RawFile]]) -> tuple[Policy, list[Problem]]:
+    merged = RawPolicy()
+    problems: list[Problem] = []
+    for layer, raw in groups:
+        problems += merge(merged, raw, adds_only=layer in _TIGHTENING and raw.layer != layer)
     policy, wrong = examine(merged)
     return policy, problems + wrong
 
@@ -47,15 +48,14 @@ def _examined(files: list[RawFile]) -> tuple[Policy, list[Problem]]:
 def _loosened(groups: list[tuple[str, RawFile]]) -> list[Problem]:
     """What each step weakens that it may not."""
     problems: list[Problem] = []
-    former: Policy | None = None
     for end in range(1, len(groups)):
         layer = groups[end][0]
         whole = layer in _TIGHTENING and groups[end - 1][0] != layer
         if not whole and not _any_locked(groups[:end]):
             continue
-        former, _ = _examined([raw for _, raw in groups[:end]])
+        former, _ = _examined(groups[:end])
         last = max(i for i, (name, _) in enumerate(groups) if name == layer) if whole else end
-        after, _ = _examined([raw for _, raw in groups[: last + 1]])
+        after, _ = _examined(groups[: last + 1])
         problems += _weakened(former, after, None if whole else layer)
     return problems
 

@@ -1,5 +1,6 @@
 """Files to one merged policy: rules meet by id, fields replace, each field remembers where it came from (design §4)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -115,10 +116,16 @@ class _Fields:
         return {name: self.field(getattr(model, name), *path, name) for name in names}
 
 
-def merge(policy: RawPolicy, raw: RawFile) -> list[Problem]:
-    """Adds one file to `policy`, in place, and gives the problems that only the merge can see."""
+def merge(policy: RawPolicy, raw: RawFile, adds_only: bool = False) -> list[Problem]:
+    """Adds one file to `policy`, in place, and gives the problems that only the merge can see.
+
+    With `adds_only` what is already there stays as it is: a pack in a layer that may only tighten adds its rules, but
+    does not put its own limits in the place of the project's.
+    """
     at, model = _Fields(raw), raw.model
     policy.files.append(raw.name)
+    if adds_only:
+        model = _new_parts(policy, model)
     problems: list[Problem] = []
     _merge_settings(policy, at, model)
     for rule_id, rule in model.rules.items():
@@ -134,6 +141,24 @@ def merge(policy: RawPolicy, raw: RawFile) -> list[Problem]:
     for trigger, hook in model.hooks.items():
         problems += _merge_hook(policy, at, trigger, hook)
     return problems
+
+
+def _new_parts(policy: RawPolicy, model: HooksFile) -> HooksFile:
+    """The rules, limits, environments and facts of a file whose names are not taken yet."""
+    known: dict[str, Mapping[str, object]] = {
+        "limits": policy.limits,
+        "environment": policy.environment,
+        "facts": policy.facts,
+        "rules": policy.short,
+    }
+    parts: dict[str, Any] = {"hooks": {}}
+    for section, names in known.items():
+        parts[section] = {name: value for name, value in getattr(model, section).items() if name not in names}
+    for trigger, hook in model.hooks.items():
+        taken = policy.hooks[trigger].oracles if trigger in policy.hooks else {}
+        kept = [oracle for oracle in hook.oracles if oracle.name not in taken]
+        parts["hooks"][trigger] = hook.model_copy(update={"oracles": kept})
+    return HooksFile.model_construct(_fields_set=set(parts), **parts)
 
 
 def _merge_settings(policy: RawPolicy, at: _Fields, model: HooksFile) -> None:

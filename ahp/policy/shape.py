@@ -78,6 +78,19 @@ def read(data: bytes, name: str, layer: str) -> RawFile:
         raise PolicyError(problems) from None
 
 
+def extended(data: bytes, name: str) -> list[tuple[str, Place]]:
+    """What a file with errors extends, as far as that can be read, with the place of each."""
+    try:
+        node = parse(data, name)
+    except PolicyError:
+        return []
+    names = node.at(("extends",)) if node is not None and isinstance(node.value, dict) else None
+    if names is None or names is node:
+        return []
+    found = names.value if isinstance(names.value, list) else [names]
+    return [(one.value, one.place) for one in found if isinstance(one.value, str)]
+
+
 def _check_requirement(wanted: object, node: Node) -> None:
     if wanted is None:
         return
