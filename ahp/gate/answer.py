@@ -36,6 +36,7 @@ class Answer:
         self.state = State.open(self.journal, forget_after) if event.mode != "replay" else None
         self.now = self.state.now if self.state else clock.now()
         self.modified = event
+        self.environment = ""
         self.rounds = 0
         self.settled: dict[str, Candidate] = {}
         self.candidates: list[Candidate] = []
@@ -46,8 +47,8 @@ class Answer:
         """Takes one round of hits; the event as the control actions leave it, None when nothing is left to judge."""
         self.facts = facts
         named = environments.name_of(facts.event, self.program.settings)
-        environment = named if isinstance(named, str) else ""
-        found = [Candidate(hit.key, self.rules[hit.key], hit, facts, environment) for hit in hits]
+        self.environment = named if isinstance(named, str) else ""
+        found = [Candidate(hit.key, self.rules[hit.key], hit, facts, self.environment) for hit in hits]
         self.candidates = sorted(found, key=lambda c: c.rule["priority"])
         for candidate in self.candidates:
             candidate.shadow = candidate.shadow or self.program.mode == "observe"
@@ -59,7 +60,7 @@ class Answer:
 
     def verdict(self) -> Verdict:
         """The verdict of the last round, recorded."""
-        delivered = [c for c in self._all() if c.enforced and c.intensity != "allow"]
+        delivered = [c for c in self.everything() if c.enforced and c.intensity != "allow"]
         decision = DECISION_OF[strongest([c.intensity for c in delivered])]
         denied = decision == "deny"
         if denied:
@@ -69,18 +70,18 @@ class Answer:
             delivered = [c for c in delivered if not c.dropped]
         verdict = Verdict(decision, self.event.trigger, self.event.subject, self.program.policy, notes=self.notes)
         verdict.signals = [sign.signal(c, self.now) for c in delivered]
-        verdict.dropped = [{"rule": c.key, "why": sign.why_not(c)} for c in self._all() if not c.enforced]
+        verdict.dropped = [{"rule": c.key, "why": sign.why_not(c)} for c in self.everything() if not c.enforced]
         if not denied:
             verdict.modifications = [m for c in delivered if c.intensity == "control" for m in c.modifications]
             verdict.modified = self.modified if self.modified is not self.event else None
-            verdict.trailers = [c.override.trailer for c in self._all() if c.override]
+            verdict.trailers = [c.override.trailer for c in self.everything() if c.override]
         if self.state is not None:
             if self.event.mode == "real":
                 self._record(self.state, verdict, delivered)
             self.state.close()
         return verdict
 
-    def _all(self) -> list[Candidate]:
+    def everything(self) -> list[Candidate]:
         """Settled control rules first, each once, then the last round's."""
         return [*self.settled.values(), *[c for c in self.candidates if c.key not in self.settled]]
 
@@ -172,7 +173,7 @@ class Answer:
         """Appends what happened; where the log takes nothing, an agent's climbing warning becomes a refusal."""
         lines = self._resets(state)
         signals = {signal.context["rule"]: signal for signal in verdict.signals}
-        for candidate in self._all():
+        for candidate in self.everything():
             signal = signals.get(candidate.key)
             if candidate.dropped or candidate.intensity == "allow":
                 continue
@@ -187,7 +188,7 @@ class Answer:
         if not delivered and TRIGGERS[self.event.trigger].family not in _TELL:
             assert self.facts is not None
             lines.append(sign.clean(self.event, self.program, self.facts, self.now))
-        durable = verdict.denied or any(c.override or c.waived for c in self._all())
+        durable = verdict.denied or any(c.override or c.waived for c in self.everything())
         try:
             state.settle()
             self.journal.append(lines, durable)
@@ -199,7 +200,7 @@ class Answer:
     def _resets(self, state: State) -> list[dict[str, object]]:
         """The ends of the episodes that this clean evaluation mends (design §8.5)."""
         event = self.event
-        hit = {c.key for c in self._all()} | self.matcher.filtered
+        hit = {c.key for c in self.everything()} | self.matcher.filtered
         stamp, paths = clock.iso(self.now), changed_paths(event)
         ended = []
         for rule in self.program.rules:

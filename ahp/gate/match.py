@@ -9,6 +9,7 @@ from ahp.conditions.evaluate import Bound, Undecided, build, build_each
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from ahp.gate.facts import Facts
     from ahp.policy.cache import Program
@@ -37,17 +38,16 @@ class _Rule:
 
     __slots__ = ("condition", "costly", "each", "key", "when")
 
-    def __init__(self, data: "dict[str, object]", slot_of: dict[str, int]) -> None:
-        self.key: str = data["key"]  # type: ignore[assignment]
-        self.when: int = data["when"]  # type: ignore[assignment]
-        self.costly: bool = data["costly"]  # type: ignore[assignment]
+    def __init__(self, data: "dict[str, Any]", slot_of: dict[str, int]) -> None:
+        self.key: str = data["key"]
+        self.when: int = data["when"]
+        self.costly: bool = data["costly"]
         self.condition: Callable[[list[object]], bool] | None = None
         self.each: Callable[[list[object]], tuple[list[object], Undecided | None]] | None = None
         if data["each"] is None:
             self.condition = build(data["plan"], slot_of)
         else:
-            var, list_plan = data["each"]  # type: ignore[misc]
-            self.each = build_each(list_plan, data["plan"], var, slot_of)
+            self.each = build_each(data["each"][1], data["plan"], data["each"][0], slot_of)
 
 
 class Matcher:

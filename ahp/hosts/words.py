@@ -127,6 +127,7 @@ def _changed(modification: dict[str, object]) -> str:
     batches = modification.get("batches")
     if isinstance(batches, list):
         first = ", ".join([one_line(path, 60) for path in batches[0][:3]]) if batches else ""
-        return f"{len(batches)} batches of at most {modification['updated']}, the first: {first}, …"
+        count = f"{len(batches)} batch{'es' if len(batches) != 1 else ''}"
+        return f"{count} of at most {modification['updated']} files, the first: {first}, …"
     before, after = one_line(modification["original"], 80), one_line(modification["updated"], 80)
     return f"{modification['target']}: {before!r} → {after!r}"

@@ -1,0 +1,111 @@
+"""`ahp explain`: why the gate says what it says."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ahp.protocol.text import one_line
+from ahp.protocol.triggers import TRIGGERS
+
+if TYPE_CHECKING:
+    from ahp.gate.explain import Explanation, Reason
+
+_MARKS = {"true": "yes", "false": "no", "undecided": "?", "filtered": "-", "bound": "!"}
+
+
+@click.command()
+@click.argument("what", metavar="TRIGGER|SIGNAL")
+@click.option("--issue", metavar="ID", help="The issue that it is about.")
+@click.option("--facts", "facts_file", metavar="FILE", help="A YAML or JSON mapping of namespaces that replaces facts.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+def command(what: str, issue: str | None, facts_file: str | None, form: str) -> int:
+    """Show each rule of TRIGGER with the values it sees now, or all that the log has of one SIGNAL (an id's beginning).
+
+    Nothing is logged, nothing counts.
+    """
+    if what not in TRIGGERS and all(c in "0123456789abcdef-" for c in what):
+        return _signal(what, form)
+    from ahp.gate.explain import explain
+    from ahp.hosts.events import dry_event
+
+    explanation = explain(dry_event(what, issue, facts_file))
+    if form == "json":
+        _json(explanation)
+    else:
+        _text(explanation)
+    return 1 if explanation.verdict.denied else 0
+
+
+def _signal(prefix: str, form: str) -> int:
+    import os
+
+    from ahp.journal import answers
+    from ahp.journal.place import journal_of
+    from ahp.journal.state import State
+    from ahp.system import jsontext
+
+    with State.open(journal_of(os.getcwd())) as state:
+        found = answers.one(prefix, state.find(prefix))
+        record = state.record(state.signal(found)) if state.signal(found) else {}  # type: ignore[arg-type]
+    if form == "json":
+        click.echo(jsontext.encode(record))
+    else:
+        for name, value in record.items():
+            click.echo(f"{name}: {one_line(value if isinstance(value, str) else jsontext.encode(value), 1000)}")
+    return 0
+
+
+def _text(explanation: "Explanation") -> None:
+    verdict = explanation.verdict
+    environment = explanation.environment or "undecidable: the strictest level holds"
+    click.echo(f"{verdict.trigger} on {one_line(verdict.subject)}, environment {environment}: {verdict.decision}")
+    oracle = None
+    for reason in explanation.reasons:
+        if reason.rule["oracle"] != oracle:
+            oracle = reason.rule["oracle"]
+            click.echo(f"\n{oracle}")
+        for line in _lines(reason):
+            click.echo(line)
+    for path, (why, make) in explanation.missing.items():
+        click.echo(f"\nmissing {path}: {one_line(why)}" + (f"; run: {one_line(make)}" if make else ""))
+    for note in verdict.notes:
+        click.echo(f"\n{one_line(note, 500)}")
+
+
+def _lines(reason: "Reason") -> list[str]:
+    from ahp.gate.explain import shown
+
+    rule = reason.rule
+    fate = f" — {one_line(reason.fate, 300)}" if reason.fate else ""
+    lines = [f"  [{_MARKS[reason.outcome]}] {rule['rule']}{fate}  ({rule['position']})"]
+    if rule["when"]:
+        lines.append(f"      when {one_line(rule['when'], 500)}")
+    if rule["each"]:
+        lines.append(f"      each {one_line(rule['each'], 500)}")
+    lines.append(f"      {one_line(rule['condition'], 500)}")
+    lines += [f"        {one_line(text, 300)} = {one_line(shown(value), 300)}" for text, value in reason.values]
+    for key, why in rule["refines"].items():
+        lines.append(f"        speaks for {key}: {why}")
+    return lines
+
+
+def _json(explanation: "Explanation") -> None:
+    from ahp.gate.explain import shown
+    from ahp.system import jsontext
+
+    rules = [
+        {
+            "rule": reason.key,
+            "outcome": reason.outcome,
+            "fate": reason.fate,
+            "condition": reason.rule["condition"],
+            "when": reason.rule["when"],
+            "each": reason.rule["each"],
+            "position": reason.rule["position"],
+            "refines": reason.rule["refines"],
+            "values": [{"expression": text, "value": shown(value)} for text, value in reason.values],
+        }
+        for reason in explanation.reasons
+    ]
+    shown_verdict = explanation.verdict.as_dict()
+    click.echo(jsontext.encode({"environment": explanation.environment, "rules": rules, "verdict": shown_verdict}))

@@ -1,0 +1,107 @@
+"""Why the gate says what it says: every rule of an event, with the values it saw (design §10)."""
+
+from typing import Any, NamedTuple
+
+from ahp.conditions import reference
+from ahp.conditions.evaluate import MISSING, Bound, Undecided
+from ahp.gate.answer import Answer
+from ahp.gate.candidate import Candidate
+from ahp.gate.decide import program_of
+from ahp.gate.facts import Facts
+from ahp.gate.match import Hit, Matcher
+from ahp.protocol.event import Event
+from ahp.protocol.verdict import Verdict
+
+
+class Reason(NamedTuple):
+    """One rule: its answer half, how it came out, and the values of its sub-expressions, outermost first.
+
+    `outcome` is true, false, undecided, filtered (its `when` does not hold) or bound; `fate` what became of its signal
+    ("delivered as block", "refined by …", "" when there is none).
+    """
+
+    rule: dict[str, Any]
+    key: str
+    outcome: str
+    fate: str
+    values: list[tuple[str, object]]
+
+
+class Explanation(NamedTuple):
+    """The verdict of a dry run and the reasons, in the order in which rules are asked."""
+
+    verdict: Verdict
+    environment: str
+    reasons: list[Reason]
+    missing: dict[str, tuple[str, str]]
+
+
+def explain(event: Event) -> Explanation:
+    """Judges `event`, which must be dry, and says why. Raises what `decide` raises."""
+    program = program_of(event)
+    facts, matcher = Facts(program, event), Matcher(program)
+    hits = matcher.hits(facts)
+    filtered = set(matcher.filtered)
+    answer = Answer(event, program, matcher)
+    first, first_hits = facts, hits
+    while (modified := answer.weigh(facts, hits)) is not None:
+        facts = Facts(program, modified)
+        hits = matcher.hits(facts)
+    candidates = {candidate.key: candidate for candidate in answer.everything()}
+    verdict = answer.verdict()
+    found = {hit.key: hit for hit in first_hits}
+    reasons = []
+    for entry in program.rules:
+        key = entry["key"]
+        rule = program.answers["rules"][key]
+        outcome = _outcome(found.get(key), key in filtered)
+        reasons.append(Reason(rule, key, outcome, _fate(candidates.get(key), verdict), _values(rule, first)))
+    return Explanation(verdict, answer.environment, reasons, first.missing)
+
+
+def _outcome(hit: Hit | None, filtered: bool) -> str:
+    if filtered:
+        return "filtered"
+    if hit is None:
+        return "false"
+    if hit.bound is not None:
+        return "bound"
+    return "true" if hit.undecided is None else "undecided"
+
+
+def _fate(candidate: Candidate | None, verdict: Verdict) -> str:
+    if candidate is None:
+        return ""
+    why = next((dropped["why"] for dropped in verdict.dropped if dropped["rule"] == candidate.key), "")
+    if why:
+        return why
+    if candidate.intensity == "allow":
+        return f"silent: {candidate.rule['rule']} is `allow` in {candidate.environment}"
+    return f"delivered as {candidate.intensity}"
+
+
+def _values(rule: dict[str, Any], facts: Facts) -> list[tuple[str, object]]:
+    """The sub-expressions of `when` and condition; an `each` shows its list, whose items have no single value."""
+    if rule["redact"]:
+        return []
+    known = dict(facts.values)
+    texts = [text for text in (rule["when"], rule["each"], rule["condition"]) if text]
+    if rule["each"]:
+        listed = rule["each"].partition(" in ")[2].strip()
+        return [*_of(rule["when"], known), (listed, known.get(listed, MISSING))]
+    return [pair for text in texts for pair in _of(text, known)]
+
+
+def _of(text: str | None, known: dict[str, object]) -> list[tuple[str, object]]:
+    return reference.explain(text, known) if text else []
+
+
+def shown(value: object) -> str:
+    """A value as a person reads it."""
+    from ahp.gate.wording import quoted
+
+    if isinstance(value, Undecided):
+        return f"? ({value.path} is missing)" if value.path else f"? ({value.kind.replace('_', ' ')})"
+    if isinstance(value, Bound):
+        return f"? ({value})"
+    return "? (missing)" if value is MISSING else quoted(value)
