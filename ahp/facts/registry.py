@@ -71,7 +71,9 @@ def _collect(
     namespace: str, fields: "frozenset[str]", event: "Event", settings: "dict[str, Any]"
 ) -> "Mapping[str, object]":
     if event.given is not None and namespace in event.given:
-        return _given(event.given[namespace], fields)
+        from ahp.facts import given
+
+        return given.fields_of(namespace, event.given[namespace], fields)
     name = NAMESPACES.get(namespace)
     if name is None:
         from ahp.facts import commands
@@ -80,17 +82,3 @@ def _collect(
     module = __import__(name, None, None, ("gather",))
     found: dict[str, object] = module.gather(event, fields, settings)
     return found
-
-
-def _given(namespace: "dict[str, object]", fields: "frozenset[str]") -> "dict[str, object]":
-    """The fields out of a namespace of `--facts`; a dot in a field goes one level down (`tasks.total`)."""
-    found: dict[str, object] = {}
-    for field in fields:
-        value: object = namespace
-        for part in [field] if field in namespace else field.split("."):
-            value = value.get(part, _NOT_GIVEN) if isinstance(value, dict) else _NOT_GIVEN
-        found[field] = value
-    return found
-
-
-_NOT_GIVEN = Absent("the given facts do not hold it")

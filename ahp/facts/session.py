@@ -11,12 +11,14 @@ if TYPE_CHECKING:
 
 TRIGGERS = AGENT
 
+_COUNT = {"type": "int", "min": 0, "optional": True}
+
 SCHEMA = {
     "id": {"type": "str", "doc": "the client's id of it"},
     "agent": {"type": "str", "doc": "claude, codex, gemini, copilot, opencode, cursor"},
-    "tool_calls": {"type": "int", "min": 0, "doc": "calls judged before this one"},
-    "denied": {"type": "int", "min": 0, "doc": "those that were refused"},
-    "touched_files_count": {"type": "int", "min": 0, "doc": "different files written so far"},
+    "tool_calls": {**_COUNT, "doc": "calls judged before this one"},
+    "denied": {**_COUNT, "doc": "those that were refused"},
+    "touched_files_count": {**_COUNT, "doc": "different files written so far"},
 }
 
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":

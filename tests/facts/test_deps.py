@@ -44,6 +44,16 @@ def test_a_manifest_that_left_its_lock_behind(
         assert facts["deps.lock_changed"] is True and facts["deps.locks"] == [lock]
 
 
+def test_the_tree_is_not_listed_for_a_plain_question(
+    repo: Any, make_event: Any, gather: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.write("go.mod", "1")
+    repo.add()
+    event = make_event()
+    monkeypatch.setattr(type(event.view), "paths", lambda view: pytest.fail("the tree was listed"))
+    assert gather(event, "deps.changed") == {"deps.changed": True}
+
+
 def test_without_a_lock_file_nothing_is_left_behind(repo: Any, make_event: Any, gather: Any) -> None:
     repo.write("src/requirements-dev.txt", "x")
     repo.write("App.csproj", "x")

@@ -39,6 +39,8 @@ def test_cleaning_is_git_stripspace(repo: Any, text: str) -> None:
 @example(text="s\n\nSigned-off-by: A <a@b>\nnot a trailer\nneither\nnor")
 @example(text="s\n\nSigned-off-by: A <a@b>\nnot\na\ntrailer\nat all")
 @example(text="s\n\na: b\n folded\n\tand more")
+@example(text="s\n\nx:\n(cherry picked from commit 1)\n # folded")
+@example(text="s\n\na: b\n(cherry picked from commit 1)\nneither")
 @example(text="only: subject")
 def test_trailers_are_those_of_git(repo: Any, text: str) -> None:
     cleaned = message.clean(text, "strip", "#", edited=False)
