@@ -71,7 +71,7 @@ def membership(checker: Checker, item: Typed, container: Typed, node: ast.expr) 
     if kind is ANY or (kind.name == "list" and (kind.item is ANY or item.type is ANY)):
         return ["within", item.plan, container.plan]
     if kind.name in ("str", "map"):
-        if item.type is ANY:
+        if item.type is ANY or (kind.name == "map" and item.group == "str" and item.type.nullable):
             return ["in", ["as", ["str"], item.plan], container.plan]
         if item.group == "str":
             return ["in", item.plan, container.plan]

@@ -16,6 +16,7 @@ _UNCOUNTED = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop
 
 def parse(text: str) -> ast.expr:
     """The syntax tree of a condition that passed the lexical gate. Raises Refused, and nothing else, for any text."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")  # as Python's own tokenizer reads line ends
     tokens = scan(text)
     _neighbours(tokens)
     source, before = _leading(text)

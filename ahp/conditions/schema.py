@@ -10,7 +10,7 @@ from ahp.system.errors import AhpError
 
 MAX_RULES = 20_000  # rules of one trigger
 MAX_COST = 50_000_000  # summed static cost of a trigger's conditions
-MAX_CONDITION_COST = 1_000_000
+MAX_CONDITION_COST = 500_000
 
 NAMES = ("int", "float", "number", "bool", "str", "null", "any", "map", "record", "list")
 _KEYS = {"type", "nullable", "optional", "min", "max", "enum", "fields", "triggers", "doc"}

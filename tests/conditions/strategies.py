@@ -75,7 +75,9 @@ def numbers(depth: int, var: bool = False) -> st.SearchStrategy[str]:
 
 
 def texts(depth: int, var: bool = False) -> st.SearchStrategy[str]:
-    base = st.one_of(st.sampled_from([repr(one) for one in TEXTS]), st.sampled_from(["s.a", "s.b", "m.m['k']", "l.s[0]"]))
+    base = st.one_of(
+        st.sampled_from([repr(one) for one in TEXTS]), st.sampled_from(["s.a", "s.b", "m.m['k']", "l.s[0]"])
+    )
     if var:
         base = st.one_of(base, st.just("c.p"))
     if depth == 0:
@@ -97,9 +99,19 @@ def conditions(depth: int, var: bool = False) -> st.SearchStrategy[str]:
         _join("{} {} {} {} {}", number, order, number, order, number),
         _join("{} {} {}", text, order, text),
         _join("{} {} {}", st.sampled_from(["n.a", "n.b"]), st.sampled_from(["in", "not in"]), st.just("[1, 2, 5]")),
-        _join("{} {} {}", text, st.sampled_from(["in", "not in"]), st.sampled_from(["['a', 'x']", "l.s", "s.a", "m.m", "m.m.k"])),
+        _join(
+            "{} {} {}",
+            text,
+            st.sampled_from(["in", "not in"]),
+            st.sampled_from(["['a', 'x']", "l.s", "s.a", "m.m", "m.m.k"]),
+        ),
         _join("{} is {}", st.sampled_from(["n.b", "s.b", "b.b", "m.m.k"]), st.sampled_from(["None", "not None"])),
-        _join("{} {} {}", st.just("m.m.k"), st.sampled_from(["==", "!="]), st.sampled_from(["1", "'a'", "true", "null", "m.m.other"])),
+        _join(
+            "{} {} {}",
+            st.just("m.m.k"),
+            st.sampled_from(["==", "!="]),
+            st.sampled_from(["1", "'a'", "true", "null", "m.m.other"]),
+        ),
         _join("has({})", st.sampled_from(["n.b", "s.b", "m.m.k", "l.r"])),
         _join("{}.{}({})", st.sampled_from(["s.a", "s.b"]), st.sampled_from(["startswith", "endswith"]), text),
         _join("glob({}, {})", text, st.sampled_from(["'*.py'", "['a*', 'x']", "'a/**'", "'?'"])),

@@ -86,7 +86,9 @@ CONDITIONS = [
 def test_stricter_is_never_wrong_on_enumerated_facts() -> None:
     texts = CONDITIONS + [f"({a}) and {b}" for a, b in zip(CONDITIONS[::3], CONDITIONS[1::3], strict=False)]
     texts += [f"{a} or {b}" for a, b in zip(CONDITIONS[::2], CONDITIONS[3::2], strict=False)]
-    grid = list(itertools.product([MISSING, None, 0, 1, 2, 3, 4], [MISSING, None, "a", "b", "ab", ""], [MISSING, True, False]))
+    grid = list(
+        itertools.product([MISSING, None, 0, 1, 2, 3, 4], [MISSING, None, "a", "b", "ab", ""], [MISSING, True, False])
+    )
     slots = {"x.n": 0, "x.s": 1, "x.b": 2}
     checked = [check(text, SCHEMA) for text in texts]
     table = [[_rank(build(one.plan, slots), list(row)) for row in grid] for one in checked]

@@ -117,7 +117,9 @@ def test_random_text_raises_nothing_but_the_condition_error(text: str) -> None:
 
 _WORDS = st.sampled_from(
     "n.a n.b s.a b.a l.s l.r m.m c and or not in is if else for any all count sum has default len min glob matches ( ) [ ] , . + - * / // % "
-    "< <= > >= == != = & | ! 'a' \"x\" 0 1 2.5 1e9 None true false null r'\\d' startswith lower # \n lambda : { } @ ~ ^".split(" ")
+    "< <= > >= == != = & | ! 'a' \"x\" 0 1 2.5 1e9 None true false null r'\\d' startswith lower # \n lambda : { } @ ~ ^".split(
+        " "
+    )
 )
 
 
