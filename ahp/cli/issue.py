@@ -1,0 +1,155 @@
+"""`ahp issue`: tickets and their life for projects without another tool."""
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ahp.protocol.text import one_line
+from ahp.system import environ, jsontext
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ahp.protocol.verdict import Verdict
+    from ahp.tickets.project import Project
+
+_FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+_ISSUE = click.argument("issue", metavar="ID")
+_MARKS = {"todo": " ", "doing": "/", "done": "x", "cancelled": "~"}
+
+
+@click.group()
+def command() -> None:
+    """Tickets in Issues/: make them, read them, take them through the gate."""
+
+
+@command.command()
+@click.argument("kind", metavar="TYPE", type=click.Choice(["epic", "feature", "chore", "fix", "arch"]))
+@click.argument("title")
+@click.option("-d", "--needs", metavar="ID", multiple=True, help="An issue that has to be done first.")
+@click.option("-c", "--criticality", type=click.Choice(["low", "medium", "high", "critical"]))
+def new(kind: str, title: str, needs: tuple[str, ...], criticality: str | None) -> int:
+    """Write the next ticket of TYPE (epic, feature, chore, fix, arch), in draft; prints its path."""
+    click.echo(one_line(_project().create(kind, title, needs, criticality or ""), 1000))
+    return 0
+
+
+@command.command("list")
+@click.option("--stage", metavar="WORD", help="Only those in this stage.")
+@click.option("--all", "closed", is_flag=True, help="Also what is closed.")
+@_FORMAT
+def list_(stage: str | None, closed: bool, form: str) -> int:
+    """The tickets that are not closed: id, stage, boxes done, title. Exit code 2 when one cannot be read."""
+    found, faults = _project().summaries(closed)
+    rows = [row for row in found if stage is None or stage.lower() in (row["stage"], row["status"])]
+    if form == "json":
+        click.echo(jsontext.encode(rows))
+    elif rows:
+        click.echo("\n".join(_table(rows)))
+    for fault in faults:
+        click.echo(f"ahp: {fault}", err=True)
+    return 2 if faults else 0
+
+
+@command.command()
+@_ISSUE
+@_FORMAT
+def show(issue: str, form: str) -> int:
+    """One ticket: what it says, what it waits for, and its boxes."""
+    told = _project().detail(issue)
+    if form == "json":
+        click.echo(jsontext.encode(told))
+        return 0
+    boxes = told.pop("boxes")
+    for name, value in told.items():
+        text = ", ".join(one_line(item) for item in value) if isinstance(value, list) else value
+        if text is not None and text != "":
+            click.echo(f"{name.replace('_', ' ')}: {one_line(text, 1000)}")
+    for box in boxes if isinstance(boxes, list) else []:
+        click.echo(f"  [{_MARKS[box['state']]}] {box['id']}: {one_line(box['text'])}")
+    return 0
+
+
+@command.command()
+@_FORMAT
+def lint(form: str) -> int:
+    """Everything that is wrong with the tickets; exit code 1 when anything is."""
+    from ahp.tickets.lint import lint as faults_of
+
+    faults = faults_of(_project().tickets)
+    if form == "json":
+        click.echo(jsontext.encode([{"path": one.path, "line": one.line, "message": one.what} for one in faults]))
+    else:
+        for fault in faults:
+            click.echo(str(fault))
+    return 1 if faults else 0
+
+
+@command.command()
+@_ISSUE
+@_FORMAT
+def start(issue: str, form: str) -> int:
+    """Begin work: pass the gate, make or switch to the branch, set `stage: doing`."""
+    return _move("start", issue, form)
+
+
+@command.command()
+@_ISSUE
+@_FORMAT
+def submit(issue: str, form: str) -> int:
+    """Hand in for review: pass the gate, record the changed files, set `stage: review`."""
+    return _move("submit", issue, form)
+
+
+@command.command()
+@_ISSUE
+@click.option("-s", "--solution", type=click.Choice(["implemented", "cancelled", "wontfix", "duplicate"]))
+@_FORMAT
+def close(issue: str, solution: str | None, form: str) -> int:
+    """End it: pass the gate, set `stage: done` and `status: closed`, move the file."""
+    return _move("close", issue, form, solution or "")
+
+
+def _table(rows: "list[dict[str, object]]") -> "Iterator[str]":
+    width = max(len(str(row["id"])) for row in rows)
+    for row in rows:
+        state = row["stage"] if row["status"] == "open" else row["status"]
+        boxes = f"{row['done']}/{row['total']}"
+        yield f"{row['id']:<{width}}  {one_line(state, 12):<8} {boxes:>6}  {one_line(row['title'])}"
+
+
+def _project() -> "Project":
+    from ahp.tickets.project import Project
+
+    return Project(os.getcwd())
+
+
+def _move(step: str, issue: str, form: str, solution: str = "") -> int:
+    from ahp.hosts import issue as host
+
+    moved = host.move(step, issue, solution)
+    if form == "json":
+        click.echo(jsontext.encode(moved.as_dict()))
+    else:
+        for verdict in (moved.before, moved.after):
+            _say(verdict)
+        if not moved.denied and sys.stdout.isatty():
+            click.echo(moved.summary())
+    for note in moved.notes:
+        click.echo(f"ahp: {note}", err=True)
+    return 1 if moved.denied else 0
+
+
+def _say(verdict: "Verdict | None") -> None:
+    """A verdict on standard error, in the words of whoever asked."""
+    if verdict is None or not (verdict.signals or verdict.notes):
+        return
+    from ahp.hosts import words
+    from ahp.hosts.git.words import coloured
+    from ahp.protocol.actor import identify
+
+    env = environ.current()
+    agent = identify(env).kind == "agent"
+    click.echo(words.for_agent(verdict) if agent else words.for_person(verdict, coloured(env)), err=True)

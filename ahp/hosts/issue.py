@@ -1,0 +1,153 @@
+"""The life of an issue without another tool: the gate before, the change, the gate after (seed 002 §4.2, §6.1)."""
+
+from dataclasses import dataclass, field
+
+from ahp.gate.decide import decide
+from ahp.hosts.events import event_of
+from ahp.protocol.event import Event
+from ahp.protocol.text import one_line
+from ahp.protocol.verdict import Verdict
+from ahp.system.errors import AhpError
+from ahp.system.git import NotARepository, Repository
+from ahp.tickets import ids, life
+from ahp.tickets.current import named
+from ahp.tickets.find import Tickets
+from ahp.tickets.template import slug
+from ahp.tickets.ticket import Ticket
+
+_SWITCH = 300.0  # s: a checkout of a large tree, and the hooks it runs
+
+
+@dataclass
+class Moved:
+    """What became of a step: the verdict before it, and, unless that refused, what was changed and what followed."""
+
+    issue: str
+    step: str
+    before: Verdict
+    plan: life.Plan | None = None
+    branch: str = ""
+    """The branch that `start` made or switched to."""
+    after: Verdict | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def denied(self) -> bool:
+        return self.before.denied
+
+    def as_dict(self) -> dict[str, object]:
+        """The step as JSON shows it."""
+        return {
+            "issue": self.issue,
+            "step": self.step,
+            "decision": self.before.decision,
+            "path": self.plan.new_path if self.plan else None,
+            "branch": self.branch or None,
+            "before": self.before.as_dict(),
+            "after": self.after.as_dict() if self.after else None,
+        }
+
+    def summary(self) -> str:
+        """What was done, in one line."""
+        done = {"start": "is in doing", "submit": "is in review", "close": "is closed"}[self.step]
+        return f"{self.issue} {done}" + (f", on branch {one_line(self.branch)}" if self.branch else "")
+
+
+def move(step: str, issue: str, solution: str = "") -> Moved:
+    """Takes an issue one step on: `start`, `submit` or `close`; refused, nothing has changed.
+
+    Raises AhpError, and then nothing has changed either: no such ticket, a step from the wrong stage, the wrong
+    branch, a policy that cannot be judged.
+    """
+    issue_id = named(issue)
+    event = event_of(f"pre-issue-{step}", issue=issue_id)
+    repo, tickets = _project(event)
+    _planned(step, tickets, issue_id, event, solution)  # what cannot be done is not worth asking about
+    if step == "submit":
+        _check_branch(repo, issue_id)
+    moved = Moved(issue_id, step, decide(event))
+    if moved.denied:
+        return moved
+    if step == "start":
+        moved.branch = _start(repo, tickets, issue_id, moved)
+    else:
+        moved.plan = _planned(step, tickets, issue_id, event, solution)
+        life.apply(moved.plan, repo.root)
+    _follow(moved)
+    return moved
+
+
+def _project(event: Event) -> tuple[Repository, Tickets]:
+    if event.repo is None or event.view is None:
+        raise NotARepository("issues live in a git repository with a work tree; there is none here")
+    return event.repo, Tickets(event.view)
+
+
+def _planned(step: str, tickets: Tickets, issue_id: str, event: Event, solution: str) -> life.Plan:
+    ticket = tickets.get(issue_id)
+    if step == "start":
+        return life.start(ticket, tickets.folder)
+    if step == "close":
+        return life.close(ticket, tickets.folder, solution)
+    assert event.view is not None
+    changed = [entry.path for entry in event.view.change().entries if ids.of_file(entry.path) != issue_id]
+    return life.submit(ticket, tickets.folder, changed)
+
+
+def _check_branch(repo: Repository, issue_id: str) -> None:
+    """A submit from elsewhere would judge and record the wrong files. Raises AhpError."""
+    branch = repo.branch()
+    if ids.of_branch(branch) != issue_id:
+        where = f"on {one_line(branch)}" if branch else "on a detached head"
+        known = _branches(repo, issue_id)
+        do = f"git switch {known[0]}" if known else f"ahp issue start {issue_id}"
+        raise AhpError(f"{issue_id} is submitted from its own branch, and this is {where}; run: {do}")
+
+
+def _branches(repo: Repository, issue_id: str) -> list[str]:
+    listed = repo.line("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads")
+    return [name for name in listed.split("\n") if ids.of_branch(name) == issue_id]
+
+
+def _start(repo: Repository, tickets: Tickets, issue_id: str, moved: Moved) -> str:
+    """Makes the branch, or switches to it, and changes the ticket there; both or neither."""
+    name, is_new = _branch_for(repo, tickets.get(issue_id))
+    undo = _switch(repo, name, is_new) if name != repo.branch() else []
+    try:
+        there = Tickets(tickets.view, tickets.project)  # on its own branch the ticket may say something else
+        moved.plan = life.start(there.get(issue_id), there.folder)
+        life.apply(moved.plan, repo.root)
+    except BaseException:
+        for command in undo:
+            repo.run(*command, timeout=_SWITCH)
+        raise
+    return name
+
+
+def _branch_for(repo: Repository, ticket: Ticket) -> tuple[str, bool]:
+    """The branch of an issue, and whether it has to be made. Raises AhpError when there are several."""
+    current = repo.branch()
+    if ids.of_branch(current) == ticket.id:
+        return current, False
+    known = _branches(repo, ticket.id)
+    if len(known) > 1:
+        raise AhpError(f"{ticket.id} has {len(known)} branches, {', '.join(known[:4])}; switch to the right one first")
+    return (known[0], False) if known else (f"{ticket.id}-{slug(ticket.title or ticket.type)}", True)
+
+
+def _switch(repo: Repository, name: str, is_new: bool) -> list[list[str]]:
+    """Switches branches; the git commands that take it back."""
+    head, branch = repo.commit_id("HEAD"), repo.branch()
+    repo.run("switch", "-q", *(["-c"] if is_new else []), name, timeout=_SWITCH)
+    if head is None:
+        return [["symbolic-ref", "HEAD", f"refs/heads/{branch}"]]
+    back = [["switch", "-q", *([branch] if branch else ["--detach", head])]]
+    return [*back, ["branch", "-q", "-D", name]] if is_new else back
+
+
+def _follow(moved: Moved) -> None:
+    """The gate after the step. What is done stays done, whatever goes wrong here."""
+    try:
+        moved.after = decide(event_of(f"post-issue-{moved.step}", issue=moved.issue))
+    except AhpError as error:
+        moved.notes.append(f"{moved.issue} has moved; what follows could not be judged: {error}")
