@@ -116,8 +116,12 @@ def real_time(wanted: bool = True) -> Iterator[str]:
 
 
 def ratio(row: Row, base: Row) -> tuple[float, float]:
-    """How many times the wall and the CPU time of `base` a row takes (ratios of medians)."""
-    return row.wall_ms / base.wall_ms, row.cpu_ms / base.cpu_ms
+    """How many times the wall and the CPU time of `base` a row takes: the median over rounds of the ratio in a round.
+
+    The two samples of a round stand close together in time, so a machine that slows down for a while slows both.
+    """
+    pairs = list(zip(row.samples, base.samples, strict=True))
+    return median(mine.wall / its.wall for mine, its in pairs), median(mine.cpu / its.cpu for mine, its in pairs)
 
 
 def table(rows: Sequence[Row], base: Row) -> str:
