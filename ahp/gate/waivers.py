@@ -16,6 +16,11 @@ PATH = ".ahp/waivers.yaml"
 LONGEST_DAYS = 90
 WARNED_DAYS = 7
 
+_EXPECTED = {
+    "expires": "a day like 2026-02-09",
+    "digest": "`sha256:` and 64 hexadecimal digits, as `ahp policy show` prints them",
+    **dict.fromkeys(("rule", "subject", "reason", "approver"), "a text of one line"),
+}
 _Line = Annotated[str, StringConstraints(min_length=1, max_length=1024, pattern=r"^[^\x00-\x1f\x7f]+$")]
 
 
@@ -139,7 +144,7 @@ def _problem(node: yamltext.Node, error: Any) -> Problem:
         return Problem(node.key_place(where), what)
     if error["type"] == "missing":
         return Problem(node.at(where[:-1]).place, f"a waiver needs `{field}`")
-    text = "a day like 2026-02-09" if field == "expires" else error["msg"][:1].lower() + error["msg"][1:]
+    text = _EXPECTED.get(field) or error["msg"][:1].lower() + error["msg"][1:]
     return Problem(node.at(where).place, f"{field or 'waivers'}: {text}")
 
 

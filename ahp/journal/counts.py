@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 
 from ahp.journal.append import COUNT_ENTRY, Journal, JournalUnwritable
 from ahp.journal.lines import backward
@@ -11,6 +12,7 @@ from ahp.system import clock, digest, files
 from ahp.system.errors import AhpError, Timeout
 
 _LIMIT = 64 << 20
+_BATCH = ".folding"
 _LOOKED_BACK = 200
 
 
@@ -25,32 +27,40 @@ def mark(session: str) -> str:
 
 
 def fold(journal: Journal) -> int:
-    """Appends one `count` record of what was counted and empties `counts`; gives the number of records.
+    """Appends a `count` record of what was counted and empties `counts`; gives the number of records.
 
-    A crash between the two leaves entries that the last record has already: it names their digest, so they are not
-    counted twice. Raises JournalUnwritable.
+    What is being folded is first moved to a name of its own, which the record tells: after a crash between the two
+    nothing is counted twice. Raises JournalUnwritable.
     """
-    path, taken = journal.counts_path, journal.counts_path + ".folding"
-    if not os.path.lexists(path) and not os.path.lexists(taken):
+    if not _batches(journal.folder) and not os.path.lexists(journal.counts_path):
         return 0
+    written = 0
     try:
         with files.Lock(journal.folder + "/counts.lock"):
-            if not os.path.lexists(taken):
-                with journal.lock():
-                    os.rename(path, taken)
-            data = files.read(taken, _LIMIT) or b""
-            named, calls = digest.tagged(data), _sums(_entries(data))
-            written = bool(calls) and not _told(journal, named)
-            if written:
-                journal.append([records.other("count", clock.iso(clock.now()), digest=named, calls=calls)])
-            os.unlink(taken)
+            with journal.lock():
+                if os.path.lexists(journal.counts_path):
+                    os.rename(journal.counts_path, f"{journal.folder}/counts.{uuid.uuid4().hex}{_BATCH}")
+            for name in _batches(journal.folder):
+                path = f"{journal.folder}/{name}"
+                calls = _sums(_entries(files.read(path, _LIMIT) or b""))
+                if calls and not _told(journal, name):
+                    journal.append([records.other("count", clock.iso(clock.now()), batch=name, calls=calls)])
+                    written += 1
+                os.unlink(path)
     except Timeout:
-        return 0  # another run is at it
+        pass  # another run is at it
     except JournalUnwritable:
         raise
     except (OSError, AhpError) as error:
-        raise JournalUnwritable(f"cannot fold {path}: {error}") from None
-    return int(written)
+        raise JournalUnwritable(f"cannot fold {journal.counts_path}: {error}") from None
+    return written
+
+
+def _batches(folder: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if name.startswith("counts.") and name.endswith(_BATCH))
+    except FileNotFoundError:
+        return []
 
 
 def _told(journal: Journal, named: str) -> bool:

@@ -53,8 +53,8 @@ class LoggedSignal:
 
     `past`: the action was not denied; `climbs`: the signal counts (design §8.2); `nth`: how many attempts had counted
     before; `pending`: not delivered yet; `overrides`: the signal whose `proceed_with_risk` let this one pass; `spent`:
-    the attempt that used up its own; `waived`: the name of the waiver that excused it, with the `rule_digest` it had (`digest`).
-    `action` is "" until it is answered, `logged` whether an automatic answer was appended to the log.
+    the attempt that used up its own; `waived`: the name of the waiver that excused it; `rule_digest`: the rule as it
+    was then. `action` is "" until it is answered, `logged` whether an automatic answer was appended to the log.
     """
 
     __slots__ = (

@@ -107,41 +107,44 @@ def _beginning(journal: Journal, parts: list[lines.Part], links: list[Link], gen
             yield f"{link.place}: the file before this one was followed by records that are gone"
 
 
-def _chain(links: list[Link]) -> Iterable[str]:
-    at: dict[str, int] = {}
-    named = {link.prev for link in links}
-    told: set[int] = set()
-
-    def tell(i: int, what: str) -> Iterable[str]:
-        if i not in told:
-            told.add(i)
-            yield f"{links[i].place}: {what}"
-
-    place_of: dict[str, int] = {}
+def _chain(links: list[Link]) -> list[str]:
+    """What is wrong with the chain, one sentence a line that does not belong where it is."""
+    first_of: dict[str, int] = {}
     for i, link in enumerate(links):
-        place_of.setdefault(link.own, i)
+        first_of.setdefault(link.own, i)
+    named = {link.prev for link in links}
+    told: dict[int, str] = {}
     before: int | None = None
     for i, link in enumerate(links):
-        if at.setdefault(link.own, i) != i:
-            yield from tell(i, f"inserted: a copy of {links[at[link.own]].place}")
+        if first_of[link.own] != i:
+            told[i] = f"inserted: a copy of {links[first_of[link.own]].place}"
             continue
         if before is not None and not link.torn and link.prev != links[before].own:
-            where = place_of.get(link.prev)
-            if where is None:
-                gap = link.n - links[before].n - 1
-                if link.n and links[before].n and gap > 0:
-                    yield from tell(i, f"{gap} missing before this line")
-                elif link.prev or link.kind == "genesis":
-                    yield from tell(before, "edited: the next line was chained to other bytes")
-                else:
-                    yield from tell(i, "inserted or edited: it names no line before it")
-            elif where > i:
-                yield from tell(i, f"reordered: it was written after {links[where].place}")
-            else:
-                for k in range(where + 1, i):
-                    moved = links[k].own in named
-                    yield from tell(k, "reordered: lines after it were written before it" if moved else "inserted")
+            if link.own not in named and i + 1 < len(links) and links[i + 1].prev == links[before].own:
+                told[i] = "inserted"
+                continue
+            _explain(links, i, before, first_of.get(link.prev), named, told)
         before = i
+    return [f"{links[i].place}: {what}" for i, what in sorted(told.items())]
+
+
+def _explain(links: list[Link], i: int, before: int, where: int | None, named: set[str], told: dict[int, str]) -> None:
+    """Why line `i` does not name the line before it; `where` is the line that it names, None when there is none."""
+    link = links[i]
+    if where is None:
+        gap = link.n - links[before].n - 1
+        if link.n and links[before].n and gap > 0:
+            told.setdefault(i, f"{gap} missing before this line")
+        elif link.prev or link.kind == "genesis":
+            told.setdefault(before, "edited: the next line was chained to other bytes")
+        else:
+            told.setdefault(i, "inserted or edited: it names no line before it")
+    elif where > i:
+        told.setdefault(i, f"reordered: it was written after {links[where].place}")
+    else:
+        for k in range(where + 1, i):
+            moved = links[k].own in named
+            told.setdefault(k, "reordered: lines after it were written before it" if moved else "inserted")
 
 
 def _index(journal: Journal, links: list[Link]) -> Iterable[str]:

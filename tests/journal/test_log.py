@@ -1,0 +1,138 @@
+"""`ahp log`: filtered, folded, followed (design §7; seed 002 §6)."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ahp.journal import log
+from ahp.journal.append import Journal
+
+from .story import AGENT, DAY, PERSON, START, Story
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return Story(Journal(str(tmp_path / "ahp")))
+
+
+def ids(story: Story, **wanted: Any) -> list[object]:
+    found, _ = log.folded(story.journal.folder, log.Filter(**wanted), now=story.now)
+    return [record.get("id") for record in found]
+
+
+def test_the_story_of_the_seed_gives_its_three_lines(story: Story) -> None:
+    told = {"subject": "FEAT-0123", "host": "monoco"}
+    submit = {"hook": "pre-issue-submit", **told}
+    story.signal("block", rule="checklist-validator/1", **submit)
+    story.now += 900
+    end = {"kind": "episode-end", "rule": "checklist-validator/1", "actor": "agent:claude", **submit}
+    story.journal.append([end])
+    prompt = story.signal("prompt", rule="change-size-limiter/1", **submit)
+    story.respond(prompt, "acknowledge")
+    story.now += 1
+    aid = story.signal("aid", rule="notification/1", hook="post-issue-submit", **told)
+    story.respond(aid, "suggestion_applied")
+    found, more = log.folded(story.journal.folder, now=story.now)
+    keys = ("hook", "intensity", "source", "consumed", "action")
+    assert not more
+    assert [tuple(record[key] for key in keys) for record in found] == [
+        ("pre-issue-submit", "block", "checklist-validator", True, "retry_after_fix"),
+        ("pre-issue-submit", "prompt", "change-size-limiter", True, "acknowledge"),
+        ("post-issue-submit", "aid", "notification", True, "suggestion_applied"),
+    ]
+    assert all(list(record)[:6] == ["timestamp", *keys] for record in found)
+    assert all("prev" not in record and "n" not in record for record in found)
+
+
+def test_filters(story: Story) -> None:
+    a = story.signal(rule="size/1")
+    story.now += DAY
+    b = story.signal("block", rule="size/files", subject="FEAT-1", actor="human:ann", hook="pre-push")
+    c = story.signal("aid", rule="other/1", hook="post-commit")
+    assert ids(story, rule="size/1") == [a]
+    assert ids(story, rule="size") == ids(story, rule="size/*") == [a, b]
+    assert ids(story, subject="FEAT-1") == ids(story, intensity="block") == ids(story, hook="pre-push") == [b]
+    assert ids(story, actor="human") == ids(story, actor="human:ann") == [b]
+    assert ids(story, since=START + 1) == [b, c]
+    assert ids(story, until=START + 1) == [a]
+    assert ids(story, since=START + 2 * DAY) == []
+    assert ids(story, kinds=("genesis",), until=START) != []
+    assert ids(story) == [a, b, c]
+
+
+def test_an_answer_shows_who_gave_it_and_when(story: Story) -> None:
+    id = story.signal()
+    story.now += 5
+    story.respond(id, "dismiss", AGENT, feedback="noise")
+    (record,), _ = log.folded(story.journal.folder, now=story.now)
+    assert (record["by"], record["consumed_at"], record["details"]) == (
+        "agent:claude",
+        "2100-04-02T14:00:05.000Z",
+        {"feedback": "noise"},
+    )
+
+
+def test_an_answer_nobody_typed_shows_before_it_is_appended(story: Story) -> None:
+    story.signal()
+    assert log.folded(story.journal.folder, now=story.now)[0][0]["consumed"] is False
+    found, _ = log.folded(story.journal.folder, now=story.now + 15 * DAY)
+    assert (found[0]["action"], found[0]["by"]) == ("abort", "ahp")
+    assert log.folded(story.journal.folder)[0][0]["consumed"] is False
+
+
+def test_the_last_n_are_read_without_the_rest(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = [story.signal(subject=f"s{n}") for n in range(3000)]
+    decoded = []
+    decode = log.lines.Line.record
+    monkeypatch.setattr(log.lines.Line, "record", lambda line: decoded.append(1) or decode(line))
+    found, more = log.folded(story.journal.folder, limit=3, now=story.now)
+    assert [record["id"] for record in found] == written[-3:]
+    assert more
+    assert len(decoded) < 20
+    monkeypatch.undo()
+    found, more = log.folded(story.journal.folder, limit=3000, now=story.now)
+    assert (len(found), more) == (3000, False)
+
+
+def test_no_log_shows_nothing(tmp_path: Path) -> None:
+    assert log.folded(str(tmp_path)) == ([], False)
+    assert log.end(str(tmp_path)) == (1, 0)
+
+
+def test_records_without_time_are_shown_unless_time_is_asked_for(story: Story) -> None:
+    story.signal()
+    with open(story.journal.log_path, "a") as file:
+        file.write(json.dumps({"kind": "signal", "hook": "x", "rule": "r", "intensity": "prompt"}) + "\n")
+    assert len(ids(story)) == 2
+    assert len(ids(story, since=0.0)) == 1
+
+
+def test_following_gives_what_is_appended_over_rotations_and_torn_lines(tmp_path: Path) -> None:
+    story = Story(Journal(str(tmp_path / "ahp"), rotate_at=2500))
+    story.signal()
+    begin = log.end(story.journal.folder)
+    with open(story.journal.log_path, "ab") as file:
+        file.write(b'{"torn')
+    assert log.end(story.journal.folder) == begin
+    seen: list[object] = []
+    written: list[object] = []
+
+    def read() -> None:
+        for record in log.follow(story.journal.folder, log.Filter(), begin):
+            seen.append((record["kind"], record["id"]))
+            if len(seen) == 9:
+                return
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for _ in range(8):
+        written.append(("signal", story.signal()))
+    written.append(("response", written[0][1]))  # type: ignore[index]
+    story.respond(str(written[0][1]), "dismiss", PERSON)  # type: ignore[index]
+    reader.join(timeout=30)
+    assert seen == written
