@@ -36,10 +36,10 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
 def parse(
     data: bytes, with_added: bool = True, with_removed: bool = True
 ) -> "tuple[list[dict[str, object]], list[dict[str, object]]]":
-    """(added, removed) lines of a unified diff without context, as `git diff -U0` writes it with a/ and b/.
+    """(added, removed) lines of a unified diff with git's a/ and b/ prefixes.
 
     Hunks are followed by their counts, never by what a line looks like: a removed line `-- x` reads `--- x` in a diff.
-    Raises AhpError when the diff is cut.
+    Context lines are stepped over; none are asked for, but GIT_DIFF_OPTS overrules. Raises AhpError for a cut diff.
     """
     added: list[dict[str, object]] = []
     removed: list[dict[str, object]] = []
@@ -50,14 +50,34 @@ def parse(
         line = lines[at]
         at += 1
         if line[:4] == b"@@ -":
-            old_line, old_count, new_line, new_count = _ranges(line)
-            at = _side(lines, at, b"-", old_count, old_line, old_path, removed if with_removed else None)
-            at = _side(lines, at, b"+", new_count, new_line, new_path, added if with_added else None)
+            old, old_left, new, new_left = _ranges(line)
+            while old_left or new_left:
+                if at >= last:
+                    raise AhpError("git's diff is cut")
+                line = lines[at]
+                sign = line[:1]
+                at += 1
+                if sign == b"+":
+                    if with_added:
+                        added.append({"path": new_path, "line": new, "text": _text(line)})
+                    new, new_left = new + 1, new_left - 1
+                elif sign == b"-":
+                    if with_removed:
+                        removed.append({"path": old_path, "line": old, "text": _text(line)})
+                    old, old_left = old + 1, old_left - 1
+                elif sign != b"\\":  # "\ No newline at end of file" belongs to the line before it
+                    old, old_left, new, new_left = old + 1, old_left - 1, new + 1, new_left - 1
+                if old_left < 0 or new_left < 0:
+                    raise AhpError(f"git's diff is not understood: {line[:80]!r}")
         elif line[:4] == b"--- ":
             old_path = _name(line[4:])
         elif line[:4] == b"+++ ":
             new_path = _name(line[4:])
     return added, removed
+
+
+def _text(line: bytes) -> str:
+    return (line[1:-1] if line[-1:] == b"\r" else line[1:]).decode("utf-8", "surrogateescape")
 
 
 def _ranges(line: bytes) -> "tuple[int, int, int, int]":
@@ -69,30 +89,6 @@ def _ranges(line: bytes) -> "tuple[int, int, int, int]":
         return int(old_line), int(old_count or 1), int(new_line), int(new_count or 1)
     except ValueError:
         raise AhpError(f"git's diff is not understood: {line[:80]!r}") from None
-
-
-def _side(
-    lines: "list[bytes]",
-    at: int,
-    sign: bytes,
-    count: int,
-    number: int,
-    path: str,
-    found: "list[dict[str, object]] | None",
-) -> int:
-    """Reads `count` lines of one side of a hunk from position `at`; gives the position behind them."""
-    end = at + count
-    if end >= len(lines):
-        raise AhpError("git's diff is cut")
-    if found is not None:
-        for line in lines[at:end]:
-            if line[:1] != sign:
-                raise AhpError(f"git's diff is not understood: {line[:80]!r}")
-            text = (line[1:-1] if line[-1:] == b"\r" else line[1:]).decode("utf-8", "surrogateescape")
-            found.append({"path": path, "line": number, "text": text})
-            number += 1
-    # "\ No newline at end of file" belongs to the line before it; the words are translated, the backslash is not.
-    return end + 1 if lines[end][:1] == b"\\" else end
 
 
 def _name(text: bytes) -> str:

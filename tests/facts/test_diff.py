@@ -33,6 +33,7 @@ def test_only_the_side_that_is_read_is_built(repo: Any, make_event: Any, gather:
     repo.write("a.txt", "2\n")
     repo.add()
     assert gather(make_event(), "diff.removed") == {"diff.removed": [{"path": "a.txt", "line": 1, "text": "1"}]}
+    assert gather(make_event(), "diff.added") == {"diff.added": [{"path": "a.txt", "line": 1, "text": "2"}]}
 
 
 def test_lines_that_look_like_a_diff_are_lines(repo: Any, make_event: Any, gather: Any) -> None:
@@ -90,6 +91,18 @@ def test_names_come_through_without_quoting_too(repo: Any, make_event: Any, gath
     repo.add()
     paths = {line["path"] for line in gather(make_event(), "diff.added")["diff.added"]}
     assert paths == {"ümlaut", 'tab\tand "quote"', "blank name"}
+
+
+def test_context_lines_that_the_environment_asks_for_are_stepped_over(
+    repo: Any, make_event: Any, gather: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit("first", **{"a.txt": "1\n\n3\n4\n5\n6"})
+    repo.write("a.txt", "1\n\ndrei\n4\n5\n6\nsieben\n")
+    repo.add()
+    plain = gather(make_event(), "diff.added", "diff.removed")
+    repo.git("config", "diff.suppressBlankEmpty", "true")
+    assert gather(make_event(env={"GIT_DIFF_OPTS": "-u3"}), "diff.added", "diff.removed") == plain
+    assert [(line["line"], line["text"]) for line in plain["diff.added"]] == [(3, "drei"), (6, "6"), (7, "sieben")]
 
 
 def test_the_work_tree_shows_untracked_files(repo: Any, make_event: Any, gather: Any) -> None:
