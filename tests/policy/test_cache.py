@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ahp
+from ahp.policy import cache, sources, store
+from ahp.policy import compile as compiling
+from ahp.policy.cache import Program
+from ahp.policy.problems import PolicyError
+from ahp.protocol.actor import Actor
+from ahp.protocol.event import Event
+from ahp.protocol.triggers import TRIGGERS
+from ahp.system.errors import AhpError
+
+POLICY = "rules: {a: {at: pre-push, block: push.is_force, message: no}}\n"
+
+
+class Place:
+    """A work tree with a policy, and the ahp folder of its repository."""
+
+    def __init__(self, base: Path) -> None:
+        self.root = str(base / "work")
+        self.folder = str(base / "git" / "ahp")
+        self.user = str(base / "user.yaml")
+        os.makedirs(self.root + "/.ahp")
+        self.write(POLICY)
+
+    def write(self, text: str, name: str = "hooks.yaml") -> None:
+        Path(self.root, ".ahp", name).write_text(text)
+
+    def find(self, trigger: str = "pre-push", user: bool = True) -> Program | None:
+        return cache.find(self.root, self.folder, trigger, self.user if user else "")
+
+    def compile(self, trigger: str = "pre-push", user: bool = True) -> Program:
+        return compiling.program(self.root, self.folder, trigger, self.user if user else "")
+
+    def homes(self) -> list[Path]:
+        return [path for path in Path(self.folder, "cache").iterdir() if path.is_dir()]
+
+    def event(self, trigger: str = "pre-push") -> Event:
+        place = {"root": self.root, "journal": self.folder, "user_policy": self.user}
+        return Event(trigger, "git", Actor("human"), env={}, deadline=0.0, **place)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_a_policy_is_compiled_once_and_then_found(place: Place) -> None:
+    assert place.find() is None
+    made = place.compile()
+    found = place.find()
+    assert found is not None
+    assert found.data == made.data
+    assert found.answers == made.answers
+    assert found.answers["rules"]["a"]["message"] == "no"
+    assert [rule["key"] for rule in found.rules] == ["a"]
+    with pytest.raises(AttributeError):
+        found.nothing
+    for trigger in TRIGGERS:
+        assert place.find(trigger) is not None
+
+
+def test_an_event_finds_its_own_program(place: Place) -> None:
+    assert cache.load(place.event()) is None
+    assert compiling.program_for(place.event()).data["trigger"] == "pre-push"
+    found = cache.load(place.event())
+    assert found is not None and found.data["trigger"] == "pre-push"
+
+
+@pytest.mark.parametrize("name", ["hooks.yaml", "hooks.local.yaml"])
+def test_a_changed_or_new_layer_is_another_policy(place: Place, name: str) -> None:
+    place.compile()
+    place.write(POLICY + "limits: {x: 1}\n", name)
+    assert place.find() is None
+    os.unlink(f"{place.root}/.ahp/{name}")
+    assert (place.find() is None) == (name == "hooks.yaml")
+
+
+def test_the_users_layer_counts_and_can_be_left_out(place: Place) -> None:
+    place.compile()
+    assert place.find(user=False) is None
+    Path(place.user).write_text("rules: {b: {at: pre-push, block: push.is_new}}\n")
+    assert place.find() is None
+    assert [rule["key"] for rule in place.compile().rules] == ["a", "b"]
+    assert [rule["key"] for rule in place.compile(user=False).rules] == ["a"]
+    assert place.find() is not None and place.find(user=False) is not None
+
+
+def test_a_changed_file_that_is_extended_is_noticed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.write("extends: [team.yaml, core]\n" + POLICY)
+    place.write("limits: {x: 1}\n", "team.yaml")
+    place.compile()
+    assert place.find() is not None
+    place.write("limits: {x: 2}\n", "team.yaml")
+    assert place.find() is None
+    place.compile()
+    os.unlink(f"{place.root}/.ahp/team.yaml")
+    assert place.find() is None
+    os.mkdir(f"{place.root}/.ahp/team.yaml")
+    assert place.find() is None
+
+
+def test_a_policy_is_bound_to_its_root(place: Place) -> None:
+    place.compile()
+    moved = place.root + "2"
+    os.rename(place.root, moved)
+    assert cache.find(moved, place.folder, "pre-push", place.user) is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: b"",
+        lambda text: text.replace(b'"block"', b'"allow"').replace(b"is_force", b"is_new__"),
+        lambda text: b"0" * 64 + text[64:],
+        lambda text: text[:65] + b"not json",
+        lambda text: b"x" * 40,
+    ],
+)
+def test_a_damaged_cache_is_rebuilt(place: Place, damage: object) -> None:
+    place.compile()
+    (home,) = place.homes()
+    assert callable(damage)
+    (home / "pre-push").write_bytes(damage((home / "pre-push").read_bytes()))
+    assert place.find() is None
+    place.compile()
+    found = place.find()
+    assert found is not None
+    (home / "pre-push.answers").write_bytes(damage((home / "pre-push.answers").read_bytes()))
+    assert found.answers["rules"]["a"]["intensity"] == {"default": "block"}
+
+
+def test_what_is_json_but_no_program_is_none(place: Place) -> None:
+    place.compile()
+    (home,) = place.homes()
+    for content in (b"[]", b"nonsense", b'{"format": 0}', b'{"format": 1, "ahp": "0.0"}'):
+        from ahp.system.digest import sha256
+
+        (home / "pre-push").write_bytes(sha256(content).encode() + b"\n" + content)
+        assert place.find() is None
+
+
+def test_another_programs_file_is_not_taken_for_this_one(place: Place) -> None:
+    place.compile()
+    (home,) = place.homes()
+    (home / "pre-push").write_bytes((home / "pre-commit").read_bytes())
+    assert place.find() is None
+
+
+def test_answers_of_a_policy_that_changed_meanwhile_are_refused(place: Place) -> None:
+    place.compile()
+    found = place.find()
+    (home,) = place.homes()
+    (home / "pre-push.answers").unlink()
+    place.write("rules: {a: {at: pre-push, prompt: push.is_force}}\n")
+    assert found is not None
+    with pytest.raises(AhpError, match="changed while it was judging"):
+        _ = found.answers
+
+
+def test_another_version_of_ahp_compiles_anew(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.compile()
+    monkeypatch.setattr(cache, "__version__", ahp.__version__ + "1")
+    assert place.find() is None
+
+
+def test_a_layer_that_cannot_be_read_is_not_passed_over(place: Place) -> None:
+    os.unlink(place.root + "/.ahp/hooks.yaml")
+    os.mkdir(place.root + "/.ahp/hooks.yaml")
+    assert place.find() is None
+    with pytest.raises(PolicyError, match="is not a regular file"):
+        place.compile()
+    place.write("x" * (1 << 20) + "y", "hooks.local.yaml")
+    os.rmdir(place.root + "/.ahp/hooks.yaml")
+    with pytest.raises(PolicyError, match="more than the 1048576 allowed"):
+        place.compile()
+
+
+def test_the_last_good_policy_stays_when_the_present_one_is_invalid(place: Place) -> None:
+    assert cache.last_good(place.event()) is None
+    place.compile()
+    place.write("rules: {a: {at: pre-push, block: nope}}\n")
+    assert place.find() is None
+    with pytest.raises(PolicyError):
+        place.compile()
+    last = cache.last_good(place.event())
+    assert last is not None and last.answers["rules"]["a"]["message"] == "no"
+    pointer = Path(cache.pointer(place.root, place.folder))
+    for content in (b"", b"../../x", b"a" * 32):
+        pointer.write_bytes(content)
+        assert cache.last_good(place.event()) is None
+    pointer.unlink()
+    pointer.mkdir()
+    assert cache.last_good(place.event()) is None
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="nothing is read-only for root")
+def test_a_read_only_folder_is_no_reason_to_refuse(place: Place) -> None:
+    os.makedirs(place.folder)
+    os.chmod(place.folder, 0o500)
+    assert place.compile().rules
+
+
+def test_where_nothing_can_be_written_the_policy_is_compiled_each_time(place: Place) -> None:
+    Path(place.folder).parent.mkdir()
+    Path(place.folder).write_text("a file where the folder should be")
+    program = place.compile()
+    assert [rule["key"] for rule in program.rules] == ["a"]
+    assert program.answers["rules"]
+    assert place.find() is None
+
+
+def test_old_policies_are_removed_but_not_the_last_good_one(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "KEPT", 2)
+    place.compile()
+    first = place.homes()[0]
+    os.utime(first, (1, 1))
+    other = Place(Path(place.root).parent / "other")
+    for number in range(4):
+        compiling.program(other.root, place.folder, "pre-push", "")
+        other.write(f"limits: {{x: {number}}}\n" + POLICY)
+    assert first in place.homes()
+    assert len(place.homes()) <= 2 + 2
+    store.prune(place.folder + "/none")
+
+
+def test_paths_that_are_no_text_are_found_again(tmp_path: Path) -> None:
+    root = os.fsdecode(os.fsencode(str(tmp_path)) + b"/w\xff\nx")
+    os.makedirs(root + "/.ahp")
+    Path(root, ".ahp", "hooks.yaml").write_text(POLICY)
+    compiling.program(root, str(tmp_path / "ahp"), "pre-push")
+    found = cache.find(root, str(tmp_path / "ahp"), "pre-push")
+    assert found is not None and found.data["root"] == root
+
+
+def test_finding_a_program_imports_next_to_nothing(place: Place) -> None:
+    place.compile()
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(ahp.__file__).parent.parent)!r}); before = set(sys.modules)\n"
+        "from ahp.policy import cache\n"
+        f"assert cache.find({place.root!r}, {place.folder!r}, 'pre-push', {place.user!r}).answers['rules']\n"
+        "print(*sorted(m for m in set(sys.modules) - before if not m.startswith('ahp')))"
+    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) <= {"_json", "_sha256", "_sha2", "_thread", "_signal", "errno", "posix", "time"}
+
+
+def test_packs_are_listed_by_name() -> None:
+    assert "core" in sources.packs()
+    assert sources.pack("none") is None

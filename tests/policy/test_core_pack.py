@@ -1,0 +1,123 @@
+"""What the core pack says and does not say, judged with the production evaluator."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from ahp.conditions.evaluate import build, build_each
+from ahp.policy import compile as compiling
+from ahp.policy import layers
+from ahp.policy.cache import Program
+from ahp.policy.sources import TextSource
+
+
+@cache
+def programs() -> dict[str, Program]:
+    return compiling.programs(layers.load(TextSource("extends: [core]")))
+
+
+def hits(trigger: str, **facts: Any) -> list[str]:
+    """The rules of the pack that match; facts by path with `__` for a dot, all others quiet."""
+    quiet: dict[str, Any] = {
+        "branch.is_default": False,
+        "diff.added": [],
+        "files.binary": [],
+        "files.changed_count": 1,
+        "files.changes": [],
+        "files.lines_changed": 1,
+        "push.is_delete": False,
+        "push.is_force": False,
+    }
+    values = {**quiet, **{name.replace("__", "."): value for name, value in facts.items()}}
+    program = programs()[trigger]
+    slots = {path: index for index, path in enumerate(program.slots)}
+    given = [values[path] for path in program.slots]
+    found = []
+    for rule in program.rules:
+        if rule["each"]:
+            items, doubt = build_each(rule["each"][1], rule["plan"], rule["each"][0], slots)(given)
+            assert doubt is None
+            found += [rule["key"]] if items else []
+        elif build(rule["plan"], slots)(given):
+            found.append(rule["key"])
+    return found
+
+
+def line(text: str) -> list[dict[str, Any]]:
+    return [{"path": "a.py", "line": 3, "text": text}]
+
+
+@pytest.mark.parametrize("trigger", ["pre-commit", "pre-push", "pre-tool-use", "pre-merge-commit"])
+def test_an_ordinary_change_hears_nothing(trigger: str) -> None:
+    assert hits(trigger, diff__added=line("x = 1"), files__changed_count=50, files__lines_changed=2000) == []
+
+
+def test_the_default_branch_is_pushed_to_by_review_only() -> None:
+    assert hits("pre-push", branch__is_default=True) == ["protect-main"]
+    assert hits("pre-push", push__is_force=True) == []
+    assert hits("pre-push", branch__is_default=True, push__is_force=True) == ["protect-main", "no-force-push"]
+    assert hits("pre-push", branch__is_default=True, push__is_delete=True) == ["protect-main", "no-force-push"]
+
+
+@pytest.mark.parametrize("facts", [{"files__changed_count": 51}, {"files__lines_changed": 2001}])
+def test_a_large_commit_is_asked_about(facts: dict[str, int]) -> None:
+    assert hits("pre-commit", **facts) == ["change-size"]
+
+
+SECRETS = [
+    "AKIA" + "ABCDEFGHIJ234567",
+    "key='ASIA" + "ABCDEFGHIJ234567'",
+    "ghp_" + "a1B2" * 9,
+    "github_pat_" + "a1B2_" * 14,
+    "glpat-" + "a1B2c" * 4,
+    "xoxb-" + "1234567890-abc",
+    "https://hooks.slack.com/services/" + "T0ABC/B0DEF/" + "x1Y2" * 6,
+    "sk_live_" + "a1B2" * 5,
+    "AIza" + "a1B2c" * 7,
+    "sk-ant-" + "api03-" + "a1B2" * 6,
+    "sk-proj-" + "a1B2" * 6,
+    "npm_" + "a1B2" * 9,
+    "pypi-AgEIcHlwaS5vcmc" + "a1B2" * 6,
+    "SG." + "a1B2c" * 4 + "." + "a1B2c" * 8,
+    "-----BEGIN RSA " + "PRIVATE KEY-----",
+    "-----BEGIN " + "PRIVATE KEY-----",
+    "-----BEGIN PGP " + "PRIVATE KEY BLOCK-----",
+]
+
+
+@pytest.mark.parametrize("secret", SECRETS, ids=range(len(SECRETS)))
+@pytest.mark.parametrize("trigger", ["pre-commit", "pre-tool-use"])
+def test_well_known_tokens_are_found(trigger: str, secret: str) -> None:
+    assert hits(trigger, diff__added=line(f"token = {secret}")) == ["no-secrets"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["AKIA...", "ghp_xxxx", "sk-learn and sk-test", "-----BEGIN PUBLIC KEY-----", "xAKIA" + "ABCDEFGHIJ234567X"],
+)
+def test_what_only_looks_like_a_token_is_not(text: str) -> None:
+    assert hits("pre-commit", diff__added=line(text)) == []
+
+
+@pytest.mark.parametrize("text", ["<<<<<<< HEAD", ">>>>>>> topic", "||||||| merged"])
+def test_merge_markers_are_found(text: str) -> None:
+    assert hits("pre-commit", diff__added=line(text)) == ["no-merge-markers"]
+    assert hits("pre-merge-commit", diff__added=line(text)) == ["no-merge-markers"]
+    assert hits("pre-commit", diff__added=line("=======")) == []
+
+
+def test_large_and_binary_files_are_found() -> None:
+    change = {"path": "a.bin", "old_path": None, "status": "added", "insertions": 0, "deletions": 0, "lines": None}
+    assert hits("pre-commit", files__changes=[{**change, "bytes": 5_000_000}]) == []
+    assert hits("pre-commit", files__changes=[{**change, "bytes": 5_000_001}]) == ["large-files"]
+    assert hits("pre-commit", files__binary=["lib/a.so"]) == ["binary-files"]
+    assert hits("pre-commit", files__binary=["docs/a.png"]) == []
+
+
+def test_every_rule_says_how_to_mend_it() -> None:
+    for program in programs().values():
+        for answer in program.answers["rules"].values():
+            assert answer["resolution"] and answer["suggestions"] and answer["message"]

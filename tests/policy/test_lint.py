@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pytest
+
+from ahp.policy import lint, show
+
+from .conftest import Load
+from .test_check import DESIGN, SEED
+
+
+def advice(load: Load, text: str) -> list[str]:
+    return [str(problem) for problem in lint.advise(load(text))]
+
+
+def test_the_core_pack_needs_no_advice(load: Load) -> None:
+    assert advice(load, "extends: [core]") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("mode: observe", "hooks.yaml:1:7: `mode: observe` logs every signal and enforces none"),
+        ("rules: {a: {at: pre-issue-close, prompt: issue.title == 'x'}}",
+         "`prompt` is unusual at pre-issue-close; the protocol has block there"),
+        ("rules: {a: {at: pre-tool-use, prompt: tool.name == 'shell'}}",
+         "`prompt` is unusual at pre-tool-use; the protocol has block or control there"),
+        ("rules: {a: {at: pre-push, block: push.is_force, enabled: false}}", "`a` is not enabled"),
+        ("rules: {a: {at: pre-push, block: push.is_force, on_missing: skip}}", "lets everything pass where its facts"),
+        ("rules: {a: {at: pre-push, block: push.is_force}, b: {at: pre-push, prompt: push.is_force}}",
+         "`b` asks the same as the rule at hooks.yaml:1:9"),
+        ("hooks: {pre-push: [{name: o, rules: [{condition: push.is_force, intensity: allow}]}]}",
+         "`o/1` is `allow` everywhere"),
+        ("rules: {a: {at: pre-issue-submit, prompt: coverage.current < 80}}", "coverage.current"),
+        (SEED, "softening: where `checklist-validator/2` matches, the stronger `checklist-validator/1` is not heard"),
+    ],
+)  # fmt: skip
+def test_what_is_seldom_meant_is_advice(load: Load, text: str, said: str) -> None:
+    assert any(said in line for line in advice(load, text)), advice(load, text)
+
+
+def test_the_merged_policy_names_the_layer_of_each_part(load: Load) -> None:
+    policy = load(
+        DESIGN + "hooks: {pre-push: [{name: o, rules: [{condition: push.is_force, intensity: {production: block,"
+        " default: prompt}, locked: true, id: x}, {condition: push.is_force and push.is_new, intensity: block}]}]}",
+        "",
+        "rules: {lint-clean: {on_missing: block, when: push.is_new, enabled: true}, old: {at: pre-push, shadow: true,"
+        " block: push.is_tag, enabled: false}}".replace(", when: push.is_new", ""),
+    )
+    waiver = {"rule": "protect-main", "subject": "FEAT-1", "expires": "2026-12-01"}
+    described = show.describe(policy, [waiver])
+    assert described["files"] == ["pack core", "hooks.yaml", "local.yaml"]
+    assert described["limits"]["max_lines"]["layer"] == "pack core"
+    text = "\n".join(show.lines(described))
+    for line in (
+        "limits.protected: ['main']  [project]",
+        "  change-size: prompt  [pack core, changed by project]",
+        "  lint-clean: prompt  [project, changed by local]",
+        "  old: block  [local]  (shadow, not enabled)",
+        "  o/x: production: block, default: prompt  [project]  (locked)",
+        "      refines o/x: its condition includes that rule's",
+        "      waived for FEAT-1 until 2026-12-01",
+        "      each l in diff.added",
+        "facts.lint: {'run': ['ruff'",
+    ):
+        assert line in text, text
+
+
+def test_softenings_and_filters_are_shown(load: Load) -> None:
+    text = "\n".join(
+        show.lines(show.describe(load(SEED.replace("    oracles", "    when: issue.id != ''\n    oracles"))))
+    )
+    assert "      softened by checklist-validator/2" in text
+    assert "      when issue.id != ''" in text
+    assert show.lines(show.describe(load(""))) == ["# no policy file"]
