@@ -37,6 +37,8 @@ class Candidate:
         self.refused = ""
         self.modifications: list[dict[str, object]] = []
         self.standing: Standing | None = None
+        if not self.undecided:
+            facts.also(wording.named(rule))
         self.own = self.intensity = self._own()
 
     @property

@@ -2,6 +2,7 @@
 
 from ahp.conditions.evaluate import MISSING
 from ahp.facts import registry
+from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +36,19 @@ class Facts:
         costly = self.program.costly
         reads = {name: fields for name, fields in self.program.reads.items() if name in costly}
         self._gather(reads, {**self.program.settings, "trusted": trust.checker(self.event)})
+
+    def also(self, paths: "frozenset[str]") -> None:
+        """Gathers what only a message names, once a rule has matched; commands are not run for a sentence."""
+        reads: dict[str, list[str]] = {}
+        for path in paths:
+            namespace, _, field = path.partition(".")
+            if path not in self.values and path not in self.missing and namespace in registry.NAMESPACES:
+                reads.setdefault(namespace, []).append(field)
+        for namespace, fields in reads.items():
+            try:
+                self._gather({namespace: fields}, self.program.settings)
+            except AhpError as error:  # the sentence says "(unknown)"; the rule has matched without it
+                self.missing.update({f"{namespace}.{field}": (str(error), "") for field in fields})
 
     def _gather(self, reads: dict[str, list[str]], settings: "dict[str, Any]") -> None:
         values, missing = registry.gather(reads, self.event, settings)

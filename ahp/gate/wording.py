@@ -32,6 +32,16 @@ def message(rule: "Mapping[str, object]", values: "Mapping[str, object]", hit: "
     return trim(one_line(condition) + (f" ({', '.join(shown[:_NAMED])})" if shown else ""), 1000)
 
 
+def named(rule: "Mapping[str, object]") -> frozenset[str]:
+    """The facts that a rule's sentences name, whether its condition reads them or not."""
+    texts = [rule["message"], *_texts(rule["resolution"]), *_texts(rule["suggestions"])]
+    return frozenset(path for text in texts if isinstance(text, str) for path in _PLACEHOLDER.findall(text))
+
+
+def _texts(entries: object) -> list[object]:
+    return [e.get("description") if isinstance(e, dict) else e for e in entries] if isinstance(entries, list) else []
+
+
 def undecided(reason: str, command: str, path: str) -> str:
     """The sentence of a rule that could not be decided: which fact was missing, and what makes it."""
     text = f"cannot tell: {path} is missing" + (f" ({one_line(reason)})" if reason else "")
