@@ -13,9 +13,6 @@ STAGES = ("draft", "doing", "review", "done")
 """The life of an issue in order; Monoco writes it as `stage`, the record documents as `status`."""
 
 TYPES = {"EPIC": "epic", "FEAT": "feature", "CHORE": "chore", "FIX": "fix", "ARCH": "arch"}
-COVERAGE_FLOORS = {"low": 0.0, "medium": 70.0, "high": 85.0, "critical": 90.0}
-"""Percent of coverage that Monoco's criticality policy declares and never enforces (0.4.2)."""
-
 _DEFAULT_STAGE = {"open": "draft", "closed": "done", "archived": "done", "backlog": "freezed"}
 
 
@@ -50,11 +47,6 @@ class Ticket:
     def is_done(self) -> bool:
         """Whether what depends on it may start: closed or archived (Monoco), done (record documents)."""
         return self.status in ("closed", "archived", "done")
-
-    @property
-    def coverage_floor(self) -> float:
-        """Percent of coverage that its criticality asks for; Monoco takes medium where none is written."""
-        return COVERAGE_FLOORS.get(self.criticality or "medium", COVERAGE_FLOORS["medium"])
 
 
 def read(path: str, data: bytes) -> Ticket:

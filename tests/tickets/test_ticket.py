@@ -123,14 +123,9 @@ def test_status_and_stage_of_either_layout_give_one_phase(
     )
 
 
-def test_the_type_follows_the_prefix_and_the_floor_the_criticality() -> None:
+def test_the_type_follows_the_prefix_where_none_is_written() -> None:
     assert read("x.md", b"---\nid: FEAT-1\n---\n").type == "feature"
     assert read("x.md", b"---\nid: LAB-1\n---\n").type == "lab"
-    assert read("x.md", b"---\nid: LAB-1\n---\n").coverage_floor == 70
-    floors = [
-        read("x.md", f"---\nid: A-1\ncriticality: {c}\n---\n".encode()) for c in ("Low", "high", "critical", "odd")
-    ]
-    assert [ticket.coverage_floor for ticket in floors] == [0, 85, 90, 70]
 
 
 def test_crlf_a_bom_and_a_megabyte_change_no_fact() -> None:
