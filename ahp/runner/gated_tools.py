@@ -68,7 +68,7 @@ class GatedTools:
         """The arguments that may run, or the refusal. Rewritten arguments are validated and judged again."""
         self._toolbox.validate(tool, args)
         for _ in range(_ROUNDS):
-            verdict = self._desk.ask("pre-tool-use", tool={"name": tool.name, "input": args})
+            verdict = self._desk.ask("pre-tool-use", tool={"name": tool.name, "kind": tool.kind, "input": args})
             if verdict.denied:
                 self._desk.blocked(verdict, tool.name)
                 return Outcome("blocked", f"{tool.name} did not run: the gate refused it.")
@@ -112,8 +112,8 @@ class GatedTools:
             outcome = Outcome("E_TOOL", f"E_TOOL: {error}")
         except Exception as error:  # noqa: BLE001  # a tool is outside code: its bug is a result, not the run's end
             outcome = Outcome("E_TOOL", f"E_TOOL: {type(error).__name__}: {one_line(error, 500)}")
-        tool_facts = {"name": tool.name, "input": args, "output": outcome.text, "code": outcome.code}
-        self._desk.ask("post-tool-use", tool=tool_facts)
+        called = {"name": tool.name, "kind": tool.kind, "input": args, "output": outcome.text, "code": outcome.code}
+        self._desk.ask("post-tool-use", tool=called)
         return self._counted(call, outcome)
 
     def _counted(self, call: ToolCall, outcome: Outcome) -> Outcome:

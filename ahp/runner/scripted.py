@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from ahp.facts.tool import NAMES
 from ahp.protocol import signals
 from ahp.protocol.levels import DECISION_OF, strongest
 from ahp.protocol.signals import Signal
@@ -91,7 +92,12 @@ class AnyArgs(BaseModel):
 
 
 def scripted_tool(
-    name: str, results: Sequence[str | BaseException], *, description: str = "", writes: bool = False
+    name: str,
+    results: Sequence[str | BaseException],
+    *,
+    description: str = "",
+    writes: bool = False,
+    kind: str = "other",
 ) -> FunctionTool:
     """A tool that gives its results in turn, the last one again and again; an exception is raised."""
     left = list(results)
@@ -102,7 +108,7 @@ def scripted_tool(
             raise result
         return result
 
-    return FunctionTool(name, description or f"the scripted tool {name}", AnyArgs, run, writes=writes)
+    return FunctionTool(name, description or f"the scripted tool {name}", AnyArgs, run, writes=writes, kind=kind)
 
 
 @dataclass
@@ -189,6 +195,7 @@ class _ToolEntry(BaseModel):
     name: str = Field(min_length=1, max_length=64)
     description: str = ""
     writes: bool = False
+    kind: str = Field(default="other", pattern=rf"^({'|'.join(NAMES)})$")
     results: list[str] = Field(min_length=1)
 
 
@@ -215,7 +222,7 @@ class Script(BaseModel):
     def toolbox(self) -> list[Tool]:
         """The tools of this script."""
         return [
-            scripted_tool(tool.name, tool.results, description=tool.description, writes=tool.writes)
+            scripted_tool(tool.name, tool.results, description=tool.description, writes=tool.writes, kind=tool.kind)
             for tool in self.tools
         ]
 

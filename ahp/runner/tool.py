@@ -6,9 +6,12 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
 
+from ahp.facts.tool import NAMES
 from ahp.protocol.text import one_line
 from ahp.runner.intake import sentences
 from ahp.system.errors import AhpError
+
+WRITING = ("write", "edit", "patch")  # kinds whose paths are written
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,11 @@ class Tool(Protocol):
     @property
     def description(self) -> str:
         """One line for the system prompt."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """What a policy calls it: one of `ahp.facts.tool.NAMES`, such as shell, write, edit, read, other."""
         ...
 
     @property
@@ -62,6 +70,7 @@ class FunctionTool:
     function: Callable[[Any, ToolContext], str]
     writes: bool = False
     timeout_s: float | None = None
+    kind: str = "other"
 
     def run(self, args: Any, context: ToolContext) -> str:
         """What the function returns."""
@@ -77,13 +86,15 @@ class InvalidCall(AhpError):
 
 
 class Toolbox:
-    """The tools of a run by name. Raises ValueError for a name used twice."""
+    """The tools of a run by name. Raises ValueError for a name used twice or an unknown kind."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self.tools: dict[str, Tool] = {}
         for tool in tools:
             if tool.name in self.tools:
                 raise ValueError(f"two tools are called {tool.name}")
+            if tool.kind not in NAMES:
+                raise ValueError(f"{tool.name} is of the unknown kind {tool.kind!r}; one of {', '.join(NAMES)}")
             self.tools[tool.name] = tool
 
     def find(self, name: str) -> Tool:

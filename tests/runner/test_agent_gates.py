@@ -355,6 +355,6 @@ def test_what_was_tried_is_told_to_the_gate_with_its_result() -> None:
     gate = ScriptedGate()
     Scene([call(size=2), call(size=200), "answer"], tools=[Recorder().tool], gate=gate)
     assert [(trigger, tool) for trigger, tool, _ in gate.asked] == [
-        (PRE, {"name": "look", "input": {"size": 2}}),
-        ("post-tool-use", {"name": "look", "input": {"size": 2}, "output": "size 2", "code": "ok"}),
+        (PRE, {"name": "look", "kind": "other", "input": {"size": 2}}),
+        ("post-tool-use", {"name": "look", "kind": "other", "input": {"size": 2}, "output": "size 2", "code": "ok"}),
     ]

@@ -40,3 +40,8 @@ def test_unknown_tools_and_wrong_arguments_are_said() -> None:
 def test_two_tools_of_one_name_are_a_mistake() -> None:
     with pytest.raises(ValueError, match="two tools"):
         Toolbox([TOOL, TOOL])
+
+
+def test_a_kind_is_one_that_policies_know() -> None:
+    with pytest.raises(ValueError, match="unknown kind 'magic'"):
+        Toolbox([FunctionTool("t", "", Args, lambda args, context: "", kind="magic")])

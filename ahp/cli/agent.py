@@ -1,0 +1,142 @@
+"""`ahp agent`: run the embedded agent, and look at what it did."""
+
+import os
+import sys
+import time
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from ahp.protocol.text import one_line
+from ahp.system import jsontext
+
+if TYPE_CHECKING:
+    from ahp.runner.events import Event
+
+_FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+_RUN = click.argument("run_id", metavar="[RUN]", default="")
+_LONGEST_WAIT = 2.0
+
+
+@click.group()
+def command() -> None:
+    """The embedded agent: a task becomes a plan, and every step passes the gate."""
+
+
+@command.command()
+@click.argument("task", required=False)
+@click.option("--script", metavar="FILE", required=True, help="Answers and tools of a scripted model, YAML or JSON.")
+@click.option("--issue", metavar="ID", help="The issue that it is about; its gates are asked.")
+@click.option("--plan/--no-plan", default=None, help="Plan first, or not; default: as .ahp/agent.yaml says.")
+@click.option("--live", is_flag=True, help="Tell what happens while it happens, on standard error.")
+@_FORMAT
+def run(task: str | None, script: str, issue: str | None, plan: bool | None, live: bool, form: str) -> int:
+    """Carry out TASK (or the task in the script). Exit code 0: done; 1: not done; 2: the gate could not judge."""
+    from ahp.runner import runs
+    from ahp.runner.agent import Agent
+    from ahp.runner.config import load_config
+    from ahp.runner.events import EventLog
+    from ahp.runner.gate_adapter import RepositoryGate
+    from ahp.runner.scripted import load_script
+
+    root = os.getcwd()
+    given = load_script(script)
+    task = task or given.task
+    if not task:
+        raise click.UsageError("what is the task? ahp agent run TASK --script FILE")
+    config = load_config(root)
+    if plan is not None:
+        config = config.model_copy(update={"enable_planning": plan})
+    run_id = runs.new_id()
+    events = EventLog(runs.events_path(root, run_id), (_tell,) if live else ())
+    gate = RepositoryGate(root, session=run_id)
+    try:
+        turn = Agent(
+            given.model(), given.toolbox(), gate=gate, config=config, root=root, issue=issue, events=events
+        ).run(task)
+    finally:
+        events.close()
+    if form == "json":
+        figures = {"requests": turn.requests, "tokens": turn.tokens, "usd": turn.usd}
+        shown = {"run": run_id, "answer": turn.answer, "stop_reason": turn.stop_reason, "notes": turn.notes, **figures}
+        click.echo(jsontext.encode(shown))
+    else:
+        _print(turn.answer, turn.stop_reason, turn.notes, run_id)
+    return 2 if turn.stop_reason == "GATE_ERROR" else int(turn.stop_reason != "DONE")
+
+
+@command.command("list")
+@_FORMAT
+def list_(form: str) -> int:
+    """Every run, oldest first: id, how it ended, task."""
+    from ahp.runner import runs
+
+    root = os.getcwd()
+    found = [runs.summary(root, run_id) for run_id in runs.ids(root)]
+    if form == "json":
+        click.echo(jsontext.encode([vars(one) for one in found]))
+        return 0
+    for one in found:
+        click.echo(f"{one.id}  {one.stop_reason or 'unfinished':<20}  {one_line(one.task, 80)}")
+    return 0
+
+
+@command.command()
+@_RUN
+@_FORMAT
+def show(run_id: str, form: str) -> int:
+    """What happened in RUN, the beginning of an id; without one, in the last run."""
+    from ahp.runner import live
+
+    for event in _events(run_id):
+        said = jsontext.encode(event) if form == "json" else live.line(event)
+        if said is not None:
+            click.echo(said)
+        if form == "text" and event["event"] == "run_end" and event["answer"]:
+            click.echo(live.text(event["answer"]))
+    return 0
+
+
+@command.command()
+@_RUN
+@click.option("--speed", type=click.FloatRange(min=0), default=1.0, help="Times as fast; 0: at once.")
+def replay(run_id: str, speed: float) -> int:
+    """Tell RUN again as it happened, at most two seconds between two events."""
+    from ahp.system import clock
+
+    former: float | None = None
+    for event in _events(run_id):
+        at = clock.parse_iso(event["at"])
+        if speed and former is not None:
+            time.sleep(min(max(at - former, 0.0) / speed, _LONGEST_WAIT))
+        former = at
+        _tell(event, sys.stdout)
+    return 0
+
+
+def _events(run_id: str) -> "list[Event]":
+    from ahp.runner import runs
+    from ahp.runner.events import read_events
+
+    root = os.getcwd()
+    return read_events(runs.events_path(root, runs.find(root, run_id)))
+
+
+def _tell(event: "Event", stream: "IO[str] | None" = None) -> None:
+    from ahp.runner import live
+
+    said = live.line(event)
+    if said is not None:
+        click.echo(said, file=stream or sys.stderr)
+
+
+def _print(answer: str, stop_reason: str, notes: list[str], run_id: str) -> None:
+    from ahp.runner import live
+
+    if stop_reason == "DONE":
+        click.echo(live.text(answer))
+    else:
+        click.echo(f"ahp: not done ({stop_reason}): {live.text(answer)}", err=True)
+        click.echo(f"  what happened: ahp agent show {run_id}", err=True)
+    for note in notes:
+        click.echo(live.text(note), err=True)
