@@ -14,6 +14,7 @@ RAW = ("--raw", "--numstat", "-z", "-M", "--no-abbrev", "--no-ext-diff", "--no-t
 _PREFIX = ("--src-prefix=a/", "--dst-prefix=b/")
 PATCH = ("-p", "-U0", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", *_PREFIX)
 _FILE_LIMIT = 64 << 20
+_LINK = 0o120000
 
 
 class View:
@@ -125,14 +126,22 @@ class WorkTreeView(View):
         # `diff`, not `diff-index`: it looks into files whose time stamp alone changed, without writing the index.
         known = changes.parse(self.repo.run("diff", *RAW, "--no-relative", self._base, "--"))
         for path in self._untracked():
-            data = self.read(path)
-            if data is None:
-                continue
-            entry = changes.FileChange(path, "A", 0, 0o100644, "0" * 40, "0" * 40)
-            if b"\0" not in data[:8000]:
-                entry.insertions, entry.deletions = data.count(b"\n") + (not data.endswith(b"\n") and bool(data)), 0
-            known.entries.append(entry)
+            entry = self._new_file(path)
+            if entry is not None:
+                known.entries.append(entry)
         return changes.Change(known.entries)
+
+    def _new_file(self, path: str) -> changes.FileChange | None:
+        """The entry of an untracked file as `git add` would take it; None for a pipe, or when it is gone."""
+        mode = _git_mode(self._place(path))
+        if not mode:
+            return None
+        entry = changes.FileChange(path, "A", 0, mode, "0" * 40, "0" * 40)
+        # Past the limit its lines are not counted: a rule about large files is to speak, not the limit.
+        data = self.read(path) if (self.size(path) or 0) <= _FILE_LIMIT else None
+        if data is not None and b"\0" not in data[:8000]:
+            entry.insertions, entry.deletions = data.count(b"\n") + (not data.endswith(b"\n") and bool(data)), 0
+        return entry
 
     def _untracked(self) -> list[str]:
         return _names(self.repo.run("ls-files", "-z", "--others", "--exclude-standard"))
@@ -146,14 +155,20 @@ class WorkTreeView(View):
         parts = path.split("/")
         if path.startswith("/") or ".." in parts:
             raise AhpError(f"{path} lies outside the repository")
-        return files.read(f"{self.repo.root}/{path}", _FILE_LIMIT)
+        place = self._place(path)
+        if _git_mode(place) == _LINK:  # git keeps where it points, and never follows it out of the repository
+            return posix.readlink(place.encode("utf-8", "surrogateescape"))
+        return files.read(place, _FILE_LIMIT)
 
     def size(self, path: str) -> int | None:
         # Without reading it: a rule about large files must not stumble over the first one.
         try:
-            return posix.lstat(f"{self.repo.root}/{path}").st_size
+            return posix.lstat(self._place(path)).st_size
         except OSError:
             return None
+
+    def _place(self, path: str) -> str:
+        return f"{self.repo.root}/{path}"
 
     def diff(self) -> bytes:
         parts = [self.repo.run("diff", *PATCH, "--no-relative", self._base, "--")]
@@ -199,6 +214,18 @@ class CommitView(RangeView):
         if full is None:
             raise GitError(f"no commit {commit}")
         super().__init__(repo, repo.commit_id(f"{full}^1") or repo.empty_tree(), full)
+
+
+def _git_mode(place: str) -> int:
+    """The mode git gives a file: of a link, a program or another file; 0 for what git does not keep."""
+    try:
+        mode = posix.lstat(place).st_mode
+    except (OSError, ValueError):
+        return 0
+    kind = mode & 0o170000
+    if kind == _LINK:
+        return _LINK
+    return (0o100755 if mode & 0o100 else 0o100644) if kind == 0o100000 else 0
 
 
 def _names(data: bytes) -> list[str]:

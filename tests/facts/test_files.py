@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -78,6 +79,28 @@ def test_the_work_tree_counts_what_is_not_stored_yet(repo: Any, make_event: Any,
     assert (by_path["a.txt"]["lines"], by_path["a.txt"]["bytes"]) == (3, 5)
     assert (by_path["fresh.txt"]["lines"], by_path["fresh.txt"]["bytes"]) == (1, 50)
     assert facts["files.largest_bytes"] == 50
+
+
+def test_links_pipes_and_huge_files_in_the_work_tree(
+    repo: Any, make_event: Any, gather: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ahp.system.view._FILE_LIMIT", 100)
+    (tmp_path / "secret").write_text("outside\n" * 9)
+    (repo.root / "to folder").symlink_to(tmp_path)
+    (repo.root / "to secret").symlink_to(tmp_path / "secret")
+    (repo.root / "dangling").symlink_to("nowhere")
+    os.mkfifo(repo.root / "pipe")
+    repo.write("huge", "x\n" * 100)
+    repo.write("tool.sh", "#!/bin/sh\n", mode=0o755)
+    event = make_event("pre-issue-submit")
+    event.view = WorkTreeView(event.repo)
+    facts = gather(event, "files.added", "files.binary", "files.changes", "files.largest_bytes")
+    assert facts["files.added"] == ["dangling", "huge", "to folder", "to secret", "tool.sh"]
+    assert facts["files.largest_bytes"] == 200 and facts["files.binary"] == ["huge"]
+    assert {record["lines"] for record in facts["files.changes"] if record["path"] != "huge"} == {1}
+    assert event.view.read("to secret") == bytes(tmp_path / "secret")
+    modes = [entry.new_mode for entry in event.view.change().entries]
+    assert modes == [0o120000, 0o100644, 0o120000, 0o120000, 0o100755]
 
 
 def test_a_file_that_vanishes_meanwhile_has_no_size(repo: Any, make_event: Any) -> None:
