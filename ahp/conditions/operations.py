@@ -98,7 +98,7 @@ LOOPS = ("any", "all", "count", "sum")
 
 
 def kleene(questions: list[Any], decisive: bool) -> bool:
-    """`and` (decisive: False) or `or` (True): the decisive value wins in any order, else a doubt, else the other value."""
+    """`and` (decisive: False) or `or` (True): the decisive value wins in any order, then a doubt, then the other."""
     doubt: Undecided | None = None
     for question in questions:
         try:
