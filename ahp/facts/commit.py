@@ -31,6 +31,8 @@ SCHEMA = {
 
 _TEXT_FIELDS = ("subject", "body", "message", "type", "scope", "is_breaking", "trailers")
 _HEAD_LIMIT = 1 << 16
+# Without what a person's configuration would add to a log.
+_PLAIN = ("--no-show-signature", "--encoding=UTF-8", "--no-color")
 _COMMENT = ("core.commentchar", "core.commentstring")
 
 
@@ -113,6 +115,6 @@ def _is_merging(repository: "Repository") -> bool:
 
 def _made(repository: "Repository", commit: str) -> "tuple[str, str, bool]":
     """(message, author, is_merge) of a commit that exists."""
-    log = repository.run("log", "-1", "-z", "--no-show-signature", "--format=%P%x00%an <%ae>%x00%B", commit, "--")
+    log = repository.run("log", "-1", "-z", *_PLAIN, "--format=%P%x00%an <%ae>%x00%B", commit, "--")
     parents, author, text = log.decode("utf-8", "surrogateescape").split("\0")[:3]
     return text.rstrip("\n") + "\n" if text.strip() else "", author, " " in parents

@@ -25,6 +25,8 @@ SCHEMA = {
     "subjects": {"type": "list[str]", "doc": "first lines of those commits' messages, newest first"},
 }
 
+# Without what a person's configuration would add to a log.
+_PLAIN = ("--no-show-signature", "--encoding=UTF-8", "--no-color")
 _TAGS = "refs/tags/"
 _BRANCHES = "refs/heads/"
 
@@ -88,7 +90,7 @@ def outgoing_count(repository: "Repository", push: "PushRef", remote: str) -> ob
 
 def _subjects(repository: "Repository", revisions: "list[str]") -> object:
     try:
-        log = repository.run("log", "-z", "--format=%s", *revisions, "--")
+        log = repository.run("log", *_PLAIN, "-z", "--format=%s", *revisions, "--")
     except GitError as error:
         return _unknown(error)
     return log.decode("utf-8", "surrogateescape").split("\0")[:-1]

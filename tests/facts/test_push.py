@@ -44,6 +44,14 @@ def test_new_commits_on_a_known_branch(remote: Any, make_event: Any, gather: Any
     }
 
 
+def test_a_persons_log_configuration_adds_nothing(remote: Any, make_event: Any, gather: Any) -> None:
+    remote.git("config", "log.showSignature", "true")
+    remote.git("config", "i18n.logOutputEncoding", "ISO-8859-1")
+    remote.git("config", "color.ui", "always")
+    old, new = remote.head(), remote.commit("ümläut")
+    assert gather(pushing(make_event, new, old), "push.subjects") == {"push.subjects": ["ümläut"]}
+
+
 def test_a_new_branch_brings_only_what_the_remote_lacks(remote: Any, make_event: Any, gather: Any) -> None:
     remote.git("checkout", "-qb", "feature")
     new = remote.commit("second")
