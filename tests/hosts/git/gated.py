@@ -1,0 +1,99 @@
+"""A repository with the shims installed, and what its hooks said."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ahp.hosts.git import install as installing
+from ahp.policy import compile as compiling
+from ahp.system import git
+from tests.conftest import Repo
+
+
+class Said(NamedTuple):
+    """How a command ended and what it printed on both streams."""
+
+    code: int
+    text: str
+
+
+class Gated(Repo):
+    """`Repo` with the gate in place. `.ahp/` is ignored, so that a test commits only what it is about."""
+
+    @property
+    def folder(self) -> Path:
+        """The ahp folder of the repository."""
+        return self.root / ".git" / "ahp"
+
+    def repository(self) -> git.Repository:
+        return git.discover(str(self.root), dict(os.environ))
+
+    def policy(self, text: str) -> None:
+        """Puts the policy in place, compiled: the hooks of the test start warm."""
+        self.write(".ahp/hooks.yaml", text)
+        self.warm()
+
+    def warm(self) -> None:
+        compiling.program(str(self.root), str(self.folder), "pre-commit", str(self.user_policy))
+
+    @property
+    def user_policy(self) -> Path:
+        return self.root.parent / "user" / "hooks.yaml"
+
+    def say(
+        self, *arguments: str | bytes, env: Mapping[str, str] | None = None, at: str = "", stdin: bytes = b""
+    ) -> Said:
+        """What `git arguments` said, run in the folder `at` of the repository."""
+        done = Repo(self.root / at).run("git", *arguments, env=env, stdin=stdin)
+        return Said(done.returncode, os.fsdecode(done.stdout + done.stderr))
+
+    def log(self, kind: str = "") -> list[dict[str, Any]]:
+        """The records of the log, of one kind or all."""
+        path = self.folder / "signals.jsonl"
+        records = [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
+        return [record for record in records if not kind or record["kind"] == kind]
+
+    def judged(self) -> list[tuple[str, str]]:
+        """(hook, decision) of every evaluation and signal in the log."""
+        return [(r["hook"], r["decision"]) for r in self.log() if r["kind"] in ("verdict", "signal")]
+
+
+def make(root: Path) -> Gated:
+    """A repository on `main` with one commit and the gate installed, but without a policy."""
+    root.mkdir(parents=True)
+    made = Gated(root)
+    made.git("init", "--quiet")
+    made.commit("first", **{"README": "text\n"})
+    (root / ".git" / "info").mkdir(exist_ok=True)
+    (root / ".git" / "info" / "exclude").write_text("/.ahp/\n")
+    installing.install(made.repository(), str(made.user_policy))
+    return made
+
+
+def copy(of: Gated, root: Path) -> Gated:
+    """`of` at another place: what was baked for the one is baked for the other."""
+    shutil.copytree(of.root, root, symlinks=True)
+    made = Gated(root)
+    for hook in (*installing.HOOKS, "../ahp/install.json"):
+        path = root / ".git" / "hooks" / hook
+        path.write_bytes(path.read_bytes().replace(bytes(of.root.parent), bytes(root.parent)))
+    return made
+
+
+def count_starts(gated: Gated, tmp: Path) -> Path:
+    """Puts a wrapper in the interpreter's place; the file it returns gets a line for each start of Python."""
+    starts, wrapper = tmp / "starts", tmp / "python"
+    for hook in installing.HOOKS:
+        path = gated.root / ".git" / "hooks" / hook
+        lines = path.read_text().splitlines(keepends=True)
+        (real,) = [line.removeprefix("python=").rstrip("\n") for line in lines if line.startswith("python=")]
+        wrapper.write_text(f'#!/bin/sh\necho "$4 $5" >>{starts}\nexec {real} "$@"\n')
+        wrapper.chmod(0o755)
+        path.write_text("".join([f"python={wrapper}\n" if line.startswith("python=") else line for line in lines]))
+    starts.write_text("")
+    return starts

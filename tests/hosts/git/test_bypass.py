@@ -1,0 +1,123 @@
+"""Commits that no hook judged are noticed (design §9)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.hosts.git.conftest import Ask
+from tests.hosts.git.gated import Gated
+
+QUIET = "version: 1\nrules:\n  many: {at: [pre-commit, pre-merge-commit], block: files.changed_count > 100}\n"
+NOTICE = "ahp: no pre-commit hook judged this commit; it is logged, and CI judges it again\n"
+UNJUDGED = "no pre-commit hook judged this commit"
+
+
+@pytest.fixture
+def quiet(gated: Gated) -> Gated:
+    gated.policy(QUIET)
+    return gated
+
+
+def test_no_verify_is_noticed_with_the_commit_and_its_change(quiet: Gated) -> None:
+    quiet.write("a.txt")
+    quiet.add()
+    assert quiet.say("commit", "-q", "-m", "x", "--no-verify") == (0, NOTICE)
+    (record,) = quiet.log("bypass")
+    assert (record["commit"], record["reason"], record["hook"]) == (quiet.head(), UNJUDGED, "post-commit")
+    assert record["change"].startswith("change1:")
+    assert (record["subject"], record["host"]) == ("main", "git")
+
+
+def test_a_cherry_pick_is_logged_quietly(quiet: Gated) -> None:
+    quiet.git("checkout", "-q", "-b", "side")
+    picked = quiet.commit("side", "--no-verify", **{"b.txt": "1\n"})
+    quiet.git("checkout", "-q", "main")
+    quiet.commit("moved", **{"c.txt": "1\n"})
+    known = len(quiet.log("bypass"))
+    said = quiet.say("cherry-pick", picked)
+    assert said.code == 0
+    assert "ahp:" not in said.text
+    assert [record["commit"] for record in quiet.log("bypass")[known:]] == [quiet.head()]
+
+
+def test_a_commit_whose_content_was_judged_on_another_branch_is_no_bypass(quiet: Gated) -> None:
+    quiet.git("checkout", "-q", "-b", "side")
+    picked = quiet.commit("side", **{"b.txt": "1\n"})
+    quiet.git("checkout", "-q", "main")
+    quiet.commit("moved", **{"c.txt": "1\n"})
+    assert quiet.say("cherry-pick", picked).code == 0
+    assert quiet.log("bypass") == []
+
+
+def test_what_was_refused_and_then_forced_is_a_bypass(quiet: Gated) -> None:
+    quiet.policy(QUIET.replace("> 100", "> 0"))
+    quiet.write("a.txt")
+    quiet.add()
+    assert quiet.say("commit", "-m", "x").code == 1
+    assert quiet.say("commit", "-q", "-m", "x", "--no-verify") == (0, NOTICE)
+    assert len(quiet.log("bypass")) == 1
+
+
+def test_content_that_changed_after_it_was_judged_is_noticed(quiet: Gated) -> None:
+    # prepare-commit-msg runs between the judging and the commit, and may stage something.
+    quiet.policy(QUIET + "  after: {at: post-commit, aid: files.changed_count > 100}\n")
+    hook = quiet.write(".git/hooks/prepare-commit-msg", "#!/bin/sh\necho late >late.txt\ngit add late.txt\n", 0o755)
+    assert hook.exists()
+    quiet.write("a.txt")
+    quiet.add()
+    said = quiet.say("commit", "-q", "-m", "x")
+    if "late.txt" in quiet.git("show", "--name-only", "--format=", "HEAD"):
+        assert said.text == "ahp: what was judged is not what was committed; it is logged, and CI judges it again\n"
+        assert [r["reason"] for r in quiet.log("bypass")] == ["what was judged is not what was committed"]
+    else:  # this git commits the tree it showed to pre-commit
+        assert quiet.log("bypass") == []
+
+
+def test_without_rules_for_commits_nothing_could_be_gone_round(gated: Gated) -> None:
+    gated.policy("version: 1\nrules:\n  many: {at: pre-push, block: files.changed_count > 100}\n")
+    gated.write("a.txt")
+    gated.add()
+    assert gated.say("commit", "-q", "-m", "x", "--no-verify") == (0, "")
+    assert gated.log("bypass") == []
+
+
+def test_a_commit_made_by_plumbing_is_noticed_at_the_push(quiet: Gated) -> None:
+    tree = quiet.git("mktree", stdin=b"")
+    made = quiet.git("commit-tree", tree, "-p", "HEAD", "-m", "plumbing")
+    quiet.git("update-ref", "refs/heads/main", made)
+    assert quiet.log("bypass") == []
+    other = quiet.root.parent / "remote.git"
+    quiet.git("init", "-q", "--bare", str(other))
+    said = quiet.say("push", "-q", str(other), "main")
+    assert said.code == 0
+    # The first commit of the template is older than the gate.
+    assert "2 of the pushed commits passed no pre-commit hook; that is logged, and CI judges them" in said.text
+    assert made in [record["commit"] for record in quiet.log("bypass")]
+    assert quiet.say("push", "-q", str(other), "main:again") == (0, "")
+    assert len(quiet.log("bypass")) == 2
+
+
+def test_a_log_that_cannot_be_written_is_said_and_refuses_nothing(quiet: Gated, ask: Ask) -> None:
+    quiet.commit("x", "--no-verify", **{"a.txt": "1\n"})
+    quiet.git("commit", "-q", "--allow-empty", "--no-verify", "-m", "y")
+    quiet.git("-c", "core.hooksPath=/dev/null", "commit", "-q", "--allow-empty", "-m", "z")
+    quiet.write("c.txt")
+    quiet.add()
+    quiet.git("-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "silent")
+    (quiet.folder / "signals.lock").unlink(missing_ok=True)
+    (quiet.folder / "signals.lock").mkdir()
+    code, said = ask("post-commit")
+    assert code == 0
+    assert "signals" in said
+    assert NOTICE.strip() in said
+
+
+def test_a_rebase_is_logged_quietly(quiet: Gated) -> None:
+    quiet.git("checkout", "-q", "-b", "side")
+    quiet.commit("side", "--no-verify", **{"b.txt": "1\n"})
+    quiet.git("checkout", "-q", "main")
+    quiet.commit("moved", **{"c.txt": "1\n"})
+    quiet.git("checkout", "-q", "side")
+    said = quiet.say("rebase", "-q", "main")
+    assert said == (0, "")
+    assert quiet.log("bypass")[-1]["commit"] == quiet.head()

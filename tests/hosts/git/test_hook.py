@@ -1,0 +1,332 @@
+"""Real git commands through the installed shims (issue: git; design §9)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ahp.hosts.git import install as installing
+from tests.conftest import Repo
+from tests.hosts.git.conftest import Ask
+from tests.hosts.git.gated import Gated
+
+BAD = """\
+version: 1
+rules:
+  no-bad:
+    at: [pre-commit, pre-merge-commit]
+    each: p in files.changed
+    block: glob(p, '**/bad*')
+    finding: {file: p}
+    message: a bad name
+    fix: [rename it]
+"""
+QUIET = "version: 1\nrules:\n  many: {at: pre-commit, block: files.changed_count > 100}\n"
+MESSAGE = """\
+version: 1
+rules:
+  subject: {at: commit-msg, block: commit.subject.startswith('wip'), message: no wip}
+"""
+
+
+def test_a_commit_that_breaks_a_rule_is_refused_with_reason_place_and_id(gated: Gated) -> None:
+    gated.policy(BAD)
+    head = gated.head()
+    gated.write("bad.txt")
+    gated.add("bad.txt")
+    said = gated.say("commit", "-m", "x")
+    assert said.code == 1
+    assert gated.head() == head
+    (signal,) = gated.log("signal")
+    assert said.text == (
+        f"ahp: commit refused by no-bad ({signal['id'][:8]})\n  a bad name\n  bad.txt\n  - rename it\n"
+        f'  pass once, and say why: ahp respond {signal["id"][:8]} proceed_with_risk --reason "…"\n'
+    )
+    assert (signal["decision"], signal["host"], signal["hook"]) == ("deny", "git", "pre-commit")
+
+
+def test_a_clean_commit_says_nothing_and_is_recorded(gated: Gated) -> None:
+    gated.policy(QUIET)
+    gated.write("a.txt")
+    gated.add()
+    said = gated.say("commit", "-q", "-m", "x")
+    assert said == (0, "")
+    (verdict,) = gated.log("verdict")
+    assert verdict["decision"] == "allow"
+    assert verdict["facts"] == {"files.changed_count": 1}
+
+
+def test_commit_dash_a_judges_what_it_will_commit(gated: Gated) -> None:
+    gated.policy(BAD)
+    gated.commit("tracked", "--no-verify", **{"bad.txt": "1\n"})
+    gated.write("bad.txt", "2\n")
+    assert gated.say("commit", "-a", "-m", "x").code == 1
+    assert gated.log("signal")[-1]["paths"] == ["bad.txt"]
+
+
+def test_a_partial_commit_judges_the_named_paths_only(gated: Gated) -> None:
+    gated.policy(BAD)
+    gated.write("bad.txt")
+    gated.write("good.txt")
+    gated.add()
+    assert gated.say("commit", "-q", "-m", "x", "--", "good.txt") == (0, "")
+    assert gated.git("status", "--porcelain") == "A  bad.txt"
+    assert gated.say("commit", "-m", "x", "bad.txt").code == 1
+
+
+def test_an_amend_is_judged(gated: Gated) -> None:
+    gated.policy(BAD)
+    gated.write("bad.txt")
+    gated.add()
+    assert gated.say("commit", "--amend", "--no-edit").code == 1
+    gated.git("reset", "-q")
+    os.unlink(gated.root / "bad.txt")
+    assert gated.say("commit", "-q", "--amend", "-m", "other words") == (0, "")
+    assert gated.log("bypass") == []
+
+
+def test_an_amend_that_adds_is_no_bypass(gated: Gated) -> None:
+    gated.policy(QUIET)
+    gated.commit("second", **{"a.txt": "1\n"})
+    gated.write("b.txt")
+    gated.add()
+    assert gated.say("commit", "-q", "--amend", "--no-edit") == (0, "")
+    assert gated.log("bypass") == []
+
+
+def test_a_merge_is_judged_by_its_own_hook_and_its_message_too(gated: Gated) -> None:
+    gated.git("checkout", "-q", "-b", "side")
+    gated.commit("side", "--no-verify", **{"bad.txt": "1\n"})
+    gated.git("checkout", "-q", "main")
+    gated.commit("main", "--no-verify", **{"other.txt": "1\n"})
+    gated.policy(BAD)
+    assert gated.say("merge", "--no-edit", "side").code == 1
+    assert [signal["hook"] for signal in gated.log("signal")] == ["pre-merge-commit"]
+    gated.git("merge", "--abort")
+    gated.policy(MESSAGE)
+    assert gated.say("merge", "-m", "wip merge", "side").code == 1
+    assert gated.log("signal")[-1]["hook"] == "commit-msg"
+    gated.git("merge", "--abort")
+    assert gated.say("merge", "-q", "-m", "merge", "side").code == 0
+    assert gated.log("bypass") == []
+
+
+def test_the_facts_of_a_commit_in_a_subfolder_are_of_the_whole_repository(gated: Gated) -> None:
+    gated.policy(BAD)
+    gated.write("deep/er/bad.txt")
+    gated.write("bad.txt")
+    gated.add()
+    assert gated.say("commit", "-m", "x", at="deep/er").code == 1
+    assert gated.log("signal")[-1]["paths"] == ["bad.txt", "deep/er/bad.txt"]
+
+
+def test_linked_worktrees_are_judged_by_their_own_policy_and_share_the_log(gated: Gated, tmp_path: Path) -> None:
+    gated.policy(QUIET)
+    gated.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"))
+    linked = Gated(tmp_path / "linked")
+    linked.write(".ahp/hooks.yaml", BAD)
+    linked.write("bad.txt")
+    linked.add("bad.txt")
+    assert linked.say("commit", "-m", "x").code == 1
+    assert linked.say("commit", "-m", "x", at=".ahp").code == 1
+    signal = gated.log("signal")[-1]
+    assert (signal["subject"], signal["paths"]) == ("other", ["bad.txt"])
+    gated.write("bad.txt")
+    gated.add("bad.txt")
+    assert gated.say("commit", "-q", "-m", "x") == (0, "")
+    assert gated.log("bypass") == []
+
+
+def test_a_submodule_has_a_gate_of_its_own(gated: Gated, tmp_path: Path) -> None:
+    part = Repo(tmp_path / "part")
+    part.root.mkdir()
+    part.git("init", "-q")
+    part.commit("first", **{"a.txt": "1\n"})
+    gated.git("submodule", "--quiet", "add", str(part.root), "sub")
+    gated.policy(BAD)
+    inner = Gated(gated.root / "sub")
+    installing.install(inner.repository(), "")
+    assert "modules/sub" in inner.repository().common_dir
+    inner.write(".ahp/hooks.yaml", BAD)
+    inner.write("bad.txt")
+    inner.add("bad.txt")
+    assert inner.say("commit", "-m", "x").code == 1
+    os.unlink(inner.root / "bad.txt")
+    inner.write("good.txt")
+    inner.git("rm", "-q", "--cached", "bad.txt")
+    inner.add("good.txt")
+    assert inner.say("commit", "-q", "-m", "x").code == 0
+    # The outer repository is judged by its own policy; a moved submodule is one changed path.
+    assert gated.say("commit", "-q", "-a", "-m", "submodule") == (0, "")
+    assert gated.log("verdict")[-1]["decision"] == "allow"
+
+
+def test_hostile_names_are_judged_and_shown_on_one_line(gated: Gated, hostile_names: list[str]) -> None:
+    gated.policy(BAD.replace("glob(p, '**/bad*')", "len(p) > 0"))
+    for name in hostile_names:
+        gated.write(name)
+    gated.add()
+    said = gated.say("commit", "-m", "x")
+    assert said.code == 1
+    signal = gated.log("signal")[-1]
+    assert signal["findings_total"] == len(hostile_names)
+    assert len(signal["paths"]) >= len(hostile_names) - 3  # some look alike without their control characters
+    shown = said.text.encode("utf-8", "surrogateescape").decode("utf-8")
+    for forbidden in ("\x1b", "\x07", "\r", "\t", "\u202e", "\u2028"):
+        assert forbidden not in shown
+    assert [line for line in shown.splitlines() if not line.startswith(("ahp:", "  "))] == []
+
+
+def test_a_quiet_commit_of_hostile_names_is_no_bypass(gated: Gated, hostile_names: list[str]) -> None:
+    gated.policy(QUIET)
+    for name in hostile_names:
+        gated.write(name)
+    gated.add()
+    assert gated.say("commit", "-q", "-m", "x") == (0, "")
+    assert gated.log("bypass") == []
+
+
+def test_unstaged_and_untracked_work_is_never_touched(gated: Gated) -> None:
+    gated.policy(BAD)
+    gated.write("README", "unstaged\n")
+    gated.write("bad untracked", "mine\n")
+    gated.write("a.txt", "staged\n")
+    gated.add("a.txt")
+    gated.write("a.txt", "and more\n")
+    index = gated.git("ls-files", "--stage")
+    status = gated.git("status", "--porcelain")
+    gated.policy(BAD.replace("'**/bad*'", "'a*'"))
+    assert gated.say("commit", "-m", "x").code == 1
+    assert gated.git("status", "--porcelain") == status
+    assert gated.git("ls-files", "--stage") == index
+    gated.policy(BAD)
+    assert gated.say("commit", "-q", "-m", "x") == (0, "")
+    assert gated.git("show", "HEAD:a.txt") == "staged"
+    assert (gated.root / "a.txt").read_text() == "and more\n"
+    assert gated.git("status", "--porcelain") == ' M README\n M a.txt\n?? "bad untracked"'
+    assert gated.git("stash", "list") == ""
+
+
+def test_the_first_commit_of_a_repository_is_judged(gated: Gated) -> None:
+    gated.policy(BAD)
+    gated.git("checkout", "-q", "--orphan", "fresh")
+    gated.write("bad.txt")
+    gated.add()
+    assert gated.say("commit", "-m", "x").code == 1
+    assert gated.log("signal")[-1]["paths"] == ["bad.txt"]
+    gated.git("rm", "-q", "--cached", "bad.txt")
+    assert gated.say("commit", "-q", "-m", "x") == (0, "")
+    assert gated.log("bypass") == []
+
+
+def test_on_a_detached_head_the_subject_is_detached(gated: Gated) -> None:
+    gated.policy(BAD)
+    gated.git("checkout", "-q", "--detach")
+    gated.write("bad.txt")
+    gated.add()
+    assert gated.say("commit", "-m", "x").code == 1
+    assert gated.log("signal")[-1]["subject"] == "detached"
+    gated.git("rm", "-q", "--cached", "bad.txt")
+    gated.write("good.txt")
+    gated.add("good.txt")
+    assert gated.say("commit", "-q", "-m", "x") == (0, "")
+    assert gated.log("bypass") == []
+
+
+def test_a_shallow_clone_is_judged(gated: Gated, tmp_path: Path) -> None:
+    gated.commit("second", "--no-verify", **{"a.txt": "1\n"})
+    gated.git("clone", "-q", "--depth", "1", gated.root.as_uri(), str(tmp_path / "shallow"))
+    shallow = Gated(tmp_path / "shallow")
+    installing.install(shallow.repository(), "")
+    shallow.write(".ahp/hooks.yaml", BAD)
+    shallow.write("bad.txt")
+    shallow.add("bad.txt")
+    assert shallow.say("commit", "-m", "x").code == 1
+    shallow.git("mv", "bad.txt", "good.txt")
+    assert shallow.say("commit", "-q", "-m", "x").code == 0
+    assert shallow.say("commit", "-q", "--amend", "-m", "y").code == 0
+    assert [r for r in shallow.log() if r["kind"] == "bypass"] == []
+
+
+def test_a_corrupt_index_refuses_in_gits_words(gated: Gated, ask: Ask) -> None:
+    gated.policy(BAD)
+    (gated.root / ".git" / "index").write_bytes(b"DIRC garbage")
+    code, said = ask("pre-commit")
+    assert code == 2
+    assert "cannot judge this pre-commit" in said
+    assert "index" in said
+    assert gated.say("commit", "-m", "x").code != 0
+
+
+def test_without_home_the_gate_judges(gated: Gated) -> None:
+    gated.policy(BAD)
+    gated.write("bad.txt")
+    gated.add()
+    env = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CONFIG_HOME")}
+    done = subprocess.run(["git", "commit", "-m", "x"], cwd=gated.root, env=env, capture_output=True, check=False)
+    assert done.returncode == 1
+    assert b"refused by no-bad" in done.stderr
+
+
+def test_two_processes_committing_at_once_are_both_judged(gated: Gated, tmp_path: Path) -> None:
+    gated.policy(BAD)
+    places = []
+    for name in ("one", "two", "three"):
+        gated.git("worktree", "add", "-q", "-b", name, str(tmp_path / name))
+        place = Gated(tmp_path / name)
+        place.write(".ahp/hooks.yaml", BAD)
+        place.write("bad.txt" if name == "two" else "good.txt")
+        place.add("." if name != "two" else "bad.txt")
+        places.append(place)
+    started = [
+        subprocess.Popen(["git", "commit", "-q", "-m", "x"], cwd=place.root, stderr=subprocess.PIPE) for place in places
+    ]
+    codes = [process.wait() for process in started]
+    for process in started:
+        assert process.stderr is not None
+        process.stderr.close()
+    assert codes == [0, 1, 0]
+    records = gated.log()
+    assert [r["n"] for r in records] == list(range(1, len(records) + 1))
+    assert sorted(r["subject"] for r in records if "subject" in r) == ["one", "three", "two"]
+
+
+def test_two_commits_in_one_repository_at_once_leave_one_commit_and_a_whole_log(gated: Gated) -> None:
+    gated.policy(QUIET)
+    gated.write("a.txt")
+    gated.add()
+    started = [
+        subprocess.Popen(["git", "commit", "-q", "-m", "x"], cwd=gated.root, stderr=subprocess.DEVNULL) for _ in "ab"
+    ]
+    codes = sorted(process.wait() for process in started)
+    assert codes[0] == 0
+    assert gated.git("rev-list", "--count", "HEAD") == "2"
+    records = gated.log()
+    assert [r["n"] for r in records] == list(range(1, len(records) + 1))
+    assert gated.log("bypass") == []
+
+
+@pytest.mark.parametrize("marker", ["CLAUDECODE", ""])
+def test_an_agent_reads_at_most_600_characters_and_never_a_way_round(gated: Gated, marker: str) -> None:
+    rules = "".join(
+        f"  rule-{n}: {{at: pre-commit, block: files.changed_count > 0, message: '{'reason ' * 40}', fix: ['{'do ' * 60}']}}\n"
+        for n in range(6)
+    )
+    gated.policy("version: 1\nrules:\n" + rules)
+    gated.write("a.txt")
+    gated.add()
+    said = gated.say("commit", "-m", "x", env={marker: "1"} if marker else {})
+    assert said.code == 1
+    assert "--no-verify" not in said.text
+    if marker:
+        assert len(said.text.rstrip("\n")) <= 600
+        assert said.text.startswith("ahp blocked: rule-0 (")
+        assert "Override: a person only" in said.text
+        assert "proceed_with_risk" not in said.text
+        assert "more: ahp log)" in said.text
+        assert gated.log("signal")[0]["actor"] == "agent:claude"
+    else:
+        assert said.text.count("refused by") == 6
