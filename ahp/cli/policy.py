@@ -74,14 +74,23 @@ def _plain(problems: list[Problem]) -> list[dict[str, object]]:
 @command.command()
 @_FORMAT
 def show(form: str) -> int:
-    """Print the merged policy, with the layer that each part comes from."""
+    """Print the merged policy, with the layer that each part comes from, and the waivers of its rules."""
+    from ahp.gate import waivers
+    from ahp.hosts.events import dry_event
     from ahp.policy import show as showing
+    from ahp.system import files
 
-    described = showing.describe(_here())
+    policy = _here()
+    data = files.read(os.path.join(dry_event("session-start").root, waivers.PATH), 1 << 20)
+    known = waivers.parse(data or b"")
+    described = showing.describe(policy, [waiver.model_dump(mode="json") for waiver in known.waivers])
     if form == "json":
         click.echo(json.dumps(described, ensure_ascii=False, indent=2))
-    else:
-        click.echo("\n".join(showing.lines(described)))
+        return 0
+    click.echo("\n".join(showing.lines(described)))
+    digests = {str(rule["rule"]): str(rule["digest"]) for rule in described["rules"]}
+    for warning in known.warnings(waivers.now(), digests):
+        click.echo(warning)
     return 0
 
 

@@ -96,5 +96,6 @@ def _rule_lines(rule: Mapping[str, Any]) -> list[str]:
     found += [f"      when {rule['when']}"] if rule["when"] else []
     found += [f"      refines {key}: {why}" for key, why in rule["refines"].items()]
     found += [f"      softened by {key}" for key in rule["softened_by"]]
+    found.append(f"      {rule['digest']}")
     found += [f"      waived for {w.get('subject')} until {w.get('expires')}" for w in rule["waived"]]
     return found

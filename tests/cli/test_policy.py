@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ahp.cli.main import run
+from tests.conftest import Repo
+
+POLICY = "rules: {a: {at: [pre-commit, pre-push], block: files.changed_count > 3, fix: [split it]}}\n"
+
+
+@pytest.fixture(autouse=True)
+def inside(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repo.root)
+    repo.write(".ahp/hooks.yaml", POLICY)
+
+
+def test_lint_says_nothing_of_a_good_policy_and_stores_it(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["policy", "lint"]) == 0
+    assert capsys.readouterr().out == ""
+    assert list((repo.root / ".git/ahp/cache").glob("*/pre-push"))
+
+
+def test_lint_names_every_mistake_and_exits_with_two(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.write(".ahp/hooks.yaml", "rules:\n  a: {at: pre-psh, block: x.y}\n  b: {at: pre-push}\n")
+    assert run(["policy", "lint"]) == 2
+    out = capsys.readouterr().out.splitlines()
+    assert [line.split(": ")[0] for line in out] == [".ahp/hooks.yaml:2:11", ".ahp/hooks.yaml:3:3"]
+    assert run(["policy", "lint", "--format", "json"]) == 2
+    found = json.loads(capsys.readouterr().out)
+    assert found["valid"] is False
+    assert found["problems"][0]["line"] == 2 and found["problems"][0]["mended"] == ""
+
+
+def test_lint_gives_advice_and_passes(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.write(".ahp/hooks.yaml", "mode: observe\n" + POLICY)
+    assert run(["policy", "lint"]) == 0
+    assert capsys.readouterr().out.endswith("(advice)\n")
+
+
+def test_lint_checks_one_file_by_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = tmp_path / "other.yaml"
+    other.write_text("rules: {a: {at: pre-push, blok: x}}")
+    assert run(["policy", "lint", str(other)]) == 2
+    assert f"{other}:1:27: unknown key `blok`" in capsys.readouterr().out
+    other.write_text(POLICY)
+    assert run(["policy", "lint", str(other)]) == 0
+
+
+def test_show_prints_the_merged_policy_with_layers_and_waivers(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.write(".ahp/hooks.local.yaml", "rules: {b: {at: pre-push, block: push.is_force}}\n")
+    repo.write(
+        ".ahp/waivers.yaml",
+        "- {rule: a, subject: FEAT-1, reason: moving, approver: ann, expires: 2020-01-01}\n",
+    )
+    assert run(["policy", "show"]) == 0
+    out = capsys.readouterr().out
+    assert "  a: block  [project]" in out and "  b: block  [local]" in out
+    assert "waived for FEAT-1 until 2020-01-01" in out and "expired on 2020-01-01" in out
+    assert run(["policy", "show", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [rule["rule"] for rule in found["rules"]] == ["a", "a", "b"]
+    assert found["rules"][0]["waived"][0]["subject"] == "FEAT-1"
+
+
+def test_an_invalid_policy_cannot_be_shown(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.write(".ahp/hooks.yaml", "rules: 1\n")
+    assert run(["policy", "show"]) == 2
+    assert ".ahp/hooks.yaml:1:8" in capsys.readouterr().err
+
+
+def test_schema_is_a_json_schema_with_a_description_for_every_key(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["policy", "schema"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert schema["$schema"].endswith("2020-12/schema")
+    assert "pre-push" in schema["properties"]["hooks"]["propertyNames"]["enum"]
+    for model in [schema, *schema["$defs"].values()]:
+        for name, entry in model["properties"].items():
+            assert entry.get("description"), name
+    suggestions = schema["$defs"]["ShortRule"]["properties"]["suggestions"]["items"]["anyOf"]
+    assert {"type": "string"} in suggestions
+
+
+def test_diff_compares_a_commit_with_the_work_tree(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.add()
+    repo.commit()
+    assert run(["policy", "diff"]) == 0
+    assert capsys.readouterr().out == ""
+    repo.write(".ahp/hooks.yaml", POLICY.replace("> 3", "> 30"))
+    assert run(["policy", "diff", "HEAD"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0].startswith("weaker: a at pre-commit: condition: `files.changed_count > 3` became")
+    assert run(["policy", "diff", "--format", "json"]) == 0
+    assert [change["verdict"] for change in json.loads(capsys.readouterr().out)] == ["weaker", "weaker"]
