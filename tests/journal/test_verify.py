@@ -44,7 +44,10 @@ def test_an_edited_line_is_named(journal: Journal) -> None:
 def test_an_inserted_line_is_named(journal: Journal) -> None:
     told = edit(journal, lambda lines: [*lines[:4], lines[3].replace(b"s2", b"s9"), *lines[4:]])
     assert told == ["signals.jsonl:5: inserted"]
-    told = edit(journal, lambda lines: [*lines[:4], b"garbage", *lines[5:]])
+
+
+def test_inserted_garbage_is_named(journal: Journal) -> None:
+    told = edit(journal, lambda lines: [*lines[:4], b"garbage", *lines[4:]])
     assert told == ["signals.jsonl:5: inserted"]
 
 
