@@ -12,7 +12,6 @@ from ahp.system import environ, jsontext
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ahp.protocol.verdict import Verdict
     from ahp.tickets.project import Project
 
 _FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
@@ -127,6 +126,7 @@ def _project() -> "Project":
 
 
 def _move(step: str, issue: str, form: str, solution: str = "") -> int:
+    from ahp.cli.say import say
     from ahp.hosts import issue as host
 
     moved = host.move(step, issue, solution)
@@ -134,22 +134,9 @@ def _move(step: str, issue: str, form: str, solution: str = "") -> int:
         click.echo(jsontext.encode(moved.as_dict()))
     else:
         for verdict in (moved.before, moved.after):
-            _say(verdict)
+            say(verdict, environ.current())
         if not moved.denied and sys.stdout.isatty():
             click.echo(moved.summary())
     for note in moved.notes:
         click.echo(f"ahp: {note}", err=True)
     return 1 if moved.denied else 0
-
-
-def _say(verdict: "Verdict | None") -> None:
-    """A verdict on standard error, in the words of whoever asked."""
-    if verdict is None or not (verdict.signals or verdict.notes):
-        return
-    from ahp.hosts import words
-    from ahp.hosts.git.words import coloured
-    from ahp.protocol.actor import identify
-
-    env = environ.current()
-    agent = identify(env).kind == "agent"
-    click.echo(words.for_agent(verdict) if agent else words.for_person(verdict, coloured(env)), err=True)

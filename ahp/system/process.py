@@ -184,3 +184,23 @@ class _Child:
         if self.code is None:
             posix.waitpid(self.pid, 0)
             self.code = 128 + _KILL
+
+
+def attached(argv: list[str], env: dict[str, str]) -> int:
+    """Runs `argv` with this process's own input, output and terminal, to its end; its exit code, 128 + n for signal n.
+
+    It stays in our process group, so an interrupt of the terminal reaches it, and it decides. Raises NotStarted.
+    """
+    program = find(argv[0], env)
+    if program is None:
+        raise NotStarted(f"cannot start {argv[0]}: no such program on PATH")
+    try:
+        pid = posix.posix_spawn(program, argv, env)
+    except OSError as error:
+        raise NotStarted(f"cannot start {argv[0]}: {error.strerror}") from None
+    while True:
+        try:
+            code = posix.waitstatus_to_exitcode(posix.waitpid(pid, 0)[1])
+            return code if code >= 0 else 128 - code
+        except KeyboardInterrupt:
+            continue

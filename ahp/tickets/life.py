@@ -120,3 +120,13 @@ def _move(old: str, new: str, shown: str) -> None:
         os.rename(old, new)
     except OSError as error:
         raise AhpError(f"cannot move the ticket to {shown}: {error.strerror}") from None
+
+
+def gates(old: str, new: str) -> list[str]:
+    """The steps whose gates lie between two phases, in order; none on the way back.
+
+    A ticket that is new, or frozen, stands where a draft does: `gates("draft", "review")` is start and submit.
+    """
+    places = [STAGES.index(phase) if phase in STAGES else 0 for phase in (old, new)]
+    steps = {goal: step for step, goal in _TO.items()}
+    return [steps[phase] for phase in STAGES[places[0] + 1 : places[1] + 1]]

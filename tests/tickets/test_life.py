@@ -182,3 +182,21 @@ def test_a_symbolic_link_is_not_replaced_by_a_file(closing: life.Plan, tmp_path:
     path.symlink_to(tmp_path / "elsewhere.md")
     with pytest.raises(AhpError, match="is a symbolic link"):
         life.apply(closing, str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "steps"),
+    [
+        ("draft", "doing", ["start"]),
+        ("draft", "review", ["start", "submit"]),
+        ("", "done", ["start", "submit", "close"]),
+        ("freezed", "doing", ["start"]),
+        ("doing", "done", ["submit", "close"]),
+        ("review", "doing", []),
+        ("done", "draft", []),
+        ("review", "review", []),
+        ("doing", "odd", []),
+    ],
+)
+def test_the_gates_between_two_phases_are_told_in_order(old: str, new: str, steps: list[str]) -> None:
+    assert life.gates(old, new) == steps

@@ -1,0 +1,49 @@
+"""`ahp exec`: run a command through the gate."""
+
+import click
+
+from ahp.cli.say import say
+from ahp.protocol.signals import reason_of
+from ahp.protocol.verdict import Verdict
+from ahp.system import environ, jsontext
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("command_line", metavar="-- COMMAND…", nargs=-1, required=True, type=click.UNPROCESSED)
+def command(command_line: tuple[str, ...]) -> int:
+    """Run COMMAND; if it moves an issue (monoco issue start, submit, close, update), ask the gate first.
+
+    Refused: exit code 1, nothing was run. Else the exit code is the command's own.
+    """
+    from ahp.hosts import exec as host
+
+    argv = list(command_line)
+    env = environ.current()
+    gates = host.gates_of(argv)
+    verdicts = host.ask(gates)
+    as_json = any(gate.json for gate in gates) or env.get("AGENT_FLAG", "").lower() in ("1", "true")
+    for verdict in verdicts:
+        if verdict.denied and as_json:
+            click.echo(jsontext.encode(_refusal(verdict)))
+        else:
+            say(verdict, env)
+        if verdict.denied:
+            return 1
+    code = host.run(argv, env)
+    if code == 0:
+        for after in host.follow(gates):
+            say(after, env)
+    return code
+
+
+def _refusal(verdict: Verdict) -> dict[str, object]:
+    """A refusal as Monoco words its own, for who reads its JSON."""
+    blocks = [signal for signal in verdict.signals if signal.intensity == "block"]
+    reasons = [f"[{signal.context['rule']}] {reason_of(signal.payload)}" for signal in blocks]
+    steps = [step for signal in blocks for step in _list(signal.payload.get("resolution_path"))]
+    error = f"{verdict.trigger} refused by ahp: {'; '.join(reasons)}"
+    return {"error": error, "suggestions": steps, "decision": "deny"}
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,15 @@
+"""A verdict on standard error, in the words of whoever asked: what every command prints that goes on afterwards."""
+
+import click
+
+from ahp.hosts import words
+from ahp.hosts.git.words import coloured
+from ahp.protocol.actor import identify
+from ahp.protocol.verdict import Verdict
+
+
+def say(verdict: Verdict | None, env: dict[str, str]) -> None:
+    """Prints what there is to say; nothing for a verdict without signals and notes."""
+    if verdict is not None and (verdict.signals or verdict.notes):
+        agent = identify(env).kind == "agent"
+        click.echo(words.for_agent(verdict) if agent else words.for_person(verdict, coloured(env)), err=True)

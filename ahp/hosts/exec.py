@@ -1,0 +1,87 @@
+"""`ahp exec -- COMMAND`: a command that moves issues passes the gate first, whatever it is wrapped in (design §9)."""
+
+import contextlib
+import os
+import shlex
+from typing import NamedTuple
+
+from ahp.gate.decide import decide
+from ahp.hosts.events import event_of
+from ahp.protocol.event import Event
+from ahp.protocol.verdict import Verdict
+from ahp.shell import commands, monoco
+from ahp.system import process
+from ahp.system.errors import AhpError
+from ahp.tickets import ids, life
+from ahp.tickets.current import named
+from ahp.tickets.find import Tickets
+
+
+class Gate(NamedTuple):
+    """One gate that the command has to pass: the step, the issue, and the folder it happens in."""
+
+    step: str
+    issue: str
+    folder: str
+    json: bool
+
+    def event(self, when: str) -> Event:
+        """The event before (`pre`) or after (`post`) the step. Raises AhpError."""
+        with contextlib.chdir(self.folder):
+            return event_of(f"{when}-issue-{self.step}", issue=self.issue)
+
+
+def gates_of(argv: list[str]) -> list[Gate]:
+    """The gates that a command line has to pass, in order; [] when it moves no issue.
+
+    Raises AhpError when it moves one and nobody can tell which, or where.
+    """
+    found: list[Gate] = []
+    for command in commands.read(shlex.join(argv)):
+        move = monoco.read(command.args) if command.program == "monoco" else None
+        if move is not None:
+            if command.unresolved:
+                raise AhpError("which issue this moves is only told by running it; write the id out")
+            found += _gates(move, os.path.join(command.folder or ".", move.root))
+    return found
+
+
+def ask(gates: list[Gate]) -> list[Verdict]:
+    """The verdicts of the gates, in order; the last one refuses if any does. Raises AhpError."""
+    verdicts: list[Verdict] = []
+    for gate in gates:
+        verdicts.append(decide(gate.event("pre")))
+        if verdicts[-1].denied:
+            break
+    return verdicts
+
+
+def run(argv: list[str], env: dict[str, str]) -> int:
+    """The command itself, with its own input, output and exit code. Raises NotStarted."""
+    return process.attached(argv, env)
+
+
+def follow(gates: list[Gate]) -> list[Verdict]:
+    """What the gates say after the command did its work."""
+    return [decide(gate.event("post")) for gate in gates]
+
+
+def _gates(move: monoco.Move, root: str) -> list[Gate]:
+    folder = _existing(root)
+    with contextlib.chdir(folder):
+        event = event_of("pre-issue-start")
+        issue = named(move.issue) if move.issue else ids.of_branch(event.repo.branch() if event.repo else "")
+        if not issue:
+            raise AhpError(f"`monoco issue {move.command}` names no issue")
+        steps = [move.command]
+        if move.command == "update":
+            if event.view is None:
+                raise AhpError("issues live in a git repository; there is none here")
+            steps = life.gates(Tickets(event.view).get(issue).phase, move.goal)
+    return [Gate(step, issue, folder, move.json) for step in steps]
+
+
+def _existing(folder: str) -> str:
+    if not os.path.isdir(folder):
+        raise AhpError(f"there is no folder {folder}")
+    return os.path.abspath(folder)
