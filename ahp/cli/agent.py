@@ -38,6 +38,7 @@ def run(task: str | None, script: str, issue: str | None, plan: bool | None, liv
     from ahp.runner.events import EventLog
     from ahp.runner.gate_adapter import RepositoryGate
     from ahp.runner.scripted import load_script
+    from ahp.runner.ticket_moves import ticket_moves
 
     root = os.getcwd()
     given = load_script(script)
@@ -50,10 +51,11 @@ def run(task: str | None, script: str, issue: str | None, plan: bool | None, liv
     run_id = runs.new_id()
     events = EventLog(runs.events_path(root, run_id), (_tell,) if live else ())
     gate = RepositoryGate(root, session=run_id)
+    move = ticket_moves(root, issue) if issue else None
     try:
-        turn = Agent(
-            given.model(), given.toolbox(), gate=gate, config=config, root=root, issue=issue, events=events
-        ).run(task)
+        model, tools = given.model(), given.toolbox()
+        agent = Agent(model, tools, gate=gate, config=config, root=root, issue=issue, move=move, events=events)
+        turn = agent.run(task)
     finally:
         events.close()
     if form == "json":

@@ -18,6 +18,10 @@ _TOKENS = frozenset({"STEP_DONE", "STEPDONE", "REPLAN"})
 _LINE = re.compile(r"^[ \t]*+(?:\{|[*【]*+(?:STEP_?DONE|REPLAN))", re.MULTILINE)
 _LONGEST_TOKEN = 40
 _SENTENCE_END = tuple('.!?。！？…)）"”*`')
+# `{"control": "step_done"} is what finishes a step`: the object is what the sentence speaks of.
+_EXPLAINED = re.compile(
+    r"\}\s*(?:(?:is|means|signals|tells|marks|says|ends|finishes)\b|是|表示|表明|代表|用于|用来|意味)"
+)
 _LONGEST_LINE = 10_000
 
 
@@ -124,7 +128,7 @@ def _own_line(text: str) -> bool:
         if not line.code and len(bare) < _LONGEST_LINE and not before.endswith((":", "：")):
             if len(bare) < _LONGEST_TOKEN and bare.strip("*【】.!。！ ") in _TOKENS:
                 return True
-            if bare[0] == "{" and _MARK.search(bare) and _is_protocol_object(bare):
+            if bare[0] == "{" and _MARK.search(bare) and _is_protocol_object(bare) and not _EXPLAINED.search(bare):
                 return True
         before = bare
     return False

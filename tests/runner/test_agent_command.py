@@ -128,6 +128,15 @@ def test_ids_sort_by_time() -> None:
     ("event", "said"),
     [
         ({"event": "verdict", "trigger": "pre-tool-use", "decision": "allow", "signals": []}, None),
+        (
+            {
+                "event": "verdict",
+                "trigger": "pre-tool-use",
+                "decision": "deny",
+                "signals": [{"context": {"rule": "a"}}, {"context": {}}],
+            },
+            "gate     pre-tool-use: deny (a, ?)",
+        ),
         ({"event": "message"}, None),
         ({"event": "stuttering", "tool": "x\ny"}, "breaker  E_STUTTERING: x y"),
         ({"event": "repeated_call", "tool": "x", "times": 3}, "breaker  x gave the same result 3 times"),
@@ -138,3 +147,13 @@ def test_ids_sort_by_time() -> None:
 )
 def test_events_in_a_person_s_words(event: dict[str, Any], said: str | None) -> None:
     assert live.line(event) == said
+
+
+def test_a_ticket_is_moved_between_its_gates(project: Path) -> None:
+    ticket = "---\nid: FEAT-001\ntype: feature\nstatus: open\nstage: draft\ntitle: t\n---\n"
+    (project / "Issues" / "Features" / "open").mkdir(parents=True)
+    path = project / "Issues" / "Features" / "open" / "FEAT-001-t.md"
+    path.write_text(ticket)
+    (project / ".ahp" / "agent.yaml").write_text("submit: true\n")
+    assert ahp("run", "--script", "script.json", "--issue", "FEAT-001").return_value == 0
+    assert "stage: review" in path.read_text()

@@ -59,6 +59,9 @@ def test_the_sample_cases_of_final_answers(case: dict[str, Any]) -> None:
         " \n",
         "\x00",
         # beside an answer
+        '{"control":"step_done"} It is sunny.',
+        '{"control":"step_done"} 今天北京晴。',
+        '{"control":"step_done"}.',
         '今天北京晴，5 度。\n\n{"control":"step_done"}',
         '今天北京晴，5 度。{"control":"step_done"}',
         'It is sunny.\n```json\n{"control":"step_done"}\n```',
@@ -93,6 +96,8 @@ def test_protocol_is_never_shown(text: str) -> None:
         'To finish a step the model sends {"control":"step_done"}',
         'To finish a step, send:\n```json\n{"control":"step_done"}\n```',
         'To finish a step, send:\n{"control":"step_done"}\nand wait.',
+        '{"control":"step_done"} is what finishes a step.',
+        '{"control":"replan"} 表示需要重规划。',
         "The old protocol wrote STEP_DONE; it is gone.",
         "The signals are:\n- STEP_DONE\n- REPLAN",
         "文件已写好。\n步骤完成。",
