@@ -136,7 +136,8 @@ def _named(
 ) -> Undecided:
     if isinstance(error, Undecided) and error.path is not None:
         return error
-    return locate(plan, Builder(slots, cells), facts) or _kind(error, None)
+    builder = Builder(slots, cells)
+    return locate(plan, builder, facts) or _kind(error, _culprit(plan, builder, facts))
 
 
 def locate(plan: "Any", builder: Builder, facts: "Slots") -> "Undecided | None":
@@ -152,7 +153,7 @@ def locate(plan: "Any", builder: Builder, facts: "Slots") -> "Undecided | None":
             inner = locate(child, builder, facts)
             if inner is not None:
                 return inner
-        return _kind(error, _culprit(plan, builder, facts, error))
+        return _kind(error, _culprit(plan, builder, facts))
     return None
 
 
@@ -166,8 +167,8 @@ def _evaluated(plan: "Any", builder: Builder, facts: "Slots") -> "list[Any]":
             return [plan[1]]
     if op in ("any", "all", "count", "sum"):
         return [plan[3]]
-    if op in ("has", "default"):
-        return []
+    if op == "default":
+        return [plan[1] if _is_there(plan[1], builder, facts) else plan[2]]
     return children(plan)
 
 
@@ -188,15 +189,22 @@ def children(plan: "Any") -> "list[Any]":
     return [plan[at] for at in OPERANDS.get(op, range(1, len(plan)))]
 
 
-def _culprit(plan: "Any", builder: Builder, facts: "Slots", error: BaseException) -> "str | None":
-    """The fact whose value made a node fail: the first operand that is absent, or else null."""
+def _is_there(node: "Any", builder: Builder, facts: "Slots") -> bool:
+    try:
+        found = builder.build(node)(facts)
+    except FAULTS as error:
+        return not isinstance(error, Undecided) or error.kind != "missing_fact"
+    return found is not MISSING and found is not None
+
+
+def _culprit(plan: "Any", builder: Builder, facts: "Slots") -> "str | None":
+    """The fact whose value made a node fail: the first operand that is absent, or else null, or else the only one."""
     suspects = [plan] if plan[0] == "fact" else _evaluated(plan, builder, facts)
-    null = None
+    null = path_of(suspects[0]) if len(suspects) == 1 else None
     for node in suspects:
-        try:
-            value = builder.build(node)(facts)
-        except FAULTS:
-            value = MISSING
+        while node[0] in ("if", "default"):
+            node = _evaluated(node, builder, facts)[0]
+        value = builder.build(node)(facts)
         if value is MISSING:
             return path_of(node)
         if value is None and null is None:

@@ -264,8 +264,9 @@ def _in_class(pattern: str, stop: int) -> bool:
             at += 1
         elif not inside and char == "[":
             inside = True
-            at += 2 if pattern[at + 1 : at + 2] == "^" else 1
-        elif inside and char == "]":
+            at += pattern[at + 1 : at + 2] == "^"
+            at += pattern[at + 1 : at + 2] == "]"  # the first one is a member
+        elif char == "]":
             inside = False
         at += 1
     return inside

@@ -48,6 +48,9 @@ class Missing:
             raise AttributeError(name)
         raise Undecided("missing_fact")
 
+    def __reduce__(self) -> str:
+        return "MISSING"  # copies and pickles are the one there is
+
     def __repr__(self) -> str:
         return "MISSING"
 
