@@ -46,7 +46,6 @@ LIGHT = [
     "ahp.system.process",
     "ahp.system.view",
     "ahp.protocol.actor",
-    "ahp.protocol.errors",
     "ahp.protocol.event",
     "ahp.protocol.levels",
     "ahp.protocol.records",

@@ -6,7 +6,7 @@ Facts and tickets read files and changes only through a view, so that what is ju
 import posix
 
 from ahp.system import change as changes
-from ahp.system import files
+from ahp.system import digest, files
 from ahp.system.errors import AhpError
 from ahp.system.git import GitError, Repository
 
@@ -129,7 +129,16 @@ class WorkTreeView(View):
             entry = self._new_file(path)
             if entry is not None:
                 known.entries.append(entry)
+        for entry in known.entries:
+            if entry.new_mode and not entry.new_oid.strip("0"):
+                entry.new_oid = self._content_id(entry.path)
         return changes.Change(known.entries)
+
+    def _content_id(self, path: str) -> str:
+        """What tells one content of a file from another; git gives what is not in its store no id."""
+        size = self.size(path) or 0
+        data = self.read(path) if size <= _FILE_LIMIT else f"{size} bytes".encode()
+        return digest.sha256(data or b"")[:40]
 
     def _new_file(self, path: str) -> changes.FileChange | None:
         """The entry of an untracked file as `git add` would take it; None for a pipe, or when it is gone."""

@@ -1,6 +1,6 @@
 """What can be wrong with a ticket, always with the place."""
 
-from ahp.protocol.errors import AhpError
+from ahp.system.errors import AhpError
 from ahp.protocol.text import one_line
 
 

@@ -18,7 +18,7 @@ import pytest
 from ahp.journal import index as indexes
 from ahp.journal import lines
 from ahp.journal.append import Journal, JournalUnwritable
-from ahp.protocol.errors import AhpError
+from ahp.system.errors import AhpError
 from ahp.system import clock, digest
 
 VERDICT = {"hook": "pre-commit", "kind": "verdict", "decision": "allow", "subject": "main", "actor": "human:ann"}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.protocol.errors import AhpError
+from ahp.system.errors import AhpError
 from ahp.tickets import life
 from ahp.tickets.errors import TicketError
 from ahp.tickets.ticket import Ticket, read

@@ -1,3 +1,0 @@
-from ahp.system.errors import AhpError, Timeout
-
-__all__ = ["AhpError", "Timeout"]
