@@ -15,20 +15,18 @@ if TYPE_CHECKING:
 
     from ahp.protocol.event import Event
 
+FORMAT = 1
 PROJECT, LOCAL = "/.ahp/hooks.yaml", "/.ahp/hooks.local.yaml"
 _SOURCE_LIMIT = 1 << 20
 _CACHE_LIMIT = 64 << 20
-
-
-FORMAT = 1
 
 
 class Program:
     """The rules of one trigger. `data` is the light half; `answers` the words and actions, read when first asked for.
 
     Light half: format, ahp, trigger, policy (digest), root, sources ([path, digest or null]), mode, slots (fact paths),
-    reads (namespace → fields), settings, whens (plans), rules ({key, plan, each, when, costly}), costly, escalates,
-    answers (digest of the other half).
+    reads (namespace → fields), settings, whens (plans), rules ({key, plan, each, when, costly}), costly, escalates.
+    Each is an attribute, too.
     """
 
     __slots__ = ("_answers", "data", "path")
@@ -37,10 +35,9 @@ class Program:
         self.data, self.path, self._answers = data, path, answers
 
     def __getattr__(self, name: str) -> "Any":
-        try:
-            return self.data[name]
-        except KeyError:
-            raise AttributeError(name) from None
+        if name == "data" or name not in self.data:  # "data": a copy that is being made has none yet
+            raise AttributeError(name)
+        return self.data[name]
 
     @property
     def answers(self) -> "dict[str, Any]":
@@ -92,10 +89,15 @@ def last_good(event: "Event") -> Program | None:
 def _layers(root: str, user: str) -> "list[tuple[str, bytes | None]] | None":
     """Path and content of each layer; None when one cannot be read, which compiling then explains."""
     try:
-        paths = (root + PROJECT, user, root + LOCAL)
-        return [(path, files.read(path, _SOURCE_LIMIT)) for path in paths if path]
+        return [(path, files.read(path, _SOURCE_LIMIT)) for _, path in layer_paths(root, user)]
     except AhpError:
         return None
+
+
+def layer_paths(root: str, user: str) -> "list[tuple[str, str]]":
+    """(layer, path of its file) in the order they apply; a bare repository (`root` "") has the user's only."""
+    paths = [("user", user)] if user else []
+    return [("project", root + PROJECT), *paths, ("local", root + LOCAL)] if root else paths
 
 
 def place(root: str, folder: str, contents: "list[tuple[str, bytes | None]]") -> str:

@@ -4,7 +4,7 @@ import os
 import stat
 from typing import Protocol
 
-from ahp.policy.cache import LOCAL, PROJECT
+from ahp.policy.cache import PROJECT, layer_paths
 from ahp.policy.problems import Place, PolicyError, Problem
 from ahp.policy.yamltext import MAX_BYTES
 from ahp.system import files
@@ -46,16 +46,15 @@ class FileSource:
         self.root = root
         self.watched: list[Watched] = []
         self.contents: list[tuple[str, bytes | None]] = []
-        self.paths = {"project": root + PROJECT, "user": user, "local": root + LOCAL}
+        self.paths = dict(layer_paths(root, user))
 
     def layers(self) -> list[tuple[str, str, bytes]]:
         found = []
         for layer, path in self.paths.items():
-            if path:
-                data = self._read(path)
-                self.contents.append((path, data))
-                if data is not None:
-                    found.append((layer, self._name(path), data))
+            data = self._read(path)
+            self.contents.append((path, data))
+            if data is not None:
+                found.append((layer, self._name(path), data))
         return found
 
     def beside(self, layer: str, relative: str) -> bytes | None:

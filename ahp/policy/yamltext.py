@@ -16,7 +16,7 @@ from ahp.policy import slips
 from ahp.policy.problems import Place, PolicyError, Problem, quoted
 
 MAX_BYTES = 1 << 20
-MAX_NODES = 100_000
+MAX_NODES = 300_000
 MAX_DEPTH = 32
 
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)\Z")

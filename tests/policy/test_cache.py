@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import os
 import subprocess
 import sys
@@ -251,6 +252,18 @@ def test_finding_a_program_imports_next_to_nothing(place: Place) -> None:
     )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) <= {"_json", "_sha256", "_sha2", "_thread", "_signal", "errno", "posix", "time"}
+
+
+def test_a_bare_repository_has_the_users_layer_only(place: Place) -> None:
+    Path(place.user).write_text("rules: {b: {at: pre-push, block: push.is_new}}\n")
+    program = compiling.program("", place.folder, "pre-push", place.user)
+    assert [rule["key"] for rule in program.rules] == ["b"]
+    assert [name for name, _ in program.data["sources"]] == [place.user]
+    assert cache.find("", place.folder, "pre-push", place.user) is not None
+
+
+def test_a_program_can_be_copied(place: Place) -> None:
+    assert copy.copy(place.compile()).data["trigger"] == "pre-push"
 
 
 def test_packs_are_listed_by_name() -> None:
