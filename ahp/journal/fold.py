@@ -103,10 +103,10 @@ class Fold:
         trigger = TRIGGERS.get(hook)
         if trigger is None or trigger.post:
             return
-        for signal in list(self.store.waiting(subject, actor_kind)):
-            if signal.episode:
-                self.open(signal.key)  # forgotten before it could be dismissed?
-        for signal in list(self.store.waiting(subject, actor_kind)):
+        waiting = list(self.store.waiting(subject, actor_kind))
+        if any(signal.episode and self.open(signal.key) is None for signal in waiting):
+            waiting = list(self.store.waiting(subject, actor_kind))  # forgotten before it could be dismissed
+        for signal in waiting:
             if not signal.act.same(act):
                 signal.answer("suggestion_deferred" if signal.intensity == "aid" else "dismiss", AUTOMATIC, self.at)
                 self.store.put_signal(signal)

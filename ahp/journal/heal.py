@@ -113,7 +113,9 @@ def _note_back(index: indexes.Index, record: dict[str, object], decided: set[str
     if record["kind"] == "episode-end" or indexes.opens(record):
         key = indexes.key_of(record)
         if key in decided:
-            record = {**record, "shadow": True}
+            if record["kind"] == "episode-end":
+                return
+            record = {**record, "shadow": True}  # it may still wait for delivery
         decided.add(key)
     index.note(record)
 

@@ -173,6 +173,15 @@ def test_a_crash_between_log_and_index_is_caught_up_from_where_the_index_was(jou
     assert_chained(other)
 
 
+def test_an_end_before_the_last_signal_does_not_close_it_when_the_index_is_lost(journal: Journal) -> None:
+    journal.append([{**PROMPT, "kind": "episode-end"}])
+    journal.append([{**PROMPT, "pending": True}])
+    journal.append([{**PROMPT, "id": "later"}])
+    os.unlink(journal.index_path)
+    assert Journal(journal.folder).index().has_open("commit", "main", "agent")
+    assert Journal(journal.folder).index().has_pending(None, "main")
+
+
 @pytest.mark.parametrize("cut", [1, 2, 30, 200])
 def test_after_a_torn_line_the_next_record_starts_a_fresh_one(journal: Journal, cut: int) -> None:
     journal.append([PROMPT])

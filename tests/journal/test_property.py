@@ -28,7 +28,16 @@ RULES, SUBJECTS = ("size/1", "secrets/1"), ("main", "FEAT-1")
 ACTORS = ("agent:claude", "human:ann")
 HOOKS = ("pre-commit", "commit-msg", "pre-push")
 FAMILY = {"pre-commit": "commit", "commit-msg": "commit", "pre-push": "push", "post-commit": "commit"}
-ANSWERS = ("acknowledge", "dismiss", "apply_suggestion", "reject_modification", "accept_modification", "abort")
+ANSWERS = (
+    "acknowledge",
+    "acknowledge",
+    "acknowledge",
+    "dismiss",
+    "apply_suggestion",
+    "reject_modification",
+    "accept_modification",
+    "abort",
+)
 
 
 class Reference:
@@ -278,7 +287,7 @@ def _records(folder: str) -> list[dict[str, Any]]:
 
 
 Life.TestCase.settings = settings(
-    max_examples=60, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=40, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
 )
 test_log_and_ladder_equal_a_slow_reference = Life.TestCase
 
