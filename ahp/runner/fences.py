@@ -1,8 +1,10 @@
 """Markdown fences and thinking blocks round a model's words."""
 
+import re
 from typing import NamedTuple
 
 _FENCES = ("```", "~~~")
+_MARK = re.compile(r" {0,3}(`{3,}+(?=[^`]*$)|~{3,}+)")
 _THINK, _THOUGHT = "<think>", "</think>"
 
 
@@ -94,8 +96,5 @@ def without_thoughts(text: str) -> str:
 
 def _fence(raw: str) -> str:
     """The run of ` or ~ that makes this line a fence, or nothing."""
-    stripped = raw.lstrip(" ")
-    if len(raw) - len(stripped) > 3 or not stripped.startswith(_FENCES):
-        return ""
-    rest = stripped.lstrip(stripped[0])
-    return "" if stripped[0] == "`" and "`" in rest else stripped[: len(stripped) - len(rest)]
+    found = _MARK.match(raw)
+    return found[1] if found else ""

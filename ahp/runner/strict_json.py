@@ -23,13 +23,17 @@ class Span(NamedTuple):
 def load(text: str) -> Any:
     """The one JSON value that `text` is.
 
-    Raises ValueError for anything else: text around it, duplicate keys, NaN and Infinity, nesting that the
-    parser cannot follow, numbers longer than Python reads.
+    Raises ValueError for anything else: text around it, duplicate keys, NaN and Infinity, nesting beyond 100,
+    numbers longer than Python reads.
     """
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+    if _depth(value) > _MAX_DEPTH:
+        # Whoever copies or prints it later does so by recursion.
+        raise ValueError("nested too deeply")
+    return value
 
 
 def load_object(text: str) -> dict[str, Any]:
@@ -63,6 +67,17 @@ def spans(text: str) -> Iterator[Span]:
         yield Span(start, end, closed)
         # Past an unclosed brace the search goes on: a lone "{" in prose must not hide the plan behind it.
         at = end if closed or depth > _MAX_DEPTH else start + 1
+
+
+def _depth(value: Any) -> int:
+    """How deep arrays and objects stand in each other: level by level, without recursion."""
+    depth = 0
+    level = [value]
+    while level and depth <= _MAX_DEPTH:
+        holders = [item for item in level if isinstance(item, dict | list)]
+        level = [part for item in holders for part in (item.values() if isinstance(item, dict) else item)]
+        depth += bool(holders)
+    return depth
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -48,6 +48,20 @@ def test_a_malformed_call_is_said_and_not_made() -> None:
     assert not scene.of("tool_call")
 
 
+@pytest.mark.parametrize("depth", [90, 900])
+@pytest.mark.parametrize(
+    "opening",
+    ['{"tool":"look","args":{"a":', '{"respond":"a","action":"b","details":[', '{"steps":[{"id":"a","status":['],
+    ids=["call", "answer", "plan"],
+)
+def test_deeply_nested_replies_break_nothing(opening: str, depth: int) -> None:
+    closing = opening[::-1].translate(str.maketrans("{[", "}]"))
+    closing = "".join(mark for mark in closing if mark in "}]")
+    reply = opening + "[" * depth + "]" * depth + closing
+    for planning in (False, True):
+        assert Scene([reply, reply, *["words"] * 4], planning=planning).turn.stop_reason in ("DONE", "PLAN_INVALID")
+
+
 def test_thoughts_are_no_part_of_an_answer() -> None:
     scene = Scene([f"<think>{DONE}</think>{call()}", "<think>hm</think>yes"])
     assert scene.turn.answer == "yes"

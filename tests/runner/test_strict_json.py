@@ -21,6 +21,7 @@ from ahp.runner import strict_json
         "{'a': 1}",
         '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}",
         '{"a": ' + "9" * 10_000 + "}",
+        '{"a": ' * 101 + "1" + "}" * 101,
     ],
 )
 def test_what_is_not_exactly_one_object_is_a_value_error(text: str) -> None:
@@ -30,6 +31,7 @@ def test_what_is_not_exactly_one_object_is_a_value_error(text: str) -> None:
 
 def test_an_array_is_a_value_and_no_object() -> None:
     assert strict_json.load(" [1] ") == [1]
+    assert strict_json.load("[" * 100 + "]" * 100)
     with pytest.raises(ValueError):
         strict_json.load_object("[1]")
 
