@@ -45,8 +45,12 @@ def floors(scratch: Scratch) -> list[Row]:
     """What git and a hook cost before anybody judges."""
     return [
         scratch.commit(NONE, places.no_hook),
-        scratch.commit(SH, places.hook("exit 0")),
-        scratch.commit(EMPTY, places.empty_python()),
+        scratch.commit(SH, places.hooks(pre_commit="exit 0")),
+        scratch.commit(EMPTY, places.hooks(pre_commit=places.EMPTY_PYTHON)),
+        scratch.commit(
+            "empty Python hook, two more of sh",
+            places.hooks(pre_commit=places.EMPTY_PYTHON, commit_msg="exit 0", post_commit="exit 0"),
+        ),
     ]
 
 
@@ -113,7 +117,7 @@ def sizes(scratch: Scratch, quick: bool) -> list[list[Row]]:
             scratch.commit(f"{files:,} files: {name}", prepare, files=files)
             for name, prepare in (
                 (NONE, places.no_hook),
-                (EMPTY, places.empty_python()),
+                (EMPTY, places.hooks(pre_commit=places.EMPTY_PYTHON)),
                 ("ahp, 30 rules", places.ahp(scratch, places.policy("quiet"))),
             )
         ]

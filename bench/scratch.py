@@ -126,21 +126,21 @@ def no_hook(root: Path) -> None:
     """Git alone: the floor under all rows."""
 
 
-def hook(*lines: str) -> Callable[[Path], None]:
-    """A pre-commit hook of these lines of sh."""
+def hooks(**lines: str) -> Callable[[Path], None]:
+    """Hooks of one line of sh each, by name: `hooks(pre_commit="exit 0")`."""
 
     def prepare(root: Path) -> None:
-        path = root / ".git/hooks/pre-commit"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
-        path.chmod(0o755)
+        for name, line in lines.items():
+            path = root / ".git/hooks" / name.replace("_", "-")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"#!/bin/sh\n{line}\n")
+            path.chmod(0o755)
 
     return prepare
 
 
-def empty_python() -> Callable[[Path], None]:
-    """The least a hook in Python can cost: the interpreter of the bench itself, not the link of its venv."""
-    return hook(f"exec '{Path(sys.executable).resolve()}' -I -S -c pass")
+# The least a hook in Python can cost: the interpreter of the bench itself, not the link of its venv.
+EMPTY_PYTHON = f"exec '{Path(sys.executable).resolve()}' -I -S -c pass"
 
 
 def peer(scratch: Scratch, program: str) -> Callable[[Path], None]:
