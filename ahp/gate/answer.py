@@ -65,7 +65,7 @@ class Answer:
         denied = decision == "deny"
         if denied:
             for candidate in delivered:
-                if candidate.key in self.settled and candidate.intensity == "control":
+                if candidate.intensity == "control" and not candidate.advises:
                     candidate.dropped = "the action is refused, so it is not changed"
             delivered = [c for c in delivered if not c.dropped]
         verdict = Verdict(decision, self.event.trigger, self.event.subject, self.program.policy, notes=self.notes)
@@ -82,8 +82,10 @@ class Answer:
         return verdict
 
     def everything(self) -> list[Candidate]:
-        """Settled control rules first, each once, then the last round's."""
-        return [*self.settled.values(), *[c for c in self.candidates if c.key not in self.settled]]
+        """Settled control rules first, each once, then the last round's; a rule that blocks now changed nothing."""
+        blocking = {c.key for c in self.candidates if c.enforced and c.intensity == "block"}
+        settled = {key: c for key, c in self.settled.items() if key not in blocking}
+        return [*settled.values(), *[c for c in self.candidates if c.key not in settled]]
 
     def _refine(self) -> None:
         """Drops what another enforced signal of its oracle speaks for (design §4, Refinement)."""
@@ -115,10 +117,10 @@ class Answer:
             candidate.intensity = candidate.standing.intensity
 
     def _act(self, event: Event) -> Event | None:
-        """Applies the control actions, unless the action is refused anyway."""
+        """Applies the control actions; where the action is refused anyway, only those that advise."""
         controls = [c for c in self.candidates if c.enforced and c.intensity == "control"]
-        if not controls or any(c.enforced and c.intensity == "block" for c in self.candidates):
-            return None
+        if any(c.enforced and c.intensity == "block" for c in self.candidates):
+            controls = [c for c in controls if c.advises]
         changed = event
         for candidate in controls:
             changed = self._apply(candidate, changed)
@@ -132,7 +134,8 @@ class Answer:
             return None
         for candidate in controls:
             before = self.settled.get(candidate.key)
-            candidate.modifications[:0] = before.modifications if before else []
+            if before is not None and not candidate.advises:
+                candidate.modifications[:0] = before.modifications
             self.settled[candidate.key] = candidate
         self.modified = changed
         return changed

@@ -50,6 +50,12 @@ class Candidate:
         """Whether it counts for the verdict."""
         return not (self.dropped or self.shadow or self.waived or self.override)
 
+    @property
+    def advises(self) -> bool:
+        """Whether its control action is advice that changes nothing: the batches of a large change."""
+        action = self.rule["action"]
+        return action is not None and action["type"] == "split_suggestion"
+
     def _own(self) -> str:
         declared = self.rule["intensity"]
         level: str = declared.get(self.environment, declared["default"])

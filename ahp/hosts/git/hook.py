@@ -57,7 +57,7 @@ def main(stale_bundle: str = "") -> None:
 class Hook:
     """One hook git has started: its name, git's process id and arguments, the repository, and what the shim knows."""
 
-    __slots__ = ("actor", "arguments", "genesis", "name", "parent", "repo", "user_policy")
+    __slots__ = ("_attempt", "actor", "arguments", "genesis", "name", "parent", "repo", "user_policy")
 
     def __init__(
         self,
@@ -71,6 +71,7 @@ class Hook:
     ) -> None:
         self.name, self.parent, self.arguments, self.repo = name, parent, arguments, repo
         self.actor, self.genesis, self.user_policy = actor, genesis, user_policy
+        self._attempt = ""
 
     def event(self, view: View | None = None, draft: bytes | None = None) -> Event:
         """The event of this hook's trigger."""
@@ -93,9 +94,11 @@ class Hook:
         )
 
     def attempt(self) -> str:
-        """The name of this git command in the log: what its first hook left, else a new one."""
-        left = token.find(self.repo, self.parent)
-        return left.attempt if left else f"git:{self.parent}:{int(clock.now() * 1000):x}"
+        """The name of this git command in the log: what its first hook left, else a new one; one for all its refs."""
+        if not self._attempt:
+            left = token.find(self.repo, self.parent)
+            self._attempt = left.attempt if left else f"git:{self.parent}:{int(clock.now() * 1000):x}"
+        return self._attempt
 
 
 def _commit(hook: Hook) -> int:

@@ -53,7 +53,7 @@ def install(repo: Repository, user_policy: str) -> Installed:
     if shared:
         kept += [hook for hook in _FOREIGN if _pass_on(f"{folder}/{hook}", f"{shared}/{hook}")]
         repo.run("config", "--local", "core.hooksPath", folder)
-    record = {"folder": folder, "shared": shared, "hooks": written}
+    record = {"folder": folder, "shared": shared, "hooks": written, "genesis": genesis}
     files.replace(repo.common_dir + _RECORD, (jsontext.encode(record) + "\n").encode("utf-8", "surrogateescape"))
     return Installed(folder, written, kept)
 

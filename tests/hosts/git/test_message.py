@@ -1,0 +1,152 @@
+"""commit-msg: judged with the change it describes, rewritten where a rule says so (design §4)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ahp.hosts.git import message
+from tests.hosts.git.conftest import Ask
+from tests.hosts.git.gated import Gated
+
+
+def control(action: str, condition: str) -> str:
+    return (
+        f'version: 1\nrules:\n  m: {{at: commit-msg, control: "{condition}", message: house style, action: {action}}}\n'
+    )
+
+
+def commit(gated: Gated, text: str, **more: dict[str, str]) -> tuple[int, str]:
+    gated.write("a.txt", text)
+    gated.add()
+    return gated.say("commit", "-q", "-m", text, **more)
+
+
+APPEND = control("{type: append, target: commit.message, value: 'Reviewed: no'}", "not ('Reviewed' in commit.message)")
+
+
+def test_append_puts_a_line_before_gits_comments(gated: Gated) -> None:
+    gated.policy(APPEND)
+    code, said = commit(gated, "subject")
+    assert code == 0
+    assert gated.git("log", "-1", "--format=%B").rstrip() == "subject\nReviewed: no"
+    (signal,) = gated.log("signal")
+    assert said == (
+        f"ahp: commit changed by m ({signal['id'][:8]})\n  house style\n"
+        "  commit.message: 'subject ' → 'subject Reviewed: no '\n"
+    )
+    assert signal["decision"] == "allow_with_modification"
+    assert signal["modifications"] == [
+        {
+            "target": "commit.message",
+            "original": "subject\n",
+            "updated": "subject\nReviewed: no\n",
+            "reason": "house style",
+        }
+    ]
+
+
+def test_set_and_replace(gated: Gated) -> None:
+    gated.policy(control("{type: set, target: commit.message, value: 'chore: x'}", "commit.subject != 'chore: x'"))
+    assert commit(gated, "one")[0] == 0
+    assert gated.git("log", "-1", "--format=%s") == "chore: x"
+    gated.policy(
+        control(
+            "{type: replace, target: commit.message, pattern: '^wip:? *', with: 'draft: '}",
+            "commit.subject.startswith('wip')",
+        )
+    )
+    assert commit(gated, "wip: two")[0] == 0
+    assert gated.git("log", "-1", "--format=%s") == "draft: two"
+
+
+def test_a_change_that_never_comes_to_rest_is_refused_after_three_rounds(gated: Gated) -> None:
+    gated.policy(control("{type: append, target: commit.message, value: more}", "len(commit.message) > 0"))
+    head = gated.head()
+    code, said = commit(gated, "subject")
+    assert code == 1
+    assert "do not come to rest in 3 rounds" in said
+    assert gated.head() == head
+
+
+def test_a_refused_commit_keeps_its_draft(gated: Gated, ask: Ask, tmp_path: Path) -> None:
+    gated.policy(APPEND + "  bad: {at: commit-msg, block: commit.subject == 'bad', message: bad}\n")
+    draft = tmp_path / "MSG"
+    draft.write_text("bad\n# comment\n")
+    code, said = ask("commit-msg", str(draft))
+    assert code == 1
+    assert "refused by bad" in said
+    assert "changed" not in said
+    assert draft.read_text() == "bad\n# comment\n"
+    (signal,) = gated.log("signal")
+    assert (signal["rule"], signal["decision"]) == ("bad", "deny")
+
+
+def test_a_message_in_bytes_that_are_no_utf8_keeps_them(gated: Gated, ask: Ask, tmp_path: Path) -> None:
+    gated.policy(APPEND)
+    draft = tmp_path / "MSG"
+    draft.write_bytes(b"caf\xe9\n\n# comment\n")
+    assert ask("commit-msg", str(draft))[0] == 0
+    assert draft.read_bytes() == b"caf\xe9\nReviewed: no\n\n# comment\n"
+
+
+@pytest.mark.parametrize("arguments", [(), ("",), ("no/such/file",)])
+def test_without_a_message_file_it_is_no_hook_of_git(gated: Gated, ask: Ask, arguments: tuple[str, ...]) -> None:
+    gated.policy(APPEND)
+    code, said = ask("commit-msg", *arguments)
+    assert code == 2
+    assert "git named no message file" in said
+
+
+def test_a_clean_message_is_left_alone(gated: Gated, ask: Ask, tmp_path: Path) -> None:
+    gated.policy(APPEND)
+    draft = tmp_path / "MSG"
+    draft.write_text("subject\n\nReviewed: yes\n")
+    inode = draft.stat().st_ino
+    assert ask("commit-msg", str(draft)) == (0, "")
+    assert draft.stat().st_ino == inode
+
+
+def test_an_override_leaves_its_trailer_and_counts_for_one_commit(gated: Gated) -> None:
+    gated.policy("version: 1\nrules:\n  no-a: {at: pre-commit, block: files.changed_count > 0, message: no}\n")
+    assert commit(gated, "one")[0] == 1
+    (signal,) = gated.log("signal")
+    done = gated.run("ahp", "respond", signal["id"][:8], "proceed_with_risk", "--reason", "the fix waits for it")
+    assert done.returncode == 0, done.stderr
+    assert commit(gated, "one") == (0, "")
+    assert gated.git("log", "-1", "--format=%B").rstrip() == "one\n\nAhp-Override: no-a the fix waits for it"
+    assert gated.log("bypass") == []
+    assert commit(gated, "two")[0] == 1
+
+
+def test_an_agent_cannot_take_the_risk(gated: Gated) -> None:
+    gated.policy("version: 1\nrules:\n  no-a: {at: pre-commit, block: files.changed_count > 0, message: no}\n")
+    assert commit(gated, "one")[0] == 1
+    (signal,) = gated.log("signal")
+    done = gated.run("ahp", "respond", signal["id"], "proceed_with_risk", "--reason", "x", env={"CLAUDECODE": "1"})
+    assert done.returncode == 2
+    assert commit(gated, "one")[0] == 1
+
+
+def test_trailers_are_added_once(gated: Gated, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gated.policy(APPEND)
+    trailer = "Ahp-Override: a/b because"
+    monkeypatch.setattr(message.overrides, "trailers", lambda event: [trailer, trailer])
+    draft = tmp_path / "MSG"
+    draft.write_text("subject\n\nReviewed: yes\n# comment\n")
+    assert ask("commit-msg", str(draft)) == (0, "")
+    assert draft.read_text() == f"subject\n\nReviewed: yes\n{trailer}\n# comment\n"
+
+
+def test_json_of_the_log_line_of_a_message_has_no_raw_control_characters(gated: Gated) -> None:
+    gated.policy(
+        "version: 1\nrules:\n  m: {at: commit-msg, prompt: len(commit.subject) > 3, message: '{commit.subject}'}\n"
+    )
+    code, said = commit(gated, "sub\x1b[31mject\u202e")
+    assert code == 0
+    assert "\x1b" not in said
+    assert "\u202e" not in said
+    (signal,) = gated.log("signal")
+    assert "\x1b" not in json.loads(json.dumps(signal))["message"]

@@ -1,0 +1,184 @@
+"""Pushes through the installed shim: one evaluation a ref (design §6, §9)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ahp.hosts.git import ranges
+from ahp.system.errors import AhpError
+from tests.conftest import Repo
+from tests.hosts.git.conftest import Ask
+from tests.hosts.git.gated import Gated
+
+RULES = """\
+version: 1
+rules:
+  no-force: {at: pre-push, block: push.is_force, message: "force to {push.ref}"}
+  no-delete: {at: pre-push, block: push.is_delete, message: "delete {push.ref}"}
+  names: {at: pre-push, block: "'forbidden' in branch.name", message: "{branch.name}"}
+  paths: {at: pre-push, each: p in files.changed, block: "p.startswith('bad')", finding: {file: p}, message: a bad name}
+"""
+ZERO = "0" * 40
+
+
+@pytest.fixture
+def remote(gated: Gated) -> Repo:
+    """A bare repository that `gated` knows as origin, with its main and nothing to push."""
+    made = Repo(gated.root.parent / "remote.git")
+    gated.git("init", "-q", "--bare", str(made.root))
+    gated.git("remote", "add", "origin", str(made.root))
+    gated.git("push", "-q", "-u", "--no-verify", "origin", "main")
+    gated.policy(RULES)
+    return made
+
+
+def test_a_quiet_push_says_nothing_and_is_recorded_for_each_ref(gated: Gated, remote: Repo) -> None:
+    gated.commit("second", **{"a.txt": "1\n"})
+    gated.git("branch", "side")
+    assert gated.say("push", "-q", "origin", "main", "side") == (0, "")
+    verdicts = gated.log("verdict")
+    assert [(r["hook"], r["decision"]) for r in verdicts] == [("pre-push", "allow")] * 2
+    assert len({r["attempt"] for r in verdicts}) == 1
+
+
+def test_one_bad_ref_refuses_the_push(gated: Gated, remote: Repo) -> None:
+    gated.git("branch", "good")
+    gated.git("checkout", "-q", "-b", "other")
+    gated.commit("bad", **{"bad.txt": "1\n"})
+    said = gated.say("push", "origin", "good", "other")
+    assert said.code == 1
+    assert "ahp: push refused by paths" in said.text
+    assert "  bad.txt\n" in said.text
+    assert remote.git("branch", "--list") == "* main"
+
+
+def test_a_new_branch_is_judged_by_what_the_remote_lacks(gated: Gated, remote: Repo) -> None:
+    gated.commit("bad", "--no-verify", **{"bad.txt": "1\n"})
+    gated.git("push", "-q", "--no-verify", "origin", "main")
+    gated.git("checkout", "-q", "-b", "other")
+    gated.commit("good", **{"good.txt": "1\n"})
+    assert gated.say("push", "-q", "origin", "other") == (0, "")
+
+
+def test_a_new_branch_without_commits_of_its_own_brings_nothing(gated: Gated, remote: Repo) -> None:
+    assert gated.say("push", "-q", "origin", "main:refs/heads/copy") == (0, "")
+
+
+def test_deleting_and_forcing_are_told(gated: Gated, remote: Repo) -> None:
+    gated.git("push", "-q", "origin", "main:refs/heads/gone")
+    said = gated.say("push", "origin", ":gone")
+    assert said.code == 1
+    assert "delete 'refs/heads/gone'" in said.text
+    gated.commit("one", **{"a.txt": "1\n"})
+    gated.git("push", "-q", "origin", "main")
+    gated.git("commit", "-q", "--amend", "-m", "rewritten")
+    said = gated.say("push", "--force", "origin", "main")
+    assert said.code == 1
+    assert "force to 'refs/heads/main'" in said.text
+
+
+def test_a_force_over_commits_that_were_never_fetched(gated: Gated, remote: Repo, tmp_path: Path) -> None:
+    gated.git("clone", "-q", str(remote.root), str(tmp_path / "else"))
+    other = Repo(tmp_path / "else")
+    other.commit("theirs", **{"theirs.txt": "1\n"})
+    other.git("push", "-q")
+    gated.commit("mine", **{"bad.txt": "1\n"})
+    said = gated.say("push", "--force", "origin", "main")
+    assert said.code == 1
+    assert "refused by paths" in said.text
+
+
+def test_a_remote_that_was_never_fetched_gets_everything_judged(gated: Gated, tmp_path: Path) -> None:
+    gated.commit("bad", "--no-verify", **{"bad.txt": "1\n"})
+    gated.policy(RULES)
+    gated.git("init", "-q", "--bare", str(tmp_path / "fresh.git"))
+    assert gated.say("push", str(tmp_path / "fresh.git"), "main").code == 1
+    gated.git("remote", "add", "fresh", str(tmp_path / "fresh.git"))
+    assert gated.say("push", "fresh", "main").code == 1
+
+
+def test_tags_and_refs_of_trees_can_be_pushed(gated: Gated, remote: Repo) -> None:
+    gated.git("tag", "-m", "words", "v1")
+    gated.git("tag", "tree", "HEAD^{tree}")
+    assert gated.say("push", "-q", "origin", "v1", "tree") == (0, "")
+
+
+def test_branch_names_never_reach_the_terminal_raw(gated: Gated, remote: Repo) -> None:
+    name = "forbidden-\u202etxt"
+    gated.git("checkout", "-q", "-b", name)
+    said = gated.say("push", "origin", name)
+    assert said.code == 1
+    mine = "".join([line for line in said.text.splitlines() if line.startswith(("ahp:", "  "))])
+    assert "forbidden-\ufffdtxt" in mine
+    assert "\u202e" not in mine
+
+
+def test_an_earlier_pre_push_hook_gets_the_refs_too(gated: Gated, remote: Repo) -> None:
+    hook = gated.write(".git/hooks/pre-push.before-ahp", f"#!/bin/sh\ncat >'{gated.root.parent}/got'\n", 0o755)
+    gated.commit("bad", **{"bad.txt": "1\n"})
+    assert gated.say("push", "origin", "main").code == 1
+    assert (gated.root.parent / "got").read_text().startswith("refs/heads/main ")
+    hook.write_text("#!/bin/sh\nexit 3\n")
+    said = gated.say("push", "origin", "main")
+    assert said.code == 1
+    assert "ahp:" not in said.text
+
+
+def test_nothing_to_push_is_allowed(gated: Gated, ask: Ask) -> None:
+    gated.policy(RULES)
+    assert ask("pre-push", "origin", "url") == (0, "")
+
+
+def test_the_hook_in_this_process(gated: Gated, remote: Repo, ask: Ask) -> None:
+    old = gated.head()
+    new = gated.commit("bad", **{"bad.txt": "1\n"})
+    lines = f"refs/heads/main {new} refs/heads/main {old}\n(delete) {ZERO} refs/heads/gone {old}\n"
+    code, said = ask("pre-push", "origin", str(remote.root), stdin=lines.encode())
+    assert code == 1
+    assert "refused by paths" in said
+    assert "refused by no-delete" in said
+    gated.policy(RULES.replace("bad'", "worse'"))
+    code, said = ask("pre-push", "origin", str(remote.root), stdin=lines.splitlines(keepends=True)[0].encode())
+    assert code == 0
+    # `bad` was committed while no rule judged commits, and still nothing could have been gone round.
+    assert gated.log("bypass") == []
+
+
+def test_lines_that_git_never_writes_are_refused(gated: Gated, ask: Ask) -> None:
+    gated.policy(RULES)
+    code, said = ask("pre-push", "origin", "url", stdin=b"refs/heads/main 123\n")
+    assert code == 2
+    assert "git's list of pushed refs is not understood" in said
+
+
+def test_refs_are_read_with_any_bytes() -> None:
+    (ref,) = ranges.read_refs(f"refs/heads/\udcff {'1' * 40} refs/heads/x {ZERO}\n".encode("utf-8", "surrogateescape"))
+    assert (ref.local_ref, ref.local_oid, ref.remote_ref, ref.remote_oid) == (
+        "refs/heads/\udcff",
+        "1" * 40,
+        "refs/heads/x",
+        ZERO,
+    )
+    with pytest.raises(AhpError, match="not understood"):
+        ranges.read_refs(b"only three words\n")
+
+
+def test_after_a_forced_push_the_range_begins_at_the_last_common_commit(gated: Gated, remote: Repo) -> None:
+    first = gated.head()
+    old = gated.commit("old", **{"a.txt": "1\n"})
+    gated.git("reset", "-q", "--hard", first)
+    new = gated.commit("new", **{"b.txt": "1\n"})
+    (ref,) = ranges.read_refs(f"refs/heads/main {new} refs/heads/main {old}\n".encode())
+    view = ranges.range_of(gated.repository(), ref, "origin")
+    assert (view.base(), [e.path for e in view.change().entries]) == (first, ["b.txt"])
+
+
+def test_unrelated_histories_bring_everything(gated: Gated, remote: Repo) -> None:
+    old = gated.head()
+    gated.git("checkout", "-q", "--orphan", "island")
+    new = gated.commit("island", **{"b.txt": "1\n"})
+    (ref,) = ranges.read_refs(f"refs/heads/island {new} refs/heads/main {old}\n".encode())
+    view = ranges.range_of(gated.repository(), ref, "origin")
+    assert [e.path for e in view.change().entries] == ["README", "b.txt"]
