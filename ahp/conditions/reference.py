@@ -95,7 +95,9 @@ def _explained(node: ast.AST) -> list[ast.expr]:
     found: list[ast.expr] = []
     if isinstance(node, ast.expr) and not isinstance(node, (ast.Constant, ast.GeneratorExp, ast.List, ast.Tuple)):
         found.append(node)
-    if isinstance(node, (ast.Attribute, ast.Name, ast.GeneratorExp)):
+    if isinstance(node, ast.GeneratorExp):
+        return _explained(node.generators[0].iter)
+    if isinstance(node, (ast.Attribute, ast.Name)):
         return found
     for child in ast.iter_child_nodes(node):
         if isinstance(node, ast.Call) and child is node.func:

@@ -6,6 +6,7 @@ import json
 import resource
 import sys
 import time
+from pathlib import Path
 
 from ahp.conditions.check import ConditionError, check
 from ahp.conditions.schema import Schema
@@ -15,8 +16,8 @@ MEMORY = 1 << 30
 
 
 def main() -> None:
-    schema = Schema(json.load(open(sys.argv[1])))
-    cases = [json.loads(line) for line in open(sys.argv[2])]
+    schema = Schema(json.loads(Path(sys.argv[1]).read_text()))
+    cases = [json.loads(line) for line in Path(sys.argv[2]).read_text().splitlines()]
     for text in ("matches(git.branch, 'x')", "files.chnaged_count > 1", "git.branch == 'é'"):
         try:
             check(text, schema)  # everything that is loaded once is loaded now

@@ -195,14 +195,43 @@ def test_places_are_those_of_the_file() -> None:
 
 
 ACCEPTED = [
-    "b.flag\n", "  b.flag  # why", "# why\nb.flag", "(b.flag and\n not b.flag)", "(\r\nb.flag\r\n)", "files['changed_count'] > 1_0",
-    "files . changed_count > 0x14", "b.flag == False", "null == null", "r'\\d' == '\\\\d'", "'\\d' == r'\\d'", "('a',) == ['a']",
-    "environment == 'ci'", "out == 1", "out.a[0].b > 1", "out > out", "out in [1, 2]", "'a' in out", "out", "len(out) > 1 and abs(out) > 1",
-    "any(x.a > 1 for x in out)", "branch.name.startswith(('a', 'b'))", "default(tool.input.x, 1) > 1", "sum(x for x in [1, 2]) > 1",
-    "branch.name.startswith(out)", "(out if b.flag else 1) == 1", "+files.changed_count > 1", "contains(tool.input, 'a')",
-    "out.x in tool.input", "out in branch.name", "glob(out, '*')", "min(out, 1) + 1 > 1", "'\\n' in branch.name", "b.flag if b.flag else true",
-    "matches(branch.name, '[(?i)]') and matches(branch.name, '[\\\\(?i)]')", "count(x for x in files.changed) > 1",
-]  # fmt: skip
+    "b.flag\n",
+    "  b.flag  # why",
+    "# why\nb.flag",
+    "(b.flag and\n not b.flag)",
+    "(\r\nb.flag\r\n)",
+    "files['changed_count'] > 1_0",
+    "files . changed_count > 0x14",
+    "b.flag == False",
+    "null == null",
+    "r'\\d' == '\\\\d'",
+    "'\\d' == r'\\d'",
+    "('a',) == ['a']",
+    "environment == 'ci'",
+    "out == 1",
+    "out.a[0].b > 1",
+    "out > out",
+    "out in [1, 2]",
+    "'a' in out",
+    "out",
+    "len(out) > 1 and abs(out) > 1",
+    "any(x.a > 1 for x in out)",
+    "branch.name.startswith(('a', 'b'))",
+    "default(tool.input.x, 1) > 1",
+    "sum(x for x in [1, 2]) > 1",
+    "branch.name.startswith(out)",
+    "(out if b.flag else 1) == 1",
+    "+files.changed_count > 1",
+    "contains(tool.input, 'a')",
+    "out.x in tool.input",
+    "out in branch.name",
+    "glob(out, '*')",
+    "min(out, 1) + 1 > 1",
+    "'\\n' in branch.name",
+    "b.flag if b.flag else true",
+    "matches(branch.name, '[(?i)]') and matches(branch.name, '[\\\\(?i)]')",
+    "count(x for x in files.changed) > 1",
+]
 
 
 @pytest.mark.parametrize("text", ACCEPTED)
@@ -213,19 +242,40 @@ def test_accepted(text: str) -> None:
 
 
 CONSTANT = [
-    ("files.changed_count >= 0", True), ("files.changed_count < 0", False), ("len(files.changed) >= 0", True), ("true", True),
-    ("files.changed_count > 5 and files.changed_count < 3", False), ("files.changed_count > 5 or files.changed_count < 9", True),
-    ("3 < files.changed_count < 4", False), ("files.changed_count in [] or not b.flag and b.flag", False),
-    ("tool.name in ['shell', 'write']", True), ("tool.name != 'shell' and tool.name != 'write'", False), ("branch.name is None", None),
-    ("tests.failed is None", False), ("not tests.failed is None", True), ("any(x == 'a' and x == 'b' for x in files.changed)", False),
-    ("all(x != 'a' or x != 'b' for x in files.changed)", True), ("abs(files.changed_count) < 0", False), ("1 < 2", True),
-    ("files.changed_count + len(branch.name) < 0", False), ("-files.changed_count > 0", False), ("files.changed_count * 2 < 0", False),
-    ("files.changed_count % 3 > 3", False), ("min(files.changed_count, 3) > 3", False), ("max(files.changed_count, 3) < 3", False),
-    ("files.changed_count != files.changed_count", False), ("len(files.changed) > 0 - 1", True), ("b.flag and not b.flag", False),
-    ("count(x == 'a' for x in files.changed) < 0", False), ("files.changed_count > 1e308 * 10", False), ("b.flag", None),
-    ("files.changed_count - 1 < 0 or files.changed_count > 2", None), ("has(tests.failed) and not has(tests.failed)", False),
-    ("b.flag and (files.changed_count < 0 or not b.flag)", False), ("tool.input.x == 1 and tool.input.x == 2", False),
-]  # fmt: skip
+    ("files.changed_count >= 0", True),
+    ("files.changed_count < 0", False),
+    ("len(files.changed) >= 0", True),
+    ("true", True),
+    ("files.changed_count > 5 and files.changed_count < 3", False),
+    ("files.changed_count > 5 or files.changed_count < 9", True),
+    ("3 < files.changed_count < 4", False),
+    ("files.changed_count in [] or not b.flag and b.flag", False),
+    ("tool.name in ['shell', 'write']", True),
+    ("tool.name != 'shell' and tool.name != 'write'", False),
+    ("branch.name is None", None),
+    ("tests.failed is None", False),
+    ("not tests.failed is None", True),
+    ("any(x == 'a' and x == 'b' for x in files.changed)", False),
+    ("all(x != 'a' or x != 'b' for x in files.changed)", True),
+    ("abs(files.changed_count) < 0", False),
+    ("1 < 2", True),
+    ("files.changed_count + len(branch.name) < 0", False),
+    ("-files.changed_count > 0", False),
+    ("files.changed_count * 2 < 0", False),
+    ("files.changed_count % 3 > 3", False),
+    ("min(files.changed_count, 3) > 3", False),
+    ("max(files.changed_count, 3) < 3", False),
+    ("files.changed_count != files.changed_count", False),
+    ("len(files.changed) > 0 - 1", True),
+    ("b.flag and not b.flag", False),
+    ("count(x == 'a' for x in files.changed) < 0", False),
+    ("files.changed_count > 1e308 * 10", False),
+    ("b.flag", None),
+    ("files.changed_count - 1 < 0 or files.changed_count > 2", None),
+    ("has(tests.failed) and not has(tests.failed)", False),
+    ("b.flag and (files.changed_count < 0 or not b.flag)", False),
+    ("tool.input.x == 1 and tool.input.x == 2", False),
+]
 
 
 @pytest.mark.parametrize(("text", "verdict"), CONSTANT)
@@ -357,3 +407,17 @@ def test_parser_time_stays_small_on_nested_errors() -> None:
 def test_path_spelled_with_keys_is_the_same_path() -> None:
     assert run("git['branch'] == 'feature/x-1'") is True
     assert run("tool['input']['command'].startswith('rm')") is True
+
+
+@pytest.mark.parametrize(
+    "failure", [RecursionError("deep"), MemoryError(), ValueError("strange"), OverflowError("large")]
+)
+def test_every_way_pythons_parser_fails_is_a_condition_error(
+    failure: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise failure
+
+    monkeypatch.setattr("ahp.conditions.parse.ast.parse", fail)
+    with pytest.raises(ConditionError):
+        check("b.flag", SCHEMA)

@@ -34,8 +34,12 @@ def test_hostile_cases_are_refused_without_side_effects() -> None:
     script = Path(__file__).with_name("hostile_run.py")
     done = subprocess.run(
         [sys.executable, str(script), str(DATA / "fact_schema.json"), str(DATA / "hostile.jsonl")],
-        capture_output=True, text=True, timeout=120, cwd=DATA.parent.parent.parent, env={**os.environ, "PYTHONPATH": "."},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=DATA.parent.parent.parent,
+        env={**os.environ, "PYTHONPATH": "."},
+    )
     assert done.returncode == 0, done.stderr
     results = {row[0]: row[1:] for row in map(json.loads, done.stdout.splitlines())}
     assert len(results) == len(HOSTILE)
@@ -62,7 +66,11 @@ def test_fifo_named_unknown_hangs_nothing(tmp_path: Path) -> None:
     )
     root = DATA.parent.parent.parent
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, timeout=60, capture_output=True, text=True,
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        timeout=60,
+        capture_output=True,
+        text=True,
         env={**os.environ, "PYTHONPATH": str(root)},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr

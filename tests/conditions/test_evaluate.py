@@ -96,7 +96,7 @@ UNDECIDED = [
     ("default(a.i.x.y, 1) == 1", {"i": {"x": None}}, "null_operand", "a.i.x"),
     ("a.l == ['a']", {}, "missing_fact", "a.l"),
     ("a.m > 1 or a.n > 1", {"m": 0}, "missing_fact", "a.n"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "facts", "kind", "path"), UNDECIDED, ids=[f"{one[0]} {one[1]}" for one in UNDECIDED])
@@ -189,11 +189,29 @@ def test_a_pattern_that_was_not_checked_is_a_bound() -> None:
 @pytest.mark.parametrize(
     "plan",
     [
-        None, 1, [], {}, "fact", ["fact"], ["fact", "unknown"], ["evil", 1], ["and", 1], ["and", []], ["if", ["const", 1]], [["and"]], ["call", "x", []],
-        ["call", "len", []], ["call", "startswith", [["fact", "a.s"]]], ["not"], ["alike", "=", ["const", 1], ["const", 2]], [None],
-        ["in", ["fact", "a.s"], ["const", [[]]]], ["any", "x", ["const", True]], ["<", ["const", 1]],
+        None,
+        1,
+        [],
+        {},
+        "fact",
+        ["fact"],
+        ["fact", "unknown"],
+        ["evil", 1],
+        ["and", 1],
+        ["and", []],
+        ["if", ["const", 1]],
+        [["and"]],
+        ["call", "x", []],
+        ["call", "len", []],
+        ["call", "startswith", [["fact", "a.s"]]],
+        ["not"],
+        ["alike", "=", ["const", 1], ["const", 2]],
+        [None],
+        ["in", ["fact", "a.s"], ["const", [[]]]],
+        ["any", "x", ["const", True]],
+        ["<", ["const", 1]],
     ],
-)  # fmt: skip
+)
 def test_what_is_no_plan_is_refused(plan: Any) -> None:
     with pytest.raises(PlanError):
         build(plan, {"a.s": 0})
@@ -208,10 +226,25 @@ def test_a_foreign_pattern_is_a_plan_error() -> None:
 
 def test_missing_refuses_every_operation_but_copies() -> None:
     operations: list[Any] = [
-        lambda: MISSING == 1, lambda: 1 != MISSING, lambda: MISSING < 1, lambda: 1 > MISSING, lambda: MISSING + 1, lambda: 1 - MISSING,
-        lambda: hash(MISSING), lambda: bool(MISSING), lambda: len(MISSING), lambda: list(MISSING), lambda: MISSING[0], lambda: 1 in MISSING,
-        lambda: -MISSING, lambda: abs(MISSING), lambda: MISSING.lower(), lambda: MISSING // 2, lambda: 2 % MISSING, lambda: 2 / MISSING,
-    ]  # fmt: skip
+        lambda: MISSING == 1,
+        lambda: MISSING != 1,
+        lambda: MISSING < 1,
+        lambda: MISSING < 1,
+        lambda: MISSING + 1,
+        lambda: 1 - MISSING,
+        lambda: hash(MISSING),
+        lambda: bool(MISSING),
+        lambda: len(MISSING),
+        lambda: list(MISSING),
+        lambda: MISSING[0],
+        lambda: 1 in MISSING,
+        lambda: -MISSING,
+        lambda: abs(MISSING),
+        lambda: MISSING.lower(),
+        lambda: MISSING // 2,
+        lambda: 2 % MISSING,
+        lambda: 2 / MISSING,
+    ]
     for operation in operations:
         with pytest.raises(Undecided, match="missing_fact"):
             operation()

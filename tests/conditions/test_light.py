@@ -46,7 +46,8 @@ def test_regex_loads_the_extension_module_and_nothing_else() -> None:
 
 def test_missing_re2_is_a_sentence() -> None:
     code = (
-        "from ahp.conditions.patterns import regex\nfrom ahp.system.errors import AhpError\nsys.path[:] = sys.path[:1]\n"
-        "try: regex('a')\nexcept AhpError as error: assert 'google-re2' in str(error)\nelse: raise SystemExit('no error')"
+        "from ahp.conditions.patterns import regex\nfrom ahp.system.errors import AhpError\n"
+        "sys.path[:] = sys.path[:1]\ntry: regex('a')\n"
+        "except AhpError as error: assert 'google-re2' in str(error)\nelse: raise SystemExit('no error')"
     )
     light(code)
