@@ -76,7 +76,11 @@ class _Reading:
 
     def beside(self, wanted: str, place: Place, chain: tuple[str, ...]) -> None:
         parts = wanted.split("/")
-        if not wanted.endswith((".yaml", ".yml")) or any(part in ("", ".", "..") for part in parts) or "\0" in wanted:
+        if (
+            not wanted.endswith((".yaml", ".yml"))
+            or any(part in ("", ".", "..") for part in parts)
+            or not wanted.isprintable()
+        ):
             what = f"{quoted(wanted)} is neither a pack nor a .yaml file inside this policy's folder"
             self.problems.append(Problem(place, what))
             return

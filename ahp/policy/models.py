@@ -13,6 +13,7 @@ from ahp.policy.values import (
     Duration,
     Filter,
     Intensities,
+    Name,
     OnMissing,
     Severity,
     Text,
@@ -88,7 +89,7 @@ class RuleKeys(Keys):
 class LongRule(RuleKeys):
     """A rule of the protocol's form: a condition and an intensity (seed 002 §4.3)."""
 
-    id: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]*$")] | None = None
+    id: Name | None = None
     """Its name in its oracle; by default its position, from 1."""
     condition: Condition | None = None
     """When it speaks. Needed, except where an earlier layer has a rule of this id."""
@@ -140,7 +141,7 @@ class ShortRule(RuleKeys, OracleKeys):
 class Oracle(OracleKeys):
     """A named list of rules."""
 
-    name: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]*$")]
+    name: Name
     """Its name; signals give it as their source."""
     rules: list[LongRule] = Field(default=[])
     """Its rules, all of them asked."""
@@ -242,7 +243,7 @@ class HooksFile(Keys):
     """`observe` logs every signal and enforces none."""
     limits: dict[str, LimitValue | dict[str, LimitValue]] = Field(default={})
     """Constants that conditions read as `limits.NAME`; a mapping gives one for each environment, with `default`."""
-    environment: dict[str, Condition] = Field(default={})
+    environment: dict[Name, Condition] = Field(default={})
     """Names with conditions; the first that holds is the environment, else `development`."""
     env_allow: Texts = Field(default=[])
     """Environment variables that conditions may read as `env.NAME`."""
@@ -256,7 +257,7 @@ class HooksFile(Keys):
     """Facts that commands find out, read as `NAME.count` and the like."""
     approvers: Text | None = None
     """An SSH allowed-signers file inside the repository: whose signed overrides and waivers `ahp ci` honours."""
-    rules: dict[str, ShortRule] = Field(default={})
+    rules: dict[Name, ShortRule] = Field(default={})
     """Rules in the short form, by id."""
     hooks: dict[str, Hook] = Field(default={})
     """Rules in the protocol's form, by trigger."""

@@ -4,8 +4,10 @@ import difflib
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
 
+SHOWN_TEXT = 1000  # characters a problem is shown with
 SHOWN_PROBLEMS = 50  # a file of another kind yields thousands; past fifty nobody reads on
 
 
@@ -28,8 +30,9 @@ class Problem(NamedTuple):
     mended: str = ""
 
     def __str__(self) -> str:
-        text = f"{self.place}: {self.what}"
-        return f"{text}\n    write: {self.mended}" if self.mended else text
+        # names and values in it come from a file that anybody may have written
+        text = one_line(f"{self.place}: {self.what}", SHOWN_TEXT)
+        return f"{text}\n    write: {one_line(self.mended, SHOWN_TEXT)}" if self.mended else text
 
 
 class PolicyError(AhpError):

@@ -146,6 +146,11 @@ def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines
     if kind == "extra_forbidden":
         valid = _keys_of(seen.get(id(_walk(plain, path[:-1]))))
         return Problem(node.key_place(path), f"unknown key `{_short(path[-1])}`{nearest(str(path[-1]), valid)}")
+    if path[-1] == "[key]":
+        place = node.key_place(path[:-1])
+        return Problem(place, f"{quoted(path[-2])} is no name; use letters, digits and `_.-`, at most 100 of them")
+    if kind == "string_pattern_mismatch":
+        return Problem(place, f"`{key}` is a name of letters, digits and `_.-`, not {quoted(given)}")
     if kind == "missing":
         return Problem(place, f"{_where(path[:-1])}needs `{path[-1]}`")
     if kind in ("literal_error", "union_tag_invalid"):

@@ -49,6 +49,16 @@ def mend_line(line: str) -> str:
     return ""
 
 
+def mend_cut(value: str, line: str, end: int) -> str:
+    """The line with its whole value quoted, where a ` #` inside quotes cut a plain value at column `end` (from 0)."""
+    opened = re.search(r"(?:^|[\s(=,\[])(['\"])[^'\"]*$", value)
+    rest = line[end:]
+    if opened is None or not re.match(r"\s+#", rest) or opened.group(1) not in rest:
+        return ""
+    whole = re.match(r"(\s*(?:- )*[\w.\-]+:[ \t]+)(.+?)\s*$", line)
+    return (whole.group(1) + quote(whole.group(2))).strip() if whole and _loads(line) else ""
+
+
 def _needs_quotes(value: str) -> bool:
     if value[0] in "{[":
         # what is closed at the end, or not at all, is a list or mapping with something wrong inside

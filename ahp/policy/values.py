@@ -79,6 +79,7 @@ Duration = Annotated[
     BeforeValidator(seconds),
     WithJsonSchema({"type": "string", "pattern": "^[0-9]+ *(ms|s|m|h|d)$", "examples": ["20s", "14d"]}),
 ]
+Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]*$")]
 Text = Annotated[str, Field(min_length=1, max_length=4096)]
 Condition = Annotated[str, Field(min_length=1, max_length=4096)]
 Texts = Annotated[

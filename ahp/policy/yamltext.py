@@ -142,9 +142,20 @@ class _Builder:
         node = Node(event.value, place, self.text_place(event, place, plain))
         if plain:
             node.value = self.resolve(event.value, place)
+        if plain:
+            self.refuse_cut(event, place)
         if event.anchor:
             self.anchors[event.anchor] = node
         self.add(node, key_text=event.value if plain else None)
+
+    def refuse_cut(self, event: yaml.ScalarEvent, place: Place) -> None:
+        end = event.end_mark
+        if end is None or end.line >= len(self.lines):
+            return
+        mended = slips.mend_cut(event.value, self.lines[end.line], end.column)
+        if mended:
+            what = "` #` begins a comment, which cuts a quoted text in two; the value needs quotes"
+            self.problems.append(Problem(place, what, mended))
 
     def text_place(self, event: yaml.ScalarEvent, place: Place, plain: bool) -> Place:
         if event.style not in ("|", ">"):

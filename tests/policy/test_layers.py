@@ -173,6 +173,7 @@ def test_extends_reads_each_file_once_and_first(load: Load) -> None:
         ("../x.yaml", "is neither a pack nor a .yaml file inside this policy's folder"),
         ("/etc/x.yaml", "is neither a pack nor a .yaml file inside this policy's folder"),
         ("x/./y.yaml", "is neither a pack nor a .yaml file inside this policy's folder"),
+        ("a\tb.yaml", "is neither a pack nor a .yaml file inside this policy's folder"),
         ("Core", "is neither a pack nor a .yaml file inside this policy's folder"),
         ("none.yaml", "there is no file 'none.yaml' beside this policy"),
         ("loop.yaml", "loop.yaml:1:10: a circle of `extends`: project:loop.yaml → project:loop.yaml"),

@@ -70,7 +70,9 @@ def test_an_empty_file_is_a_policy_without_rules() -> None:
         ("extends: [1]", "`extends` is a text, not 1"),
         ("hooks: {pre-push: 1}", "`pre-push` is a mapping, not 1"),
         ("hooks: {pre-push: {oracles: [{rules: []}]}}", "needs `name`"),
-        ("hooks: {pre-push: [{name: 'a b'}]}", "`name`: string should match pattern"),
+        ("hooks: {pre-push: [{name: 'a b'}]}", "f:1:27: `name` is a name of letters, digits and `_.-`, not 'a b'"),
+        ("rules: {'a b': {at: x}}", "f:1:9: 'a b' is no name; use letters, digits"),
+        ("environment: {'': x}", "'' is no name"),
         ("escalation: {after: 0}", "`after` is at least 1, not 0"),
         ("escalation: {ladder: []}", "`ladder`"),
         ("escalation: {ladder: [block, prompt]}", "the ladder climbs"),
@@ -154,3 +156,5 @@ def test_short_spellings_become_the_long_ones() -> None:
 def test_hostile_keys_and_values_stay_on_one_short_line() -> None:
     said = refused('"' + "k\\n" * 500 + '": 1')
     assert said.count("\n") == 0 and len(said) < 300
+    said = str(Problem(Place("f"), "no trigger is called `a\n\x1b[31m\u202eb`" + "x" * 5000))
+    assert said.isprintable() and len(said) <= 1000

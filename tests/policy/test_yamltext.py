@@ -112,6 +112,7 @@ def test_all_problems_are_named_at_once() -> None:
         ("x: {block: glob(p, 'a'), at: b}", "x: {block: \"glob(p, 'a')\", at: b}"),
         ("condition: env.X == 'a: b'", "condition: \"env.X == 'a: b'\""),
         ("message: {files.changed_count} files", 'message: "{files.changed_count} files"'),
+        ("block: commit.subject == 'see #12'", "block: \"commit.subject == 'see #12'\""),
         ("message: 50% done: look", 'message: "50% done: look"'),
         ("block: @x", 'block: "@x"'),
         ("- 'a' in b", "- \"'a' in b\""),
@@ -119,6 +120,12 @@ def test_all_problems_are_named_at_once() -> None:
 )
 def test_a_frequent_slip_is_shown_mended(line: str, mended: str) -> None:
     assert refused(f"  {line}\n").splitlines()[-1].strip() == f"write: {mended}"
+
+
+@pytest.mark.parametrize("text", ["a: don't # can't", "a: x # 'y'", "a: 'b' # it's", "a: b == 'c' # 'd'"])
+def test_a_comment_behind_a_whole_value_stays_one(text: str) -> None:
+    tree = parse(text.encode(), "f")
+    assert tree is not None
 
 
 def test_a_flow_mapping_with_a_mistake_inside_is_not_quoted_whole() -> None:
