@@ -18,8 +18,8 @@ import pytest
 from ahp.journal import index as indexes
 from ahp.journal import lines
 from ahp.journal.append import Journal, JournalUnwritable
-from ahp.system.errors import AhpError
 from ahp.system import clock, digest
+from ahp.system.errors import AhpError
 
 VERDICT = {"hook": "pre-commit", "kind": "verdict", "decision": "allow", "subject": "main", "actor": "human:ann"}
 PROMPT = {

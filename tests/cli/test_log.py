@@ -1,0 +1,140 @@
+"""`ahp log` and `ahp respond` as a person types them (design §10)."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ahp.cli import log, respond
+from ahp.journal.append import Journal
+from ahp.journal.place import journal_of
+from ahp.system import clock
+from ahp.system.errors import AhpError
+
+ID = "a1b2c3d4-0000-4000-8000-000000000000"
+
+
+@pytest.fixture
+def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
+    monkeypatch.chdir(tmp_path)
+    journal = Journal(str(tmp_path / ".ahp"))
+    journal.append([_signal(ID, "prompt"), _signal("b" + ID[1:], "block", actor="agent:claude", decision="deny")])
+    return journal
+
+
+def _signal(id: str, intensity: str, **more: Any) -> dict[str, Any]:
+    known = {"timestamp": clock.iso(clock.now()), "hook": "pre-commit", "intensity": intensity, "source": "size"}
+    told = {"rule": "size/1", "subject": "main", "actor": "human:ann", "message": "too\x1b[2J many files"}
+    return {**known, "consumed": False, "action": None, "kind": "signal", "id": id, "decision": "warn", **told, **more}
+
+
+def run(command: Any, *arguments: str) -> Result:
+    return CliRunner().invoke(command, list(arguments), standalone_mode=False, env={"USER": "ann", "AHP_AGENT": ""})
+
+
+def test_a_line_a_signal_without_control_characters(journal: Journal) -> None:
+    result = run(log.command)
+    first, second = result.output.splitlines()
+    assert "prompt   size/1  main  human:ann  a1b2c3d4  too" in first
+    assert "block" in second
+    assert "\x1b" not in result.output
+
+
+def test_filters_limit_and_json(journal: Journal) -> None:
+    told = [
+        json.loads(line) for line in run(log.command, "--format", "json", "--intensity", "block").output.splitlines()
+    ]
+    assert [record["id"] for record in told] == ["b" + ID[1:]]
+    assert len(run(log.command, "--limit", "1").output.splitlines()) == 1
+    assert run(log.command, "--since", "2099-01-01").output == ""
+    assert len(run(log.command, "--since", "2h", "--until", "2099-01-01T00:00:00Z").output.splitlines()) == 2
+    assert "genesis" in run(log.command, "--kind", "genesis").output
+
+
+@pytest.mark.parametrize("text", ["soon", "5y", ""])
+def test_a_time_that_is_none_is_a_usage_error(journal: Journal, text: str) -> None:
+    result = run(log.command, "--since", text)
+    assert "is no time; write 2026-02-09" in str(result.exception)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_gets_colours_and_a_hint(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for colour in (True, False):
+        terminal = Terminal()
+        monkeypatch.setattr("sys.stdout", terminal)
+        log.command.main(["--limit", "1"], standalone_mode=False)
+        assert ("\x1b[31m" in terminal.getvalue()) is colour
+        assert capsys.readouterr().err == "… there are more; raise --limit\n"
+        monkeypatch.setenv("NO_COLOR", "1")
+
+
+def test_following_ends_with_an_interrupt(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    def follow(*_: object) -> Any:
+        yield _signal("c" + ID[1:], "aid")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ahp.journal.log.follow", follow)
+    result = run(log.command, "--follow")
+    assert result.return_value == 130
+    assert "c1b2c3d4" in result.output
+
+
+def test_verify_and_anchor(journal: Journal) -> None:
+    kept = run(log.command, "anchor").output.strip()
+    result = run(log.command, "verify", "--anchor", kept)
+    assert (result.return_value, result.output) == (0, "3 lines, every one chained to the one before it\n")
+    assert "no anchor given" in run(log.command, "verify").output
+    path = Path(journal.log_path)
+    path.write_bytes(path.read_bytes().replace(b'"prompt"', b'"aid"'))
+    result = run(log.command, "verify")
+    assert result.return_value == 1
+    assert "signals.jsonl:2: edited" in result.output
+    told = json.loads(run(log.command, "verify", "--format", "json").output)
+    assert (told["ok"], told["lines"]) == (False, 3)
+
+
+def test_no_log_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(log.command).output == ""
+    assert "there is no log yet" in run(log.command, "verify").output
+
+
+def test_an_answer_by_the_beginning_of_an_id(journal: Journal) -> None:
+    result = run(respond.command, "a1", "acknowledge", "--feedback", "noise")
+    assert result.output == "acknowledge: size/1 (a1b2c3d4); the same evidence does not climb again\n"
+    told = run(respond.command, "b1", "proceed_with_risk", "--reason", "hot fix", "--format", "json")
+    assert json.loads(told.output)["details"] == {"reason": "hot fix"}
+    assert "→ acknowledge" in run(log.command).output
+    assert isinstance(run(respond.command, "zz", "abort").exception, AhpError)
+
+
+def test_one_journal_for_all_worktrees_and_the_genesis_that_was_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.system(f"git init -q {tmp_path}/repo")
+    folder = tmp_path / "repo/sub"
+    folder.mkdir()
+    assert os.path.realpath(journal_of(str(folder)).folder) == os.path.realpath(tmp_path / "repo/.git/ahp")
+    place = tmp_path / "repo/.git/ahp"
+    place.mkdir()
+    noted = place / "install.json"
+    noted.write_text('{"genesis": "abc"}')
+    assert journal_of(str(folder)).genesis == "abc"
+    noted.write_text('{"genesis": 5}')
+    assert journal_of(str(folder)).genesis is None
+    noted.write_text("{")
+    with pytest.raises(AhpError, match=r"install\.json is no JSON"):
+        journal_of(str(folder))
