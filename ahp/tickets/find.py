@@ -87,6 +87,13 @@ class Tickets:
             raise NoTicket(path, 0, "the ticket is gone")
         return read(path, data)
 
+    def named_by(self, paths: list[str]) -> list[str]:
+        """The ids of those of these files that are tickets of this state, in natural order."""
+        wanted = {path for path in paths if path.startswith(self.folder) and path.endswith(".md")}
+        found = {issue_id for issue_id in map(ids.of_file, wanted) if issue_id in self._named}
+        found |= {issue_id for path in wanted.intersection(self._unnamed) if (issue_id := self._claimed(path))}
+        return sorted(found, key=natural)
+
     def referred(self, reference: str) -> Ticket | None:
         """The ticket that another one refers to (`FEAT-1`, `#FEAT-1`, `project::FEAT-1`), None when there is none.
 

@@ -47,6 +47,14 @@ def test_a_file_without_an_id_in_its_name_is_known_by_what_it_says() -> None:
     assert tickets.paths() == ["Issues/bom.md", "Issues/login.md"]
 
 
+def test_files_are_told_apart_from_tickets() -> None:
+    view = MemoryView(
+        {place("FEAT-0002"): "", "Issues/x.md": draft("FEAT-0001"), "Issues/README.md": "", "FEAT-3.md": ""}
+    )
+    paths = [*view.paths(), place("FEAT-0004"), "Issues/Features/FEAT-0005.txt"]
+    assert Tickets(view).named_by(paths) == ["FEAT-0001", "FEAT-0002"]
+
+
 def test_two_tickets_for_one_id_are_named_both() -> None:
     tickets = Tickets(MemoryView({place("FEAT-0001"): "", place("FEAT-0001", "closed"): ""}))
     with pytest.raises(TicketError, match=r"FEAT-0001 has 2 tickets, Issues/.*closed/.* and Issues/.*open/"):

@@ -16,6 +16,10 @@ def judge(hook: Hook, refs: bytes) -> int:
         event = hook.event(range_of(hook.repo, ref, remote))
         event.push, event.remote = ref, remote
         code = max(code, say(hook, decide(event, program)))
+        if program and any(name.startswith("pre-issue-") for name in program.triggers):
+            from ahp.hosts.moves import gates_of
+
+            code = max([code, *(say(hook, decide(gate)) for gate in gates_of(event))])
     if code == 0:
         bypass.check_push(hook, pushed, remote)
     return code

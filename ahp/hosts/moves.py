@@ -1,0 +1,57 @@
+"""Tickets that a range of commits moved: every gate between where they stood and where they stand now (design §9).
+
+This is the check that no switch of another tool goes round: it asks about the state, not about the command.
+"""
+
+from ahp.protocol.event import Event
+from ahp.system.view import RangeView
+from ahp.tickets import life
+from ahp.tickets.errors import TicketError
+from ahp.tickets.find import Tickets
+
+
+def gates_of(event: Event) -> list[Event]:
+    """The events of the gates that the range of `event` has to pass on its tip, by issue and in the order of life.
+
+    A ticket that is new stood nowhere, one that is gone needs no gate. Raises TicketError when a changed ticket cannot
+    be read on the tip.
+    """
+    view = event.view
+    assert isinstance(view, RangeView)
+    now, before = Tickets(view), Tickets(RangeView(view.repo, view.old, view.old))
+    touched = [path for entry in view.change().entries for path in (entry.path, entry.old_path) if path]
+    events: list[Event] = []
+    for issue in now.named_by(touched):
+        steps = life.gates(_phase(before, issue), now.get(issue).phase)
+        events += [_event(event, step, issue) for step in steps]
+    return events
+
+
+def _phase(tickets: Tickets, issue: str) -> str:
+    """Where a ticket stood; nowhere when it was not there, or nobody could read it."""
+    try:
+        return tickets.get(issue).phase
+    except TicketError:
+        return ""
+
+
+def _event(event: Event, step: str, issue: str) -> Event:
+    return Event(
+        f"pre-issue-{step}",
+        event.host,
+        event.actor,
+        root=event.root,
+        journal=event.journal,
+        env=event.env,
+        deadline=event.deadline,
+        mode=event.mode,
+        subject=issue,
+        repo=event.repo,
+        view=event.view,
+        issue=issue,
+        push=event.push,
+        remote=event.remote,
+        genesis=event.genesis,
+        user_policy=event.user_policy,
+        attempt=event.attempt,
+    )
