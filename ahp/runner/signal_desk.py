@@ -30,12 +30,16 @@ class SignalDesk:
         self._notes: list[str] = []
 
     def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None) -> Verdict:
-        """The verdict on `trigger`; its signals go into the next user turn. Raises Stop when there is none."""
+        """The verdict on `trigger`; its signals go into the next user turn. Raises Stop when `pre-` has none."""
         try:
             verdict = self._gate.ask(trigger, tool=tool, issue=self._issue)
         except AhpError as error:
             self._events("gate_error", trigger=trigger, problem=str(error))
-            raise Stop("GATE_ERROR", f"the gate could not judge {trigger}: {error}") from error
+            if not trigger.startswith("post-"):
+                raise Stop("GATE_ERROR", f"the gate could not judge {trigger}: {error}") from error
+            # What is done is done: nothing could be refused any more, so the result is not thrown away.
+            self._notes.append(f"ahp: {trigger} could not be judged: {one_line(error, 300)}")
+            return Verdict("allow", trigger, "", "")
         self._events(
             "verdict",
             trigger=trigger,

@@ -109,6 +109,14 @@ def test_a_gate_that_cannot_judge_lets_nothing_happen() -> None:
     assert not recorder.calls
 
 
+def test_advice_that_cannot_be_had_keeps_the_result() -> None:
+    scene = Scene([call(), "answer"], gate=ScriptedGate({"post-tool-use": [AhpError("no log")]}))
+    assert scene.turn.stop_reason == "DONE"
+    assert "post-tool-use could not be judged: no log" in scene.said[1]
+    assert "seen" in scene.said[1]
+    assert scene.of("gate_error")[0]["trigger"] == "post-tool-use"
+
+
 def test_control_rewrites_the_arguments_and_they_are_judged_again() -> None:
     recorder = Recorder()
     gate = ScriptedGate({PRE: [control(5), verdict(PRE)]})

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
+from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
@@ -10,7 +13,8 @@ from pydantic import BaseModel
 from ahp.runner.conversation import check_roles, estimate
 from ahp.runner.model import Answer, ContextOverflow
 from ahp.runner.scripted import AnyArgs, ScriptedGate, scripted_tool
-from ahp.runner.tool import FunctionTool
+from ahp.runner.tool import FunctionTool, ToolContext
+from ahp.system import clock, process
 from ahp.system.errors import Timeout
 from tests.runner.runs import DONE, REPLAN, Scene, call, plan
 
@@ -155,6 +159,31 @@ def test_a_tool_over_its_time_is_e_timeout(own: float | None, settings: dict[str
     assert scene.of("tool_result")[0]["code"] == "E_TIMEOUT"
     if "budget_seconds" not in settings:
         assert "E_TIMEOUT" in scene.said[1]
+
+
+def test_a_tool_s_processes_die_at_its_timeout(tmp_path: Path) -> None:
+    def run(args: object, context: ToolContext) -> str:
+        script = "sleep 600 & echo $! > child; wait"
+        process.capture(["sh", "-c", script], cwd=str(tmp_path), timeout=context.timeout_s)
+        return "never"
+
+    scene = Scene([call(), "answer"], tools=[FunctionTool("look", "looks", NoArgs, run, timeout_s=0.5)])
+    assert "E_TIMEOUT" in scene.said[1]
+    child = int((tmp_path / "child").read_text())
+    deadline = clock.monotonic() + 10
+    while alive(child) and clock.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not alive(child)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that only waits to be collected does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/status")
+    return not (status.exists() and "\nState:\tZ" in status.read_text())
 
 
 def test_a_tool_without_time_does_not_start() -> None:
