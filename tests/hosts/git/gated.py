@@ -68,7 +68,7 @@ def make(root: Path) -> Gated:
     root.mkdir(parents=True)
     made = Gated(root)
     made.git("init", "--quiet")
-    made.commit("first", **{"README": "text\n"})
+    made.commit("first", README="text\n")
     (root / ".git" / "info").mkdir(exist_ok=True)
     (root / ".git" / "info" / "exclude").write_text("/.ahp/\n")
     installing.install(made.repository(), str(made.user_policy))

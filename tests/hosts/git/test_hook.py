@@ -311,11 +311,12 @@ def test_two_commits_in_one_repository_at_once_leave_one_commit_and_a_whole_log(
 
 @pytest.mark.parametrize("marker", ["CLAUDECODE", ""])
 def test_an_agent_reads_at_most_600_characters_and_never_a_way_round(gated: Gated, marker: str) -> None:
-    rules = "".join(
-        f"  rule-{n}: {{at: pre-commit, block: files.changed_count > 0, message: '{'reason ' * 40}', fix: ['{'do ' * 60}']}}\n"
+    said, do = "reason " * 40, "do " * 60
+    rules = [
+        f"  rule-{n}: {{at: pre-commit, block: files.changed_count > 0, message: '{said}', fix: ['{do}']}}\n"
         for n in range(6)
-    )
-    gated.policy("version: 1\nrules:\n" + rules)
+    ]
+    gated.policy("version: 1\nrules:\n" + "".join(rules))
     gated.write("a.txt")
     gated.add()
     said = gated.say("commit", "-m", "x", env={marker: "1"} if marker else {})

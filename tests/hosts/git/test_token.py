@@ -14,7 +14,7 @@ from tests.hosts.git.gated import Gated
 
 QUIET = "version: 1\nrules:\n  many: {at: pre-commit, block: files.changed_count > 100}\n"
 MESSAGE = QUIET + "  wip: {at: commit-msg, block: commit.subject.startswith('wip')}\n"
-AFTER = "version: 1\nhooks:\n  post-commit:\n    - {name: after, rules: [{id: r, condition: files.changed_count > 100, intensity: aid}]}\n"
+AFTER = QUIET + "  after: {at: post-commit, aid: files.changed_count > 100}\n"
 
 
 def starts(of: Path) -> list[str]:

@@ -1,0 +1,297 @@
+"""Putting the shims in place and taking them away (design §9)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ahp.hosts.git import install as installing
+from ahp.hosts.git.install import HOOKS
+from ahp.journal.place import journal_of
+from ahp.system.errors import AhpError
+from tests.conftest import Repo
+from tests.hosts.git.gated import Gated
+
+BAD = """\
+version: 1
+rules:
+  names: {at: pre-commit, each: p in files.changed, block: "p.startswith('bad')", message: bad}
+"""
+
+
+@pytest.fixture
+def plain(repo: Repo) -> Gated:
+    """A repository with a commit and a policy, but no gate."""
+    made = Gated(repo.root)
+    made.commit("first", README="text\n")
+    made.write(".git/info/exclude", "/.ahp/\n")
+    made.write(".ahp/hooks.yaml", BAD)
+    return made
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch, template: object) -> None:
+    """Installing without writing the bundle: the shims then start from the sources."""
+    monkeypatch.setattr(installing.bundle, "write", lambda path, python, paths: None)
+
+
+def hooks(gated: Gated) -> dict[str, bytes]:
+    folder = gated.root / ".git" / "hooks"
+    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.endswith(".sample")}
+
+
+def refused(gated: Gated, name: str = "bad.txt") -> str:
+    gated.write(name)
+    gated.add(name)
+    said = gated.say("commit", "-m", "x")
+    assert said.code == 1
+    assert "refused by names" in said.text
+    return said.text
+
+
+def test_install_writes_five_executable_shims_and_notes_what_it_did(plain: Gated, quick: None) -> None:
+    done = installing.install(plain.repository(), "")
+    assert done.folder == str(plain.root / ".git" / "hooks")
+    assert tuple(done.written) == HOOKS
+    assert done.kept == []
+    assert set(hooks(plain)) == set(HOOKS)
+    assert all(os.access(plain.root / ".git" / "hooks" / hook, os.X_OK) for hook in HOOKS)
+    noted = json.loads((plain.folder / "install.json").read_text())
+    assert noted["genesis"] == plain.log("genesis")[0]["id"]
+    assert journal_of(str(plain.root)).genesis == noted["genesis"]
+    refused(plain)
+
+
+def test_installing_twice_is_installing_once(plain: Gated, quick: None) -> None:
+    plain.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n", 0o755)
+    installing.install(plain.repository(), "")
+    before, log = hooks(plain), plain.log()
+    done = installing.install(plain.repository(), "")
+    assert done.kept == ["pre-commit"]
+    assert (hooks(plain), plain.log()) == (before, log)
+
+
+def test_an_earlier_hook_keeps_running_first_and_comes_back(plain: Gated, quick: None) -> None:
+    told = plain.root.parent / "told"
+    text = f'#!/bin/sh\necho "$0 $*" >>{shlex.quote(str(told))}\ntest ! -e stop\n'
+    for hook in HOOKS:
+        plain.write(f".git/hooks/{hook}", text, 0o755)
+    installing.install(plain.repository(), "")
+    plain.write("a.txt")
+    plain.add()
+    assert plain.say("commit", "-q", "-m", "x").code == 0
+    ran = [Path(line.split()[0]).name for line in told.read_text().splitlines()]
+    assert ran == [f"{hook}.before-ahp" for hook in ("pre-commit", "commit-msg", "post-commit")]
+    assert told.read_text().splitlines()[1].endswith(".git/COMMIT_EDITMSG")
+    # First: where it refuses, ahp is not asked; what it stages is judged.
+    plain.write("stop")
+    plain.write("b.txt")
+    plain.add("b.txt")
+    judged = len(plain.log())
+    assert plain.say("commit", "-q", "-m", "x").code == 1
+    assert len(plain.log()) == judged
+    done = installing.uninstall(plain.repository())
+    assert tuple(done.kept) == HOOKS
+    assert hooks(plain) == dict.fromkeys(HOOKS, text.encode())
+    assert not (plain.folder / "install.json").exists()
+
+
+def test_an_earlier_hook_that_stages_is_judged_by_what_it_staged(plain: Gated, quick: None) -> None:
+    plain.write(".git/hooks/pre-commit", "#!/bin/sh\necho x >bad.txt\ngit add bad.txt\n", 0o755)
+    installing.install(plain.repository(), "")
+    refused(plain, "good.txt")
+
+
+def test_a_hook_that_may_not_be_executed_is_kept_but_does_not_run(plain: Gated, quick: None) -> None:
+    plain.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n", 0o644)
+    assert installing.install(plain.repository(), "").kept == []
+    plain.write("good.txt")
+    plain.add()
+    assert plain.say("commit", "-q", "-m", "x").code == 0
+    installing.uninstall(plain.repository())
+    assert hooks(plain) == {"pre-commit": b"#!/bin/sh\nexit 1\n"}
+
+
+def test_uninstall_without_install_removes_nothing(plain: Gated) -> None:
+    plain.write(".git/hooks/pre-commit", "#!/bin/sh\n", 0o755)
+    done = installing.uninstall(plain.repository())
+    assert (done.written, done.kept) == ([], [])
+    assert hooks(plain) == {"pre-commit": b"#!/bin/sh\n"}
+
+
+def test_uninstall_leaves_what_somebody_put_in_the_place_of_ours(plain: Gated, quick: None) -> None:
+    installing.install(plain.repository(), "")
+    plain.write(".git/hooks/pre-push", "#!/bin/sh\n", 0o755)
+    done = installing.uninstall(plain.repository())
+    assert "pre-push" not in done.written
+    assert hooks(plain) == {"pre-push": b"#!/bin/sh\n"}
+    assert plain.log("genesis")
+
+
+def test_two_earlier_hooks_are_a_question_for_a_person(plain: Gated, quick: None) -> None:
+    plain.write(".git/hooks/pre-commit", "#!/bin/sh\n", 0o755)
+    plain.write(".git/hooks/pre-commit.before-ahp", "#!/bin/sh\n", 0o755)
+    with pytest.raises(AhpError, match="remove the one that is not needed"):
+        installing.install(plain.repository(), "")
+
+
+def test_a_linked_hook_is_kept_as_a_link(plain: Gated, quick: None) -> None:
+    target = plain.write("tools/hook.sh", "#!/bin/sh\nexit 0\n", 0o755)
+    os.symlink(target, plain.root / ".git" / "hooks" / "pre-commit")
+    installing.install(plain.repository(), "")
+    assert target.read_text() == "#!/bin/sh\nexit 0\n"
+    installing.uninstall(plain.repository())
+    assert os.readlink(plain.root / ".git" / "hooks" / "pre-commit") == str(target)
+
+
+def test_a_local_hooks_path_is_installed_into(plain: Gated, quick: None) -> None:
+    plain.git("config", "core.hooksPath", "tools/hooks")
+    done = installing.install(plain.repository(), "")
+    assert done.folder == str(plain.root / "tools" / "hooks")
+    refused(plain)
+    installing.uninstall(plain.repository())
+    assert list((plain.root / "tools" / "hooks").iterdir()) == []
+    assert plain.git("config", "core.hooksPath") == "tools/hooks"
+
+
+def test_a_global_hooks_path_is_left_alone_and_its_hooks_are_called(plain: Gated, quick: None, home: Path) -> None:
+    shared = home / "shared hooks"
+    shared.mkdir()
+    told = home / "told"
+    for hook in ("pre-commit", "prepare-commit-msg"):
+        (shared / hook).write_text(f'#!/bin/sh\necho "{hook}" >>{shlex.quote(str(told))}\n')
+        (shared / hook).chmod(0o755)
+    (shared / "post-checkout").mkdir()
+    plain.git("config", "--global", "core.hooksPath", str(shared))
+    done = installing.install(plain.repository(), "")
+    assert done.folder == str(plain.folder / "hooks")
+    assert sorted(done.kept) == ["pre-commit", "prepare-commit-msg"]
+    refused(plain)
+    assert told.read_text() == "pre-commit\n"
+    plain.git("reset", "-q")
+    plain.write("good.txt")
+    plain.add("good.txt")
+    assert plain.say("commit", "-q", "-m", "x").code == 0
+    assert told.read_text() == "pre-commit\npre-commit\nprepare-commit-msg\n"
+    assert sorted(path.name for path in shared.iterdir()) == ["post-checkout", "pre-commit", "prepare-commit-msg"]
+    again = installing.install(plain.repository(), "")
+    assert (again.folder, sorted(again.kept)) == (done.folder, sorted(done.kept))
+    installing.uninstall(plain.repository())
+    assert plain.git("config", "--show-scope", "core.hooksPath") == f"global\t{shared}"
+    assert list((plain.folder / "hooks").iterdir()) == []
+
+
+def test_every_linked_worktree_gets_the_gate_by_one_install(plain: Gated, quick: None, tmp_path: Path) -> None:
+    plain.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"))
+    linked = Gated(tmp_path / "linked")
+    installing.install(linked.repository(), "")
+    assert set(hooks(plain)) >= set(HOOKS)
+    refused(plain)
+
+
+@pytest.mark.parametrize("name", [b"-rf with space", b"quote'\"s $(touch pwned)", b"new\nline not-utf8-\xff"])
+def test_a_repository_may_have_any_name(tmp_path: Path, name: bytes, home: Path) -> None:
+    root = tmp_path / os.fsdecode(name)
+    root.mkdir()
+    gated = Gated(root)
+    gated.git("init", "-q")
+    gated.write(".ahp/hooks.yaml", BAD)
+    gated.write("good.txt")
+    gated.add("good.txt")
+    done = gated.run("ahp", "install", "git")
+    assert done.returncode == 0, done.stderr
+    assert b"git: 5 hooks in " in done.stdout
+    assert len(done.stdout.splitlines()) == 1
+    assert gated.say("commit", "-q", "-m", "x") == (0, "")
+    assert gated.log("verdict")[0]["decision"] == "allow"
+    refused(gated)
+    assert os.listdir(tmp_path) == [os.fsdecode(name)]
+
+
+def test_a_bare_repository_has_nothing_to_judge(tmp_path: Path, plain: Gated) -> None:
+    plain.git("init", "-q", "--bare", str(tmp_path / "bare.git"))
+    bare = Gated(tmp_path / "bare.git")
+    with pytest.raises(AhpError, match="this repository is bare"):
+        installing.install(bare.repository(), "")
+
+
+def test_a_damaged_record_is_named(plain: Gated, quick: None) -> None:
+    installing.install(plain.repository(), "")
+    (plain.folder / "install.json").write_text("[")
+    with pytest.raises(AhpError, match=r"install\.json is damaged; remove it"):
+        installing.install(plain.repository(), "")
+
+
+def test_a_git_directory_that_takes_no_folder_is_an_error(plain: Gated, quick: None) -> None:
+    plain.write(".git/ahp", "in the way\n")
+    with pytest.raises(AhpError):
+        installing.install(plain.repository(), "")
+
+
+def test_without_git_on_path_there_is_nothing_to_bake(plain: Gated) -> None:
+    repo = plain.repository()
+    repo.git = "no-such-git"
+    with pytest.raises(AhpError, match="git is not on PATH"):
+        installing._git_program(repo)
+
+
+def test_an_installation_without_templates_says_so(plain: Gated, quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installing, "_package", lambda: str(plain.root))
+    with pytest.raises(AhpError, match="lacks its hook template"):
+        installing.install(plain.repository(), "")
+
+
+def shim_with(gated: Gated, **baked: str) -> None:
+    """Bakes other values into pre-commit."""
+    path = gated.root / ".git" / "hooks" / "pre-commit"
+    lines = []
+    for line in path.read_text().splitlines(keepends=True):
+        name = line.partition("=")[0]
+        lines.append(f"{name}={shlex.quote(baked.pop(name))}\n" if name in baked else line)
+    path.write_text("".join(lines))
+
+
+def test_a_gone_interpreter_leaves_the_judging_to_ahp_on_path(gated: Gated) -> None:
+    gated.policy(BAD)
+    shim_with(gated, python="/no/such/python")
+    text = refused(gated)
+    assert text.startswith(
+        "ahp: the ahp it was installed with is gone; the one on PATH judges (mend: ahp install git)\n"
+    )
+
+
+def test_a_gone_package_counts_as_a_gone_interpreter(gated: Gated) -> None:
+    gated.policy(BAD)
+    shim_with(gated, package="/no/such/ahp/__init__.py")
+    assert "the one on PATH judges" in refused(gated)
+
+
+def test_without_any_ahp_the_commit_is_refused(gated: Gated) -> None:
+    gated.policy(BAD)
+    shim_with(gated, python="/no/such/python")
+    gated.write("good.txt")
+    gated.add()
+    head = gated.head()
+    said = gated.say("commit", "-m", "x", env={"PATH": "/usr/bin:/bin"})
+    assert said.code == 1
+    assert said.text.startswith("ahp: cannot judge this pre-commit: the ahp it was installed with is gone")
+    assert "mend: pip install ahp-engine && ahp install git" in said.text
+    assert gated.head() == head
+
+
+def test_a_gone_git_is_looked_for_on_path(gated: Gated) -> None:
+    gated.policy(BAD)
+    shim_with(gated, git="/no/such/git")
+    refused(gated)
+
+
+def test_the_shims_are_plain_posix_shell(gated: Gated) -> None:
+    for hook in HOOKS:
+        path = gated.root / ".git" / "hooks" / hook
+        assert subprocess.run(["sh", "-n", str(path)], check=False).returncode == 0
+        assert b"@" not in path.read_bytes().replace(b'"$@"', b"")
