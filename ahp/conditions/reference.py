@@ -281,7 +281,8 @@ class _Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-
                     return not kleene([*chosen, lambda: not self._truth(loop.elt)], False)
                 if name == "sum":
                     return number(self._eval(loop.elt)) if kleene(chosen, False) else 0
-                counted = [] if isinstance(loop.elt, ast.Name) and not isinstance(item, bool) else [test(loop.elt)]
+                is_item = isinstance(loop.elt, ast.Name) and loop.elt.id == var and not isinstance(item, bool)
+                counted = [] if is_item else [test(loop.elt)]
                 return int(kleene([*chosen, *counted], False))
             finally:
                 del self.names[var]

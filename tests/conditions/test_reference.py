@@ -65,6 +65,13 @@ def test_value() -> None:
         assert not isinstance(error.value, (AttributeError, TypeError)), text
 
 
+def test_count_of_a_literal_is_no_count_of_items() -> None:
+    assert (
+        reference.disagreement(check("count(false for x in a.l) < 1 and count(x for x in a.l) > 0", SCHEMA), SCHEMA)
+        is None
+    )
+
+
 def test_facts_are_copied() -> None:
     facts = {"a.l": ["x"], "a.n": MISSING}
     reference.value("any(x == 'x' for x in a.l)", facts)
