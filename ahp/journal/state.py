@@ -157,7 +157,8 @@ def _synchronised(journal: Journal, path: str, forget: float) -> tuple[Fold, tup
             known = store.meta()
             fold = Fold(store, forget, float(str(known.get("at", 0.0))))
             mark = _mark(known)
-            if mark is None or known["forget_after"] != forget or not reading.holds(mark, journal.folder):
+            same = (known.get("forget_after"), known.get("boot")) == (forget, store.boot)
+            if mark is None or not same or not reading.holds(mark, journal.folder):
                 store.reset()
                 fold.at = 0.0
                 begin = reading.window(journal.folder, forget)
@@ -165,7 +166,7 @@ def _synchronised(journal: Journal, path: str, forget: float) -> tuple[Fold, tup
                 begin = (mark.serial, mark.end)
             read = reading.read_into(fold, journal.folder, begin)
             if read.head:
-                store.put_meta(at=fold.at, forget_after=forget, **read._asdict())
+                store.put_meta(at=fold.at, forget_after=forget, boot=store.boot, **read._asdict())
         return fold, (read.serial, read.end)
     except BaseException:
         store.close()

@@ -13,6 +13,8 @@ from ahp.journal import counts, reading
 from ahp.journal.append import Journal, JournalUnwritable
 from ahp.journal.episodes import new_id, opened_at
 from ahp.journal.state import State, delivery
+from ahp.journal.tables import SqlStore
+from ahp.journal.tables import _boot as tables_boot
 from ahp.system import clock
 
 from .story import AGENT, DAY, KEY, PERSON, START, Story
@@ -330,6 +332,29 @@ def test_another_forget_after_reads_the_log_again(story: Story) -> None:
     with State.open(story.journal, DAY, story.now) as state:
         assert state.episode(KEY) is None
     assert story.count() == 1
+
+
+@pytest.mark.parametrize("boot", ["another", ""])
+def test_after_a_start_of_the_machine_state_is_made_anew(
+    story: Story, monkeypatch: pytest.MonkeyPatch, boot: str
+) -> None:
+    story.signal()
+    assert story.count() == 1
+    monkeypatch.setattr("ahp.journal.tables._boot", lambda: boot)
+    resets: list[int] = []
+    reset = SqlStore.reset
+    monkeypatch.setattr(SqlStore, "reset", lambda store: resets.append(1) or reset(store))
+    assert story.count() == 1
+    assert story.count() == 1
+    assert resets == [1]
+
+
+def test_a_system_that_does_not_name_its_start_is_one_without_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(*_: object, **__: object) -> None:
+        raise FileNotFoundError
+
+    monkeypatch.setattr("builtins.open", nothing)
+    assert tables_boot() == ""
 
 
 def test_a_rebuild_reads_back_forget_after_only(story: Story) -> None:
