@@ -167,12 +167,12 @@ class _Checker:
         """A decision must end in its time: so many rules, so much work a trigger (design §5)."""
         for trigger in TRIGGERS:
             here = [rule for rule in rules if rule.trigger == trigger]
-            cost = sum(rule.condition.cost + (rule.when.cost if rule.when else 0) for rule in here)
+            cost = sum(rule.cost for rule in here)
             if len(here) > MAX_RULES:
                 what = f"{len(here)} rules at {trigger}; at most {MAX_RULES} can be judged in time"
                 self.problems.append(Problem(here[MAX_RULES].place, what))
             elif cost > MAX_COST:
-                dear = max(here, key=lambda rule: rule.condition.cost)
+                dear = max(here, key=lambda rule: rule.cost)
                 what = (
                     f"the rules at {trigger} cost {cost} steps together, more than {MAX_COST}; this one costs the most"
                 )

@@ -23,7 +23,7 @@ class Found:
 
     def add(self, rule: Rule, other: Rule, why: str) -> None:
         self.refines.setdefault((rule.trigger, rule.key), {})[other.key] = why
-        if is_weaker(rule, other):
+        if is_weaker(rule, other) and not rule.shadow:
             place = rule.raw.where("refines", "condition")
             self.softened.append(Softening(rule.trigger, rule.key, other.key, why, place))
 
@@ -100,7 +100,7 @@ def _speaks_for(rule: Rule, other: Rule, found: Found) -> None:
         extra = _namespaces(rule, without=other) - _namespaces(other)
         if other.locked or extra or rule.layer != other.layer:
             return
-    if compare.stricter(rule.condition, other.condition) == "equal":
+    if not rule.shadow and compare.stricter(rule.condition, other.condition) == "equal":
         what = f"this rule is unreachable: `{rule.raw.id}` ({rule.place}) holds whenever it does, and speaks for it"
         found.problems.append(Problem(other.raw.where("condition"), what))
         return

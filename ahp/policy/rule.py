@@ -12,6 +12,8 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.system import jsontext
 from ahp.system.digest import tagged
 
+ITEMS = 1000  # the length of a list that the static cost assumes
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -85,6 +87,12 @@ class Rule:
             return False
         given = self.raw.get("escalate")
         return trigger.family != "tool-use" if given is None else bool(given)
+
+    @property
+    def cost(self) -> int:
+        """Static cost in steps; a condition that is asked of every item counts as a loop of the language does."""
+        once = self.condition.cost + (self.when.cost if self.when is not None else 0)
+        return once if self.each is None else once + self.each.cost + ITEMS * self.condition.cost
 
     @property
     def reads(self) -> frozenset[str]:

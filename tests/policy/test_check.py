@@ -202,6 +202,17 @@ def test_too_many_rules_or_too_much_work_at_a_trigger_is_refused(
     assert "more than 1; this one costs the most" in errors(text)[0]
 
 
+def test_a_condition_asked_of_every_item_costs_as_much_as_a_loop(load: Load) -> None:
+    policy = load("""
+        rules:
+          a: {at: pre-push, each: f in files.changes, block: f.bytes > 3}
+          b: {at: pre-push, block: any(f.bytes > 3 for f in files.changes)}
+          c: {at: pre-push, block: files.largest_bytes > 3}
+        """)
+    a, b, c = (r.cost for r in policy.rules)
+    assert b / 2 < a < b * 2 and c < a / 100
+
+
 @pytest.mark.parametrize("level", ["prompt", "allow"])
 def test_an_environment_chosen_by_a_variable_may_not_lower_a_level(errors: Errors, level: str) -> None:
     found = errors(f"""

@@ -108,6 +108,11 @@ def test_a_rule_that_is_always_spoken_for_is_unreachable(errors: Errors) -> None
     assert "this rule is unreachable: `b`" in found[0] and found[0].startswith("hooks.yaml:6:")
 
 
+def test_a_shadow_rule_softens_nothing(load: Load) -> None:
+    text = oracle("tests.total > 5", "block", "tests.total > 5 and tests.total > 3", "prompt", "", ", shadow: true")
+    assert load(text).softened == ()
+
+
 def test_rules_of_the_short_form_are_oracles_of_their_own(load: Load) -> None:
     policy = load("""
         rules:
