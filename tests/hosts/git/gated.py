@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ahp.hosts.git import install as installing
+from ahp.journal.append import Journal
 from ahp.policy import compile as compiling
 from ahp.system import git
 from tests.conftest import Repo
@@ -82,6 +83,7 @@ def copy(of: Gated, root: Path) -> Gated:
     for hook in (*installing.HOOKS, "../ahp/install.json"):
         path = root / ".git" / "hooks" / hook
         path.write_bytes(path.read_bytes().replace(bytes(of.root.parent), bytes(root.parent)))
+    Journal(str(made.folder)).index()  # a copied log is another file: its index is made anew
     return made
 
 

@@ -1,0 +1,151 @@
+"""The bundle of the light modules: whole, fresh, and rebuilt when a source changes."""
+
+from __future__ import annotations
+
+import importlib.util
+import marshal
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import CodeType, ModuleType
+
+import pytest
+
+import ahp
+from ahp.hosts.git import bundle, start
+from ahp.system.errors import AhpError
+from tests.hosts.git.conftest import Ask
+from tests.hosts.git.gated import Gated
+
+QUIET = "version: 1\nrules:\n  many: {at: pre-commit, block: files.changed_count > 100}\n"
+PACKAGE = Path(ahp.__file__).parent
+
+
+@pytest.fixture
+def gone(gated: Gated) -> Path:
+    """The bundle of the gate."""
+    return gated.folder / "cache" / "light.pyc"
+
+
+def test_the_bundle_is_one_pyc_of_this_interpreter(gated: Gated, gone: Path) -> None:
+    data = gone.read_bytes()
+    assert data[:4] == importlib.util.MAGIC_NUMBER
+    assert isinstance(marshal.loads(data[16:]), CodeType)
+
+
+def test_build_bundles_what_is_loaded_in_an_order_that_runs() -> None:
+    data = bundle.build(bundle.import_paths())
+    assert data[:4] == importlib.util.MAGIC_NUMBER
+    names = bundle._runnable(["ahp.gate.decide", "ahp.gate.match", "ahp.gate", "ahp", "ahp.conditions.evaluate"])
+    assert names.index("ahp") < names.index("ahp.gate") < names.index("ahp.gate.match") < names.index("ahp.gate.decide")
+
+
+def test_without_its_bundle_a_hook_starts_from_the_sources_and_writes_it(gated: Gated, gone: Path) -> None:
+    gated.policy(QUIET)
+    gone.unlink()
+    gated.write("a.txt")
+    gated.add()
+    assert gated.say("commit", "-q", "-m", "x") == (0, "")
+    assert gone.exists()
+
+
+def test_a_stale_bundle_is_not_used_and_written_anew(tmp_path: Path) -> None:
+    # A copy of the package, so that a source can change.
+    shutil.copytree(PACKAGE, tmp_path / "lib" / "ahp", ignore=shutil.ignore_patterns("__pycache__"))
+    path, paths = tmp_path / "cache" / "light.pyc", [str(tmp_path / "lib"), *bundle.import_paths()[1:]]
+    bundle.write(str(path), bundle.interpreter(), paths)
+    before = path.read_bytes()
+    repo = Gated(tmp_path / "repo")
+    repo.root.mkdir()
+    repo.git("init", "-q")
+
+    def ask() -> subprocess.CompletedProcess[bytes]:
+        argv = [bundle.interpreter(), "-I", "-S", str(path), "pre-commit", "1", "", "", "git"]
+        return repo.run(*argv)
+
+    assert ask().returncode == 0
+    assert path.read_bytes() == before
+    hook = tmp_path / "lib" / "ahp" / "hosts" / "git" / "hook.py"
+    hook.write_text(hook.read_text().replace('actor = Actor("human")', 'posix.write(2, b"changed")\n    actor = None'))
+    done = ask()
+    assert (done.returncode, done.stderr) == (0, b"changed")
+    assert path.read_bytes() != before
+    renewed = path.read_bytes()
+    assert ask().stderr == b"changed"
+    assert path.read_bytes() == renewed
+
+
+def test_a_hook_in_this_process_writes_a_stale_bundle_anew(gated: Gated, ask: Ask, gone: Path) -> None:
+    gated.policy(QUIET)
+    gone.unlink()
+    assert ask("pre-commit", bundle=str(gone)) == (0, "")
+    assert gone.exists()
+
+
+def test_an_interpreter_that_cannot_import_ahp_is_named(tmp_path: Path) -> None:
+    with pytest.raises(AhpError, match="cannot import ahp with"):
+        bundle.write(str(tmp_path / "light.pyc"), sys.executable, [])
+
+
+def test_the_base_interpreter_is_preferred_and_a_broken_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert os.access(bundle.interpreter(), os.X_OK)
+    monkeypatch.setattr(sys, "_base_executable", "/bin/false")
+    assert bundle.interpreter() == sys.executable
+
+
+def test_a_source_that_is_gone_is_named(tmp_path: Path) -> None:
+    with pytest.raises(AhpError, match="reinstall ahp-engine"):
+        bundle._bare(str(tmp_path / "gone.py"))
+
+
+def test_what_no_hook_uses_is_stripped(tmp_path: Path) -> None:
+    source = tmp_path / "module.py"
+    source.write_text(
+        '"""Doc."""\nTYPE_CHECKING = False\nif TYPE_CHECKING:\n    import never\n'
+        'x: int = 1\ny: int\n\nclass C:\n    """Doc."""\n\n    z: int\n\ndef f(a: int) -> int:\n    """Doc."""\n'
+    )
+    import ast
+
+    bare = ast.unparse(bundle._bare(str(source)))
+    assert "Doc." not in bare
+    assert "never" not in bare
+    assert "int" not in bare
+    assert "x = 1" in bare
+    namespace: dict[str, object] = {}
+    exec(compile(bare, "x", "exec"), namespace)
+    assert namespace["x"] == 1
+
+
+def test_fresh_compares_time_and_size(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_text("1")
+    status = file.stat()
+    assert start.fresh([(str(file), status.st_mtime_ns, 1)])
+    assert not start.fresh([(str(file), status.st_mtime_ns, 2)])
+    assert not start.fresh([(str(file), status.st_mtime_ns - 1, 1)])
+    assert not start.fresh([(str(tmp_path / "b"), 0, 0)])
+
+
+def test_begin_makes_the_bundled_modules_importable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    now = [
+        ("bundled_x", compile("", "x", "exec"), "/x/bundled_x/__init__.py", True),
+        ("bundled_x.now", compile("value = 1", "x", "exec"), "/x/bundled_x/now.py", False),
+    ]
+    later = {"bundled_x.later": (marshal.dumps(compile("value = 2", "x", "exec")), "/x/bundled_x/later.py")}
+    try:
+        assert not start.begin([("/no/such/file", 0, 0)], ["/somewhere"], now, later)
+        assert sys.path[-1] == "/somewhere"
+        assert "bundled_x" not in sys.modules
+        assert start.begin([], [], now, later)
+        package: ModuleType = __import__("bundled_x.later")
+        assert (package.now.value, package.later.value) == (1, 2)
+        assert (package.now.__package__, package.later.__package__) == ("bundled_x", "bundled_x")
+        with pytest.raises(ModuleNotFoundError):
+            __import__("bundled_x.never")
+    finally:
+        for name in [name for name in sys.modules if name.startswith("bundled_x")]:
+            del sys.modules[name]
