@@ -7,11 +7,14 @@ from typing import NamedTuple
 
 from ahp.gate.decide import decide
 from ahp.hosts.events import event_of
+from ahp.hosts.issue import branches_of
 from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
 from ahp.shell import commands, monoco
 from ahp.system import process
 from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+from ahp.system.view import RangeView
 from ahp.tickets import ids, life
 from ahp.tickets.current import named
 from ahp.tickets.find import Tickets
@@ -28,7 +31,10 @@ class Gate(NamedTuple):
     def event(self, when: str) -> Event:
         """The event before (`pre`) or after (`post`) the step. Raises AhpError."""
         with contextlib.chdir(self.folder):
-            return event_of(f"{when}-issue-{self.step}", issue=self.issue)
+            event = event_of(f"{when}-issue-{self.step}", issue=self.issue)
+        if when == "pre" and self.step == "close" and event.repo is not None:
+            event.view = _branch_tip(event.repo, self.issue) or event.view
+        return event
 
 
 def gates_of(argv: list[str]) -> list[Gate]:
@@ -85,3 +91,13 @@ def _existing(folder: str) -> str:
     if not os.path.isdir(folder):
         raise AhpError(f"there is no folder {folder}")
     return os.path.abspath(folder)
+
+
+def _branch_tip(repo: Repository, issue: str) -> RangeView | None:
+    """What the issue's branch brings, when another one is checked out: Monoco closes from main, and merges it there."""
+    branches = branches_of(repo, issue)
+    if ids.of_branch(repo.branch()) == issue or len(branches) != 1:
+        return None
+    tip = f"refs/heads/{branches[0]}"
+    base = repo.line("merge-base", "HEAD", tip, ok=(0, 1, 128))
+    return RangeView(repo, base or repo.empty_tree(), tip)

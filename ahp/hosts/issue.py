@@ -99,12 +99,13 @@ def _check_branch(repo: Repository, issue_id: str) -> None:
     branch = repo.branch()
     if ids.of_branch(branch) != issue_id:
         where = f"on {one_line(branch)}" if branch else "on a detached head"
-        known = _branches(repo, issue_id)
+        known = branches_of(repo, issue_id)
         do = f"git switch {known[0]}" if known else f"ahp issue start {issue_id}"
         raise AhpError(f"{issue_id} is submitted from its own branch, and this is {where}; run: {do}")
 
 
-def _branches(repo: Repository, issue_id: str) -> list[str]:
+def branches_of(repo: Repository, issue_id: str) -> list[str]:
+    """The local branches whose names carry the id."""
     listed = repo.line("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads")
     return [name for name in listed.split("\n") if ids.of_branch(name) == issue_id]
 
@@ -129,7 +130,7 @@ def _branch_for(repo: Repository, ticket: Ticket) -> tuple[str, bool]:
     current = repo.branch()
     if ids.of_branch(current) == ticket.id:
         return current, False
-    known = _branches(repo, ticket.id)
+    known = branches_of(repo, ticket.id)
     if len(known) > 1:
         raise AhpError(f"{ticket.id} has {len(known)} branches, {', '.join(known[:4])}; switch to the right one first")
     return (known[0], False) if known else (f"{ticket.id}-{slug(ticket.title or ticket.type)}", True)

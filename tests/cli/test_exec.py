@@ -142,3 +142,19 @@ def test_outside_a_repository_an_update_is_an_error(
     monkeypatch.chdir(str(tmp_path))
     assert run(["exec", "monoco", "issue", "update", "FEAT-0001", "--stage", "review"]) == 2
     assert "issues live in a git repository" in capfd.readouterr().err
+
+
+def test_a_close_from_main_is_judged_by_the_branch_it_merges(lab: Repo, capfd: pytest.CaptureFixture[str]) -> None:
+    policy = "version: 1\nrules: {open-boxes: {at: pre-issue-close, block: checklist.incomplete_count > 0}}\n"
+    lab.write(".ahp/hooks.yaml", policy)
+    lab.git("commit", "-qam", "policy")
+    lab.git("branch", "-f", "main")
+    mend(lab)
+    lab.git("commit", "-qam", "done")
+    close = ["exec", "monoco", "issue", "close", "FEAT-0001", "-s", "implemented"]
+    assert run(close) == 0
+    lab.git("checkout", "-q", "main")
+    assert run(close) == 0
+    lab.git("branch", "-m", "FEAT-0001-a-thing", "other")
+    assert run(close) == 1
+    assert "refused by open-boxes" in capfd.readouterr().err
