@@ -68,7 +68,7 @@ LIGHT = [
 
 # Built in or next to nothing to import. `__future__` is a module too, and a file to read.
 LIGHT_MAY_IMPORT = frozenset(
-    {"sys", "posix", "time", "errno", "_signal", "_json", "_sha256", "_sha2", "_thread", "select"}
+    {"sys", "gc", "posix", "time", "errno", "_signal", "_json", "_sha256", "_sha2", "_thread", "select"}
 )
 
 TEXT_SUFFIXES = {".py", ".md", ".toml", ".yaml", ".yml", ".sh", ".txt", ".json", ".jsonl", ".js", ".ts", ".xml", ""}

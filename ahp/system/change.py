@@ -10,10 +10,22 @@ class FileChange:
     """One path of a change.
 
     `status` is git's letter (A, M, D, R, T), modes are ints (0 where the side is absent), `insertions` and `deletions`
-    count lines (None for what git takes for binary), `old_path` is set for renames only.
+    count lines (None for what git takes for binary), `old_path` is set for renames only. `content` tells one content
+    from another where git has no object for it yet.
     """
 
-    __slots__ = ("deletions", "insertions", "new_mode", "new_oid", "old_mode", "old_oid", "old_path", "path", "status")
+    __slots__ = (
+        "content",
+        "deletions",
+        "insertions",
+        "new_mode",
+        "new_oid",
+        "old_mode",
+        "old_oid",
+        "old_path",
+        "path",
+        "status",
+    )
 
     def __init__(
         self,
@@ -27,6 +39,7 @@ class FileChange:
     ) -> None:
         self.path, self.old_path, self.status = path, old_path, status
         self.old_mode, self.new_mode, self.old_oid, self.new_oid = old_mode, new_mode, old_oid, new_oid
+        self.content = ""
         self.insertions: int | None = None
         self.deletions: int | None = None
 
@@ -54,11 +67,11 @@ class Change:
         lines = []
         for e in self.entries:
             if e.old_path is None:
-                lines.append(f"{e.old_mode:o} {e.new_mode:o} {e.old_oid} {e.new_oid} {e.path}")
+                lines.append(f"{e.old_mode:o} {e.new_mode:o} {e.old_oid} {e.content or e.new_oid} {e.path}")
             else:
                 none = "0" * len(e.new_oid)
                 lines.append(f"{e.old_mode:o} 0 {e.old_oid} {none} {e.old_path}")
-                lines.append(f"0 {e.new_mode:o} {none} {e.new_oid} {e.path}")
+                lines.append(f"0 {e.new_mode:o} {none} {e.content or e.new_oid} {e.path}")
         return lines
 
 

@@ -131,7 +131,7 @@ class WorkTreeView(View):
                 known.entries.append(entry)
         for entry in known.entries:
             if entry.new_mode and not entry.new_oid.strip("0"):
-                entry.new_oid = self._content_id(entry.path)
+                entry.content = self._content_id(entry.path)
         return changes.Change(known.entries)
 
     def _content_id(self, path: str) -> str:

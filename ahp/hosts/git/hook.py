@@ -3,6 +3,7 @@
 This module and all it imports at its head is the no-signal path: a quiet commit loads nothing else (design §12).
 """
 
+import gc
 import posix
 import sys
 
@@ -29,6 +30,7 @@ def main(stale_bundle: str = "") -> None:
     `sys.argv` holds the hook's name and the process id of git; then what is baked into the shim: the id of the log, the
     path of the user's policy, and git's; then git's own arguments. A `stale_bundle` is written anew at the end.
     """
+    gc.disable()  # the process ends before a collection would find anything
     name, parent, genesis, user_policy, program, *arguments = sys.argv[1:]
     actor = Actor("human")
     try:
