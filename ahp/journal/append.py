@@ -19,7 +19,7 @@ ROTATE_AT = 64 << 20
 COUNT_ENTRY = 64
 
 _WRITE = posix.O_WRONLY | posix.O_APPEND | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
-_ATTEMPTS = 3
+_ATTEMPTS = 4
 
 
 class JournalUnwritable(AhpError):
@@ -34,7 +34,19 @@ class Journal:
     made anew; `rotate_at` the size in bytes at which the log starts a new file.
     """
 
-    __slots__ = ("_fd", "_file", "_inode", "folder", "forget_after", "genesis", "rotate_at")
+    __slots__ = (
+        "_fd",
+        "_file",
+        "_inode",
+        "_lock",
+        "counts_path",
+        "folder",
+        "forget_after",
+        "genesis",
+        "index_path",
+        "log_path",
+        "rotate_at",
+    )
 
     def __init__(
         self,
@@ -46,25 +58,16 @@ class Journal:
     ) -> None:
         self.folder, self.genesis = folder, genesis
         self.forget_after, self.rotate_at = forget_after, rotate_at
+        self.log_path, self.index_path = folder + "/signals.jsonl", folder + "/index"
+        self.counts_path = folder + "/counts"
+        self._lock = files.Lock(folder + "/signals.lock")
         # Kept open between appends; by a process that appends once they are left to its end.
         self._file = indexes.IndexFile(self.index_path)
         self._fd, self._inode = -1, 0
 
-    @property
-    def log_path(self) -> str:
-        return self.folder + "/signals.jsonl"
-
-    @property
-    def index_path(self) -> str:
-        return self.folder + "/index"
-
-    @property
-    def counts_path(self) -> str:
-        return self.folder + "/counts"
-
     def lock(self) -> files.Lock:
         """The lock that every appender holds while it writes."""
-        return files.Lock(self.folder + "/signals.lock")
+        return self._lock
 
     def index(self) -> "indexes.Index":
         """What is open, made anew from the log where the index does not fit it; empty where there is no log yet.
@@ -123,7 +126,7 @@ class Journal:
         try:
             if indexes.status(self.folder) is None:
                 files.make_dirs(self.folder)
-            with self.lock():
+            with self._lock:
                 fd = posix.open(self.counts_path, _WRITE | posix.O_CREAT, 0o600)
                 try:
                     files.write_all(fd, entry)
@@ -156,15 +159,19 @@ class Journal:
         -1 when the log is not at `after` any more.
         """
         for _ in range(_ATTEMPTS):
-            if indexes.status(self.folder) is None:
-                files.make_dirs(self.folder)
-            with self.lock():
-                index = self.fitting()
-                if index is not None:
-                    if after is not None and after != (index.serial, index.size):
-                        return -1
-                    self._write(index, records)
-                    return posix.dup(self._fd) if durable else None
+            try:
+                with self._lock:
+                    index = self.fitting()
+                    if index is not None:
+                        if after is not None and after != (index.serial, index.size):
+                            return -1
+                        self._write(index, records)
+                        return posix.dup(self._fd) if durable else None
+            except AhpError:
+                if indexes.status(self.folder) is not None:
+                    raise
+                files.make_dirs(self.folder)  # the first record, or the whole folder was removed
+                continue
             _heal(self, create=True)
         raise JournalUnwritable(f"the log {self.log_path} changes faster than it can be read; try again")
 
@@ -209,17 +216,18 @@ class Journal:
 
 def chain(index: "indexes.Index", records: "Sequence[Mapping[str, object]]") -> bytes:
     """The lines of `records` that follow what `index` describes, which is moved on but for its size."""
-    parts = ["\n"] if index.torn else []
+    parts = [b"\n"] if index.torn else []
     for record in records:
         index.last = not_before(record.get("timestamp"), index.last)
         index.count += 1
         chained = {**record, "timestamp": index.last, "n": index.count, "prev": "sha256:" + index.head}
-        line = jsontext.encode(chained)
-        index.head = digest.sha256(line.encode())
-        index.note(record)
-        parts += (line, "\n")
+        line = jsontext.encode(chained).encode()
+        index.head = digest.sha256(line)
+        if record.get("kind") != "verdict":
+            index.note(record)
+        parts += (line, b"\n")
     index.torn = False
-    return "".join(parts).encode()
+    return b"".join(parts)
 
 
 def write(fd: int, data: bytes, path: str) -> None:

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -241,6 +242,16 @@ def test_a_removed_index_is_noticed_although_it_was_kept_open(journal: Journal) 
     journal.append([VERDICT])
     assert other.index().has_open("commit", "main", "agent")
     assert_chained(journal)
+
+
+def test_a_folder_removed_under_a_long_run_is_made_again(journal: Journal) -> None:
+    journal.append([VERDICT])
+    shutil.rmtree(journal.folder)
+    journal.append([PROMPT])
+    shutil.rmtree(journal.folder)
+    journal.count("pre-tool-use", "agent")
+    journal.append([PROMPT])
+    assert [record["kind"] for record in records(journal)] == ["genesis", "signal"]
 
 
 def test_a_short_write_is_completed(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
