@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from ahp.cli.main import run
 from ahp.hosts.issue import Moved, move
 from tests.conftest import Repo
 
@@ -73,7 +76,9 @@ def told(moved: Moved) -> list[tuple[object, str, object]]:
     ]
 
 
-def test_a_submit_with_open_boxes_is_refused_and_names_them_and_passes_once_mended(lab: Repo) -> None:
+def test_a_submit_with_open_boxes_is_refused_and_names_them_and_passes_once_mended(
+    lab: Repo, capfd: pytest.CaptureFixture[str]
+) -> None:
     refused = move("submit", "FEAT-0123")
     message = "提交被拒绝：checklist 未完成 'chk-002', 'chk-003'"
     assert told(refused) == [("checklist-validator", "block", message)]
@@ -97,6 +102,21 @@ def test_a_submit_with_open_boxes_is_refused_and_names_them_and_passes_once_mend
     text = (lab.root / PATH).read_text()
     assert "stage: review\n" in text
     assert text.count("\n- src/") == 24
+
+    assert run(["respond", passed.before.signals[0].id, "acknowledge"]) == 0
+    assert run(["respond", aid.id, "suggestion_applied"]) == 0
+    capfd.readouterr()
+    assert run(["log", "--format", "json"]) == 0
+    lines = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert [list(line.items())[1:6] for line in lines] == [
+        list({"hook": hook, "intensity": intensity, "source": source, "consumed": True, "action": action}.items())
+        for hook, intensity, source, action in (
+            ("pre-issue-submit", "block", "checklist-validator", "retry_after_fix"),
+            ("pre-issue-submit", "prompt", "change-size-limiter", "acknowledge"),
+            ("post-issue-submit", "aid", "notification", "suggestion_applied"),
+        )
+    ]
+    assert all(next(iter(line)) == "timestamp" for line in lines)
 
 
 def test_most_boxes_done_prompts_where_open_ones_block(lab: Repo) -> None:
