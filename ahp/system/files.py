@@ -137,7 +137,7 @@ class Lock:
             if time.monotonic() >= deadline:
                 raise Timeout(f"{self.path} is held by another process for over {self.timeout} s")
             time.sleep(pause)
-            pause = min(pause * 2, 0.004)
+            pause = min(pause * 2, 0.001)  # eight writers share it: who looks rarely is refused
 
     def _release(self) -> None:
         if self.fd >= 0:
