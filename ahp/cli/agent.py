@@ -40,7 +40,7 @@ def run(task: str | None, script: str, issue: str | None, plan: bool | None, liv
     from ahp.runner.scripted import load_script
     from ahp.runner.ticket_moves import ticket_moves
 
-    root = os.getcwd()
+    root = runs.project_root(os.getcwd())
     given = load_script(script)
     task = task or given.task
     if not task:
@@ -73,7 +73,7 @@ def list_(form: str) -> int:
     """Every run, oldest first: id, how it ended, task."""
     from ahp.runner import runs
 
-    root = os.getcwd()
+    root = runs.project_root(os.getcwd())
     found = [runs.summary(root, run_id) for run_id in runs.ids(root)]
     if form == "json":
         click.echo(jsontext.encode([vars(one) for one in found]))
@@ -120,7 +120,7 @@ def _events(run_id: str) -> "list[Event]":
     from ahp.runner import runs
     from ahp.runner.events import read_events
 
-    root = os.getcwd()
+    root = runs.project_root(os.getcwd())
     return read_events(runs.events_path(root, runs.find(root, run_id)))
 
 

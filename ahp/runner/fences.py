@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 _FENCES = ("```", "~~~")
+_MOST_LINES = 50_000
 _MARK = re.compile(r" {0,3}(`{3,}+(?=[^`]*$)|~{3,}+)")
 _THINK, _THOUGHT = "<think>", "</think>"
 
@@ -16,12 +17,15 @@ class Line(NamedTuple):
 
 
 def lines(text: str) -> list[Line]:
-    """Every line, told apart by CommonMark's fence rules: an unclosed fence runs to the end of the text."""
+    """Every line, told apart by CommonMark's fence rules: an unclosed fence runs to the end of the text.
+
+    Of absurdly many lines the first ones are left together as one.
+    """
     if not has_fences(text):
-        return [Line(raw, False) for raw in text.replace("\r", "").split("\n")]
+        return [Line(raw, False) for raw in text.replace("\r", "").rsplit("\n", _MOST_LINES)]
     found = []
     fence = ""
-    for raw in text.split("\n"):
+    for raw in text.rsplit("\n", _MOST_LINES):
         mark = _fence(raw) if "```" in raw or "~~~" in raw else ""
         if fence:
             code = True

@@ -1,6 +1,7 @@
 """The guard before every final answer (seed 001 §4.2): the protocol between model and runner is never shown."""
 
 import re
+from itertools import islice
 from typing import Any
 
 from ahp.runner import fences, strict_json
@@ -22,6 +23,7 @@ _SENTENCE_END = tuple('.!?。！？…)）"”*`')
 _EXPLAINED = re.compile(
     r"\}\s*(?:(?:is|means|signals|tells|marks|says|ends|finishes)\b|是|表示|表明|代表|用于|用来|意味)"
 )
+_TRIES = 3  # a text of a hundred open braces has as many ends; one look costs as much as reading it
 _LONGEST_LINE = 10_000
 
 
@@ -135,15 +137,15 @@ def _own_line(text: str) -> bool:
 
 
 def _tail(text: str) -> bool:
-    """An object at the very end: over several lines, or right behind a full stop."""
-    start = text.rfind("{")
-    if text.endswith("}") and text.count("{", max(0, start - 200)) > 1:
-        start = max(text.rfind("\n{"), 0) or start
+    """Whether protocol ends the text: on a line of its own, over several, or right behind a full stop."""
+    ends = (span.start for span in strict_json.spans(text) if span.end == len(text) and _stands_apart(text, span.start))
+    return any(_only_protocol(text[start:]) for start in islice(ends, _TRIES))
+
+
+def _stands_apart(text: str, start: int) -> bool:
+    """Whether what begins at `start` belongs to no sentence: not to one that it ends, nor as the example of one."""
     before = text[:start].rstrip()
-    if start < 0 or not before:
+    if not before or before.endswith((":", "：")):
         return False
-    own_line = "\n" in text[len(before) : start + 1]
-    example = before.endswith((":", "："))
-    if example or not (own_line or before.endswith(_SENTENCE_END)):
-        return False
-    return not fences.open_at_end(text[:start]) and _only_protocol(text[start:])
+    own_line = "\n" in text[len(before) : start]
+    return (own_line or before.endswith(_SENTENCE_END)) and not fences.open_at_end(text[:start])

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from ahp.journal.place import journal_of
 from ahp.runner.events import FILE, read_events
-from ahp.system import clock
+from ahp.system import clock, environ, git
 from ahp.system.errors import AhpError
+from ahp.system.git import NotARepository
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,14 @@ class RunSummary:
     started: str
     task: str
     stop_reason: str
+
+
+def project_root(place: str) -> str:
+    """The top of the work tree that holds the folder `place`; `place` itself outside a repository."""
+    try:
+        return git.discover(place, environ.current()).root or place
+    except NotARepository:
+        return place
 
 
 def folder(root: str) -> str:

@@ -10,6 +10,7 @@ _TOKEN = re.compile(r'[{}]|"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _MAX_TOKENS = 200_000
 _MAX_DEPTH = 100
 _MAX_SPANS = 1_000
+_MAX_UNCLOSED = 4  # each is looked for to the end of the text
 
 
 class Span(NamedTuple):
@@ -49,8 +50,8 @@ def load_object(text: str) -> dict[str, Any]:
 def spans(text: str) -> Iterator[Span]:
     """The outermost `{…}` of a text in order, braces inside JSON strings aside. Linear: gives up on absurd texts."""
     tokens = _MAX_TOKENS
-    at = found = 0
-    while (start := text.find("{", at)) >= 0 and found < _MAX_SPANS:
+    at = found = unclosed = 0
+    while (start := text.find("{", at)) >= 0 and found < _MAX_SPANS and unclosed < _MAX_UNCLOSED:
         depth = 0
         end = len(text)
         for token in _TOKEN.finditer(text, start):
@@ -64,6 +65,7 @@ def spans(text: str) -> Iterator[Span]:
             return
         found += 1
         closed = depth == 0
+        unclosed += not closed
         yield Span(start, end, closed)
         # Past an unclosed brace the search goes on: a lone "{" in prose must not hide the plan behind it.
         at = end if closed or depth > _MAX_DEPTH else start + 1

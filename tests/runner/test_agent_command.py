@@ -74,6 +74,22 @@ def test_the_task_may_be_given_and_planning_switched_off(project: Path) -> None:
     assert ran.stderr == ""
 
 
+def test_a_folder_inside_the_project_stands_for_the_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / ".ahp" / "agent.yaml").write_text("enable_planning: false\n")
+    (project / "s.yaml").write_text("answers: [hello]")
+    (project / "folder").mkdir()
+    monkeypatch.chdir(project / "folder")
+    assert ahp("run", "x", "--script", "../s.yaml").stdout == "hello\n"
+    assert "DONE" in ahp("list").stdout
+
+
+def test_outside_a_repository_runs_lie_beside_the_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.yaml").write_text("answers: [hello]")
+    assert ahp("run", "x", "--script", "s.yaml", "--no-plan").return_value == 0
+    assert len(list((tmp_path / ".ahp" / "runs").iterdir())) == 1
+
+
 def test_a_run_that_is_not_done_says_why_and_where_to_look(project: Path) -> None:
     (project / "s.yaml").write_text("answers: [no plan, no plan]")
     ran = ahp("run", "x", "--script", "s.yaml")

@@ -35,6 +35,7 @@ HUGE = {
     "brackets": "【" * MEGABYTE + "STEP_DONE",
     "thoughts": "<think>" * (MEGABYTE // 7) + "step",
     "lines": "a\n" * (MEGABYTE // 2) + "STEP_DONE",
+    "open ends": "step。{ " * 90 + "a" * MEGABYTE,
     "keys": "{" + ",".join(f'"k{i}":1' for i in range(90_000)) + ',"control":"step_done"}',
 }
 

@@ -63,6 +63,13 @@ def test_last_fence_is_the_one_the_text_ends_with(text: str, expected: tuple[str
     assert fences.last_fence(text) == expected
 
 
+def test_of_absurdly_many_lines_the_last_ones_are_told_apart() -> None:
+    for first in ("a\n", "```\n"):
+        split = fences.lines(first * 100_000 + "last")
+        assert len(split) == 50_001
+        assert split[-1].text == "last"
+
+
 def test_open_at_end() -> None:
     assert fences.open_at_end("```\nx\n")
     assert not fences.open_at_end("```\nx\n```\n")
