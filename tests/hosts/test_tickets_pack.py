@@ -1,0 +1,80 @@
+"""The pack `tickets`: one oracle for each row of seed 002 §4.2, on a real repository."""
+
+from __future__ import annotations
+
+import pytest
+
+from ahp.hosts.issue import move
+from ahp.protocol.triggers import TRIGGERS
+from ahp.protocol.verdict import Verdict
+from tests.conftest import Repo
+from tests.tickets.memory import draft, place
+
+PATH = place("FEAT-0001")
+JUNIT = '<testsuite tests="1"><testcase name="a" classname="m">{}</testcase></testsuite>'
+
+
+@pytest.fixture
+def lab(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    files = {PATH: draft("FEAT-0001", "FEAT-0002"), place("FEAT-0002"): draft("FEAT-0002", "FEAT-0001")}
+    repo.commit("first", **{".ahp/hooks.yaml": "version: 1\nextends: [tickets]\n", **files})
+    monkeypatch.chdir(repo.root)
+    return repo
+
+
+def told(verdict: Verdict | None) -> list[tuple[object, str, object]]:
+    assert verdict is not None
+    return [(s.header["type"], s.intensity, str(s.context["rule"]).partition("/")[2]) for s in verdict.signals]
+
+
+def test_an_issue_meets_every_oracle_of_its_life(lab: Repo) -> None:
+    refused = move("start", "FEAT-0001")
+    assert told(refused.before) == [("dependency-check", "block", "unmet"), ("dependency-check", "block", "circle")]
+    lab.write(PATH, draft("FEAT-0001"))
+    assert told(move("start", "FEAT-0001").after) == [("context-loaded", "aid", "context")]
+
+    refused = move("submit", "FEAT-0001")
+    assert ("quality-gate", "block", "open-boxes") in told(refused.before)
+    text = (lab.root / PATH).read_text()
+    boxes = "".join(f"- [x] {name}\n" for name in "bcdefghi") + "- [ ] j\n## Review\n- [ ] read it\n"
+    lab.write(PATH, text.replace("[ ]", "[x]") + boxes)
+    lab.write("reports/junit.xml", JUNIT.format("<failure/>"))
+    assert ("quality-gate", "block", "failed-tests") in told(move("submit", "FEAT-0001").before)
+    lab.write("reports/junit.xml", JUNIT.format(""))
+    for number in range(20):
+        lab.write(f"{number}.py")
+    passed = move("submit", "FEAT-0001")
+    kinds = {(intensity, rule) for _, intensity, rule in told(passed.before)}
+    assert {("prompt", "nearly-done"), ("control", "large")} <= kinds
+    assert told(passed.after) == [("review-triggered", "aid", "review")]
+
+    refused = move("close", "FEAT-0001")
+    assert told(refused.before) == [
+        ("completion-verify", "block", "unaccepted"),
+        ("completion-verify", "block", "open-review"),
+    ]
+    lab.write(PATH, (lab.root / PATH).read_text().replace("[ ]", "[x]"))
+    assert told(move("close", "FEAT-0001").after) == [("retrospective", "aid", "look-back")]
+
+
+def test_the_pack_has_an_oracle_for_every_row_of_the_protocols_table() -> None:
+    import yaml
+
+    from ahp.policy.sources import PACKS
+
+    with open(f"{PACKS}/tickets.yaml", encoding="utf-8") as file:
+        hooks = yaml.safe_load(file)["hooks"]
+    types = {name: {oracle["type"] for oracle in hook["oracles"]} for name, hook in hooks.items()}
+    assert types == {
+        "pre-issue-start": {"dependency-check"},
+        "post-issue-start": {"context-loaded"},
+        "pre-tool-use": {"permission-check"},
+        "post-tool-use": {"result-analysis"},
+        "pre-issue-submit": {"quality-gate"},
+        "post-issue-submit": {"review-triggered"},
+        "pre-issue-close": {"completion-verify"},
+        "post-issue-close": {"retrospective"},
+    }
+    for name, hook in hooks.items():
+        used = {rule["intensity"] for oracle in hook["oracles"] for rule in oracle["rules"]}
+        assert used <= set(TRIGGERS[name].advised)
