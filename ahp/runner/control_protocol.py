@@ -30,7 +30,7 @@ _OLD_STRINGS: dict[str, ControlKind] = {
 }
 _OLD_LINE_LENGTH = 40
 _SHORTEST = min(map(len, _OLD_STRINGS))
-_PUNCTUATION = ".!;。!；．"
+_PUNCTUATION = ".!;\u3002\uff0e\uff01\uff1b\u2026"  # with their full-width forms, and an ellipsis
 _JOINTS = str.maketrans("", "", " _-")
 _HINT = re.compile(r"step|plan|步骤|规划", re.IGNORECASE)
 _NEGATED = re.compile(r"\bnot\b|n't\b|\bnever\b|\bno\b|cannot|不|没|未|别|勿|禁", re.IGNORECASE)

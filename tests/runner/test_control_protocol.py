@@ -91,6 +91,8 @@ def test_what_is_no_text_is_no_signal(text: Any) -> None:
         ("【**STEP_DONE**】。", "step_done"),
         ("步骤完成", "step_done"),
         ("【步骤完成】", "step_done"),
+        ("步骤完成\uff01", "step_done"),
+        ("STEP_DONE...", "step_done"),
         ("RE-PLAN", "replan"),
         ("重新规划。", "replan"),
         ("All tests pass.\nSTEP_DONE", "step_done"),
