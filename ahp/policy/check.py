@@ -37,7 +37,7 @@ class _Checker:
         self.problems += incomplete
         chosen = [(name, self.environment(field)) for name, field in self.raw.environment.items()]
         environment = tuple((name, checked) for name, checked in chosen if checked is not None)
-        checked_rules = [self.rule(raw) for raw in raw_rules if {"condition", "intensity"} <= raw.fields.keys()]
+        checked_rules = [self.rule(raw) for raw in raw_rules if raw.get("condition") and raw.get("intensity")]
         rules = tuple(rule for rule in checked_rules if rule is not None)
         self.bounds(rules)
         found = refine.refinements(rules)

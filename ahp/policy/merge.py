@@ -223,7 +223,8 @@ def expand(policy: RawPolicy) -> tuple[list[RawRule], list[Problem]]:
     problems: list[Problem] = []
     for trigger, hook in policy.hooks.items():
         for oracle in hook.oracles.values():
-            filters = tuple(f for f in (hook.when, oracle.fields.get("when")) if f is not None)
+            given = (hook.when, oracle.fields.get("when"))
+            filters = tuple(f for f in given if f is not None and f.value is not None)
             for position, draft in enumerate(oracle.rules, 1):
                 rules.append(_long(trigger, oracle, draft, position, filters))
                 problems += _incomplete(draft)
@@ -242,15 +243,19 @@ def _long(trigger: str, oracle: OracleDraft, draft: RuleDraft, position: int, fi
 
 def _incomplete(draft: RuleDraft) -> list[Problem]:
     problems = []
-    if "condition" not in draft.fields:
+    if _empty(draft, "condition"):
         problems.append(Problem(draft.place, "a rule needs a `condition`"))
-    if "intensity" not in draft.fields:
+    if _empty(draft, "intensity"):
         problems.append(Problem(draft.place, "a rule needs a level: `intensity: block`, control, prompt or aid"))
     if draft.id is None:
         for name in ("locked", "refines"):
             if name in draft.fields and draft.fields[name].value:
                 problems.append(Problem(draft.fields[name].key_place, f"`{name}` needs the rule to have an `id`"))
     return problems
+
+
+def _empty(draft: RuleDraft, name: str) -> bool:
+    return name not in draft.fields or draft.fields[name].value is None
 
 
 def _short(draft: RuleDraft) -> tuple[list[RawRule], list[Problem]]:
@@ -264,7 +269,7 @@ def _short(draft: RuleDraft) -> tuple[list[RawRule], list[Problem]]:
     if at is None or not at.value:
         example = "at: [pre-commit, pre-push]"
         problems.append(Problem(draft.place, f"the rule `{rule_id[:60]}` needs its triggers, as in `{example}`"))
-    if level is None or at is None:
+    if level is None or at is None or not at.value:
         return [], problems
     rule_fields = {name: f for name, f in fields.items() if name not in (*_ORACLE_KEYS, *LEVELS, "at", "fix")}
     condition = fields[level]

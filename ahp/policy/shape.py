@@ -73,9 +73,13 @@ def read(data: bytes, name: str, layer: str) -> RawFile:
     try:
         return RawFile(name, layer, HooksFile.model_validate(plain, context=seen), node)
     except ValidationError as error:
-        lines = decode(data, name).splitlines()
-        problems = [_problem(item, node, plain, seen, lines) for item in error.errors(include_url=False)]
-        raise PolicyError(problems) from None
+        raise PolicyError(mistakes(error, node, seen, decode(data, name))) from None
+
+
+def mistakes(error: ValidationError, node: Node, seen: dict[int, type], text: str) -> list[Problem]:
+    """What a model of `Keys` refused of the tree `node`, each at its place; `seen` is the context it validated with."""
+    plain, lines = node.plain(), text.splitlines()
+    return [_problem(item, node, plain, seen, lines) for item in error.errors(include_url=False)]
 
 
 def extended(data: bytes, name: str) -> list[tuple[str, Place]]:

@@ -274,3 +274,16 @@ def test_unguarded_facts_are_advice(load: Load) -> None:
 def test_hostile_text_in_a_policy_costs_an_error_and_nothing_else(errors: Errors, tmp_path: Path) -> None:
     found = errors(rule("block: \"__import__('os').system('x')\""))
     assert found and all(len(line) < 700 for line in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rules: {a: {at: null, block: push.is_force}}",
+        "rules: {a: {at: pre-push, block: null}}",
+        "hooks: {pre-push: [{name: o, rules: [{condition: null, intensity: block}]}]}",
+    ],
+)
+def test_a_key_without_a_value_counts_as_not_given(errors: Errors, load: Load, text: str) -> None:
+    assert "needs" in errors(text)[0]
+    assert load("rules: {a: {at: pre-push, block: push.is_force, when: null, each: null, action: null}}").rules
