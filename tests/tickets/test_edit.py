@@ -173,9 +173,10 @@ def test_whatever_is_changed_every_other_line_stays(text: str, changes: dict[str
     after = frontmatter.parse("", result)
     assert after.root.plain() == before.root.plain() | changes  # type: ignore[operator]
     assert (after.body, after.bom) == (before.body, before.bom)
-    for line in text.split("\n"):  # comments on lines of their own, and the lines of the other keys
+    lines, kept = text.split("\n"), result.decode().split("\n")
+    for line in lines:  # comments on lines of their own
         if line.lstrip().startswith("#"):
-            assert result.decode().count(line) >= text.count(line)
+            assert kept.count(line) >= lines.count(line)
     untouched = [key for key in before.keys if key not in changes]
     for key in untouched:
         node, again = before.keys[key], after.keys[key]
