@@ -76,10 +76,11 @@ def read(data: bytes, name: str, policy: Policy) -> list[Case]:
     if not isinstance(node.value, list):
         raise PolicyError([Problem(node.place, "policy tests are a list: `- {name, trigger, facts, expect}`")])
     seen: dict[int, type] = {}
+    plain = node.plain()
     try:
-        found = _LIST.validate_python(node.plain(), context=seen)
+        found = _LIST.validate_python(plain, context=seen)
     except ValidationError as error:
-        raise PolicyError(mistakes(error, node, seen, decode(data, name))) from None
+        raise PolicyError(mistakes(error, node, plain, seen, decode(data, name))) from None
     cases = [Case(keys, node.at((index,)).place) for index, keys in enumerate(found)]
     problems = [problem for index, case in enumerate(cases) for problem in _held(case, index, node, policy)]
     if problems:

@@ -9,7 +9,8 @@ from ahp.conditions.errors import ConditionError, Position
 from ahp.conditions.errors import Problem as ConditionProblem
 from ahp.conditions.schema import MAX_COST, MAX_RULES, Schema, Type
 from ahp.policy import environments, refine
-from ahp.policy.merge import Field, RawPolicy, RawRule, expand
+from ahp.policy.drafts import Field, RawPolicy, RawRule
+from ahp.policy.merge import expand
 from ahp.policy.problems import Place, Problem
 from ahp.policy.rule import Policy, Rule
 from ahp.policy.texts import check_action, check_texts

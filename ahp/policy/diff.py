@@ -8,8 +8,8 @@ from typing import Any
 
 from ahp.conditions import compare as conditions
 from ahp.conditions.check import Checked
+from ahp.policy.drafts import RawPolicy
 from ahp.policy.environments import of_environment, with_limits
-from ahp.policy.merge import RawPolicy
 from ahp.policy.models import Escalation
 from ahp.policy.problems import Place
 from ahp.policy.rule import Policy, Rule, named_limits

@@ -6,7 +6,7 @@ from ahp.conditions import check as conditions
 from ahp.conditions import compare
 from ahp.conditions.check import Checked
 from ahp.conditions.errors import ConditionError
-from ahp.policy.merge import RawPolicy
+from ahp.policy.drafts import RawPolicy
 from ahp.policy.problems import Problem
 from ahp.policy.rule import Rule, named_limits
 from ahp.policy.vocabulary import DEVELOPMENT, Vocabulary

@@ -3,7 +3,8 @@
 from ahp.policy import extends
 from ahp.policy.check import examine
 from ahp.policy.diff import Change, compare
-from ahp.policy.merge import RawPolicy, expand, merge
+from ahp.policy.drafts import RawPolicy
+from ahp.policy.merge import expand, merge
 from ahp.policy.problems import Place, PolicyError, Problem
 from ahp.policy.rule import Policy
 from ahp.policy.shape import RawFile

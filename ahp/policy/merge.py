@@ -1,9 +1,10 @@
 """Files to one merged policy: rules meet by id, fields replace, each field remembers where it came from (design §4)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
+from ahp.policy.drafts import Field, Fields, HookDraft, OracleDraft, RawPolicy, RawRule, RuleDraft
 from ahp.policy.models import HookKeys, HooksFile, LongRule, Oracle, ShortRule, SuggestionKeys
 from ahp.policy.problems import Place, Problem, nearest
 from ahp.policy.shape import RawFile
@@ -13,92 +14,6 @@ LEVELS = ShortRule.LEVELS
 _ORACLE_KEYS = ("type", "priority", "enabled", "when")
 _SETTINGS = ("mode", "timezone", "escalation", "approvers")
 _NAMED_SETTINGS = ("limits", "environment", "facts")
-
-
-class Field(NamedTuple):
-    """A value of the policy with its key's place, the place of its text, and the layer that gave it."""
-
-    value: Any
-    key_place: Place
-    place: Place
-    layer: str
-
-
-Fields = dict[str, Field]
-
-
-@dataclass(slots=True)
-class RuleDraft:
-    """A rule before it is checked. `layer` and `place` are those of its first definition."""
-
-    id: str | None
-    fields: Fields
-    layer: str
-    place: Place
-
-
-@dataclass(slots=True)
-class OracleDraft:
-    """An oracle before it is checked."""
-
-    name: str
-    fields: Fields
-    rules: list[RuleDraft] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class HookDraft:
-    """What is asked at one trigger, before it is checked."""
-
-    when: Field | None = None
-    oracles: dict[str, OracleDraft] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class RawRule:
-    """One rule at one trigger, both forms alike; its conditions are unread text.
-
-    `key` is `oracle/id`, or the id alone for a rule of the short form. `filters` are the `when`s that all must hold.
-    """
-
-    trigger: str
-    oracle: str
-    id: str
-    key: str
-    fields: Fields
-    oracle_fields: Fields
-    filters: tuple[Field, ...]
-    layer: str
-    place: Place
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The value of a rule key, `default` when it was not given."""
-        found = self.fields.get(name)
-        return default if found is None else found.value
-
-    def where(self, *names: str) -> Place:
-        """The place of the first of these keys that was given, else of the rule."""
-        return next((self.fields[name].place for name in names if name in self.fields), self.place)
-
-
-@dataclass(slots=True)
-class RawPolicy:
-    """All files merged. Its shape is right, its conditions are unread."""
-
-    settings: Fields = field(default_factory=dict)
-    limits: Fields = field(default_factory=dict)
-    environment: Fields = field(default_factory=dict)
-    facts: Fields = field(default_factory=dict)
-    reports: Fields = field(default_factory=dict)
-    env_allow: Fields = field(default_factory=dict)
-    short: dict[str, RuleDraft] = field(default_factory=dict)
-    hooks: dict[str, HookDraft] = field(default_factory=dict)
-    files: list[str] = field(default_factory=list)
-
-    def setting(self, name: str, default: Any = None) -> Any:
-        """A top-level value, `default` when no file gives it."""
-        found = self.settings.get(name)
-        return default if found is None else found.value
 
 
 class _Fields:

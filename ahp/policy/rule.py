@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ahp.conditions.check import Checked, Each
-from ahp.policy.merge import RawPolicy, RawRule
+from ahp.policy.drafts import RawPolicy, RawRule
 from ahp.policy.problems import Place, Problem
 from ahp.protocol.levels import strength
 from ahp.protocol.triggers import TRIGGERS

@@ -73,12 +73,15 @@ def read(data: bytes, name: str, layer: str) -> RawFile:
     try:
         return RawFile(name, layer, HooksFile.model_validate(plain, context=seen), node)
     except ValidationError as error:
-        raise PolicyError(mistakes(error, node, seen, decode(data, name))) from None
+        raise PolicyError(mistakes(error, node, plain, seen, decode(data, name))) from None
 
 
-def mistakes(error: ValidationError, node: Node, seen: dict[int, type], text: str) -> list[Problem]:
-    """What a model of `Keys` refused of the tree `node`, each at its place; `seen` is the context it validated with."""
-    plain, lines = node.plain(), text.splitlines()
+def mistakes(error: ValidationError, node: Node, plain: object, seen: dict[int, type], text: str) -> list[Problem]:
+    """What a model of `Keys` refused of the tree `node`, each at its place.
+
+    `plain` is the very object that was validated, `seen` the context: it names the model of each mapping in it.
+    """
+    lines = text.splitlines()
     return [_problem(item, node, plain, seen, lines) for item in error.errors(include_url=False)]
 
 

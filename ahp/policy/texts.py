@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ahp.conditions.check import Each
 from ahp.conditions.schema import Schema
-from ahp.policy.merge import RawRule
+from ahp.policy.drafts import RawRule
 from ahp.policy.problems import Place, Problem, nearest
 from ahp.protocol.triggers import TRIGGERS
 

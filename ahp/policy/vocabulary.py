@@ -10,7 +10,7 @@ from zoneinfo import available_timezones
 from ahp.conditions.schema import Schema
 from ahp.facts import extract, schemas
 from ahp.facts.registry import NAMESPACES
-from ahp.policy.merge import Field, RawPolicy
+from ahp.policy.drafts import Field, RawPolicy
 from ahp.policy.models import Command
 from ahp.policy.problems import Problem, nearest
 from ahp.protocol.triggers import TRIGGERS

@@ -30,6 +30,7 @@ def hits(trigger: str, **facts: Any) -> list[str]:
         "files.lines_changed": 1,
         "push.is_delete": False,
         "push.is_force": False,
+        "push.is_new": False,
     }
     values = {**quiet, **{name.replace("__", "."): value for name, value in facts.items()}}
     program = programs()[trigger]
