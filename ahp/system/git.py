@@ -32,8 +32,8 @@ class Repository:
         """What `git args` prints. Raises GitError unless it exits with one of `ok`, Timeout, OutputLimit."""
         from ahp.system import process
 
-        argv = [self.git, "--no-pager", "--no-optional-locks", *args]
-        result = process.capture(argv, cwd=self.root or self.git_dir, env=self.env, stdin=stdin, timeout=timeout)
+        argv = [self.git, "-C", self.root or self.git_dir, "--no-pager", "--no-optional-locks", *args]
+        result = process.capture(argv, env=self.env, stdin=stdin, timeout=timeout)
         if result.code not in ok:
             words = result.err.decode("utf-8", "replace").strip().splitlines()
             said = words[-1] if words else f"exit code {result.code}"

@@ -15,7 +15,7 @@ def judge(hook: Hook) -> int:
     left = token.find(hook.repo, hook.parent)
     event = hook.event(CommitView(hook.repo, commit))
     token.withdraw(hook.repo)
-    bypass.check_commit(hook, commit, had_word=left is not None)
+    bypass.check_commit(hook, commit, had_word=left is not None and not left.deferred)
     program = program_of(event)
     if program.rules:
         say(hook, decide(event, program))

@@ -12,7 +12,8 @@ from ahp.system import environ, files, process
 from ahp.system.errors import AhpError
 
 _ENTRY = "ahp.hosts.git.hook"
-_FACTS = ("files", "branch", "branches", "commit", "repo", "actor", "env", "limits", "environment")
+_FACTS = ("files", "branch", "branches", "commit", "repo", "actor", "env", "limits", "environment", "message")
+_LATER = ("ahp.hosts.git.message", *[f"ahp.facts.{name}" for name in _FACTS])
 _BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}))"
 _MAIN = """
 import marshal
@@ -38,8 +39,8 @@ def build(paths: list[str]) -> bytes:
     """The bytes of the bundle for the running interpreter. Raises AhpError when a source is gone."""
     importlib.import_module(_ENTRY)
     eager = _ours()
-    for name in _FACTS:
-        importlib.import_module(f"ahp.facts.{name}")
+    for name in _LATER:
+        importlib.import_module(name)
     lazy = [name for name in _ours() if name not in eager]
     now = [(name, _code(name), _file(name), _is_package(name)) for name in _runnable(eager)]
     later = {name: (marshal.dumps(_code(name)), _file(name)) for name in lazy}

@@ -75,11 +75,11 @@ class Hook:
         self.actor, self.genesis, self.user_policy = actor, genesis, user_policy
         self._attempt = ""
 
-    def event(self, view: View | None = None, draft: bytes | None = None) -> Event:
-        """The event of this hook's trigger."""
+    def event(self, view: View | None = None, draft: bytes | None = None, trigger: str = "") -> Event:
+        """The event of this hook's trigger, or of another."""
         repo = self.repo
         return Event(
-            self.name,
+            trigger or self.name,
             "git",
             self.actor,
             root=repo.root,
@@ -99,7 +99,8 @@ class Hook:
         """The name of this git command in the log: what its first hook left, else a new one; one for all its refs."""
         if not self._attempt:
             left = token.find(self.repo, self.parent)
-            self._attempt = left.attempt if left else f"git:{self.parent}:{int(clock.now() * 1000):x}"
+            new = f"git:{self.parent}:{int(clock.now() * 1000):x}"
+            self._attempt = new if left is None or left.deferred else left.attempt
         return self._attempt
 
 
@@ -107,26 +108,31 @@ def _commit(hook: Hook) -> int:
     """pre-commit and pre-merge-commit: judge what is staged, and leave word for the hooks that follow."""
     if token.find(hook.repo, hook.parent):  # another commit of the same git process, as in a rebase
         token.withdraw(hook.repo)
-    event = hook.event(IndexView(hook.repo, read_input()))
+    return judge_staged(hook, hook.event(IndexView(hook.repo, read_input())))
+
+
+def judge_staged(hook: Hook, event: Event, message_follows: bool = True) -> int:
+    """Judges a commit's content; when it may go on, leaves word. `message_follows`: commit-msg has not run yet."""
     program = program_of(event)
     verdict = decide(event, program)
     code = say(hook, verdict)
     if code == 0:
-        later = program.triggers
+        about_messages = "commit-msg" in program.triggers
         token.leave(
             hook.repo,
             hook.parent,
             event.attempt,
-            message="commit-msg" in later or bool(verdict.trailers),
-            after="post-commit" in later,
+            message=message_follows and (about_messages or bool(verdict.trailers)),
+            after="post-commit" in program.triggers,
         )
+        token.allow_deferring(hook.repo, about_messages)
     return code
 
 
 def _message(hook: Hook) -> int:
     from ahp.hosts.git.message import judge
 
-    return judge(hook)
+    return judge(hook, read_input())
 
 
 def _after(hook: Hook) -> int:

@@ -88,7 +88,7 @@ def shim(hook: str, baked: dict[str, str]) -> bytes:
     common = _template("common.sh")
     for name, value in baked.items():
         common = common.replace(f"@{name}@", shlex.quote(value))
-    text = _template(hook).replace("@COMMON@\n", common).replace("@RAW@", " ".join(RAW))
+    text = _template(hook).replace("@COMMON@\n", common.replace("@RAW@", " ".join(RAW)))
     return text.encode("utf-8", "surrogateescape")
 
 

@@ -1,8 +1,9 @@
-"""commit-msg: judge the message with the change it describes, and rewrite it where a rule says so."""
+"""commit-msg: judge the message with the change it describes, and rewrite it where a rule says so.  [light]"""
 
 from ahp.gate import overrides
 from ahp.gate.decide import decide
-from ahp.hosts.git.hook import Hook, say
+from ahp.hosts.git import token
+from ahp.hosts.git.hook import Hook, judge_staged, say
 from ahp.system import files
 from ahp.system.errors import AhpError
 from ahp.system.view import IndexView
@@ -10,16 +11,26 @@ from ahp.system.view import IndexView
 _LIMIT = 16 << 20
 
 
-def judge(hook: Hook) -> int:
-    """The hook's exit code. The message file is rewritten only when the commit goes on."""
+def judge(hook: Hook, staged: bytes) -> int:
+    """The hook's exit code. The message file is rewritten only when the commit goes on.
+
+    What pre-commit left to this hook is judged first. `staged` is git's list of what is staged.
+    """
     path = hook.arguments[0] if hook.arguments else ""
     draft = files.read(path, _LIMIT) if path else None
     if draft is None:
         raise AhpError("git named no message file; is this hook called by git?")
-    event = hook.event(IndexView(hook.repo), draft)
+    view = IndexView(hook.repo, staged)
+    left = token.find(hook.repo, hook.parent)
+    if left is not None and left.deferred:
+        code = judge_staged(hook, hook.event(view, trigger=left.deferred), message_follows=False)
+        if code:
+            return code
+    event = hook.event(view, draft)
     verdict = decide(event)
     code = say(hook, verdict)
     if code:
+        token.withdraw(hook.repo)
         return code
     final = verdict.modified.draft if verdict.modified is not None else draft
     assert final is not None

@@ -1,9 +1,15 @@
-"""The word that pre-commit leaves for the later hooks of the same `git commit` (design §9).
+"""The word that one hook of a `git commit` leaves for the later ones (design §9).
 
 One line, `PARENT HEAD MESSAGE AFTER ATTEMPT`: the process id of git, what HEAD named, whether commit-msg and
 post-commit have work (`quiet` or `work`), and the name of this attempt in the log. The shims read it without starting
 Python. No word, or another process's, means work.
+
+Where nobody types a message, pre-commit's shim may leave its own work to commit-msg, so that one start of Python does
+both; MESSAGE is then `pre-commit` or `pre-merge-commit`. It does so only while `ahp-message` lies beside the token,
+which says that the policy has rules for messages.
 """
+
+import posix
 
 from ahp.system import files
 from ahp.system.errors import AhpError
@@ -13,15 +19,16 @@ if TYPE_CHECKING:
     from ahp.system.git import Repository
 
 _NAME = "/ahp-token"
+_DEFER = "/ahp-message"
 
 
 class Token:
-    """What the first hook of a commit knows about the later ones."""
+    """What an earlier hook of a commit knows: `deferred` is the trigger that it left to commit-msg, "" when none."""
 
-    __slots__ = ("after", "attempt", "head", "message", "parent")
+    __slots__ = ("attempt", "deferred")
 
-    def __init__(self, parent: str, head: str, message: bool, after: bool, attempt: str) -> None:
-        self.parent, self.head, self.message, self.after, self.attempt = parent, head, message, after, attempt
+    def __init__(self, deferred: str, attempt: str) -> None:
+        self.deferred, self.attempt = deferred, attempt
 
 
 def leave(repo: "Repository", parent: str, attempt: str, *, message: bool, after: bool) -> None:
@@ -31,13 +38,26 @@ def leave(repo: "Repository", parent: str, attempt: str, *, message: bool, after
     files.replace(repo.git_dir + _NAME, line.encode("utf-8", "surrogateescape"))
 
 
+def allow_deferring(repo: "Repository", allowed: bool) -> None:
+    """Lets the next commit's pre-commit leave its work to commit-msg, or not. Raises AhpError when it cannot say so."""
+    path = repo.git_dir + _DEFER
+    if allowed != posix.access(path, posix.F_OK):
+        try:
+            if allowed:
+                files.replace(path, b"")
+            else:
+                posix.unlink(path)
+        except OSError as error:
+            raise AhpError(f"cannot remove {path}: {error.strerror}") from None
+
+
 def find(repo: "Repository", parent: str) -> Token | None:
     """The token of this git process, None when there is none or it is another's."""
     data = files.read(repo.git_dir + _NAME, 4096)
     fields = (data or b"").decode("utf-8", "surrogateescape").split()
     if len(fields) != 5 or fields[0] != parent:
         return None
-    return Token(parent, fields[1], fields[2] == "work", fields[3] == "work", fields[4])
+    return Token(fields[2] if fields[2] in ("pre-commit", "pre-merge-commit") else "", fields[4])
 
 
 def withdraw(repo: "Repository") -> None:

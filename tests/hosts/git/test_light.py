@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -25,7 +24,9 @@ rules:
   names: {at: pre-commit, each: p in files.changed, block: "glob(p, '*.pem')"}
   default: {at: pre-commit, prompt: branch.is_detached and files.deleted == files.changed and files.changed_count > 9}
 """
-ALLOWED = frozenset({"_json", "_sha2", "_sha256", "_signal", "_thread", "errno", "marshal", "posix", "sys", "time"})
+ALLOWED = frozenset(
+    {"_json", "_sha2", "_sha256", "_signal", "_thread", "errno", "gc", "marshal", "posix", "sys", "time"}
+)
 
 SPY = """
 import posix, sys
@@ -46,18 +47,23 @@ def baked(gated: Gated) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if "=" in line and " " not in line.split("=")[0])
 
 
-def modules(gated: Gated, way: str, hook: str, *arguments: str) -> set[str]:
+def modules(gated: Gated, way: str, hook: str, code: int = 0) -> set[str]:
     """What is loaded when a quiet hook ends."""
     values = {name: shlex.split(value)[0] for name, value in baked(gated).items() if value.startswith(("'", "/"))}
-    argv = [values["bundle"], hook, "1", gated.log("genesis")[0]["id"], str(gated.user_policy), "git", *arguments]
+    argv = [values["bundle"], hook, "1", gated.log("genesis")[0]["id"], str(gated.user_policy), "git"]
     # Without its bundle a hook also writes it; that is no part of the path.
     values["start"] = values["start"].replace(f"main({values['bundle']!r})", "main()")
     program = way.format(argv=argv if way is BUNDLED else ["-c", *argv[1:]], start=values["start"])
     staged = gated.run("git", "diff-index", "--cached", *RAW, "HEAD", "--").stdout + b"\0ahp:done\0"
-    done = subprocess.run(
-        [values["python"], "-I", "-S", "-c", program], cwd=gated.root, input=staged, capture_output=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    for _ in range(2):  # the first renews a bundle that is stale because somebody is working on ahp
+        done = subprocess.run(
+            [values["python"], "-I", "-S", "-c", program],
+            cwd=gated.root,
+            input=staged,
+            capture_output=True,
+            check=False,
+        )
+    assert done.returncode == code, done.stderr
     return set(done.stderr.decode().split())
 
 
@@ -77,7 +83,7 @@ def test_a_quiet_commit_loads_only_what_is_allowed(gated: Gated, way: str) -> No
     gated.add()
     loaded = modules(gated, way, "pre-commit")
     assert "ahp.gate.decide" in loaded
-    assert gated.judged() == [("pre-commit", "allow")]
+    assert set(gated.judged()) == {("pre-commit", "allow")}
     own = started_with(gated)
     assert {name for name in loaded - own if name.split(".")[0] != "ahp"} <= ALLOWED
     rich = {"ahp.gate.answer", "ahp.policy.compile", "ahp.system.process", "ahp.journal.state", "ahp.hosts.git.bundle"}
@@ -98,12 +104,10 @@ def test_a_quiet_hook_after_the_commit_loads_no_rich_library(gated: Gated) -> No
     assert loaded & {"pydantic", "yaml", "click", "rich", "git", "simpleeval", "subprocess", "sqlite3", "json"} == set()
 
 
-def test_a_firing_rule_on_a_warm_cache_loads_no_rich_library(gated: Gated, tmp_path: Path) -> None:
+def test_a_firing_rule_on_a_warm_cache_loads_no_rich_library(gated: Gated) -> None:
     gated.policy(POLICY.replace("'*.pem'", "'*.txt'"))
     gated.write("a.txt")
     gated.add()
-    with pytest.raises(AssertionError) as refused:
-        modules(gated, BUNDLED, "pre-commit")
-    loaded = set(str(refused.value).replace("\\n", " ").split())
+    loaded = modules(gated, BUNDLED, "pre-commit", code=1)
     assert "ahp.gate.answer" in loaded
     assert loaded & {"pydantic", "yaml", "click", "rich", "git", "simpleeval", "subprocess", "tree_sitter"} == set()

@@ -10,6 +10,7 @@ import pytest
 from ahp.hosts.git import token
 from ahp.system.errors import AhpError
 from tests.hosts.git import gated as making
+from tests.hosts.git.conftest import Ask
 from tests.hosts.git.gated import Gated
 
 QUIET = "version: 1\nrules:\n  many: {at: pre-commit, block: files.changed_count > 100}\n"
@@ -71,7 +72,51 @@ def test_a_rule_on_the_message_starts_commit_msg_and_one_afterwards_post_commit(
     assert starts(count) == ["pre-commit", "commit-msg"]
     gated.policy(AFTER)
     commit(gated, "b.txt")
-    assert starts(count) == ["pre-commit", "post-commit"]
+    assert starts(count)[-1] == "post-commit"
+
+
+def test_where_nobody_types_the_message_one_start_judges_content_and_message(gated: Gated, tmp_path: Path) -> None:
+    gated.policy(MESSAGE)
+    commit(gated, "a.txt")  # from here on it is known that messages are judged
+    count = making.count_starts(gated, tmp_path)
+    commit(gated, "b.txt")
+    assert starts(count) == ["commit-msg"]
+    judged = [record["hook"] for record in gated.log("verdict")][-2:]
+    assert judged == ["pre-commit", "commit-msg"]
+    assert gated.log("bypass") == []
+
+
+def test_content_left_to_commit_msg_is_refused_there(gated: Gated) -> None:
+    gated.policy(MESSAGE)
+    commit(gated, "a.txt")
+    gated.policy(MESSAGE + "  never: {at: pre-commit, block: \"'c.txt' in files.changed\", message: not this one}\n")
+    gated.write("c.txt")
+    gated.add()
+    said = gated.say("commit", "-q", "-m", "feat: x")
+    assert said.code != 0
+    assert "not this one" in said.text
+
+
+def test_with_an_editor_the_content_is_judged_before_the_message_is_typed(gated: Gated, tmp_path: Path) -> None:
+    gated.policy(MESSAGE)
+    commit(gated, "a.txt")
+    count = making.count_starts(gated, tmp_path)
+    gated.write("b.txt")
+    gated.add()
+    gated.run("git", "-c", "core.editor=echo feat: typed >", "commit", "-q")
+    assert starts(count) == ["pre-commit", "commit-msg"]
+
+
+def test_without_our_commit_msg_pre_commit_judges_itself(gated: Gated, tmp_path: Path) -> None:
+    gated.policy(MESSAGE)
+    commit(gated, "a.txt")
+    count = making.count_starts(gated, tmp_path)
+    theirs = gated.root / ".git" / "hooks" / "commit-msg"
+    theirs.unlink()
+    theirs.write_text("#!/bin/sh\nexit 0\n")
+    theirs.chmod(0o755)
+    commit(gated, "b.txt")
+    assert starts(count)[0] == "pre-commit"
 
 
 def test_without_pre_commit_the_later_hooks_work(gated: Gated, tmp_path: Path) -> None:
@@ -113,13 +158,7 @@ def test_a_token_tells_what_was_left(gated: Gated) -> None:
     token.leave(repo, "7", "git:7:a", message=True, after=False)
     found = token.find(repo, "7")
     assert found is not None
-    assert (found.parent, found.head, found.message, found.after, found.attempt) == (
-        "7",
-        "refs/heads/main",
-        True,
-        False,
-        "git:7:a",
-    )
+    assert (found.deferred, found.attempt) == ("", "git:7:a")
     assert token.find(repo, "8") is None
     token.withdraw(repo)
     assert token.find(repo, "7") is None
@@ -131,3 +170,23 @@ def test_a_token_that_cannot_be_written_is_an_error_and_taking_it_back_is_not(ga
     with pytest.raises(AhpError, match="cannot write"):
         token.leave(repo, "7", "git:7:a", message=True, after=False)
     token.withdraw(repo)
+
+
+def test_another_commit_of_the_same_git_process_is_another_attempt(gated: Gated, ask: Ask) -> None:
+    gated.policy(QUIET)
+    assert ask("pre-commit") == (0, "")
+    assert ask("pre-commit") == (0, "")
+    first, second = [record["attempt"] for record in gated.log("verdict")]
+    assert first.startswith("git:1:")
+    assert second.startswith("git:1:")
+    assert token.find(gated.repository(), "1") is not None
+
+
+def test_the_later_hooks_belong_to_the_attempt_of_the_first(gated: Gated, ask: Ask, tmp_path: Path) -> None:
+    gated.policy(MESSAGE + "  after: {at: post-commit, aid: files.changed_count > 100}\n")
+    (tmp_path / "MSG").write_text("words\n")
+    assert ask("pre-commit") == (0, "")
+    assert ask("commit-msg", str(tmp_path / "MSG")) == (0, "")
+    assert ask("post-commit")[0] == 0
+    assert len({record["attempt"] for record in gated.log("verdict")}) == 1
+    assert [hook for hook, _ in gated.judged()] == ["pre-commit", "commit-msg", "post-commit"]
