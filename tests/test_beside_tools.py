@@ -1,4 +1,4 @@
-"""ahp beside the real pre-commit and prek, in both orders of install (design §9). `make test-tools`."""
+"""ahp beside the real pre-commit and prek, in both orders of install and uninstall (design §9). `make test-tools`."""
 
 from __future__ import annotations
 
@@ -75,9 +75,41 @@ def install(repo: Repo, program: str) -> None:
     call(repo, program, "install", *(["git"] if program == AHP else []))
 
 
+def uninstall(repo: Repo, program: str) -> None:
+    call(repo, program, "uninstall", *(["git"] if program == AHP else []))
+
+
 @pytest.mark.parametrize("ahp_first", [True, False], ids=["ahp-first", "tool-first"])
 def test_both_run_whichever_came_first(shared: Repo, tool: str, ahp_first: bool) -> None:
     for program in [AHP, tool] if ahp_first else [tool, AHP]:
         install(shared, program)
     assert tool_runs(shared)
     assert ahp_blocks(shared)
+
+
+@pytest.mark.parametrize("ahp_leaves", [True, False], ids=["ahp-leaves", "tool-leaves"])
+@pytest.mark.parametrize("ahp_first", [True, False], ids=["ahp-first", "tool-first"])
+def test_the_one_that_stays_still_runs(shared: Repo, tool: str, ahp_first: bool, ahp_leaves: bool) -> None:
+    for program in [AHP, tool] if ahp_first else [tool, AHP]:
+        install(shared, program)
+    uninstall(shared, AHP if ahp_leaves else tool)
+    assert tool_runs(shared) == ahp_leaves
+    assert ahp_blocks(shared) != ahp_leaves
+
+
+@pytest.mark.parametrize("ahp_first", [True, False], ids=["ahp-first", "tool-first"])
+def test_installing_twice_changes_nothing(shared: Repo, tool: str, ahp_first: bool) -> None:
+    for program in ([AHP, tool] if ahp_first else [tool, AHP]) * 2:
+        install(shared, program)
+    assert tool_runs(shared)
+    assert (shared.root / ".git/trace").read_text() == "ran\n"
+    assert ahp_blocks(shared)
+
+
+def test_nothing_is_left_when_both_are_gone(shared: Repo, tool: str) -> None:
+    for program in (AHP, tool):
+        install(shared, program)
+    for program in (AHP, tool):
+        uninstall(shared, program)
+    assert not tool_runs(shared)
+    assert not ahp_blocks(shared)
