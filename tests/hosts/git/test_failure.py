@@ -1,0 +1,216 @@
+"""When a hook cannot judge: never a silent pass (design §4, §9)."""
+
+from __future__ import annotations
+
+import os
+import pty
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ahp.hosts.git import failure
+from ahp.hosts.git import hook as hooks
+from ahp.protocol.actor import Actor
+from ahp.system import files, process
+from ahp.system.errors import AhpError
+from tests.hosts.git.conftest import Ask
+from tests.hosts.git.gated import Gated
+
+QUIET = "version: 1\nrules:\n  many: {at: pre-commit, block: files.changed_count > 100}\n"
+
+
+def at_a_terminal(gated: Gated, *arguments: str, env: dict[str, str] | None = None) -> tuple[int, str]:
+    """A git command whose output is a terminal."""
+    main, side = pty.openpty()
+    process = subprocess.Popen(
+        ["git", *arguments],
+        cwd=gated.root,
+        stdout=side,
+        stderr=side,
+        env={**os.environ, "TERM": "xterm", **(env or {})},
+    )
+    os.close(side)
+    parts = []
+    try:
+        while part := os.read(main, 4096):
+            parts.append(part)
+    except OSError:  # Linux says EIO when the other side is closed
+        pass
+    os.close(main)
+    return process.wait(), b"".join(parts).decode().replace("\r\n", "\n")
+
+
+def test_an_invalid_policy_refuses_commits_with_every_error_at_its_place(gated: Gated) -> None:
+    gated.write(".ahp/hooks.yaml", "version: 1\nrules:\n  a: {at: pre-comit, block: 1 > 0}\n  b: {at: pre-commit}\n")
+    gated.write("a.txt")
+    gated.add()
+    said = gated.say("commit", "-m", "x")
+    assert said.code == 1
+    assert "cannot judge this pre-commit" in said.text
+    assert ".ahp/hooks.yaml:3:" in said.text
+    assert "pre-commit" in said.text
+    assert ".ahp/hooks.yaml:4:" in said.text
+    assert "--no-verify" not in said.text
+
+
+def test_gits_own_way_out_is_named_on_a_terminal_and_never_to_an_agent(gated: Gated) -> None:
+    gated.write(".ahp/hooks.yaml", "version: 1\nrules: 7\n")
+    gated.write("a.txt")
+    gated.add()
+    code, said = at_a_terminal(gated, "commit", "-m", "x")
+    assert code == 1
+    assert "a person may go on with `git commit --no-verify`; that is logged and judged again in CI" in said
+    code, said = at_a_terminal(gated, "commit", "-m", "x", env={"CLAUDECODE": "1"})
+    assert code == 1
+    assert "--no-verify" not in said
+
+
+def test_colour_and_symbols_only_on_a_terminal_that_shows_them(gated: Gated) -> None:
+    gated.policy(QUIET.replace("> 100", "> 0"))
+    gated.write("a.txt")
+    gated.add()
+    code, said = at_a_terminal(gated, "commit", "-m", "x")
+    assert (code, "\x1b[31m✗\x1b[0m ahp: commit refused by many" in said) == (1, True)
+    for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        code, said = at_a_terminal(gated, "commit", "-m", "x", env=env)
+        assert (code, "\x1b" in said, "✗" in said) == (1, False, False)
+    assert "\x1b" not in gated.say("commit", "-m", "x").text
+
+
+def test_control_characters_never_reach_the_terminal_raw(gated: Gated) -> None:
+    gated.policy(
+        "version: 1\nrules:\n  any: {at: pre-commit, each: p in files.changed, block: len(p) > 0, finding: {file: p}}\n"
+    )
+    gated.write("clear\x1b[2J\x07\u202e.txt")
+    gated.add()
+    code, said = at_a_terminal(gated, "commit", "-m", "x", env={"NO_COLOR": "1"})
+    assert code == 1
+    assert "clear\ufffd[2J\ufffd\ufffd.txt" in said
+    assert not {"\x1b", "\x07", "\u202e"} & set(said)
+
+
+def test_a_bug_is_reported_with_versions_and_refuses(gated: Gated, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(hooks, "decide", broken)
+    gated.policy(QUIET)
+    code, said = ask("pre-commit")
+    assert code == 2
+    assert said.startswith("ahp: a bug in ahp stopped it from judging this pre-commit; please report this:\nahp 0.")
+    assert "ZeroDivisionError: a bug" in said
+    monkeypatch.setitem(hooks._RUN, "post-commit", broken)
+    assert ask("post-commit")[0] == 0
+
+
+def test_an_interrupt_ends_as_the_shell_expects(gated: Gated, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(hooks._RUN, "pre-commit", stopped)
+    assert ask("pre-commit") == (130, "")
+
+
+def test_past_the_limit_of_its_input_it_refuses(gated: Gated, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hooks, "_INPUT_LIMIT", 3)
+    code, said = ask("pre-commit", stdin=b"12345")
+    assert code == 2
+    assert "more than 3 bytes" in said
+
+
+def test_outside_a_repository_it_refuses(gated: Gated, ask: Ask, tmp_path: Path) -> None:
+    code, said = ask("pre-commit", at=tmp_path)
+    assert code == 2
+    assert f"no git repository at {tmp_path}" in said
+
+
+def test_after_the_fact_there_is_nothing_left_to_refuse(gated: Gated, ask: Ask) -> None:
+    gated.write(".ahp/hooks.yaml", "version: 1\nrules: 7\n")
+    code, said = ask("post-commit")
+    assert code == 0
+    assert "cannot judge this post-commit" in said
+    gated.git("update-ref", "-d", "HEAD")
+    code, said = ask("post-commit")
+    assert code == 0
+    assert "HEAD names no commit after a commit" in said
+
+
+def test_many_lines_are_cut_and_what_they_quote_is_made_safe(capfd: pytest.CaptureFixture[str]) -> None:
+    error = AhpError("\n".join([f"line {n} \x1b[2J" for n in range(30)]))
+    assert failure.refuse("pre-push", error, Actor("agent", "claude")) == 2
+    said = capfd.readouterr().err
+    assert "\x1b" not in said
+    assert said.endswith("and 10 more lines: ahp policy lint\n")
+    assert failure.refuse("pre-push", AhpError(""), Actor("human")) == 2
+    assert capfd.readouterr().err == "ahp: cannot judge this pre-push: unknown error\n"
+
+
+def test_a_git_directory_that_takes_no_log_refuses_nothing_to_a_person_and_says_so(gated: Gated, ask: Ask) -> None:
+    gated.policy(QUIET.replace("block", "prompt").replace("> 100", "> 0"))
+    gated.write("a.txt")
+    gated.add()
+    # Root cannot be denied; a folder in the lock's place denies everybody.
+    (gated.folder / "signals.lock").unlink(missing_ok=True)
+    (gated.folder / "signals.lock").mkdir()
+    code, said = ask("pre-commit")
+    assert code == 0
+    assert "warned by many" in said
+    assert "unrecorded" in said
+
+
+def test_a_block_stays_a_block_where_the_log_takes_nothing(gated: Gated, ask: Ask) -> None:
+    gated.policy(QUIET.replace("> 100", "> 0"))
+    gated.write("a.txt")
+    gated.add()
+    (gated.folder / "signals.lock").unlink(missing_ok=True)
+    (gated.folder / "signals.lock").mkdir()
+    code, said = ask("pre-commit")
+    assert (code, "refused by many" in said, "unrecorded" in said) == (1, True, True)
+
+
+def test_a_climbing_warning_that_cannot_be_recorded_is_refused_to_an_agent(gated: Gated, ask: Ask) -> None:
+    gated.policy(
+        QUIET.replace("block", "prompt").replace("> 100", "> 0") + "escalation: {ladder: [prompt, block], after: 1}\n"
+    )
+    gated.write("a.txt")
+    gated.add()
+    (gated.folder / "signals.lock").unlink(missing_ok=True)
+    (gated.folder / "signals.lock").mkdir()
+    code, said = ask("pre-commit", env={"CLAUDECODE": "1"})
+    assert code == 1
+    assert "a warning that climbs must be recorded" in said
+    assert ask("pre-commit")[0] == 0
+
+
+def test_a_clean_commit_that_cannot_be_recorded_passes_with_a_note(gated: Gated, ask: Ask) -> None:
+    gated.policy(QUIET)
+    (gated.folder / "signals.lock").unlink(missing_ok=True)
+    (gated.folder / "signals.lock").mkdir()
+    code, said = ask("pre-commit")
+    assert code == 0
+    assert said.startswith("ahp: ")
+
+
+def test_a_git_directory_that_cannot_be_written_refuses_with_the_reason(gated: Gated, ask: Ask) -> None:
+    gated.policy(QUIET)
+    (gated.root / ".git" / "ahp-token").mkdir()
+    code, said = ask("pre-commit")
+    assert code == 2
+    assert "ahp-token is not a regular file" in said
+
+
+def test_a_cache_that_cannot_be_written_still_judges(gated: Gated, ask: Ask) -> None:
+    gated.write(".ahp/hooks.yaml", QUIET.replace("> 100", "> 0"))
+    shutil.rmtree(gated.folder / "cache")
+    (gated.folder / "cache").write_text("in the way\n")
+    gated.write("a.txt")
+    gated.add()
+    code, said = ask("pre-commit")
+    assert (code, "refused by many" in said) == (1, True)
+
+
+def test_two_limits_are_the_design_s() -> None:
+    assert hooks._INPUT_LIMIT == process.OUTPUT_LIMIT == 64 << 20
+    assert files.Lock("x").timeout == 0.1

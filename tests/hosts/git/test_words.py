@@ -1,0 +1,66 @@
+"""What is printed where git asked, and the question to a person."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from ahp.hosts.git import words
+from ahp.system import terminal
+from tests.hosts.git.conftest import Ask
+from tests.hosts.git.gated import Gated
+
+ASKS = "version: 1\nrules:\n  sure: {at: pre-commit, prompt: files.changed_count > 0, ask: true, message: really}\n"
+
+
+@pytest.fixture
+def staged(gated: Gated) -> Gated:
+    gated.policy(ASKS)
+    gated.write("a.txt")
+    gated.add()
+    return gated
+
+
+@pytest.mark.parametrize(("answer", "code"), [(True, 0), (False, 1), (None, 0)])
+def test_a_rule_that_asks_takes_no_for_an_answer(
+    staged: Gated, ask: Ask, monkeypatch: pytest.MonkeyPatch, answer: bool | None, code: int
+) -> None:
+    monkeypatch.setattr(terminal, "ask", lambda question: answer)
+    got, said = ask("pre-commit")
+    assert got == code
+    assert "warned by sure" in said
+    assert ("ahp: stopped as you asked" in said) == (answer is False)
+
+
+@pytest.mark.parametrize("marker", ["CLAUDECODE", "CI"])
+def test_agents_and_ci_are_never_asked(staged: Gated, ask: Ask, monkeypatch: pytest.MonkeyPatch, marker: str) -> None:
+    def asked(question: str) -> bool:
+        raise AssertionError("asked")
+
+    monkeypatch.setattr(terminal, "ask", asked)
+    assert ask("pre-commit", env={marker: "true"})[0] == 0
+
+
+def test_an_agent_reads_its_own_words(staged: Gated, ask: Ask) -> None:
+    said = ask("pre-commit", env={"CLAUDECODE": "1"})[1]
+    assert said.startswith("ahp note (")
+    assert said.endswith("Going on is allowed.\n")
+
+
+def test_a_reader_that_went_away_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(fd: int, data: bytes) -> int:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(os, "write", gone)
+    words.write("text")
+
+
+def test_aids_come_after_the_commit(gated: Gated) -> None:
+    gated.policy("version: 1\nrules:\n  tip: {at: post-commit, aid: files.changed_count > 0, message: well done}\n")
+    gated.write("a.txt")
+    gated.add()
+    said = gated.say("commit", "-q", "-m", "x")
+    (signal,) = gated.log("signal")
+    assert said == (0, f"ahp: commit advised by tip ({signal['id'][:8]})\n  well done\n")
+    assert (signal["intensity"], signal["decision"], signal["hook"]) == ("aid", "suggest", "post-commit")

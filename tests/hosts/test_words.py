@@ -1,0 +1,135 @@
+"""A verdict in the words of a person and of an agent (design §9)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ahp.hosts import words
+from ahp.protocol import signals
+from ahp.protocol.signals import Signal
+from ahp.protocol.verdict import Verdict
+
+ID = "12345678-0000-4000-8000-000000000000"
+
+
+def signal(intensity: str, payload: dict[str, object], rule: str = "oracle/rule", **context: Any) -> Signal:
+    return Signal({"id": ID, "intensity": intensity}, {"rule": rule, **context}, payload)
+
+
+def verdict(*given: Signal, notes: tuple[str, ...] = (), trigger: str = "pre-commit") -> Verdict:
+    return Verdict("warn", trigger, "main", "sha256:p", list(given), notes=list(notes))
+
+
+def test_a_rule_is_called_by_one_word_where_oracle_and_id_agree() -> None:
+    assert words.rule_of(signal("block", {}, "a/a")) == "a"
+    assert words.rule_of(signal("block", {}, "a")) == "a"
+    assert words.rule_of(signal("block", {}, "a/b")) == "a/b"
+
+
+def test_a_block_for_a_person() -> None:
+    one = signal("block", signals.blocking("too big", ["split it"], True), overridable=True)
+    assert words.for_person(verdict(one), colour=False) == (
+        "ahp: commit refused by oracle/rule (12345678)\n  too big\n  - split it\n"
+        '  pass once, and say why: ahp respond 12345678 proceed_with_risk --reason "…"'
+    )
+    assert words.for_person(verdict(one), colour=True).startswith("\x1b[31m✗\x1b[0m ahp: commit refused by")
+
+
+def test_a_trigger_without_a_verb_of_its_own_is_named() -> None:
+    one = signal("prompt", signals.prompting("m", "low", [], True))
+    assert words.for_person(verdict(one, trigger="pre-issue-submit"), False).startswith(
+        "ahp: pre-issue-submit warned by"
+    )
+
+
+def test_many_steps_are_counted() -> None:
+    one = signal("block", signals.blocking("r", [f"step {n}" for n in range(9)], True))
+    said = words.for_person(verdict(one), False)
+    assert said.count("  - step") == 5
+    assert said.endswith("  - and 4 more: ahp explain 12345678")
+
+
+def test_notes_follow_the_signals() -> None:
+    assert words.for_person(verdict(notes=("unrecorded:\nno room",)), False) == "ahp: unrecorded: no room"
+    assert words.for_agent(verdict(notes=("unrecorded",))) == "ahp: unrecorded"
+
+
+def test_a_quiet_verdict_has_no_words() -> None:
+    assert (words.for_person(verdict(), False), words.for_agent(verdict())) == ("", "")
+
+
+def test_findings_are_placed() -> None:
+    found: list[dict[str, object]] = [{"file": f"f{n}", "line": n} for n in range(9)]
+    found[0]["message"] = "here"
+    one = signal("block", signals.blocking("r", [], True), findings=[{"fingerprint": "x"}, *found], findings_total=40)
+    said = words.for_person(verdict(one), False).splitlines()
+    assert said[2:5] == ["  f0:0: here", "  f1:1", "  f2:2"]
+    assert said[-1] == "  and 33 more"
+    assert " at f0:0: here, f1:1, f2:2" in words.for_agent(verdict(one))
+
+
+def test_findings_without_a_place_are_not_shown() -> None:
+    one = signal("block", signals.blocking("r", [], True), findings=[{"fingerprint": "x"}], findings_total=1)
+    assert words.for_person(verdict(one), False).splitlines()[1:] == ["  r"]
+
+
+def test_a_change_shows_both_sides() -> None:
+    change: dict[str, object] = {"target": "commit.message", "original": "a", "updated": "b", "reason": "style"}
+    one = signal("control", signals.controlling([change], True))
+    assert words.for_person(verdict(one), False).splitlines()[1:] == ["  style", "  commit.message: 'a' → 'b'"]
+    assert words.for_agent(verdict(one)) == (
+        "ahp changed this: oracle/rule (12345678)\nWhy: style\nChange: commit.message: 'a' → 'b'"
+    )
+
+
+def test_batches_are_counted() -> None:
+    change: dict[str, object] = {"target": "batch_size", "original": 3, "updated": 2, "reason": "r"}
+    one = signal("control", signals.controlling([{**change, "batches": [["a", "b"], ["c"]]}], True))
+    assert "2 batches of at most 2 files, the first: a, b, …" in words.for_person(verdict(one), False)
+    none = signal("control", signals.controlling([{**change, "batches": []}], True))
+    assert "0 batches" in words.for_person(verdict(none), False)
+
+
+def test_a_warning_for_an_agent_says_where_it_stands() -> None:
+    one = signal("prompt", signals.prompting("big", "low", ["split"], True), standing="2nd time; the next one blocks")
+    assert words.for_agent(verdict(one)) == (
+        "ahp note (12345678), 2nd time; the next one blocks: big\nDo: split\nGoing on is allowed."
+    )
+
+
+def test_an_aid_for_an_agent_asks_for_nothing() -> None:
+    one = signal("aid", signals.aiding("done", [{"type": "follow_up", "description": "tell them"}]))
+    assert words.for_agent(verdict(one)) == "ahp note (12345678): done\nDo: tell them"
+
+
+def test_the_strongest_comes_first_for_an_agent() -> None:
+    weak, strong = (
+        signal("prompt", signals.prompting("weak", "low", [], True)),
+        signal("block", signals.blocking("strong", [], True)),
+    )
+    said = words.for_agent(verdict(weak, strong))
+    assert said.startswith("ahp blocked: ")
+    assert "weak" in said
+
+
+hostile = st.text(max_size=400) | st.sampled_from(["\x1b[2J" * 100, "\u202e" * 300, "\ud800", "a\nb" * 200])
+
+
+@given(hostile, st.lists(hostile, max_size=8), st.lists(hostile, max_size=12), st.integers(1, 6))
+def test_whatever_a_rule_says_an_agent_reads_at_most_600_clean_characters(
+    said: str, steps: list[str], files: list[str], count: int
+) -> None:
+    found = [{"file": name, "line": 1} for name in files]
+    one = signal("block", signals.blocking(said, list(steps), True), findings=found, findings_total=len(found))
+    text = words.for_agent(verdict(*[one] * count, notes=(said,)))
+    assert len(text) <= 600
+    assert text.startswith("ahp blocked: oracle/rule (12345678)\nWhy: ")
+    assert all(c.isprintable() or c in "\n " for c in text)
+    for line in text.splitlines():
+        assert line.startswith(("ahp", "Why:", "Do:", "Override:", "("))
+    for line in words.for_person(verdict(one), False).splitlines():
+        assert line.startswith(("ahp:", "  "))
+        assert all(c.isprintable() or c == " " for c in line)
