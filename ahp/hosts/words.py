@@ -9,7 +9,7 @@ _STEPS = 5
 _PLACES = 8
 _SYMBOLS = {"block": "✗", "control": "~", "prompt": "!", "aid": "i"}
 _COLOURS = {"block": "31", "control": "36", "prompt": "33", "aid": "34"}
-_VERBS = {"block": "refused by", "control": "changed by", "prompt": "warned by", "aid": "advice from"}
+_VERBS = {"block": "refused by", "control": "changed by", "prompt": "warned by", "aid": "advised by"}
 _ACTS = {
     "pre-commit": "commit",
     "commit-msg": "commit",
