@@ -75,12 +75,11 @@ class _Reader:
     def script(self, source: str, nested: int) -> None:
         """Reads a text as a script of its own, `nested` deep in others."""
         before, self.nested = self.nested, nested
-        data = mended(source).encode("utf-8", "surrogatepass")
-        self.budget -= len(data)
-        if len(data) > _LIMIT or nested > _NESTED or self.budget < 0 or b"\0" in data:
+        self.budget -= len(source)
+        if len(source) > _LIMIT or nested > _NESTED or self.budget < 0 or "\0" in source:
             self.unknown()
         else:
-            root = Parser(_LANGUAGE).parse(data).root_node
+            root = Parser(_LANGUAGE).parse(mended(source).encode("ascii")).root_node
             self._walk(root, 0)
             if root.has_error:
                 self.unknown()

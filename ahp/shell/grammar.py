@@ -8,11 +8,14 @@ _LONE_DASH = re.compile(r"(?<=[ \t])-(?=[ \t]*<<)")
 _SPLIT_WORD = re.compile(r"(?<=[^\s\\])\\\n(?=\S)")
 _HEREDOC = re.compile(r"""<<-?[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z0-9_.]+))""")
 _MOST = 50
+# The grammar's scanner asks isalpha() of whole code points, which reads beyond a table and can end the process.
+_FOREIGN = re.compile(r"[^\x00-\x7f]")
+_STAND_IN = re.compile(r"uQ([0-9a-f]{6})Qu")
 
 
 def mended(source: str) -> str:
-    """The script with lone hyphens quoted, words whole, and here-documents ended by words that begin no other line."""
-    source = _SPLIT_WORD.sub("", source)
+    """The script in ASCII, lone hyphens quoted, words whole, here-documents ended by words that begin no other line."""
+    source = _FOREIGN.sub(lambda found: f"uQ{ord(found[0]):06x}Qu", _SPLIT_WORD.sub("", source))
     if "<<" not in source:
         return source
     source = _LONE_DASH.sub("'-'", source)
@@ -21,6 +24,16 @@ def mended(source: str) -> str:
         if _is_mistaken(word, source):
             source = _renamed(word, source)
     return source
+
+
+def original(text: str) -> str:
+    """A piece of a mended script with its letters of other scripts back."""
+    return _STAND_IN.sub(_letter, text) if "uQ" in text else text
+
+
+def _letter(found: re.Match[str]) -> str:
+    code = int(found[1], 16)
+    return chr(code) if 0x80 <= code <= 0x10FFFF else found[0]
 
 
 def _is_mistaken(word: str, source: str) -> bool:

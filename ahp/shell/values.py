@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from ahp.shell.grammar import original
+
 
 class Word(NamedTuple):
     """One argument as the program would get it. `known` is false when a part is only told by running it."""
@@ -69,7 +71,11 @@ def word_of(node: Node, variables: dict[str, str | None], substitution: Substitu
 
 def text(node: Node) -> str:
     """The source of a node."""
-    return (node.text or b"").decode("utf-8", "replace")
+    return _decoded(node.text or b"")
+
+
+def _decoded(source: bytes) -> str:
+    return original(source.decode("ascii"))
 
 
 def _plain(raw: str) -> Word:
@@ -86,13 +92,13 @@ def _string_parts(node: Node, variables: dict[str, str | None], substitution: Su
         if child.type in ('"', '$"', "$") and child.type != "$":
             continue
         start, end = child.start_byte - node.start_byte, child.end_byte - node.start_byte
-        parts.append(Word(source[position:start].decode("utf-8", "replace")))
+        parts.append(Word(_decoded(source[position:start])))
         position = end
         if child.type == "string_content":
             parts.append(Word(_IN_QUOTES.sub(lambda found: "" if found[1] == "\n" else found[1], text(child))))
         else:
             parts.append(word_of(child, variables, substitution))
-    return [*parts, Word(source[position:-1].decode("utf-8", "replace"))]
+    return [*parts, Word(_decoded(source[position:-1]))]
 
 
 def _joined(parts: list[Word]) -> Word:
