@@ -1,7 +1,7 @@
 """What can be wrong with a ticket, always with the place."""
 
-from ahp.system.errors import AhpError
 from ahp.protocol.text import one_line
+from ahp.system.errors import AhpError
 
 
 class TicketError(AhpError):

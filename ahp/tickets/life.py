@@ -3,9 +3,9 @@
 import os
 from dataclasses import dataclass
 
-from ahp.protocol.errors import AhpError
 from ahp.protocol.text import one_line
 from ahp.system import files
+from ahp.system.errors import AhpError
 from ahp.tickets.edit import Value, edit_keys
 from ahp.tickets.errors import TicketError
 from ahp.tickets.ticket import STAGES, Ticket
