@@ -25,8 +25,7 @@ def glob(patterns: "str | list[str]") -> "Test":
     does not end.
     """
     if not isinstance(patterns, str):
-        tests = [glob(one) for one in patterns]
-        return tests[0] if len(tests) == 1 else lambda text: any(test(text) for test in tests)
+        return glob(patterns[0]) if len(patterns) == 1 else _any_of(patterns)
     if not patterns.strip("/"):
         raise PatternError("an empty glob matches nothing")
     segments = _split(patterns)
@@ -43,6 +42,36 @@ def glob(patterns: "str | list[str]") -> "Test":
         del segments[0]
     blocks = _blocks(segments)
     return lambda text: _match_blocks(blocks, _bounded(text).split("/"))
+
+
+def _any_of(patterns: "list[str]") -> "Test":
+    """A test against several globs at once: those that name a file, an ending or a folder are asked together."""
+    names, endings, folders, tests = set(), [], [], []
+    for pattern in patterns:
+        test = glob(pattern)  # a pattern that cannot be compiled is refused, whatever its shape
+        below = pattern.removeprefix("**/")
+        folder = pattern.removesuffix("/**").removeprefix("/")
+        if not _meta(below) and "/" not in below:
+            names.add(below)
+        elif below[:1] == "*" and len(below) > 1 and not _meta(below[1:]) and "/" not in below:
+            endings.append(below[1:])
+        elif pattern.endswith("/**") and folder and not _meta(folder):
+            folders.append(folder + "/")
+        else:
+            tests.append(test)
+    ends, starts = tuple(endings), tuple(folders)
+
+    def test_all(text: str) -> bool:
+        name = _bounded(text)[text.rfind("/") + 1 :]
+        if name in names or name.endswith(ends) or text.startswith(starts):
+            return True
+        return any(test(text) for test in tests)
+
+    return test_all
+
+
+def _meta(text: str) -> bool:
+    return "*" in text or "?" in text or "[" in text or "\\" in text
 
 
 def _bounded(text: str) -> str:

@@ -40,8 +40,9 @@ def decide(event: "Event", program: "Program | None" = None) -> Verdict:
     matcher = Matcher(program)
     facts = Facts(program, event)
     hits = matcher.hits(facts)
-    if not hits and not _episode_open(event):
-        return _allow(event, program, facts)
+    journal = Journal(event.journal, event.genesis)
+    if not hits and not _episode_open(event, journal):
+        return _allow(event, program, facts, journal)
     from ahp.gate.answer import Answer
 
     answer = Answer(event, program, matcher)
@@ -51,11 +52,10 @@ def decide(event: "Event", program: "Program | None" = None) -> Verdict:
     return answer.verdict()
 
 
-def _episode_open(event: "Event") -> bool:
+def _episode_open(event: "Event", journal: Journal) -> bool:
     """Whether a signal of this subject still waits for its reset."""
     if event.mode != "real":
         return False
-    journal = Journal(event.journal, event.genesis)
     index = journal.index()
     return (
         index.has_open(TRIGGERS[event.trigger].family, event.subject, event.actor.kind)
@@ -64,21 +64,20 @@ def _episode_open(event: "Event") -> bool:
     )
 
 
-def _allow(event: "Event", program: "Program", facts: Facts) -> Verdict:
+def _allow(event: "Event", program: "Program", facts: Facts, journal: Journal) -> Verdict:
     """A clean evaluation: recorded where the past is tried on it later, else only counted."""
     verdict = Verdict("allow", event.trigger, event.subject, program.policy)
     if event.mode != "real":
         return verdict
     try:
-        record_clean(event, program, facts)
+        _record(event, program, facts, journal)
     except JournalUnwritable as error:
         verdict.notes.append(str(error))
     return verdict
 
 
-def record_clean(event: "Event", program: "Program", facts: Facts) -> None:
+def _record(event: "Event", program: "Program", facts: Facts, journal: Journal) -> None:
     """Appends the verdict record of an evaluation without signals. Raises JournalUnwritable."""
-    journal = Journal(event.journal, event.genesis)
     if TRIGGERS[event.trigger].family in ("tool-use", "session-start", "prompt-submit"):
         journal.count(event.trigger, event.actor.kind, event.session or "")
         return

@@ -147,3 +147,17 @@ def test_texts_past_the_bound_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
     for test in (glob("*.py"), glob("a/*"), regex("a")):
         with pytest.raises(Bound):
             test("a" * 11)
+
+
+_GLOBS = st.sampled_from(
+    [".env", "**/.env", "*.py", "**/*.py", "src/**", "/src/**", "src/*.py", "a?", "**/a*"]
+    + ["/x", "*", "**", "d/", "[ab]", "a\\*"]
+)
+_NAMES = st.sampled_from([".env", "a", "ab", "src", "x", "d", "b.py", "a*", "src.py", ""])
+_PATHS = st.lists(_NAMES, min_size=1, max_size=4)
+
+
+@given(st.lists(_GLOBS, min_size=2, max_size=5), _PATHS)
+def test_several_globs_at_once_are_any_of_each(patterns: list[str], parts: list[str]) -> None:
+    path = "/".join(parts)
+    assert glob(patterns)(path) == any(glob(one)(path) for one in patterns)

@@ -14,10 +14,11 @@ from ahp.system.errors import AhpError
 _ENTRY = "ahp.hosts.git.hook"
 _FACTS = ("files", "branch", "branches", "commit", "repo", "actor", "env", "limits", "environment", "message")
 _LATER = ("ahp.hosts.git.message", *[f"ahp.facts.{name}" for name in _FACTS])
+_SHA = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
 _BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}))"
 _MAIN = """
 import marshal
-fresh = begin({stamps!r}, {paths!r}, marshal.loads({now!r}), {later!r})
+fresh = begin({stamps!r}, {paths!r}, marshal.loads({now!r}), {later!r}, {compiled!r})
 from ahp.hosts.git.hook import main
 main("" if fresh else sys.argv[0])
 """
@@ -45,9 +46,12 @@ def build(paths: list[str]) -> bytes:
     now = [(name, _code(name), _file(name), _is_package(name)) for name in _runnable(eager)]
     later = {name: (marshal.dumps(_code(name)), _file(name)) for name in lazy}
     stamps = [(file, os.stat(file).st_mtime_ns, os.stat(file).st_size) for file in map(_file, [*eager, *lazy])]
+    compiled = [(name, _file(name)) for name in ("_json", _SHA) if hasattr(sys.modules.get(name), "__file__")]
+    stamps += [(file, os.stat(file).st_mtime_ns, os.stat(file).st_size) for _, file in compiled]
     start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
     main = _bare(start)
-    main.body += ast.parse(_MAIN.format(stamps=stamps, paths=paths, now=marshal.dumps(now), later=later)).body
+    text = _MAIN.format(stamps=stamps, paths=paths, now=marshal.dumps(now), later=later, compiled=compiled)
+    main.body += ast.parse(text).body
     code = compile(main, start, "exec", dont_inherit=True)
     return importlib.util.MAGIC_NUMBER + _UNCHECKED + bytes(8) + marshal.dumps(code)
 

@@ -6,6 +6,7 @@ old and as long as it was, as with `.pyc` files (PEP 552). `ahp.hosts.git.bundle
 module, outside any package.
 """
 
+import _imp
 import marshal
 import posix
 import sys
@@ -56,16 +57,23 @@ def begin(
     paths: list[str],
     now: "list[tuple[str, CodeType, str, bool]]",
     later: "dict[str, tuple[bytes, str]]",
+    compiled: list[tuple[str, str]],
 ) -> bool:
     """Makes `ahp` importable, from the bundle where it is fresh; whether it was.
 
     `now` are (name, code, file, whether it is a package) in the order in which they can be run, `later` what is run
-    when it is imported. `paths` go to the end of sys.path.
+    when it is imported, `compiled` the extension modules of the standard library that it needs, with their files.
+    `paths` go to the end of sys.path.
     """
     sys.path += paths
     if not fresh(stamps):
         return False
     module = type(sys)
+    spec: Any = type(sys.__spec__)
+    for name, file in compiled:  # found without listing the folders of the standard library
+        extension = _imp.create_dynamic(spec(name, None, origin=file))
+        _imp.exec_dynamic(extension)
+        sys.modules[name] = extension
     for name, code, file, is_package in now:
         made = module(name)
         made.__file__ = file
