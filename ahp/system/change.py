@@ -109,6 +109,8 @@ def parse(data: bytes) -> Change:
                 if insertions != "-":
                     entry = by_path[path]
                     entry.insertions, entry.deletions = int(insertions), int(deletions)
+        if at > last:
+            raise IndexError
     except (ValueError, IndexError, KeyError):
         raise AhpError("git's list of changed files is cut or not understood") from None
     return Change(entries)

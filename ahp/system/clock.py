@@ -20,14 +20,16 @@ def parse_iso(text: str) -> float:
     try:
         if len(text) < 20 or text[-1] != "Z" or text[4] + text[7] + text[10] + text[13] + text[16] != "--T::":
             raise ValueError
-        year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
-        hour, minute, second = int(text[11:13]), int(text[14:16]), int(text[17:19])
-        fraction = float("0" + text[19:-1]) if text[19] == "." else float(text[19:-1] or 0)
+        parts = [text[:4], text[5:7], text[8:10], text[11:13], text[14:16], text[17:19]]
+        fraction = text[19:-1]
+        if not ("".join(parts) + (fraction[1:] or "0")).isdecimal() or fraction[:1] not in ("", ".") or fraction == ".":
+            raise ValueError
+        year, month, day, hour, minute, second = [int(part) for part in parts]
         if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
             raise ValueError
     except ValueError:
         raise AhpError(f"not a time stamp like 2026-02-09T10:00:00Z: {text[:40]!r}") from None
-    return _days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second + fraction
+    return _days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second + float(fraction or 0)
 
 
 def _days(year: int, month: int, day: int) -> int:

@@ -85,12 +85,9 @@ def locate(folder: str, env: dict[str, str], git: str = "git") -> Repository:
     if link:
         git_dir = _absolute(folder, link)
     common = env.get("GIT_COMMON_DIR") or ""
-    if not common:
-        named = files.read(git_dir + "/commondir", _LINE)
-        common = _absolute(git_dir, named.decode("utf-8", "surrogateescape").strip()) if named else git_dir
     if files.read(git_dir + "/HEAD", _LINE) is None:
         raise NotARepository(f"no git repository at {folder}")
-    return Repository(folder, git_dir, _absolute(folder, common), env, git)
+    return Repository(folder, git_dir, _absolute(folder, common) if common else _common_dir(git_dir), env, git)
 
 
 def discover(folder: str, env: dict[str, str], git: str = "git") -> Repository:
@@ -102,7 +99,7 @@ def discover(folder: str, env: dict[str, str], git: str = "git") -> Repository:
         if "not a git repository" in str(error):
             raise NotARepository(f"no git repository at {folder} or above it") from None
         raise
-    probe.common_dir = _absolute(folder, _path(probe, "--git-common-dir"))
+    probe.common_dir = _common_dir(probe.git_dir)
     bare = probe.line("rev-parse", "--is-inside-work-tree") != "true"
     probe.root = "" if bare else _path(probe, "--show-toplevel")
     return probe
@@ -120,12 +117,22 @@ def _gitfile(path: str) -> str:
     except AhpError:
         return ""
     text = (data or b"").decode("utf-8", "surrogateescape")
-    return text[8:].strip() if text.startswith("gitdir: ") else ""
+    return text[8:].rstrip("\r\n") if text.startswith("gitdir: ") else ""
+
+
+def _common_dir(git_dir: str) -> str:
+    """The folder that all work trees of `git_dir` share (gitrepository-layout, commondir)."""
+    named = files.read(git_dir + "/commondir", _LINE)
+    return _absolute(git_dir, named.decode("utf-8", "surrogateescape").rstrip("\r\n")) if named else git_dir
 
 
 def _absolute(folder: str, path: str) -> str:
-    if path == ".":
-        return folder
-    while path.startswith("./"):
-        path = path[2:]
-    return path if path.startswith("/") else f"{folder}/{path}"
+    """`path` as seen from `folder`, without steps up and down: what is stored must not hang on a folder between."""
+    if path.startswith("/"):
+        return path
+    for part in path.split("/"):
+        if part == "..":
+            folder = folder.rpartition("/")[0]
+        elif part not in ("", "."):
+            folder += "/" + part
+    return folder

@@ -73,10 +73,12 @@ def _encode(value: object, depth: int) -> str:
 
 def _string(text: str) -> str:
     quoted: str = encode_basestring(text)
+    if quoted.isascii():
+        return quoted
     try:
         quoted.encode()
     except UnicodeEncodeError:
         # File names may hold bytes that are no UTF-8; as \udcXX they survive the log and come back byte for byte.
         return "".join([f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in quoted])
-    # JavaScript's line separators would cut a line for some readers of JSON lines.
-    return quoted.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    # Line separators of Unicode would cut a line for some readers of JSON lines.
+    return quoted.replace("\x85", "\\u0085").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -10,9 +10,12 @@ from ahp.system import digest, files
 from ahp.system.errors import AhpError
 from ahp.system.git import GitError, Repository
 
-RAW = ("--raw", "--numstat", "-z", "-M", "--no-abbrev", "--no-ext-diff", "--no-textconv")
+# A `.gitmodules` may tell git to hide what a submodule is moved to.
+_MODULES = "--ignore-submodules=dirty"
+RAW = ("--raw", "--numstat", "-z", "-M", "--no-abbrev", "--no-ext-diff", "--no-textconv", _MODULES)
 _PREFIX = ("--src-prefix=a/", "--dst-prefix=b/")
-PATCH = ("-p", "-U0", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", *_PREFIX)
+_EXACT = ("-U0", "--inter-hunk-context=0", "--submodule=short", _MODULES)
+PATCH = ("-p", *_EXACT, "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", *_PREFIX)
 _FILE_LIMIT = 64 << 20
 _LINK = 0o120000
 

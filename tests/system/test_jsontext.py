@@ -1,0 +1,72 @@
+"""JSON without the json package agrees with it."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ahp.system import jsontext
+
+scalars = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20)
+)
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+)
+
+
+@given(values)
+def test_what_was_encoded_is_decoded_by_both(value: object) -> None:
+    text = jsontext.encode(value)
+    assert jsontext.decode(text) == value == json.loads(text)
+    assert len(text.splitlines()) <= 1
+    text.encode()
+
+
+@given(values)
+def test_it_is_written_as_the_json_package_writes_it(value: object) -> None:
+    ours = jsontext.encode(value)
+    theirs = json.dumps(value, ensure_ascii=False)
+    if not any(0xD800 <= ord(c) <= 0xDFFF or c in "\x85\u2028\u2029" for c in theirs):
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("text", ["caf\udce9", "\ud800", "a\u2028b\u2029c\x85", "nul\0 del\x7f", '"\\\n'])
+def test_hostile_texts_survive_on_one_line(text: str) -> None:
+    encoded = jsontext.encode({text: [text]})
+    assert len(encoded.encode().decode().splitlines()) == 1
+    assert jsontext.decode(encoded) == {text: [text]}
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, {1, 2}, b"bytes", object()])
+def test_what_json_lacks_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match="no JSON form"):
+        jsontext.encode([value])
+
+
+def test_nesting_has_an_end() -> None:
+    value: object = []
+    for _ in range(70):
+        value = [value]
+    with pytest.raises(ValueError, match="too deeply"):
+        jsontext.encode(value)
+    with pytest.raises(ValueError, match="too deeply"):
+        jsontext.decode("[" * 100_000)
+
+
+def test_tuples_are_lists_and_keys_are_texts() -> None:
+    assert jsontext.encode((1, {2: 3})) == '[1, {"2": 3}]'
+
+
+@pytest.mark.parametrize("text", ["", "  ", "[1", "1 2", "NaN", "Infinity", "{'a': 1}", "[1,]", "\ufeff1", "x"])
+def test_what_is_no_json_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        jsontext.decode(text)
+
+
+def test_white_space_around_is_allowed() -> None:
+    assert jsontext.decode("\r\n\t [1] \n") == [1]

@@ -1,0 +1,188 @@
+"""The one door to processes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import posix
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from ahp.system import environ, process
+from ahp.system.errors import Timeout
+
+SH = {"PATH": os.defpath + ":/usr/bin:/bin"}
+
+
+def sh(script: str, *arguments: str, **how: object) -> process.Result:
+    return process.capture(["sh", "-c", script, "sh", *arguments], **{"timeout": 20.0, "env": SH, **how})  # type: ignore[arg-type]
+
+
+def test_what_it_prints_and_how_it_ends() -> None:
+    result = sh("echo out; echo err >&2; exit 7")
+    assert (result.code, result.out, result.err) == (7, b"out\n", b"err\n")
+
+
+def test_input_of_any_size_goes_in_while_output_comes_out() -> None:
+    data = bytes(range(256)) * 4096
+    assert sh("cat", stdin=data).out == data
+
+
+def test_a_command_may_leave_its_input_unread() -> None:
+    assert sh("exec <&-; sleep 0.05; echo done", stdin=b"x" * (1 << 20)).out == b"done\n"
+
+
+def test_without_input_it_reads_nothing() -> None:
+    assert sh("cat; echo end").out == b"end\n"
+
+
+@pytest.mark.parametrize("name", ["with space", "quote'\"", "-rf", "new\nline", "\udcff"])
+def test_the_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    assert os.fsdecode(sh("pwd", cwd=str(tmp_path / name)).out) == str(tmp_path / name) + "\n"
+
+
+def test_arguments_and_variables_keep_their_bytes() -> None:
+    result = sh('printf "%s|%s" "$1" "$X"', "\udcff", env={**SH, "X": "\udcfe"})
+    assert result.out == b"\xff|\xfe"
+
+
+def test_a_signal_is_128_and_its_number() -> None:
+    assert sh("kill -TERM $$").code == 128 + signal.SIGTERM
+
+
+def test_at_the_timeout_the_whole_tree_dies(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    with pytest.raises(Timeout, match=r"sh did not finish within 0.3 s"):
+        sh('sleep 60 & echo $! >"$1"; echo $$ >>"$1"; wait', str(pids), timeout=0.3)
+    for pid in pids.read_text().split():
+        deadline = time.monotonic() + 5
+        while alive(int(pid)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert not alive(int(pid))
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that nobody has waited for does not."""
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().split(") ")[-1][0] not in "ZX"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def test_the_timeout_holds_when_the_pipes_are_closed() -> None:
+    with pytest.raises(Timeout):
+        sh("exec >&- 2>&-; sleep 60", timeout=0.2)
+
+
+def test_a_descendant_that_keeps_the_pipes_is_not_waited_for() -> None:
+    started = time.monotonic()
+    result = sh("sleep 60 & echo done")
+    assert (result.code, result.out) == (0, b"done\n")
+    assert time.monotonic() - started < 15
+
+
+def test_results_past_the_limit_are_refused_and_complaints_dropped() -> None:
+    with pytest.raises(process.OutputLimit, match="sh printed more than 1000 bytes"):
+        sh("while :; do echo 0123456789; done", limit=1000)
+    result = sh("i=0; while [ $i -lt 2000 ]; do echo 0123456789 >&2; i=$((i+1)); done; echo ok", limit=100)
+    assert (result.code, result.out) == (0, b"ok\n")
+
+
+def test_what_cannot_be_started_is_named(tmp_path: Path) -> None:
+    with pytest.raises(process.NotStarted, match="cannot start no-such: no such program on PATH"):
+        process.capture(["no-such"], timeout=1.0, env=SH)
+    (tmp_path / "text").write_text("\x00\x01")
+    (tmp_path / "text").chmod(0o755)
+    with pytest.raises(process.NotStarted, match="cannot start"):
+        process.capture([str(tmp_path / "text")], timeout=1.0, env=SH)
+    with pytest.raises(process.NotStarted, match="cannot start"):
+        process.capture(["sh", "nul\0"], timeout=1.0, env=SH)
+
+
+def test_programs_are_found_as_the_shell_finds_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "tool").write_text("#!/bin/sh\n")
+    path = {"PATH": f"/none:{tmp_path}"}
+    assert process.find("tool", path) is None
+    (tmp_path / "tool").chmod(0o755)
+    assert process.find("tool", path) == f"{tmp_path}/tool"
+    assert process.find("folder", path) is None
+    assert process.find(f"{tmp_path}/tool", {}) == f"{tmp_path}/tool"
+    assert process.find("./none", {}) is None
+    monkeypatch.chdir(tmp_path)
+    assert process.find("tool", {"PATH": ""}) == "./tool"
+
+
+def test_nothing_of_it_is_left_open() -> None:
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    sh("echo x")
+    with pytest.raises(process.NotStarted):
+        process.capture(["sh", "\0"], timeout=1.0, env=SH)
+    assert (len(os.listdir("/proc/self/fd")) if before else 0) == before
+
+
+def test_somebody_else_may_have_waited_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, taken = posix.waitpid, []
+
+    def stolen(pid: int, options: int) -> tuple[int, int]:
+        if not taken:
+            taken.append(real(pid, 0))
+        return real(pid, options)
+
+    monkeypatch.setattr(posix, "waitpid", stolen)
+    assert sh("echo x").out == b"x\n"
+
+
+def test_the_environment_is_this_process_s_unless_given() -> None:
+    assert process.capture(["sh", "-c", "echo $PATH"], timeout=9.0).out.decode().strip() == environ.current()["PATH"]
+
+
+def test_other_repositories_get_an_environment_without_this_one() -> None:
+    env = {"PATH": "p", "GIT_DIR": "d", "GIT_INDEX_FILE": "i", "GIT_SSH_COMMAND": "s", "GIT_CONFIG_COUNT": "1"}
+    assert environ.scrubbed(env) == {"PATH": "p", "GIT_SSH_COMMAND": "s"}
+
+
+def test_a_full_pipe_is_tried_again_and_another_error_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, errors = posix.write, [BlockingIOError(errno.EAGAIN, "again")]
+
+    def hesitant(fd: int, data: bytes) -> int:
+        if errors:
+            raise errors.pop()
+        return real(fd, data)
+
+    monkeypatch.setattr(posix, "write", hesitant)
+    assert sh("cat", stdin=b"x").out == b"x"
+    errors.append(BlockingIOError(errno.EIO, "broken"))
+    with pytest.raises(OSError, match="broken"):
+        sh("cat", stdin=b"x")
+
+
+def test_an_attached_command_has_our_streams(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert process.attached(["sh", "-c", "echo out; exit 3"], SH) == 3
+    assert capfd.readouterr().out == "out\n"
+    assert process.attached(["sh", "-c", "kill -TERM $$"], SH) == 128 + signal.SIGTERM
+    real, interrupts = posix.waitpid, [KeyboardInterrupt()]
+
+    def interrupted(pid: int, options: int) -> tuple[int, int]:
+        if interrupts:
+            raise interrupts.pop()
+        return real(pid, options)
+
+    monkeypatch.setattr(posix, "waitpid", interrupted)
+    assert process.attached(["sh", "-c", "exit 4"], SH) == 4
+
+
+def test_an_attached_command_that_cannot_be_started_is_named(tmp_path: Path) -> None:
+    with pytest.raises(process.NotStarted, match="no such program"):
+        process.attached(["no-such"], SH)
+    (tmp_path / "text").write_text("\x00\x01")
+    (tmp_path / "text").chmod(0o755)
+    with pytest.raises(process.NotStarted, match="cannot start"):
+        process.attached([str(tmp_path / "text")], SH)

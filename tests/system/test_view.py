@@ -1,0 +1,199 @@
+"""The states of a tree that are judged."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ahp.system import git, view
+from ahp.system.errors import AhpError
+from ahp.system.git import GitError
+from ahp.system.view import CommitView, IndexView, RangeView, View, WorkTreeView
+from tests.conftest import Repo
+
+
+def at(repo: Repo) -> git.Repository:
+    return git.discover(str(repo.root), dict(os.environ))
+
+
+def paths(of: View) -> list[tuple[str, str]]:
+    return [(e.status, e.path) for e in of.change().entries]
+
+
+@pytest.fixture
+def states(repo: Repo) -> Repo:
+    """A file that differs between commit, index and work tree, and one of each kind of change."""
+    repo.commit("first", **{"a.txt": "committed\n", "gone.txt": "x\n", "moved.txt": "1\n2\n3\n"})
+    repo.write("a.txt", "staged\n")
+    repo.git("rm", "-q", "gone.txt")
+    repo.git("mv", "moved.txt", "there.txt")
+    repo.add()
+    repo.write("a.txt", "on disk\n")
+    repo.write("new.txt", "1\n2")
+    return repo
+
+
+def test_the_index_is_what_is_staged(states: Repo) -> None:
+    index = IndexView(at(states))
+    assert paths(index) == [("M", "a.txt"), ("D", "gone.txt"), ("R", "there.txt")]
+    assert index.read("a.txt") == b"staged\n"
+    assert index.read("gone.txt") is None
+    assert index.size("a.txt") == 7
+    assert index.size("gone.txt") is None
+    assert index.paths() == ["a.txt", "there.txt"]
+    assert b"+staged\n" in index.diff()
+    assert index.base() == states.head()
+
+
+def test_the_work_tree_is_what_lies_on_the_disk(states: Repo) -> None:
+    tree = WorkTreeView(at(states))
+    assert ("A", "new.txt") in paths(tree)
+    new = next(e for e in tree.change().entries if e.path == "new.txt")
+    assert (new.insertions, new.deletions) == (2, 0)
+    assert tree.read("a.txt") == b"on disk\n"
+    assert tree.read("none") is None
+    assert tree.size("a.txt") == 8
+    assert tree.size("none") is None
+    assert sorted(tree.paths()) == ["a.txt", "new.txt", "there.txt"]
+    diff = tree.diff()
+    assert b"+on disk\n" in diff
+    assert b"+++ b/new.txt" in diff
+    assert tree.base() == states.head()
+
+
+def test_a_change_on_the_disk_changes_the_digest(states: Repo) -> None:
+    before = WorkTreeView(at(states)).change().digest
+    states.write("new.txt", "3\n4")
+    assert WorkTreeView(at(states)).change().digest != before
+
+
+def test_ranges_and_commits(states: Repo) -> None:
+    first = states.head()
+    states.git("commit", "-q", "-m", "second")
+    made = CommitView(at(states), "HEAD")
+    assert paths(made) == [("M", "a.txt"), ("D", "gone.txt"), ("R", "there.txt")]
+    assert (made.base(), made.read("a.txt"), made.paths()) == (first, b"staged\n", ["a.txt", "there.txt"])
+    assert b"+staged\n" in made.diff()
+    root = CommitView(at(states), first)
+    assert paths(root) == [("A", "a.txt"), ("A", "gone.txt"), ("A", "moved.txt")]
+    back = RangeView(at(states), "HEAD", first)
+    assert ("A", "gone.txt") in paths(back)
+    with pytest.raises(GitError, match="no commit nonsense"):
+        CommitView(at(states), "nonsense")
+
+
+def test_before_the_first_commit_everything_is_new(repo: Repo) -> None:
+    repo.write("a.txt")
+    repo.add()
+    assert paths(IndexView(at(repo))) == [("A", "a.txt")]
+    assert paths(WorkTreeView(at(repo))) == [("A", "a.txt")]
+
+
+def test_what_git_listed_while_python_started_is_used_only_when_it_is_whole(states: Repo) -> None:
+    where = at(states)
+    listed = where.run("diff-index", "--cached", *view.RAW, "HEAD", "--")
+    states.git("reset", "-q", "--hard")
+    assert len(IndexView(where, listed + b"\0ahp:done\0").change().entries) == 3
+    for cut in (listed, b"", listed[:-5]):
+        assert IndexView(where, cut).change().entries == []
+
+
+def test_any_name_can_be_read_in_every_state(repo: Repo, hostile_names: list[str]) -> None:
+    for name in hostile_names:
+        repo.write(name, "content of " + name)
+    repo.add()
+    where = at(repo)
+    index = IndexView(where)
+    assert set(index.paths()) == {e.path for e in index.change().entries} == set(hostile_names)
+    repo.git("commit", "-q", "-m", "x")
+    for one in (index, WorkTreeView(where), CommitView(where, "HEAD")):
+        assert set(one.paths()) == set(hostile_names)
+        for name in hostile_names[:: 1 if one.kind == "worktree" else 4]:
+            assert one.read(name) == os.fsencode("content of " + name)
+        assert one.read("no\nsuch") is None
+
+
+def test_what_is_no_file_cannot_be_read(repo: Repo) -> None:
+    repo.commit("first", **{"folder/a.txt": "1\n"})
+    where = at(repo)
+    assert CommitView(where, "HEAD").read("folder") is None
+    assert IndexView(where).read("nul\0") is None
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a/../../x"])
+def test_nothing_is_read_outside_the_work_tree(repo: Repo, path: str) -> None:
+    with pytest.raises(AhpError, match="lies outside the repository"):
+        WorkTreeView(at(repo)).read(path)
+
+
+def test_a_link_is_what_it_points_to_and_never_followed(repo: Repo, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret\n")
+    os.symlink(tmp_path / "secret", repo.root / "link")
+    repo.write("tool", "#!/bin/sh\n", 0o755)
+    os.mkfifo(repo.root / "pipe")
+    tree = WorkTreeView(at(repo))
+    assert tree.read("link") == os.fsencode(tmp_path / "secret")
+    assert {e.path: e.new_mode for e in tree.change().entries} == {"link": 0o120000, "tool": 0o100755}
+    assert b"secret\n" not in tree.diff().replace(os.fsencode(tmp_path / "secret"), b"")
+
+
+def test_an_untracked_binary_has_no_lines(repo: Repo) -> None:
+    repo.write("image", b"\0\1")
+    repo.write("empty", b"")
+    lines = {e.path: e.insertions for e in WorkTreeView(at(repo)).change().entries}
+    assert lines == {"image": None, "empty": 0}
+
+
+def test_a_file_past_the_limit_is_not_read(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view, "_FILE_LIMIT", 10)
+    repo.write("large", "x" * 11)
+    (entry,) = WorkTreeView(at(repo)).change().entries
+    assert (entry.path, entry.insertions, bool(entry.content)) == ("large", None, True)
+
+
+def test_a_file_that_vanishes_in_between_is_no_change(repo: Repo) -> None:
+    tree = WorkTreeView(at(repo))
+    assert tree._new_file("gone") is None
+
+
+def test_a_submodule_cannot_hide_where_it_is_moved(repo: Repo, tmp_path: Path) -> None:
+    part = Repo(tmp_path / "part")
+    part.root.mkdir()
+    part.git("init", "-q")
+    part.commit("first", **{"a.txt": "1\n"})
+    repo.git("submodule", "--quiet", "add", str(part.root), "sub")
+    repo.git("config", "-f", ".gitmodules", "submodule.sub.ignore", "all")
+    repo.commit("first", "-a")
+    Repo(repo.root / "sub").commit("second", **{"a.txt": "2\n"})
+    repo.git("add", "--force", "sub")
+    repo.git("update-index", "--cacheinfo", f"160000,{Repo(repo.root / 'sub').head()},sub")
+    assert paths(IndexView(at(repo))) == [("M", "sub")]
+    assert b"Subproject commit" in IndexView(at(repo)).diff()
+    assert paths(WorkTreeView(at(repo))) == [("M", "sub")]
+
+
+def test_the_user_s_settings_change_nothing_in_a_diff(repo: Repo) -> None:
+    repo.commit("first", **{"a.txt": "".join(f"{n}\n" for n in range(20))})
+    repo.write("a.txt", "".join(f"{n}{'!' if n in (5, 8) else ''}\n" for n in range(20)))
+    plain = WorkTreeView(at(repo)).diff()
+    for name, value in {
+        "diff.interHunkContext": "9",
+        "diff.noprefix": "true",
+        "diff.mnemonicPrefix": "true",
+        "diff.context": "7",
+        "color.ui": "always",
+        "diff.external": "false",
+        "diff.relative": "true",
+    }.items():
+        repo.git("config", name, value)
+    assert WorkTreeView(at(repo)).diff() == plain
+    assert plain.count(b"@@ -") == 2
+
+
+def test_the_plain_view_says_nothing_itself(repo: Repo) -> None:
+    bare = View(at(repo))
+    for ask in (bare.change, bare.base, bare.paths, bare.diff, lambda: bare.read("a")):
+        with pytest.raises(NotImplementedError):
+            ask()
