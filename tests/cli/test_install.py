@@ -1,0 +1,73 @@
+"""`ahp install`, `ahp uninstall` and what installed hooks call."""
+
+from __future__ import annotations
+
+import os
+import posix
+import sys
+
+import pytest
+
+from ahp.cli import main
+from ahp.hosts.git import hook
+from ahp.hosts.git import install as installing
+from ahp.system import environ
+from tests.conftest import Repo
+
+
+@pytest.fixture
+def here(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    repo.commit("first", README="text\n")
+    monkeypatch.chdir(repo.root)
+    monkeypatch.setattr(environ, "current", lambda: dict(os.environ))
+    monkeypatch.setattr(installing.bundle, "write", lambda path, python, paths: None)
+    return repo
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    code = main.run(list(arguments))
+    out, err = capsys.readouterr()
+    return code, out + err
+
+
+def test_install_and_uninstall_say_what_they_did(here: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    here.write(".git/hooks/pre-push", "#!/bin/sh\n", 0o755)
+    folder = f"{here.root}/.git/hooks"
+    installed = f"git: 5 hooks in {folder}\ngit: earlier hooks keep running: pre-push\n"
+    assert run(capsys, "install", "git") == (0, installed)
+    assert run(capsys, "install", "git") == (0, installed)
+    removed = f"git: 5 hooks removed from {folder}\ngit: earlier hooks are back: pre-push\n"
+    assert run(capsys, "uninstall", "git") == (0, removed)
+    assert run(capsys, "uninstall", "git") == (0, f"git: 0 hooks removed from {folder}\n")
+
+
+def test_outside_a_repository_there_is_nothing_to_install_into(
+    here: Repo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(here.root.parent)
+    code, said = run(capsys, "install", "git")
+    assert (code, said) == (2, f"ahp: no git repository at {here.root.parent} or above it\n")
+
+
+def test_an_unknown_host_names_the_known_ones(here: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = run(capsys, "install", "svn")
+    assert code == 2
+    assert "git" in said
+
+
+def test_hook_is_for_the_shims(here: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (("pre-commit",), ("no-hook", "1", "", "", "git")):
+        code, said = run(capsys, "hook", "git", *arguments)
+        assert code == 2
+        assert "ahp check pre-commit" in said
+
+
+def test_hook_hands_the_shim_s_arguments_on(
+    here: Repo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[list[str]] = []
+    monkeypatch.setattr(sys, "argv", ["ahp"])
+    monkeypatch.setattr(posix, "_exit", lambda code: None)
+    monkeypatch.setattr(hook, "main", lambda: seen.append(sys.argv[1:]))
+    assert run(capsys, "hook", "git", "commit-msg", "1", "", "", "git", "--odd", "file")[0] == 0
+    assert seen == [["commit-msg", "1", "", "", "git", "--odd", "file"]]

@@ -1,0 +1,93 @@
+"""The command line as a whole: exit codes, errors, hints."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from ahp import __version__
+from ahp.cli import main
+from ahp.system.errors import AhpError
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main.run(list(arguments))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "--version")[:2] == (0, f"ahp, version {__version__}\n")
+
+
+def test_help_names_every_command_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    for name in ("check", "install", "uninstall", "run", "hook"):
+        assert f"\n  {name} " in out
+    assert run(capsys, "-h")[1] == out
+
+
+def test_every_listed_command_can_be_loaded() -> None:
+    context = click.Context(main.cli)
+    for name in main.cli.list_commands(context):
+        command = main.cli.get_command(context, name)
+        assert command is not None
+        assert command.name == name
+        assert command.help
+
+
+def test_an_unknown_command_gets_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "chek")
+    assert code == 2
+    assert "did you mean `ahp check`?" in err
+    code, _, err = run(capsys, "zzzzzz")
+    assert code == 2
+    assert "see `ahp --help`" in err
+
+
+def test_wrong_usage_is_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "check")[0] == 2
+    assert run(capsys, "check", "pre-commit", "--no-such-option")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (AhpError("what to do"), 2, "ahp: what to do\n"),
+        (click.Abort(), 130, ""),
+        (BrokenPipeError(), 0, ""),
+        (ZeroDivisionError("a bug"), 2, f"ahp: a bug in ahp; please report this:\nahp {__version__}, Python"),
+    ],
+)
+def test_errors_become_words_and_codes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, error: Exception, code: int, said: str
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(main.cli, "main", broken)
+    monkeypatch.setattr(main.os, "dup2", lambda *_: None)
+    got, _, err = run(capsys, "check")
+    assert got == code
+    assert err.startswith(said)
+
+
+def test_the_entry_point_ends_with_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["ahp", "no-such"])
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+    assert ended.value.code == 2
+
+
+def test_starting_loads_only_the_command_that_is_asked_for(tmp_path: Path) -> None:
+    program = (
+        "import sys; from ahp.cli.main import run; run(['--version']); "
+        "print(sorted(set(sys.modules) & {'pydantic', 'yaml', 'rich', 'simpleeval', 'sqlite3', 'ahp.policy.compile'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
