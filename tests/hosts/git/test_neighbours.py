@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.hosts.git.gated import Gated
 
 MESSAGES = """\
@@ -29,3 +31,19 @@ def test_behind_a_tool_that_chains_pre_commit_leaves_nothing_to_commit_msg(gated
         said = gated.say("commit", "-m", "x")
         assert (said.code, "theirs" in said.text) == ((0, True) if name == "a.txt" else (1, False))
     assert "refused by names" in said.text
+
+
+@pytest.mark.parametrize("start", ["exec", ""])
+def test_behind_a_folder_of_dispatchers_pre_commit_leaves_nothing_to_a_commit_msg_that_git_does_not_call(
+    gated: Gated, start: str
+) -> None:
+    gated.policy(MESSAGES)
+    gated.write("a.txt")
+    gated.add("a.txt")
+    assert gated.say("commit", "-m", "x").code == 0  # from now on there are known to be rules for messages
+    gated.write(".ahp/shared/pre-commit", f'#!/bin/sh\n{start} .git/hooks/pre-commit "$@"\n', 0o755)
+    gated.git("config", "core.hooksPath", ".ahp/shared")
+    gated.write("bad.txt")
+    gated.add("bad.txt")
+    said = gated.say("commit", "-m", "x")
+    assert (said.code, "refused by names" in said.text) == (1, True)
