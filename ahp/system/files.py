@@ -78,6 +78,19 @@ def replace(path: str, data: bytes, mode: int = 0o600) -> None:
         raise AhpError(f"cannot write {path}: {error.strerror}") from None
 
 
+def overwrite(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Writes `data` to `path` in place, for what may be found half written at no harm. Raises AhpError."""
+    try:
+        flags = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
+        fd = posix.open(path, flags, mode)
+        try:
+            write_all(fd, data)
+        finally:
+            posix.close(fd)
+    except OSError as error:
+        raise AhpError(f"cannot write {path}: {error.strerror}") from None
+
+
 def make_dirs(path: str) -> None:
     """The folder `path` and what is missing above it, private to the user. Raises AhpError."""
     try:

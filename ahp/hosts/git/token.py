@@ -35,7 +35,7 @@ def leave(repo: "Repository", parent: str, attempt: str, *, message: bool, after
     """Says whether commit-msg (`message`) and post-commit (`after`) have work. Raises AhpError when it cannot."""
     words = ["quiet", "work"]
     line = f"{parent} {_head(repo)} {words[message]} {words[after]} {attempt}\n"
-    files.replace(repo.git_dir + _NAME, line.encode("utf-8", "surrogateescape"))
+    files.overwrite(repo.git_dir + _NAME, line.encode("utf-8", "surrogateescape"))
 
 
 def allow_deferring(repo: "Repository", allowed: bool) -> None:
@@ -63,7 +63,7 @@ def find(repo: "Repository", parent: str) -> Token | None:
 def withdraw(repo: "Repository") -> None:
     """Takes the word back, so that nothing later relies on it."""
     try:
-        files.replace(repo.git_dir + _NAME, b"")
+        files.overwrite(repo.git_dir + _NAME, b"")
     except AhpError:
         return  # a git directory that cannot be written holds no token of this run either
 
