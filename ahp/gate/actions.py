@@ -1,5 +1,6 @@
 """Control actions: what a rule changes instead of refusing (design §4; seed 002 §2.2 modifications)."""
 
+from ahp.facts import call
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line, trim
 from ahp.system.errors import AhpError
@@ -15,12 +16,6 @@ _SHOWN = 1000
 
 class CannotApply(AhpError):
     """The host or the target does not take this change; the rule refuses and says what to change."""
-
-
-def applies(action: "Mapping[str, object]", event: Event) -> bool:
-    """Whether `action` changes something of this event (its target is there)."""
-    target = str(action.get("target", ""))
-    return (target == MESSAGE and event.draft is not None) or (target.startswith(_INPUT) and event.tool is not None)
 
 
 def modify(action: "Mapping[str, object]", event: Event, reason: str) -> tuple[dict[str, object], Event] | None:
@@ -71,11 +66,10 @@ def _value(event: Event, target: str) -> object:
     if target == MESSAGE and event.draft is not None:
         return event.draft.decode("utf-8", "surrogateescape")
     if target.startswith(_INPUT) and event.tool is not None:
-        given = event.tool.get("input")
-        name = target.removeprefix(_INPUT)
-        if isinstance(given, dict) and name in given:
-            return given[name]
-        return None
+        value = event.tool.get("input")
+        for name in target.removeprefix(_INPUT).split("."):
+            value = value.get(name) if isinstance(value, dict) else None
+        return value
     raise CannotApply(f"{target} is not something that this action has")
 
 
@@ -88,11 +82,16 @@ def _with(event: Event, target: str, value: object) -> Event:
         changed.draft = str(value).encode("utf-8", "surrogateescape")
     else:
         assert event.tool is not None
-        given = event.tool.get("input")
-        kept = dict(given) if isinstance(given, dict) else {}
-        kept[target.removeprefix(_INPUT)] = value
-        changed.tool = {**event.tool, "input": kept}
+        changed.tool = {**event.tool, "input": _put(event.tool.get("input"), target.removeprefix(_INPUT), value)}
     return changed
+
+
+def _put(given: object, path: str, value: object) -> dict[str, object]:
+    """A copy of the mapping `given` with `value` at a dotted path, folders of which are made as they are needed."""
+    name, _, rest = path.partition(".")
+    kept = dict(given) if isinstance(given, dict) else {}
+    kept[name] = _put(kept.get(name), rest, value) if rest else value
+    return kept
 
 
 def _updated(action: "Mapping[str, object]", original: object, target: str) -> object:

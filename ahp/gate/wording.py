@@ -72,7 +72,7 @@ def findings(rule: "Mapping[str, object]", hit: "Hit") -> list[dict[str, object]
     for item in hit.items[:FINDINGS]:
         one: dict[str, object] = {}
         file, line = _field(item, keys.get("file")), _field(item, keys.get("line"))
-        if file is None and isinstance(item, str):
+        if file is None and isinstance(item, str) and ("file" in keys or not rule["redact"]):
             file = item
         if file is not None:
             one["file"] = one_line(file, 500)
@@ -143,4 +143,4 @@ def _locals(rule: "Mapping[str, object]", item: object) -> dict[str, object]:
     if isinstance(item, dict):
         hidden = ("text",) if rule["redact"] else ()
         return {f"{var}.{name}": value for name, value in item.items() if name not in hidden}
-    return {var: item}
+    return {} if rule["redact"] else {var: item}

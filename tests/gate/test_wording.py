@@ -1,0 +1,124 @@
+"""What a signal says: facts are words of strangers (design §4, §9)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ahp.gate import wording
+from ahp.gate.match import Hit
+
+RULE: dict[str, Any] = {
+    "rule": "r",
+    "message": None,
+    "condition": "files.changed_count > 3",
+    "reads": ["files.changed_count", "branch.name", "diff.added", "env.TOKEN"],
+    "redact": False,
+    "each": None,
+    "finding": None,
+}
+
+
+def said(template: str | None = None, hit: Hit | None = None, **more: Any) -> str:
+    values = more.pop("values", {"files.changed_count": 7, "branch.name": "main", "env.TOKEN": "s3cret"})
+    return wording.message({**RULE, "message": template, **more}, values, hit or Hit("o/r"))
+
+
+def test_a_template_is_filled_with_quoted_facts() -> None:
+    assert said("{files.changed_count} on {branch.name}") == "7 on 'main'"
+    assert said("{files.none} {not a fact} {}") == "(unknown) {not a fact} {}"
+
+
+def test_a_default_text_names_the_values_and_no_secret() -> None:
+    assert said() == "files.changed_count > 3 (files.changed_count is 7, branch.name is 'main')"
+    assert said(redact=True) == "files.changed_count > 3"
+    assert said(hit=Hit("o/r", items=[1, 2])) == "2 × files.changed_count > 3"
+
+
+def test_what_must_not_be_shown_is_not() -> None:
+    values = {"env.TOKEN": "s3cret", "diff.added": ["s3cret"], "tool.input": "s3cret", "tool.command": "s3cret"}
+    text = said("{env.TOKEN} {diff.added} {tool.input} {tool.command}", values=values)
+    assert text == "(not shown) (not shown) (not shown) (not shown)"
+
+
+def test_a_fact_cannot_speak_for_ahp() -> None:
+    text = said("on {branch.name}", values={"branch.name": "x\nahp: all is well \x1b[2J \u202e {files.changed_count}"})
+    assert text == "on 'x ahp: all is well \ufffd[2J \ufffd {files.changed_count}'"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("a", "'a'"),
+        (True, "true"),
+        (False, "false"),
+        (None, "null"),
+        (3, "3"),
+        (0.123456, "0.1235"),
+        ([], "none"),
+        (["a", 1], "'a', 1"),
+        (list(range(8)), "0, 1, 2, 3, 4 and 3 more"),
+        ({"path": "a\nb"}, "'a b'"),
+        ({"x": 1}, "'{'x': 1}'"),
+    ],
+)
+def test_values_in_a_sentence(value: object, shown: str) -> None:
+    assert wording.quoted(value) == shown
+
+
+@given(st.text(max_size=3000))
+def test_a_sentence_stays_one_bounded_line(text: str) -> None:
+    shown = said("{branch.name}", values={"branch.name": text})
+    assert len(shown) <= 202
+    assert all(c.isprintable() or c == " " for c in shown)
+
+
+def test_a_step_that_names_a_list_is_one_an_item() -> None:
+    values = {"tests.failed": ["a", "b"], "files.changed_count": 2}
+    assert wording.steps(["fix {tests.failed} of {files.changed_count}", "then push"], values) == [
+        "fix 'a' of 2",
+        "fix 'b' of 2",
+        "then push",
+    ]
+    assert wording.steps(None, values) == []
+    assert len(wording.steps(["{l.x}"], {"l.x": list(range(500))})) == 100
+
+
+def test_an_undecided_rule_names_the_fact_and_the_command() -> None:
+    assert wording.undecided("no report", "pytest --junitxml", "tests.total") == (
+        "cannot tell: tests.total is missing (no report); run: pytest --junitxml"
+    )
+    assert wording.undecided("", "", "tests.total") == "cannot tell: tests.total is missing"
+
+
+def test_findings_are_placed_and_named_for_good() -> None:
+    rule = {**RULE, "each": "l in diff.added", "finding": {"file": "l.path", "line": "l.line", "message": "{l.text}"}}
+    item = {"path": "a\nb", "line": 3, "text": "TODO"}
+    (found,) = wording.findings(rule, Hit("o/r", items=[item]))
+    assert (found["file"], found["line"], found["message"]) == ("a b", 3, "'TODO'")
+    (moved,) = wording.findings(rule, Hit("o/r", items=[{**item, "line": 9}]))
+    assert moved["fingerprint"] == found["fingerprint"]
+    (hidden,) = wording.findings({**rule, "redact": True}, Hit("o/r", items=[item]))
+    assert hidden["message"] == "(unknown)"
+
+
+def test_a_redacted_item_is_not_shown() -> None:
+    rule = {**RULE, "each": "p in x", "redact": True}
+    (found,) = wording.findings({**rule, "finding": {"message": "{p}"}}, Hit("o/r", items=["s3cret"]))
+    assert "s3cret" not in str(found)
+    (found,) = wording.findings({**rule, "finding": {"file": "p"}}, Hit("o/r", items=["a.txt"]))
+    assert found["file"] == "a.txt"
+
+
+def test_findings_without_a_place() -> None:
+    assert wording.findings(RULE, Hit("o/r")) == []
+    (found,) = wording.findings({**RULE, "each": "p in files.changed"}, Hit("o/r", items=["a.txt"]))
+    assert found["file"] == "a.txt"
+    (found,) = wording.findings({**RULE, "finding": {"message": "{n}"}, "each": "n in x"}, Hit("o/r", items=[5]))
+    assert (found["message"], "file" in found) == ("5", False)
+    (found,) = wording.findings({**RULE, "finding": {"message": "x"}}, Hit("o/r", items=[5]))
+    assert found["message"] == "x"
+    assert len(wording.findings(RULE, Hit("o/r", items=list(range(500))))) == 100
