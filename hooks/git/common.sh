@@ -22,9 +22,18 @@ judge() {
     fi
 }
 
+# What is no answer (an interpreter that cannot start, a kill) is refused, too, with what to do next.
+answered() {
+    case $1 in 0 | 1 | 2 | 130) exit "$1" ;; esac
+    echo "ahp: cannot judge this $hook: $python ended with $1 and without an answer" >&2
+    echo "     mend: pip install ahp-engine && ahp install git" >&2
+    exit 2
+}
+
 # git lists what is staged while Python starts; the mark at the end says that it got through.
 judge_staged() {
     { "$git" diff-index --cached @RAW@ HEAD -- 2>/dev/null && printf '\000ahp:done\000'; } | judge "$@"
+    answered $?
 }
 
 # The hook that was here before ahp keeps running, first: it may change what is judged.
