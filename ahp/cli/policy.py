@@ -1,4 +1,4 @@
-"""`ahp policy`: lint, show, schema and diff."""
+"""`ahp policy`: lint, show, schema, test and diff."""
 
 import json
 import os
@@ -101,6 +101,21 @@ def schema() -> int:
 
     click.echo(json.dumps(made(), indent=2))
     return 0
+
+
+@command.command()
+@click.argument("paths", metavar="[FILE]…", nargs=-1, type=click.Path(exists=True, dir_okay=False))
+@click.option("--policy", "policy_file", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
+@click.option("--format", "form", type=click.Choice(["text", "json", "junit"]), default="text")
+def test(paths: tuple[str, ...], policy_file: str | None, form: str) -> int:
+    """Run the policy's tests: FILEs, or all of .ahp/tests/*.yaml, against the project's policy or --policy FILE.
+
+    Exit code 0 when all hold, 1 when one fails, 2 when a test or the policy is invalid.
+    """
+    from ahp.cli.policy_test import show
+    from ahp.hosts.rehearsal import rehearse
+
+    return show(rehearse(paths, policy_file), form)
 
 
 @command.command()

@@ -53,7 +53,7 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
         if event.draft is not None:
             text = _draft(event.draft, event.env, repository)
     if text is not None and any(field in fields for field in _TEXT_FIELDS):
-        found = _parts(text)
+        found = parts(text)
     found["author"] = author
     found["author_email"] = author.rpartition("<")[2].removesuffix(">")
     found["is_merge"] = is_merge
@@ -61,7 +61,8 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
     return {field: found.get(field, none) for field in fields}
 
 
-def _parts(text: str) -> "dict[str, object]":
+def parts(text: str) -> "dict[str, object]":
+    """The fields that a message as git stores it gives: subject, body, message, type, scope, is_breaking, trailers."""
     from ahp.facts import message
 
     subject, body = message.split(text)

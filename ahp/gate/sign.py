@@ -39,6 +39,8 @@ def signal(candidate: Candidate, now: float) -> Signal:
         "rule": candidate.key,
         "declared": candidate.own,
     }
+    if candidate.undecided:
+        context["undecidable"] = True
     found = candidate.findings()
     if found:
         context["findings"] = found

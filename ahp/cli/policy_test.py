@@ -1,0 +1,106 @@
+"""What `ahp policy test` prints: failures, the rules and refinements that the tests reached; text, JSON or JUnit."""
+
+import json
+import re
+from xml.etree import ElementTree  # writes only; nothing is parsed
+
+import click
+
+from ahp.gate.trial import Outcome, Report
+from ahp.protocol.text import one_line
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def show(report: Report, form: str) -> int:
+    """Prints the report and gives the exit code: 0 all hold, 1 a test failed."""
+    click.echo({"text": text, "json": as_json, "junit": junit}[form](report))
+    return 1 if report.failed else 0
+
+
+def text(report: Report) -> str:
+    """Failures with their places, then a table of the rules that the tests ask, then the counts."""
+    lines = []
+    for outcome in report.failed:
+        lines.append(f"{_place(outcome)}: failed: {one_line(outcome.case.keys.name)}")
+        lines += [f"    {fault}" for fault in outcome.faults]
+    lines += [*([""] if lines else []), *_table(report)]
+    failed, total = len(report.failed), len(report.outcomes)
+    reached = sum(1 for rule in report.rules if rule.spoke)
+    refined = sum(1 for one in report.refinements if one.times)
+    covered = f"{reached} of {len(report.rules)} rules reached"
+    if report.refinements:
+        covered += f", {refined} of {len(report.refinements)} refinements"
+    lines.append(f"{total - failed} of {total} tests hold; {covered}")
+    return "\n".join(lines)
+
+
+def _table(report: Report) -> list[str]:
+    rows = [("rule", "trigger", "spoke", "silent")]
+    rows += [(one_line(r.rule), r.trigger, str(r.spoke or "never"), str(r.asked - r.spoke)) for r in report.rules]
+    rows += [
+        (f"{one_line(s.rule)} for {one_line(s.other)}", s.trigger, str(s.times or "never"), "")
+        for s in report.refinements
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    return [
+        f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}".rstrip()
+        for row in rows
+    ]
+
+
+def as_json(report: Report) -> str:
+    """`{"tests": [{file, line, name, trigger, faults}], "rules": […], "refinements": […]}`."""
+    tests = [
+        {
+            "file": outcome.case.place.file,
+            "line": outcome.case.place.line,
+            "name": outcome.case.keys.name,
+            "trigger": outcome.case.keys.trigger,
+            "decision": outcome.verdict.decision if outcome.verdict else None,
+            "faults": outcome.faults,
+        }
+        for outcome in report.outcomes
+    ]
+    rules = [rule._asdict() for rule in report.rules]
+    refinements = [one._asdict() for one in report.refinements]
+    return json.dumps({"tests": tests, "rules": rules, "refinements": refinements}, ensure_ascii=False, indent=2)
+
+
+def junit(report: Report) -> str:
+    """JUnit XML: a suite a file, a case a test, the coverage as properties of the whole."""
+    root = ElementTree.Element("testsuites", _counts(report.outcomes))
+    files = dict.fromkeys(outcome.case.place.file for outcome in report.outcomes)
+    for file in files:
+        outcomes = [outcome for outcome in report.outcomes if outcome.case.place.file == file]
+        suite = ElementTree.SubElement(root, "testsuite", {"name": _xml(file), **_counts(outcomes)})
+        for outcome in outcomes:
+            _case(suite, outcome)
+    properties = ElementTree.SubElement(root, "properties")
+    for rule in report.rules:
+        name = _xml(f"rule {rule.rule} at {rule.trigger}")
+        ElementTree.SubElement(properties, "property", {"name": name, "value": str(rule.spoke)})
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode")
+
+
+def _case(suite: ElementTree.Element, outcome: Outcome) -> None:
+    place = outcome.case.place
+    about = {"name": _xml(outcome.case.keys.name), "classname": _xml(outcome.case.keys.trigger)}
+    case = ElementTree.SubElement(suite, "testcase", {**about, "file": _xml(place.file), "line": str(place.line)})
+    if outcome.faults:
+        failure = ElementTree.SubElement(case, "failure", {"message": _xml(outcome.faults[0])})
+        failure.text = _xml("\n".join([_place(outcome), *outcome.faults]))
+
+
+def _counts(outcomes: list[Outcome]) -> dict[str, str]:
+    failed = sum(1 for outcome in outcomes if outcome.faults)
+    return {"tests": str(len(outcomes)), "failures": str(failed), "errors": "0"}
+
+
+def _place(outcome: Outcome) -> str:
+    return f"{outcome.case.place.file}:{outcome.case.place.line}"
+
+
+def _xml(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)

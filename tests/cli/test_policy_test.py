@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from ahp.cli.main import run
+from tests.conftest import Repo
+
+POLICY = """
+rules:
+  size: {at: pre-commit, prompt: files.changed_count > 3}
+  never: {at: pre-push, block: push.is_force}
+hooks:
+  pre-issue-submit:
+    - name: boxes
+      rules:
+        - {id: open, condition: checklist.incomplete_count > 0, intensity: block}
+        - {id: last, condition: checklist.incomplete_count > 0 and checklist.completion_rate > 0.8, intensity: prompt}
+"""
+GOOD = """
+- {name: many, trigger: pre-commit, facts: {files: {changed_count: 4}}, expect: {decision: warn}}
+- name: nearly
+  trigger: pre-issue-submit
+  facts: {checklist: {incomplete_count: 1, completion_rate: 0.9}}
+  expect: {signals: [{rule: boxes/last}]}
+"""
+BAD = "- {name: \"few\\u0001 <files>\", trigger: pre-commit, facts: {files: {changed_count: 1}}, expect: {decision: deny}}\n"
+
+
+@pytest.fixture(autouse=True)
+def inside(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repo.root)
+    repo.write(".ahp/hooks.yaml", POLICY)
+
+
+def test_all_tests_of_the_project_are_run_and_what_they_reach_is_told(
+    repo: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo.write(".ahp/tests/b.yaml", GOOD)
+    repo.write(".ahp/tests/note.txt", "no test")
+    assert run(["policy", "test"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == ["rule", "trigger", "spoke", "silent"]
+    assert ["size", "pre-commit", "1", "0"] in lines and ["never", "pre-push", "never", "0"] in lines
+    assert ["boxes/last", "for", "boxes/open", "pre-issue-submit", "1"] in lines
+    assert " ".join(lines[-1]) == "2 of 2 tests hold; 3 of 4 rules reached, 1 of 1 refinements"
+
+
+def test_a_test_that_fails_is_named_with_its_place_and_the_exit_code_is_one(
+    repo: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo.write(".ahp/tests/a.yaml", BAD)
+    assert run(["policy", "test"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith(".ahp/tests/a.yaml:1: failed: few")
+    assert "    decision: expected deny, got allow\n" in out and "\x01" not in out
+
+
+def test_json_holds_tests_rules_and_refinements(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.write(
+        ".ahp/tests/a.yaml",
+        GOOD + BAD + "- {name: w, trigger: pre-commit, facts: {files: {changed_count: x}}, expect: {}}",
+    )
+    assert run(["policy", "test", "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [test["decision"] for test in found["tests"]] == ["warn", "warn", "allow", None]
+    assert found["tests"][0]["line"] == 2 and found["tests"][2]["faults"] == ["decision: expected deny, got allow"]
+    assert {"rule": "never", "trigger": "pre-push", "asked": 0, "spoke": 0} in found["rules"]
+    assert found["refinements"] == [
+        {"rule": "boxes/last", "other": "boxes/open", "trigger": "pre-issue-submit", "times": 1}
+    ]
+
+
+def test_junit_is_xml_with_a_suite_a_file(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.write(".ahp/tests/a.yaml", BAD)
+    repo.write(".ahp/tests/b.yml", GOOD)
+    assert run(["policy", "test", "--format", "junit"]) == 1
+    root = ElementTree.fromstring(capsys.readouterr().out)
+    assert (root.get("tests"), root.get("failures")) == ("3", "1")
+    assert [suite.get("name") for suite in root.iter("testsuite")] == [".ahp/tests/a.yaml", ".ahp/tests/b.yml"]
+    (failure,) = root.iter("failure")
+    assert failure.get("message") == "decision: expected deny, got allow"
+    assert [case.get("name") for case in root.iter("testcase")][0] == "few\ufffd <files>"
+    assert {p.get("name"): p.get("value") for p in root.iter("property")}["rule never at pre-push"] == "0"
+
+
+def test_files_and_another_policy_can_be_named_outside_a_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "policy.yaml").write_text("rules: {size: {at: pre-commit, block: files.changed_count > 3}}")
+    (tmp_path / "t.yaml").write_text(
+        "- {name: x, trigger: pre-commit, facts: {files: {changed_count: 9}}, expect: {decision: deny}}"
+    )
+    assert run(["policy", "test", "t.yaml", "--policy", "policy.yaml"]) == 0
+    assert "1 of 1 tests hold; 1 of 1 rules reached" in capsys.readouterr().out
+
+
+def test_the_user_s_and_the_local_layer_take_no_part(repo: Repo, home: Path) -> None:
+    layer = "rules: {mine: {at: pre-commit, block: files.changed_count > 0}}"
+    repo.write(".ahp/hooks.local.yaml", layer)
+    (home / ".ahp").mkdir()
+    (home / ".ahp/hooks.yaml").write_text(layer)
+    repo.write(".ahp/tests/a.yaml", GOOD)
+    assert run(["policy", "test"]) == 0
+
+
+def test_mistakes_of_all_files_are_named_at_once_and_the_exit_code_is_two(
+    repo: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo.write(".ahp/tests/a.yaml", "- {name: x}\n")
+    repo.write(".ahp/tests/b.yaml", "name: x\n")
+    assert run(["policy", "test"]) == 2
+    said = capsys.readouterr().err
+    assert ".ahp/tests/a.yaml:1:3" in said and ".ahp/tests/b.yaml:1:1" in said
+
+
+def test_without_a_test_it_says_where_to_write_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["policy", "test"]) == 2
+    assert "write .ahp/tests/NAME.yaml" in capsys.readouterr().err

@@ -1,0 +1,61 @@
+"""Every pack does what its policy tests say, alone and with all others, and nags nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ahp.gate import trial
+from ahp.policy import cases, compile, layers, lint
+from ahp.policy.rule import Policy
+from ahp.policy.sources import TextSource, packs
+from ahp.protocol.triggers import TRIGGERS
+
+HERE = Path(__file__).parent
+ALL = ["core", "python", "node", "conventional-commits", "tickets"]
+
+
+def policy_of(*names: str) -> Policy:
+    return layers.load(TextSource(f"extends: [{', '.join(names)}]"))
+
+
+def told(report: trial.Report) -> list[str]:
+    return [f"{outcome.case.place}: {fault}" for outcome in report.failed for fault in outcome.faults]
+
+
+def test_the_packs_are_those_of_the_documentation() -> None:
+    assert set(packs()) >= set(ALL)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_pack_does_what_its_tests_say_and_they_reach_all_of_it(name: str) -> None:
+    policy = policy_of(name)
+    report = trial.run(policy, cases.read((HERE / f"{name}.yaml").read_bytes(), f"{name}.yaml", policy))
+    assert told(report) == []
+    assert [rule for rule in report.rules if not rule.spoke] == []
+    assert all(one.times for one in report.refinements)
+
+
+def test_the_packs_are_valid_to_both_evaluators_and_lint_has_nothing_to_advise() -> None:
+    policy = policy_of(*ALL)
+    compile.verify(policy)
+    assert [str(problem) for problem in lint.advise(policy)] == []
+
+
+def test_every_rule_of_a_pack_says_what_is_wrong_and_how_to_mend_it() -> None:
+    for program in compile.programs(policy_of(*ALL)).values():
+        for key, answer in program.answers["rules"].items():
+            assert answer["message"] and answer["resolution"] and answer["suggestions"], key
+
+
+@pytest.mark.parametrize("trigger", [name for name in TRIGGERS if name != "commit-msg"])
+def test_an_event_without_reports_and_without_change_hears_nothing(trigger: str) -> None:
+    facts = "facts: {push: {is_delete: false, is_new: false, is_force: false}, issue: {unmet_dependency_count: 0}}"
+    if trigger != "pre-push":
+        facts = facts.replace("push: {is_delete: false, is_new: false, is_force: false}, ", "")
+    if "-issue-" not in trigger:
+        facts = facts.replace("issue: {unmet_dependency_count: 0}", "")
+    policy = policy_of(*ALL)
+    text = f"- {{name: quiet, trigger: {trigger}, {facts}, expect: {{decision: allow, signals: []}}}}"
+    assert told(trial.run(policy, cases.read(text.encode(), "quiet.yaml", policy))) == []
