@@ -82,7 +82,9 @@ def _with(event: Event, target: str, value: object) -> Event:
         changed.draft = str(value).encode("utf-8", "surrogateescape")
     else:
         assert event.tool is not None
-        changed.tool = {**event.tool, "input": _put(event.tool.get("input"), target.removeprefix(_INPUT), value)}
+        given = _put(event.tool.get("input"), target.removeprefix(_INPUT), value)
+        # What rules read of the arguments follows from them: command, paths, what an escalation is aimed at.
+        changed.tool = call.changed(event.tool, given, event.root)
     return changed
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ahp.facts import call
 from ahp.gate.decide import decide
 from ahp.hosts.events import merge_base, user_policy
 from ahp.journal.place import journal_of
@@ -11,14 +12,11 @@ from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event
 from ahp.protocol.subject import subject_of
 from ahp.protocol.verdict import Verdict
-from ahp.runner.tool import WRITING
-from ahp.shell import commands
 from ahp.system import clock, environ, git
 from ahp.system.git import NotARepository, Repository
 from ahp.system.view import View, WorkTreeView
 
 _BUDGET = 60.0  # seconds for one verdict
-_PATHS = ("path", "file", "file_path", "paths", "files")
 
 
 class RepositoryGate:
@@ -34,11 +32,12 @@ class RepositoryGate:
         """The verdict of `ahp.gate.decide`. Raises PolicyError, AhpError."""
         env = environ.current()
         repo = _repository(self._root, env)
+        root = repo.root if repo else self._root
         event = Event(
             trigger,
             "runner",
             self._actor,
-            root=repo.root if repo else self._root,
+            root=root,
             journal=self._journal.folder,
             genesis=self._journal.genesis,
             env=env,
@@ -48,7 +47,7 @@ class RepositoryGate:
             view=_view(trigger, repo),
             issue=issue,
             session=self._session,
-            tool=None if tool is None else canonical(tool),
+            tool=None if tool is None else canonical(tool, root),
             user_policy=user_policy(),
         )
         return decide(event)
@@ -58,36 +57,14 @@ class RepositoryGate:
         respond(self._journal, signal_id, action, self._actor, str(details.get("reason", "")))
 
 
-def canonical(tool: Mapping[str, Any]) -> dict[str, object]:
+def canonical(tool: Mapping[str, Any], root: str) -> dict[str, object]:
     """A call of a runner's tool in the words of the `tool` facts (design §6)."""
-    kind, given = str(tool["kind"]), dict(tool["input"])
-    command = str(given.get("command", "")) if kind == "shell" else ""
-    parsed = commands.read(command) if command else []
-    paths = [path for key in _PATHS for path in _texts(given.get(key))]
-    call: dict[str, object] = {
-        "name": kind,
-        "native_name": tool["name"],
-        "input": given,
-        "command": command,
-        "commands": [one.as_fact() for one in parsed],
-        "target": " ".join([str(tool["name"]), *(paths or [_verb(one) for one in parsed])]),
-    }
-    if kind != "shell":  # what a shell command touches cannot be told from its arguments
-        call["paths"] = paths
-        call["writes"] = paths if kind in WRITING else []
+    writes = bool(tool.get("writes"))
+    known = call.read(str(tool["kind"]), str(tool["name"]), tool["input"], root=root, writes=writes)
     if "output" in tool:
-        call["output"] = tool["output"]
-        call["is_error"] = tool["code"] != "ok"
-    return call
-
-
-def _verb(command: commands.Command) -> str:
-    return " ".join([command.program, *command.args[:1]]).strip()
-
-
-def _texts(value: Any) -> list[str]:
-    items = value if isinstance(value, list) else [value]
-    return [item for item in items if isinstance(item, str)]
+        known["output"] = tool["output"]
+        known["is_error"] = tool["code"] != "ok"
+    return known
 
 
 def _repository(root: str, env: dict[str, str]) -> Repository | None:

@@ -68,7 +68,7 @@ class GatedTools:
         """The arguments that may run, or the refusal. Rewritten arguments are validated and judged again."""
         self._toolbox.validate(tool, args)
         for _ in range(_ROUNDS):
-            verdict = self._desk.ask("pre-tool-use", tool={"name": tool.name, "kind": tool.kind, "input": args})
+            verdict = self._desk.ask("pre-tool-use", tool=_told(tool, args))
             if verdict.denied:
                 self._desk.blocked(verdict, tool.name)
                 return Outcome("blocked", f"{tool.name} did not run: the gate refused it.")
@@ -112,8 +112,7 @@ class GatedTools:
             outcome = Outcome("E_TOOL", f"E_TOOL: {error}")
         except Exception as error:  # noqa: BLE001  # a tool is outside code: its bug is a result, not the run's end
             outcome = Outcome("E_TOOL", f"E_TOOL: {type(error).__name__}: {one_line(error, 500)}")
-        called = {"name": tool.name, "kind": tool.kind, "input": args, "output": outcome.text, "code": outcome.code}
-        self._desk.ask("post-tool-use", tool=called)
+        self._desk.ask("post-tool-use", tool={**_told(tool, args), "output": outcome.text, "code": outcome.code})
         return self._counted(call, outcome)
 
     def _counted(self, call: ToolCall, outcome: Outcome) -> Outcome:
@@ -143,3 +142,8 @@ class GatedTools:
         head = limit - limit // 2
         tail = output[len(output) - limit // 2 :]
         return f"{output[:head]}\n[… {len(output) - limit} of {len(output)} characters left out …]\n{tail}"
+
+
+def _told(tool: Tool, args: dict[str, Any]) -> dict[str, Any]:
+    """A call as the gate is told of it."""
+    return {"name": tool.name, "kind": tool.kind, "writes": tool.writes, "input": args}

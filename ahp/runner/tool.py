@@ -11,8 +11,6 @@ from ahp.protocol.text import one_line
 from ahp.runner.intake import sentences
 from ahp.system.errors import AhpError
 
-WRITING = ("write", "edit", "patch")  # kinds whose paths are written
-
 
 @dataclass(frozen=True)
 class ToolContext:

@@ -159,3 +159,11 @@ def test_a_fixer_sees_nothing_of_the_running_hook(desk: Desk) -> None:
 def test_a_fixer_that_hangs_is_killed(desk: Desk) -> None:
     with pytest.raises(Timeout):
         run(desk, "sleep 60", timeout=0.1)
+
+
+def test_what_follows_from_an_argument_is_read_anew(desk: Desk) -> None:
+    action = {"type": "replace", "target": "tool.input.command", "pattern": "cat", "with": "rm"}
+    given = {"name": "shell", "input": {"command": "cat a"}, "command": "cat a", "paths": ["a"], "writes": []}
+    _, _, event = change(desk, action, tool=given)
+    assert (event.tool["command"], event.tool["writes"], event.tool["target"]) == ("rm a", ["a"], "shell rm")
+    assert [one["program"] for one in event.tool["commands"]] == ["rm"]

@@ -80,8 +80,7 @@ def test_a_control_of_the_policy_rewrites_the_call(project: str) -> None:
 def test_a_prompt_is_answered_in_the_log(project: str) -> None:
     run = scene(project, call("shell", command="ls -l"), "answer")
     assert "shells are loud" in run.said[1]
-    # What a shell command touches cannot be told, so the rule about paths says that it cannot either.
-    assert logged(project) == [("no-secret", "prompt", "dismiss"), ("calm", "prompt", "dismiss")]
+    assert logged(project) == [("calm", "prompt", "dismiss")]
     sent = [signal["header"]["id"] for signal in run.of("verdict")[0]["signals"]]
     assert [(event["signal_id"], event["problem"]) for event in run.of("response")] == [(key, None) for key in sent]
 
@@ -122,13 +121,35 @@ def test_outside_a_repository_the_folder_s_own_policy_judges(tmp_path: Path) -> 
     assert gate.ask("post-issue-start", issue="FEAT-001").decision == "allow"
 
 
+def test_a_shell_command_is_judged_by_the_files_that_it_names(project: str) -> None:
+    run = scene(project, call("shell", command="cd . && cat other ../repo/secret | head"), "answer")
+    assert [event["code"] for event in run.of("tool_result")] == ["blocked"]
+
+
+def test_a_rewritten_command_is_judged_by_what_it_is_now(repo: Any) -> None:
+    policy = """\
+version: 1
+rules:
+  secret: {at: pre-tool-use, block: "'secret' in tool.writes"}
+hooks:
+  pre-tool-use:
+    oracles:
+      - name: names
+        rules:
+          - id: inside
+            condition: contains(tool.command, 'public')
+            intensity: control
+            action: {type: replace, target: tool.input.command, pattern: public, with: secret}
+"""
+    repo.commit("policy", **{".ahp/hooks.yaml": policy})
+    run = scene(str(repo.root), call("shell", command="rm public"), "answer")
+    assert [event["code"] for event in run.of("tool_result")] == ["blocked"]
+
+
 def test_a_call_in_the_words_of_the_facts() -> None:
-    called = canonical(
-        {"name": "sh", "kind": "shell", "input": {"command": "git push -f && ls"}, "output": "", "code": "E_TOOL"}
-    )
+    given = {"command": "git push -f && ls"}
+    called = canonical({"name": "sh", "kind": "shell", "input": given, "output": "", "code": "E_TOOL"}, "/p")
     assert [one["program"] for one in called["commands"]] == ["git", "ls"]  # type: ignore[attr-defined]
-    assert (called["native_name"], called["target"], called["is_error"]) == ("sh", "sh git push ls", True)
-    assert "paths" not in called
-    written = canonical({"name": "w", "kind": "write", "input": {"path": "a", "paths": ["b", 1], "text": "x"}})
-    assert (written["paths"], written["writes"], written["command"]) == (["a", "b"], ["a", "b"], "")
-    assert canonical({"name": "r", "kind": "read", "input": {"file_path": "a"}})["writes"] == []
+    assert (called["native_name"], called["target"], called["is_error"]) == ("sh", "shell git push ls", True)
+    written = canonical({"name": "w", "kind": "other", "writes": True, "input": {"path": "/p/a"}}, "/p")
+    assert (written["paths"], written["writes"]) == (["a"], ["a"])
