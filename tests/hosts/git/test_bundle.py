@@ -137,10 +137,10 @@ def test_begin_makes_the_bundled_modules_importable(monkeypatch: pytest.MonkeyPa
     ]
     later = {"bundled_x.later": (marshal.dumps(compile("value = 2", "x", "exec")), "/x/bundled_x/later.py")}
     try:
-        assert not start.begin([("/no/such/file", 0, 0)], ["/somewhere"], now, later)
+        assert not start.begin([("/no/such/file", 0, 0)], ["/somewhere"], now, later, [])
         assert sys.path[-1] == "/somewhere"
         assert "bundled_x" not in sys.modules
-        assert start.begin([], [], now, later)
+        assert start.begin([], [], now, later, [])
         package: ModuleType = __import__("bundled_x.later")
         assert (package.now.value, package.later.value) == (1, 2)
         assert (package.now.__package__, package.later.__package__) == ("bundled_x", "bundled_x")
