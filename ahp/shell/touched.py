@@ -17,6 +17,7 @@ _READER_NAMES = (
 _READERS = frozenset(_READER_NAMES.split())
 _AFTER_FIRST = {"chmod": True, "chown": True, "chgrp": True, "grep": False, "egrep": False, "rg": False, "awk": False}
 _TO_LAST = {"cp": False, "install": False, "ln": False, "mv": True}  # whether the sources are written, too
+_FILE_TOOLS = {*_SILENT, *_WRITERS, *_READERS, *_AFTER_FIRST, *_TO_LAST, "sed", "dd"}  # their first word is no verb
 _VALUED = {"truncate": "sr", "touch": "dtr", "head": "nc", "tail": "nc", "mkdir": "m", "install": "mog", "shred": "ns"}
 _GIT_WRITES = frozenset(("rm", "mv", "restore", "clean"))
 _OUTPUT = {"curl": ("-o", "--output"), "wget": ("-O", "--output-document"), "sort": ("-o", "--output")}
@@ -44,7 +45,8 @@ def verb(command: Command) -> str:
     if command.git is not None:
         return f"git {command.git.command}".strip()
     first = command.args[0] if command.args else ""
-    return f"{command.program} {first}".strip() if first.isidentifier() else command.program
+    has_verbs = command.program not in _FILE_TOOLS and first.isidentifier()
+    return f"{command.program} {first}".strip() if has_verbs else command.program
 
 
 def _of(command: Command) -> tuple[list[str], list[str]]:

@@ -362,7 +362,8 @@ def test_tools_report_what_went_wrong() -> None:
 def test_what_was_tried_is_told_to_the_gate_with_its_result() -> None:
     gate = ScriptedGate()
     Scene([call(size=2), call(size=200), "answer"], tools=[Recorder().tool], gate=gate)
+    told = {"name": "look", "kind": "other", "writes": False, "input": {"size": 2}}
     assert [(trigger, tool) for trigger, tool, _ in gate.asked] == [
-        (PRE, {"name": "look", "kind": "other", "input": {"size": 2}}),
-        ("post-tool-use", {"name": "look", "kind": "other", "input": {"size": 2}, "output": "size 2", "code": "ok"}),
+        (PRE, told),
+        ("post-tool-use", {**told, "output": "size 2", "code": "ok"}),
     ]

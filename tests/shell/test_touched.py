@@ -51,7 +51,7 @@ def test_the_files_of_a_command(script: str, paths: str, writes: str) -> None:
         ("git -C x push -f", "git push"),
         ("npm install left-pad", "npm install"),
         ("rm -rf x", "rm"),
-        ("cat a.py", "cat"),
+        ("cat a", "cat"),
         ("git", "git"),
     ],
 )
