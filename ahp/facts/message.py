@@ -1,6 +1,6 @@
 """Commit messages as git stores and reads them: clean-up, subject and body, trailers, the conventional type."""
 
-_SCISSORS = "------------------------ >8 ------------------------"
+SCISSORS = "------------------------ >8 ------------------------"
 _BLANKS = " \t\r\f\v"  # what C takes for space; git keeps every other
 _CHERRY = "(cherry picked from commit "
 _GITS = ("Signed-off-by: ", _CHERRY)  # what git itself writes
@@ -21,8 +21,8 @@ def clean(text: str, mode: str, comment: str, edited: bool) -> str:
         return text
     lines = text.split("\n")
     # `commit --verbose` puts the diff below the same mark.
-    if edited and comment + " " + _SCISSORS in lines:
-        lines = lines[: lines.index(comment + " " + _SCISSORS)]
+    if edited and comment + " " + SCISSORS in lines:
+        lines = lines[: lines.index(comment + " " + SCISSORS)]
     if mode == "strip":
         lines = [line for line in lines if not line.startswith(comment)]
     return _tidy(lines)

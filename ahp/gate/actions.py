@@ -1,6 +1,7 @@
 """Control actions: what a rule changes instead of refusing (design §4; seed 002 §2.2 modifications)."""
 
 from ahp.facts import call
+from ahp.facts.message import SCISSORS
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line, trim
 from ahp.system.errors import AhpError
@@ -121,10 +122,11 @@ def _updated(action: "Mapping[str, object]", original: object, target: str) -> o
 
 
 def _appended(draft: str, text: str) -> str:
-    """A commit message with `text` before git's comments, on a line of its own."""
+    """A commit message with `text` before git's comments and the diff of `commit --verbose`, on a line of its own."""
     lines = draft.split("\n")
-    end = len(lines)
-    while end and (not lines[end - 1].strip() or lines[end - 1].startswith("#")):
+    end = next((at for at, line in enumerate(lines) if line[1:] == " " + SCISSORS), len(lines))
+    mark = lines[end][0] if end < len(lines) else "#"
+    while end and (not lines[end - 1].strip() or lines[end - 1].startswith(mark)):
         end -= 1
     rest = lines[end:]
     return "\n".join([*lines[:end], text, *(rest or [""])])

@@ -158,6 +158,8 @@ class Answer:
             candidate.intensity, candidate.refused = "block", str(error)
             return event
         if done is None:
+            if candidate.key not in self.settled:
+                candidate.dropped = "its action changes nothing: all is as it would have it"
             return event
         candidate.modifications.append(done[0])
         return done[1]

@@ -37,7 +37,7 @@ def test_set_puts_a_value(desk: Desk) -> None:
     action = {"type": "set", "target": "tool.input.dry", "value": True}
     before, after, event = tool(desk, action, command="x")
     assert (before, after) == (None, True)
-    assert event.tool == {"name": "shell", "input": {"command": "x", "dry": True}}
+    assert (event.tool["name"], event.tool["input"]) == ("shell", {"command": "x", "dry": True})
     assert tool(desk, action, dry=True) is None
 
 
@@ -91,6 +91,10 @@ def test_append_goes_to_lists_and_texts(desk: Desk) -> None:
         (b"", b"line\n"),
         (b"# only a comment\n", b"line\n# only a comment\n"),
         (b"caf\xe9\n", b"caf\xe9\nline\n"),
+        (
+            b"subject\n; comment\n; ------------------------ >8 ------------------------\ndiff\n",
+            b"subject\nline\n; comment\n; ------------------------ >8 ------------------------\ndiff\n",
+        ),
     ],
 )
 def test_append_to_a_message_comes_before_git_s_comments(desk: Desk, draft: bytes, after: bytes) -> None:
