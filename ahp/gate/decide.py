@@ -17,12 +17,19 @@ if TYPE_CHECKING:
 
 
 def program_of(event: "Event") -> "Program":
-    """The compiled policy of the event's trigger, compiled anew when the cache does not fit. Raises PolicyError."""
+    """The compiled policy of the event's trigger, compiled anew when the cache does not fit.
+
+    Raises PolicyError, also when the project's policy is in git but not in the work tree.
+    """
     program = cache.load(event)
     if program is None:
         from ahp.policy.compile import program_for
 
         program = program_for(event)
+    if event.root and event.repo is not None and program.sources[0][1] is None:  # no project layer
+        from ahp.policy import lost
+
+        lost.refuse(event.repo)
     return program
 
 
