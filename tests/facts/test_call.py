@@ -99,7 +99,7 @@ def test_what_a_change_leaves_alone_stays_as_the_client_told_it() -> None:
         "x",
     )
     other = call.changed(told, {"command": "cat b", "timeout": 900})
-    assert (other["command"], other["paths"], other["writes"], other["target"]) == ("cat b", ["b"], [], "shell cat b")
+    assert (other["command"], other["paths"], other["writes"], other["target"]) == ("cat b", ["b"], [], "shell cat")
     assert told["command"] == "rm a"
 
 
