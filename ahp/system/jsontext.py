@@ -34,6 +34,8 @@ def decode(text: str) -> object:
         raise ValueError(f"not JSON at character {stop.value}") from None
     except RecursionError:
         raise ValueError("JSON nested too deeply") from None
+    except SystemError:  # before 3.12 the scanner finds no error to raise unless `json.decoder` happens to be loaded
+        raise ValueError("not JSON: it is cut") from None
     if text[end:].strip(" \t\r\n"):
         raise ValueError(f"text after the JSON value at character {end}")
     return value

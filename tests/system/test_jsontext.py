@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.system import jsontext
+from tests.conftest import PROJECT
 
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20)
@@ -70,3 +73,14 @@ def test_what_is_no_json_is_refused(text: str) -> None:
 
 def test_white_space_around_is_allowed() -> None:
     assert jsontext.decode("\r\n\t [1] \n") == [1]
+
+
+@pytest.mark.parametrize("text", ['{"a', '"', '{"a": [1', '"\\u12', '"\\x"', '"\n"', "{", "[1,"])
+def test_what_is_cut_is_refused_also_where_nobody_loaded_the_json_package(text: str) -> None:
+    program = (
+        "import sys; sys.path.append(sys.argv[1]); from ahp.system import jsontext\n"
+        "try: jsontext.decode(sys.argv[2])\n"
+        "except ValueError: print('json.decoder' in sys.modules or 'refused')"
+    )
+    argv = [sys.executable, "-I", "-S", "-c", program, str(PROJECT), text]
+    assert subprocess.run(argv, capture_output=True, check=True, text=True).stdout.strip() in ("refused", "True")
