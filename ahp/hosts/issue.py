@@ -9,6 +9,7 @@ from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
 from ahp.system.errors import AhpError
 from ahp.system.git import NotARepository, Repository
+from ahp.system.view import View
 from ahp.tickets import ids, life
 from ahp.tickets.current import named
 from ahp.tickets.find import Tickets
@@ -61,37 +62,55 @@ def move(step: str, issue: str, solution: str = "") -> Moved:
     """
     issue_id = named(issue)
     event = event_of(f"pre-issue-{step}", issue=issue_id)
-    repo, tickets = _project(event)
-    _planned(step, tickets, issue_id, event, solution)  # what cannot be done is not worth asking about
-    if step == "submit":
-        _check_branch(repo, issue_id)
+    repo, view = _project(event)
+    check(step, repo, view, issue_id, solution)  # what cannot be done is not worth asking about
     moved = Moved(issue_id, step, decide(event))
     if moved.denied:
         return moved
-    if step == "start":
-        moved.branch = _start(repo, tickets, issue_id, moved)
-    else:
-        moved.plan = _planned(step, tickets, issue_id, event, solution)
-        life.apply(moved.plan, repo.root)
+    done = carry_out(step, repo, view, issue_id, solution)
+    moved.plan, moved.branch = done.plan, done.branch
     _follow(moved)
     return moved
 
 
-def _project(event: Event) -> tuple[Repository, Tickets]:
-    if event.repo is None or event.view is None:
-        raise NotARepository("issues live in a git repository with a work tree; there is none here")
-    return event.repo, Tickets(event.view)
+@dataclass(frozen=True)
+class Done:
+    """A step that was carried out: what it changed, and the branch that `start` made or switched to."""
+
+    plan: life.Plan
+    branch: str = ""
 
 
-def _planned(step: str, tickets: Tickets, issue_id: str, event: Event, solution: str) -> life.Plan:
+def check(step: str, repo: Repository, view: View, issue_id: str, solution: str = "") -> life.Plan:
+    """What a step would change now, without asking the gate. Raises AhpError when it cannot be taken."""
+    tickets = Tickets(view)
     ticket = tickets.get(issue_id)
     if step == "start":
         return life.start(ticket, tickets.folder)
     if step == "close":
         return life.close(ticket, tickets.folder, solution)
-    assert event.view is not None
-    changed = [entry.path for entry in event.view.change().entries if ids.of_file(entry.path) != issue_id]
-    return life.submit(ticket, tickets.folder, changed)
+    changed = [entry.path for entry in view.change().entries if ids.of_file(entry.path) != issue_id]
+    plan = life.submit(ticket, tickets.folder, changed)
+    _check_branch(repo, issue_id)
+    return plan
+
+
+def carry_out(step: str, repo: Repository, view: View, issue_id: str, solution: str = "") -> Done:
+    """Takes the step itself, for whoever has asked the gate: the branch and the ticket, both or neither.
+
+    Raises AhpError, and then nothing has changed.
+    """
+    if step == "start":
+        return _start(repo, Tickets(view), issue_id)
+    plan = check(step, repo, view, issue_id, solution)
+    life.apply(plan, repo.root)
+    return Done(plan)
+
+
+def _project(event: Event) -> tuple[Repository, View]:
+    if event.repo is None or event.view is None:
+        raise NotARepository("issues live in a git repository with a work tree; there is none here")
+    return event.repo, event.view
 
 
 def _check_branch(repo: Repository, issue_id: str) -> None:
@@ -110,19 +129,19 @@ def branches_of(repo: Repository, issue_id: str) -> list[str]:
     return [name for name in listed.split("\n") if ids.of_branch(name) == issue_id]
 
 
-def _start(repo: Repository, tickets: Tickets, issue_id: str, moved: Moved) -> str:
+def _start(repo: Repository, tickets: Tickets, issue_id: str) -> Done:
     """Makes the branch, or switches to it, and changes the ticket there; both or neither."""
     name, is_new = _branch_for(repo, tickets.get(issue_id))
     undo = _switch(repo, name, is_new) if name != repo.branch() else []
     try:
         there = Tickets(tickets.view, tickets.project)  # on its own branch the ticket may say something else
-        moved.plan = life.start(there.get(issue_id), there.folder)
-        life.apply(moved.plan, repo.root)
+        plan = life.start(there.get(issue_id), there.folder)
+        life.apply(plan, repo.root)
     except BaseException:
         for command in undo:
             repo.run(*command, timeout=_SWITCH)
         raise
-    return name
+    return Done(plan, name)
 
 
 def _branch_for(repo: Repository, ticket: Ticket) -> tuple[str, bool]:

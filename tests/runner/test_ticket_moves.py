@@ -26,12 +26,12 @@ PATH = "Issues/Features/open/FEAT-0001-a-feature.md"
 
 def test_a_ticket_goes_through_its_life(repo: Any) -> None:
     repo.commit("first", **{PATH: TICKET})
-    repo.git("switch", "-q", "-c", "FEAT-0001-a-feature")
-    repo.write("new.txt")
     move = ticket_moves(str(repo.root), "FEAT-0001")
     assert move is not None
     move("FEAT-0001", "start")
     assert "stage: doing" in (repo.root / PATH).read_text()
+    assert repo.git("symbolic-ref", "--short", "HEAD") == "FEAT-0001-a-feature"
+    repo.write("new.txt")
     with pytest.raises(AhpError, match="cannot close"):
         move("FEAT-0001", "close")
     move("FEAT-0001", "submit")
@@ -40,6 +40,31 @@ def test_a_ticket_goes_through_its_life(repo: Any) -> None:
     assert "new.txt" in text
     move("FEAT-0001", "close")
     assert "status: closed" in (repo.root / PATH.replace("/open/", "/closed/")).read_text()
+    move("FEAT-0001", "close")  # a run that was killed right behind the step
+
+
+def test_a_start_switches_to_the_branch_that_is_there(
+    repo: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    repo.commit("first", **{PATH: TICKET})
+    repo.git("branch", "feat/FEAT-0001-mine")
+    monkeypatch.chdir(tmp_path)  # the folder one stands in decides nothing
+    move = ticket_moves(str(repo.root), "FEAT-0001")
+    assert move is not None
+    for _ in range(2):
+        move("FEAT-0001", "start")
+        assert repo.git("symbolic-ref", "--short", "HEAD") == "feat/FEAT-0001-mine"
+
+
+def test_a_submit_from_elsewhere_is_refused(repo: Any) -> None:
+    repo.commit("first", **{PATH: TICKET})
+    move = ticket_moves(str(repo.root), "FEAT-0001")
+    assert move is not None
+    move("FEAT-0001", "start")
+    repo.commit("doing")
+    repo.git("switch", "-q", "-c", "elsewhere")
+    with pytest.raises(AhpError, match="git switch FEAT-0001-a-feature"):
+        move("FEAT-0001", "submit")
 
 
 def test_without_a_ticket_there_is_nothing_to_move(repo: Any, tmp_path: Path) -> None:
