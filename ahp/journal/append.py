@@ -20,6 +20,7 @@ COUNT_ENTRY = 64
 
 _WRITE = posix.O_WRONLY | posix.O_APPEND | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
 _ATTEMPTS = 4
+_MEND = "; `ahp doctor` says what to do"
 
 
 class JournalUnwritable(AhpError):
@@ -211,7 +212,7 @@ class Journal:
             rotate(self, index)
 
     def _unwritable(self, why: str) -> JournalUnwritable:
-        return JournalUnwritable(f"the log {self.log_path} cannot be written: {why}")
+        return JournalUnwritable(f"the log {self.log_path} cannot be written: {why}{_MEND}")
 
 
 def chain(index: "indexes.Index", records: "Sequence[Mapping[str, object]]") -> bytes:
@@ -238,7 +239,7 @@ def write(fd: int, data: bytes, path: str) -> None:
             written += posix.write(fd, data[written:] if written else data)
     except OSError as error:
         state = f" after {written} of {len(data)} bytes" if written else ""
-        raise JournalUnwritable(f"the log {path} cannot be written{state}: {error.strerror}") from None
+        raise JournalUnwritable(f"the log {path} cannot be written{state}: {error.strerror}{_MEND}") from None
 
 
 def not_before(stamp: object, last: str) -> str:

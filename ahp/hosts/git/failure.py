@@ -4,6 +4,7 @@ import os
 import traceback
 
 from ahp.hosts.git.words import version, write
+from ahp.policy.problems import PolicyError
 from ahp.protocol.actor import Actor
 from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
@@ -23,7 +24,7 @@ def refuse(hook: str, error: AhpError, actor: Actor) -> int:
     shown = [one_line(line, 1000) for line in lines[:_LINES]]
     if len(lines) > _LINES:
         shown.append(f"and {len(lines) - _LINES} more lines: ahp policy lint")
-    write("\n".join([f"ahp: cannot judge this {hook}: {shown[0]}", *shown[1:], *_way_out(hook, actor)]))
+    write("\n".join([f"ahp: cannot judge this {hook}: {shown[0]}", *shown[1:], _mend(error), *_way_out(hook, actor)]))
     return 0 if hook == "post-commit" else 2
 
 
@@ -33,6 +34,12 @@ def report(hook: str, error: BaseException, actor: Actor) -> int:
     write(f"ahp: a bug in ahp stopped it from judging this {hook}; please report this:\n{version()}\n{trace}")
     write("\n".join(_way_out(hook, actor)))
     return 0 if hook == "post-commit" else 2
+
+
+def _mend(error: AhpError) -> str:
+    if isinstance(error, PolicyError):
+        return "     correct it there; `ahp policy lint` tells when it is right"
+    return "     `ahp doctor` tells what is wrong here and what to do"
 
 
 def _way_out(hook: str, actor: Actor) -> list[str]:

@@ -142,9 +142,11 @@ def test_many_lines_are_cut_and_what_they_quote_is_made_safe(capfd: pytest.Captu
     assert failure.refuse("pre-push", error, Actor("agent", "claude")) == 2
     said = capfd.readouterr().err
     assert "\x1b" not in said
-    assert said.endswith("and 10 more lines: ahp policy lint\n")
+    assert "and 10 more lines: ahp policy lint\n" in said
     assert failure.refuse("pre-push", AhpError(""), Actor("human")) == 2
-    assert capfd.readouterr().err == "ahp: cannot judge this pre-push: unknown error\n"
+    assert capfd.readouterr().err == (
+        "ahp: cannot judge this pre-push: unknown error\n     `ahp doctor` tells what is wrong here and what to do\n"
+    )
 
 
 def test_a_git_directory_that_takes_no_log_refuses_nothing_to_a_person_and_says_so(gated: Gated, ask: Ask) -> None:
