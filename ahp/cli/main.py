@@ -19,6 +19,7 @@ _COMMANDS = {
     "uninstall": "take the gate away; earlier hooks come back",
     "check": "what the policy would say now; never logs, never counts",
     "run": "judge for real",
+    "try": "what a rule or policy would have said to past commits",
     "explain": "every oracle and rule of a trigger, with the values they saw; or one signal",
     "facts": "the facts of a trigger, with their types and sources",
     "condition": "check and evaluate a condition",
@@ -26,23 +27,30 @@ _COMMANDS = {
     "trust": "accept the commands of the policy",
     "log": "what was said and answered",
     "policy": "lint, show, diff and describe the policy",
+    "doctor": "is the gate really reached, and can it do its work",
     "issue": "the life of an issue",
     "exec": "run a command through the gate",
     "agent": "the embedded agent runner",
     "hook": "what installed hooks call",
+    "completion": "the script that completes commands in bash, zsh or fish",
 }
+_MODULES = {"try": "try_"}  # a keyword is no name for a module
+
+
+def _module(name: str) -> str:
+    return f"ahp.cli.{_MODULES.get(name, name)}"
 
 
 class _Commands(click.Group):
     """Imports a command when it is asked for: no command pays for the others."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for name in _COMMANDS if importlib.util.find_spec(f"ahp.cli.{name}")]
+        return [name for name in _COMMANDS if importlib.util.find_spec(_module(name))]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in self.list_commands(ctx):
             return None
-        command = importlib.import_module(f"ahp.cli.{name}").command
+        command = importlib.import_module(_module(name)).command
         assert isinstance(command, click.Command)
         command.name = name
         return command

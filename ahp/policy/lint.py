@@ -7,7 +7,9 @@ from ahp.protocol.triggers import TRIGGERS
 
 def advise(policy: Policy) -> list[Problem]:
     """Every piece of advice, sorted by place; the policy is valid all the same."""
-    advice = list(policy.advice)
+    # A rule that says what is to happen without its facts was thought about.
+    settled = {rule.raw.where("condition") for rule in policy.rules if rule.raw.get("on_missing") is not None}
+    advice = [one for one in policy.advice if one.place not in settled or "undecidable" not in one.what]
     for rule in policy.rules:
         advice += _of_rule(rule)
     advice += _softenings(policy) + _twins(policy)

@@ -27,7 +27,9 @@ GOOD = """
   facts: {checklist: {incomplete_count: 1, completion_rate: 0.9}}
   expect: {signals: [{rule: boxes/last}]}
 """
-BAD = "- {name: \"few\\u0001 <files>\", trigger: pre-commit, facts: {files: {changed_count: 1}}, expect: {decision: deny}}\n"
+BAD = """\
+- {name: "few\\u0001 <files>", trigger: pre-commit, facts: {files: {changed_count: 1}}, expect: {decision: deny}}
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +85,7 @@ def test_junit_is_xml_with_a_suite_a_file(repo: Repo, capsys: pytest.CaptureFixt
     assert [suite.get("name") for suite in root.iter("testsuite")] == [".ahp/tests/a.yaml", ".ahp/tests/b.yml"]
     (failure,) = root.iter("failure")
     assert failure.get("message") == "decision: expected deny, got allow"
-    assert [case.get("name") for case in root.iter("testcase")][0] == "few\ufffd <files>"
+    assert next(case.get("name") for case in root.iter("testcase")) == "few\ufffd <files>"
     assert {p.get("name"): p.get("value") for p in root.iter("property")}["rule never at pre-push"] == "0"
 
 

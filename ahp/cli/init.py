@@ -1,0 +1,34 @@
+"""`ahp init`: a policy for this project, and what it would have said to the last 100 commits."""
+
+import click
+
+from ahp.cli.past import progress, summary
+from ahp.protocol.text import one_line
+
+_RULES_SHOWN = 5
+
+
+@click.command()
+@click.option("--pack", "packs", metavar="NAME", multiple=True, help="Use this pack, too.")
+@click.option("--force", is_flag=True, help="Write over a policy that is there.")
+def command(packs: tuple[str, ...], force: bool) -> None:
+    """Write .ahp/hooks.yaml for what this project is made of, and hold it against the last 100 commits.
+
+    Asks nothing, runs nothing, logs nothing of the past. A rule that would have blocked past commits starts as shadow.
+    """
+    from ahp.hosts.adoption import adopt
+    from ahp.hosts.events import dry_event
+    from ahp.hosts.history import rules
+
+    event = dry_event("session-start")
+    with progress("looking at past commits") as seen:
+        done = adopt(event, packs, force, seen)
+    found = ", ".join(done.plan.survey.found())
+    click.echo(f"{done.path}: packs {', '.join(done.plan.packs)}" + (f"; found {found}" if found else ""))
+    click.echo("\n".join(summary(done.tally, rules(done.policy), done.plan.watched, _RULES_SHOWN)))
+    for names, state in (
+        (done.trusted, "may run in this clone"),
+        (done.waiting, "wait until a person runs `ahp trust`"),
+    ):
+        if names:
+            click.echo(f"its commands {state}: {', '.join(one_line(name.removeprefix('facts.')) for name in names)}")

@@ -1,0 +1,96 @@
+"""`ahp try`: what a rule or a policy would have said to past commits."""
+
+import json
+
+import click
+
+from ahp.cli.past import progress, summary
+from ahp.hosts import history
+from ahp.policy.rule import Policy
+from ahp.protocol.text import one_line
+from ahp.system.errors import AhpError
+
+_LAST = 100
+_AT_MOST = 5000
+_LISTED = 20
+
+
+@click.command()
+@click.argument("rule", required=False)
+@click.option(
+    "--policy", "file", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="Not the project's."
+)
+@click.option("--range", "range_", metavar="A..B", help="These commits; by default the last 100.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+def command(rule: str | None, file: str | None, range_: str | None, form: str) -> None:
+    """Ask RULE, or the whole policy, about past commits, as if it were enforced. Logs nothing.
+
+    Judged are the change and the message of each commit, at pre-commit (pre-merge-commit) and commit-msg.
+    """
+    from ahp.hosts.events import repository_here
+
+    repo = repository_here()
+    policy = _policy(file)
+    keys = history.rules(policy)
+    if rule is not None:
+        _refuse_unknown(rule, keys, policy)
+        keys = {rule: True}
+    past = history.commits(repo, range_, _AT_MOST if range_ else _LAST)
+    with progress("looking at past commits") as seen:
+        tally = history.judge(repo, history.enforced(policy), past, seen)
+    tally.said = [one for one in tally.said if one.rule in keys]
+    if form == "json":
+        click.echo(_json(tally, list(keys)))
+        return
+    click.echo("\n".join(summary(tally, keys, {})))
+    if rule is not None:
+        click.echo("\n".join(_listed(tally.of(rule))), nl=bool(tally.of(rule)))
+
+
+def _policy(file: str | None) -> Policy:
+    """The policy in `file` by itself, else that of the work tree with all its layers."""
+    from ahp.hosts.events import repository_here, user_policy
+    from ahp.hosts.rehearsal import from_file
+    from ahp.policy import layers
+    from ahp.policy.sources import FileSource
+
+    policy = from_file(file) if file else layers.load(FileSource(repository_here().root, user_policy()))
+    if not policy.rules:
+        raise AhpError("the policy has no rules; `ahp init` writes one")
+    return policy
+
+
+def _refuse_unknown(rule: str, keys: dict[str, bool], policy: Policy) -> None:
+    from ahp.policy.problems import nearest
+
+    if rule not in keys:
+        raise AhpError(f"no rule is called {one_line(rule)}{nearest(rule, keys)}")
+    if not keys[rule]:
+        at = sorted({one.trigger for one in policy.rules if one.key == rule})
+        raise AhpError(
+            f"{one_line(rule)} is asked at {', '.join(at)}; the past is judged at {', '.join(history.TRIGGERS)}"
+        )
+
+
+def _listed(said: list[history.Said]) -> list[str]:
+    lines = [
+        f"{one.commit.id[:10]} {one.level}: {one_line(one.message)}\n           {one_line(one.commit.subject, 100)}"
+        for one in said[:_LISTED]
+    ]
+    return [*lines, f"and {len(said) - _LISTED} more"] if len(said) > _LISTED else lines
+
+
+def _json(tally: history.Tally, keys: list[str]) -> str:
+    said = [
+        {
+            "commit": one.commit.id,
+            "subject": one.commit.subject,
+            "trigger": one.trigger,
+            "rule": one.rule,
+            "level": one.level,
+            "message": one.message,
+        }
+        for one in tally.said
+    ]
+    unjudged = [{"commit": commit.id, "reason": reason} for commit, reason in tally.unjudged]
+    return json.dumps({"judged": tally.judged, "rules": keys, "said": said, "unjudged": unjudged}, ensure_ascii=True)

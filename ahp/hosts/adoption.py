@@ -1,0 +1,161 @@
+"""A project's first policy: written from what is there, held against its past, its commands accepted (design §10)."""
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ahp.facts.branches import default_branch
+from ahp.hosts import history
+from ahp.policy import compile as compiling
+from ahp.policy import layers, starter, survey, trust
+from ahp.policy.cache import PROJECT
+from ahp.policy.problems import PolicyError, nearest
+from ahp.policy.rule import Policy
+from ahp.policy.sources import TextSource, packs
+from ahp.policy.starter import Plan
+from ahp.protocol import records
+from ahp.protocol.event import Event
+from ahp.protocol.text import one_line
+from ahp.system import clock, files
+from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+from ahp.system.view import WorkTreeView
+
+_LOOKED_AT = 100
+_REVIEWED = re.compile(r"\(#[0-9]+\)|^Merge |^Revert \"")  # what a pull request leaves on the default branch
+_SOME = 10  # one direct commit in so many is a habit, not an accident
+
+
+@dataclass
+class Adoption:
+    """What `adopt` did: the policy's path, what was found, the judgement of the past, and the trusted commands.
+
+    `waiting` are commands that a person must still trust.
+    """
+
+    path: str
+    plan: Plan
+    policy: Policy
+    tally: history.Tally
+    trusted: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+
+
+def adopt(
+    event: Event,
+    wanted: tuple[str, ...] = (),
+    force: bool = False,
+    seen: Callable[[int, int], None] = lambda done, total: None,
+) -> Adoption:
+    """Writes `.ahp/hooks.yaml` for the event's repository.
+
+    `wanted` are packs besides those that fit; `seen` is told how many past commits were judged, and of how many.
+    Raises AhpError when a policy is there (unless `force`), for a folder without work tree, for a pack that does not
+    exist, and when the user's own layer does not go with it.
+    """
+    repo = event.repo
+    if repo is None or not repo.root:
+        raise AhpError("a policy belongs to a git work tree; make one first: git init")
+    for name in wanted:
+        if name not in packs():
+            raise AhpError(f"there is no pack {one_line(name)}{nearest(name, packs())}")
+    path = repo.root + PROJECT
+    if os.path.lexists(path) and not force:
+        raise AhpError(
+            f"{PROJECT[1:]} is there already, and stays: `ahp try` holds it against the past, `ahp policy lint` checks "
+            "it, `ahp init --force` writes it anew"
+        )
+    past = history.commits(repo, limit=_LOOKED_AT)
+    found = survey.look(WorkTreeView(repo))
+    chosen = starter.packs_for(found, [commit.subject for commit in past])
+    plan = Plan(found, list(dict.fromkeys([*chosen, *wanted])), _unknown_default(repo))
+    policy = _policy(plan)
+    tally = history.judge(repo, history.enforced(policy), past, seen)
+    plan.watched = _watched(repo, tally, policy)
+    _write(repo.root, starter.write(plan))
+    done = Adoption(PROJECT[1:], plan, _compiled(event), tally)
+    _trust(event, done)
+    return done
+
+
+def _unknown_default(repo: Repository) -> str:
+    """The branch that is checked out, when nothing else says which one is the default; it must be a plain name."""
+    name = "" if default_branch(repo) else repo.branch()
+    return name if name.isprintable() and name.isascii() else ""
+
+
+def _policy(plan: Plan) -> Policy:
+    return layers.load(TextSource(starter.write(plan), PROJECT[1:]))
+
+
+def _watched(repo: Repository, tally: history.Tally, policy: Policy) -> dict[str, str]:
+    """The rules that would have stopped what this project did, each with the words for it."""
+    reasons = {}
+    for key in dict.fromkeys(rule.key for rule in policy.rules):
+        blocked = [one for one in tally.of(key) if one.level == "block"]
+        stopped = {one.commit.id for one in blocked}
+        if stopped:
+            last = f"the last one {blocked[0].commit.id[:10]}: {blocked[0].message}"
+            reasons[key] = f"It would have blocked {len(stopped)} of the last {tally.judged} commits, {last}."
+    direct, total = _direct(repo)
+    if total and direct * _SOME >= total:
+        reasons["protect-main"] = f"{direct} of the last {total} commits went to the default branch without a review."
+    return reasons
+
+
+def _direct(repo: Repository) -> tuple[int, int]:
+    """(commits that went straight to the default branch, commits looked at); the very first one aside."""
+    name = default_branch(repo) or repo.branch()
+    ref = next((r for r in (f"refs/remotes/origin/{name}", f"refs/heads/{name}") if repo.commit_id(r)), "")
+    if not name or not ref:
+        return 0, 0
+    arguments = ["--first-parent", "--no-show-signature", f"--max-count={_LOOKED_AT}", "--format=%p%x00%s"]
+    log = repo.run("log", "-z", *arguments, ref, "--").decode("utf-8", "replace").split("\0")
+    commits = [(parents, subject) for parents, subject in zip(log[::2], log[1::2], strict=False) if parents]
+    direct = [subject for parents, subject in commits if " " not in parents and not _REVIEWED.search(subject)]
+    return len(direct), len(commits)
+
+
+def _write(root: str, text: str) -> None:
+    """The policy, and beside it the word to git that a person's own layer stays out of the repository."""
+    folder = root + "/.ahp"
+    files.make_dirs(folder)
+    files.replace(root + PROJECT, text.encode(), 0o644)
+    ignore = folder + "/.gitignore"
+    if not os.path.lexists(ignore):
+        files.replace(ignore, b"hooks.local.yaml\n", 0o644)
+
+
+def _compiled(event: Event) -> Policy:
+    """Compiled and stored, so that the first commit finds it ready."""
+    try:
+        return compiling.build(event.root, event.journal, event.user_policy)[0]
+    except PolicyError as error:
+        raise AhpError(f"{PROJECT[1:]} is written, but does not go with your own layer:\n{error}") from None
+
+
+def _trust(event: Event, done: Adoption) -> None:
+    """Accepts the commands of the policy that was just written; only for a person."""
+    read = trust.in_folder(event.root)
+    named = trust.commands(done.policy)
+    digests = {name: trust.digest(spec, read) for name, spec in named.items()}
+    known = trust.accepted(event.journal)
+    new = {name: digest for name, digest in digests.items() if digest not in known}
+    written = {name: new[name] for name in new if name.removeprefix("facts.") in done.plan.survey.tools}
+    try:
+        trust.accept(event.journal, written, event.actor)
+    except trust.Untrusted:
+        written = {}
+    if written:
+        _record(event, written)
+    # What a person's own layer brings was not written here, and nobody has looked at it yet.
+    done.waiting = [name for name in new if name not in written]
+    done.trusted = [name for name in digests if name not in done.waiting]
+
+
+def _record(event: Event, commands: dict[str, str]) -> None:
+    from ahp.journal.append import Journal
+
+    record = records.other("trust", clock.iso(clock.now()), commands=commands, by=str(event.actor))
+    Journal(event.journal, event.genesis).append([record], durable=True)

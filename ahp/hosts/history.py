@@ -1,0 +1,199 @@
+"""What a policy would have said to commits that exist: judged from git's objects, never logged (design §10)."""
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+from ahp.facts.time import WEEKDAYS
+from ahp.gate.decide import decide
+from ahp.policy import compile as compiling
+from ahp.policy.cache import Program
+from ahp.policy.rule import Policy
+from ahp.protocol.actor import Actor
+from ahp.protocol.event import Event
+from ahp.protocol.levels import strength
+from ahp.protocol.signals import Signal, reason_of
+from ahp.protocol.text import one_line
+from ahp.system import clock
+from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+from ahp.system.view import RangeView
+
+TRIGGERS = ("pre-commit", "pre-merge-commit", "commit-msg")
+_BUDGET = 60.0  # seconds for one commit
+# What git does not record of a commit: the branch it was made on, who typed it, in which session.
+_UNTOLD = ("branch", "actor", "session")
+_FIELDS = "%H%x00%P%x00%aI%x00%s"
+
+
+class Past(NamedTuple):
+    """One commit: its id, its first parent ("" for a root), when its author made it (RFC 3339), its subject."""
+
+    id: str
+    parent: str
+    is_merge: bool
+    made: str
+    subject: str
+
+
+class Said(NamedTuple):
+    """One signal to one commit; `level` is its intensity, or "undecidable"."""
+
+    commit: Past
+    trigger: str
+    rule: str
+    level: str
+    message: str
+
+
+@dataclass
+class Tally:
+    """What a policy said: every signal, the commits it judged, and those it could not judge with the reason."""
+
+    judged: int = 0
+    said: list[Said] = field(default_factory=list)
+    unjudged: list[tuple[Past, str]] = field(default_factory=list)
+
+    def of(self, rule: str) -> list[Said]:
+        """What `rule` said, newest commit first."""
+        return [one for one in self.said if one.rule == rule]
+
+    def count(self, *levels: str) -> int:
+        """Commits whose strongest signal has one of these levels."""
+        strongest: dict[str, str] = {}
+        for one in self.said:
+            if _rank(one.level) > _rank(strongest.get(one.commit.id, "allow")):
+                strongest[one.commit.id] = one.level
+        return sum(1 for level in strongest.values() if level in levels)
+
+
+def _rank(level: str) -> float:
+    return 0.5 if level == "undecidable" else strength(level)
+
+
+class _PastView(RangeView):
+    """A commit against its first parent, each question to git asked once for all triggers."""
+
+    __slots__ = ("_diff",)
+    kind = "commit"
+
+    def __init__(self, repo: Repository, old: str, new: str) -> None:
+        super().__init__(repo, old, new)
+        self._diff: bytes | None = None
+
+    def diff(self) -> bytes:
+        if self._diff is None:
+            self._diff = super().diff()
+        return self._diff
+
+
+def commits(repo: Repository, range_: str | None = None, limit: int = 100) -> list[Past]:
+    """The last `limit` commits of `range_` (`A..B`, default all that HEAD has), newest first.
+
+    An empty list before the first commit. Raises AhpError for a range that git does not know.
+    """
+    if range_ is None and repo.commit_id("HEAD") is None:
+        return []
+    if range_ is not None and range_.startswith("-"):
+        raise AhpError(f"{one_line(range_)} is no range; write A..B")
+    arguments = ["--no-show-signature", "--encoding=UTF-8", "--no-color", f"--max-count={limit}", f"--format={_FIELDS}"]
+    log = repo.run("log", "-z", *arguments, range_ or "HEAD", "--").decode("utf-8", "surrogateescape")
+    fields = log.split("\0")
+    found = []
+    for at in range(0, len(fields) - 3, 4):
+        parents = fields[at + 1].split()
+        first = parents[0] if parents else ""
+        found.append(Past(fields[at], first, len(parents) > 1, fields[at + 2], fields[at + 3]))
+    return found
+
+
+def rules(policy: Policy) -> dict[str, bool]:
+    """Every rule by its key, and whether the past can be asked: what is judged at pushes and issues is not in git."""
+    keys = dict.fromkeys((rule.key for rule in policy.rules), False)
+    return {**keys, **{rule.key: True for rule in policy.rules if rule.trigger in TRIGGERS}}
+
+
+def enforced(policy: Policy) -> dict[str, Program]:
+    """The programs of `policy` as if nothing of it only watched: without shadow rules and `mode: observe`."""
+    made = {}
+    for trigger, program in compiling.programs(policy).items():
+        answers = copy.deepcopy(program.answers)
+        for rule in answers["rules"].values():
+            rule["shadow"] = False
+        made[trigger] = Program({**program.data, "mode": "enforce"}, program.path, answers)
+    return made
+
+
+def judge(
+    repo: Repository,
+    programs: dict[str, Program],
+    past: list[Past],
+    seen: Callable[[int, int], None] = lambda done, total: None,
+) -> Tally:
+    """Asks `programs` about each commit: pre-commit (pre-merge-commit for a merge) and commit-msg.
+
+    Facts of which git keeps no record are absent: branch, actor, session, reports, commands. Times are the author's.
+    """
+    tally = Tally()
+    empty = repo.empty_tree()
+    for number, commit in enumerate(past, 1):
+        seen(number, len(past))
+        view = _PastView(repo, commit.parent or empty, commit.id)
+        try:
+            said = [one for trigger in _triggers(commit) for one in _ask(repo, programs[trigger], commit, view)]
+        except AhpError as error:
+            tally.unjudged.append((commit, str(error)))
+            continue
+        tally.judged += 1
+        tally.said += said
+    return tally
+
+
+def _triggers(commit: Past) -> tuple[str, str]:
+    return ("pre-merge-commit" if commit.is_merge else "pre-commit", "commit-msg")
+
+
+def _ask(repo: Repository, program: Program, commit: Past, view: RangeView) -> Iterator[Said]:
+    if not program.rules:
+        return
+    event = Event(
+        program.trigger,
+        "history",
+        Actor("human"),
+        root=repo.root or repo.git_dir,
+        journal=repo.common_dir + "/ahp",
+        env={},
+        deadline=clock.monotonic() + _BUDGET,
+        mode="replay",
+        repo=repo,
+        view=view,
+        given={**{name: {} for name in _UNTOLD}, "time": _time(commit.made, program.settings.get("timezone"))},
+    )
+    verdict = decide(event, program)
+    for signal in verdict.signals:
+        level = "undecidable" if signal.context.get("undecidable") else signal.intensity
+        yield Said(commit, event.trigger, str(signal.context["rule"]), level, _sentence(signal))
+    for dropped in verdict.dropped:
+        if dropped["why"].startswith("undecided: "):
+            yield Said(commit, event.trigger, dropped["rule"], "undecidable", dropped["why"])
+
+
+def _sentence(signal: Signal) -> str:
+    """What it said, and where first."""
+    findings: Any = signal.context.get("findings") or [{}]
+    place = findings[0].get("file", "")
+    line = findings[0].get("line")
+    said = one_line(reason_of(signal.payload))
+    return said + (f" ({one_line(place)}{f':{line}' if line else ''})" if place else "")
+
+
+def _time(made: str, zone: str | None) -> dict[str, object]:
+    """The facts of `time` when a commit was made, on its author's clock unless the policy states a zone."""
+    then = datetime.fromisoformat(made)
+    if zone:
+        then = then.astimezone(ZoneInfo(zone))
+    day = WEEKDAYS[then.weekday()]
+    return {"hour": then.hour, "minute": then.minute, "weekday": day, "date": then.date().isoformat()}

@@ -1,0 +1,148 @@
+"""The text of a project's first policy: packs for what is there, its linters, and what history says (design §10)."""
+
+import textwrap
+from dataclasses import dataclass, field
+
+from ahp.policy.survey import Survey
+from ahp.protocol.text import one_line
+
+_HEAD = """\
+# What ahp asks of commits and pushes here. `ahp init` wrote it for: {found}.
+# Change it freely, then run `ahp policy lint`. What a rule would say to past commits: ahp try RULE
+version: 1
+requires: ">=0.3"
+
+# Packs bring rules; `ahp policy show` lists them all. Change one by giving its id under `rules:`.
+extends: [{packs}]
+
+# With this, warnings that nobody heeds turn into refusals:
+# escalation: {{ladder: [prompt, control, block], after: 3}}
+"""
+_LOCAL_BRANCH = """\
+
+limits: {{protected: [{branch}]}}   # no remote says which branch is the default one
+"""
+_FACTS = {
+    "ruff": """\
+  ruff:
+    run: [ruff, check, --output-format, sarif, .]
+    parse: sarif
+    when_changed: ["*.py", "*.pyi"]
+    timeout: 20s
+""",
+    "mypy": """\
+  mypy:
+    run: [mypy, --no-error-summary@WHERE@]
+    parse: lines
+    extract: {lines: {value: output, type: "list[str]"}}
+    when_changed: ["*.py", "*.pyi"]
+    timeout: 60s
+""",
+    "eslint": """\
+  eslint:
+    run: [npx, --no-install, eslint, --format, json, .]
+    parse: json
+    extract: {error_count: "sum(f.errorCount for f in output)"}
+    when_changed: ["*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.vue"]
+    timeout: 60s
+""",
+}
+_RULES = {
+    "ruff": """\
+  ruff-clean:
+    at: pre-push
+    each: f in ruff.findings
+    prompt: contains(files.changed, f.path)
+    on_missing: skip   # where ruff is not installed nobody is bothered
+    message: ruff finds something in a file that is pushed
+    finding: {file: f.path, line: f.line, message: f.message}
+    fix: ["ruff check --fix"]
+""",
+    "mypy": """\
+  mypy-clean:
+    at: pre-push
+    each: l in mypy.lines
+    prompt: "contains(l, ': error: ') and any(l.startswith(path) for path in files.changed)"
+    on_missing: skip
+    message: mypy finds an error in a file that is pushed
+    fix: ["mypy"]
+""",
+    "eslint": """\
+  eslint-clean:
+    at: pre-push
+    prompt: eslint.error_count > 0
+    on_missing: skip
+    message: "eslint finds {eslint.error_count} errors"
+    fix: ["npx eslint --fix ."]
+""",
+}
+
+
+@dataclass
+class Plan:
+    """What goes into the text. `watched` maps rules that history would have blocked to the reason, in words.
+
+    `branch` is the default branch where only its name here tells it, else "".
+    """
+
+    survey: Survey
+    packs: list[str]
+    branch: str = ""
+    watched: dict[str, str] = field(default_factory=dict)
+
+
+def packs_for(survey: Survey, subjects: list[str]) -> list[str]:
+    """The packs for a project; conventional commits where at least four of five subjects already are."""
+    from ahp.facts.message import conventional
+
+    packs = ["core"]
+    packs += ["python"] if survey.python else []
+    packs += ["node"] if survey.node else []
+    written = [subject for subject in subjects if not subject.startswith(("Merge ", 'Revert "'))]
+    follow = sum(1 for subject in written if conventional(subject)[0])
+    packs += ["conventional-commits"] if len(written) >= 5 and follow * 5 >= len(written) * 4 else []
+    packs += ["tickets"] if survey.tickets else []
+    return packs
+
+
+def write(plan: Plan) -> str:
+    """The policy as YAML text, the same for the same plan."""
+    survey = plan.survey
+    found = ", ".join(survey.found()) or "nothing in particular"
+    parts = [_HEAD.format(found=found, packs=", ".join(plan.packs))]
+    if plan.branch:
+        parts.append(_LOCAL_BRANCH.format(branch=_quoted(plan.branch)))
+    tools = [tool for tool in _FACTS if tool in survey.tools]
+    if tools:
+        where = "" if survey.mypy_files else ", ."
+        parts.append("\n# Commands run only where a person accepted them, with `ahp init` or `ahp trust`.\nfacts:\n")
+        parts += [_FACTS[tool].replace("@WHERE@", where) for tool in tools]
+    rules = [_RULES[tool] for tool in tools] + _overrides(plan)
+    if rules:
+        parts.append("\nrules:\n" + "\n".join(rules))
+    return "".join(parts)
+
+
+def _overrides(plan: Plan) -> list[str]:
+    rules = []
+    watched = dict(plan.watched)
+    if plan.branch:
+        lines = ["  protect-main:", "    block: branch.name in limits.protected and not push.is_new"]
+        if "protect-main" in watched:
+            lines[:0] = _why(watched.pop("protect-main"))
+            lines.append("    shadow: true")
+        rules.append("\n".join(lines) + "\n")
+        force = "branch.name in limits.protected and (push.is_force or push.is_delete)"
+        rules.append(f"  no-force-push:\n    block: {force}\n")
+    rules += ["\n".join([*_why(reason), f"  {rule}: {{shadow: true}}"]) + "\n" for rule, reason in watched.items()]
+    return rules
+
+
+def _why(reason: str) -> list[str]:
+    said = f"{one_line(reason, 300)} So it only watches, in `ahp log`; to enforce it, take `shadow: true` away."
+    return [f"  # {line}" for line in textwrap.wrap(said, 112, break_on_hyphens=False)]
+
+
+def _quoted(text: str) -> str:
+    """A branch name as a YAML text in single quotes; git allows no control characters in it."""
+    return "'" + text.replace("'", "''") + "'"

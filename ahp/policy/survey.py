@@ -1,0 +1,102 @@
+"""What a project is made of, as far as a first policy needs to know: languages, tools, tickets, other hooks."""
+
+import tomllib
+from dataclasses import dataclass
+from typing import Protocol
+
+from ahp.conditions.patterns import glob
+from ahp.system.errors import AhpError
+
+_MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", ".pre-commit-config.yaml", "package.json")
+_PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "requirements.txt")
+_MANAGERS = {
+    ".pre-commit-config.yaml": "pre-commit",
+    "prek.toml": "prek",
+    ".husky": "husky",
+    "lefthook.yml": "lefthook",
+    "lefthook.yaml": "lefthook",
+    ".lefthook.yml": "lefthook",
+    "lefthook.toml": "lefthook",
+}
+# A tool is in use when one of its files is there, or its name stands in a manifest.
+_FILES = {
+    "pytest": ("pytest.ini", "**/conftest.py"),
+    "ruff": ("ruff.toml", ".ruff.toml"),
+    "mypy": ("mypy.ini", ".mypy.ini"),
+    "coverage": (".coveragerc",),
+    "eslint": ("eslint.config.*", ".eslintrc*"),
+}
+_NAMED = {
+    "pytest": ("pytest",),
+    "ruff": ("[tool.ruff", "ruff-pre-commit"),
+    "mypy": ("[tool.mypy", "[mypy", "mirrors-mypy"),
+    "coverage": ("[tool.coverage", "[coverage:", "pytest-cov"),
+    "eslint": ('"eslint"',),
+}
+
+
+class Tree(Protocol):
+    """What is looked at: a view has it."""
+
+    def paths(self) -> list[str]:
+        """Every path, relative to the root."""
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of a file, None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What was found. `tools` are of pytest, ruff, mypy, coverage, eslint; `managers` other hook managers.
+
+    `mypy_files` says that mypy's configuration names what it checks.
+    """
+
+    python: bool
+    node: bool
+    tickets: bool
+    tools: tuple[str, ...]
+    managers: tuple[str, ...]
+    mypy_files: bool
+
+    def found(self) -> list[str]:
+        """All of it as words for people."""
+        words = [word for word in ("python", "node", "tickets") if getattr(self, word)]
+        return [*words, *self.tools, *self.managers]
+
+
+def look(tree: Tree) -> Survey:
+    """Reads names and manifests only; never runs anything. Raises GitError."""
+    paths = tree.paths()
+    top = {path.partition("/")[0] for path in paths}
+    manifests = {name: text for name in _MANIFESTS if name in top and (text := _text(tree, name))}
+    node = "package.json" in top
+    tools = tuple(tool for tool in _FILES if _uses(tool, paths, manifests))
+    return Survey(
+        python=any(name in top for name in _PYTHON) or sum(path.endswith(".py") for path in paths) > 2,
+        node=node,
+        tickets=any(path.startswith("Issues/") and path.endswith(".md") for path in paths) or ".monoco" in top,
+        tools=tools,
+        managers=tuple(dict.fromkeys(name for file, name in _MANAGERS.items() if file in top)),
+        mypy_files=_mypy_names_files(manifests),
+    )
+
+
+def _text(tree: Tree, path: str) -> str:
+    try:
+        return (tree.read(path) or b"").decode("utf-8", "replace")
+    except AhpError:  # a folder or a pipe of that name, or an enormous one: no manifest
+        return ""
+
+
+def _uses(tool: str, paths: list[str], manifests: dict[str, str]) -> bool:
+    named = any(word in text for text in manifests.values() for word in _NAMED[tool])
+    return named or any(map(glob(list(_FILES[tool])), paths))
+
+
+def _mypy_names_files(manifests: dict[str, str]) -> bool:
+    try:
+        table = tomllib.loads(manifests.get("pyproject.toml", "")).get("tool", {}).get("mypy", {})
+    except (tomllib.TOMLDecodeError, AttributeError):
+        return False
+    return isinstance(table, dict) and any(name in table for name in ("files", "packages", "modules"))

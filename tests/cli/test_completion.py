@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ahp.cli.main import run
+
+AHP = str(Path(sys.executable).with_name("ahp"))
+
+
+@pytest.mark.parametrize(("shell", "mark"), [("bash", "complete -o"), ("zsh", "#compdef ahp"), ("fish", "complete --")])
+def test_the_script_of_each_shell_is_printed(shell: str, mark: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["completion", shell]) == 0
+    out = capsys.readouterr().out
+    assert mark in out and "_AHP_COMPLETE" in out
+
+
+def test_an_unknown_shell_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["completion", "tcsh"]) == 2
+    assert "bash" in capsys.readouterr().err
+
+
+def test_bash_completes_commands_subcommands_and_options(tmp_path: Path) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("there is no bash here")
+    script = f"""
+source <({AHP} completion bash)
+for words in "ahp ex" "ahp policy te" "ahp try --ran"; do
+  COMP_WORDS=($words); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+  COMPREPLY=()
+  _ahp_completion {AHP}
+  echo "${{COMPREPLY[@]}}"
+done
+"""
+    done = subprocess.run([bash, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.stdout.splitlines()[-3:] == ["explain exec", "test", "--range"], done.stderr

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from ahp.cli.main import run
+from tests.conftest import Repo
+
+AHP = str(Path(sys.executable).with_name("ahp"))
+
+
+@pytest.fixture(autouse=True)
+def inside(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repo.root)
+
+
+def test_init_says_what_it_found_and_what_the_past_would_have_heard(
+    repo: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo.write("pyproject.toml", "[tool.ruff]\n")
+    repo.commit("root", **{"pyproject.toml": "[tool.ruff]\n"})
+    repo.commit("Change (#1)", **{f"src/{number}.txt": "x\n" for number in range(60)})
+    assert run(["init"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == ".ahp/hooks.yaml: packs core, python; found python, ruff"
+    assert lines[1] == "the last 2 commits: 0 blocked, 1 warned"
+    assert lines[2].startswith("  change-size  1 warned, last ")
+    assert lines[3].startswith("  silent: ") and "no-secrets" in lines[3]
+    assert lines[4].startswith("  asked elsewhere: ") and "protect-main" in lines[4]
+    assert lines[5:] == ["its commands may run in this clone: ruff"]
+
+
+def test_init_on_a_new_repository_is_three_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["init", "--pack", "tickets"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [".ahp/hooks.yaml: packs core, tickets", "no commit yet to try it on"]
+    assert len(lines) == 4
+    assert run(["init"]) == 2
+    assert "stays" in capsys.readouterr().err
+    assert run(["init", "--force"]) == 0
+
+
+def test_an_agent_is_told_that_commands_wait_for_a_person(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    repo.write("mypy.ini", "")
+    assert run(["init"]) == 0
+    assert capsys.readouterr().out.endswith("its commands wait until a person runs `ahp trust`: mypy\n")
+
+
+def test_a_rule_that_starts_as_shadow_is_named_with_the_reason(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.commit("root", **{"a.py": "breakpoint()\n", "b.py": "", "c.py": ""})
+    repo.commit("straight")
+    assert run(["init"]) == 0
+    out = capsys.readouterr().out
+    assert "python-debugger  1 blocked, last " in out and "(a.py:1); starts as shadow\n" in out
+    assert "protect-main     starts as shadow: 1 of the last 1 commits went to the default branch" in out
+
+
+def test_many_rules_that_spoke_are_cut_short(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {
+        "a.py": "breakpoint()\n<<<<<<< x\nAKIA" + "ABCDEFGHIJ234567\n",
+        "b.pyc": "",
+        "c.bin": b"\0",
+        "pyproject.toml": "",
+    }
+    repo.commit("root", **files, **{f"{number}.txt": "x\n" for number in range(60)})  # type: ignore[arg-type]
+    assert run(["init"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "  and 1 more: ahp try" in lines and len(lines) <= 10
+
+
+def test_a_person_at_a_terminal_sees_how_far_it_is(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo.commit("root")
+    monkeypatch.setattr("ahp.cli.past.sys.stderr.isatty", lambda: True, raising=False)
+    assert run(["init"]) == 0
+    assert "looking at past commits: 1 of 1" in capsys.readouterr().err
+
+
+def test_after_init_and_install_an_ordinary_commit_prints_nothing(repo: Repo) -> None:
+    repo.commit("root", **{"a.py": "x = 1\n"})
+    for argv in (("init",), ("install", "git")):
+        done = repo.run(AHP, *argv)
+        assert done.returncode == 0, done.stderr
+    repo.add()
+    repo.commit("Let ahp judge")
+    repo.write("a.py", "x = 2\n")
+    repo.add()
+    done = repo.run("git", "commit", "--quiet", "--message", "Change it")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

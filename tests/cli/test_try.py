@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ahp.cli.main import run
+from tests.conftest import Repo
+
+POLICY = """
+rules:
+  size: {at: pre-commit, prompt: files.changed_count > 1, message: "{files.changed_count} files"}
+  subject: {at: commit-msg, block: commit.subject == 'bad', shadow: true, message: a bad subject}
+  main: {at: pre-push, block: branch.is_default}
+"""
+
+
+@pytest.fixture(autouse=True)
+def inside(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repo.root)
+    repo.write(".ahp/hooks.yaml", POLICY)
+    repo.commit("root", **{"a.txt": "1\n"})
+    repo.commit("bad", **{"a.txt": "2\n"})
+    repo.commit("good", **{"a.txt": "3\n", "b.txt": "3\n"})
+
+
+def test_the_whole_policy_is_tried_on_all_commits(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["try"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "the last 3 commits: 1 blocked, 1 warned"
+    assert lines[1].startswith("  size     1 warned, last ") and lines[1].endswith(": 2 files")
+    assert lines[2].startswith("  subject  1 blocked, last ")
+    assert lines[3] == "  asked elsewhere: main" and len(lines) == 4
+
+
+def test_one_rule_lists_the_commits_it_spoke_to(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["try", "subject"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "the last 3 commits: 1 blocked, 0 warned"
+    assert lines[2].endswith(" block: a bad subject") and lines[3].strip() == "bad"
+
+
+def test_a_rule_that_kept_silent_says_so(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["try", "subject", "--range", "HEAD~1..HEAD"]) == 0
+    assert capsys.readouterr().out == "the one commit there is: 0 blocked, 0 warned\n  silent: subject\n"
+
+
+def test_another_policy_can_be_tried(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.write("other.yaml", "rules: {one: {at: pre-commit, block: files.changed_count == 1}}")
+    assert run(["try", "one", "--policy", "other.yaml"]) == 0
+    assert capsys.readouterr().out.startswith("the last 3 commits: 2 blocked, 0 warned\n")
+
+
+def test_json_holds_every_signal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["try", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["judged"] == 3 and found["rules"] == ["size", "subject", "main"] and found["unjudged"] == []
+    assert [(one["subject"], one["rule"], one["level"]) for one in found["said"]] == [
+        ("good", "size", "prompt"),
+        ("bad", "subject", "block"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["siz"], "no rule is called siz; did you mean `size`?"),
+        (["main"], "main is asked at pre-push; the past is judged at pre-commit"),
+        (["--range", "nosuch"], "git log failed"),
+    ],
+)
+def test_what_cannot_be_tried_is_said(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["try", *arguments]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_without_rules_there_is_nothing_to_try(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.write(".ahp/hooks.yaml", "version: 1\n")
+    assert run(["try"]) == 2
+    assert "`ahp init` writes one" in capsys.readouterr().err
+
+
+def test_long_lists_are_cut_and_unjudged_commits_told(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(23):
+        repo.commit("bad", **{"c.txt": f"{number}\n"})
+    oid = repo.git("rev-parse", "HEAD~3:c.txt")
+    (repo.root / ".git/objects" / oid[:2] / oid[2:]).unlink()
+    assert run(["try", "subject"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "the last 26 commits: 22 blocked, 0 warned"
+    assert sum("could not be judged" in line for line in lines) == 2
+    assert lines[-1] == "and 2 more"

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from ahp.hosts import adoption
+from ahp.hosts.events import dry_event
+from ahp.policy import cache
+from ahp.system.errors import AhpError
+from tests.conftest import Repo
+
+
+@pytest.fixture(autouse=True)
+def inside(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repo.root)
+
+
+def adopt(*packs: str, force: bool = False) -> adoption.Adoption:
+    return adoption.adopt(dry_event("session-start"), packs, force)
+
+
+def written(repo: Repo) -> str:
+    return (repo.root / ".ahp/hooks.yaml").read_text()
+
+
+def test_an_empty_repository_gets_the_core_pack(repo: Repo) -> None:
+    done = adopt()
+    assert "extends: [core]" in written(repo)
+    assert done.tally.judged == 0 and done.trusted == [] and done.waiting == []
+    assert (repo.root / ".ahp/.gitignore").read_text() == "hooks.local.yaml\n"
+
+
+def test_the_policy_is_compiled_before_the_first_commit(repo: Repo) -> None:
+    adopt()
+    event = dry_event("pre-commit")
+    assert cache.load(event) is not None
+
+
+def test_a_policy_that_is_there_stays_unless_forced(repo: Repo) -> None:
+    repo.write(".ahp/hooks.yaml", "version: 1\n")
+    repo.write(".ahp/.gitignore", "mine\n")
+    with pytest.raises(AhpError, match="is there already, and stays"):
+        adopt()
+    assert written(repo) == "version: 1\n"
+    adopt(force=True)
+    assert "extends: [core]" in written(repo) and (repo.root / ".ahp/.gitignore").read_text() == "mine\n"
+
+
+def test_a_dangling_link_counts_as_a_policy(repo: Repo) -> None:
+    (repo.root / ".ahp").mkdir()
+    (repo.root / ".ahp/hooks.yaml").symlink_to("elsewhere.yaml")
+    with pytest.raises(AhpError, match="stays"):
+        adopt()
+
+
+def test_more_packs_can_be_asked_for_by_name(repo: Repo) -> None:
+    adopt("node", "core")
+    assert "extends: [core, node]" in written(repo)
+
+
+def test_an_unknown_pack_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(AhpError, match="did you mean `python`"):
+        adopt("pyton")
+
+
+def test_outside_a_work_tree_there_is_nothing_to_write_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AhpError, match="git init"):
+        adopt()
+
+
+def test_a_rule_that_would_have_blocked_the_past_starts_as_shadow(repo: Repo) -> None:
+    repo.commit("one", **{"a.py": "AKIA" + "ABCDEFGHIJ234567\n"})
+    repo.commit("two", **{"b.py": "x = 1\n"})
+    done = adopt()
+    assert set(done.plan.watched) == {"no-secrets", "protect-main"}
+    assert "  # It would have blocked 1 of the last 2 commits" in written(repo)
+    assert "  no-secrets: {shadow: true}" in written(repo)
+    assert {rule.key for rule in done.policy.rules if rule.shadow} == {"no-secrets", "protect-main"}
+
+
+def test_a_project_that_is_reviewed_keeps_its_default_branch_protected(repo: Repo) -> None:
+    repo.commit("root")
+    for number in range(3):
+        repo.commit(f"Change (#{number})")
+    assert adopt().plan.watched == {}
+
+
+def test_the_branch_is_named_where_only_its_name_tells_that_it_is_the_default(repo: Repo) -> None:
+    repo.git("switch", "--quiet", "--create", "trunk")
+    repo.commit("root")
+    adopt()
+    assert "limits: {protected: ['trunk']}" in written(repo)
+    repo.git("switch", "--quiet", "--detach")
+    adopt(force=True)
+    assert "protected" not in written(repo)
+
+
+def test_the_commands_it_wrote_are_trusted_for_a_person(repo: Repo) -> None:
+    repo.write("pyproject.toml", "[tool.ruff]\n")
+    done = adopt()
+    assert done.trusted == ["facts.ruff"] and done.waiting == []
+    record = json.loads((repo.root / ".git/ahp/signals.jsonl").read_text().splitlines()[-1])
+    assert record["kind"] == "trust" and list(record["commands"]) == ["facts.ruff"]
+    again = adopt(force=True)
+    assert again.trusted == ["facts.ruff"]
+    assert len((repo.root / ".git/ahp/signals.jsonl").read_text().splitlines()) == 2
+
+
+def test_an_agent_cannot_trust_them(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    repo.write("pyproject.toml", "[tool.ruff]\n")
+    done = adopt()
+    assert done.trusted == [] and done.waiting == ["facts.ruff"]
+    assert not (repo.root / ".git/ahp/trust.json").exists()
+
+
+def test_commands_of_a_person_s_own_layer_are_not_trusted_along(repo: Repo) -> None:
+    repo.write(
+        ".ahp/hooks.local.yaml",
+        "facts: {mine: {run: [sh, x.sh]}}\nrules: {own: {at: pre-push, block: mine.count > 0}}\n",
+    )
+    repo.write("pyproject.toml", "[tool.ruff]\n")
+    done = adopt()
+    assert (done.trusted, done.waiting) == (["facts.ruff"], ["facts.mine"])
+
+
+def test_a_person_s_own_layer_that_does_not_fit_is_named(repo: Repo) -> None:
+    repo.write(".ahp/hooks.local.yaml", "rules: {no-secrets: {shadow: true}}\n")
+    with pytest.raises(AhpError, match="does not go with your own layer"):
+        adopt()
+    assert os.path.exists(".ahp/hooks.yaml")
+
+
+def test_what_was_never_committed_is_looked_at_too(repo: Repo) -> None:
+    repo.write("package.json", '{"devDependencies": {"eslint": "1"}}')
+    assert adopt().plan.survey.found() == ["node", "eslint"]

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ahp.policy import compile, layers, lint, starter
+from ahp.policy.rule import Policy
+from ahp.policy.sources import TextSource
+from ahp.policy.starter import Plan
+from ahp.policy.survey import Survey
+
+TOOLS = ("pytest", "ruff", "mypy", "coverage", "eslint")
+NOTHING = Survey(python=False, node=False, tickets=False, tools=(), managers=(), mypy_files=False)
+ALL = Survey(python=True, node=True, tickets=True, tools=TOOLS, managers=("husky",), mypy_files=False)
+
+
+def read(plan: Plan) -> Policy:
+    return layers.load(TextSource(starter.write(plan), "hooks.yaml"))
+
+
+def test_the_policy_of_an_empty_project_is_the_core_pack() -> None:
+    policy = read(Plan(NOTHING, ["core"]))
+    assert {rule.key for rule in policy.rules} == {
+        rule.key for rule in layers.load(TextSource("extends: [core]")).rules
+    }
+    assert "nothing in particular" in starter.write(Plan(NOTHING, ["core"]))
+
+
+def test_linters_run_at_pushes_only_and_nobody_is_bothered_without_them() -> None:
+    policy = read(Plan(ALL, ["core", "python", "node", "tickets"]))
+    compile.verify(policy)
+    own = {rule.key: rule for rule in policy.rules if rule.key.endswith("-clean")}
+    assert set(own) == {"ruff-clean", "mypy-clean", "eslint-clean"}
+    assert {rule.trigger for rule in own.values()} == {"pre-push"}
+    assert {rule.on_missing for rule in own.values()} == {"skip"}
+    assert policy.raw.facts["mypy"].value.run == ["mypy", "--no-error-summary", "."]
+
+
+def test_mypy_is_left_to_its_own_configuration_where_that_names_files() -> None:
+    named = Survey(python=True, node=False, tickets=False, tools=("mypy",), managers=(), mypy_files=True)
+    assert read(Plan(named, ["core"])).raw.facts["mypy"].value.run == ["mypy", "--no-error-summary"]
+
+
+def test_a_watched_rule_is_shadow_and_a_comment_says_why() -> None:
+    plan = Plan(NOTHING, ["core"], watched={"no-secrets": "It would have blocked 2 of the last 9 commits."})
+    text = starter.write(plan)
+    assert "  # It would have blocked 2 of the last 9 commits. So it only watches" in text
+    assert [rule.key for rule in read(plan).rules if rule.shadow] == ["no-secrets", "no-secrets"]
+
+
+@pytest.mark.parametrize("watched", [{}, {"protect-main": "2 of 2 went there."}])
+def test_a_default_branch_that_only_its_name_tells_is_named(watched: dict[str, str]) -> None:
+    policy = read(Plan(NOTHING, ["core"], branch="trunk", watched=dict(watched)))
+    assert policy.limits()["protected"] == ["trunk"]
+    by_key = {rule.key: rule for rule in policy.rules if rule.trigger == "pre-push"}
+    assert "branch.name in limits.protected" in by_key["protect-main"].condition.text
+    assert "branch.name in limits.protected" in by_key["no-force-push"].condition.text
+    assert by_key["protect-main"].shadow is bool(watched)
+
+
+@given(st.text(st.characters(codec="ascii", categories=["L", "N", "P", "S"]), min_size=1, max_size=30), st.text())
+def test_no_branch_name_and_no_reason_changes_the_meaning(branch: str, reason: str) -> None:
+    policy = read(Plan(NOTHING, ["core"], branch=branch, watched={"no-secrets": reason}))
+    assert policy.limits()["protected"] == [branch]
+    assert {rule.key for rule in policy.rules if rule.shadow} == {"no-secrets"}
+
+
+def test_the_packs_follow_what_is_there() -> None:
+    assert starter.packs_for(NOTHING, []) == ["core"]
+    assert starter.packs_for(ALL, ["a"] * 9) == ["core", "python", "node", "tickets"]
+
+
+@pytest.mark.parametrize(
+    ("subjects", "follow"),
+    [
+        (["feat: a", "fix(b)!: c", "docs: d", "test: e", "Fix f"], True),
+        (["feat: a", "fix: c", "docs: d", "E", "Fix f"], False),
+        (["feat: a", "fix: c"], False),
+        (["Merge branch x"] * 9 + ["feat: a"] * 5, True),
+    ],
+)
+def test_conventional_commits_are_asked_for_where_they_are_a_habit(subjects: list[str], follow: bool) -> None:
+    assert ("conventional-commits" in starter.packs_for(NOTHING, subjects)) is follow
+
+
+def test_lint_has_nothing_to_advise_on_what_was_written() -> None:
+    plan = Plan(ALL, ["core", "python", "node", "conventional-commits", "tickets"], branch="trunk")
+    assert [str(problem) for problem in lint.advise(read(plan))] == []

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+
+from ahp.policy.survey import Survey, look
+from ahp.system.errors import AhpError
+
+
+class Files:
+    """A tree out of a mapping; None stands for a file that cannot be read."""
+
+    def __init__(self, files: dict[str, str | None]) -> None:
+        self.files = files
+
+    def paths(self) -> list[str]:
+        return list(self.files)
+
+    def read(self, path: str) -> bytes | None:
+        text = self.files.get(path, "")
+        if text is None:
+            raise AhpError("not a regular file")
+        return text.encode()
+
+
+def at(files: dict[str, str | None]) -> Survey:
+    return look(Files(files))
+
+
+def test_an_empty_project_is_nothing_in_particular() -> None:
+    assert at({}).found() == []
+    assert at({"README.md": "python pytest ruff"}).found() == []
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"pyproject.toml": ""}, ["python"]),
+        ({"a.py": "", "b.py": "", "src/c.py": ""}, ["python"]),
+        ({"a.py": "", "b.sh": ""}, []),
+        ({"setup.cfg": "[mypy]\n[coverage:run]\n[tool:pytest]"}, ["python", "pytest", "mypy", "coverage"]),
+        ({"pyproject.toml": "[tool.ruff.lint]\n[tool.mypy]"}, ["python", "ruff", "mypy"]),
+        ({"setup.py": "", "tests/conftest.py": "", ".coveragerc": ""}, ["python", "pytest", "coverage"]),
+        ({"package.json": '{"devDependencies": {"eslint": "^9"}}'}, ["node", "eslint"]),
+        ({"package.json": "{}", "eslint.config.mjs": ""}, ["node", "eslint"]),
+        ({"Issues/Features/open/FEAT-0001-x.md": ""}, ["tickets"]),
+        ({".monoco/workspace.yaml": ""}, ["tickets"]),
+        ({".pre-commit-config.yaml": "- repo: https://x/ruff-pre-commit"}, ["ruff", "pre-commit"]),
+        ({".husky/pre-commit": "", "package.json": ""}, ["node", "husky"]),
+        ({"lefthook.yml": "", ".lefthook.yml": ""}, ["lefthook"]),
+    ],
+)
+def test_names_and_manifests_tell_what_is_there(files: dict[str, str | None], words: list[str]) -> None:
+    assert at(files).found() == words
+
+
+def test_what_cannot_be_read_is_no_manifest() -> None:
+    assert at({"pyproject.toml": None, "package.json": "\xff"}).found() == ["python", "node"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("[tool.mypy]\nfiles = ['src']", True),
+        ("[tool.mypy]\npackages = ['a']", True),
+        ("[tool.mypy]\nstrict = true", False),
+        ("tool = 3", False),
+        ("[tool]\nmypy = 3", False),
+        ("not toml [", False),
+    ],
+)
+def test_whether_mypy_knows_by_itself_what_to_check(text: str, names: bool) -> None:
+    assert at({"pyproject.toml": text}).mypy_files is names
