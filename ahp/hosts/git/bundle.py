@@ -56,6 +56,25 @@ def build(paths: list[str]) -> bytes:
     return importlib.util.MAGIC_NUMBER + _UNCHECKED + bytes(8) + marshal.dumps(code)
 
 
+def is_fresh(data: bytes) -> bool:
+    """Whether a bundle was made by this Python from the sources as they are now."""
+    from ahp.hosts.git.start import fresh
+
+    if data[:4] != importlib.util.MAGIC_NUMBER:
+        return False
+    try:
+        code = marshal.loads(data[16:])  # noqa: S302  # ours: it is what every hook runs
+    except (EOFError, TypeError, ValueError):
+        return False
+    constants = code.co_consts if isinstance(code, CodeType) else ()
+    found = [value for value in constants if isinstance(value, tuple) and value and _is_stamp(value[0])]
+    return bool(found) and all(fresh(list(stamps)) for stamps in found)
+
+
+def _is_stamp(value: object) -> bool:
+    return isinstance(value, tuple) and [type(field) for field in value] == [str, int, int]
+
+
 def _ours() -> list[str]:
     """The modules of ahp that are loaded, but for this one and what only it needs."""
     needed = ("ahp.hosts.git.bundle", "ahp.system.process")

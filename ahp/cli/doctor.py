@@ -1,0 +1,36 @@
+"""`ahp doctor`: is the gate really reached, and can it do its work?"""
+
+import click
+
+from ahp.protocol.text import one_line
+from ahp.system import jsontext
+
+
+@click.command()
+@click.option("--fix", "mend", is_flag=True, help="Mend what is ahp's own: hooks, husky's lines, the bundle.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(mend: bool, form: str) -> int:
+    """Check the policy, each hook that git would run, the interpreter, the log and where it lies.
+
+    Each hook is tried for real, in a scratch repository: nothing here is judged, changed or logged. Exit code 0: all
+    is well, 1: something is wrong.
+    """
+    from ahp.hosts.events import repository_here, user_policy
+    from ahp.hosts.git import doctor
+
+    repo = repository_here()
+    checks = doctor.examine(repo, user_policy())
+    mended = mend and doctor.fix(repo, user_policy(), checks)
+    if mended:
+        checks = doctor.examine(repo, user_policy())
+    good = all(check.status != "wrong" for check in checks)
+    if form == "json":
+        click.echo(jsontext.encode({"ok": good, "mended": mended, "checks": [check._asdict() for check in checks]}))
+        return 0 if good else 1
+    if mended:
+        click.echo("ahp: installed anew")
+    width = max(len(check.name) for check in checks)
+    for check in checks:
+        what = one_line(check.detail, 500) + (f"; mend: {one_line(check.mend, 500)}" if check.mend else "")
+        click.echo(f"{check.status:5}  {check.name:{width}}  {what}")
+    return 0 if good else 1

@@ -1,0 +1,229 @@
+"""`ahp doctor`: whether the gate is really reached and can do its work, and what to do where not (design §9)."""
+
+import os
+import resource
+import shlex
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from ahp.hosts.git import beside, bundle, husky
+from ahp.hosts.git import install as installing
+from ahp.hosts.git.probe import Probe, probe
+from ahp.journal import verify
+from ahp.journal.append import Journal
+from ahp.system import environ, files, process
+from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+
+INSTALL = "ahp install git"
+_LEAST = 10 << 20  # bytes free; git itself needs more than ahp
+_SAMPLE = 64 << 10
+
+
+class Check(NamedTuple):
+    """One line of the answer: `status` is ok, note or wrong; `mend` a command or a sentence for a person.
+
+    `ours`: `ahp doctor --fix` can mend it.
+    """
+
+    name: str
+    status: str
+    detail: str
+    mend: str = ""
+    ours: bool = False
+
+
+def examine(repo: Repository, user_policy: str) -> list[Check]:
+    """Every check of this work tree. Raises AhpError for a bare repository, which has no hooks of ours."""
+    if not repo.root:
+        raise AhpError("this repository is bare: no commit is made here, so there is nothing for hooks to judge")
+    return [
+        _policy(repo, user_policy),
+        *_hooks(repo),
+        _tried("interpreter", lambda: _interpreter(repo, user_policy)),
+        _tried("log", lambda: _log(repo)),
+        _tried("git directory", lambda: _writable(repo)),
+        _tried("disk", lambda: _disk(repo)),
+        _tried("waivers", lambda: _waivers(repo, user_policy)),
+    ]
+
+
+def fix(repo: Repository, user_policy: str, checks: list[Check]) -> bool:
+    """Installs anew when that mends one of the `checks`; whether it did. Raises AhpError.
+
+    Not while the log is in doubt: installing accepts the log that is there, which only a person may do.
+    """
+    doubted = any(check.name == "log" and check.status == "wrong" and not check.ours for check in checks)
+    if doubted or not any(check.ours for check in checks):
+        return False
+    installing.install(repo, user_policy)
+    return True
+
+
+def _tried(name: str, check: Callable[[], Check]) -> Check:
+    try:
+        return check()
+    except AhpError as error:
+        return Check(name, "wrong", str(error))
+    except OSError as error:
+        return Check(name, "wrong", f"{error.filename or repr(name)}: {error.strerror}")
+
+
+def _policy(repo: Repository, user_policy: str) -> Check:
+    from ahp.policy import layers
+    from ahp.policy.problems import PolicyError
+    from ahp.policy.sources import FileSource
+
+    source = FileSource(repo.root, user_policy)
+    try:
+        policy = layers.load(source)
+    except PolicyError as error:
+        return Check("policy", "wrong", str(error), "correct the file, then: ahp policy lint")
+    if not any(content for _, content in source.contents):
+        return Check("policy", "note", "there is none here, so every commit passes", "ahp init")
+    return Check("policy", "ok", f"{len({rule.key for rule in policy.rules})} rules")
+
+
+def _hooks(repo: Repository) -> Iterator[Check]:
+    try:
+        with probe(repo) as scratch:
+            for hook in installing.HOOKS:
+                yield _tried(hook, lambda hook=hook: _hook(repo, hook, scratch))  # type: ignore[misc]
+    except AhpError as error:
+        yield Check("hooks", "wrong", str(error), "see the checks of the git directory and the disk")
+
+
+def _hook(repo: Repository, hook: str, scratch: Probe) -> Check:
+    asked = installing.asked_folder(repo)
+    trouble = _husky_trouble(repo, asked, hook) if husky.is_active(asked) else _trouble(f"{asked}/{hook}")
+    if trouble:
+        return Check(hook, "wrong", trouble, INSTALL, ours="ends it before" not in trouble)
+    failed = scratch.ask(hook)
+    if failed:
+        return Check(hook, "wrong", failed, INSTALL, ours=True)
+    how = beside.owner(f"{asked}/{hook}")
+    through = "husky" if husky.is_active(asked) else how if how != "ahp" else ""
+    return Check(hook, "ok", "reached" + (f" through {through}" if through else ""))
+
+
+def _trouble(path: str) -> str:
+    """Why git does not come to our shim by the hook `path`, "" when it looks as if it did."""
+    who = beside.owner(path)
+    if not who:
+        return f"{path} is not there"
+    if not os.access(path, os.X_OK):
+        return f"{path} may not be executed, so git skips it"
+    if who == "lefthook":
+        return "lefthook took ahp's place and does not run it"
+    if who == "other":
+        return f"{path} is another program's, and ahp cannot tell that it runs ahp"
+    if who in beside.CHAINING:
+        behind = path + beside.CHAINED
+        if beside.owner(behind) != "ahp" or not os.access(behind, os.X_OK):
+            return f"{who} is in ahp's place and does not run it"
+    return ""
+
+
+def _husky_trouble(repo: Repository, asked: str, hook: str) -> str:
+    if os.path.basename(asked) == "_" and not os.path.isfile(f"{asked}/{hook}"):
+        return f"{asked}/{hook} is not there: husky was not set up in this clone (npm install)"
+    if beside.owner(f"{repo.common_dir}/ahp/husky/{hook}.sh") != "ahp":
+        return "husky took ahp's place and does not run it"
+    return husky.trouble(f"{husky.folder_of(repo.root, asked)}/{hook}")
+
+
+def _interpreter(repo: Repository, user_policy: str) -> Check:
+    """Whether the shims start this ahp, with a bundle of its sources as they are."""
+    known = installing.baked(repo, installing.noted(repo), user_policy)
+    python, path = known["PYTHON"], known["BUNDLE"]
+    folder = installing.hooks_folder(repo)[0]
+    for hook in installing.HOOKS:
+        places = (f"{folder}/{hook}", f"{folder}/{hook}{beside.CHAINED}")
+        text = next((files.read(place) for place in places if beside.owner(place) == "ahp"), None)
+        if text is not None and text != installing.shim(hook, known):
+            return Check("interpreter", "wrong", f"{hook} was made by another ahp or Python than this", INSTALL, True)
+    data = files.read(path)
+    if data is None or not bundle.is_fresh(data):
+        return Check("interpreter", "wrong", f"the bundle {path} is missing or older than ahp", INSTALL, True)
+    started = process.capture([python, "-I", "-S", "-c", ""], timeout=30.0, env=environ.current())
+    if started.code:
+        return Check("interpreter", "wrong", f"{python} does not start", INSTALL, True)
+    return Check("interpreter", "ok", f"{python}, bundle fresh")
+
+
+def _log(repo: Repository) -> Check:
+    journal = Journal(repo.common_dir + "/ahp", installing.noted(repo) or None)
+    if not os.path.exists(journal.log_path):
+        return Check("log", "wrong", f"{journal.log_path} is not there", INSTALL, ours=True)
+    report = verify.verify(journal)
+    if report.problems:
+        more = f", and {len(report.problems) - 1} more" if len(report.problems) > 1 else ""
+        return Check("log", "wrong", report.problems[0] + more, f"ahp log verify; to accept it: {INSTALL}")
+    os.close(os.open(journal.log_path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW))
+    with journal.lock():
+        return Check("log", "ok", f"{report.lines} lines, unbroken")
+
+
+def _writable(repo: Repository) -> Check:
+    folder = repo.common_dir + "/ahp"
+    for path in (repo.git_dir, repo.common_dir, folder, *sorted(_inside(folder))):
+        if not os.path.lexists(path) or os.access(path, os.W_OK):
+            continue
+        owned = os.stat(path).st_uid == os.geteuid()
+        place = folder if path.startswith(folder) else path
+        what = "-R u+rwX" if place == folder else "u+rwx"  # what git made read-only stays so
+        mend = f"chmod {what} {shlex.quote(place)}" if owned else f'sudo chown -R "$(id -un)" {shlex.quote(place)}'
+        if os.statvfs(path).f_flag & os.ST_RDONLY:
+            mend = "mount its file system for writing"
+        return Check("git directory", "wrong", f"{path} cannot be written", mend)
+    return Check("git directory", "ok", f"{repo.common_dir} can be written")
+
+
+def _inside(folder: str) -> Iterator[str]:
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        path = f"{folder}/{name}"
+        if stat.S_ISREG(os.lstat(path).st_mode) or name == "cache":
+            yield path
+
+
+def _disk(repo: Repository) -> Check:
+    """Free space, and whether a file of 64 KiB can be written and the log can grow."""
+    folder = repo.common_dir + "/ahp"
+    free = shutil.disk_usage(repo.common_dir).free
+    more = f"make room on the disk that holds {repo.common_dir}"
+    if free < _LEAST:
+        return Check("disk", "wrong", f"{free >> 10} KiB free", more)
+    log = f"{folder}/signals.jsonl"
+    longest = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if longest != resource.RLIM_INFINITY and os.path.exists(log) and os.path.getsize(log) + _SAMPLE > longest:
+        return Check("disk", "wrong", f"no file may have more than {longest} bytes here", "ulimit -S -f unlimited")
+    if os.access(folder, os.W_OK):
+        sample = f"{folder}/sample.{os.getpid()}.tmp"
+        files.replace(sample, bytes(_SAMPLE))
+        os.unlink(sample)
+    return Check("disk", "ok", f"{free >> 20} MiB free")
+
+
+def _waivers(repo: Repository, user_policy: str) -> Check:
+    from ahp.gate import waivers
+    from ahp.policy import layers
+    from ahp.policy.problems import PolicyError
+    from ahp.policy.rule import rule_digest
+    from ahp.policy.sources import FileSource
+
+    data = files.read(f"{repo.root}/{waivers.PATH}", 1 << 20)
+    if data is None:
+        return Check("waivers", "ok", "none")
+    found = waivers.parse(data)
+    try:
+        policy = layers.load(FileSource(repo.root, user_policy))
+        digests = {rule.key: rule_digest(rule, policy) for rule in policy.rules}
+    except PolicyError:
+        digests = None
+    warnings = found.warnings(waivers.now(), digests)
+    if warnings:
+        more = f", and {len(warnings) - 1} more" if len(warnings) > 1 else ""
+        return Check("waivers", "note", warnings[0] + more, f"edit {waivers.PATH}")
+    return Check("waivers", "ok", f"{len(found.waivers)} in force")

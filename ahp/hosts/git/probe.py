@@ -1,0 +1,110 @@
+"""The probe of `ahp doctor`: is ahp reached by the hooks that git would run, and does it refuse (design §9)?
+
+A copy of the hooks runs in a scratch repository whose only rule, under a name drawn for this run, refuses everything:
+it is reached when that name is in what it says. So nothing is judged, touched or logged here, and there is no mode of
+the hooks that could be switched on from outside. Only scripts of ahp and of tools that are known to call it run; of
+husky's hooks only ahp's line does, for the others are the project's own.
+"""
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ahp.hosts.git import husky
+from ahp.hosts.git.beside import CHAINED, MARK
+from ahp.hosts.git.install import asked_folder
+from ahp.protocol.text import one_line
+from ahp.system import environ, files, process
+from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+
+_POLICY = """\
+version: 1
+rules:
+  {name}: {{at: [pre-commit, commit-msg, pre-merge-commit, pre-push], block: "true", message: probe}}
+  {name}-after: {{at: post-commit, aid: "true", message: probe}}
+"""
+_CONFIG = {".pre-commit-config.yaml": "repos: []\n"}  # what pre-commit and prek want to see; nothing of it runs
+_TIMEOUT = 60.0
+_IDENTITY = {
+    **dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "ahp doctor"),
+    **dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "doctor@localhost"),
+}
+
+
+class Probe:
+    """A scratch repository behind copies of the hooks of `repo`."""
+
+    def __init__(self, repo: Repository, root: str) -> None:
+        self.repo, self.root = repo, root
+        self.env = environ.scrubbed(environ.current())
+        self.name = f"probe-{secrets.token_hex(8)}"
+        self._git("init", "--quiet", "--template=")
+        for path, text in {".ahp/hooks.yaml": _POLICY.format(name=self.name), "message": "probe\n", **_CONFIG}.items():
+            files.make_dirs(os.path.dirname(f"{root}/{path}"))
+            files.replace(f"{root}/{path}", text.encode())
+        tree = self._git("hash-object", "-t", "tree", "-w", "--stdin")
+        self.commit = self._git("commit-tree", tree, "-m", "probe")
+        self._git("update-ref", "HEAD", self.commit)
+
+    def ask(self, hook: str) -> str:
+        """Why the hook that git would run does not refuse in ahp's name, "" when it does. Raises AhpError, OSError."""
+        arguments, stdin = self._given(hook)
+        done = process.capture(
+            [self._copy(hook), *arguments], cwd=self.root, env=self.env, stdin=stdin.encode(), timeout=_TIMEOUT
+        )
+        said = done.err.decode("utf-8", "replace")
+        if self.name in said and (done.code != 0 or hook == "post-commit"):
+            return ""
+        last = (said.strip().splitlines() or ["it says nothing"])[0]
+        return f"it ended with {done.code} without ahp's refusal: {one_line(last, 300)}"
+
+    def _given(self, hook: str) -> tuple[list[str], str]:
+        """The arguments and standard input that git gives to a hook (githooks)."""
+        if hook == "pre-push":
+            ref = "refs/heads/probe"
+            return ["origin", "nowhere"], f"{ref} {self.commit} {ref} {'0' * len(self.commit)}\n"
+        return (["message"] if hook == "commit-msg" else []), ""
+
+    def _copy(self, hook: str) -> str:
+        """The copy of what git would run, and of what that needs to come to ahp's shim."""
+        asked = asked_folder(self.repo)
+        if not husky.is_active(asked):
+            for name in (hook, hook + CHAINED):
+                self._take(f"{asked}/{name}", f".git/hooks/{name}")
+            return f"{self.root}/.git/hooks/{hook}"
+        for name in ("line.sh", f"{hook}.sh"):
+            self._take(f"{self.repo.common_dir}/ahp/husky/{name}", f".git/ahp/husky/{name}")
+        for name in ("h", hook):
+            self._take(f"{asked}/{name}", f".husky/{os.path.basename(asked)}/{name}")
+        ours = f"{self.root}/.husky/{hook}"
+        line = next((line for line in husky.lines_of(f"{husky.folder_of('', asked)}/{hook}") if MARK in line), b"")
+        files.replace(ours, line, 0o755)
+        return ours if os.path.basename(asked) != "_" else f"{self.root}/.husky/_/{hook}"
+
+    def _take(self, path: str, to: str) -> None:
+        if os.path.isfile(path):
+            files.make_dirs(os.path.dirname(f"{self.root}/{to}"))
+            shutil.copy(path, f"{self.root}/{to}")
+
+    def _git(self, *arguments: str) -> str:
+        env = {**self.env, **_IDENTITY}
+        return Repository(self.root, self.root, self.root, env, self.repo.git).line(*arguments)
+
+
+@contextmanager
+def probe(repo: Repository) -> Iterator[Probe]:
+    """A probe, gone afterwards; beside the log where that can be written, for /tmp may forbid to run programs.
+
+    Raises AhpError.
+    """
+    folder = repo.common_dir + "/ahp"
+    beside = folder if os.access(folder, os.W_OK) else None
+    try:
+        with tempfile.TemporaryDirectory(prefix="probe-", dir=beside, ignore_cleanup_errors=True) as root:
+            yield Probe(repo, os.path.realpath(root))
+    except OSError as error:
+        raise AhpError(f"cannot make a scratch repository: {error.strerror}") from None
