@@ -8,6 +8,8 @@ BENCH ?=
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := build/peers
+HUSKY := husky@9
+NPM_BIN := $(PEERS)/npm/node_modules/.bin
 PYTEST := $(BIN)/python -m pytest
 
 # Stamps, not folders: a venv whose installation was cut short is made again.
@@ -53,7 +55,7 @@ bench: $(READY) $(PEERS_READY)
 
 # pytest exits with 5 when it collected nothing. That is right only while no test carries the mark.
 define marked
-	@PATH="$(CURDIR)/$(PEERS)/bin:$$PATH" $(PYTEST) -m $(1); code=$$?; \
+	@PATH="$(CURDIR)/$(PEERS)/bin:$(CURDIR)/$(NPM_BIN):$$PATH" $(PYTEST) -m $(1); code=$$?; \
 	if [ $$code -eq 5 ] && ! grep -rqs --include='*.py' 'mark\.$(1)\b' tests; then \
 		echo "no test is marked '$(1)' yet"; \
 	else exit $$code; fi
@@ -85,4 +87,8 @@ $(PEERS_READY): bench/peers.txt
 	@mkdir -p build && $(PYTHON) -m venv --clear $(PEERS)
 	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement bench/peers.txt || \
 		{ echo "the peers of bench/peers.txt could not be installed (no network?): see pip's message above" >&2; exit 1; }
+	@if command -v npm >/dev/null; then \
+		npm install --prefix $(PEERS)/npm --ignore-scripts --no-audit --no-fund --loglevel=error $(HUSKY) >/dev/null || \
+			{ echo "$(HUSKY) could not be installed (no network?): see npm's message above" >&2; exit 1; }; \
+	fi
 	@touch $@
