@@ -16,6 +16,9 @@ RAW = ("--raw", "--numstat", "-z", "-M", "--no-abbrev", "--no-ext-diff", "--no-t
 _PREFIX = ("--src-prefix=a/", "--dst-prefix=b/")
 _EXACT = ("-U0", "--inter-hunk-context=0", "--submodule=short", _MODULES)
 PATCH = ("-p", *_EXACT, "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", *_PREFIX)
+_LITERAL = "--literal-pathspecs"
+_PATHS_AT_ONCE = 100
+_HEAD = 8000  # bytes in which git looks for a NUL
 _FILE_LIMIT = 64 << 20
 _LINK = 0o120000
 
@@ -54,8 +57,35 @@ class View:
         return None if data is None else len(data)
 
     def diff(self) -> bytes:
-        """The change as a unified diff without context lines. Raises GitError, AhpError."""
+        """The change as a unified diff without context lines. Raises GitError, AhpError.
+
+        A file is text unless there is a NUL among its first bytes: an attribute, a driver or `core.bigFileThreshold`
+        that makes git call it binary hides none of its lines.
+        """
+        parts, hidden = [self._patch()], self._hidden()
+        for start in range(0, len(hidden), _PATHS_AT_ONCE):
+            parts.append(self._patch("--text", paths=hidden[start : start + _PATHS_AT_ONCE]))
+        return b"".join(parts)
+
+    def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
+        """git's diff, of all that changed or of some `paths`."""
         raise NotImplementedError
+
+    def _hidden(self) -> list[str]:
+        """Paths of the change that hold text, though git shows no line of them."""
+        called = [e for e in self.change().entries if e.insertions is None]
+        if not called:
+            return []
+        shown = [e for e, head in zip(called, self._heads(called), strict=True) if b"\0" not in head[:_HEAD]]
+        return [path for e in shown for path in (e.path, e.old_path) if path]
+
+    def _heads(self, entries: list[changes.FileChange]) -> list[bytes]:
+        """The first bytes of each file, of what it was where it is deleted."""
+        from ahp.system import blobs
+
+        oids = [e.new_oid if e.new_mode else e.old_oid for e in entries]
+        found = blobs.heads(self.repo, oids, _HEAD)
+        return [found.get(oid, b"\0") for oid in oids]
 
     def _read_change(self) -> changes.Change:
         raise NotImplementedError
@@ -108,8 +138,8 @@ class IndexView(View):
     def read(self, path: str) -> bytes | None:
         return self._blob(f":{path}")
 
-    def diff(self) -> bytes:
-        return self.repo.run("diff-index", "--cached", *PATCH, self.base(), "--")
+    def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
+        return self.repo.run(_LITERAL, "diff-index", "--cached", *PATCH, *options, self.base(), "--", *paths)
 
 
 class WorkTreeView(View):
@@ -151,7 +181,7 @@ class WorkTreeView(View):
         entry = changes.FileChange(path, "A", 0, mode, "0" * 40, "0" * 40)
         # Past the limit its lines are not counted: a rule about large files is to speak, not the limit.
         data = self.read(path) if (self.size(path) or 0) <= _FILE_LIMIT else None
-        if data is not None and b"\0" not in data[:8000]:
+        if data is not None and b"\0" not in data[:_HEAD]:
             entry.insertions, entry.deletions = data.count(b"\n") + (not data.endswith(b"\n") and bool(data)), 0
         return entry
 
@@ -183,10 +213,23 @@ class WorkTreeView(View):
         return f"{self.repo.root}/{path}"
 
     def diff(self) -> bytes:
-        parts = [self.repo.run("diff", *PATCH, "--no-relative", self._base, "--")]
+        parts = [super().diff()]
         for path in self._untracked():
-            parts.append(self.repo.run("diff", "--no-index", *PATCH, "--", "/dev/null", path, ok=(0, 1)))
+            entry = self._new_file(path)
+            text = ("--text",) if entry is not None and entry.insertions is not None else ()
+            parts.append(self.repo.run("diff", "--no-index", *PATCH, *text, "--", "/dev/null", path, ok=(0, 1)))
         return b"".join(parts)
+
+    def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
+        return self.repo.run(_LITERAL, "diff", *PATCH, *options, "--no-relative", self._base, "--", *paths)
+
+    def _heads(self, entries: list[changes.FileChange]) -> list[bytes]:
+        return [self._head(entry) for entry in entries]
+
+    def _head(self, entry: changes.FileChange) -> bytes:
+        if not entry.new_mode:
+            return super()._heads([entry])[0]
+        return (self.read(entry.path) or b"") if (self.size(entry.path) or 0) <= _FILE_LIMIT else b"\0"
 
 
 class RangeView(View):
@@ -211,8 +254,8 @@ class RangeView(View):
     def read(self, path: str) -> bytes | None:
         return self._blob(f"{self.new}:{path}")
 
-    def diff(self) -> bytes:
-        return self.repo.run("diff-tree", "-r", *PATCH, self.old, self.new, "--")
+    def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
+        return self.repo.run(_LITERAL, "diff-tree", "-r", *PATCH, *options, self.old, self.new, "--", *paths)
 
 
 class CommitView(RangeView):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -197,3 +198,45 @@ def test_the_plain_view_says_nothing_itself(repo: Repo) -> None:
     for ask in (bare.change, bare.base, bare.paths, bare.diff, lambda: bare.read("a")):
         with pytest.raises(NotImplementedError):
             ask()
+
+
+def hide_by_untracked_attributes(repo: Repo) -> None:
+    repo.write(".git/info/attributes", "* -diff\n")
+
+
+def hide_by_committed_attributes(repo: Repo) -> None:
+    repo.write(".gitattributes", "* binary\n")
+
+
+def hide_by_driver(repo: Repo) -> None:
+    repo.write(".git/info/attributes", "* diff=quiet\n")
+    repo.git("config", "diff.quiet.binary", "true")
+
+
+def hide_by_size(repo: Repo) -> None:
+    repo.git("config", "core.bigFileThreshold", "1")
+
+
+@pytest.mark.parametrize(
+    "hide", [hide_by_untracked_attributes, hide_by_committed_attributes, hide_by_driver, hide_by_size]
+)
+def test_nothing_that_git_is_told_hides_a_line_of_text(repo: Repo, hide: Callable[[Repo], None]) -> None:
+    repo.commit("first", **{"gone.txt": "removed\n", "moved.txt": "1\n2\n3\n4\n"})
+    base = repo.head()
+    repo.write("new.txt", "added\n")
+    repo.write(":(top)*", "added as well\n")
+    repo.write("long.txt", "x" * (2 << 20) + "\nlong\n")
+    repo.write("image", b"\0\1\nnot a line\n")
+    repo.git("rm", "-q", "gone.txt")
+    repo.git("mv", "moved.txt", "there.txt")
+    repo.write("there.txt", "1\n2\n3\n4\n5\n")
+    hide(repo)
+    tree = WorkTreeView(at(repo))
+    repo.git("--literal-pathspecs", "add", "new.txt", ":(top)*", "long.txt", "image", "there.txt")
+    index = IndexView(at(repo))
+    staged = index.diff()
+    repo.git("commit", "--quiet", "-m", "second")
+    for diff in (tree.diff(), staged, WorkTreeView(at(repo), base).diff(), CommitView(at(repo), "HEAD").diff()):
+        for line in (b"+added\n", b"+added as well\n", b"+long\n", b"-removed\n", b"+5\n"):
+            assert line in diff
+        assert b"not a line" not in diff
