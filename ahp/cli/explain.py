@@ -67,7 +67,7 @@ def _text(explanation: "Explanation") -> None:
         for line in _lines(reason):
             click.echo(line)
     for path, (why, make) in explanation.missing.items():
-        click.echo(f"\nmissing {path}: {one_line(why)}" + (f"; run: {one_line(make)}" if make else ""))
+        click.echo(f"\nmissing {path}: {one_line(why)}" + (f"; to get it: {one_line(make)}" if make else ""))
     for note in verdict.notes:
         click.echo(f"\n{one_line(note, 500)}")
 

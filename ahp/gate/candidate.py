@@ -88,7 +88,7 @@ class Candidate:
         if self.undecided:
             path = (self.hit.undecided.path or "") if self.hit.undecided else ""
             command = self.facts.missing.get(path, ("", ""))[1]
-            return [f"run: {one_line(command)}"] if command else []
+            return [f"to get it: {one_line(command)}"] if command else []
         return wording.steps(self.rule["resolution"], self.facts.values)
 
     def suggestions(self) -> list[dict[str, object]]:

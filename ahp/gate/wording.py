@@ -45,7 +45,7 @@ def _texts(entries: object) -> list[object]:
 def undecided(reason: str, command: str, path: str) -> str:
     """The sentence of a rule that could not be decided: which fact was missing, and what makes it."""
     text = f"cannot tell: {path} is missing" + (f" ({one_line(reason)})" if reason else "")
-    return text + (f"; run: {one_line(command)}" if command else "")
+    return text + (f"; to get it: {one_line(command)}" if command else "")
 
 
 def steps(templates: object, values: "Mapping[str, object]") -> list[str]:

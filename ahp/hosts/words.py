@@ -42,7 +42,8 @@ def for_person(verdict: Verdict, colour: bool) -> str:
 def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:
     intensity, payload = signal.intensity, signal.payload
     act = _ACTS.get(verdict.trigger, verdict.trigger)
-    head = f"ahp: {act} {_VERBS[intensity]} {rule_of(signal)} ({short_id(signal)})"
+    verb = "split suggested by" if _only_batches(payload) else _VERBS[intensity]
+    head = f"ahp: {act} {verb} {rule_of(signal)} ({short_id(signal)})"
     if colour:
         head = f"\x1b[{_COLOURS[intensity]}m{_SYMBOLS[intensity]}\x1b[0m {head}"
     lines = [head, f"  {one_line(reason_of(payload), 1000)}"]
@@ -73,22 +74,24 @@ def for_agent(verdict: Verdict) -> str:
 
 
 def _note(signal: Signal) -> str:
-    reason = one_line(reason_of(signal.payload), 220)
+    """One signal in the lines that design §9 gives agents; told again, it is one line."""
+    payload, context = signal.payload, signal.context
+    reason = one_line(reason_of(payload).removesuffix(f" ({context.get('standing')})"), 220)
     places = _places(signal)[:3]
-    where = f" at {', '.join(places)}" if places else ""
-    steps = "; ".join([one_line(step, 120) for step in _steps(signal.payload)[:3]])
-    do = f"\nDo: {trim(steps, 220)}" if steps else ""
+    why = reason + (f" at {', '.join(places)}" if places else "")
+    nth, of = context.get("attempt"), context.get("blocks_after")
+    again = isinstance(nth, int) and nth > 1
+    steps = trim("; ".join([one_line(step, 120) for step in _steps(payload)[:3]]), 220)
+    do = f"\nDo: {steps}" if steps and not again else ""
     if signal.intensity == "block":
-        return f"ahp blocked: {rule_of(signal)} ({short_id(signal)})\nWhy: {reason}{where}{do}\nOverride: a person only"
+        return f"ahp blocked: {rule_of(signal)} ({short_id(signal)})\nWhy: {why}{do}\nOverride: a person only"
     if signal.intensity == "control":
-        changed = "; ".join([_changed(m) for m in _modifications(signal.payload)][:3])
-        return (
-            f"ahp changed this: {rule_of(signal)} ({short_id(signal)})\nWhy: {reason}\nChange: {trim(changed, 200)}{do}"
-        )
-    standing = str(signal.context.get("standing") or "")
-    ahead = f", {one_line(standing, 60)}" if standing else ""
-    going = "\nGoing on is allowed." if signal.intensity == "prompt" else ""
-    return f"ahp note ({short_id(signal)}){ahead}: {reason}{where}{do}{going}"
+        changed = trim("; ".join([_changed(m) for m in _modifications(payload)][:3]), 200)
+        verb = "suggests a split" if _only_batches(payload) else "changed this"
+        return f"ahp {verb}: {rule_of(signal)} ({short_id(signal)})\nWhy: {why}\nChange: {changed}{do}"
+    ahead = f", {nth} of {of} before it blocks" if of else ""
+    going = "\nGoing on is allowed." if signal.intensity == "prompt" and not again else ""
+    return f"ahp note ({short_id(signal)}){ahead}: {why}{do}{going}"
 
 
 def _places(signal: Signal) -> list[str]:
@@ -121,6 +124,12 @@ def _steps(payload: dict[str, object]) -> list[str]:
 def _modifications(payload: dict[str, object]) -> list[dict[str, object]]:
     modifications = payload.get("modifications")
     return modifications if isinstance(modifications, list) else []
+
+
+def _only_batches(payload: dict[str, object]) -> bool:
+    """Whether a control leaves the action as it is and only says how to split it."""
+    modifications = _modifications(payload)
+    return bool(modifications) and all("batches" in modification for modification in modifications)
 
 
 def _changed(modification: dict[str, object]) -> str:

@@ -89,7 +89,7 @@ def test_a_step_that_names_a_list_is_one_an_item() -> None:
 
 def test_an_undecided_rule_names_the_fact_and_the_command() -> None:
     assert wording.undecided("no report", "pytest --junitxml", "tests.total") == (
-        "cannot tell: tests.total is missing (no report); run: pytest --junitxml"
+        "cannot tell: tests.total is missing (no report); to get it: pytest --junitxml"
     )
     assert wording.undecided("", "", "tests.total") == "cannot tell: tests.total is missing"
 

@@ -93,11 +93,27 @@ def test_batches_are_counted() -> None:
     assert "0 batches" in words.for_person(verdict(none), False)
 
 
+def warning(nth: int, text: str) -> Signal:
+    payload = signals.prompting(f"big ({text})", "low", ["split"], True)
+    return signal("prompt", payload, standing=text, attempt=nth, blocks_after=2)
+
+
 def test_a_warning_for_an_agent_says_where_it_stands() -> None:
-    one = signal("prompt", signals.prompting("big", "low", ["split"], True), standing="2nd time; the next one blocks")
-    assert words.for_agent(verdict(one)) == (
-        "ahp note (12345678), 2nd time; the next one blocks: big\nDo: split\nGoing on is allowed."
+    assert words.for_agent(verdict(warning(1, "1st time; it blocks after 1 more"))) == (
+        "ahp note (12345678), 1 of 2 before it blocks: big\nDo: split\nGoing on is allowed."
     )
+
+
+def test_the_same_warning_again_is_one_line_for_an_agent() -> None:
+    said = words.for_agent(verdict(warning(2, "2nd time; the next one blocks")))
+    assert said == "ahp note (12345678), 2 of 2 before it blocks: big"
+
+
+def test_a_split_suggestion_does_not_claim_a_change() -> None:
+    batches = {"target": "batch_size", "original": 3, "updated": 2, "reason": "r", "batches": [["a"], ["b"]]}
+    one = verdict(signal("control", signals.controlling([batches], True)))
+    assert "split suggested by" in words.for_person(one, False)
+    assert words.for_agent(one).startswith("ahp suggests a split: ")
 
 
 def test_an_aid_for_an_agent_asks_for_nothing() -> None:
