@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ahp.hosts.git import bypass
 from tests.hosts.git.conftest import Ask
 from tests.hosts.git.gated import Gated
 
@@ -121,3 +122,51 @@ def test_a_rebase_is_logged_quietly(quiet: Gated) -> None:
     said = quiet.say("rebase", "-q", "main")
     assert said == (0, "")
     assert quiet.log("bypass")[-1]["commit"] == quiet.head()
+
+
+SILENT = ("-c", "core.hooksPath=/dev/null")
+
+
+def test_the_hook_after_a_commit_in_this_process(quiet: Gated, ask: Ask) -> None:
+    quiet.write("a.txt")
+    quiet.add()
+    quiet.git(*SILENT, "commit", "-q", "-m", "x")
+    assert ask("post-commit") == (0, NOTICE)
+    assert ask("post-commit") == (0, "")  # noticed once
+    assert len(quiet.log("bypass")) == 1
+    quiet.write("b.txt")
+    quiet.add()
+    assert ask("pre-commit") == (0, "")
+    quiet.write("c.txt")
+    quiet.add()
+    quiet.git(*SILENT, "commit", "-q", "-m", "y")
+    assert "what was judged is not what was committed" in ask("post-commit")[1]
+    assert quiet.log("bypass")[-1]["reason"] == "what was judged is not what was committed"
+
+
+def test_a_push_in_this_process_notices_what_nobody_judged(quiet: Gated, ask: Ask) -> None:
+    quiet.write("a.txt")
+    quiet.add()
+    quiet.git(*SILENT, "commit", "-q", "-m", "x")
+    line = f"refs/heads/main {quiet.head()} refs/heads/main {'0' * 40}\n".encode()
+    code, said = ask("pre-push", "origin", "url", stdin=line)
+    assert (code, "2 of the pushed commits passed no pre-commit hook" in said) == (0, True)
+    assert len(quiet.log("bypass")) == 2
+    assert ask("pre-push", "origin", "url", stdin=line) == (0, "")
+    gone = f"(delete) {'0' * 40} refs/heads/main {quiet.head()}\n".encode()
+    assert ask("pre-push", "origin", "url", stdin=gone) == (0, "")
+
+
+def test_a_rebase_in_this_process_is_not_told(quiet: Gated, ask: Ask) -> None:
+    tree = quiet.git("mktree", stdin=b"")
+    made = quiet.git("commit-tree", tree, "-p", "HEAD", "-m", "x")
+    quiet.git("update-ref", "-m", "rebase (pick): x", "refs/heads/main", made)
+    assert ask("post-commit") == (0, "")
+    assert len(quiet.log("bypass")) == 1
+
+
+def test_the_log_is_read_only_so_far_back(quiet: Gated, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet.commit("x", **{"a.txt": "1\n"})
+    quiet.commit("y", **{"b.txt": "1\n"})
+    monkeypatch.setattr(bypass, "_LINES", 0)
+    assert ask("post-commit") == (0, NOTICE)

@@ -150,3 +150,22 @@ def test_json_of_the_log_line_of_a_message_has_no_raw_control_characters(gated: 
     assert "\u202e" not in said
     (signal,) = gated.log("signal")
     assert "\x1b" not in json.loads(json.dumps(signal))["message"]
+
+
+def test_content_that_pre_commit_left_to_it_is_judged_first(gated: Gated, ask: Ask, tmp_path: Path) -> None:
+    gated.policy(APPEND + "  many: {at: pre-commit, block: files.changed_count > 1, message: many}\n")
+    (tmp_path / "MSG").write_text("subject\n")
+    left = gated.root / ".git" / "ahp-token"
+    left.write_text("1 refs/heads/main pre-commit work -\n")
+    gated.write("a.txt")
+    gated.add()
+    assert ask("commit-msg", str(tmp_path / "MSG"))[0] == 0
+    assert gated.judged() == [("pre-commit", "allow"), ("commit-msg", "allow_with_modification")]
+    assert (tmp_path / "MSG").read_text() == "subject\nReviewed: no\n"
+    gated.write("b.txt")
+    gated.add()
+    left.write_text("1 refs/heads/main pre-commit work -\n")
+    (tmp_path / "MSG").write_text("subject\n")
+    code, said = ask("commit-msg", str(tmp_path / "MSG"))
+    assert (code, "refused by many" in said) == (1, True)
+    assert (tmp_path / "MSG").read_text() == "subject\n"

@@ -182,3 +182,35 @@ def test_unrelated_histories_bring_everything(gated: Gated, remote: Repo) -> Non
     (ref,) = ranges.read_refs(f"refs/heads/island {new} refs/heads/main {old}\n".encode())
     view = ranges.range_of(gated.repository(), ref, "origin")
     assert [e.path for e in view.change().entries] == ["README", "b.txt"]
+
+
+def range_of(gated: Gated, local: str, there: str = ZERO, remote: str = "origin") -> list[str]:
+    """The paths that pushing the commit `local` over `there` brings."""
+    (ref,) = ranges.read_refs(f"refs/heads/x {local} refs/heads/x {there}\n".encode())
+    return [entry.path for entry in ranges.range_of(gated.repository(), ref, remote).change().entries]
+
+
+def test_what_a_ref_brings(gated: Gated, remote: Repo) -> None:
+    first = gated.head()
+    second = gated.commit("second", **{"a.txt": "1\n"})
+    assert range_of(gated, second, first) == ["a.txt"]
+    assert range_of(gated, ZERO, first) == []
+    assert range_of(gated, gated.git("rev-parse", "HEAD^{tree}")) == []
+    assert range_of(gated, second) == ["a.txt"]
+    assert range_of(gated, first) == []
+    assert range_of(gated, second, "1" * 40) == ["a.txt"]  # never fetched
+    assert range_of(gated, second, remote="https://host/x.git") == ["a.txt"]
+    assert range_of(gated, second, remote="elsewhere") == ["README", "a.txt"]
+
+
+def test_the_worst_ref_decides_in_this_process(gated: Gated, remote: Repo, ask: Ask) -> None:
+    new = gated.commit("good", **{"good.txt": "1\n"})
+    line = f"refs/heads/main {new} refs/heads/main {gated.git('rev-parse', 'HEAD^')}\n"
+    assert ask("pre-push", "origin", "url", stdin=line.encode()) == (0, "")
+    delete = f"(delete) {ZERO} refs/heads/gone {new}\n"
+    assert ask("pre-push", "origin", "url", stdin=(delete + line).encode())[0] == 1
+    assert [record["decision"] for record in gated.log() if record["kind"] in ("verdict", "signal")] == [
+        "allow",
+        "deny",
+        "allow",
+    ]
