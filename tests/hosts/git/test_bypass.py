@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from ahp.hosts.git import bypass
+from ahp.journal.append import Journal, JournalUnwritable
 from tests.hosts.git.conftest import Ask
 from tests.hosts.git.gated import Gated
 
 QUIET = "version: 1\nrules:\n  many: {at: [pre-commit, pre-merge-commit], block: files.changed_count > 100}\n"
 NOTICE = "ahp: no pre-commit hook judged this commit; it is logged, and CI judges it again\n"
+SILENT = ("-c", "core.hooksPath=/dev/null")
 UNJUDGED = "no pre-commit hook judged this commit"
 
 
@@ -98,19 +100,17 @@ def test_a_commit_made_by_plumbing_is_noticed_at_the_push(quiet: Gated) -> None:
     assert len(quiet.log("bypass")) == 2
 
 
-def test_a_log_that_cannot_be_written_is_said_and_refuses_nothing(quiet: Gated, ask: Ask) -> None:
-    quiet.commit("x", "--no-verify", **{"a.txt": "1\n"})
-    quiet.git("commit", "-q", "--allow-empty", "--no-verify", "-m", "y")
-    quiet.git("-c", "core.hooksPath=/dev/null", "commit", "-q", "--allow-empty", "-m", "z")
+def test_a_log_that_cannot_be_written_is_said_and_refuses_nothing(
+    quiet: Gated, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise JournalUnwritable("no room for it")
+
     quiet.write("c.txt")
     quiet.add()
-    quiet.git("-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "silent")
-    (quiet.folder / "signals.lock").unlink(missing_ok=True)
-    (quiet.folder / "signals.lock").mkdir()
-    code, said = ask("post-commit")
-    assert code == 0
-    assert "signals" in said
-    assert NOTICE.strip() in said
+    quiet.git(*SILENT, "commit", "-q", "-m", "silent")
+    monkeypatch.setattr(Journal, "append", full)
+    assert ask("post-commit") == (0, f"ahp: no room for it\n{NOTICE}")
 
 
 def test_a_rebase_is_logged_quietly(quiet: Gated) -> None:
@@ -122,9 +122,6 @@ def test_a_rebase_is_logged_quietly(quiet: Gated) -> None:
     said = quiet.say("rebase", "-q", "main")
     assert said == (0, "")
     assert quiet.log("bypass")[-1]["commit"] == quiet.head()
-
-
-SILENT = ("-c", "core.hooksPath=/dev/null")
 
 
 def test_the_hook_after_a_commit_in_this_process(quiet: Gated, ask: Ask) -> None:

@@ -216,3 +216,17 @@ def test_a_cache_that_cannot_be_written_still_judges(gated: Gated, ask: Ask) -> 
 def test_two_limits_are_the_design_s() -> None:
     assert hooks._INPUT_LIMIT == process.OUTPUT_LIMIT == 64 << 20
     assert files.Lock("x").timeout == 0.1
+
+
+@pytest.mark.parametrize(("hook", "command"), [("pre-merge-commit", "git merge"), ("pre-push", "git push")])
+def test_the_way_out_is_the_command_s_own(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, hook: str, command: str
+) -> None:
+    monkeypatch.setattr(failure.os, "isatty", lambda fd: True)
+    failure.refuse(hook, AhpError("x"), Actor("human"))
+    assert f"`{command} --no-verify`" in capfd.readouterr().err
+    for other in (Actor("agent", "claude"), Actor("ci")):
+        failure.refuse(hook, AhpError("x"), other)
+        assert "--no-verify" not in capfd.readouterr().err
+    failure.refuse("post-commit", AhpError("x"), Actor("human"))
+    assert "--no-verify" not in capfd.readouterr().err

@@ -190,3 +190,15 @@ def test_the_later_hooks_belong_to_the_attempt_of_the_first(gated: Gated, ask: A
     assert ask("post-commit")[0] == 0
     assert len({record["attempt"] for record in gated.log("verdict")}) == 1
     assert [hook for hook, _ in gated.judged()] == ["pre-commit", "commit-msg", "post-commit"]
+
+
+def test_a_mark_that_cannot_be_taken_away_is_an_error(gated: Gated) -> None:
+    mark = gated.root / ".git" / "ahp-message"
+    token.allow_deferring(gated.repository(), True)
+    assert mark.exists()
+    token.allow_deferring(gated.repository(), True)
+    token.allow_deferring(gated.repository(), False)
+    assert not mark.exists()
+    mark.mkdir()
+    with pytest.raises(AhpError, match="cannot remove"):
+        token.allow_deferring(gated.repository(), False)

@@ -7,6 +7,8 @@ import os
 import pytest
 
 from ahp.hosts.git import words
+from ahp.protocol.actor import Actor
+from ahp.protocol.verdict import Verdict
 from ahp.system import terminal
 from tests.hosts.git.conftest import Ask
 from tests.hosts.git.gated import Gated
@@ -64,3 +66,12 @@ def test_aids_come_after_the_commit(gated: Gated) -> None:
     (signal,) = gated.log("signal")
     assert said == (0, f"ahp: commit advised by tip ({signal['id'][:8]})\n  well done\n")
     assert (signal["intensity"], signal["decision"], signal["hook"]) == ("aid", "suggest", "post-commit")
+
+
+def test_nothing_to_say_prints_nothing(gated: Gated, capfd: pytest.CaptureFixture[str]) -> None:
+    class Quiet:
+        actor = Actor("human")
+        repo = gated.repository()
+
+    assert words.say(Quiet(), Verdict("allow", "pre-commit", "main", "sha256:p")) == 0
+    assert capfd.readouterr().err == ""
