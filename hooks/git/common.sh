@@ -10,7 +10,7 @@ git=@GIT@
 # The interpreter that ahp was installed with; else the ahp on PATH; else nobody can judge, and the action is refused.
 judge() {
     if [ -x "$python" ] && [ -r "$package" ]; then
-        [ -r "$bundle" ] && exec "$python" -I -S "$bundle" "$hook" "$PPID" "$log" "$user" "$git" "$@"
+        [ -f "$bundle" ] && [ -s "$bundle" ] && exec "$python" -I -S "$bundle" "$hook" "$PPID" "$log" "$user" "$git" "$@"
         exec "$python" -I -S -c "$start" "$hook" "$PPID" "$log" "$user" "$git" "$@"
     elif command -v ahp >/dev/null 2>&1; then
         echo "ahp: the ahp it was installed with is gone; the one on PATH judges (mend: ahp install git)" >&2

@@ -51,6 +51,26 @@ def test_without_its_bundle_a_hook_starts_from_the_sources_and_writes_it(gated: 
     assert gone.exists()
 
 
+@pytest.mark.parametrize("kind", ["empty", "fifo"])
+def test_a_bundle_that_a_crash_left_empty_or_that_is_no_file_stops_nobody(gated: Gated, gone: Path, kind: str) -> None:
+    gone.unlink(missing_ok=True)
+    if kind == "fifo":
+        os.mkfifo(gone)
+    else:
+        gone.write_bytes(b"")
+    gated.write("a.txt")
+    gated.add("a.txt")
+    assert gated.say("commit", "-m", "x").code == 0
+    assert gone.is_file() and gone.stat().st_size > 1000
+
+
+def test_a_token_that_is_no_file_is_not_waited_for(gated: Gated) -> None:
+    os.mkfifo(gated.root / ".git" / "ahp-token")
+    gated.write("a.txt")
+    gated.add("a.txt")
+    assert gated.say("commit", "--no-verify", "-m", "x").code == 0
+
+
 def test_a_stale_bundle_is_not_used_and_written_anew(tmp_path: Path) -> None:
     # A copy of the package, so that a source can change.
     shutil.copytree(PACKAGE, tmp_path / "lib" / "ahp", ignore=shutil.ignore_patterns("__pycache__"))
