@@ -1,0 +1,44 @@
+"""Every recipe of docs/recipes.md is a policy that loads, that lint has nothing against, and that does what it says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ahp.gate import trial
+from ahp.policy import cases, compile, layers, lint
+from ahp.policy.sources import TextSource
+
+HERE = Path(__file__).parent
+PAGE = (HERE.parents[1] / "docs" / "recipes.md").read_text(encoding="utf-8")
+RECIPES = {
+    re.sub(r"[^a-z]+", "-", title.lower()).strip("-"): re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    for title, text in re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)
+}
+OWN = {"secrets": {"own-keys", "key-files", "no-secrets"}}  # the others of the core pack are tested with it
+
+
+def test_there_are_ten() -> None:
+    assert set(RECIPES) == {path.stem for path in HERE.glob("*.yaml")}
+    assert len(RECIPES) == 10 and all(len(blocks) == 1 for blocks in RECIPES.values())
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_recipe_is_valid_and_lint_has_nothing_to_advise(name: str) -> None:
+    policy = layers.load(TextSource(RECIPES[name][0], name))
+    compile.verify(policy)
+    assert [str(problem) for problem in lint.advise(policy)] == []
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_recipe_speaks_where_it_should_and_nowhere_else(name: str) -> None:
+    policy = layers.load(TextSource(RECIPES[name][0], name))
+    report = trial.run(policy, cases.read((HERE / f"{name}.yaml").read_bytes(), f"{name}.yaml", policy))
+    assert [f"{o.case.place} {o.case.keys.name}: {fault}" for o in report.failed for fault in o.faults] == []
+    assert all(one.times for one in report.refinements)
+    for rule in report.rules:
+        if rule.rule in OWN.get(name, {rule.rule}) and rule.trigger != "pre-merge-commit":
+            assert rule.spoke or (rule.rule == "no-secrets" and rule.trigger == "pre-tool-use"), rule
+            assert rule.spoke < rule.asked, f"{rule} is never asked in vain"
