@@ -6,6 +6,7 @@ import os
 import pty
 import shutil
 import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -230,3 +231,46 @@ def test_the_way_out_is_the_command_s_own(
         assert "--no-verify" not in capfd.readouterr().err
     failure.refuse("post-commit", AhpError("x"), Actor("human"))
     assert "--no-verify" not in capfd.readouterr().err
+
+
+@pytest.fixture
+def read_only(gated: Gated) -> Iterator[Callable[[Path], None]]:
+    """Denies writing in a folder, to root too where the file system can."""
+    denied: list[Path] = []
+
+    def deny(folder: Path) -> None:
+        if os.getuid():
+            folder.chmod(0o500)
+        elif not shutil.which("chattr") or subprocess.run(["chattr", "+i", folder], check=False).returncode:
+            pytest.skip("root cannot be denied here")
+        denied.append(folder)
+
+    yield deny
+    for folder in denied:
+        if os.getuid():
+            folder.chmod(0o700)
+        else:
+            subprocess.run(["chattr", "-i", folder], check=True)
+
+
+def test_a_read_only_log_folder_warns_people_and_still_blocks(gated: Gated, read_only: Callable[[Path], None]) -> None:
+    gated.policy(QUIET.replace("block", "prompt").replace("> 100", "> 0"))
+    gated.write("a.txt")
+    gated.add()
+    (gated.folder / "signals.jsonl").chmod(0o400)
+    read_only(gated.folder)
+    said = gated.say("commit", "-q", "-m", "x")
+    assert said.code == 0
+    assert "warned by many" in said.text
+    if os.getuid():
+        assert "unrecorded" in said.text
+
+
+def test_a_read_only_git_directory_is_refused_by_git_or_by_us(gated: Gated, read_only: Callable[[Path], None]) -> None:
+    gated.policy(QUIET.replace("> 100", "> 0"))
+    gated.write("a.txt")
+    gated.add()
+    head = gated.head()
+    read_only(gated.root / ".git")
+    assert gated.say("commit", "-q", "-m", "x").code != 0
+    assert gated.head() == head
