@@ -75,16 +75,22 @@ def current(event: "Event") -> "tuple[Tickets, Ticket]":
 
 def _found(event: "Event") -> "tuple[Tickets, str]":
     from ahp.tickets.current import candidates
-    from ahp.tickets.find import Tickets
+    from ahp.tickets.errors import TicketError
+    from ahp.tickets.projects import of_issue
 
     repository = event.repo
     branches = [] if repository is None else _branches(event, repository)
     ids = [found for branch in branches or [""] for found in candidates(event.issue, branch, event.env)]
-    if ids:
-        view = _view(event, repository)
-        tickets = Tickets(view) if view is not None else None
+    view = _view(event, repository) if ids else None
+    if view is not None:
         for found in dict.fromkeys(ids):
-            if tickets is not None and (event.issue or tickets.has(found)):
+            try:
+                tickets = of_issue(view, found, event.project)
+            except TicketError as error:
+                if event.issue:
+                    raise
+                raise Absent(str(error), "name a branch after one issue") from None
+            if event.issue or tickets.has(found):
                 return tickets, found
     reason = f"no ticket for {' or '.join(dict.fromkeys(ids))}" if ids else "no issue is current"
     raise Absent(reason, "work on a branch named after the issue, FEAT-0001-…, or name it with --issue")

@@ -12,6 +12,7 @@ from ahp.system import clock, environ, files, git
 from ahp.system.errors import AhpError
 from ahp.system.git import NotARepository, Repository
 from ahp.system.view import CommitView, IndexView, RangeView, View, WorkTreeView
+from ahp.tickets import carry, projects
 
 BUDGET = 600.0
 _FACTS_LIMIT = 16 << 20
@@ -44,6 +45,7 @@ def event_of(trigger: str, *, issue: str | None = None, facts_file: str | None =
         issue=issue,
         given=_given(facts_file) if facts_file else None,
         user_policy=user_policy(),
+        project=projects.around(os.getcwd(), root) if repo else "",
     )
     if repo is not None:
         _place(event, repo, branch)
@@ -107,7 +109,10 @@ def _view(trigger: str, repo: Repository) -> View | None:
             repo, merge_base(repo) or repo.empty_tree(), "HEAD" if repo.commit_id("HEAD") else repo.empty_tree()
         )
     if family.startswith("issue-") or trigger == "task-complete":
-        return WorkTreeView(repo, merge_base(repo)) if repo.root else None
+        if not repo.root:
+            return None
+        carry.heal(repo.root, repo.git_dir)  # tickets are read next, and a killed process may have left one twice
+        return WorkTreeView(repo, merge_base(repo))
     return None
 
 

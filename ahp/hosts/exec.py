@@ -17,7 +17,7 @@ from ahp.system.git import Repository
 from ahp.system.view import RangeView
 from ahp.tickets import ids, life
 from ahp.tickets.current import named
-from ahp.tickets.find import Tickets
+from ahp.tickets.projects import of_issue
 
 
 class Gate(NamedTuple):
@@ -83,7 +83,7 @@ def _gates(move: monoco.Move, root: str) -> list[Gate]:
         if move.command == "update":
             if event.view is None:
                 raise AhpError("issues live in a git repository; there is none here")
-            steps = life.gates(Tickets(event.view).get(issue).phase, move.goal)
+            steps = life.gates(of_issue(event.view, issue, event.project).get(issue).phase, move.goal)
     return [Gate(step, issue, folder, move.json) for step in steps]
 
 

@@ -10,9 +10,10 @@ from ahp.protocol.verdict import Verdict
 from ahp.system.errors import AhpError
 from ahp.system.git import NotARepository, Repository
 from ahp.system.view import View
-from ahp.tickets import ids, life
+from ahp.tickets import carry, ids, life
 from ahp.tickets.current import named
 from ahp.tickets.find import Tickets
+from ahp.tickets.projects import of_issue
 from ahp.tickets.template import slug
 from ahp.tickets.ticket import Ticket
 
@@ -63,11 +64,11 @@ def move(step: str, issue: str, solution: str = "") -> Moved:
     issue_id = named(issue)
     event = event_of(f"pre-issue-{step}", issue=issue_id)
     repo, view = _project(event)
-    check(step, repo, view, issue_id, solution)  # what cannot be done is not worth asking about
+    check(step, repo, view, issue_id, solution, event.project)  # what cannot be done is not worth asking about
     moved = Moved(issue_id, step, decide(event))
     if moved.denied:
         return moved
-    done = carry_out(step, repo, view, issue_id, solution)
+    done = carry_out(step, repo, view, issue_id, solution, event.project)
     moved.plan, moved.branch = done.plan, done.branch
     _follow(moved)
     return moved
@@ -81,9 +82,12 @@ class Done:
     branch: str = ""
 
 
-def check(step: str, repo: Repository, view: View, issue_id: str, solution: str = "") -> life.Plan:
-    """What a step would change now, without asking the gate. Raises AhpError when it cannot be taken."""
-    tickets = Tickets(view)
+def check(step: str, repo: Repository, view: View, issue_id: str, solution: str = "", project: str = "") -> life.Plan:
+    """What a step would change now, without asking the gate; `project` is where the issue is looked for first.
+
+    Raises AhpError when it cannot be taken.
+    """
+    tickets = of_issue(view, issue_id, project)
     ticket = tickets.get(issue_id)
     if step == "start":
         return life.start(ticket, tickets.folder)
@@ -95,15 +99,15 @@ def check(step: str, repo: Repository, view: View, issue_id: str, solution: str 
     return plan
 
 
-def carry_out(step: str, repo: Repository, view: View, issue_id: str, solution: str = "") -> Done:
+def carry_out(step: str, repo: Repository, view: View, issue_id: str, solution: str = "", project: str = "") -> Done:
     """Takes the step itself, for whoever has asked the gate: the branch and the ticket, both or neither.
 
     Raises AhpError, and then nothing has changed.
     """
     if step == "start":
-        return _start(repo, Tickets(view), issue_id)
-    plan = check(step, repo, view, issue_id, solution)
-    life.apply(plan, repo.root)
+        return _start(repo, of_issue(view, issue_id, project), issue_id)
+    plan = check(step, repo, view, issue_id, solution, project)
+    carry.apply(plan, repo.root, repo.git_dir)
     return Done(plan)
 
 
@@ -136,7 +140,7 @@ def _start(repo: Repository, tickets: Tickets, issue_id: str) -> Done:
     try:
         there = Tickets(tickets.view, tickets.project)  # on its own branch the ticket may say something else
         plan = life.start(there.get(issue_id), there.folder)
-        life.apply(plan, repo.root)
+        carry.apply(plan, repo.root, repo.git_dir)
     except BaseException:
         for command in undo:
             repo.run(*command, timeout=_SWITCH)

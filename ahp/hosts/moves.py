@@ -8,6 +8,7 @@ from ahp.system.view import RangeView
 from ahp.tickets import life
 from ahp.tickets.errors import TicketError
 from ahp.tickets.find import Tickets
+from ahp.tickets.projects import folders
 
 
 def gates_of(event: Event) -> list[Event]:
@@ -18,12 +19,14 @@ def gates_of(event: Event) -> list[Event]:
     """
     view = event.view
     assert isinstance(view, RangeView)
-    now, before = Tickets(view), Tickets(RangeView(view.repo, view.old, view.old))
+    old = RangeView(view.repo, view.old, view.old)
     touched = [path for entry in view.change().entries for path in (entry.path, entry.old_path) if path]
     events: list[Event] = []
-    for issue in now.named_by(touched):
-        steps = life.gates(_phase(before, issue), now.get(issue).phase)
-        events += [_event(event, step, issue) for step in steps]
+    for project in folders(view.paths()):
+        now, before = Tickets(view, project), Tickets(old, project)
+        for issue in now.named_by(touched):
+            steps = life.gates(_phase(before, issue), now.get(issue).phase)
+            events += [_event(event, step, issue, project) for step in steps]
     return events
 
 
@@ -35,7 +38,7 @@ def _phase(tickets: Tickets, issue: str) -> str:
         return ""
 
 
-def _event(event: Event, step: str, issue: str) -> Event:
+def _event(event: Event, step: str, issue: str, project: str) -> Event:
     return Event(
         f"pre-issue-{step}",
         event.host,
@@ -54,4 +57,5 @@ def _event(event: Event, step: str, issue: str) -> Event:
         genesis=event.genesis,
         user_policy=event.user_policy,
         attempt=event.attempt,
+        project=project,
     )

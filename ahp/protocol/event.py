@@ -25,7 +25,8 @@ class Event:
     `given` are facts that replace what would be gathered (dry only). `view` and `repo` are of `ahp.system`; None
     outside a repository. `genesis` is the id of the log that the asking hook was installed with, `user_policy` the
     path of the user's layer, "" for none (CI). `draft` is the commit message as it stands, with its comments; `tool`
-    the canonical call of an agent. `attempt` names the command that several events belong to, such as one `git commit`.
+    the canonical call of an agent. `project` is the folder, relative to `root`, whose tickets count, where that is not
+    the root itself. `attempt` names the command that several events belong to, such as one `git commit`.
     """
 
     __slots__ = (
@@ -40,6 +41,7 @@ class Event:
         "issue",
         "journal",
         "mode",
+        "project",
         "push",
         "remote",
         "repo",
@@ -76,6 +78,7 @@ class Event:
         genesis: str | None = None,
         user_policy: str = "",
         attempt: str = "",
+        project: str = "",
     ) -> None:
         self.trigger, self.host, self.actor, self.mode = trigger, host, actor, mode
         self.root, self.journal, self.env, self.deadline = root, journal, env, deadline
@@ -83,3 +86,4 @@ class Event:
         self.issue, self.session, self.draft = issue, session, draft
         self.push, self.remote, self.tool, self.given = push, remote, tool, given
         self.genesis, self.user_policy, self.attempt = genesis, user_policy, attempt
+        self.project = project

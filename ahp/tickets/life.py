@@ -1,11 +1,8 @@
-"""The life of an issue: draft, doing, review, done; each step a plan of changes, then one atomic application."""
+"""The life of an issue: draft, doing, review, done; each step a plan of changes."""
 
-import os
 from dataclasses import dataclass
 
 from ahp.protocol.text import one_line
-from ahp.system import files
-from ahp.system.errors import AhpError
 from ahp.tickets.edit import Value, edit_keys
 from ahp.tickets.errors import TicketError
 from ahp.tickets.ticket import STAGES, Ticket
@@ -85,41 +82,6 @@ def place(path: str, folder: str, status: str) -> str:
                 folders[index] = status
             break
     return folder + "/".join([*folders, name])
-
-
-def apply(plan: Plan, root: str) -> None:
-    """Carries out a plan in the work tree at `root`.
-
-    The file is moved first and then replaced, each atomically; should the second fail, the first is undone. A process
-    killed between the two leaves the ticket's bytes as they were. Raises AhpError, and then nothing has changed: also
-    when the file is not what the plan was made from, or another lies in its new place.
-    """
-    old, new = f"{root}/{plan.path}", f"{root}/{plan.new_path}"
-    if os.path.islink(old):
-        raise AhpError(f"{plan.path} is a symbolic link; put the ticket itself there")
-    if files.read(old) != plan.before:
-        raise AhpError(f"{plan.path} was changed meanwhile; run the command again")
-    mode = os.stat(old).st_mode & 0o777
-    if new != old:
-        _move(old, new, plan.new_path)
-    try:
-        if plan.after != plan.before:
-            files.replace(new, plan.after, mode)
-    except BaseException:
-        if new != old:
-            os.rename(new, old)
-        raise
-
-
-def _move(old: str, new: str, shown: str) -> None:
-    """Moves a ticket into a folder that may have to be made; never over another file."""
-    try:
-        os.makedirs(os.path.dirname(new), exist_ok=True)
-        if os.path.lexists(new):
-            raise AhpError(f"{shown} exists already; keep one of the two tickets")
-        os.rename(old, new)
-    except OSError as error:
-        raise AhpError(f"cannot move the ticket to {shown}: {error.strerror}") from None
 
 
 def gates(old: str, new: str) -> list[str]:

@@ -5,7 +5,7 @@ import os
 from ahp.system import clock, environ, git
 from ahp.system.errors import AhpError
 from ahp.system.view import WorkTreeView
-from ahp.tickets import dependencies, template
+from ahp.tickets import carry, dependencies, projects, template
 from ahp.tickets.current import named
 from ahp.tickets.errors import TicketError
 from ahp.tickets.find import Tickets
@@ -20,7 +20,8 @@ class Project:
         if not repo.root:
             raise AhpError("a bare repository has no work tree to keep tickets in")
         self.root = repo.root
-        self.tickets = Tickets(WorkTreeView(repo))
+        carry.heal(repo.root, repo.git_dir)
+        self.tickets = Tickets(WorkTreeView(repo), projects.around(folder, repo.root))
 
     def create(self, kind: str, title: str, needs: tuple[str, ...] = (), criticality: str = "") -> str:
         """Writes the next ticket of a kind and gives its path. Raises TicketError, AhpError; never over a file."""

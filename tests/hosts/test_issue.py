@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from ahp.hosts import issue as host
 from ahp.hosts.issue import Moved, move
+from ahp.system.digest import tagged
 from ahp.system.errors import AhpError
-from ahp.tickets import life
+from ahp.tickets import carry, life
 from ahp.tickets.errors import TicketError
 from tests.conftest import Repo
 from tests.tickets.memory import draft, place
@@ -126,10 +128,10 @@ def test_a_start_that_fails_goes_back(known: bool, detached: bool, lab: Repo, mo
     if detached:
         lab.git("checkout", "-q", "--detach")
 
-    def fail(plan: life.Plan, root: str) -> None:
+    def fail(plan: life.Plan, root: str, git_dir: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(life, "apply", fail)
+    monkeypatch.setattr(carry, "apply", fail)
     with pytest.raises(KeyboardInterrupt):
         move("start", "FEAT-0001")
     assert lab.git("rev-parse", "--abbrev-ref", "HEAD") == ("HEAD" if detached else "main")
@@ -143,7 +145,7 @@ def test_a_start_before_the_first_commit_makes_the_branch_and_goes_back(
     repo.write(PATH, draft("FEAT-0001"))
     monkeypatch.chdir(repo.root)
     with monkeypatch.context() as patch:
-        patch.setattr(life, "apply", lambda plan, root: (_ for _ in ()).throw(AhpError("disk full")))
+        patch.setattr(carry, "apply", lambda *a: (_ for _ in ()).throw(AhpError("disk full")))
         with pytest.raises(AhpError, match="disk full"):
             move("start", "FEAT-0001")
     assert repo.git("symbolic-ref", "--short", "HEAD") == "main"
@@ -229,3 +231,29 @@ def test_issues_live_in_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     with pytest.raises(AhpError, match="issues live in a git repository"):
         move("start", "FEAT-0001")
+
+
+def test_a_project_in_a_folder_has_issues_of_its_own(lab: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab.commit("shop", **{"shop/.monoco/project.yaml": "", f"shop/{PATH}": draft("FEAT-0001").replace("[ ]", "[x]")})
+    monkeypatch.chdir(lab.root / "shop")
+    moved = move("start", "FEAT-0001")
+    assert moved.plan is not None
+    assert (moved.plan.path, stage(lab)) == (f"shop/{PATH}", "stage: draft")
+    assert move("submit", "FEAT-0001").before.decision == "allow"
+    monkeypatch.chdir(lab.root)
+    lab.git("rm", "-qf", PATH)
+    assert not move("submit", "FEAT-0001").denied  # from anywhere, when only one project has it
+
+
+def test_what_a_killed_close_left_is_healed_by_the_next_command(lab: Repo) -> None:
+    move("start", "FEAT-0001")
+    tick(lab)
+    move("submit", "FEAT-0001")
+    before = (lab.root / PATH).read_bytes()
+    after = before.replace(b"stage: review", b"stage: done").replace(b"status: open", b"status: closed")
+    record = {"old": PATH, "new": place("FEAT-0001", "closed"), "before": tagged(before), "after": tagged(after)}
+    lab.write(place("FEAT-0001", "closed"), after)
+    lab.write(".git/ahp-step", json.dumps(record))
+    with pytest.raises(TicketError, match="it is done"):
+        move("close", "FEAT-0001")
+    assert not (lab.root / PATH).exists()

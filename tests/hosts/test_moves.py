@@ -103,3 +103,9 @@ def test_a_push_that_moves_an_issue_past_its_gate_is_refused(
     assert b"boxes are open" in refused.stderr
     repo.commit("mended", **{PATH: at("review").replace("[ ]", "[x]")})
     assert repo.run("git", "push", "-q", "origin", "main").returncode == 0
+
+
+def test_a_project_in_a_folder_has_gates_of_its_own(repo: Repo) -> None:
+    first = repo.commit("first", **{PATH: at("doing"), "shop/.monoco/project.yaml": "", f"shop/{PATH}": at("draft")})
+    repo.commit("on", **{f"shop/{PATH}": at("doing")})
+    assert gates(repo, first) == [("start", "FEAT-0001")]

@@ -1,11 +1,7 @@
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
-from ahp.system.errors import AhpError
 from ahp.tickets import life
 from ahp.tickets.errors import TicketError
 from ahp.tickets.ticket import Ticket, read
@@ -90,98 +86,6 @@ def test_an_issue_may_be_given_up_before_review() -> None:
         life.close(ticket("done"), FOLDER, "wontfix")
     with pytest.raises(TicketError, match="a solution is one of"):
         life.close(ticket("review"), FOLDER, "later")
-
-
-@pytest.fixture
-def closing(tmp_path: Path) -> life.Plan:
-    """A plan that moves, and its ticket on the disk."""
-    plan = life.close(ticket("review"), FOLDER)
-    (tmp_path / plan.path).parent.mkdir(parents=True)
-    (tmp_path / plan.path).write_bytes(plan.before)
-    return plan
-
-
-def files_of(root: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
-
-
-def test_a_plan_is_carried_out_whole_and_keeps_the_mode(closing: life.Plan, tmp_path: Path) -> None:
-    (tmp_path / closing.path).chmod(0o755)
-    life.apply(closing, str(tmp_path))
-    assert files_of(tmp_path) == {closing.new_path: closing.after}
-    assert (tmp_path / closing.new_path).stat().st_mode & 0o777 == 0o755
-
-
-def test_a_ticket_that_stays_is_replaced_in_place(tmp_path: Path) -> None:
-    plan = life.start(ticket(), FOLDER)
-    (tmp_path / plan.path).parent.mkdir(parents=True)
-    (tmp_path / plan.path).write_bytes(plan.before)
-    life.apply(plan, str(tmp_path))
-    assert files_of(tmp_path) == {plan.path: plan.after}
-    again = life.Plan(plan.issue, plan.path, plan.path, plan.after, plan.after)
-    life.apply(again, str(tmp_path))
-    assert files_of(tmp_path) == {plan.path: plan.after}
-
-
-@pytest.mark.parametrize(
-    ("failing", "stays"),
-    [
-        ("ahp.system.files.replace", True),
-        ("ahp.system.files.replace", False),
-        ("posix.rename", True),
-        ("posix.rename", False),
-        ("os.rename", False),
-    ],
-)
-@pytest.mark.parametrize("error", [OSError(28, "No space left"), KeyboardInterrupt()])
-def test_a_failure_anywhere_leaves_the_ticket_as_it_was(
-    failing: str, stays: bool, error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan = life.start(ticket(), FOLDER) if stays else life.close(ticket("review"), FOLDER)
-    (tmp_path / plan.path).parent.mkdir(parents=True)
-    (tmp_path / plan.path).write_bytes(plan.before)
-    real = os.rename
-
-    def fail_once(*arguments: object) -> None:
-        monkeypatch.setattr(failing, real)
-        raise error
-
-    monkeypatch.setattr(failing, fail_once)
-    with pytest.raises((AhpError, OSError, KeyboardInterrupt)):
-        life.apply(plan, str(tmp_path))
-    assert {path: data for path, data in files_of(tmp_path).items() if path.endswith(".md")} == {plan.path: plan.before}
-
-
-def test_a_ticket_changed_meanwhile_is_left_alone(closing: life.Plan, tmp_path: Path) -> None:
-    (tmp_path / closing.path).write_bytes(closing.before + b"more\n")
-    with pytest.raises(AhpError, match="was changed meanwhile"):
-        life.apply(closing, str(tmp_path))
-    (tmp_path / closing.path).unlink()
-    with pytest.raises(AhpError, match="was changed meanwhile"):
-        life.apply(closing, str(tmp_path))
-
-
-def test_another_file_in_the_new_place_is_never_replaced(closing: life.Plan, tmp_path: Path) -> None:
-    (tmp_path / closing.new_path).parent.mkdir()
-    (tmp_path / closing.new_path).write_text("other")
-    before = files_of(tmp_path)
-    with pytest.raises(AhpError, match="exists already"):
-        life.apply(closing, str(tmp_path))
-    assert files_of(tmp_path) == before
-
-
-def test_a_folder_that_cannot_be_made_is_a_clear_error(closing: life.Plan, tmp_path: Path) -> None:
-    (tmp_path / "Issues/Features/closed").write_text("a file")
-    with pytest.raises(AhpError, match="cannot move the ticket to"):
-        life.apply(closing, str(tmp_path))
-
-
-def test_a_symbolic_link_is_not_replaced_by_a_file(closing: life.Plan, tmp_path: Path) -> None:
-    path = tmp_path / closing.path
-    path.rename(tmp_path / "elsewhere.md")
-    path.symlink_to(tmp_path / "elsewhere.md")
-    with pytest.raises(AhpError, match="is a symbolic link"):
-        life.apply(closing, str(tmp_path))
 
 
 @pytest.mark.parametrize(
