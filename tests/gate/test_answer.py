@@ -14,6 +14,7 @@ from ahp.gate import match
 from ahp.gate.decide import decide, program_of
 from ahp.journal.append import Journal, JournalUnwritable
 from ahp.policy import trust
+from ahp.protocol import records
 from ahp.protocol.actor import Actor
 from ahp.protocol.signals import reason_of
 from ahp.protocol.verdict import Verdict
@@ -448,3 +449,42 @@ def test_dry_runs_leave_no_trace(desk: Desk) -> None:
     desk.policy("rules:\n  r: {at: pre-commit, block: files.changed_count > 0}\n")
     assert desk.judge(mode="dry", files=files(1)).decision == "deny"
     assert [path.name for path in desk.journal.iterdir() if path.name not in ("cache", "state.db")] == []
+
+
+def test_a_person_s_override_lets_it_pass_once_for_this_evidence(desk: Desk) -> None:
+    desk.policy("rules:\n  r: {at: pre-commit, block: files.changed_count > 0, message: no}\n")
+    assert desk.judge(files=files(1)).decision == "deny"
+    (signal,) = desk.log("signal")
+    answer = records.response(signal, signal["timestamp"], "proceed_with_risk", "human:ann", details={"reason": "late"})
+    Journal(str(desk.journal)).append([answer])
+    verdict = desk.judge(files=files(1))
+    assert verdict.decision == "allow"
+    assert dropped(verdict) == {"r": "overridden by human:ann: late"}
+    assert verdict.trailers == ["Ahp-Override: r late"]
+    assert desk.log("signal")[-1]["overrides"] == signal["id"]
+    assert desk.judge(files=files(1)).decision == "deny"
+
+
+def test_a_locked_rule_is_not_waived(desk: Desk) -> None:
+    desk.policy("rules:\n  r: {at: pre-commit, block: files.changed_count > 0, locked: true}\n")
+    until = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=30)
+    (desk.root / ".ahp" / "waivers.yaml").write_text(
+        f"- {{rule: r, subject: main, reason: moving house, approver: ann, expires: {until}}}\n"
+    )
+    assert desk.judge(files=files(1)).decision == "deny"
+
+
+def test_a_fact_that_only_the_message_names_is_gathered_for_it(desk: Desk) -> None:
+    text = "'{branch.name} by {actor.kind}'"
+    desk.policy(f"rules:\n  r: {{at: pre-commit, block: files.changed_count > 0, message: {text}}}\n")
+    (signal,) = desk.judge(files=files(1), branch={"name": "topic"}).signals
+    assert reason_of(signal.payload) == "'topic' by 'human'"
+
+
+def test_a_push_that_repeats_what_its_commits_were_told_does_not_count(desk: Desk) -> None:
+    where = "at: [pre-commit, pre-push]"
+    desk.policy(f"rules:\n  r: {{{where}, each: p in files.changed, prompt: len(p) > 0, finding: {{file: p}}}}\n")
+    desk.judge(files=files(2))
+    desk.judge("pre-push", files=files(2))
+    desk.judge("pre-push", files=files(3))
+    assert [record.get("counted", True) for record in desk.log("signal")] == [True, False, True]
