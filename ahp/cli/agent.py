@@ -11,7 +11,13 @@ from ahp.protocol.text import one_line
 from ahp.system import jsontext
 
 if TYPE_CHECKING:
-    from ahp.runner.events import Event
+    from collections.abc import Iterable
+
+    from ahp.runner.agent import Agent, AgentTurn
+    from ahp.runner.config import AgentConfig
+    from ahp.runner.events import Event, EventLog
+    from ahp.runner.model import Model
+    from ahp.runner.tool import Tool
 
 _FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 _RUN = click.argument("run_id", metavar="[RUN]", default="")
@@ -33,12 +39,9 @@ def command() -> None:
 def run(task: str | None, script: str, issue: str | None, plan: bool | None, live: bool, form: str) -> int:
     """Carry out TASK (or the task in the script). Exit code 0: done; 1: not done; 2: the gate could not judge."""
     from ahp.runner import runs
-    from ahp.runner.agent import Agent
     from ahp.runner.config import load_config
     from ahp.runner.events import EventLog
-    from ahp.runner.gate_adapter import RepositoryGate
     from ahp.runner.scripted import load_script
-    from ahp.runner.ticket_moves import ticket_moves
 
     root = runs.project_root(os.getcwd())
     given = load_script(script)
@@ -50,14 +53,69 @@ def run(task: str | None, script: str, issue: str | None, plan: bool | None, liv
         config = config.model_copy(update={"enable_planning": plan})
     run_id = runs.new_id()
     events = EventLog(runs.events_path(root, run_id), (_tell,) if live else ())
-    gate = RepositoryGate(root, session=run_id)
-    move = ticket_moves(root, issue) if issue else None
     try:
-        model, tools = given.model(), given.toolbox()
-        agent = Agent(model, tools, gate=gate, config=config, root=root, issue=issue, move=move, events=events)
+        runs.keep_script(root, run_id, script)
+        agent = _agent(root, run_id, config, issue, events, given.model(), given.toolbox())
         turn = agent.run(task)
     finally:
         events.close()
+    return _ended(turn, run_id, form)
+
+
+@command.command()
+@_RUN
+@click.option("--script", metavar="FILE", help="Another script, from its first answer; default: go on with the run's.")
+@click.option("--live", is_flag=True, help="Tell what happens while it happens, on standard error.")
+@_FORMAT
+def resume(run_id: str, script: str | None, live: bool, form: str) -> int:
+    """Go on with RUN, which was killed or blocked; without one, with the last run. Exit codes as of run.
+
+    What is finished stays finished, what is used up stays used up (raise it in .ahp/agent.yaml), and every call is
+    judged anew.
+    """
+    from ahp.runner import runs
+    from ahp.runner.config import load_config
+    from ahp.runner.events import EventLog
+    from ahp.runner.past import Past
+    from ahp.runner.scripted import load_script
+
+    root = runs.project_root(os.getcwd())
+    run_id = runs.find(root, run_id)
+    given = load_script(script or runs.script_path(root, run_id))
+    config = load_config(root)
+    events = EventLog(runs.events_path(root, run_id), (_tell,) if live else (), resumes=True)
+    try:
+        past = Past(events.seen)
+        config = config.model_copy(update={"enable_planning": past.planning})
+        model = given.model(0 if script else past.consumed)
+        tools = given.toolbox(None if script else past.ran)
+        turn = _agent(root, run_id, config, past.issue, events, model, tools).resume()
+    finally:
+        events.close()
+    return _ended(turn, run_id, form)
+
+
+def _agent(
+    root: str,
+    run_id: str,
+    config: "AgentConfig",
+    issue: str | None,
+    events: "EventLog",
+    model: "Model",
+    tools: "Iterable[Tool]",
+) -> "Agent":
+    """The agent of one run; its gate knows it as one session, however often it is resumed."""
+    from ahp.runner.agent import Agent
+    from ahp.runner.gate_adapter import RepositoryGate
+    from ahp.runner.ticket_moves import ticket_moves
+
+    gate = RepositoryGate(root, session=run_id)
+    move = ticket_moves(root, issue) if issue else None
+    return Agent(model, tools, gate=gate, config=config, root=root, issue=issue, move=move, events=events)
+
+
+def _ended(turn: "AgentTurn", run_id: str, form: str) -> int:
+    """Prints how a run ended; its exit code."""
     if form == "json":
         figures = {"requests": turn.requests, "tokens": turn.tokens, "usd": turn.usd}
         shown = {"run": run_id, "answer": turn.answer, "stop_reason": turn.stop_reason, "notes": turn.notes, **figures}
@@ -140,5 +198,6 @@ def _print(answer: str, stop_reason: str, notes: list[str], run_id: str) -> None
     else:
         click.echo(f"ahp: not done ({stop_reason}): {live.text(answer)}", err=True)
         click.echo(f"  what happened: ahp agent show {run_id}", err=True)
+        click.echo(f"  go on:         ahp agent resume {run_id}", err=True)
     for note in notes:
         click.echo(live.text(note), err=True)

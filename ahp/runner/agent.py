@@ -12,6 +12,7 @@ from ahp.runner.gates import Gate
 from ahp.runner.issue_gates import IssueGates, Move
 from ahp.runner.limits import Breaker
 from ahp.runner.model import Model
+from ahp.runner.past import Past
 from ahp.runner.plan import Plan
 from ahp.runner.planned import PlannedWork
 from ahp.runner.session import Session
@@ -20,6 +21,7 @@ from ahp.runner.states import State, StateMachine
 from ahp.runner.stops import Stop
 from ahp.runner.tool import Tool, Toolbox
 from ahp.runner.verification import PytestVerifier, Verification, VerificationResult, Verifier
+from ahp.system.errors import AhpError
 
 
 @dataclass(frozen=True)
@@ -78,20 +80,36 @@ class Agent:
         self.events("run_start", task=task, issue=self.issue, config=self.config.model_dump(mode="json"))
         return _Run(self).carry_out(task)
 
+    def resume(self) -> AgentTurn:
+        """Goes on with the run that `events` were read back from (`EventLog(path, resumes=True)`).
+
+        Finished steps and calls stay finished, counters and budgets go on, every new call is judged anew. Raises
+        AhpError when that run is done or its events tell of none, ValueError when it has another issue or works by a
+        plan where this one does not.
+        """
+        past = Past(self.events.seen)
+        if past.stop_reason == "DONE":
+            raise AhpError("this run is done; there is nothing to resume")
+        if (past.issue, past.planning) != (self.issue, self.config.enable_planning):
+            raise ValueError("the run to resume has another issue, or other planning")
+        self.events("run_resume", config=self.config.model_dump(mode="json"))
+        return _Run(self, past).carry_out(past.task)
+
 
 class _Run:
     """One task on its way through the states; also the recovery that both kinds of work turn to."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, past: Past | None = None) -> None:
+        self._past = past
         config, self._events = agent.config, agent.events
         self._states = StateMachine(self._moved)
         self._desk = SignalDesk(agent.gate, self._events, issue=agent.issue, max_same_blocks=config.max_same_blocks)
         tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root)
         system = prompts.system(list(agent.toolbox.tools.values()), inject_schemas=config.inject_schemas)
-        self._session = Session(agent.model, config, self._events, self._desk, tools, system)
-        self._issue = IssueGates(self._session, agent.issue, agent.move)
+        self._session = Session(agent.model, config, self._events, self._desk, tools, system, past)
+        self._issue = IssueGates(self._session, agent.issue, agent.move, past.moved if past else ())
         self._verification = Verification(agent.verifiers, agent.root)
-        self._replans = Breaker(config.max_replans)
+        self._replans = Breaker(config.max_replans, past.replans if past else 0)
         self._work: PlannedWork | DirectWork = DirectWork(self._session, self._states)
         if config.enable_planning:
             policies = self._verification.policies
@@ -126,7 +144,10 @@ class _Run:
 
     def _through(self, task: str) -> str:
         self._issue.start()
-        self._work.begin(task)
+        if self._past is None:
+            self._work.begin(task)
+        else:
+            self._work.resume(task, self._past)
         while True:
             self._work.do()
             self._states.move(State.VERIFYING, "all done")
@@ -143,6 +164,7 @@ class _Run:
         self._states.move(State.RECOVERING, problem.partition("\n")[0])
         if not self._replans.spend():
             raise Stop(stop_reason, f"{problem}\nNo further try is left (max_replans: {self._replans.limit}).")
+        self._events("replan", problem=problem, used=self._replans.spent)
         self._work.mend(problem)
 
     def _verify(self) -> str | None:

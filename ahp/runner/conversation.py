@@ -43,10 +43,12 @@ class Conversation:
         self._add("system", system)
 
     @classmethod
-    def resumed(cls, messages: list[Message]) -> "Conversation":
+    def resumed(
+        cls, messages: list[Message], told: Callable[[str, str], object] = lambda role, content: None
+    ) -> "Conversation":
         """A conversation that goes on from stored messages; neighbours of one role become one message.
 
-        Raises RoleOrder when they do not begin with the system prompt.
+        `told` hears only of what is new. Raises RoleOrder when they do not begin with the system prompt.
         """
         if not messages or messages[0]["role"] != "system":
             raise RoleOrder("a conversation begins with its system prompt")
@@ -56,7 +58,14 @@ class Conversation:
                 conversation._join("assistant", message["content"])
             elif message["role"] == "user":
                 conversation._join("user", message["content"])
+        conversation._told = told
         return conversation
+
+    def instruct(self, system: str) -> None:
+        """Puts another system prompt in the place of the former one, unless it is the same."""
+        if self.messages[0]["content"] != system:
+            self.messages[0] = {"role": "system", "content": system}
+            self._told("system", system)
 
     def say(self, text: str) -> None:
         """Adds to the user's turn: two things said in a row are one message."""

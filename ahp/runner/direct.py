@@ -2,6 +2,7 @@
 
 from ahp.runner import prompts
 from ahp.runner.guard import is_protocol_content
+from ahp.runner.past import Past
 from ahp.runner.session import Session
 from ahp.runner.states import State, StateMachine
 
@@ -16,14 +17,31 @@ class DirectWork:
         self._session = session
         self._states = states
         self._answer = ""
+        self._answered = False
 
     def begin(self, task: str) -> None:
         """Takes the task."""
         self._session.say(prompts.direct(task))
         self._states.move(State.EXECUTING, "no plan")
 
+    def resume(self, task: str, past: Past) -> None:
+        """Takes the task up where it was broken off; an answer that was given stands."""
+        if not past.has_task:
+            self.begin(task)
+            return
+        if past.answered is not None:
+            self._answer, self._answered = past.answered.strip(), True
+        else:
+            said = prompts.broken_off(past.result, past.open_call, unheard=past.reply_open)
+            goal = prompts.GO_ON if past.recovering is None else prompts.mend(past.recovering)
+            self._session.say(f"{said}\n\n{goal}")
+        self._states.move(State.EXECUTING, "resumed")
+
     def do(self) -> None:
         """Works until there is an answer that a person can be shown. Raises Stop."""
+        if self._answered:
+            self._answered = False
+            return
         ask = self._session.loop("react", "the task")
         while True:
             text = ask()

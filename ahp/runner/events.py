@@ -5,12 +5,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ahp.system import clock, files, jsontext
-from ahp.system.errors import AhpError
+from ahp.system.errors import AhpError, Timeout
 
 Event = dict[str, Any]
 Listener = Callable[[Event], object]
 
 FILE = "events.jsonl"
+LOCK = "lock"
 _LIMIT = 1 << 30  # bytes of a file that is read back
 
 
@@ -18,19 +19,31 @@ class EventLog:
     """Appends events to `path` and to `seen`, and tells `listeners`; without a path it only remembers.
 
     An event is `{"n", "at", "event", …}`: its number from 1, the time in RFC 3339, its kind, and what belongs to the
-    kind. Raises AhpError when the file cannot be written.
+    kind. `resumes` reads back what is in the file and goes on behind it. Raises AhpError when the file cannot be
+    written, or another process is writing it.
     """
 
-    def __init__(self, path: str | None = None, listeners: tuple[Listener, ...] = ()) -> None:
+    def __init__(self, path: str | None = None, listeners: tuple[Listener, ...] = (), *, resumes: bool = False) -> None:
         self.seen: list[Event] = []
         self._listeners = listeners
         self._fd: int | None = None
-        if path is not None:
-            files.make_dirs(os.path.dirname(path) or ".")
-            try:
-                self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-            except OSError as error:
-                raise AhpError(f"cannot write {path}: {error.strerror}") from None
+        self._lock: files.Lock | None = None
+        if path is None:
+            return
+        files.make_dirs(os.path.dirname(path) or ".")
+        self._lock = _locked(path)
+        try:
+            if resumes:
+                self.seen = read_events(path)
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            if resumes:
+                _end_last_line(self._fd)
+        except OSError as error:
+            self.close()
+            raise AhpError(f"cannot write {path}: {error.strerror}") from None
+        except AhpError:
+            self.close()
+            raise
 
     def __call__(self, kind: str, **more: Any) -> None:
         event: Event = {"n": len(self.seen) + 1, "at": clock.iso(clock.now()), "event": kind, **more}
@@ -53,27 +66,58 @@ class EventLog:
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
+        if self._lock is not None:
+            self._lock.__exit__(None, None, None)
+            self._lock = None
 
 
 def read_events(path: str) -> list[Event]:
-    """The events of a run in order; a torn last line, as a killed run leaves it, is skipped.
+    """The events of a run in order; a torn last line, as a killed run leaves it, is skipped unless it is whole.
 
     Raises AhpError when there is no such file or a line before the last is no event.
     """
     data = files.read(path, _LIMIT)
     if data is None:
         raise AhpError(f"no events at {path}")
-    lines = data.decode("utf-8", "replace").split("\n")
+    *lines, last = data.split(b"\n")
     events = []
-    for number, line in enumerate(lines[:-1], start=1):
-        try:
-            value = jsontext.decode(line)
-        except ValueError as error:
-            raise AhpError(f"{path}:{number}: not an event: {error}") from None
-        if not isinstance(value, dict) or not isinstance(value.get("event"), str):
+    for number, line in enumerate(lines, start=1):
+        event = _event(line)
+        if event is None:
             raise AhpError(f"{path}:{number}: not an event")
-        events.append(value)
-    return events
+        events.append(event)
+    torn = _event(last)
+    return events if torn is None else [*events, torn]
+
+
+def _event(line: bytes) -> Event | None:
+    try:
+        value = jsontext.decode(line.decode("utf-8", "replace"))
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) and isinstance(value.get("event"), str) else None
+
+
+def _end_last_line(fd: int) -> None:
+    """A torn last line is cut off, a whole one gets its end: what comes next is a line of its own."""
+    size = os.fstat(fd).st_size
+    data = os.pread(fd, size, 0)
+    begin = data.rfind(b"\n") + 1
+    if begin == size:
+        return
+    if _event(data[begin:]) is None:
+        os.ftruncate(fd, begin)
+    else:
+        files.write_all(fd, b"\n")
+
+
+def _locked(path: str) -> files.Lock:
+    """The lock of a run, held as long as it is written: two processes would make one story of two."""
+    lock = files.Lock(os.path.join(os.path.dirname(path), LOCK))
+    try:
+        return lock.__enter__()
+    except Timeout:
+        raise AhpError(f"{path} is being written: this run still goes on") from None
 
 
 def plain(value: Any, depth: int = 40) -> Any:

@@ -1,6 +1,6 @@
 """The only way a tool runs: behind pre- and post-tool-use, within its time, counted (design §2, §4)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import BaseModel
@@ -12,6 +12,7 @@ from ahp.runner.deadline import within
 from ahp.runner.events import EventLog, plain
 from ahp.runner.gates import modified
 from ahp.runner.limits import Repeats
+from ahp.runner.past import Past
 from ahp.runner.replies import ToolCall
 from ahp.runner.signal_desk import SignalDesk
 from ahp.runner.tool import InvalidCall, Tool, Toolbox, ToolContext
@@ -26,6 +27,8 @@ class Outcome:
 
     code: str
     text: str
+    same: str | None = None
+    """Under which digest call and result were counted; None for a call that was not made."""
 
 
 class GatedTools:
@@ -41,6 +44,12 @@ class GatedTools:
         self._repeats = Repeats()
         self._barred = Repeats()
 
+    def take_up(self, past: Past) -> None:
+        """Goes on where a former run stood; a tool that may have run has written."""
+        self._repeats, self._barred = past.repeats, past.barred
+        names = {*past.ran, past.open_call}
+        self.wrote = any(tool.writes for name, tool in self._toolbox.tools.items() if name in names)
+
     def call(self, call: ToolCall, seconds_left: float | None = None) -> Outcome:
         """Judges, runs and judges again one call, in at most `seconds_left`; never raises for what the model did.
 
@@ -49,7 +58,7 @@ class GatedTools:
         self._desk.next_call()
         self._events("tool_call", tool=call.tool, args=plain(call.args))
         outcome = self._call(call, seconds_left)
-        self._events("tool_result", tool=call.tool, code=outcome.code, text=outcome.text)
+        self._events("tool_result", tool=call.tool, code=outcome.code, text=outcome.text, same=outcome.same)
         return outcome
 
     def _call(self, call: ToolCall, seconds_left: float | None) -> Outcome:
@@ -117,15 +126,16 @@ class GatedTools:
 
     def _counted(self, call: ToolCall, outcome: Outcome) -> Outcome:
         """The outcome, with a word when the same call keeps giving it (seed 003 §4)."""
-        times = self._repeats.count(call.tool, plain(call.args), outcome.code, outcome.text)
+        same = self._repeats.key(call.tool, plain(call.args), outcome.code, outcome.text)
+        times = self._repeats.add(same)
         if times > self._config.max_same_calls:
             self._barred.count(call.tool, plain(call.args))
-            return self._stuttering(call)
+            return replace(self._stuttering(call), same=same)
         if times < self._config.repeat_warning:
-            return outcome
+            return replace(outcome, same=same)
         self._events("repeated_call", tool=call.tool, times=times)
         advice = f"This call has given this result {times} times. Change your approach: it will not give another."
-        return Outcome(outcome.code, f"{outcome.text}\n\n{advice}")
+        return Outcome(outcome.code, f"{outcome.text}\n\n{advice}", same)
 
     def _stuttering(self, call: ToolCall) -> Outcome:
         self._events("stuttering", tool=call.tool, limit=self._config.max_same_calls)

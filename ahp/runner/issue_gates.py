@@ -1,6 +1,6 @@
 """The life of the run's issue, each move between its gates (seed 002 §4.2)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ahp.runner import prompts
 from ahp.runner.gates import reasons
@@ -13,13 +13,16 @@ Move = Callable[[str, str], None]
 
 
 class IssueGates:
-    """Starts, submits and closes `issue` (None: nothing happens); `move(issue, verb)` does it, when given."""
+    """Starts, submits and closes `issue` (None: nothing happens); `move(issue, verb)` does it, when given.
 
-    def __init__(self, session: Session, issue: str | None, move: Move | None) -> None:
+    What is in `done` was done before.
+    """
+
+    def __init__(self, session: Session, issue: str | None, move: Move | None, done: Iterable[str] = ()) -> None:
         self._session = session
         self._issue = issue
         self._move = move
-        self._done: set[str] = set()
+        self._done = set(done)
 
     def start(self) -> None:
         """Starts the issue before any work. Raises Stop when the gate refuses: no work can mend that."""

@@ -9,9 +9,9 @@ from ahp.system import clock, digest, jsontext
 class Breaker:
     """Lets `limit` attempts through and no more; 0 lets none through."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, spent: int = 0) -> None:
         self.limit = limit
-        self.spent = 0
+        self.spent = spent
 
     def spend(self) -> bool:
         """Takes one attempt; False when they are used up."""
@@ -29,17 +29,20 @@ class Repeats:
 
     def count(self, *what: Any) -> int:
         """Counts `what`, any JSON values, and returns how often it was seen, this time included."""
-        key = _key(what)
+        return self.add(self.key(*what))
+
+    def add(self, key: str) -> int:
+        """Counts what has the key `key`, as `count` does."""
         self.counts[key] = self.counts.get(key, 0) + 1
         return self.counts[key]
 
+    def key(self, *what: Any) -> str:
+        """The digest under which `what` is counted."""
+        return digest.sha256(jsontext.encode(what).encode())
+
     def seen(self, *what: Any) -> bool:
         """Whether `what` was counted before."""
-        return _key(what) in self.counts
-
-
-def _key(what: tuple[Any, ...]) -> str:
-    return digest.sha256(jsontext.encode(what).encode())
+        return self.key(*what) in self.counts
 
 
 @dataclass

@@ -44,6 +44,7 @@ def _plan(event: Event) -> str:
 
 _WORDS: dict[str, Callable[[Event], str | None]] = {
     "run_start": lambda event: f"task     {event['task']}",
+    "run_resume": lambda event: "task     taken up again",
     "state": lambda event: f"state    {event['former']} -> {event['state']}: {event['why']}",
     "plan_generated": _plan,
     "planning_retry": lambda event: f"plan     refused: {'; '.join(event['problems'])}",

@@ -6,6 +6,7 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 ID_LENGTH = 64
+BROKEN_OFF = "the step was broken off"  # the problem of a step that a stop of the whole run ended
 
 
 class StepStatus(StrEnum):

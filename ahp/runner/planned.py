@@ -7,7 +7,8 @@ from ahp.runner.control_protocol import Reading, read_control
 from ahp.runner.direct import intercepted
 from ahp.runner.guard import is_protocol_content
 from ahp.runner.limits import Breaker
-from ahp.runner.plan import Plan, PlanStep, StepStatus, block_unreachable, cut, names, next_step
+from ahp.runner.past import Past
+from ahp.runner.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, block_unreachable, cut, names, next_step
 from ahp.runner.plan_text import PlanError, parse_plan_from_text
 from ahp.runner.replies import ToolCall, read_action
 from ahp.runner.session import Session
@@ -35,6 +36,7 @@ class PlannedWork:
         self._replans = replans
         self._recover = recover
         self._left_out: list[str] = []
+        self._calls_made: dict[str, int] = {}
 
     @property
     def policy(self) -> str | None:
@@ -48,11 +50,30 @@ class PlannedWork:
         self._session.say(prompts.planning(task, steps=limit, policies=self._policies))
         self._make_plan([])
 
+    def resume(self, task: str, past: Past) -> None:
+        """Takes the task up where it was broken off: finished steps stay, a planning that was begun is ended.
+
+        Raises Stop with PLAN_INVALID, MAX_REPLANS.
+        """
+        if not past.has_task:
+            self.begin(task)
+            return
+        self.plan, self._left_out, self._calls_made = past.plan, past.left_out, dict(past.step_calls)
+        self._session.say(prompts.broken_off(past.result, past.open_call, unheard=past.reply_open))
+        if self.plan is None:
+            self.begin(task)
+        elif past.recovering is not None:
+            self.mend(past.recovering)
+        else:
+            self._states.move(State.EXECUTING, "resumed")
+            failed = [step for step in self.plan.steps if step.status is StepStatus.FAILED]
+            if failed and self._replans.spent < self._replans.limit:
+                self._recover(past.problem, "MAX_REPLANS")
+
     def mend(self, problem: str) -> None:
         """Plans anew; finished steps stay. Raises Stop with PLAN_INVALID."""
         assert self.plan is not None
         self._states.move(State.PLANNING, "replan")
-        self._session.events("replan", problem=problem, used=self._replans.spent)
         limit = self._session.config.max_plan_steps
         self._session.say(prompts.replanning(self.plan, problem, steps=limit, policies=self._policies))
         self._make_plan([step for step in self.plan.steps if step.status is StepStatus.DONE])
@@ -118,7 +139,7 @@ class PlannedWork:
         """(why the step is not done or None, whether the model asked for another plan). Raises Stop."""
         step.status = StepStatus.IN_PROGRESS
         self._session.events("plan_step_start", step_id=step.id, description=step.description)
-        problem: str | None = "the step was broken off"
+        problem: str | None = BROKEN_OFF
         try:
             problem, asked = self._worker(step)
             step.status = StepStatus.FAILED if problem else StepStatus.DONE
@@ -131,7 +152,7 @@ class PlannedWork:
 
     def _worker(self, step: PlanStep) -> tuple[str | None, bool]:
         assert self.plan is not None
-        calls = Breaker(self._session.config.max_step_tool_calls)
+        calls = Breaker(self._session.config.max_step_tool_calls, self._calls_made.pop(step.id, 0))
         ask = self._session.loop("step", f"step {step.id}")
         self._session.say(prompts.step(self.plan, step, self._left_out))
         while True:

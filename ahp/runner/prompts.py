@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 
+from ahp.protocol.text import one_line
 from ahp.runner.plan import Plan, PlanStep, StepStatus
 from ahp.runner.tool import Tool
 
@@ -33,6 +34,7 @@ PLAIN_WORDS = (
     "Nobody can read that reply: it is no answer. Answer the task in plain words, without any JSON around them."
 )
 FINISH = "All steps are done. Now answer the task for the person who gave it, in plain words. Use no tool."
+GO_ON = "Go on with the task."
 NO_TOOLS_NOW = "The work is over and no tool runs any more. Answer the task in plain words."
 ANSWER_NOTES = "Before that happens, answer the notes above, one JSON object each, or reply `go on`."
 
@@ -78,6 +80,21 @@ def step(plan: Plan, current: PlanStep, left_out: list[str]) -> str:
     return (
         f"Plan: {plan.title}\n" + "\n".join(lines) + f"\n\nStep {current.id}: {current.description}{tools}\n{_CONTROL}"
     )
+
+
+def broken_off(unread: tuple[str, str] | None, open_call: str | None, *, unheard: bool) -> str:
+    """What a model has to know when a run goes on that was broken off, its last result included."""
+    said = ["This run was broken off and goes on now."]
+    if unread is not None:
+        said.append(result(one_line(unread[0], 80), unread[1]))
+    elif open_call is not None:
+        said.append(
+            f"It ended while {one_line(open_call, 80)} ran: whether that did its work is not known. "
+            "Look before you call it again."
+        )
+    elif unheard:
+        said.append("Your last reply was not acted on.")
+    return "\n\n".join(said)
 
 
 def mend(problem: str) -> str:

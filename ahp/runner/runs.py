@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from ahp.journal.place import journal_of
 from ahp.runner.events import FILE, read_events
-from ahp.system import clock, environ, git
+from ahp.system import clock, environ, files, git
 from ahp.system.errors import AhpError
 from ahp.system.git import NotARepository
+
+SCRIPT = "script.yaml"
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,18 @@ def new_id() -> str:
 def events_path(root: str, run_id: str) -> str:
     """Where the events of a run are."""
     return os.path.join(folder(root), run_id, FILE)
+
+
+def script_path(root: str, run_id: str) -> str:
+    """Where the script of a run is kept, for whoever resumes it."""
+    return os.path.join(folder(root), run_id, SCRIPT)
+
+
+def keep_script(root: str, run_id: str, path: str) -> None:
+    """Copies the script at `path` to where a resumed run looks for it. Raises AhpError."""
+    data = files.read(path)
+    if data is not None:
+        files.replace(script_path(root, run_id), data)
 
 
 def find(root: str, prefix: str) -> str:

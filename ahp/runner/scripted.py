@@ -198,6 +198,10 @@ class _ToolEntry(BaseModel):
     kind: str = Field(default="other", pattern=rf"^({'|'.join(NAMES)})$")
     results: list[str] = Field(min_length=1)
 
+    def scripted(self, ran: int) -> Tool:
+        left = self.results[min(ran, len(self.results) - 1) :]
+        return scripted_tool(self.name, left, description=self.description, writes=self.writes, kind=self.kind)
+
 
 class Script(BaseModel):
     """A script file: `answers` in turn (a text, or a mapping with `text`, `sleep`, `hang`, `raise` …) and `tools`."""
@@ -215,16 +219,13 @@ class Script(BaseModel):
             raise ValueError("two tools have the same name")
         return self
 
-    def model(self) -> ScriptedModel:
-        """The model that follows this script."""
-        return ScriptedModel([item if isinstance(item, str) else item.scripted() for item in self.answers])
+    def model(self, skip: int = 0) -> ScriptedModel:
+        """The model that follows this script, from its answer `skip` on: a resumed run has had the ones before."""
+        return ScriptedModel([item if isinstance(item, str) else item.scripted() for item in self.answers[skip:]])
 
-    def toolbox(self) -> list[Tool]:
-        """The tools of this script."""
-        return [
-            scripted_tool(tool.name, tool.results, description=tool.description, writes=tool.writes, kind=tool.kind)
-            for tool in self.tools
-        ]
+    def toolbox(self, ran: Mapping[str, int] | None = None) -> list[Tool]:
+        """The tools of this script; `ran` says how often each gave a result before."""
+        return [tool.scripted((ran or {}).get(tool.name, 0)) for tool in self.tools]
 
 
 def load_script(path: str) -> Script:

@@ -11,6 +11,7 @@ from ahp.runner.events import EventLog
 from ahp.runner.gated_tools import GatedTools
 from ahp.runner.limits import Breaker, Budget
 from ahp.runner.model import Answer, ContextOverflow, Model
+from ahp.runner.past import Past
 from ahp.runner.replies import Malformed, Respond, ToolCall, read_action
 from ahp.runner.signal_desk import SignalDesk
 from ahp.runner.stops import Stop
@@ -27,7 +28,14 @@ class Session:
     """What every scene of a run shares. `requests` counts the model requests made."""
 
     def __init__(
-        self, model: Model, config: AgentConfig, events: EventLog, desk: SignalDesk, tools: GatedTools, system: str
+        self,
+        model: Model,
+        config: AgentConfig,
+        events: EventLog,
+        desk: SignalDesk,
+        tools: GatedTools,
+        system: str,
+        past: Past | None = None,
     ) -> None:
         self.config = config
         self.events = events
@@ -37,7 +45,29 @@ class Session:
         self._model = model
         # Here the clock of the budget starts.
         self.budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
-        self._conversation = Conversation(system, lambda role, content: events("message", role=role, content=content))
+        self._spent: dict[str, int] = {}
+        self._conversation = self._opened(system, past)
+        if past is not None:
+            self._take_up(past)
+
+    def _opened(self, system: str, past: Past | None) -> Conversation:
+        def told(role: str, content: str) -> None:
+            self.events("message", role=role, content=content)
+
+        if past is None or not past.messages:
+            return Conversation(system, told)
+        conversation = Conversation.resumed(past.messages, told)
+        conversation.instruct(system)  # the tools may be others now
+        return conversation
+
+    def _take_up(self, past: Past) -> None:
+        """Goes on where a former run stood: what is used up stays used up."""
+        self.requests = past.requests
+        self.budget.add(past.tokens, past.usd)
+        self.budget.started -= past.seconds
+        self._spent = dict(past.iterations)
+        self.desk.take_up(past)
+        self.tools.take_up(past)
 
     def say(self, text: str) -> None:
         """The next user turn, after what the gate wants to be read."""
@@ -45,7 +75,7 @@ class Session:
 
     def loop(self, scene: str, where: str) -> Callable[[], str]:
         """Asks the model, at most `max_iterations` times; then raises Stop with MAX_ITER. `where` is for its advice."""
-        iterations = Breaker(self.config.max_iterations)
+        iterations = Breaker(self.config.max_iterations, self._spent.pop(where, 0))
 
         def ask() -> str:
             if not iterations.spend():

@@ -9,6 +9,7 @@ from ahp.protocol.verdict import Verdict
 from ahp.runner.events import EventLog, plain
 from ahp.runner.gates import Gate, reasons, said
 from ahp.runner.limits import Repeats
+from ahp.runner.past import Past
 from ahp.runner.replies import Respond
 from ahp.runner.stops import Stop
 from ahp.system.errors import AhpError
@@ -29,6 +30,12 @@ class SignalDesk:
         self._waiting: dict[str, Signal] = {}
         self._notes: list[str] = []
 
+    def take_up(self, past: Past) -> None:
+        """Goes on where a former run stood: its blocks count, its prompts wait, its notes are still to be read."""
+        self._blocks = past.blocks
+        self._delivered, self._waiting = dict(past.delivered), dict(past.waiting)
+        self._notes = list(past.notes)
+
     def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None) -> Verdict:
         """The verdict on `trigger`; its signals go into the next user turn. Raises Stop when `pre-` has none."""
         try:
@@ -38,7 +45,7 @@ class SignalDesk:
             if not trigger.startswith("post-"):
                 raise Stop("GATE_ERROR", f"the gate could not judge {trigger}: {error}") from error
             # What is done is done: nothing could be refused any more, so the result is not thrown away.
-            self._notes.append(f"ahp: {trigger} could not be judged: {one_line(error, 300)}")
+            self._note(f"ahp: {trigger} could not be judged: {one_line(error, 300)}")
             return Verdict("allow", trigger, "", "")
         self._events(
             "verdict",
@@ -52,7 +59,8 @@ class SignalDesk:
         prompts = [s for s in verdict.signals if s.intensity == "prompt" and not verdict.denied]
         self._waiting.update({signal.id: signal for signal in prompts})
         note = said(verdict, prompts)
-        self._notes += [note] if note else []
+        if note:
+            self._note(note)
         return verdict
 
     def blocked(self, verdict: Verdict, what: str) -> None:
@@ -88,6 +96,10 @@ class SignalDesk:
         """What the next user turn has to carry, once."""
         notes, self._notes = self._notes, []
         return notes
+
+    def _note(self, text: str) -> None:
+        self._events("note", text=text)
+        self._notes.append(text)
 
     def _answer(self, response: Respond) -> str:
         wanted = response.signal_id.strip()
