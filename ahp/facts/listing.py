@@ -32,8 +32,6 @@ _SOURCES = {
     "limits": "`limits:` of the policy",
     "time": "the clock",
 }
-# Their contents are never shown or logged (design §7).
-_SECRET = ("diff.", "env.", "tool.input")
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,7 @@ def _source(event: Event, namespace: str) -> str:
 
 
 def _shown(path: str, value: object) -> object:
-    if not path.startswith(_SECRET):
+    if not path.startswith(registry.PRIVATE):
         return value
     if path.startswith("diff.") and isinstance(value, list):
         return [{"path": item["path"], "line": item["line"], "digest": _digest(item["text"])} for item in value]

@@ -31,6 +31,9 @@ NAMESPACES = {
     "time": "ahp.facts.time",
 }
 
+# Beginnings of the paths whose values are never logged or shown (design §7).
+PRIVATE = ("diff.", "tool.input", "tool.command", "env.")
+
 
 def gather(
     reads: "Mapping[str, Collection[str]]",

@@ -2,8 +2,10 @@
 
 from ahp.facts import call
 from ahp.facts.message import SCISSORS
+from ahp.facts.registry import PRIVATE
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line, trim
+from ahp.system import digest, jsontext
 from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
@@ -45,6 +47,16 @@ def split(action: "Mapping[str, object]", paths: list[str], reason: str) -> dict
         "reason": reason,
         "batches": [[one_line(path, 500) for path in batch] for batch in batches],
     }
+
+
+def without_values(modification: "Mapping[str, object]") -> dict[str, object]:
+    """A modification that tells only digests of what was there and what is there now (design §7)."""
+    return {**modification, **{name: _digest(modification[name]) for name in ("original", "updated")}}
+
+
+def is_private(modification: "Mapping[str, object]") -> bool:
+    """Whether it changes what no log may hold."""
+    return str(modification["target"]).startswith(PRIVATE)
 
 
 def run_fixer(action: "Mapping[str, object]", event: Event) -> str:
@@ -137,6 +149,10 @@ def _replaced(pattern: str, template: str, text: str) -> str:
 
     done: str = re2.compile(pattern).sub(template, text)
     return done
+
+
+def _digest(value: object) -> str:
+    return digest.tagged(jsontext.encode(value).encode())
 
 
 def _shown(value: object) -> object:

@@ -9,6 +9,7 @@ from ahp.gate.candidate import Candidate, changed_paths
 from ahp.gate.escalation import Ladder, repeats_commits, resets, standing
 from ahp.gate.facts import Facts
 from ahp.gate.match import Hit, Matcher
+from ahp.journal import memory
 from ahp.journal.append import Journal, JournalUnwritable
 from ahp.journal.index import episode_key
 from ahp.journal.state import State
@@ -52,11 +53,18 @@ class Answer:
         self.candidates = sorted(found, key=lambda c: c.rule["priority"])
         for candidate in self.candidates:
             candidate.shadow = candidate.shadow or self.program.mode == "observe"
+            self._recall(candidate)
         excuses.waive(self.candidates, self.event, self.state, self.notes)
         self._refine()
         self._climb()
         excuses.override(self.candidates, self.state, self.now)
         return self._act(facts.event)
+
+    def _recall(self, candidate: Candidate) -> None:
+        """Evidence that this subject had and has no more keeps the rule's own intensity (design §4)."""
+        path = candidate.hit.undecided.path if candidate.hit.undecided is not None else None
+        if path and self.state is not None and memory.had_fact(self.event.journal, self.event.subject, path):
+            candidate.insist()
 
     def verdict(self) -> Verdict:
         """The verdict of the last round, recorded."""
@@ -161,7 +169,7 @@ class Answer:
             if candidate.key not in self.settled:
                 candidate.dropped = "its action changes nothing: all is as it would have it"
             return event
-        candidate.modifications.append(done[0])
+        candidate.modifications.append(actions.without_values(done[0]) if candidate.rule["redact"] else done[0])
         return done[1]
 
     def _run(self, candidate: Candidate, event: Event) -> str:

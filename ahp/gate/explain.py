@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from ahp.conditions import reference
 from ahp.conditions.evaluate import MISSING, Bound, Undecided
+from ahp.facts.registry import PRIVATE
 from ahp.gate.answer import Answer
 from ahp.gate.candidate import Candidate
 from ahp.gate.decide import program_of
@@ -11,6 +12,8 @@ from ahp.gate.facts import Facts
 from ahp.gate.match import Hit, Matcher
 from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
+
+HIDDEN = object()
 
 
 class Reason(NamedTuple):
@@ -88,18 +91,29 @@ def _values(rule: dict[str, Any], facts: Facts) -> list[tuple[str, object]]:
     texts = [text for text in (rule["when"], rule["each"], rule["condition"]) if text]
     if rule["each"]:
         listed = rule["each"].partition(" in ")[2].strip()
-        return [*_of(rule["when"], known), (listed, known.get(listed, MISSING))]
+        return [*_of(rule["when"], known), _bared(listed, known.get(listed, MISSING))]
     return [pair for text in texts for pair in _of(text, known)]
 
 
 def _of(text: str | None, known: dict[str, object]) -> list[tuple[str, object]]:
-    return reference.explain(text, known) if text else []
+    return [_bared(part, value) for part, value in reference.explain(text, known)] if text else []
+
+
+def _bared(part: str, value: object) -> tuple[str, object]:
+    """A sub-expression and its value; of what is never shown (design §7) only numbers and where it stands."""
+    items = value if isinstance(value, list) else [value]
+    words = [item for item in items if item and isinstance(item, str | dict)]
+    if any(private in part for private in PRIVATE) and not all("path" in w and isinstance(w, dict) for w in words):
+        return part, HIDDEN
+    return part, value
 
 
 def shown(value: object) -> str:
     """A value as a person reads it."""
     from ahp.gate.wording import quoted
 
+    if value is HIDDEN:
+        return "(not shown)"
     if isinstance(value, Undecided):
         return f"? ({value.path} is missing)" if value.path else f"? ({value.kind.replace('_', ' ')})"
     if isinstance(value, Bound):

@@ -62,10 +62,7 @@ class Facts:
         return {path: value for path, value in self.values.items() if _loggable(path, value)}
 
 
-_PRIVATE = ("diff.", "tool.input", "tool.command", "env.")
-
-
 def _loggable(path: str, value: object) -> bool:
-    if path.startswith(_PRIVATE):
+    if path.startswith(registry.PRIVATE):
         return False
     return value is None or isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= 200)

@@ -2,6 +2,7 @@
 
 import uuid
 
+from ahp.gate import actions
 from ahp.gate.candidate import Candidate
 from ahp.gate.facts import Facts
 from ahp.journal.episodes import new_id
@@ -87,12 +88,17 @@ def record(candidate: Candidate, signal: Signal, verdict: Verdict, counted: bool
         "waived": candidate.waived,
         "overrides": candidate.override.signal if candidate.override else None,
         "undecidable": candidate.undecided,
-        "modifications": signal.payload.get("modifications"),
+        "modifications": [actions.without_values(m) if actions.is_private(m) else m for m in _changes(signal)],
     }
     more |= {name: value for name, value in optional.items() if value}
     if not counted:
         more["counted"] = False
     return records.signal(signal, **more)
+
+
+def _changes(signal: Signal) -> list[dict[str, object]]:
+    listed = signal.payload.get("modifications")
+    return listed if isinstance(listed, list) else []
 
 
 def clean(event: Event, program: Program, facts: Facts, now: float) -> dict[str, object]:

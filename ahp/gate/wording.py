@@ -5,6 +5,7 @@ Facts are words of strangers: in a sentence they stand on one line, bounded and 
 
 import re
 
+from ahp.facts.registry import PRIVATE
 from ahp.protocol.text import one_line, trim
 from ahp.system import digest
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 FINDINGS = 100
 _NAMED = 5
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.]*)\}")
-_SECRET = ("diff.", "tool.input", "tool.command", "env.")
 
 
 def message(rule: "Mapping[str, object]", values: "Mapping[str, object]", hit: "Hit") -> str:
@@ -114,7 +114,7 @@ def quoted(value: object) -> str:
 def _fill(template: str, values: "Mapping[str, object]") -> str:
     def value_of(found: "re.Match[str]") -> str:
         path = found.group(1)
-        if path.startswith(_SECRET):
+        if path.startswith(PRIVATE):
             return "(not shown)"
         return quoted(values[path]) if path in values else "(unknown)"
 
@@ -127,7 +127,7 @@ def _reads(rule: "Mapping[str, object]") -> list[str]:
 
 
 def _showable(rule: "Mapping[str, object]", path: str) -> bool:
-    return not rule["redact"] and not path.startswith(_SECRET)
+    return not rule["redact"] and not path.startswith(PRIVATE)
 
 
 def _field(item: object, path: object) -> object:
