@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ahp.hosts.git import beside, bundle, husky
 from ahp.hosts.git import install as installing
-from ahp.hosts.git.probe import Probe, probe
+from ahp.hosts.git.probe import Probe, may_write, probe
 from ahp.journal import verify
 from ahp.journal.append import Journal
 from ahp.system import environ, files, process
@@ -160,7 +160,7 @@ def _log(repo: Repository) -> Check:
     report = verify.verify(journal)
     if report.problems:
         more = f", and {len(report.problems) - 1} more" if len(report.problems) > 1 else ""
-        return Check("log", "wrong", report.problems[0] + more, f"ahp log verify; to accept it: {INSTALL}")
+        return Check("log", "wrong", report.problems[0] + more, "ahp log verify tells all of it; what is lost stays told")
     os.close(os.open(journal.log_path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW))
     with journal.lock():
         return Check("log", "ok", f"{report.lines} lines, unbroken")
@@ -169,7 +169,7 @@ def _log(repo: Repository) -> Check:
 def _writable(repo: Repository) -> Check:
     folder = repo.common_dir + "/ahp"
     for path in (repo.git_dir, repo.common_dir, folder, *sorted(_inside(folder))):
-        if not os.path.lexists(path) or os.access(path, os.W_OK):
+        if not os.path.lexists(path) or may_write(path):
             continue
         owned = os.stat(path).st_uid == os.geteuid()
         place = folder if path.startswith(folder) else path
@@ -199,7 +199,7 @@ def _disk(repo: Repository) -> Check:
     longest = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
     if longest != resource.RLIM_INFINITY and os.path.exists(log) and os.path.getsize(log) + _SAMPLE > longest:
         return Check("disk", "wrong", f"no file may have more than {longest} bytes here", "ulimit -S -f unlimited")
-    if os.access(folder, os.W_OK):
+    if may_write(folder):
         sample = f"{folder}/sample.{os.getpid()}.tmp"
         files.replace(sample, bytes(_SAMPLE))
         os.unlink(sample)

@@ -95,6 +95,11 @@ class Probe:
         return Repository(self.root, self.root, self.root, env, self.repo.git).line(*arguments)
 
 
+def may_write(path: str) -> bool:
+    """Whether this process may write there."""
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
 @contextmanager
 def probe(repo: Repository) -> Iterator[Probe]:
     """A probe, gone afterwards; beside the log where that can be written, for /tmp may forbid to run programs.
@@ -102,7 +107,7 @@ def probe(repo: Repository) -> Iterator[Probe]:
     Raises AhpError.
     """
     folder = repo.common_dir + "/ahp"
-    beside = folder if os.access(folder, os.W_OK) else None
+    beside = folder if may_write(folder) else None
     try:
         with tempfile.TemporaryDirectory(prefix="probe-", dir=beside, ignore_cleanup_errors=True) as root:
             yield Probe(repo, os.path.realpath(root))

@@ -1,0 +1,59 @@
+"""`ahp doctor` as a person types it (design §9)."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from ahp.cli.main import run
+from ahp.hosts.git import install as installing
+from ahp.hosts.git.install import HOOKS
+from ahp.system import git
+from tests.conftest import Repo
+
+
+@pytest.fixture(autouse=True)
+def installed(repo: Repo, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    repo.write(".ahp/hooks.yaml", "version: 1\nrules:\n  many: {at: pre-commit, block: files.changed_count > 100}\n")
+    monkeypatch.chdir(repo.root)
+    installing.install(git.discover(str(repo.root), dict(os.environ)), str(home / ".ahp/hooks.yaml"))
+
+
+def test_a_line_a_check_and_nothing_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["doctor"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 6 + len(HOOKS)
+    assert all(line.startswith("ok     ") for line in lines)
+
+
+def test_what_is_wrong_is_mended_with_fix(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    (repo.root / ".git/hooks/pre-push").unlink()
+    assert run(["doctor"]) == 1
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("ok")]
+    assert line.startswith("wrong  pre-push")
+    assert line.endswith("pre-push is not there; mend: ahp install git")
+    assert run(["doctor", "--fix", "--format", "json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["ok"], said["mended"]) == (True, True)
+    assert said["checks"][1] == {"name": "pre-commit", "status": "ok", "detail": "reached", "mend": "", "ours": False}
+    (repo.root / ".git/hooks/pre-push").unlink()
+    assert run(["doctor", "--fix"]) == 0
+    assert capsys.readouterr().out.startswith("ahp: installed anew\nok ")
+
+
+def test_what_is_not_ahp_s_to_mend_stays_wrong(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.write(".ahp/hooks.yaml", "version: 1\nrules: 7\n")
+    assert run(["doctor", "--fix", "--format", "json"]) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert (said["ok"], said["mended"]) == (False, False)
+
+
+def test_outside_a_repository_it_cannot_tell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["doctor"]) == 2
+    assert "no git repository" in capsys.readouterr().err
