@@ -57,10 +57,7 @@ class Candidate:
         return action is not None and action["type"] == "split_suggestion"
 
     def _own(self) -> str:
-        declared = self.rule["intensity"]
-        level: str = declared.get(self.environment, declared["default"])
-        if not self.environment:  # nobody can tell where this happens: the strictest holds
-            level = strongest(list(declared.values()))
+        level = self._declared()
         if self.hit.bound is not None:
             return "block"
         if self.hit.undecided is None or level == "allow":
@@ -70,6 +67,21 @@ class Candidate:
             return level
         missing: str = self.rule["on_missing"]
         return missing
+
+    def _declared(self) -> str:
+        """What the rule says for this environment; the strictest of all where nobody can tell the environment."""
+        declared = self.rule["intensity"]
+        if not self.environment:
+            return strongest(list(declared.values()))
+        level: str = declared.get(self.environment, declared["default"])
+        return level
+
+    def insist(self) -> None:
+        """Gives an undecided rule at least its own intensity: evidence that goes away does not soften it."""
+        if not TRIGGERS[self.event.trigger].post:
+            told = [] if self.dropped else [self.own]
+            self.dropped = ""
+            self.own = self.intensity = strongest([self._declared(), *told])
 
     def message(self) -> str:
         """The sentence of its signal."""

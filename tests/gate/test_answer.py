@@ -161,6 +161,21 @@ def test_undecidable_signals_never_climb(desk: Desk) -> None:
         assert submit(desk, tests={}, actor=AGENT).decision == "warn"
 
 
+@pytest.mark.parametrize("more", ["", ", on_missing: skip"])
+def test_evidence_that_was_there_and_is_gone_keeps_the_rule_s_own_intensity(desk: Desk, more: str) -> None:
+    desk.policy(long(f"id: r, condition: tests.failed_count > 0, intensity: block{more}"))
+    assert submit(desk, tests={"failed_count": 0}).decision == "allow"
+    assert submit(desk, tests={}, subject="other").decision == ("allow" if more else "warn")
+    assert submit(desk, tests={}).decision == "deny"
+    assert submit(desk, tests={"failed_count": 0}).decision == "allow"
+
+
+def test_evidence_that_is_gone_softens_nothing(desk: Desk) -> None:
+    desk.policy(long("id: r, condition: tests.failed_count > 0, intensity: prompt, on_missing: block"))
+    assert submit(desk, tests={"failed_count": 0}).decision == "allow"
+    assert submit(desk, tests={}).decision == "deny"
+
+
 def test_a_bound_that_is_exceeded_refuses(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.policy(long("id: r, condition: files.changed_count > 0, intensity: prompt"))
 

@@ -1,0 +1,34 @@
+"""What earlier records of a subject still know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ahp.journal import memory
+from ahp.journal.append import Journal
+from ahp.protocol import records
+
+
+def clean(subject: str, facts: dict[str, object]) -> dict[str, object]:
+    return records.verdict("2026-02-09T10:00:00.000Z", "pre-commit", "allow", subject, facts)
+
+
+def test_a_fact_of_this_subject_is_remembered(tmp_path: Path) -> None:
+    journal = Journal(str(tmp_path))
+    journal.append([clean("a", {"tests.total": 3}), clean("b", {"note": "tests.total"})])
+    assert memory.had_fact(str(tmp_path), "a", "tests.total")
+    assert not memory.had_fact(str(tmp_path), "b", "tests.total")
+    assert not memory.had_fact(str(tmp_path), "a", "tests.failed")
+
+
+def test_it_looks_back_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal(str(tmp_path))
+    journal.append([clean("a", {"tests.total": 3}), clean("a", {}), clean("a", {})])
+    monkeypatch.setattr(memory, "_LINES", 2)
+    assert not memory.had_fact(str(tmp_path), "a", "tests.total")
+
+
+def test_without_a_log_nothing_is_remembered(tmp_path: Path) -> None:
+    assert not memory.had_fact(str(tmp_path), "a", "tests.total")
