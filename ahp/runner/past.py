@@ -55,7 +55,7 @@ class Past:
         try:
             for number, event in enumerate(events, start=1):  # noqa: B007  # the error names it
                 self._read(event)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (AhpError, KeyError, TypeError, ValueError, AttributeError) as error:
             raise AhpError(f"event {number} of this run cannot be read back: {type(error).__name__}: {error}") from None
         if not self._last:
             raise AhpError("this run was killed before it began; start it anew")

@@ -67,6 +67,40 @@ def test_a_script_is_run_listed_shown_and_replayed(project: Path) -> None:
     assert (project / ".git" / "ahp" / "runs" / one["id"] / "events.jsonl").is_file()
 
 
+def test_a_run_that_was_killed_goes_on_with_its_own_script(project: Path) -> None:
+    assert ahp("run", "--script", "script.json").return_value == 0
+    [run] = (project / ".git" / "ahp" / "runs").iterdir()
+    events = run / "events.jsonl"
+    lines = events.read_bytes().splitlines(keepends=True)
+    (project / "script.json").unlink()
+    for cut in range(1, len(lines)):
+        events.write_bytes(b"".join(lines[:cut]) + lines[cut][:9])
+        ran = ahp("resume", "--format", "json")
+        assert ran.exception is None
+        told = json.loads(ran.stdout)
+        # Of the two last answers the first is only intercepted, so a run killed behind it may have had both.
+        assert told["stop_reason"] in ("DONE", "MODEL_ERROR"), cut
+        if told["stop_reason"] == "MODEL_ERROR":
+            (project / "more.yaml").write_text("answers: [It is seen.]")
+            assert ahp("resume", run.name[:12], "--script", "more.yaml", "--live").stdout == "It is seen.\n"
+    assert "this run is done" in str(ahp("resume").exception)
+
+
+def test_a_blocked_run_goes_on_when_its_limit_is_raised(project: Path) -> None:
+    (project / ".ahp" / "agent.yaml").write_text("max_iterations: 1\nenable_planning: false\n")
+    (project / "s.yaml").write_text('answers: [\'{"tool": "look"}\']')
+    ran = ahp("run", "x", "--script", "s.yaml")
+    assert ran.return_value == 1
+    assert "go on:         ahp agent resume 2" in ran.stderr
+    assert ahp("resume").return_value == 1
+    (project / ".ahp" / "agent.yaml").write_text("max_iterations: 9\n")  # whether it plans stays as it was
+    (project / "s.yaml").write_text("answers: [hello]")
+    again = ahp("resume", "--script", "s.yaml", "--live")
+    assert (again.return_value, again.stdout) == (0, "hello\n")
+    assert "task     taken up again" in again.stderr
+    assert "DONE" in ahp("list").stdout
+
+
 def test_the_task_may_be_given_and_planning_switched_off(project: Path) -> None:
     (project / "s.yaml").write_text("answers: [hello]")
     ran = ahp("run", "say hello", "--script", "s.yaml", "--no-plan", "--format", "json")

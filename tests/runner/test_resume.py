@@ -209,3 +209,256 @@ def test_a_resumed_run_killed_again_goes_on(story: list[bytes], tmp_path: Path) 
             turn = agent(world, log).resume()
             log.close()
             check_resumed(second, world, before, turn)
+
+
+def direct(path: Path, *answers: str, gate: Any = None, resumes: bool = False, **settings: Any) -> Any:
+    """(turn, model, how often the tool ran) of a run without a plan, or of its resumption."""
+    ran: list[Any] = []
+
+    class Any_(BaseModel):
+        n: int = 0
+
+    def look(args: Any, context: ToolContext) -> str:
+        ran.append(args.n)
+        return "seen"
+
+    log = EventLog(str(path), resumes=resumes)
+    model = ScriptedModel(answers)
+    tool = FunctionTool("look", "looks", Any_, look)
+    config = AgentConfig(**{"enable_planning": False, **settings})
+    one = Agent(model, [tool], gate=gate or ScriptedGate(), config=config, events=log)
+    try:
+        return (one.resume() if resumes else one.run("the task")), model, ran
+    finally:
+        log.close()
+
+
+def test_without_a_plan_a_killed_run_goes_on_anywhere(tmp_path: Path) -> None:
+    whole = tmp_path / "whole.d" / "events.jsonl"
+    direct(whole, call(), call(n=1), "the answer")
+    lines = whole.read_bytes().splitlines(keepends=True)
+    for cut in range(1, len(lines)):
+        path = tmp_path / str(cut) / "events.jsonl"
+        path.parent.mkdir()
+        path.write_bytes(b"".join(lines[:cut]))
+        turn, model, _ = direct(path, "the answer", resumes=True)
+        assert (turn.stop_reason, turn.answer) == ("DONE", "the answer")
+        for request in model.requests:
+            check_roles(request.messages)
+        if not model.requests:  # the answer was there already
+            assert b'"role": "assistant", "content": "the answer"' in b"".join(lines[:cut])
+
+
+def test_the_model_reads_what_it_had_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    given = verdict("post-tool-use", signal("aid", "tip", "well done", signal_id="a1"))
+    direct(path, call(), "never", gate=ScriptedGate({"post-tool-use": [given]}))
+    lines = path.read_bytes().splitlines(keepends=True)
+    kinds = [json.loads(line)["event"] for line in lines]
+    result, called = kinds.index("tool_result"), kinds.index("verdict")
+
+    path.write_bytes(b"".join(lines[: result + 1]))
+    _, model, ran = direct(path, "answer", resumes=True)
+    assert ran == []
+    said = model.requests[0].said
+    assert "ahp note (a1): well done" in said
+    assert "goes on now." in said
+    assert "Result of look:\n<<<\nseen\n>>>" in said
+
+    path.write_bytes(b"".join(lines[: called + 1]))
+    _, model, ran = direct(path, "answer", resumes=True)
+    assert "It ended while look ran: whether that did its work is not known." in model.requests[0].said
+    assert ran == []
+
+    path.write_bytes(b"".join(lines[: kinds.index("tool_call")]))
+    _, model, _ = direct(path, "answer", resumes=True)
+    assert "Your last reply was not acted on." in model.requests[0].said
+
+
+def test_a_block_that_ended_a_run_ends_it_again_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    gate = ScriptedGate({PRE: [verdict(PRE, block())]})
+    turn, _, _ = direct(path, call(), call(), call(), gate=gate)
+    assert (turn.stop_reason, turn.requests) == ("GATE_BLOCKED", 3)
+    for times in (4, 5):
+        turn, model, ran = direct(path, call(), "never", gate=gate, resumes=True)
+        assert (turn.stop_reason, turn.requests, ran) == ("GATE_BLOCKED", times, [])
+        assert "it is secret" in model.requests[0].said
+    turn, _, ran = direct(path, call(), "answer", resumes=True)  # by a policy that allows it now
+    assert (turn.stop_reason, ran) == ("DONE", [0])
+
+
+def test_what_is_used_up_stays_used_up(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    turn, _, _ = direct(path, call(), call(n=1), max_iterations=2)
+    assert turn.stop_reason == "MAX_ITER"
+    turn, model, _ = direct(path, "never", max_iterations=2, resumes=True)
+    assert (turn.stop_reason, model.requests) == ("MAX_ITER", [])
+    turn, model, _ = direct(path, call(n=2), "never", max_iterations=3, resumes=True)
+    assert (turn.stop_reason, len(model.requests)) == ("MAX_ITER", 1)
+    turn, _, _ = direct(path, "answer", max_iterations=4, resumes=True)
+    assert (turn.stop_reason, turn.requests) == ("DONE", 4)
+
+
+def test_budgets_are_carried_over(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    turn, _, _ = direct(path, Answer(call(), 60, 40, 1.0), budget_tokens=100)  # type: ignore[arg-type]
+    assert turn.stop_reason == "BUDGET_TOKENS"
+    for budget, reason in (({"budget_tokens": 100}, "BUDGET_TOKENS"), ({"budget_usd": 1.0}, "BUDGET_USD")):
+        turn, model, _ = direct(path, "never", resumes=True, **budget)
+        assert (turn.stop_reason, model.requests) == (reason, [])
+    lines = path.read_text().splitlines()
+    early = [{**json.loads(lines[0]), "at": "2026-01-01T00:00:00.000Z"}]
+    early += [{**json.loads(line), "at": "2026-01-01T00:01:00.000Z"} for line in lines[1:3]]
+    path.write_text("".join(json.dumps(event) + "\n" for event in early))
+    turn, _, _ = direct(path, "never", resumes=True, budget_seconds=60)
+    assert turn.stop_reason == "BUDGET_TIME"
+    turn, _, _ = direct(path, Answer("answer", 1, 1, 0.5), resumes=True, budget_seconds=90)  # type: ignore[arg-type]
+    assert (turn.stop_reason, turn.tokens, turn.usd) == ("DONE", 2, 0.5)
+
+
+def test_repeated_calls_are_counted_across_kills(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    direct(path, call(), call(), max_same_calls=3)  # the script ends here
+    _, model, ran = direct(path, call(), call(), call(), "answer", max_same_calls=3, resumes=True)
+    assert "given this result 3 times" in model.requests[1].said
+    assert "E_STUTTERING" in model.requests[2].said
+    assert "E_STUTTERING" in model.requests[3].said
+    assert ran == [0, 0]  # the third and the fourth; the fifth is not made
+    lines = path.read_bytes().splitlines(keepends=True)
+    stuttered = [number for number, line in enumerate(lines) if b'"stuttering"' in line]
+    path.write_bytes(b"".join(lines[: stuttered[0] + 2]))
+    _, model, ran = direct(path, call(), "answer", max_same_calls=3, resumes=True)
+    assert ("E_STUTTERING" in model.requests[1].said, ran) == (True, [])
+
+
+def planned(path: Path, *answers: str, resumes: bool = False, **settings: Any) -> tuple[AgentTurn, ScriptedModel]:
+    log = EventLog(str(path), resumes=resumes)
+    model = ScriptedModel(answers)
+    one = Agent(
+        model, [scripted_tool("look", ["seen"])], gate=ScriptedGate(), config=AgentConfig(**settings), events=log
+    )
+    try:
+        return (one.resume() if resumes else one.run("the task")), model
+    finally:
+        log.close()
+
+
+def test_the_tool_calls_of_a_step_are_carried_over(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    settings = {"max_step_tool_calls": 2, "max_replans": 0}
+    assert planned(path, plan("a"), call(n=1), call(n=2), **settings)[0].stop_reason == "MODEL_ERROR"
+    turn, _ = planned(path, call(n=3), resumes=True, **settings)
+    assert turn.stop_reason == "MAX_REPLANS"
+    assert "needed more than 2 tool calls" in events_of(path, "plan_step_end")[-1]["problem"]
+
+
+def test_replans_are_carried_over_and_may_be_raised(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    first = (plan("a", "b", b=["a"]), REPLAN, plan("a", "c"), REPLAN)
+    assert planned(path, *first, max_replans=1)[0].stop_reason == "MAX_REPLANS"
+    turn, model = planned(path, plan("d"), DONE, "answer", max_replans=2, resumes=True)
+    assert turn.stop_reason == "DONE"
+    assert "The plan has to change: step a asks for it: another way" in model.requests[0].said
+    assert turn.plan is not None
+    assert [step.id for step in turn.plan.steps] == ["d"]
+
+
+def test_a_deadlock_is_still_one(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    settings = {"max_step_tool_calls": 0, "max_replans": 0}
+    assert planned(path, plan("a", "b", b=["a"]), call(), **settings)[0].stop_reason == "DEADLOCK"
+    turn, model = planned(path, resumes=True, **settings)
+    assert (turn.stop_reason, model.requests) == ("DEADLOCK", [])
+
+
+def test_a_plan_may_be_tried_again(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    assert planned(path, "no plan", "no plan")[0].stop_reason == "PLAN_INVALID"
+    assert planned(path, plan("a"), DONE, "answer", resumes=True)[0].stop_reason == "DONE"
+
+
+def test_other_tools_are_told_in_another_system_prompt(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    planned(path, plan("a"))
+    log = EventLog(str(path), resumes=True)
+    model = ScriptedModel([DONE, "answer"])
+    other = scripted_tool("other", ["x"])
+    assert Agent(model, [other], gate=ScriptedGate(), events=log).resume().stop_reason == "DONE"
+    log.close()
+    assert "- other(" in model.requests[0].messages[0]["content"]
+    systems = [event for event in events_of(path, "message") if event["role"] == "system"]
+    assert len(systems) == 2
+    assert Past(read_events(str(path))).messages[0]["content"] == systems[1]["content"]
+
+
+def test_trimmed_exchanges_stay_trimmed(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    direct(path, *[call(n=n) for n in range(6)], context_tokens=0)
+    _, model, _ = direct(path, "answer", resumes=True)
+    messages = model.requests[0].messages
+    assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"]
+    assert "the task" in messages[1]["content"]
+
+
+def test_what_cannot_be_resumed_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    direct(path, "answer")
+    with pytest.raises(AhpError, match="this run is done"):
+        direct(path, resumes=True)
+    path.write_bytes(b'{"event": "run_sta')
+    with pytest.raises(AhpError, match="killed before it began"):
+        direct(path, resumes=True)
+    assert path.read_bytes() == b""
+    with pytest.raises(AhpError, match="no events"):
+        direct(tmp_path / "none" / "events.jsonl", resumes=True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"event": "plan_step_end", "step_id": "a", "status": "done", "problem": None},
+        {"event": "plan_generated", "plan": {"steps": []}, "left_out": []},
+        {"event": "plan_generated", "plan": 5, "left_out": []},
+        {"event": "message", "role": "user"},
+        {"event": "message", "role": "user", "content": "no system prompt before"},
+        {"event": "verdict", "trigger": PRE, "decision": "deny", "signals": [5]},
+        {"event": "tool_result", "tool": "look"},
+        {"event": "model_answer", "input_tokens": None, "output_tokens": 1, "usd": 1},
+        {"event": "trimmed", "pairs": "x"},
+        {"event": "state", "at": "yesterday"},
+    ],
+)
+def test_events_that_make_no_sense_are_an_error_with_their_number(tmp_path: Path, line: dict[str, Any]) -> None:
+    start = {"event": "run_start", "task": "t", "issue": None, "config": {"enable_planning": False}}
+    stamped = [{"at": "2026-01-01T00:00:00.000Z", **event} for event in (start, line)]
+    with pytest.raises(AhpError, match="event 2 of this run cannot be read back"):
+        Past(stamped)
+
+
+def test_a_run_with_another_issue_is_another_run(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    direct(path)
+    log = EventLog(str(path), resumes=True)
+    with pytest.raises(ValueError, match="other planning"):
+        Agent(ScriptedModel([]), gate=ScriptedGate(), events=log).resume()
+    log.close()
+
+
+def test_a_run_that_still_goes_on_cannot_be_resumed(tmp_path: Path) -> None:
+    path = str(tmp_path / "run" / "events.jsonl")
+    log = EventLog(path)
+    log("run_start")
+    with pytest.raises(AhpError, match="this run still goes on"):
+        EventLog(path, resumes=True)
+    log.close()
+    EventLog(path, resumes=True).close()
+
+
+def test_a_whole_last_line_without_its_end_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(b'{"event": "a"}\n{"event": "b"}')
+    log = EventLog(str(path), resumes=True)
+    log("c")
+    log.close()
+    assert [event["event"] for event in read_events(str(path))] == ["a", "b", "c"]
