@@ -4,7 +4,7 @@ A rule whose `when` or condition cannot be decided for want of a fact is a hit t
 of the rule's `on_missing` intensity. Nothing here reads a policy's text or decides an intensity.
 """
 
-from ahp.conditions.evaluate import Bound, Undecided, build, build_each
+from ahp.conditions.evaluate import LISTS, OPERANDS, Bound, Undecided, build, build_each, children
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,20 +34,22 @@ class Hit:
 
 
 class _Rule:
-    """A rule of the program, built to run."""
+    """A rule of the program, built to run. `pending` are the namespaces that it is asked without."""
 
     __slots__ = ("condition", "costly", "each", "key", "when")
 
-    def __init__(self, data: "dict[str, Any]", slot_of: dict[str, int]) -> None:
+    def __init__(self, data: "dict[str, Any]", slot_of: dict[str, int], pending: "list[str] | None" = None) -> None:
         self.key: str = data["key"]
         self.when: int = data["when"]
         self.costly: bool = data["costly"]
         self.condition: Callable[[list[object]], bool] | None = None
         self.each: Callable[[list[object]], tuple[list[object], Undecided | None]] | None = None
+        plan = _open(data["plan"], pending) if pending else data["plan"]
         if data["each"] is None:
-            self.condition = build(data["plan"], slot_of)
+            self.condition = build(plan, slot_of)
         else:
-            self.each = build_each(data["each"][1], data["plan"], data["each"][0], slot_of)
+            var, listed = data["each"]
+            self.each = build_each(_open(listed, pending) if pending else listed, plan, var, slot_of)
 
 
 class Matcher:
@@ -56,13 +58,15 @@ class Matcher:
     `filtered` are the keys that a `when` kept from being asked in the last run.
     """
 
-    __slots__ = ("_rules", "_whens", "filtered")
+    __slots__ = ("_program", "_rules", "_slot_of", "_whens", "filtered")
 
     def __init__(self, program: "Program") -> None:
-        slot_of = {path: index for index, path in enumerate(program.slots)}
-        self._rules = [_Rule(data, slot_of) for data in program.rules]
+        self._program = program
+        self._slot_of = slot_of = {path: index for index, path in enumerate(program.slots)}
+        costly = program.costly
+        self._rules = [_Rule(data, slot_of, costly if data["costly"] else None) for data in program.rules]
         self.filtered: set[str] = set()
-        self._whens = [build(plan, slot_of) for plan in program.whens]
+        self._whens = [build(_open(plan, costly) if costly else plan, slot_of) for plan in program.whens]
 
     def hits(self, facts: "Facts") -> list[Hit]:
         """The hits, in the program's order.
@@ -70,21 +74,22 @@ class Matcher:
         Costly facts are gathered only when a rule that reads them is undecided without.
         """
         self.filtered.clear()
-        hits = self._run(self._rules, facts.slots)
-        if not any(hit.undecided is not None for hit in hits):
-            return hits
+        hits = self._run(self._rules, self._whens, facts.slots)
         open_keys = {hit.key for hit in hits if hit.undecided is not None}
-        waiting = [rule for rule in self._rules if rule.costly and rule.key in open_keys]
-        if not waiting:
+        keys = {rule.key for rule in self._rules if rule.costly and rule.key in open_keys}
+        if not keys:
             return hits
         facts.gather_costly()
-        keys = {rule.key for rule in waiting}
-        hits = [hit for hit in hits if hit.key not in keys] + self._run(waiting, facts.slots)
+        waiting = [_Rule(data, self._slot_of) for data in self._program.rules if data["key"] in keys]
+        whens = [build(plan, self._slot_of) for plan in self._program.whens]
+        hits = [hit for hit in hits if hit.key not in keys] + self._run(waiting, whens, facts.slots)
         order = {rule.key: index for index, rule in enumerate(self._rules)}
         return sorted(hits, key=lambda hit: order[hit.key])
 
-    def _run(self, rules: list[_Rule], slots: list[object]) -> list[Hit]:
-        whens = [_decide(when, slots) for when in self._whens]
+    def _run(
+        self, rules: list[_Rule], filters: "list[Callable[[list[object]], bool]]", slots: list[object]
+    ) -> list[Hit]:
+        whens = [_decide(when, slots) for when in filters]
         hits: list[Hit] = []
         for rule in rules:
             holds: bool | Undecided = True
@@ -120,3 +125,23 @@ def _decide(condition: "Callable[[list[object]], bool]", slots: list[object]) ->
         return error
     except Bound as error:
         return Undecided("bound", str(error))
+
+
+def _open(plan: "list[Any]", pending: "list[str]") -> "list[Any]":
+    """The plan with `has` and `default` of facts that are only pending left open: not gathered yet is not absent."""
+    op = plan[0]
+    if op in ("has", "default") and _reads(plan[1], pending):
+        return ["==", plan[1], plan[1]] if op == "has" else plan[1]
+    copied = list(plan)
+    if op in LISTS:
+        copied[LISTS[op]] = [_open(part, pending) for part in plan[LISTS[op]]]
+        return copied
+    for at in OPERANDS.get(op, range(1, len(plan))):
+        copied[at] = _open(plan[at], pending)
+    return copied
+
+
+def _reads(plan: "list[Any]", namespaces: "list[str]") -> bool:
+    if plan[0] == "fact":
+        return plan[1].partition(".")[0] in namespaces
+    return any(_reads(child, namespaces) for child in children(plan))
