@@ -10,6 +10,7 @@ from ahp.hosts.words import for_agent, rule_of, short_id
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
+from ahp.runner.limits import Repeats
 
 _KEY = re.compile(r"""\.?([^.\[\]]+)|\[["']([^"'\]]*)["']\]""")
 _ROOTS = ("tool.input", "input", "args")
@@ -39,6 +40,11 @@ def said(verdict: Verdict, unanswered: list[Signal]) -> str:
 def reasons(verdict: Verdict) -> list[list[str]]:
     """[rule, reason] of each block in a verdict: what makes two blocks the same one."""
     return sorted([rule_of(s), one_line(reason_of(s.payload))] for s in verdict.signals if s.intensity == "block")
+
+
+def count_blocks(blocks: Repeats, trigger: str, why: list[list[str]]) -> int:
+    """Counts each rule with its reason, whatever was tried; how often the most frequent one has refused now."""
+    return max([blocks.count(trigger, one) for one in why] or [blocks.count(trigger, None)])
 
 
 def modified(verdict: Verdict, args: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:

@@ -6,6 +6,7 @@ from typing import Any
 from ahp.protocol.signals import Signal
 from ahp.runner.conversation import Conversation, Message
 from ahp.runner.events import Event
+from ahp.runner.gates import count_blocks
 from ahp.runner.limits import Repeats
 from ahp.runner.plan import BROKEN_OFF, Plan, StepStatus
 from ahp.system import clock
@@ -212,7 +213,7 @@ class Past:
                 self.waiting[signal.id] = signal
 
     def _on_blocked(self, event: Event) -> None:
-        self.blocks.count(event["trigger"], event["what"], event["reasons"])
+        count_blocks(self.blocks, event["trigger"], event["reasons"])
 
     def _on_note(self, event: Event) -> None:
         self.notes.append(str(event["text"]))

@@ -7,7 +7,7 @@ from ahp.protocol.signals import ACTIONS_OF, Signal
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
 from ahp.runner.events import EventLog, plain
-from ahp.runner.gates import Gate, reasons, said
+from ahp.runner.gates import Gate, count_blocks, reasons, said
 from ahp.runner.limits import Repeats
 from ahp.runner.past import Past
 from ahp.runner.replies import Respond
@@ -66,7 +66,7 @@ class SignalDesk:
     def blocked(self, verdict: Verdict, what: str) -> None:
         """Counts a block. Raises Stop when the same one came too often."""
         why = reasons(verdict)
-        times = self._blocks.count(verdict.trigger, what, why)
+        times = count_blocks(self._blocks, verdict.trigger, why)
         self._events("blocked", trigger=verdict.trigger, what=what, times=times, reasons=why)
         if times >= self._max_same_blocks:
             named = "; ".join(f"{rule}: {reason}" for rule, reason in why) or "no reason given"

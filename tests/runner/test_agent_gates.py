@@ -367,3 +367,14 @@ def test_what_was_tried_is_told_to_the_gate_with_its_result() -> None:
         (PRE, told),
         ("post-tool-use", {**told, "output": "size 2", "code": "ok"}),
     ]
+
+
+def test_a_block_is_the_same_whatever_tool_runs_into_it() -> None:
+    given = [verdict(PRE, block()), verdict(PRE, block(), block("other", "too", "b2")), verdict(PRE, block())]
+    tools = [scripted_tool("look", ["seen"]), scripted_tool("peek", ["seen"])]
+    scene = Scene([call(), call("peek"), call(n=1), "never"], gate=ScriptedGate({PRE: given}), tools=tools)
+    assert scene.turn.stop_reason == "GATE_BLOCKED"
+    assert [event["times"] for event in scene.of("blocked")] == [1, 2, 3]
+    others = [verdict(PRE, block(why=why)) for why in "abc"]
+    scene = Scene([call(), call(), call(), "answer"], gate=ScriptedGate({PRE: [*others, verdict(PRE)]}))
+    assert scene.turn.stop_reason == "DONE"
