@@ -148,12 +148,10 @@ def _explain(links: list[Link], i: int, before: int, where: int | None, named: s
 
 
 def _index(journal: Journal, links: list[Link]) -> Iterable[str]:
-    """The index is no proof, but it may remember a longer log than there is."""
+    """The index is no proof, but it may remember a line that the log lacks: also when an editor made a new file."""
     try:
         index = indexes.IndexFile(journal.index_path).load()
-        log = indexes.status(journal.log_path)
     except OSError:
         return
-    ours = index is not None and index.inode and (log is None or index.inode == log.st_ino)
-    if index and ours and index.head not in {link.own for link in links}:
-        yield f"the log was cut: its index remembers {index.count} lines, the last of which is gone"
+    if index and index.inode and index.head not in {link.own for link in links}:
+        yield f"the log was cut or its end edited: its index remembers {index.count} lines, the last of which is gone"

@@ -93,8 +93,16 @@ def test_the_index_left_behind_remembers_a_longer_log(journal: Journal) -> None:
     last = Path(journal.log_path).read_bytes().splitlines()[-1]
     os.truncate(journal.log_path, size - len(last) - 1)
     assert verify(journal).problems == [
-        "the log was cut: its index remembers 10 lines, the last of which is gone",
+        "the log was cut or its end edited: its index remembers 10 lines, the last of which is gone",
     ]
+
+
+def test_an_end_that_an_editor_wrote_to_a_new_file_is_told(journal: Journal) -> None:
+    data = Path(journal.log_path).read_bytes()
+    os.rename(journal.log_path, journal.log_path + "~")
+    Path(journal.log_path).write_bytes(data.replace(b"s8", b"other"))
+    (told,) = verify(journal).problems
+    assert told.startswith("the log was cut or its end edited")
 
 
 def test_a_log_written_anew_is_not_the_anchors(journal: Journal) -> None:
