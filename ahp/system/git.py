@@ -5,6 +5,8 @@ from ahp.system.errors import AhpError
 
 _TIMEOUT = 20.0
 _LINE = 1 << 16
+# Replaced objects (git-replace) are seen here only: what is committed and pushed is what they hide.
+_PLAIN = ("--no-pager", "--no-optional-locks", "--no-replace-objects")
 
 
 class GitError(AhpError):
@@ -32,7 +34,7 @@ class Repository:
         """What `git args` prints. Raises GitError unless it exits with one of `ok`, Timeout, OutputLimit."""
         from ahp.system import process
 
-        argv = [self.git, "-C", self.root or self.git_dir, "--no-pager", "--no-optional-locks", *args]
+        argv = [self.git, "-C", self.root or self.git_dir, *_PLAIN, *args]
         result = process.capture(argv, env=self.env, stdin=stdin, timeout=timeout)
         if result.code not in ok:
             words = result.err.decode("utf-8", "replace").strip().splitlines()

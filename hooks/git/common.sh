@@ -32,7 +32,7 @@ answered() {
 
 # git lists what is staged while Python starts; the mark at the end says that it got through.
 judge_staged() {
-    { "$git" diff-index --cached @RAW@ HEAD -- 2>/dev/null && printf '\000ahp:done\000'; } | judge "$@"
+    { "$git" --no-replace-objects diff-index --cached @RAW@ HEAD -- 2>/dev/null && printf '\000ahp:done\000'; } | judge "$@"
     answered $?
 }
 

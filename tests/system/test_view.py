@@ -240,3 +240,14 @@ def test_nothing_that_git_is_told_hides_a_line_of_text(repo: Repo, hide: Callabl
         for line in (b"+added\n", b"+added as well\n", b"+long\n", b"-removed\n", b"+5\n"):
             assert line in diff
         assert b"not a line" not in diff
+
+
+def test_a_replaced_object_hides_nothing(repo: Repo) -> None:
+    repo.commit("first", **{"a.txt": "1\n"})
+    repo.commit("second", **{"a.txt": "secret\n"})
+    clean = repo.git("hash-object", "-w", "--stdin", stdin=b"clean\n").strip()
+    repo.git("replace", repo.git("rev-parse", "HEAD:a.txt").strip(), clean)
+    repo.git("replace", repo.head(), repo.git("commit-tree", "-m", "x", "-p", "HEAD~1", "HEAD~1^{tree}").strip())
+    second = CommitView(at(repo), "HEAD")
+    assert b"+secret\n" in second.diff()
+    assert second.read("a.txt") == b"secret\n"
