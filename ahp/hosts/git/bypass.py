@@ -12,13 +12,14 @@ from ahp.journal import lines
 from ahp.journal.append import Journal, JournalUnwritable
 from ahp.protocol import records
 from ahp.protocol.event import PushRef
+from ahp.protocol.text import one_line
 from ahp.system import clock
 from ahp.system.git import Repository
 from ahp.system.view import CommitView, RangeView
 
 _COMMITS = 200  # of one push
 _LINES = 200_000
-_HOOKS = ("pre-commit", "commit-msg", "pre-merge-commit")
+_HOOKS = ("pre-commit", "pre-merge-commit")  # a judged message says nothing of the content
 _REPLAYED = ("rebase", "cherry-pick", "revert", "am")
 
 
@@ -33,6 +34,16 @@ def check_commit(hook: Hook, commit: str, had_word: bool) -> None:
     doing = hook.repo.line("log", "--walk-reflogs", "--max-count=1", "--format=%gs", "HEAD", ok=(0, 128))
     if not doing.startswith(_REPLAYED):
         write(f"ahp: {reason}; it is logged, and CI judges it again")
+        if not had_word:
+            _explain(hook)
+
+
+def _explain(hook: Hook) -> None:
+    """Another tool may have taken the place of our hook; else a person or an agent went round it."""
+    from ahp.hosts.git.doctor import obstacle
+
+    if found := obstacle(hook.repo, "pre-commit"):
+        write(f"     {one_line(found, 500)}; mend: ahp doctor --fix")
 
 
 def check_push(hook: Hook, pushed: list[PushRef], remote: str) -> None:

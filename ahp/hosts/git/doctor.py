@@ -97,15 +97,20 @@ def _hooks(repo: Repository) -> Iterator[Check]:
 
 def _hook(repo: Repository, hook: str, scratch: Probe) -> Check:
     asked = installing.asked_folder(repo)
-    trouble = _husky_trouble(repo, asked, hook) if husky.is_active(asked) else _trouble(f"{asked}/{hook}")
-    if trouble:
-        return Check(hook, "wrong", trouble, INSTALL, ours="ends it before" not in trouble)
+    if found := obstacle(repo, hook):
+        return Check(hook, "wrong", found, INSTALL, ours="ends it before" not in found)
     failed = scratch.ask(hook)
     if failed:
         return Check(hook, "wrong", failed, INSTALL, ours=True)
     how = beside.owner(f"{asked}/{hook}")
     through = "husky" if husky.is_active(asked) else how if how != "ahp" else ""
     return Check(hook, "ok", "reached" + (f" through {through}" if through else ""))
+
+
+def obstacle(repo: Repository, hook: str) -> str:
+    """What keeps git from our shim of `hook`, as far as looking shows it; "" when nothing does. Raises AhpError."""
+    asked = installing.asked_folder(repo)
+    return _husky_trouble(repo, asked, hook) if husky.is_active(asked) else _trouble(f"{asked}/{hook}")
 
 
 def _trouble(path: str) -> str:
@@ -160,7 +165,7 @@ def _log(repo: Repository) -> Check:
     report = verify.verify(journal)
     if report.problems:
         more = f", and {len(report.problems) - 1} more" if len(report.problems) > 1 else ""
-        return Check("log", "wrong", report.problems[0] + more, "ahp log verify tells all of it; what is lost stays told")
+        return Check("log", "wrong", report.problems[0] + more, "ahp log verify tells all; what is lost stays told")
     os.close(os.open(journal.log_path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW))
     with journal.lock():
         return Check("log", "ok", f"{report.lines} lines, unbroken")

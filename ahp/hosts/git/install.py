@@ -30,10 +30,13 @@ _FOREIGN = (
 
 
 class Installed:
-    """What `install` did: the folder of the hooks, those it wrote, and the earlier ones that keep running."""
+    """What `install` did: the folder of the hooks, those it wrote, and the earlier ones that keep running.
 
-    def __init__(self, folder: str, written: list[str], kept: list[str]) -> None:
-        self.folder, self.written, self.kept = folder, written, kept
+    `husky` is the folder of the committed hooks that call ours, "" when the project has none.
+    """
+
+    def __init__(self, folder: str, written: list[str], kept: list[str], husky: str = "") -> None:
+        self.folder, self.written, self.kept, self.husky = folder, written, kept, husky
 
 
 def install(repo: Repository, user_policy: str) -> Installed:
@@ -53,13 +56,14 @@ def install(repo: Repository, user_policy: str) -> Installed:
             kept.append(hook)
         _write(place, shim(hook, known))
         written.append(hook)
-    kept += [hook for hook in _join_husky(repo, known) if hook not in kept]
+    committed = husky.folder_of(repo.root, asked_folder(repo))
+    kept += [hook for hook in _join_husky(repo, committed, known) if hook not in kept]
     if shared:
         kept += [hook for hook in _FOREIGN if _pass_on(f"{folder}/{hook}", f"{shared}/{hook}")]
         repo.run("config", "--local", "core.hooksPath", folder)
     record = {"folder": folder, "shared": shared, "hooks": written, "genesis": genesis}
     files.replace(repo.common_dir + _RECORD, (jsontext.encode(record) + "\n").encode("utf-8", "surrogateescape"))
-    return Installed(folder, written, kept)
+    return Installed(folder, written, kept, committed)
 
 
 def uninstall(repo: Repository) -> Installed:
@@ -155,9 +159,8 @@ def hooks_folder(repo: Repository) -> tuple[str, str]:
     return asked, ""
 
 
-def _join_husky(repo: Repository, known: dict[str, str]) -> list[str]:
+def _join_husky(repo: Repository, committed: str, known: dict[str, str]) -> list[str]:
     """Puts our line into husky's committed hooks and what it calls into this clone; the hooks with lines of others."""
-    committed = husky.folder_of(repo.root, asked_folder(repo))
     if not committed:
         return []
     folder = repo.common_dir + _HUSKY

@@ -170,6 +170,19 @@ def test_behind_a_tool_that_chains_pre_commit_leaves_nothing_to_commit_msg(gated
     assert "refused by names" in said.text
 
 
+def test_a_commit_tells_at_once_that_another_tool_took_our_place(gated: Gated) -> None:
+    gated.policy(MESSAGES)
+    hook = gated.root / ".git" / "hooks" / "pre-commit"
+    hook.rename(hook.with_name("pre-commit.old"))
+    gated.write(".git/hooks/pre-commit", LEFTHOOK, 0o755)
+    gated.write("bad.txt")
+    gated.add("bad.txt")
+    said = gated.say("commit", "-m", "x")
+    assert said.code == 0
+    assert "no pre-commit hook judged this commit; it is logged" in said.text
+    assert "     lefthook took ahp's place and does not run it; mend: ahp doctor --fix\n" in said.text
+
+
 def test_uninstall_leaves_no_word_of_a_commit_behind(gated: Gated) -> None:
     gated.policy(MESSAGES)
     gated.write("a.txt")
