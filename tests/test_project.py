@@ -63,7 +63,8 @@ LIGHT = [
     "ahp.journal.append",
     "ahp.gate.decide",
     "ahp.gate.match",
-    "ahp.hosts.git.hook",
+    "ahp.hosts.git.main",
+    "ahp.hosts.git.message",
 ]
 
 # Built in or next to nothing to import. `__future__` is a module too, and a file to read.

@@ -1,4 +1,4 @@
-"""`ahp hook HOST …`: what installed hooks call when their own interpreter is gone."""
+"""`ahp hook HOST …`: what installed hooks call."""
 
 import sys
 
@@ -6,13 +6,31 @@ import click
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.argument("host", type=click.Choice(["git"]))
+@click.argument("host", type=click.Choice(["git", "monoco"]))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def command(host: str, arguments: tuple[str, ...]) -> None:
+def command(host: str, arguments: tuple[str, ...]) -> int:
     """Judge one hook of HOST; its arguments are those the host gave."""
-    from ahp.hosts.git import hook
+    return _monoco(arguments) if host == "monoco" else _git(arguments)
 
-    if len(arguments) < 5 or arguments[0] not in hook.NAMES:
+
+def _git(arguments: tuple[str, ...]) -> int:
+    from ahp.hosts.git import main
+
+    if len(arguments) < 5 or arguments[0] not in main.NAMES:
         raise click.UsageError("this is for the installed shims; by hand: ahp check pre-commit")
     sys.argv[1:] = arguments
-    hook.main()
+    main.main()
+    return 0
+
+
+def _monoco(arguments: tuple[str, ...]) -> int:
+    from ahp.cli.exec import through_the_gate
+    from ahp.hosts.monoco import hook
+    from ahp.system import jsontext
+
+    if len(arguments) == 2 and arguments[0] in hook.EVENTS:
+        click.echo(jsontext.encode(hook.answer(*arguments)))
+        return 0
+    if len(arguments) > 1 and arguments[0] == "exec":
+        return through_the_gate(list(arguments[1:]), "shim")
+    raise click.UsageError("this is for what `ahp install monoco` put in place; by hand: ahp exec -- monoco …")

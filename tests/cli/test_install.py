@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from ahp.cli import main
-from ahp.hosts.git import hook
 from ahp.hosts.git import install as installing
+from ahp.hosts.git import main as hook
 from ahp.system import environ
 from tests.conftest import Repo
 

@@ -11,7 +11,7 @@ from types import CodeType
 from ahp.system import environ, files, process
 from ahp.system.errors import AhpError
 
-_ENTRY = "ahp.hosts.git.hook"
+_ENTRY = "ahp.hosts.git.main"
 _FACTS = ("files", "branch", "branches", "commit", "repo", "actor", "env", "limits", "environment", "message")
 _LATER = ("ahp.hosts.git.message", *[f"ahp.facts.{name}" for name in _FACTS])
 _SHA = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
@@ -19,7 +19,7 @@ _BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build(
 _MAIN = """
 import marshal
 fresh = begin({stamps!r}, {paths!r}, marshal.loads({now!r}), {later!r}, {compiled!r})
-from ahp.hosts.git.hook import main
+from ahp.hosts.git.main import main
 main("" if fresh else sys.argv[0])
 """
 _UNCHECKED = (1).to_bytes(4, "little")  # PEP 552: never compared with a source; `start` compares all of them

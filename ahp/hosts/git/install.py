@@ -111,7 +111,7 @@ def baked(repo: Repository, genesis: str, user_policy: str) -> dict[str, str]:
         "PYTHON": bundle.interpreter(),
         "PACKAGE": f"{_package()}/__init__.py",
         "BUNDLE": path,
-        "START": f"import sys; sys.path += {paths!r}; from ahp.hosts.git.hook import main; main({path!r})",
+        "START": f"import sys; sys.path += {paths!r}; from ahp.hosts.git.main import main; main({path!r})",
         "LOG": genesis,
         "USER": user_policy,
         "GIT": _git_program(repo),

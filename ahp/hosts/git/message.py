@@ -3,7 +3,8 @@
 from ahp.gate import overrides
 from ahp.gate.decide import decide
 from ahp.hosts.git import token
-from ahp.hosts.git.hook import Hook, judge_staged, say
+from ahp.hosts.git.commit import judge_staged
+from ahp.hosts.git.hook import Hook, say
 from ahp.system import files
 from ahp.system.errors import AhpError
 from ahp.system.view import IndexView

@@ -4,24 +4,18 @@ import os
 import sys
 
 from ahp.hosts import words
+from ahp.protocol.actor import Actor
 from ahp.protocol.verdict import Verdict
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ahp.hosts.git.hook import Hook
 
-
-def say(hook: "Hook", verdict: Verdict) -> int:
+def say(verdict: Verdict, actor: Actor, env: dict[str, str]) -> int:
     """Prints the verdict to standard error, asks where a rule wants to ask, and gives the hook's exit code."""
-    if hook.actor.kind == "agent":
-        text = words.for_agent(verdict)
-    else:
-        text = words.for_person(verdict, coloured(hook.repo.env))
+    text = words.for_agent(verdict) if actor.kind == "agent" else words.for_person(verdict, coloured(env))
     if text:
         write(text)
     if verdict.denied:
         return 1
-    if any(signal.context.get("ask") for signal in verdict.signals) and hook.actor.kind == "human":
+    if any(signal.context.get("ask") for signal in verdict.signals) and actor.kind == "human":
         from ahp.system import terminal
 
         if terminal.ask("ahp: go on?") is False:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ahp.hosts.git import hook as hooks
+from ahp.hosts.git import main as hooks
 from ahp.system import environ
 from tests.hosts.git import gated as making
 from tests.hosts.git.gated import Gated

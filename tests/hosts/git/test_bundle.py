@@ -87,8 +87,8 @@ def test_a_stale_bundle_is_not_used_and_written_anew(tmp_path: Path) -> None:
 
     assert ask().returncode == 0
     assert path.read_bytes() == before
-    hook = tmp_path / "lib" / "ahp" / "hosts" / "git" / "hook.py"
-    hook.write_text(hook.read_text().replace('actor = Actor("human")', 'posix.write(2, b"changed")\n    actor = None'))
+    main = tmp_path / "lib" / "ahp" / "hosts" / "git" / "main.py"
+    main.write_text(main.read_text().replace('actor = Actor("human")', 'posix.write(2, b"changed")\n    actor = None'))
     done = ask()
     assert (done.returncode, done.stderr) == (0, b"changed")
     assert path.read_bytes() != before

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ahp.hosts.git import failure
-from ahp.hosts.git import hook as hooks
+from ahp.hosts.git import commit, failure, hook
+from ahp.hosts.git import main as hooks
 from ahp.protocol.actor import Actor
 from ahp.system import files, process
 from ahp.system.errors import AhpError
@@ -96,7 +96,7 @@ def test_a_bug_is_reported_with_versions_and_refuses(gated: Gated, ask: Ask, mon
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(hooks, "decide", broken)
+    monkeypatch.setattr(commit, "decide", broken)
     gated.policy(QUIET)
     code, said = ask("pre-commit")
     assert code == 2
@@ -115,7 +115,7 @@ def test_an_interrupt_ends_as_the_shell_expects(gated: Gated, ask: Ask, monkeypa
 
 
 def test_past_the_limit_of_its_input_it_refuses(gated: Gated, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hooks, "_INPUT_LIMIT", 3)
+    monkeypatch.setattr(hook, "_INPUT_LIMIT", 3)
     code, said = ask("pre-commit", stdin=b"12345")
     assert code == 2
     assert "more than 3 bytes" in said
@@ -215,7 +215,7 @@ def test_a_cache_that_cannot_be_written_still_judges(gated: Gated, ask: Ask) -> 
 
 
 def test_two_limits_are_the_design_s() -> None:
-    assert hooks._INPUT_LIMIT == process.OUTPUT_LIMIT == 64 << 20
+    assert hook._INPUT_LIMIT == process.OUTPUT_LIMIT == 64 << 20
     assert files.Lock("x").timeout == 0.1
 
 

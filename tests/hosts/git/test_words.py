@@ -68,10 +68,6 @@ def test_aids_come_after_the_commit(gated: Gated) -> None:
     assert (signal["intensity"], signal["decision"], signal["hook"]) == ("aid", "suggest", "post-commit")
 
 
-def test_nothing_to_say_prints_nothing(gated: Gated, capfd: pytest.CaptureFixture[str]) -> None:
-    class Quiet:
-        actor = Actor("human")
-        repo = gated.repository()
-
-    assert words.say(Quiet(), Verdict("allow", "pre-commit", "main", "sha256:p")) == 0
+def test_nothing_to_say_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    assert words.say(Verdict("allow", "pre-commit", "main", "sha256:p"), Actor("human"), {}) == 0
     assert capfd.readouterr().err == ""

@@ -1,0 +1,32 @@
+"""pre-commit and pre-merge-commit: judge what is staged, and leave word for the hooks that follow.  [light]"""
+
+from ahp.gate.decide import decide, program_of
+from ahp.hosts.git import token
+from ahp.hosts.git.hook import Hook, read_input, say
+from ahp.protocol.event import Event
+from ahp.system.view import IndexView
+
+
+def judge(hook: Hook) -> int:
+    """The hook's exit code."""
+    if token.find(hook.repo, hook.parent):  # another commit of the same git process, as in a rebase
+        token.withdraw(hook.repo)
+    return judge_staged(hook, hook.event(IndexView(hook.repo, read_input())))
+
+
+def judge_staged(hook: Hook, event: Event, message_follows: bool = True) -> int:
+    """Judges a commit's content; when it may go on, leaves word. `message_follows`: commit-msg has not run yet."""
+    program = program_of(event)
+    verdict = decide(event, program)
+    code = say(hook, verdict)
+    if code == 0:
+        about_messages = "commit-msg" in program.triggers
+        token.leave(
+            hook.repo,
+            hook.parent,
+            event.attempt,
+            message=message_follows and (about_messages or bool(verdict.trailers)),
+            after="post-commit" in program.triggers,
+        )
+        token.allow_deferring(hook.repo, about_messages)
+    return code

@@ -1,0 +1,82 @@
+"""What the git shims start: one hook of one git command, judged and answered (design §9).  [light]
+
+This module and all it imports at its head is the no-signal path: a quiet commit loads nothing else (design §12).
+"""
+
+import gc
+import posix
+import sys
+
+from ahp.hosts.git import commit
+from ahp.hosts.git.hook import Hook, read_input
+from ahp.protocol.actor import Actor, identify
+from ahp.system import environ, git
+from ahp.system.errors import AhpError
+
+
+def main(stale_bundle: str = "") -> None:
+    """Judges and ends the process: 0 allowed, 1 the policy refuses, 2 ahp could not judge (design §10).
+
+    `sys.argv` holds the hook's name and the process id of git; then what is baked into the shim: the id of the log, the
+    path of the user's policy, and git's; then git's own arguments. A `stale_bundle` is written anew at the end.
+    """
+    gc.disable()  # the process ends before a collection would find anything
+    name, parent, genesis, user_policy, program, *arguments = sys.argv[1:]
+    actor = Actor("human")
+    try:
+        env = environ.current()
+        actor = identify(env)
+        hook = Hook(name, parent, arguments, git.locate(posix.getcwd(), env, program), actor, genesis, user_policy)
+        code = _RUN[name](hook)
+        if stale_bundle:
+            _renew(stale_bundle)
+    except AhpError as error:
+        from ahp.hosts.git.failure import refuse
+
+        code = refuse(name, error, actor)
+    except KeyboardInterrupt:
+        code = 130
+    except BaseException as error:  # noqa: BLE001  # whatever goes wrong, a person must learn of it and git must stop
+        from ahp.hosts.git.failure import report
+
+        code = report(name, error, actor)
+    # Leaving without the interpreter's own clean-up saves a millisecond; nothing is buffered here.
+    posix._exit(code)
+
+
+def _renew(path: str) -> None:
+    """Writes the bundle anew; where that cannot be, the next hook is as slow as this one, and no less right."""
+    from ahp.hosts.git import bundle, words
+
+    try:
+        bundle.write(path, sys.executable, bundle.import_paths())
+    except AhpError as error:
+        words.write(f"ahp: hooks are slower than they could be: {error}")
+
+
+def _message(hook: Hook) -> int:
+    from ahp.hosts.git.message import judge
+
+    return judge(hook, read_input())
+
+
+def _after(hook: Hook) -> int:
+    from ahp.hosts.git.after import judge
+
+    return judge(hook)
+
+
+def _push(hook: Hook) -> int:
+    from ahp.hosts.git.push import judge
+
+    return judge(hook, read_input())
+
+
+_RUN = {
+    "pre-commit": commit.judge,
+    "pre-merge-commit": commit.judge,
+    "commit-msg": _message,
+    "post-commit": _after,
+    "pre-push": _push,
+}
+NAMES = tuple(_RUN)
