@@ -56,11 +56,20 @@ def check_push(hook: Hook, pushed: list[PushRef], remote: str) -> None:
             commits += unpushed(hook.repo, ref.local_oid, remote, _COMMITS)
     wanted = {commit: {CommitView(hook.repo, commit).change().digest} for commit in commits[:_COMMITS]}
     missing = _unjudged(hook, wanted)
+    if "pre-merge-commit" not in program_of(hook.event()).triggers:
+        missing = [commit for commit in missing if not _only_joins(hook.repo, commit)]
     if missing:
         _log(hook, {commit: next(iter(wanted[commit])) for commit in missing}, "no pre-commit hook judged this commit")
         write(
             f"ahp: {len(missing)} of the pushed commits passed no pre-commit hook; that is logged, and CI judges them"
         )
+
+
+def _only_joins(repo: Repository, commit: str) -> bool:
+    """Whether it is a merge that holds nothing but what one parent or another has: there was nothing to judge."""
+    if not repo.run("rev-list", "--no-walk", "--min-parents=2", commit, "--"):
+        return False
+    return not repo.run("diff-tree", "--cc", "--no-commit-id", "--no-ext-diff", commit, "--")
 
 
 def _judges(hook: Hook) -> bool:

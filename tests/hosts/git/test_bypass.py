@@ -84,6 +84,39 @@ def test_without_rules_for_commits_nothing_could_be_gone_round(gated: Gated) -> 
     assert gated.log("bypass") == []
 
 
+def merged(gated: Gated) -> None:
+    """`main` and a side of two commits, joined without a commit yet; no rule is about merges."""
+    gated.policy(QUIET.replace(", pre-merge-commit", ""))
+    gated.git("init", "-q", "--bare", "../bare")
+    gated.git("push", "-q", "--no-verify", "../bare", "main")
+    gated.git("remote", "add", "origin", "../bare")
+    gated.git("fetch", "-q", "origin")
+    gated.git("checkout", "-q", "-b", "side")
+    gated.commit("one", **{"b.txt": "1\n"})
+    gated.commit("two", **{"c.txt": "2\n"})
+    gated.git("checkout", "-q", "main")
+    gated.commit("moved", **{"d.txt": "3\n"})
+    gated.git("merge", "-q", "--no-ff", "--no-commit", "side")
+
+
+def test_a_merge_that_only_joins_what_was_judged_is_no_bypass(gated: Gated) -> None:
+    merged(gated)
+    gated.git("merge", "--abort")
+    gated.git("merge", "-q", "--no-ff", "-m", "join", "side")
+    assert "ahp:" not in gated.say("push", "origin", "main").text
+    assert gated.log("bypass") == []
+
+
+def test_a_merge_that_brings_something_of_its_own_is_one(gated: Gated) -> None:
+    merged(gated)
+    gated.write("evil.txt")
+    gated.write("d.txt", "evil\n")
+    gated.add()
+    gated.git(*SILENT, "commit", "-q", "-m", "join")
+    assert "1 of the pushed commits passed no pre-commit hook" in gated.say("push", "origin", "main").text
+    assert [record["commit"] for record in gated.log("bypass")] == [gated.head()]
+
+
 def test_a_commit_made_by_plumbing_is_noticed_at_the_push(quiet: Gated) -> None:
     tree = quiet.git("mktree", stdin=b"")
     made = quiet.git("commit-tree", tree, "-p", "HEAD", "-m", "plumbing")
