@@ -82,7 +82,8 @@ class GatedTools:
                 self._desk.blocked(verdict, tool.name)
                 return Outcome("blocked", f"{tool.name} did not run: the gate refused it.")
             changed = self._modified(tool, args, verdict)
-            if isinstance(changed, Outcome) or changed == args:
+            # The project's gate has judged what its own changes led to; asked again, it would warn and count twice.
+            if isinstance(changed, Outcome) or changed == args or verdict.modified is not None:
                 return changed
             args = changed
         return Outcome(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,11 @@ import pytest
 
 from ahp.journal import log
 from ahp.journal.place import journal_of
+from ahp.runner.agent import Agent
+from ahp.runner.config import AgentConfig
+from ahp.runner.conversation import Message
 from ahp.runner.gate_adapter import RepositoryGate, canonical
+from ahp.runner.model import Answer
 from ahp.runner.scripted import scripted_tool
 from ahp.system.errors import AhpError
 from tests.runner.runs import DONE, Scene, call, plan
@@ -72,9 +77,43 @@ def test_the_same_block_three_times_ends_the_run(project: str) -> None:
 def test_a_control_of_the_policy_rewrites_the_call(project: str) -> None:
     run = scene(project, call(size=500), "answer")
     asked = [event for event in run.of("verdict") if event["trigger"] == "pre-tool-use"]
-    assert [event["decision"] for event in asked] == ["allow_with_modification", "allow"]
+    assert [event["decision"] for event in asked] == ["allow_with_modification"]
     assert asked[0]["modifications"][0]["updated"] == 5
     assert logged(project) == [("sizes", "control", "accept_modification")]
+
+
+def test_a_warning_beside_a_change_comes_once(project: str) -> None:
+    policy = Path(project) / ".ahp" / "hooks.yaml"
+    policy.write_text(POLICY.replace("tool.name == 'shell'", "tool.name == 'read'"))
+    run = scene(project, call(size=500), "answer")
+    assert logged(project) == [("sizes", "control", "accept_modification"), ("calm", "prompt", "dismiss")]
+    assert run.said[1].count("shells are loud") == 1
+
+
+class Polite:
+    """A model that answers every prompt it reads."""
+
+    name = "polite"
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float) -> Answer:
+        self.said.append(messages[-1]["content"])
+        if len(self.said) == 1:
+            return Answer(call("shell", command="ls"))
+        wanted = re.search(r'\{"respond": "\w+", "action": "acknowledge"\}', self.said[-1])
+        return Answer(wanted[0] if wanted else "the answer")
+
+
+def test_a_model_answers_a_prompt_by_the_id_that_it_reads(project: str) -> None:
+    model = Polite()
+    tools = [scripted_tool("shell", ["done"], kind="shell")]
+    config = AgentConfig(enable_planning=False)
+    turn = Agent(model, tools, gate=RepositoryGate(project, session="s1"), config=config, root=project).run("the task")
+    assert turn.stop_reason == "DONE"
+    assert ": acknowledge, noted." in model.said[2]
+    assert logged(project) == [("calm", "prompt", "acknowledge")]
 
 
 def test_a_prompt_is_answered_in_the_log(project: str) -> None:
