@@ -32,7 +32,11 @@ def folder_of(root: str, hooks_path: str) -> str:
     """Where the committed hooks of this work tree are, "" when it has no husky; husky may not be active yet."""
     if is_active(hooks_path):
         return os.path.dirname(hooks_path) if os.path.basename(hooks_path) == "_" else hooks_path
-    return f"{root}/{_FOLDER}" if os.path.isdir(f"{root}/{_FOLDER}") else ""
+    folder = f"{root}/{_FOLDER}"
+    # A link may lead out of the work tree; a folder without hooks is what husky left.
+    if os.path.islink(folder) or not os.path.isdir(folder):
+        return ""
+    return folder if any(entry.is_file() for entry in os.scandir(folder)) else ""
 
 
 def join(path: str) -> bool:

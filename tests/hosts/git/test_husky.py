@@ -147,6 +147,18 @@ def test_a_link_in_the_work_tree_is_not_written_through(tmp_path: Path) -> None:
     assert (tmp_path / "target").read_text() == "alias x=y\n"
 
 
+def test_a_folder_that_is_a_link_or_holds_no_hook_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "pre-commit").write_text("")
+    (tmp_path / ".husky").symlink_to("elsewhere")
+    assert husky.folder_of(str(tmp_path), f"{tmp_path}/.git/hooks") == ""
+    (tmp_path / ".husky").unlink()
+    (tmp_path / ".husky" / "_").mkdir(parents=True)
+    assert husky.folder_of(str(tmp_path), f"{tmp_path}/.git/hooks") == ""
+    (tmp_path / ".husky" / "pre-push").write_text("")
+    assert husky.folder_of(str(tmp_path), f"{tmp_path}/.git/hooks") == f"{tmp_path}/.husky"
+
+
 def test_what_keeps_git_from_our_line_is_told(tmp_path: Path) -> None:
     hook = tmp_path / "commit-msg"
     assert "has lost ahp's line" in husky.trouble(str(hook))
