@@ -8,6 +8,7 @@ from ahp.cli.past import progress, summary
 from ahp.hosts import history
 from ahp.policy.rule import Policy
 from ahp.protocol.text import one_line
+from ahp.system.commits import commits
 from ahp.system.errors import AhpError
 
 _LAST = 100
@@ -35,7 +36,7 @@ def command(rule: str | None, file: str | None, range_: str | None, form: str) -
     if rule is not None:
         _refuse_unknown(rule, keys, policy)
         keys = {rule: True}
-    past = history.commits(repo, range_, _AT_MOST if range_ else _LAST)
+    past = commits(repo, range_, _AT_MOST if range_ else _LAST)
     with progress("looking at past commits") as seen:
         tally = history.judge(repo, history.enforced(policy), past, seen)
     tally.said = [one for one in tally.said if one.rule in keys]

@@ -18,6 +18,7 @@ from ahp.protocol import records
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.system import clock, files
+from ahp.system.commits import commits
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.view import WorkTreeView
@@ -66,7 +67,7 @@ def adopt(
             f"{PROJECT[1:]} is there already, and stays: `ahp try` holds it against the past, `ahp policy lint` checks "
             "it, `ahp init --force` writes it anew"
         )
-    past = history.commits(repo, limit=_LOOKED_AT)
+    past = commits(repo, limit=_LOOKED_AT)
     found = survey.look(WorkTreeView(repo))
     chosen = starter.packs_for(found, [commit.subject for commit in past])
     plan = Plan(found, list(dict.fromkeys([*chosen, *wanted])), _unknown_default(repo))

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+from ahp.facts.commit import parts
 from ahp.facts.time import WEEKDAYS
 from ahp.gate.decide import decide
 from ahp.policy import compile as compiling
@@ -18,25 +19,14 @@ from ahp.protocol.levels import strength
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line
 from ahp.system import clock
+from ahp.system.commits import Past, PastView, views
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
-from ahp.system.view import RangeView
 
 TRIGGERS = ("pre-commit", "pre-merge-commit", "commit-msg")
 _BUDGET = 60.0  # seconds for one commit
 # What git does not record of a commit: the branch it was made on, who typed it, in which session.
 _UNTOLD = ("branch", "actor", "session")
-_FIELDS = "%H%x00%P%x00%aI%x00%s"
-
-
-class Past(NamedTuple):
-    """One commit: its id, its first parent ("" for a root), when its author made it (RFC 3339), its subject."""
-
-    id: str
-    parent: str
-    is_merge: bool
-    made: str
-    subject: str
 
 
 class Said(NamedTuple):
@@ -74,42 +64,6 @@ def _rank(level: str) -> float:
     return 0.5 if level == "undecidable" else strength(level)
 
 
-class _PastView(RangeView):
-    """A commit against its first parent, each question to git asked once for all triggers."""
-
-    __slots__ = ("_diff",)
-    kind = "commit"
-
-    def __init__(self, repo: Repository, old: str, new: str) -> None:
-        super().__init__(repo, old, new)
-        self._diff: bytes | None = None
-
-    def diff(self) -> bytes:
-        if self._diff is None:
-            self._diff = super().diff()
-        return self._diff
-
-
-def commits(repo: Repository, range_: str | None = None, limit: int = 100) -> list[Past]:
-    """The last `limit` commits of `range_` (`A..B`, default all that HEAD has), newest first.
-
-    An empty list before the first commit. Raises AhpError for a range that git does not know.
-    """
-    if range_ is None and repo.commit_id("HEAD") is None:
-        return []
-    if range_ is not None and range_.startswith("-"):
-        raise AhpError(f"{one_line(range_)} is no range; write A..B")
-    arguments = ["--no-show-signature", "--encoding=UTF-8", "--no-color", f"--max-count={limit}", f"--format={_FIELDS}"]
-    log = repo.run("log", "-z", *arguments, range_ or "HEAD", "--").decode("utf-8", "surrogateescape")
-    fields = log.split("\0")
-    found = []
-    for at in range(0, len(fields) - 3, 4):
-        parents = fields[at + 1].split()
-        first = parents[0] if parents else ""
-        found.append(Past(fields[at], first, len(parents) > 1, fields[at + 2], fields[at + 3]))
-    return found
-
-
 def rules(policy: Policy) -> dict[str, bool]:
     """Every rule by its key, and whether the past can be asked: what is judged at pushes and issues is not in git."""
     keys = dict.fromkeys((rule.key for rule in policy.rules), False)
@@ -138,10 +92,9 @@ def judge(
     Facts of which git keeps no record are absent: branch, actor, session, reports, commands. Times are the author's.
     """
     tally = Tally()
-    empty = repo.empty_tree()
-    for number, commit in enumerate(past, 1):
+    with_text = any("diff" in programs[trigger].reads for trigger in TRIGGERS)
+    for number, (commit, view) in enumerate(zip(past, views(repo, past, with_text), strict=True), 1):
         seen(number, len(past))
-        view = _PastView(repo, commit.parent or empty, commit.id)
         try:
             said = [one for trigger in _triggers(commit) for one in _ask(repo, programs[trigger], commit, view)]
         except AhpError as error:
@@ -156,7 +109,7 @@ def _triggers(commit: Past) -> tuple[str, str]:
     return ("pre-merge-commit" if commit.is_merge else "pre-commit", "commit-msg")
 
 
-def _ask(repo: Repository, program: Program, commit: Past, view: RangeView) -> Iterator[Said]:
+def _ask(repo: Repository, program: Program, commit: Past, view: PastView) -> Iterator[Said]:
     if not program.rules:
         return
     event = Event(
@@ -170,7 +123,11 @@ def _ask(repo: Repository, program: Program, commit: Past, view: RangeView) -> I
         mode="replay",
         repo=repo,
         view=view,
-        given={**{name: {} for name in _UNTOLD}, "time": _time(commit.made, program.settings.get("timezone"))},
+        given={
+            **{name: {} for name in _UNTOLD},
+            "time": _time(commit.made, program.settings.get("timezone")),
+            "commit": _commit(commit, is_written=program.trigger == "commit-msg"),
+        },
     )
     verdict = decide(event, program)
     for signal in verdict.signals:
@@ -179,6 +136,13 @@ def _ask(repo: Repository, program: Program, commit: Past, view: RangeView) -> I
     for dropped in verdict.dropped:
         if dropped["why"].startswith("undecided: "):
             yield Said(commit, event.trigger, dropped["rule"], "undecidable", dropped["why"])
+
+
+def _commit(commit: Past, is_written: bool) -> dict[str, object]:
+    """The facts of `commit`; the message is not written yet at pre-commit."""
+    email = commit.author.rpartition("<")[2].removesuffix(">")
+    told: dict[str, object] = {"author": commit.author, "author_email": email, "is_merge": commit.is_merge}
+    return {**told, **parts(commit.message)} if is_written else told
 
 
 def _sentence(signal: Signal) -> str:

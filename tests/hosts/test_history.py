@@ -6,6 +6,7 @@ from ahp.hosts import history
 from ahp.policy import layers
 from ahp.policy.sources import TextSource
 from ahp.system import environ, git
+from ahp.system.commits import commits
 from ahp.system.errors import AhpError
 from tests.conftest import Repo
 
@@ -13,7 +14,7 @@ from tests.conftest import Repo
 def judge(repo: Repo, policy: str, range_: str | None = None) -> history.Tally:
     here = git.discover(str(repo.root), environ.current())
     programs = history.enforced(layers.load(TextSource(policy)))
-    return history.judge(here, programs, history.commits(here, range_))
+    return history.judge(here, programs, commits(here, range_))
 
 
 def said(tally: history.Tally) -> list[tuple[str, str, str]]:
@@ -154,7 +155,7 @@ def test_progress_is_told(repo: Repo) -> None:
         repo.commit(subject)
     here = git.discover(str(repo.root), environ.current())
     policy, seen = layers.load(TextSource(SIZE)), []
-    history.judge(here, history.enforced(policy), history.commits(here), lambda *done: seen.append(done))
+    history.judge(here, history.enforced(policy), commits(here), lambda *done: seen.append(done))
     assert seen == [(1, 2), (2, 2)]
     assert history.rules(policy) == {"size": True}
 
