@@ -94,7 +94,7 @@ class View:
         """The object `name`; None where git says that the path is not there."""
         if "\0" in name:
             return None
-        if "\n" in name:  # one line is one request of the batch
+        if "\n" in name or name.endswith("\r"):  # one line is one request of the batch, which takes CRLF for its end
             present = self.repo.run("rev-parse", "-q", "--verify", "--end-of-options", name, ok=(0, 1, 128))
             return self.repo.run("cat-file", "blob", name) if present else None
         answer = self.repo.run("cat-file", "--batch", stdin=name.encode("utf-8", "surrogateescape") + b"\n")

@@ -251,3 +251,10 @@ def test_a_replaced_object_hides_nothing(repo: Repo) -> None:
     second = CommitView(at(repo), "HEAD")
     assert b"+secret\n" in second.diff()
     assert second.read("a.txt") == b"secret\n"
+
+
+def test_a_name_that_ends_in_a_carriage_return_is_not_another_file(repo: Repo) -> None:
+    repo.commit("first", **{"a\r": "this\n", "a": "that one\n"})
+    for state in (IndexView(at(repo)), CommitView(at(repo), "HEAD"), WorkTreeView(at(repo))):
+        assert (state.read("a\r"), state.read("a"), state.size("a\r")) == (b"this\n", b"that one\n", 5)
+        assert state.read("b\r") is None
