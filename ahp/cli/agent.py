@@ -78,6 +78,7 @@ def resume(run_id: str, script: str | None, live: bool, form: str) -> int:
     from ahp.runner.events import EventLog
     from ahp.runner.past import Past
     from ahp.runner.scripted import load_script
+    from ahp.runner.ticket_moves import check_branch
 
     root = runs.project_root(os.getcwd())
     run_id = runs.find(root, run_id)
@@ -86,6 +87,8 @@ def resume(run_id: str, script: str | None, live: bool, form: str) -> int:
     events = EventLog(runs.events_path(root, run_id), (_tell,) if live else (), resumes=True)
     try:
         past = Past(events.seen)
+        if past.issue is not None and "start" in past.moved:
+            check_branch(root, past.issue)
         config = config.model_copy(update={"enable_planning": past.planning})
         model = given.model(0 if script else past.consumed)
         tools = given.toolbox(None if script else past.ran)

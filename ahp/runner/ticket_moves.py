@@ -2,11 +2,25 @@
 
 from ahp.hosts import issue as host
 from ahp.hosts.events import merge_base
+from ahp.protocol.text import one_line
 from ahp.runner.issue_gates import Move
 from ahp.system import environ, git
+from ahp.system.errors import AhpError
 from ahp.system.git import NotARepository
 from ahp.system.view import WorkTreeView
+from ahp.tickets import ids
 from ahp.tickets.find import Tickets
+
+
+def check_branch(root: str, issue: str) -> None:
+    """Raises AhpError when another branch than the issue's is checked out: a resumed run would work on that one."""
+    try:
+        repo = git.discover(root, environ.current())
+    except NotARepository:
+        return
+    known = host.branches_of(repo, issue)
+    if known and ids.of_branch(repo.branch()) != issue:
+        raise AhpError(f"the work on {issue} is on {one_line(known[0])}; run: git switch {one_line(known[0])}")
 
 
 def ticket_moves(root: str, issue: str) -> Move | None:

@@ -101,6 +101,20 @@ def test_a_blocked_run_goes_on_when_its_limit_is_raised(project: Path) -> None:
     assert "DONE" in ahp("list").stdout
 
 
+def test_a_run_goes_on_where_its_issue_is_worked_on(project: Path, repo: Any) -> None:
+    front = "id: FEAT-0001\ntype: feature\nstatus: open\nstage: draft\ntitle: a feature"
+    path = "Issues/Features/open/FEAT-0001-a-feature.md"
+    repo.commit("a ticket", **{path: f"---\n{front}\n---\n\n# FEAT-0001\n"})
+    (project / "s.yaml").write_text("answers: [{raise: gone}, hello]")
+    assert ahp("run", "x", "--script", "s.yaml", "--no-plan", "--issue", "FEAT-0001").return_value == 1
+    assert repo.git("symbolic-ref", "--short", "HEAD") == "FEAT-0001-a-feature"
+    repo.git("stash", "-q")
+    repo.git("switch", "-q", "main")
+    assert "run: git switch FEAT-0001-a-feature" in str(ahp("resume").exception)
+    repo.git("switch", "-q", "FEAT-0001-a-feature")
+    assert ahp("resume").stdout == "hello\n"
+
+
 def test_the_task_may_be_given_and_planning_switched_off(project: Path) -> None:
     (project / "s.yaml").write_text("answers: [hello]")
     ran = ahp("run", "say hello", "--script", "s.yaml", "--no-plan", "--format", "json")

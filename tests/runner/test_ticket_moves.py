@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
-from ahp.runner.ticket_moves import ticket_moves
+from ahp.runner.agent import Agent
+from ahp.runner.config import AgentConfig
+from ahp.runner.events import EventLog
+from ahp.runner.scripted import ScriptedGate, ScriptedModel
+from ahp.runner.ticket_moves import check_branch, ticket_moves
 from ahp.system.errors import AhpError
 
 TICKET = """\
@@ -72,3 +76,43 @@ def test_without_a_ticket_there_is_nothing_to_move(repo: Any, tmp_path: Path) ->
     assert ticket_moves(str(repo.root), "FEAT-0001") is None
     (tmp_path / "bare").mkdir()
     assert ticket_moves(str(tmp_path / "bare"), "FEAT-0001") is None
+
+
+@pytest.mark.parametrize(
+    ("verb", "stage"), [("start", "stage: doing"), ("submit", "stage: review"), ("close", "stage: done")]
+)
+def test_a_run_killed_right_behind_a_move_goes_on(repo: Any, tmp_path: Path, verb: str, stage: str) -> None:
+    repo.commit("first", **{PATH: TICKET})
+    path = tmp_path / "events.jsonl"
+    config = AgentConfig(enable_planning=False, submit=verb != "start", close=verb == "close")
+
+    def agent(log: EventLog) -> Agent:
+        move = ticket_moves(str(repo.root), "FEAT-0001")
+        model = ScriptedModel(["the answer"] * 2)
+        return Agent(
+            model, gate=ScriptedGate(), config=config, root=str(repo.root), issue="FEAT-0001", move=move, events=log
+        )
+
+    log = EventLog(str(path))
+    assert agent(log).run("the task").stop_reason == "DONE"
+    log.close()
+    lines = path.read_bytes().splitlines(keepends=True)
+    moved = max(number for number, line in enumerate(lines) if b'"issue_moved"' in line)
+    path.write_bytes(b"".join(lines[:moved]))
+    log = EventLog(str(path), resumes=True)
+    turn = agent(log).resume()
+    log.close()
+    assert turn.stop_reason == "DONE", turn.answer
+    [ticket] = repo.root.glob("Issues/Features/*/*.md")
+    assert stage in ticket.read_text()
+
+
+def test_a_run_is_not_resumed_on_another_branch(repo: Any, tmp_path: Path) -> None:
+    repo.commit("first", **{PATH: TICKET})
+    check_branch(str(tmp_path), "FEAT-0001")
+    check_branch(str(repo.root), "FEAT-0001")  # no branch was made: only the gates were asked
+    repo.git("switch", "-q", "-c", "FEAT-0001-a-feature")
+    check_branch(str(repo.root), "FEAT-0001")
+    repo.git("switch", "-q", "main")
+    with pytest.raises(AhpError, match="git switch FEAT-0001-a-feature"):
+        check_branch(str(repo.root), "FEAT-0001")
