@@ -43,6 +43,11 @@ def identify(env: dict[str, str]) -> Actor:
     return Actor("human", _word(env.get("USER", "")))
 
 
+def markers() -> list[str]:
+    """The variables that tell an agent or CI, for those who look without Python."""
+    return [*[variable for variable, _ in _AGENTS], *_NAMED, *_CI]
+
+
 def _word(text: str) -> str:
     """A name fit for a log line: letters, digits, `-_.@`, at most 40."""
     return "".join([c for c in text[:40] if c.isalnum() or c in "-_.@"])

@@ -13,6 +13,7 @@ from ahp.hosts.git import bundle, husky
 from ahp.hosts.git.beside import MARK, make_room, owner, take_away
 from ahp.journal.append import Journal
 from ahp.journal.heal import heal
+from ahp.protocol.actor import markers
 from ahp.system import environ, files, jsontext, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
@@ -115,6 +116,7 @@ def baked(repo: Repository, genesis: str, user_policy: str) -> dict[str, str]:
         "LOG": genesis,
         "USER": user_policy,
         "GIT": _git_program(repo),
+        "OTHERS": " ".join(markers()),
     }
 
 

@@ -126,6 +126,17 @@ def test_the_interpreter_is_gone_or_cannot_start_and_there_is_no_other(
     assert commits_quietly(gated, bare_path)
 
 
+def test_a_person_without_any_ahp_gets_past_by_the_command_on_the_screen(gated: Gated, bare_path: str) -> None:
+    with_python(gated, GONE)
+    stage(gated)
+    assert "--no-verify" not in sh(gated, "git commit -m x", bare_path).text
+    assert "--no-verify" not in at_a_terminal(gated, "commit", "-m", "x", env={"PATH": bare_path, "CLAUDECODE": "1"})[1]
+    code, said = at_a_terminal(gated, "commit", "-m", "x", env={"PATH": bare_path})
+    assert code == 1
+    command = re.search(r"may go on with `([^`]+)`; CI judges it again", said)[1]  # type: ignore[index]
+    assert sh(gated, f"{command} -q -m x", bare_path).code == 0
+
+
 @pytest.mark.parametrize("hook", ["commit-msg", "pre-push", "post-commit"])
 def test_every_hook_says_so_when_its_interpreter_cannot_start(gated: Gated, tmp_path: Path, hook: str) -> None:
     broken = tmp_path / "python"
