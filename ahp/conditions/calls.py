@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from ahp.conditions import comparisons, patterns
+from ahp.conditions import comparisons, globs, regexes
 from ahp.conditions.errors import quoted
 from ahp.conditions.expression import Typed
 from ahp.conditions.names import FUNCTIONS, METHODS, nearest
@@ -167,8 +167,8 @@ def _compile(checker: Checker, node: ast.expr, name: str, value: Any) -> None:
         raise checker.refuse(node, "pattern", f"the pattern of {name}() is a text or a list of texts")
     for one in several:
         try:
-            patterns.glob(one) if name == "glob" else patterns.regex(one)
-        except patterns.PatternError as error:
+            globs.glob(one) if name == "glob" else regexes.regex(one)
+        except globs.PatternError as error:
             raise checker.refuse(node, "pattern", f"{quoted(one, 40)} is no {name} pattern: {error}") from None
 
 

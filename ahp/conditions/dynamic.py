@@ -1,6 +1,6 @@
 """Closures that look at what they get: map values, whose type only run time knows, and patterns over text.  [light]"""
 
-from ahp.conditions import patterns
+from ahp.conditions import globs
 from ahp.conditions.unknown import MISSING, Bound, PlanError, Undecided, present
 
 TYPE_CHECKING = False
@@ -90,7 +90,7 @@ def _pattern(builder: "Builder", node: "Any") -> "Closure":
     """glob and matches: `[op, text, pattern, values]`, compiled at the first use; a pattern that varies is looked
     up by its value.
     """
-    compiler = patterns.glob if node[0] == "glob" else patterns.regex
+    compiler = globs.glob if node[0] == "glob" else _regexes
     text = builder.build(node[1])
     if node[2][0] == "const":
         return _fixed_pattern(text, compiler, node[2][1])
@@ -121,13 +121,20 @@ def _fixed_pattern(text: "Closure", compiler: "Any", pattern: "Any") -> "Closure
     return fixed
 
 
+def _regexes(pattern: "Any") -> "Any":
+    """The test of one regular expression or any of several; RE2 is loaded by the first policy that has one."""
+    from ahp.conditions.regexes import regex
+
+    if not isinstance(pattern, list):
+        return regex(pattern)
+    tests = [regex(one) for one in pattern]
+    return lambda text: any(test(text) for test in tests)
+
+
 def _compiled(compiler: "Any", pattern: "Any") -> "Any":
-    if compiler is patterns.regex and isinstance(pattern, list):
-        tests = [patterns.regex(one) for one in pattern]
-        return lambda text: any(test(text) for test in tests)
     try:
         return compiler(pattern)
-    except patterns.PatternError as error:
+    except globs.PatternError as error:
         raise PlanError(str(error)) from None
 
 

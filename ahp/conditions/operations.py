@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ahp.conditions import patterns
+from ahp.conditions import globs, regexes
 from ahp.conditions.evaluate import Undecided
 
 
@@ -90,8 +90,8 @@ FUNCTIONS = {
     "max": lambda *each: max(number(one) for one in each),
     "abs": lambda a: abs(number(a)),
     "contains": lambda container, item: _inside(item, container),
-    "glob": _patterned(patterns.glob),
-    "matches": _patterned(patterns.regex),
+    "glob": _patterned(globs.glob),
+    "matches": _patterned(regexes.regex),
 }
 METHODS = ("startswith", "endswith", "lower", "upper", "strip")
 LOOPS = ("any", "all", "count", "sum")

@@ -5,7 +5,7 @@ A policy comes with a pull request, so a command runs only when the caller says 
 
 from typing import Any
 
-from ahp.conditions import patterns
+from ahp.conditions.globs import glob
 from ahp.facts import extract, outputs, reuse
 from ahp.facts.absent import Absent
 from ahp.protocol import text
@@ -42,7 +42,7 @@ def _is_concerned(event: Event, spec: Spec) -> bool:
     globs = spec.get("when_changed")
     if not globs or event.view is None:
         return True
-    matches = patterns.glob(list(globs))
+    matches = glob(list(globs))
     return any(matches(entry.path) for entry in event.view.change().entries)
 
 

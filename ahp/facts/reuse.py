@@ -4,7 +4,7 @@ import os
 from hashlib import sha256
 from typing import Any
 
-from ahp.conditions import patterns
+from ahp.conditions.globs import glob
 from ahp.protocol.event import Event
 from ahp.system import files, jsontext
 from ahp.system.errors import AhpError
@@ -62,7 +62,7 @@ class Store:
 def _key(repository: Repository, told: str, program: str, globs: list[str]) -> str:
     status = os.stat(program)
     digest = sha256(f"{told}\0{program}\0{status.st_size}\0{status.st_mtime_ns}".encode("utf-8", "surrogateescape"))
-    matches = patterns.glob(globs) if globs else lambda path: True
+    matches = glob(globs) if globs else lambda path: True
     # Content that git has hashed already is told by its id; only edited and new files are read.
     edited = set(_names(repository.run("diff-files", "--name-only", "-z")))
     for item in _names(repository.run("ls-files", "--stage", "-z")):

@@ -1,14 +1,18 @@
 """What a project is made of, as far as a first policy needs to know: languages, tools, tickets, other hooks."""
 
+import re
 import tomllib
 from dataclasses import dataclass
 from typing import Protocol
 
-from ahp.conditions.patterns import glob
+from ahp.conditions.globs import glob
 from ahp.system.errors import AhpError
+from ahp.tickets.template import language
 
 _MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", ".pre-commit-config.yaml", "package.json")
 _PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "requirements.txt")
+_TICKET = re.compile(r"(?:^|/)Issues/.*\.md$", re.DOTALL)
+_SAMPLE = 20  # tickets that are looked into
 _MANAGERS = {
     ".pre-commit-config.yaml": "pre-commit",
     "prek.toml": "prek",
@@ -49,7 +53,8 @@ class Tree(Protocol):
 class Survey:
     """What was found. `tools` are of pytest, ruff, mypy, coverage, eslint; `managers` other hook managers.
 
-    `mypy_files` says that mypy's configuration names what it checks.
+    `mypy_files` says that mypy's configuration names what it checks, `monoco` that Monoco keeps the tickets, `chinese`
+    that most of them are written in Chinese.
     """
 
     python: bool
@@ -58,10 +63,12 @@ class Survey:
     tools: tuple[str, ...]
     managers: tuple[str, ...]
     mypy_files: bool
+    monoco: bool = False
+    chinese: bool = False
 
     def found(self) -> list[str]:
         """All of it as words for people."""
-        words = [word for word in ("python", "node", "tickets") if getattr(self, word)]
+        words = [word for word in ("python", "node", "tickets", "monoco") if getattr(self, word)]
         return [*words, *self.tools, *self.managers]
 
 
@@ -71,14 +78,18 @@ def look(tree: Tree) -> Survey:
     top = {path.partition("/")[0] for path in paths}
     manifests = {name: text for name in _MANIFESTS if name in top and (text := _text(tree, name))}
     node = "package.json" in top
+    monoco = any(path.startswith(".monoco/") or "/.monoco/" in path for path in paths)
+    tickets = [path for path in paths if _TICKET.search(path)]
     tools = tuple(tool for tool in _FILES if _uses(tool, paths, manifests))
     return Survey(
         python=any(name in top for name in _PYTHON) or sum(path.endswith(".py") for path in paths) > 2,
         node=node,
-        tickets=any(path.startswith("Issues/") and path.endswith(".md") for path in paths) or ".monoco" in top,
+        tickets=monoco or any(path.startswith("Issues/") for path in tickets),
         tools=tools,
         managers=tuple(dict.fromkeys(name for file, name in _MANAGERS.items() if file in top)),
         mypy_files=_mypy_names_files(manifests),
+        monoco=monoco,
+        chinese=_are_chinese(tree, tickets[-_SAMPLE:]),
     )
 
 
@@ -87,6 +98,12 @@ def _text(tree: Tree, path: str) -> str:
         return (tree.read(path) or b"").decode("utf-8", "replace")
     except AhpError:  # a folder or a pipe of that name, or an enormous one: no manifest
         return ""
+
+
+def _are_chinese(tree: Tree, tickets: list[str]) -> bool:
+    """Whether most of these tickets hold Chinese: headings and titles do, where the texts are."""
+    chinese = sum(language(_text(tree, path)) == "zh" for path in tickets)
+    return chinese * 2 > len(tickets)
 
 
 def _uses(tool: str, paths: list[str], manifests: dict[str, str]) -> bool:

@@ -93,7 +93,8 @@ _KIND = {"str": "a path", "int": "a line number"}
 
 def check_action(rule: RawRule) -> list[Problem]:
     """What is wrong with a rule's control action at its trigger."""
-    from ahp.conditions.patterns import PatternError, regex
+    from ahp.conditions.globs import PatternError
+    from ahp.conditions.regexes import regex
 
     action, trigger = rule.get("action"), TRIGGERS[rule.trigger]
     levels = set((rule.get("intensity") or {}).values())

@@ -25,7 +25,7 @@ def light(code: str) -> set[str]:
 def test_evaluating_a_plan_imports_only_its_own_modules() -> None:
     plan = ["and", [[">", ["fact", "a.b"], ["const", 1]], ["glob", ["fact", "a.c"], ["const", "*.py"], []]]]
     loaded = light(
-        f"from ahp.conditions.evaluate import build\nimport ahp.conditions.patterns\n"
+        f"from ahp.conditions.evaluate import build\nimport ahp.conditions.regexes\n"
         f"assert build({json.loads(json.dumps(plan))!r}, {{'a.b': 0, 'a.c': 1}})([2, 'x.py']) is True"
     )
     assert {name for name in loaded if not name.startswith("ahp")} <= ALLOWED
@@ -46,7 +46,7 @@ def test_regex_loads_the_extension_module_and_nothing_else() -> None:
 
 def test_missing_re2_is_a_sentence() -> None:
     code = (
-        "from ahp.conditions.patterns import regex\nfrom ahp.system.errors import AhpError\n"
+        "from ahp.conditions.regexes import regex\nfrom ahp.system.errors import AhpError\n"
         "sys.path[:] = sys.path[:1]\ntry: regex('a')\n"
         "except AhpError as error: assert 'google-re2' in str(error)\nelse: raise SystemExit('no error')"
     )

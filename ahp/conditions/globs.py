@@ -1,4 +1,4 @@
-"""Patterns over hostile text, in time linear in the text: globs by hand, regular expressions by RE2.  [light]"""
+"""Globs over hostile paths, in time linear in the path.  [light]"""
 
 from ahp.conditions.unknown import MAX_CHARS, Bound
 
@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     Test = Callable[[str], bool]
-
-MAX_REGEX_MEMORY = 2 * 1024 * 1024  # bytes of one compiled regex; RE2 refuses a larger program at once
 
 
 class PatternError(ValueError):
@@ -31,7 +29,7 @@ def glob(patterns: "str | list[str]") -> "Test":
     segments = _split(patterns)
     if len(segments) == 1 and segments[0] != "**":
         name = _segment(segments[0])
-        return lambda text: name(_bounded(text)[text.rfind("/") + 1 :])
+        return lambda text: name(bounded(text)[text.rfind("/") + 1 :])
     if segments[-1] == "":
         segments[-1:] = ["**", "*"]
         if len(segments) == 3 and patterns[0] != "/":
@@ -41,7 +39,7 @@ def glob(patterns: "str | list[str]") -> "Test":
     if segments[0] == "":
         del segments[0]
     blocks = _blocks(segments)
-    return lambda text: _match_blocks(blocks, _bounded(text).split("/"))
+    return lambda text: _match_blocks(blocks, bounded(text).split("/"))
 
 
 def _any_of(patterns: "list[str]") -> "Test":
@@ -62,7 +60,7 @@ def _any_of(patterns: "list[str]") -> "Test":
     ends, starts = tuple(endings), tuple(folders)
 
     def test_all(text: str) -> bool:
-        name = _bounded(text)[text.rfind("/") + 1 :]
+        name = bounded(text)[text.rfind("/") + 1 :]
         if name in names or name.endswith(ends) or text.startswith(starts):
             return True
         return any(test(text) for test in tests)
@@ -74,7 +72,8 @@ def _meta(text: str) -> bool:
     return "*" in text or "?" in text or "[" in text or "\\" in text
 
 
-def _bounded(text: str) -> str:
+def bounded(text: str) -> str:
+    """`text`. Raises Bound when it is too long for any pattern."""
     if len(text) > MAX_CHARS:
         raise Bound("a text of " + str(len(text)) + " characters is too long for a pattern")
     return text
@@ -236,91 +235,3 @@ def _find(piece: "Any", name: str, at: int, end: int) -> int:
         if _fits(piece, name, start):
             return start
     return -1
-
-
-def regex(pattern: str) -> "Test":
-    """A test whether an RE2 expression matches anywhere in a text. Raises PatternError with RE2's own words.
-
-    Text is matched as UTF-8; the bytes of an undecodable file name stand for themselves. A flag like `(?i)` must come
-    first.
-    """
-    _flags_first(pattern)
-    re2 = _load()
-    options = re2.Options()
-    options.max_mem = MAX_REGEX_MEMORY
-    options.log_errors = False
-    options.never_capture = True
-    try:
-        compiled = re2(pattern.encode("utf-8"), options)
-    except UnicodeEncodeError:
-        raise PatternError("the regex holds half a surrogate pair") from None
-    if not compiled.ok():
-        raise PatternError(compiled.error().decode("utf-8", "replace"))
-    match, unanchored = compiled.Match, re2.Anchor.UNANCHORED
-
-    def test(text: str) -> bool:
-        if len(text) > MAX_CHARS:
-            _bounded(text)
-        try:
-            data = text.encode("utf-8", "surrogateescape")
-        except UnicodeEncodeError:
-            data = text.encode("utf-8", "surrogatepass")
-        return bool(match(unanchored, data, 0, len(data))[0][0] >= 0)
-
-    return test
-
-
-def _flags_first(pattern: str) -> None:
-    """RE2 lets `(?i)` stand anywhere and apply from there on; Python's re does not. Only the start means the same
-    to every reader.
-    """
-    at = pattern.find("(?", 1)
-    while at > 0:
-        end = at + 2
-        while pattern[end : end + 1] in tuple("imsU-"):
-            end += 1
-        escapes = len(pattern[:at]) - len(pattern[:at].rstrip("\\"))
-        if pattern[end : end + 1] == ")" and escapes % 2 == 0 and not _in_class(pattern, at):
-            raise PatternError("the flag " + pattern[at : end + 1] + " must stand at the start")
-        at = pattern.find("(?", at + 1)
-
-
-def _in_class(pattern: str, stop: int) -> bool:
-    at, inside = 0, False
-    while at < stop:
-        char = pattern[at]
-        if char == "\\":
-            at += 1
-        elif not inside and char == "[":
-            inside = True
-            at += pattern[at + 1 : at + 2] == "^"
-            at += pattern[at + 1 : at + 2] == "]"  # the first one is a member
-        elif char == "]":
-            inside = False
-        at += 1
-    return inside
-
-
-def _load() -> "Any":
-    """RE2's extension module without its Python wrapper, which would import codecs, functools and itertools on the
-    light path.
-    """
-    import sys
-
-    module = sys.modules.get("re2._re2")
-    if module is None:
-        import _frozen_importlib as bootstrap
-        import _frozen_importlib_external as files
-        import _imp
-
-        loader = (files.ExtensionFileLoader, _imp.extension_suffixes())
-        for folder in sys.path:
-            spec = files.FileFinder(folder + "/re2", loader).find_spec("re2._re2")
-            if spec is not None:
-                module = bootstrap._load(spec)  # type: ignore[attr-defined]
-                break
-        else:
-            from ahp.system.errors import AhpError
-
-            raise AhpError("matches() needs the package google-re2: pip install google-re2")
-    return module.RE2

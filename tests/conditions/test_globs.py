@@ -1,4 +1,4 @@
-"""Globs mean what .gitignore lines mean; regexes are RE2's; both are linear in the text."""
+"""Globs mean what .gitignore lines mean, and are linear in the path."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ahp.conditions import patterns
+from ahp.conditions import globs
 from ahp.conditions.evaluate import Bound
-from ahp.conditions.patterns import PatternError, glob, regex
+from ahp.conditions.globs import PatternError, glob
 
 GLOBS = [
     ("*.py", "a.py src/a.py .py src/.py", "a.pyc a.py/b"),
@@ -111,40 +111,16 @@ def test_one_segment_agrees_with_fnmatch(pattern: str, name: str) -> None:
     assert glob(pattern)(name) == fnmatchcase(name, pattern)
 
 
-def test_time_is_linear_in_the_text() -> None:
-    import time
+def test_what_would_take_hours_if_it_were_quadratic_ends() -> None:
 
-    started = time.process_time()
     assert not glob("*a*a*a*a*a*a*a*a*b")("a" * 200_000)
     assert not glob("**/a/**/a/**/a/**/b")("a/" * 100_000)
     assert not glob("*[a]?[a]?[a]*b?")("a" * 100_000)
-    assert not regex("(a*)*b")("a" * 1_000_000)
-    assert time.process_time() - started < 20  # quadratic would be hours
 
 
-def test_regex_finds_anywhere_and_knows_bytes() -> None:
-    assert regex("b+")("abbbc") and not regex("^b")("ab")
-    assert regex("^é$")("é") and regex("(?i)É")("é")
-    assert regex("^a.b$")("a\nb") is False
-    assert regex("x$")("\udcffx") and regex("x$")("\ud800x")
-
-
-@pytest.mark.parametrize(
-    "pattern", ["(", "(?=a)", "\\1", "a(?i)b", "a{2000}", "(?s).*(?s)", "\ud800", "(?:(?:a{100}){100}){100}"]
-)
-def test_a_regex_that_is_none_is_refused(pattern: str) -> None:
-    with pytest.raises(PatternError):
-        regex(pattern)
-
-
-@pytest.mark.parametrize("pattern", ["(?i)a", "[(?i)]", "[^](?i)]", "(?i:a)b", "[\\](?i)]"])
-def test_what_only_looks_like_a_late_flag_is_accepted(pattern: str) -> None:
-    regex(pattern)
-
-
-def test_texts_past_the_bound_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns, "MAX_CHARS", 10)
-    for test in (glob("*.py"), glob("a/*"), regex("a")):
+def test_paths_past_the_bound_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(globs, "MAX_CHARS", 10)
+    for test in (glob("*.py"), glob("a/*"), glob(["*.py", "b"])):
         with pytest.raises(Bound):
             test("a" * 11)
 

@@ -1,0 +1,101 @@
+"""Regular expressions over hostile text, by RE2: in time linear in the text.  [light]"""
+
+from ahp.conditions.globs import PatternError, bounded
+from ahp.conditions.unknown import MAX_CHARS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Test = Callable[[str], bool]
+
+MAX_REGEX_MEMORY = 2 * 1024 * 1024  # bytes of one compiled regex; RE2 refuses a larger program at once
+
+
+def regex(pattern: str) -> "Test":
+    """A test whether an RE2 expression matches anywhere in a text. Raises PatternError with RE2's own words.
+
+    Text is matched as UTF-8; the bytes of an undecodable file name stand for themselves. A flag like `(?i)` must come
+    first.
+    """
+    _flags_first(pattern)
+    re2 = _load()
+    options = re2.Options()
+    options.max_mem = MAX_REGEX_MEMORY
+    options.log_errors = False
+    options.never_capture = True
+    try:
+        compiled = re2(pattern.encode("utf-8"), options)
+    except UnicodeEncodeError:
+        raise PatternError("the regex holds half a surrogate pair") from None
+    if not compiled.ok():
+        raise PatternError(compiled.error().decode("utf-8", "replace"))
+    match, unanchored = compiled.Match, re2.Anchor.UNANCHORED
+
+    def test(text: str) -> bool:
+        if len(text) > MAX_CHARS:
+            bounded(text)
+        try:
+            data = text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            data = text.encode("utf-8", "surrogatepass")
+        return bool(match(unanchored, data, 0, len(data))[0][0] >= 0)
+
+    return test
+
+
+def _flags_first(pattern: str) -> None:
+    """RE2 lets `(?i)` stand anywhere and apply from there on; Python's re does not. Only the start means the same
+    to every reader.
+    """
+    at = pattern.find("(?", 1)
+    while at > 0:
+        end = at + 2
+        while pattern[end : end + 1] in tuple("imsU-"):
+            end += 1
+        escapes = len(pattern[:at]) - len(pattern[:at].rstrip("\\"))
+        if pattern[end : end + 1] == ")" and escapes % 2 == 0 and not _in_class(pattern, at):
+            raise PatternError("the flag " + pattern[at : end + 1] + " must stand at the start")
+        at = pattern.find("(?", at + 1)
+
+
+def _in_class(pattern: str, stop: int) -> bool:
+    at, inside = 0, False
+    while at < stop:
+        char = pattern[at]
+        if char == "\\":
+            at += 1
+        elif not inside and char == "[":
+            inside = True
+            at += pattern[at + 1 : at + 2] == "^"
+            at += pattern[at + 1 : at + 2] == "]"  # the first one is a member
+        elif char == "]":
+            inside = False
+        at += 1
+    return inside
+
+
+def _load() -> "Any":
+    """RE2's extension module without its Python wrapper, which would import codecs, functools and itertools on the
+    light path.
+    """
+    import sys
+
+    module = sys.modules.get("re2._re2")
+    if module is None:
+        import _frozen_importlib as bootstrap
+        import _frozen_importlib_external as files
+        import _imp
+
+        loader = (files.ExtensionFileLoader, _imp.extension_suffixes())
+        for folder in sys.path:
+            spec = files.FileFinder(folder + "/re2", loader).find_spec("re2._re2")
+            if spec is not None:
+                module = bootstrap._load(spec)  # type: ignore[attr-defined]
+                break
+        else:
+            from ahp.system.errors import AhpError
+
+            raise AhpError("matches() needs the package google-re2: pip install google-re2")
+    return module.RE2
