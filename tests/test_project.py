@@ -58,6 +58,7 @@ LIGHT = [
     "ahp.conditions.regexes",
     "ahp.facts.registry",
     "ahp.facts.branch",
+    "ahp.facts.call",
     "ahp.facts.commit",
     "ahp.facts.files",
     "ahp.policy.cache",

@@ -462,3 +462,19 @@ def test_a_whole_last_line_without_its_end_is_kept(tmp_path: Path) -> None:
     log("c")
     log.close()
     assert [event["event"] for event in read_events(str(path))] == ["a", "b", "c"]
+
+
+def test_a_prompt_of_before_can_still_be_answered(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    loud = verdict(PRE, signal("prompt", "p", "loud", signal_id="d1234567-8"))
+    direct(path, call(), "never", gate=ScriptedGate({PRE: [loud]}))
+    lines = path.read_bytes().splitlines(keepends=True)
+    kinds = [json.loads(line)["event"] for line in lines]
+    path.write_bytes(b"".join(lines[: kinds.index("tool_result") + 1]))
+    gate = ScriptedGate()
+    direct(path, '{"respond": "d1234567", "action": "acknowledge"}', "answer", gate=gate, resumes=True)
+    assert gate.responses == [("d1234567-8", "acknowledge", {})]
+    path.write_bytes(b"".join(lines[: kinds.index("tool_result") + 1]))
+    gate = ScriptedGate()
+    direct(path, call(), "answer", gate=gate, resumes=True)
+    assert gate.responses == [("d1234567-8", "dismiss", {"automatic": True})]
