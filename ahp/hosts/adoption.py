@@ -72,6 +72,10 @@ def adopt(
     chosen = starter.packs_for(found, [commit.subject for commit in past])
     plan = Plan(found, list(dict.fromkeys([*chosen, *wanted])), _unknown_default(repo))
     policy = _policy(plan)
+    usual = policy.limits().get("commit_types")
+    if isinstance(usual, list):
+        plan.types = starter.types_for([commit.subject for commit in past], usual)
+        policy = _policy(plan)
     tally = history.judge(repo, history.enforced(policy), past, seen)
     plan.watched = _watched(repo, tally, policy)
     _write(repo.root, starter.write(plan))

@@ -1,6 +1,7 @@
 """The text of a project's first policy: packs for what is there, its linters, and what history says (design §10)."""
 
 import textwrap
+from collections import Counter
 from dataclasses import dataclass, field
 
 from ahp.policy.survey import Survey
@@ -18,10 +19,8 @@ extends: [{packs}]
 # With this, warnings that nobody heeds turn into refusals:
 # escalation: {{ladder: [prompt, control, block], after: 3}}
 """
-_LOCAL_BRANCH = """\
-
-limits: {{protected: [{branch}]}}   # no remote says which branch is the default one
-"""
+_PROTECTED = "  protected: [{branch}]   # no remote says which branch is the default one\n"
+_TYPES = "  commit_types: [{types}]   # the usual ones, and those in use here\n"
 _FACTS = {
     "ruff": """\
   ruff:
@@ -82,12 +81,14 @@ _RULES = {
 class Plan:
     """What goes into the text. `watched` maps rules that history would have blocked to the reason, in words.
 
-    `branch` is the default branch where only its name here tells it, else "".
+    `branch` is the default branch where only its name here tells it, else "". `types` are the types of conventional
+    commits, where the usual ones are not all that are in use.
     """
 
     survey: Survey
     packs: list[str]
     branch: str = ""
+    types: list[str] = field(default_factory=list)
     watched: dict[str, str] = field(default_factory=dict)
 
 
@@ -101,8 +102,18 @@ def packs_for(survey: Survey, subjects: list[str]) -> list[str]:
     written = [subject for subject in subjects if not subject.startswith(("Merge ", 'Revert "'))]
     follow = sum(1 for subject in written if conventional(subject)[0])
     packs += ["conventional-commits"] if len(written) >= 5 and follow * 5 >= len(written) * 4 else []
-    packs += ["tickets"] if survey.tickets else []
-    return packs
+    # Both bring `tickets`; what is said in Chinese comes first, because Monoco's own commands have no language.
+    gates = (["tickets-zh"] if survey.chinese else []) + (["monoco"] if survey.monoco else [])
+    return packs + ((gates or ["tickets"]) if survey.tickets else [])
+
+
+def types_for(subjects: list[str], usual: list[str]) -> list[str]:
+    """The `usual` types and those that at least two subjects have besides; empty when there are none besides."""
+    from ahp.facts.message import conventional
+
+    found = Counter(conventional(subject)[0] for subject in subjects)
+    own = sorted(kind for kind, times in found.items() if kind and times > 1 and kind not in usual)
+    return [*usual, *own] if own else []
 
 
 def write(plan: Plan) -> str:
@@ -110,8 +121,9 @@ def write(plan: Plan) -> str:
     survey = plan.survey
     found = ", ".join(survey.found()) or "nothing in particular"
     parts = [_HEAD.format(found=found, packs=", ".join(plan.packs))]
-    if plan.branch:
-        parts.append(_LOCAL_BRANCH.format(branch=_quoted(plan.branch)))
+    limits = [_PROTECTED.format(branch=_quoted(plan.branch))] if plan.branch else []
+    limits += [_TYPES.format(types=", ".join(map(_quoted, plan.types)))] if plan.types else []
+    parts += ["\nlimits:\n", *limits] if limits else []
     tools = [tool for tool in _FACTS if tool in survey.tools]
     if tools:
         where = "" if survey.mypy_files else ", ."
@@ -144,5 +156,5 @@ def _why(reason: str) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """A branch name as a YAML text in single quotes; git allows no control characters in it."""
+    """A name without control characters as a YAML text in single quotes."""
     return "'" + text.replace("'", "''") + "'"

@@ -89,11 +89,18 @@ def test_a_project_that_is_reviewed_keeps_its_default_branch_protected(repo: Rep
     assert adopt().plan.watched == {}
 
 
+def test_the_types_of_conventional_commits_are_those_in_use(repo: Repo) -> None:
+    for subject in ("feat: a (#1)", "bump: b (#2)", "bump: c (#3)", "fix: d (#4)", "docs: e (#5)"):
+        repo.commit(subject)
+    done = adopt()
+    assert "'bump'" in written(repo) and done.plan.watched == {} and done.tally.count("block") == 0
+
+
 def test_the_branch_is_named_where_only_its_name_tells_that_it_is_the_default(repo: Repo) -> None:
     repo.git("switch", "--quiet", "--create", "trunk")
     repo.commit("root")
     adopt()
-    assert "limits: {protected: ['trunk']}" in written(repo)
+    assert "limits:\n  protected: ['trunk']" in written(repo)
     repo.git("switch", "--quiet", "--detach")
     adopt(force=True)
     assert "protected" not in written(repo)

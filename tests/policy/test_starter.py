@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ahp.policy import compile, layers, lint, starter
@@ -59,6 +61,7 @@ def test_a_default_branch_that_only_its_name_tells_is_named(watched: dict[str, s
     assert by_key["protect-main"].shadow is bool(watched)
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.text(st.characters(codec="ascii", categories=["L", "N", "P", "S"]), min_size=1, max_size=30), st.text())
 def test_no_branch_name_and_no_reason_changes_the_meaning(branch: str, reason: str) -> None:
     policy = read(Plan(NOTHING, ["core"], branch=branch, watched={"no-secrets": reason}))
@@ -69,6 +72,25 @@ def test_no_branch_name_and_no_reason_changes_the_meaning(branch: str, reason: s
 def test_the_packs_follow_what_is_there() -> None:
     assert starter.packs_for(NOTHING, []) == ["core"]
     assert starter.packs_for(ALL, ["a"] * 9) == ["core", "python", "node", "tickets"]
+
+
+@pytest.mark.parametrize(
+    ("monoco", "chinese", "packs"),
+    [
+        (False, False, ["tickets"]),
+        (True, False, ["monoco"]),
+        (False, True, ["tickets-zh"]),
+        (True, True, ["tickets-zh", "monoco"]),
+    ],
+)
+def test_tickets_get_their_gates_in_their_own_language(monoco: bool, chinese: bool, packs: list[str]) -> None:
+    found = replace(NOTHING, tickets=True, monoco=monoco, chinese=chinese)
+    assert starter.packs_for(found, []) == ["core", *packs]
+    rules = {rule.key: rule for rule in read(Plan(found, ["core", *packs])).rules}
+    boxes = rules["checklist-validator/open-boxes"].raw.fields["message"].value
+    assert boxes.startswith("Checklist 未完成" if chinese else "the checklist is not done")
+    begin = rules["permission-check/not-started"].raw.fields["resolution"].value
+    assert begin == [f"{'monoco' if monoco else 'ahp'} issue start {{issue.id}}"]
 
 
 @pytest.mark.parametrize(
@@ -84,6 +106,14 @@ def test_conventional_commits_are_asked_for_where_they_are_a_habit(subjects: lis
     assert ("conventional-commits" in starter.packs_for(NOTHING, subjects)) is follow
 
 
+def test_types_that_are_in_use_are_added_to_the_usual_ones() -> None:
+    assert starter.types_for(["feat: a", "bump: b", "Bump: c", "odd: d", "words"], ["feat"]) == ["feat", "bump"]
+    assert starter.types_for(["feat: a", "feat: b"], ["feat"]) == []
+    plan = Plan(NOTHING, ["core", "conventional-commits"], branch="trunk", types=["feat", "bump"])
+    assert read(plan).limits()["commit_types"] == ["feat", "bump"]
+
+
 def test_lint_has_nothing_to_advise_on_what_was_written() -> None:
     plan = Plan(ALL, ["core", "python", "node", "conventional-commits", "tickets"], branch="trunk")
-    assert [str(problem) for problem in lint.advise(read(plan))] == []
+    (told,) = [str(problem) for problem in lint.advise(read(plan))]
+    assert "`checklist-validator/nearly-done`" in told  # the softening of the protocol's own example
