@@ -14,6 +14,9 @@ from ahp.protocol.triggers import TRIGGERS
 
 HERE = Path(__file__).parent
 ALL = ["core", "python", "node", "conventional-commits", "tickets"]
+LIKE = {"monoco": "tickets", "tickets-zh": "tickets"}  # the same rules in other words, hence the same tests
+# The protocol's own example prompts where most boxes are done and blocks otherwise.
+SOFTENED = "where `checklist-validator/nearly-done` matches, the stronger `checklist-validator/open-boxes` is not heard"
 
 
 def policy_of(*names: str) -> Policy:
@@ -25,28 +28,31 @@ def told(report: trial.Report) -> list[str]:
 
 
 def test_the_packs_are_those_of_the_documentation() -> None:
-    assert set(packs()) >= set(ALL)
+    assert set(packs()) == {*ALL, *LIKE}
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [*ALL, *LIKE])
 def test_a_pack_does_what_its_tests_say_and_they_reach_all_of_it(name: str) -> None:
     policy = policy_of(name)
-    report = trial.run(policy, cases.read((HERE / f"{name}.yaml").read_bytes(), f"{name}.yaml", policy))
+    file = f"{LIKE.get(name, name)}.yaml"
+    report = trial.run(policy, cases.read((HERE / file).read_bytes(), file, policy))
     assert told(report) == []
     assert [rule for rule in report.rules if not rule.spoke] == []
     assert all(one.times for one in report.refinements)
 
 
-def test_the_packs_are_valid_to_both_evaluators_and_lint_has_nothing_to_advise() -> None:
-    policy = policy_of(*ALL)
+@pytest.mark.parametrize("names", [ALL, [*ALL, *reversed(LIKE)]])
+def test_the_packs_are_valid_to_both_evaluators_and_lint_has_one_thing_to_tell(names: list[str]) -> None:
+    policy = policy_of(*names)
     compile.verify(policy)
-    assert [str(problem) for problem in lint.advise(policy)] == []
+    (told,) = [str(problem) for problem in lint.advise(policy)]
+    assert SOFTENED in told
 
 
 def test_every_rule_of_a_pack_says_what_is_wrong_and_how_to_mend_it() -> None:
     for program in compile.programs(policy_of(*ALL)).values():
         for key, answer in program.answers["rules"].items():
-            assert answer["message"] and answer["resolution"] and answer["suggestions"], key
+            assert answer["message"] and (answer["resolution"] or answer["suggestions"]), key
 
 
 @pytest.mark.parametrize("trigger", [name for name in TRIGGERS if name != "commit-msg"])

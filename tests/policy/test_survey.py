@@ -43,7 +43,9 @@ def test_an_empty_project_is_nothing_in_particular() -> None:
         ({"package.json": '{"devDependencies": {"eslint": "^9"}}'}, ["node", "eslint"]),
         ({"package.json": "{}", "eslint.config.mjs": ""}, ["node", "eslint"]),
         ({"Issues/Features/open/FEAT-0001-x.md": ""}, ["tickets"]),
-        ({".monoco/workspace.yaml": ""}, ["tickets"]),
+        ({"docs/Issues/x.md": "", "Issues/a.txt": ""}, []),
+        ({".monoco/workspace.yaml": ""}, ["tickets", "monoco"]),
+        ({"shop/.monoco/project.yaml": ""}, ["tickets", "monoco"]),
         ({".pre-commit-config.yaml": "- repo: https://x/ruff-pre-commit"}, ["ruff", "pre-commit"]),
         ({".husky/pre-commit": "", "package.json": ""}, ["node", "husky"]),
         ({"lefthook.yml": "", ".lefthook.yml": ""}, ["lefthook"]),
@@ -51,6 +53,22 @@ def test_an_empty_project_is_nothing_in_particular() -> None:
 )
 def test_names_and_manifests_tell_what_is_there(files: dict[str, str | None], words: list[str]) -> None:
     assert at(files).found() == words
+
+
+@pytest.mark.parametrize(
+    ("texts", "chinese"),
+    [
+        ([], False),
+        (["## FEAT-0001: 登录"], True),
+        (["## FEAT-0001: login"], False),
+        (["## 登录", "## login"], False),
+        (["## 登录", "## login", "## 注销"], True),
+        ([None], False),
+    ],
+)
+def test_the_language_of_most_tickets_is_that_of_the_project(texts: list[str | None], chinese: bool) -> None:
+    files = {f"Issues/Features/open/FEAT-{number:04d}-x.md": text for number, text in enumerate(texts)}
+    assert at({"README.md": "中文", **files}).chinese is chinese
 
 
 def test_what_cannot_be_read_is_no_manifest() -> None:

@@ -1,4 +1,4 @@
-"""The pack `issues`: one oracle for each row of seed 002 §4.2, on a real repository."""
+"""The pack `tickets`: one oracle for each row of seed 002 §4.2, on a real repository."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ JUNIT = '<testsuite tests="1"><testcase name="a" classname="m">{}</testcase></te
 @pytest.fixture
 def lab(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
     files = {PATH: draft("FEAT-0001", "FEAT-0002"), place("FEAT-0002"): draft("FEAT-0002", "FEAT-0001")}
-    repo.commit("first", **{".ahp/hooks.yaml": "version: 1\nextends: [issues]\n", **files})
+    repo.commit("first", **{".ahp/hooks.yaml": "version: 1\nextends: [tickets]\n", **files})
     monkeypatch.chdir(repo.root)
     return repo
 
@@ -62,7 +62,7 @@ def test_the_pack_has_an_oracle_for_every_row_of_the_protocols_table() -> None:
 
     from ahp.policy.sources import PACKS
 
-    with open(f"{PACKS}/issues.yaml", encoding="utf-8") as file:
+    with open(f"{PACKS}/tickets.yaml", encoding="utf-8") as file:
         hooks = yaml.safe_load(file)["hooks"]
     types = {name: {oracle["type"] for oracle in hook["oracles"]} for name, hook in hooks.items()}
     assert types == {
