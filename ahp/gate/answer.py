@@ -106,6 +106,9 @@ class Answer:
                     continue
                 if other.rule["locked"] and strength(candidate.intensity) < strength(other.intensity):
                     continue
+                risky = candidate.intensity == "block" and candidate.rule["overridable"]
+                if risky and not other.rule["overridable"]:
+                    continue  # or a risk taken with the one would let the other pass, too
                 other.dropped = f"refined by {candidate.key} ({why})"
 
     def _climb(self) -> None:
