@@ -26,7 +26,7 @@ _COMMANDS = {
     "respond": "answer a signal",
     "trust": "accept the commands of the policy",
     "log": "what was said and answered",
-    "policy": "lint, show, diff and describe the policy",
+    "policy": "lint, show, test, diff and describe the policy",
     "doctor": "is the gate really reached, and can it do its work",
     "issue": "the life of an issue",
     "exec": "run a command through the gate",
