@@ -55,14 +55,14 @@ bench: $(READY) $(PEERS_READY)
 
 # pytest exits with 5 when it collected nothing. That is right only while no test carries the mark.
 define marked
-	@PATH="$(CURDIR)/$(PEERS)/bin:$(CURDIR)/$(NPM_BIN):$$PATH" $(PYTEST) $(2) -m $(1); code=$$?; \
+	@PATH="$(CURDIR)/$(PEERS)/bin:$(CURDIR)/$(NPM_BIN):$$PATH" $(PYTEST) -m $(1); code=$$?; \
 	if [ $$code -eq 5 ] && ! grep -rqs --include='*.py' 'mark\.$(1)\b' tests; then \
 		echo "no test is marked '$(1)' yet"; \
 	else exit $$code; fi
 endef
 
 test-tools: $(READY) $(PEERS_READY)
-	$(call marked,tools,-n $(WORKERS))
+	$(call marked,tools)
 
 test-clients: $(READY)
 	$(call marked,clients)
