@@ -17,3 +17,5 @@ def command(hosts: tuple[str, ...]) -> None:
         click.echo(f"{host}: {len(done.written)} hooks in {one_line(done.folder, 1000)}")
         if done.kept:
             click.echo(f"{host}: earlier hooks keep running: {', '.join(done.kept)}")
+        if done.husky:
+            click.echo(f"{host}: husky's hooks in {one_line(done.husky, 1000)} call them by one line each: commit those")

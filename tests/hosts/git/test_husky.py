@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ahp.cli.main import run
 from ahp.hosts.git import husky
 from ahp.hosts.git import install as installing
 from ahp.hosts.git.husky import LINE
@@ -166,6 +167,15 @@ def test_what_keeps_git_from_our_line_is_told(tmp_path: Path) -> None:
     assert husky.trouble(str(hook)) == f"line 2 of {hook} ends it before ahp's line"
     hook.write_bytes(b"npm test || exit\n" + LINE + b"exec true\n")
     assert husky.trouble(str(hook)) == ""
+
+
+def test_a_person_is_told_to_commit_the_lines(
+    joined: Gated, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(joined.root)
+    assert run(["install", "git"]) == 0
+    said = capsys.readouterr().out
+    assert f"git: husky's hooks in {joined.root}/.husky call them by one line each: commit those\n" in said
 
 
 def test_a_clone_where_nobody_installed_ahp_lets_go_on_and_says_so(joined: Gated, tmp_path: Path) -> None:
