@@ -15,13 +15,18 @@ def command(command_line: tuple[str, ...]) -> int:
 
     Refused: exit code 1, nothing was run. Else the exit code is the command's own.
     """
+    return through_the_gate(list(command_line), "exec")
+
+
+def through_the_gate(argv: list[str], asking: str) -> int:
+    """Judges a command, runs it, judges what follows; its exit code. `asking` is the host: exec, shim."""
     from ahp.hosts import exec as host
 
-    argv = list(command_line)
     env = environ.current()
-    gates = host.gates_of(argv)
+    gates = host.gates_of(argv, asking)
     verdicts = host.ask(gates)
-    as_json = any(gate.json for gate in gates) or env.get("AGENT_FLAG", "").lower() in ("1", "true")
+    told_json = any(env.get(name, "").lower() in ("1", "true") for name in ("AGENT_FLAG", "MONOCO_AGENT"))
+    as_json = told_json or any(gate.json for gate in gates)
     for verdict in verdicts:
         if verdict.denied and as_json:
             click.echo(jsontext.encode(_refusal(verdict)))

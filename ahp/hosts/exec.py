@@ -21,24 +21,26 @@ from ahp.tickets.projects import of_issue
 
 
 class Gate(NamedTuple):
-    """One gate that the command has to pass: the step, the issue, and the folder it happens in."""
+    """One gate that the command has to pass: the step, the issue, the folder it happens in, and who asks."""
 
     step: str
     issue: str
     folder: str
     json: bool
+    host: str = "exec"
 
     def event(self, when: str) -> Event:
         """The event before (`pre`) or after (`post`) the step. Raises AhpError."""
         with contextlib.chdir(self.folder):
             event = event_of(f"{when}-issue-{self.step}", issue=self.issue)
+        event.host = self.host
         if when == "pre" and self.step == "close" and event.repo is not None:
             event.view = _branch_tip(event.repo, self.issue) or event.view
         return event
 
 
-def gates_of(argv: list[str]) -> list[Gate]:
-    """The gates that a command line has to pass, in order; [] when it moves no issue.
+def gates_of(argv: list[str], host: str = "exec") -> list[Gate]:
+    """The gates that a command line has to pass, in order; [] when it moves no issue. `host` is who asks.
 
     Raises AhpError when it moves one and nobody can tell which, or where.
     """
@@ -48,7 +50,7 @@ def gates_of(argv: list[str]) -> list[Gate]:
         if move is not None:
             if command.unresolved:
                 raise AhpError("which issue this moves is only told by running it; write the id out")
-            found += _gates(move, os.path.join(command.folder or ".", move.root))
+            found += _gates(move, os.path.join(command.folder or ".", move.root), host)
     return found
 
 
@@ -72,7 +74,7 @@ def follow(gates: list[Gate]) -> list[Verdict]:
     return [decide(gate.event("post")) for gate in gates]
 
 
-def _gates(move: monoco.Move, root: str) -> list[Gate]:
+def _gates(move: monoco.Move, root: str, host: str) -> list[Gate]:
     folder = _existing(root)
     with contextlib.chdir(folder):
         event = event_of("pre-issue-start")
@@ -84,7 +86,7 @@ def _gates(move: monoco.Move, root: str) -> list[Gate]:
             if event.view is None:
                 raise AhpError("issues live in a git repository; there is none here")
             steps = life.gates(of_issue(event.view, issue, event.project).get(issue).phase, move.goal)
-    return [Gate(step, issue, folder, move.json) for step in steps]
+    return [Gate(step, issue, folder, move.json, host) for step in steps]
 
 
 def _existing(folder: str) -> str:

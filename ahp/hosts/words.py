@@ -49,7 +49,7 @@ def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:
     lines = [head, f"  {one_line(reason_of(payload), 1000)}"]
     lines += [f"  {place}" for place in _places(signal)]
     lines += [f"  {_changed(m)}" for m in _modifications(payload)]
-    steps = _steps(payload)
+    steps = steps_of(payload)
     lines += [f"  - {one_line(step, 500)}" for step in steps[:_STEPS]]
     if len(steps) > _STEPS:
         lines.append(f"  - and {len(steps) - _STEPS} more: ahp explain {short_id(signal)}")
@@ -81,7 +81,7 @@ def _note(signal: Signal) -> str:
     why = reason + (f" at {', '.join(places)}" if places else "")
     nth, of = context.get("attempt"), context.get("blocks_after")
     again = isinstance(nth, int) and nth > 1
-    steps = trim("; ".join([one_line(step, 120) for step in _steps(payload)[:3]]), 220)
+    steps = trim("; ".join([one_line(step, 120) for step in steps_of(payload)[:3]]), 220)
     do = f"\nDo: {steps}" if steps and not again else ""
     if signal.intensity == "block":
         return f"ahp blocked: {rule_of(signal)} ({short_id(signal)})\nWhy: {why}{do}\nOverride: a person only"
@@ -114,7 +114,8 @@ def _places(signal: Signal) -> list[str]:
     return places
 
 
-def _steps(payload: dict[str, object]) -> list[str]:
+def steps_of(payload: dict[str, object]) -> list[str]:
+    """What a payload advises to do, as sentences."""
     steps = payload.get("resolution_path") or payload.get("suggestions") or []
     if not isinstance(steps, list):
         return []

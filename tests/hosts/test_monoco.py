@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Repo
+from tests.conftest import PROJECT, Repo
 
 pytestmark = pytest.mark.tools
 
@@ -26,23 +28,23 @@ ID = "FEAT-0001"
 
 
 @pytest.fixture(scope="session")
-def monoco(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The folder of the real command, in an environment of its own."""
+def monoco() -> str:
+    """The folder of the real command, in an environment of its own that later runs use again."""
     given = os.environ.get("AHP_TEST_MONOCO")
     if given:
         return str(Path(given).parent)
-    place = tmp_path_factory.mktemp("monoco")
-    subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
-    subprocess.run([str(place / "bin/pip"), "install", "-q", "monoco-toolkit==0.4.2"], check=True)
+    place = PROJECT / "build/monoco"
+    if not (place / ".ready").exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], check=True)
+        pip = [str(place / "bin/python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        subprocess.run([*pip, "monoco-toolkit==0.4.2"], check=True)
+        (place / ".ready").touch()
     return str(place / "bin")
 
 
 @pytest.fixture
-def lab(repo: Repo, home: Path, monoco: str, monkeypatch: pytest.MonkeyPatch) -> Repo:
-    """A Monoco project with one issue, all tasks done and an acceptance criterion open.
-
-    Open tasks Monoco refuses by itself, so that a dead gate would look alive.
-    """
+def bare(repo: Repo, home: Path, monoco: str, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    """A Monoco project without an issue."""
     monkeypatch.setenv("PATH", f"{monoco}:{os.environ['PATH']}")
     (home / ".monoco").mkdir()
     (home / ".monoco/config.yaml").write_text("core:\n  author: lab\ntelemetry:\n  enabled: false\n")
@@ -50,10 +52,46 @@ def lab(repo: Repo, home: Path, monoco: str, monkeypatch: pytest.MonkeyPatch) ->
     repo.commit("bootstrap", **{".gitignore": ".references/\n", ".ahp/hooks.yaml": POLICY})
     repo.add()
     repo.commit("tools")
-    done(repo, "monoco", "issue", "create", "feature", "-t", "Add login page")
+    return repo
+
+
+@pytest.fixture
+def lab(bare: Repo) -> Repo:
+    """The same with one issue, all tasks done and an acceptance criterion open.
+
+    Open tasks Monoco refuses by itself, so that a dead gate would look alive.
+    """
+    begin(bare, AHP, "exec", "--", "monoco")
+    return bare
+
+
+@pytest.fixture
+def installed(bare: Repo, monoco: str) -> Iterator[Path]:
+    """`ahp install monoco` in the project: the folder of the shim, which is not on PATH yet."""
+    features = Path(done(bare, f"{monoco}/python", "-c", "import monoco.features as f; print(f.__path__[0])").strip())
+    before = (everything(features), everything(bare.root / ".git/ahp"))
+    assert "0.4.2 asks at start, submit and close" in done(bare, AHP, "install", "monoco")
+    done(bare, AHP, "install", "monoco")
+    yield bare.root / ".git/ahp/bin"
+    assert "removed" in done(bare, AHP, "uninstall", "monoco")
+    left = everything(bare.root / ".git/ahp")
+    assert (everything(features), left & SHIMS) == (before[0], before[1] & SHIMS)
+
+
+def everything(folder: Path) -> frozenset[str]:
+    """Every file below a folder, but for what Python compiles."""
+    return frozenset(str(p.relative_to(folder)) for p in folder.rglob("*") if "__pycache__" not in p.parts)
+
+
+SHIMS = frozenset(("bin", "bin/monoco", "monoco.json"))
+
+
+def begin(repo: Repo, *monoco: str) -> None:
+    """Creates the issue, starts it with this command, and does everything but one criterion."""
+    done(repo, "monoco", "issue", "create", "feature", "-t", "Add login page", "-c", "critical")
     repo.add()
     repo.commit("issue")
-    done(repo, AHP, "exec", "--", "monoco", "issue", "start", ID)
+    done(repo, *monoco, "issue", "start", ID)
     assert repo.git("symbolic-ref", "--short", "HEAD").startswith(ID)
     edit(repo, "- [ ] Criteria 1", "- [ ] A user can sign in")
     edit(repo, "- [ ] Task 1", "- [x] Write the form")
@@ -61,7 +99,6 @@ def lab(repo: Repo, home: Path, monoco: str, monkeypatch: pytest.MonkeyPatch) ->
     repo.write("src/app.py")
     repo.add()
     repo.commit("work")
-    return repo
 
 
 def done(repo: Repo, *argv: str) -> str:
@@ -70,8 +107,13 @@ def done(repo: Repo, *argv: str) -> str:
     return os.fsdecode(ended.stdout + ended.stderr)
 
 
+def words(ended: subprocess.CompletedProcess[bytes]) -> str:
+    """What was printed, as one line: Monoco wraps its own."""
+    return " ".join(os.fsdecode(ended.stdout + ended.stderr).split())
+
+
 def ticket(repo: Repo) -> Path:
-    [path] = repo.root.glob(f"Issues/Features/*/{ID}-*.md")
+    [path] = repo.root.glob(f"**/Issues/Features/*/{ID}-*.md")
     return path
 
 
@@ -79,6 +121,11 @@ def edit(repo: Repo, old: str, new: str) -> None:
     text = ticket(repo).read_text()
     assert old in text
     ticket(repo).write_text(text.replace(old, new))
+
+
+def mend(repo: Repo) -> None:
+    edit(repo, "- [ ] A user can sign in", "- [x] A user can sign in")
+    repo.git("commit", "-qam", "mended")
 
 
 def stage(repo: Repo) -> str:
@@ -101,8 +148,7 @@ def test_an_issue_passes_the_gate_by_the_wrapper(lab: Repo) -> None:
     told = json.loads(lab.run(AHP, "exec", "--", "monoco", "issue", "submit", ID, "--json").stdout)
     assert (told["decision"], told["suggestions"]) == ("deny", ["finish 'A user can sign in'"])
 
-    edit(lab, "- [ ] A user can sign in", "- [x] A user can sign in")
-    lab.git("commit", "-qam", "mended")
+    mend(lab)
     assert "reviewers are told" in done(lab, AHP, "exec", "--", "monoco", "issue", "submit", ID)
     assert stage(lab) == "stage: review"
     lab.add()
@@ -124,6 +170,137 @@ def test_a_submit_that_went_round_the_gate_is_refused_at_the_push(lab: Repo, tmp
     refused = lab.run("git", "push", "-q", "origin", "HEAD")
     assert refused.returncode == 1
     assert b"refused by open-boxes" in refused.stderr
-    edit(lab, "- [ ] A user can sign in", "- [x] A user can sign in")
-    lab.git("commit", "-qam", "mended")
+    mend(lab)
     done(lab, "git", "push", "-q", "origin", "HEAD")
+
+
+def test_an_issue_passes_the_gate_by_the_adapter(bare: Repo, installed: Path) -> None:
+    begin(bare, "monoco")
+    for more in ([], ["--force"], ["--no-commit"]):
+        refused = bare.run("monoco", "issue", "submit", ID, *more)
+        assert refused.returncode == 1
+        said = words(refused)
+        assert "submit blocked by pre-hook validation:" in said
+        assert "[AHP] open-boxes" in said
+        assert "finish 'A user can sign in'" in said
+        assert stage(bare) == "stage: doing"
+    told = json.loads(bare.run("monoco", "issue", "submit", ID, "--json").stdout)
+    assert told["decision"] == "deny"
+    assert "[AHP] open-boxes" in told["error"]
+    assert "finish 'A user can sign in'" in told["suggestions"]
+
+    mend(bare)
+    assert "reviewers are told" in done(bare, "monoco", "issue", "submit", ID)
+    assert stage(bare) == "stage: review"
+    bare.add()
+    bare.commit("delivered")
+    edit(bare, "- [x] A user can sign in", "- [ ] A user can sign in")
+    bare.git("commit", "-qam", "regressed")
+    bare.git("checkout", "-q", "main")
+    refused = bare.run("monoco", "issue", "close", ID, "-s", "implemented")
+    assert (refused.returncode, "close blocked by pre-hook validation: [AHP] unreviewed" in words(refused)) == (1, True)
+    bare.git("checkout", "-q", "-")
+    mend(bare)
+    bare.git("checkout", "-q", "main")
+    done(bare, "monoco", "issue", "close", ID, "-s", "implemented")
+    assert (stage(bare), ticket(bare).parent.name) == ("stage: done", "closed")
+
+
+def test_an_issue_passes_the_gate_by_the_shim(bare: Repo, installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{installed}:{os.environ['PATH']}")
+    assert "PATH" not in done(bare, AHP, "install", "monoco")
+    begin(bare, "monoco")
+    for line in (
+        ["monoco", "issue", "submit", ID],
+        ["monoco", "issue", "submit", ID, "--no-hooks"],
+        ["monoco", "issue", "update", ID, "--stage", "review"],
+        ["sh", "-c", f"exec monoco issue submit {ID}"],
+    ):
+        refused = bare.run(*line)
+        assert (refused.returncode, refused.stdout) == (1, b"")
+        assert b"refused by open-boxes" in refused.stderr
+        assert stage(bare) == "stage: doing"
+    mend(bare)
+    done(bare, "monoco", "issue", "submit", ID)
+    bare.add()
+    bare.commit("delivered")
+    bare.git("checkout", "-q", "main")
+    done(bare, "monoco", "issue", "close", ID, "-s", "implemented")
+    assert (stage(bare), ticket(bare).parent.name) == ("stage: done", "closed")
+    hosts = {json.loads(line).get("host") for line in (bare.root / ".git/ahp/signals.jsonl").read_text().splitlines()}
+    assert {"shim", "monoco"} <= hosts
+
+
+def test_an_adapter_that_cannot_ask_refuses_and_says_the_way_out(bare: Repo, installed: Path, monoco: str) -> None:
+    begin(bare, "monoco")
+    mend(bare)
+    bare.write(".ahp/hooks.yaml", "version: 1\nrules: {x: {at: nowhere}}\n")
+    refused = bare.run("monoco", "issue", "submit", ID)
+    assert (refused.returncode, "[AHP]" in words(refused)) == (1, True)
+    assert ".ahp/hooks.yaml:2" in words(refused)
+    bare.git("checkout", "-q", ".ahp/hooks.yaml")
+
+    [adapter] = Path(monoco).parent.glob("lib/*/site-packages/monoco/features/ahp/adapter.py")
+    text = adapter.read_text()
+    adapter.write_text(re.sub(r"COMMAND = \['[^']*'", "COMMAND = ['/nowhere/python'", text))
+    done(bare, "monoco", "issue", "list")
+    path = {"PATH": f"{monoco}:/usr/bin:/bin"}
+    refused = bare.run("monoco", "issue", "submit", ID, "--force", env=path)
+    assert refused.returncode == 1
+    assert "/nowhere/python is gone, and no ahp is on PATH" in words(refused)
+    assert "`ahp install monoco` renews the adapter" in words(refused)
+    assert stage(bare) == "stage: doing"
+    done(bare, "monoco", "issue", "submit", ID)  # with the ahp on PATH
+
+
+def test_two_repositories_share_the_adapter_and_the_last_one_takes_it_away(
+    bare: Repo, installed: Path, monoco: str, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    other = Repo(tmp_path / "other")
+    other.git("init", "-q")
+    done(other, AHP, "install", "monoco")
+    done(other, AHP, "uninstall", "monoco")
+    assert list(Path(monoco).parent.glob("lib/*/site-packages/monoco/features/ahp/adapter.py"))
+    assert "nothing of ours" in done(other, AHP, "uninstall", "monoco")
+    assert "monoco" not in done(other, AHP, "uninstall")
+
+
+def test_the_floor_of_coverage_follows_the_criticality_of_the_issue(lab: Repo) -> None:
+    rule = "{at: pre-issue-submit, block: coverage.current < coverage.threshold}"
+    lab.write(".ahp/hooks.yaml", f"version: 1\nrules: {{floor: {rule}}}\n")
+    edit(lab, "- [ ] A user can sign in", "- [x] A user can sign in")
+    lab.write(".gitignore", ".references/\ncoverage.json\n")
+    lab.git("commit", "-qam", "policy")
+    for percent, floor in ((89, "critical"), (84, "high"), (69, "medium")):
+        measured = {"covered_lines": percent, "num_statements": 100, "covered_branches": 0, "num_branches": 0}
+        lab.write("coverage.json", json.dumps({"totals": measured}))
+        refused = lab.run(AHP, "exec", "--", "monoco", "issue", "submit", ID)
+        assert (refused.returncode, stage(lab)) == (1, "stage: doing"), floor
+        lower = {"critical": "high", "high": "medium", "medium": "low"}[floor]
+        edit(lab, f"criticality: {floor}", f"criticality: {lower}")
+        lab.git("commit", "-qam", lower)
+        lab.write("coverage.json", json.dumps({"totals": measured}))
+        assert lab.run(AHP, "check", "pre-issue-submit", "--issue", ID).returncode == 0
+    done(lab, AHP, "exec", "--", "monoco", "issue", "submit", ID)
+
+
+def test_a_project_in_a_folder_is_gated_by_its_own_issues(bare: Repo) -> None:
+    folder = bare.root / "apps/shop"
+    folder.mkdir(parents=True)
+    (bare.root / ".git/hooks/pre-commit").unlink()  # Monoco's own, which looks at the top only
+    for name in ("Issues", ".monoco"):
+        (bare.root / name).rename(folder / name)
+    bare.add()
+    bare.commit("moved")
+    inside = Repo(folder)
+    begin(inside, AHP, "exec", "--", "monoco")
+    for line in (
+        [AHP, "exec", "--", "monoco", "--root", "apps/shop", "issue", "submit", ID],
+        [AHP, "exec", "--", "sh", "-c", f"cd apps/shop && monoco issue submit {ID}"],
+    ):
+        refused = bare.run(*line)
+        assert (refused.returncode, b"refused by open-boxes" in refused.stderr) == (1, True)
+    mend(inside)
+    done(inside, AHP, "exec", "--", "monoco", "issue", "submit", ID)
+    assert stage(inside) == "stage: review"

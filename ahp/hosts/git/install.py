@@ -11,6 +11,7 @@ import shutil
 
 from ahp.hosts.git import bundle, husky
 from ahp.hosts.git.beside import MARK, make_room, owner, take_away
+from ahp.hosts.templates import package, template
 from ahp.journal.append import Journal
 from ahp.journal.heal import heal
 from ahp.protocol.actor import markers
@@ -98,10 +99,10 @@ def noted(repo: Repository) -> str:
 
 def shim(hook: str, known: dict[str, str]) -> bytes:
     """The text of one shim; `known` is what `baked` gives."""
-    common = _template("common.sh")
+    common = template("git/common.sh")
     for name, value in known.items():
         common = common.replace(f"@{name}@", shlex.quote(value))
-    text = _template(hook).replace("@COMMON@\n", common.replace("@RAW@", " ".join(RAW)))
+    text = template(f"git/{hook}").replace("@COMMON@\n", common.replace("@RAW@", " ".join(RAW)))
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -110,7 +111,7 @@ def baked(repo: Repository, genesis: str, user_policy: str) -> dict[str, str]:
     path, paths = repo.common_dir + _BUNDLE, bundle.import_paths()
     return {
         "PYTHON": bundle.interpreter(),
-        "PACKAGE": f"{_package()}/__init__.py",
+        "PACKAGE": f"{package()}/__init__.py",
         "BUNDLE": path,
         "START": f"import sys; sys.path += {paths!r}; from ahp.hosts.git.main import main; main({path!r})",
         "LOG": genesis,
@@ -118,20 +119,6 @@ def baked(repo: Repository, genesis: str, user_policy: str) -> dict[str, str]:
         "GIT": _git_program(repo),
         "OTHERS": " ".join(markers()),
     }
-
-
-def _package() -> str:
-    import ahp
-
-    return os.path.dirname(os.path.abspath(ahp.__file__))
-
-
-def _template(name: str) -> str:
-    for folder in (f"{_package()}/hosts/installed/git", f"{os.path.dirname(_package())}/hooks/git"):
-        data = files.read(f"{folder}/{name}")
-        if data is not None:
-            return data.decode()
-    raise AhpError(f"this installation of ahp lacks its hook template {name}; reinstall ahp-engine")
 
 
 def _git_program(repo: Repository) -> str:
@@ -167,7 +154,7 @@ def _join_husky(repo: Repository, committed: str, known: dict[str, str]) -> list
         return []
     folder = repo.common_dir + _HUSKY
     files.make_dirs(folder)
-    files.replace(f"{folder}/line.sh", _template("husky.sh").encode())
+    files.replace(f"{folder}/line.sh", template("git/husky.sh").encode())
     for hook in HOOKS:
         _write(f"{folder}/{hook}.sh", shim(hook, known))
     return [hook for hook in HOOKS if husky.join(f"{committed}/{hook}")]

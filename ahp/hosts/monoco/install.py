@@ -1,0 +1,114 @@
+"""`ahp install monoco`: a shim for PATH, and an adapter inside Monoco that registers with its own hooks (design §9).
+
+The shim lies in the git directory and serves this repository. The adapter is a feature of the Monoco that is
+installed, which its loader finds by its folder; it serves every repository that asked for it and goes with the last.
+"""
+
+import os
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass
+
+from ahp.hosts.git.bundle import import_paths
+from ahp.hosts.monoco.find import MARK, Monoco, find, is_ours
+from ahp.hosts.templates import package, template
+from ahp.system import files, jsontext
+from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+
+_RECORD = "/ahp/monoco.json"
+_SHIMS = "/ahp/bin"
+_USERS = "/repositories.json"
+_LIMIT = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """Where things are: the folder of the shim, that of the adapter, and Monoco itself."""
+
+    shims: str
+    adapter: str
+    monoco: Monoco
+
+
+def install(repo: Repository, env: dict[str, str]) -> Installed:
+    """Writes shim and adapter; a second time it renews them. Raises AhpError, and then nothing is half installed."""
+    monoco = find(repo.root or repo.git_dir, env)
+    adapter = monoco.features + "/ahp"
+    if os.path.lexists(adapter) and not is_ours(f"{adapter}/adapter.py"):
+        raise AhpError(f"{adapter} is there and not ours; remove it if nothing needs it")
+    earlier = _record(repo)
+    if earlier and earlier != adapter:  # Monoco was made anew somewhere else
+        _leave(earlier, repo.common_dir)
+    start = f"import sys; sys.path += {import_paths()!r}; from ahp.cli.main import main; main()"
+    try:
+        os.makedirs(adapter, exist_ok=True)
+    except OSError as error:
+        raise AhpError(f"cannot write into Monoco at {monoco.features}: {error.strerror}") from None
+    users = sorted({*_users(adapter), repo.common_dir})
+    files.replace(adapter + _USERS, _json(users), 0o644)
+    files.replace(f"{adapter}/__init__.py", f'"""{MARK}"""\n'.encode(), 0o644)
+    text = template("monoco/adapter.py").replace('"@COMMAND@"', repr([sys.executable, "-I", "-c", start]))
+    files.replace(f"{adapter}/adapter.py", text.encode("utf-8", "surrogateescape"), 0o644)
+    files.make_dirs(repo.common_dir + _SHIMS)
+    files.replace(f"{repo.common_dir}{_SHIMS}/monoco", _shim(monoco.program, start), 0o755)
+    files.replace(repo.common_dir + _RECORD, _json({"adapter": adapter}))
+    return Installed(repo.common_dir + _SHIMS, adapter, monoco)
+
+
+def uninstall(repo: Repository) -> bool:
+    """Removes the shim, and the adapter when no other repository uses it; whether there was any. Raises AhpError."""
+    adapter = _record(repo)
+    _leave(adapter, repo.common_dir)
+    was_there = bool(adapter) or os.path.lexists(repo.common_dir + _SHIMS)
+    shutil.rmtree(repo.common_dir + _SHIMS, ignore_errors=True)
+    if os.path.lexists(repo.common_dir + _RECORD):
+        os.unlink(repo.common_dir + _RECORD)
+    return was_there
+
+
+def _shim(program: str, start: str) -> bytes:
+    known = {"PYTHON": sys.executable, "PACKAGE": f"{package()}/__init__.py", "START": start, "MONOCO": program}
+    text = template("monoco/shim.sh")
+    for name, value in known.items():
+        text = text.replace(f"@{name}@", shlex.quote(value))
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _leave(adapter: str, common_dir: str) -> None:
+    """Takes one repository off the adapter's list, and the adapter away with the last of them."""
+    if not adapter or not is_ours(f"{adapter}/adapter.py"):
+        return
+    users = [user for user in _users(adapter) if user != common_dir]
+    try:
+        if users:
+            files.replace(adapter + _USERS, _json(users), 0o644)
+        else:
+            shutil.rmtree(adapter)
+    except OSError as error:
+        raise AhpError(f"cannot remove {adapter}: {error.strerror}") from None
+
+
+def _users(adapter: str) -> list[str]:
+    """The git directories of the repositories that use an adapter, as far as they still exist."""
+    found = _decoded(files.read(adapter + _USERS, _LIMIT))
+    return [user for user in found if isinstance(user, str) and os.path.isdir(user)] if isinstance(found, list) else []
+
+
+def _record(repo: Repository) -> str:
+    """The folder of the adapter that this repository was installed with, "" when it was not."""
+    found = _decoded(files.read(repo.common_dir + _RECORD, _LIMIT))
+    adapter = found.get("adapter") if isinstance(found, dict) else ""
+    return adapter if isinstance(adapter, str) else ""
+
+
+def _decoded(data: bytes | None) -> object:
+    try:
+        return jsontext.decode((data or b"null").decode("utf-8", "surrogateescape"))
+    except ValueError:
+        return None
+
+
+def _json(value: object) -> bytes:
+    return (jsontext.encode(value) + "\n").encode("utf-8", "surrogateescape")
