@@ -98,10 +98,11 @@ def inside(path: str, root: str, folder: str = "") -> str:
 def _shell(given: "Mapping[str, object]", root: str) -> "dict[str, object]":
     """What a shell call does; one whose command nobody can find is a command that nobody can tell."""
     from ahp.shell import commands, touched
+    from ahp.shell.command import Command
 
     found = next((given[key] for key in _COMMANDS if key in given), None)
     command = _command(found)
-    parsed = [commands.Command(unresolved=True)] if command is None else commands.read(command) if command else []
+    parsed = [Command(unresolved=True)] if command is None else commands.read(command) if command else []
     folder = next(iter(_texts(given, _FOLDERS)), "")
     paths, writes = touched.touched(parsed)
     return {

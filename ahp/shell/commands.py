@@ -1,14 +1,13 @@
 """The simple commands inside a shell command, nested ones too: what a policy sees of an agent's shell call."""
 
-from dataclasses import dataclass, field
-
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
-from ahp.shell import git, wrappers
+from ahp.shell import git, redirect, wrappers
+from ahp.shell.command import Command, output
 from ahp.shell.grammar import mended
 from ahp.shell.options import flags_of
-from ahp.shell.printed import UNKNOWN, printed
+from ahp.shell.printed import UNKNOWN
 from ahp.shell.values import Substitution, Word, text, word_of, words_of
 
 _LANGUAGE = Language(tree_sitter_bash.language())
@@ -18,35 +17,6 @@ _DEPTH = 60
 _NESTED = 6
 _BUDGET = 512 << 10  # bytes of script, nested ones counted again: a variable may be run a thousand times
 _VALUE = 1 << 10
-_WRITES = (">", ">>", ">|", "&>", "&>>", "<>", ">&")
-
-
-@dataclass(slots=True)
-class Command:
-    """One simple command. `program` is a base name, "" for a bare assignment or redirect, or when nobody can tell.
-
-    `flags` are its options, `folder` where a literal `cd` before it leads, `git` git's own reading.
-    """
-
-    program: str = ""
-    args: list[str] = field(default_factory=list)
-    flags: list[str] = field(default_factory=list)
-    assignments: list[str] = field(default_factory=list)
-    redirects: list[str] = field(default_factory=list)
-    unresolved: bool = False
-    folder: str = ""
-    git: "git.GitCall | None" = None
-
-    def as_fact(self) -> dict[str, object]:
-        """The record that conditions read as an item of `tool.commands` (design §6)."""
-        return {
-            "program": self.program,
-            "args": self.args,
-            "flags": self.flags,
-            "assignments": self.assignments,
-            "redirects": self.redirects,
-            "unresolved": self.unresolved,
-        }
 
 
 def read(script: str) -> list[Command]:
@@ -130,7 +100,7 @@ class _Reader:
                     self._walk(child, depth + 1)
             self.folder = folder
             inside = self.commands[before:]
-            return _output(inside, stdin) if len(inside) == 1 and node.type == "command_substitution" else UNKNOWN
+            return output(inside, stdin) if len(inside) == 1 and node.type == "command_substitution" else UNKNOWN
 
         return run
 
@@ -180,7 +150,7 @@ class _Reader:
                 piped = self._redirected(stage, piped, depth) or piped
             else:
                 self._walk(stage, depth + 1)
-            source = _output(self.commands[before:], piped)
+            source = output(self.commands[before:], piped)
 
     def _redirected(self, node: Node, stdin: Word | None, depth: int) -> Word | None:
         """A statement with redirects; the text of its here-document is its standard input, which is returned."""
@@ -191,9 +161,9 @@ class _Reader:
             if child.type == "file_redirect":
                 redirects += self._target(child, depth)
             elif child.type == "herestring_redirect":
-                stdin = self._herestring(child, depth)
+                stdin = redirect.herestring(child, self.variables, self._substitution(depth))
             else:
-                stdin, following = self._heredoc(child, depth)
+                stdin, following = redirect.heredoc(child, self.variables, self._substitution(depth))
                 after += following
         before = len(self.commands)
         if body is not None and body.type == "command":
@@ -205,7 +175,7 @@ class _Reader:
                 self._walk(body, depth + 1)
         for following_node in after:
             if following_node.type == "pipeline":  # `cat <<E | sh`: the grammar hangs the pipe into the redirect
-                self._pipeline(following_node.named_children, _output(self.commands[before:], stdin), depth)
+                self._pipeline(following_node.named_children, output(self.commands[before:], stdin), depth)
             else:
                 self._walk(following_node, depth + 1)
         return stdin
@@ -214,29 +184,8 @@ class _Reader:
         unresolved = not all(word.known and not word.glob for word in redirects)
         return Command(redirects=[word.text for word in redirects], unresolved=unresolved, folder=self.folder)
 
-    def _heredoc(self, node: Node, depth: int) -> tuple[Word, list[Node]]:
-        body, rest = Word(""), []
-        for child in node.named_children:
-            if child.type == "heredoc_body":
-                expands = [inside for inside in child.named_children if inside.type != "heredoc_content"]
-                body = Word(text(child), not expands)
-                for inside in expands:
-                    word_of(inside, self.variables, self._substitution(depth))
-            elif child.type not in ("heredoc_start", "heredoc_end", "file_descriptor"):
-                rest.append(child)
-        return body, rest
-
-    def _herestring(self, node: Node, depth: int) -> Word:
-        parts = [word_of(child, self.variables, self._substitution(depth)) for child in node.named_children]
-        return parts[-1] if parts else UNKNOWN
-
     def _target(self, node: Node, depth: int) -> list[Word]:
-        """The file that a redirect writes; reading one is no change, and a descriptor is no file."""
-        operator = next((child.type for child in node.children if not child.is_named), "")
-        words = [w for child in node.children_by_field_name("destination") for w in self._words(child, depth)]
-        if operator not in _WRITES:
-            return []
-        return [word for word in words if not (operator == ">&" and (word.text.isdigit() or word.text == "-"))]
+        return redirect.target(node, lambda child: self._words(child, depth))
 
     def _command(self, node: Node, redirects: list[Word], stdin: Word | None, depth: int) -> None:
         words: list[Word] = []
@@ -249,9 +198,9 @@ class _Reader:
             elif child.type == "file_redirect":
                 redirects = redirects + self._target(child, depth)
             elif child.type == "herestring_redirect":
-                stdin = self._herestring(child, depth)
+                stdin = redirect.herestring(child, self.variables, self._substitution(depth))
             elif child.type == "heredoc_redirect":
-                stdin, _ = self._heredoc(child, depth)
+                stdin, _ = redirect.heredoc(child, self.variables, self._substitution(depth))
             elif child.is_named or child.type not in ("<", ">", "(", ")"):
                 words += self._words(child, depth)
         self._emit(words, assignments, redirects, stdin, False, self.nested)
@@ -322,9 +271,3 @@ class _Reader:
         known = target and not command.unresolved
         joined = target if target.startswith("/") or not self.folder else f"{self.folder}/{target}"
         self.folder = joined if known else self.folder
-
-
-def _output(commands: list[Command], piped: Word | None) -> Word:
-    """What the last of these commands prints, as far as reading tells."""
-    last = commands[-1] if commands else Command(unresolved=True)
-    return UNKNOWN if last.unresolved or last.redirects else printed(last.program, last.args, piped)

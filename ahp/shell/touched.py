@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from itertools import takewhile
 
-from ahp.shell.commands import Command
+from ahp.shell.command import Command
 from ahp.shell.wrappers import SHELLS
 
 _NO_FILES = ("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty")
