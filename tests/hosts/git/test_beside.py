@@ -14,6 +14,7 @@ import pytest
 from ahp.hosts.git import install as installing
 from ahp.hosts.git.beside import make_room, owner, take_away
 from ahp.system.errors import AhpError
+from tests.hosts.git.conftest import Ask
 from tests.hosts.git.gated import Gated
 
 MESSAGES = """\
@@ -181,6 +182,18 @@ def test_a_commit_tells_at_once_that_another_tool_took_our_place(gated: Gated) -
     assert said.code == 0
     assert "no pre-commit hook judged this commit; it is logged" in said.text
     assert "     lefthook took ahp's place and does not run it; mend: ahp doctor --fix\n" in said.text
+
+
+def test_a_bypass_is_explained_only_when_another_tool_is_to_blame(gated: Gated, ask: Ask) -> None:
+    gated.policy(MESSAGES)
+    (gated.root / ".git" / "hooks" / "post-commit").rename(gated.root / "post-commit")
+    gated.commit("x", "--no-verify", **{"a.txt": "1"})
+    assert ask("post-commit")[1].count("\n") == 1
+    gated.write(".git/hooks/pre-commit", LEFTHOOK, 0o755)
+    gated.commit("x", **{"b.txt": "2"})
+    code, said = ask("post-commit")
+    assert code == 0
+    assert said.endswith("     lefthook took ahp's place and does not run it; mend: ahp doctor --fix\n")
 
 
 def test_uninstall_leaves_no_word_of_a_commit_behind(gated: Gated) -> None:
