@@ -21,6 +21,9 @@ from ahp.system import jsontext
 from ahp.system.digest import tagged
 from ahp.system.errors import Timeout
 
+# Read from files with a YAML parser: a tool call pays for that only where nothing else decides.
+_TICKETS = frozenset(("issue", "checklist"))
+
 HOOK_SECONDS = 1.0  # what a hook gives the two evaluators to agree; `ahp policy lint` takes what it needs
 
 
@@ -126,7 +129,9 @@ def _settings(policy: Policy) -> dict[str, Any]:
 def _light(policy: Policy, trigger: str, rules: list[Rule]) -> dict[str, Any]:
     whens: list[Checked] = []
     entries = []
-    commands = set(policy.raw.facts)
+    late = set(policy.raw.facts)
+    if TRIGGERS[trigger].family == "tool-use":
+        late |= _TICKETS
     for rule in rules:
         index = -1
         if rule.when is not None:
@@ -139,7 +144,7 @@ def _light(policy: Policy, trigger: str, rules: list[Rule]) -> dict[str, Any]:
                 "plan": rule.condition.plan,
                 "each": each,
                 "when": index,
-                "costly": bool(commands & {path.partition(".")[0] for path in rule.reads}),
+                "costly": bool(late & {path.partition(".")[0] for path in rule.reads}),
             }
         )
     slots = sorted({path for rule in rules for path in rule.reads})
@@ -153,7 +158,7 @@ def _light(policy: Policy, trigger: str, rules: list[Rule]) -> dict[str, Any]:
         "reads": reads,
         "whens": [checked.plan for checked in whens],
         "rules": entries,
-        "costly": sorted(commands & reads.keys()),
+        "costly": sorted(late & reads.keys()),
         "escalates": policy.raw.setting("escalation") is not None and any(rule.escalates for rule in rules),
     }
 

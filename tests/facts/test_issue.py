@@ -131,3 +131,17 @@ def test_the_checklist_counts_as_a_whole_and_by_section(event: Make) -> None:
     assert none.reason == "FEAT-0001 has no boxes in review"
     assert set(facts) == set(checklist.SCHEMA)
     assert checklist.gather(event(), frozenset(("tasks.total",)), {}) == {"tasks.total": 0}
+
+
+def test_a_branch_that_two_projects_know_names_no_ticket_and_a_named_one_is_an_error(event: Make, repo: Repo) -> None:
+    files = {f"{folder}/{place('FEAT-0077')}": draft("FEAT-0077") for folder in ("shop", "site")}
+    files |= {f"{folder}/.monoco/project.yaml": "" for folder in ("shop", "site")}
+    repo.git("checkout", "-q", "-b", "FEAT-0077-both")
+    both = "FEAT-0077 is a ticket in shop/Issues/ and site/Issues/"
+    with pytest.raises(Absent, match=both):
+        issue_id(event(files=files))
+    with pytest.raises(TicketError, match=both):
+        issue_id(event(files=files, issue="FEAT-0077"))
+    inside = event(files=files, issue="FEAT-0077")
+    inside.project = "site"
+    assert issue_id(inside) == "FEAT-0077"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from ahp.cli.main import run
 from ahp.hosts.issue import move
 from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
@@ -55,6 +58,30 @@ def test_an_issue_meets_every_oracle_of_its_life(lab: Repo) -> None:
     ]
     lab.write(PATH, (lab.root / PATH).read_text().replace("[ ]", "[x]"))
     assert told(move("close", "FEAT-0001").after) == [("retrospective", "aid", "look-back")]
+
+
+@pytest.mark.parametrize(("criticality", "floor"), [("low", 0), ("medium", 70), ("high", 85), ("critical", 90)])
+def test_the_floor_of_coverage_is_that_of_the_issues_criticality(criticality: str, floor: int, lab: Repo) -> None:
+    lab.commit("mine", **{PATH: draft("FEAT-0001").replace("[ ]", "[x]") + "\n"})
+    lab.write(PATH, (lab.root / PATH).read_text().replace("files: []", f"criticality: {criticality}\nfiles: []"))
+    move("start", "FEAT-0001")
+    for percent in (floor, max(floor - 1, 0)):
+        measured = {"covered_lines": percent, "num_statements": 100, "covered_branches": 0, "num_branches": 0}
+        lab.write("coverage.json", json.dumps({"totals": measured}))
+        moved = move("submit", "FEAT-0001")
+        assert (("quality-gate", "prompt", "low-coverage") in told(moved.before)) is (percent < floor)
+
+
+def test_a_new_policy_speaks_the_language_of_the_tickets(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(repo.root)
+    repo.commit("first", **{PATH: draft("FEAT-0001").replace("A thing", "登录").replace("draft", "doing")})
+    assert run(["init"]) == 0
+    assert "packs core, tickets-zh" in capsys.readouterr().out
+    repo.git("checkout", "-q", "-b", "FEAT-0001-login")
+    assert run(["issue", "submit", "FEAT-0001"]) == 1
+    assert "Checklist 未完成" in capsys.readouterr().err
 
 
 def test_the_pack_has_an_oracle_for_every_row_of_the_protocols_table() -> None:

@@ -74,6 +74,16 @@ def test_a_program_holds_what_the_gate_needs(load: Load) -> None:
     assert settings["commands"]["lint"]["extract"] == {"n": {"value": "len(output)", "type": "int"}}
 
 
+@pytest.mark.parametrize(("trigger", "late"), [("pre-tool-use", ["checklist", "issue"]), ("pre-issue-submit", [])])
+def test_a_tool_call_reads_tickets_only_where_nothing_else_decides(trigger: str, late: list[str], load: Load) -> None:
+    condition = "checklist.total > 0 and default(issue.stage, '') == 'draft'"
+    policy = load(
+        f"rules: {{a: {{at: {trigger}, block: \"{condition}\"}}, b: {{at: {trigger}, block: branch.name == 'x'}}}}"
+    )
+    data = compiling.programs(policy)[trigger].data
+    assert (data["costly"], [rule["costly"] for rule in data["rules"]]) == (late, [bool(late), False])
+
+
 def test_answers_hold_words_and_actions(load: Load) -> None:
     answers = compiling.programs(load(RULES))["pre-push"].answers
     a, b, c, d = (answers["rules"][f"o/{name}"] for name in "abcd")
