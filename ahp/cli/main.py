@@ -15,7 +15,7 @@ from ahp.system.errors import AhpError
 
 _COMMANDS = {
     "init": "a policy for this project, and what it would have said to the last 100 commits",
-    "install": "put the gate in place: git hooks",
+    "install": "put the gate in place: git hooks, and monoco when it is named",
     "uninstall": "take the gate away; earlier hooks come back",
     "check": "what the policy would say now; never logs, never counts",
     "run": "judge for real",
