@@ -49,7 +49,7 @@ def install(repo: Repository, env: dict[str, str]) -> Installed:
     users = sorted({*_users(adapter), repo.common_dir})
     files.replace(adapter + _USERS, _json(users), 0o644)
     files.replace(f"{adapter}/__init__.py", f'"""{MARK}"""\n'.encode(), 0o644)
-    text = template("monoco/adapter.py").replace('"@COMMAND@"', repr([sys.executable, "-I", "-c", start]))
+    text = template("monoco/adapter.py").replace('"@COMMAND@"', ascii([sys.executable, "-I", "-c", start]))
     files.replace(f"{adapter}/adapter.py", text.encode("utf-8", "surrogateescape"), 0o644)
     files.make_dirs(repo.common_dir + _SHIMS)
     files.replace(f"{repo.common_dir}{_SHIMS}/monoco", _shim(monoco.program, start), 0o755)
