@@ -168,10 +168,8 @@ class Journal:
                             return -1
                         self._write(index, records)
                         return posix.dup(self._fd) if durable else None
-            except AhpError:
-                if indexes.status(self.folder) is not None:
-                    raise
-                files.make_dirs(self.folder)  # the first record, or the whole folder was removed
+            except files.NoFolder:  # the first record, or the whole folder was removed
+                files.make_dirs(self.folder)
                 continue
             _heal(self, create=True)
         raise JournalUnwritable(f"the log {self.log_path} changes faster than it can be read; try again")

@@ -105,12 +105,17 @@ def make_dirs(path: str) -> None:
         make_dirs(path)
 
 
+class NoFolder(AhpError):
+    """The folder of a file to be made is not there."""
+
+
 class Lock:
     """An exclusive lock on `path` across processes and threads, waited for at most `timeout` seconds.
 
     POSIX record locks (`lockf`), which the system drops when the holder dies. They belong to the process and fall
     with any descriptor of the file, hence a file that only this class opens and a lock of the process beside it.
-    Raises Timeout when somebody else holds it that long, AhpError when the file cannot be opened.
+    Raises Timeout when somebody else holds it that long, AhpError when the file cannot be opened, NoFolder when its
+    folder is missing.
     """
 
     __slots__ = ("fd", "path", "timeout")
@@ -129,7 +134,8 @@ class Lock:
         except BaseException as error:
             self._release()
             if isinstance(error, OSError):
-                raise AhpError(f"cannot lock {self.path}: {error.strerror}") from None
+                kind = NoFolder if error.errno == ENOENT else AhpError
+                raise kind(f"cannot lock {self.path}: {error.strerror}") from None
             raise
         return self
 

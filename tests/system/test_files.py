@@ -171,3 +171,9 @@ def test_an_error_of_the_system_is_no_timeout(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(posix, "lockf", broken)
     with pytest.raises(AhpError, match="No locks available"), files.Lock(str(tmp_path / "lock")):
         raise AssertionError("held")
+
+
+def test_a_lock_in_a_folder_that_is_not_there_says_just_that(tmp_path: Path) -> None:
+    # Whoever makes folders on demand must not mistake another writer's new folder for another error.
+    with pytest.raises(files.NoFolder, match="No such file or directory"), files.Lock(str(tmp_path / "no" / "lock")):
+        pass
