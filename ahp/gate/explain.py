@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from ahp.conditions import reference
 from ahp.conditions.evaluate import MISSING, Bound, Undecided
-from ahp.facts.registry import PRIVATE
+from ahp.facts import registry
 from ahp.gate.answer import Answer
 from ahp.gate.candidate import Candidate
 from ahp.gate.decide import program_of
@@ -53,12 +53,13 @@ def explain(event: Event) -> Explanation:
     candidates = {candidate.key: candidate for candidate in answer.everything()}
     verdict = answer.verdict()
     found = {hit.key: hit for hit in first_hits}
+    known = {**_constants(first), **first.values}
     reasons = []
     for entry in program.rules:
         key = entry["key"]
         rule = program.answers["rules"][key]
         outcome = _outcome(found.get(key), key in filtered)
-        reasons.append(Reason(rule, key, outcome, _fate(candidates.get(key), verdict), _values(rule, first)))
+        reasons.append(Reason(rule, key, outcome, _fate(candidates.get(key), verdict), _values(rule, known)))
     return Explanation(verdict, answer.environment, reasons, first.missing)
 
 
@@ -83,11 +84,16 @@ def _fate(candidate: Candidate | None, verdict: Verdict) -> str:
     return f"delivered as {candidate.intensity}"
 
 
-def _values(rule: dict[str, Any], facts: Facts) -> list[tuple[str, object]]:
+def _constants(facts: Facts) -> dict[str, object]:
+    """The policy's limits: the compiler folds them into the plans, so that no rule has read them as facts."""
+    names = list(facts.program.settings["limits"])
+    return registry.gather({"limits": names}, facts.event, facts.program.settings)[0]
+
+
+def _values(rule: dict[str, Any], known: dict[str, object]) -> list[tuple[str, object]]:
     """The sub-expressions of `when` and condition; an `each` shows its list, whose items have no single value."""
     if rule["redact"]:
         return []
-    known = dict(facts.values)
     texts = [text for text in (rule["when"], rule["each"], rule["condition"]) if text]
     if rule["each"]:
         listed = rule["each"].partition(" in ")[2].strip()
@@ -103,7 +109,7 @@ def _bared(part: str, value: object) -> tuple[str, object]:
     """A sub-expression and its value; of what is never shown (design §7) only numbers and where it stands."""
     items = value if isinstance(value, list) else [value]
     words = [item for item in items if item and isinstance(item, str | dict)]
-    if any(private in part for private in PRIVATE) and not all("path" in w and isinstance(w, dict) for w in words):
+    if any(private in part for private in registry.PRIVATE) and not all("path" in w and isinstance(w, dict) for w in words):
         return part, HIDDEN
     return part, value
 

@@ -1,0 +1,23 @@
+"""An explanation gives every value that its conditions name."""
+
+from __future__ import annotations
+
+from ahp.gate.explain import explain
+from tests.gate.conftest import Desk
+
+
+def test_limits_have_their_values(desk: Desk) -> None:
+    desk.policy(
+        "limits: {most: 3, secret: AKIA, wide: {production: 1, default: 9}}\n"
+        "environment: {production: branch.is_default}\n"
+        "rules:\n  r: {at: pre-commit, prompt: files.changed_count > limits.most or files.insertions > limits.wide}\n"
+    )
+    event = desk.event(
+        mode="dry", files={"changed_count": 5, "insertions": 2}, branch={"name": "x", "is_default": False}
+    )
+    explanation = explain(event)
+    (reason,) = explanation.reasons
+    values = dict(reason.values)
+    assert values["limits.most"] == 3 and values["limits.wide"] == 9
+    assert values["files.changed_count > limits.most"] is True
+    assert explanation.missing == {}
