@@ -109,7 +109,8 @@ def _bared(part: str, value: object) -> tuple[str, object]:
     """A sub-expression and its value; of what is never shown (design §7) only numbers and where it stands."""
     items = value if isinstance(value, list) else [value]
     words = [item for item in items if item and isinstance(item, str | dict)]
-    if any(private in part for private in registry.PRIVATE) and not all("path" in w and isinstance(w, dict) for w in words):
+    private = any(name in part for name in registry.PRIVATE)
+    if private and not all("path" in word and isinstance(word, dict) for word in words):
         return part, HIDDEN
     return part, value
 
