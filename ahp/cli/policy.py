@@ -130,7 +130,7 @@ def diff(ref: str, form: str) -> int:
     from ahp.policy import layers
     from ahp.policy.diff import compare
     from ahp.policy.sources import FileSource, TreeSource
-    from ahp.system.view import CommitView
+    from ahp.system.history import CommitView
 
     repo = repository_here()
     old = layers.load(TreeSource(CommitView(repo, ref), ref))

@@ -105,7 +105,7 @@ def _branches(event: "Event", repository: "Repository") -> "list[str]":
 def _view(event: "Event", repository: "Repository | None") -> "Files | None":
     if event.view is not None or repository is None:
         return event.view
-    from ahp.system.view import WorkTreeView  # a tool call that touches no file still belongs to an issue
+    from ahp.system.worktree import WorkTreeView  # a tool call that touches no file still belongs to an issue
 
     return WorkTreeView(repository)
 

@@ -21,7 +21,7 @@ from ahp.system import clock, files
 from ahp.system.commits import commits
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
-from ahp.system.view import WorkTreeView
+from ahp.system.worktree import WorkTreeView
 
 _LOOKED_AT = 100
 _REVIEWED = re.compile(r"\(#[0-9]+\)|^Merge |^Revert \"")  # what a pull request leaves on the default branch

@@ -11,7 +11,9 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, environ, files, git
 from ahp.system.errors import AhpError
 from ahp.system.git import NotARepository, Repository
-from ahp.system.view import CommitView, IndexView, RangeView, View, WorkTreeView
+from ahp.system.history import CommitView, RangeView
+from ahp.system.view import IndexView, View
+from ahp.system.worktree import WorkTreeView
 from ahp.tickets import carry, projects
 
 BUDGET = 600.0

@@ -14,7 +14,7 @@ from ahp.shell import commands, monoco
 from ahp.system import process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
-from ahp.system.view import RangeView
+from ahp.system.history import RangeView
 from ahp.tickets import ids, life
 from ahp.tickets.current import named
 from ahp.tickets.projects import of_issue

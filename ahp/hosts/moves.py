@@ -4,7 +4,7 @@ This is the check that no switch of another tool goes round: it asks about the s
 """
 
 from ahp.protocol.event import Event
-from ahp.system.view import RangeView
+from ahp.system.history import RangeView
 from ahp.tickets import life
 from ahp.tickets.errors import TicketError
 from ahp.tickets.find import Tickets

@@ -14,7 +14,8 @@ from ahp.protocol.subject import subject_of
 from ahp.protocol.verdict import Verdict
 from ahp.system import clock, environ, git
 from ahp.system.git import NotARepository, Repository
-from ahp.system.view import View, WorkTreeView
+from ahp.system.view import View
+from ahp.system.worktree import WorkTreeView
 
 _BUDGET = 60.0  # seconds for one verdict
 

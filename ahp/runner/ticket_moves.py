@@ -7,7 +7,7 @@ from ahp.runner.issue_gates import Move
 from ahp.system import environ, git
 from ahp.system.errors import AhpError
 from ahp.system.git import NotARepository
-from ahp.system.view import WorkTreeView
+from ahp.system.worktree import WorkTreeView
 from ahp.tickets import ids
 from ahp.tickets.find import Tickets
 

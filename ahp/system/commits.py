@@ -7,7 +7,8 @@ from typing import NamedTuple
 from ahp.system import change as changes
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
-from ahp.system.view import PATCH, RAW, RangeView
+from ahp.system.history import RangeView
+from ahp.system.view import PATCH, RAW
 
 _AT_ONCE = 100
 _FIELDS = "%H%x00%P%x00%aI%x00%an <%ae>%x00%B"

@@ -4,7 +4,7 @@ import os
 
 from ahp.system import clock, environ, git
 from ahp.system.errors import AhpError
-from ahp.system.view import WorkTreeView
+from ahp.system.worktree import WorkTreeView
 from ahp.tickets import carry, dependencies, projects, template
 from ahp.tickets.current import named
 from ahp.tickets.errors import TicketError

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ahp.facts import commit
-from ahp.system.view import CommitView
+from ahp.system.history import CommitView
 
 ALL = [f"commit.{field}" for field in commit.SCHEMA]
 KNOWN_BEFORE = ["commit.author", "commit.author_email", "commit.is_merge"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ahp.facts import diff
 from ahp.system.errors import AhpError
-from ahp.system.view import WorkTreeView
+from ahp.system.worktree import WorkTreeView
 
 
 def test_lines_carry_path_and_number(repo: Any, make_event: Any, gather: Any) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from ahp.facts import coverage, evidence, tests
-from ahp.system.view import CommitView, WorkTreeView
+from ahp.system.history import CommitView
+from ahp.system.worktree import WorkTreeView
 
 SAMPLES = Path(__file__).resolve().parent.parent / "data" / "reports"
 TESTS = [f"tests.{field}" for field in tests.SCHEMA]

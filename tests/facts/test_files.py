@@ -9,7 +9,8 @@ import pytest
 
 from ahp.facts import files, sizes
 from ahp.system.errors import AhpError
-from ahp.system.view import CommitView, RangeView, WorkTreeView
+from ahp.system.history import CommitView, RangeView
+from ahp.system.worktree import WorkTreeView
 
 ALL = [f"files.{field}" for field in files.SCHEMA]
 
@@ -84,7 +85,7 @@ def test_the_work_tree_counts_what_is_not_stored_yet(repo: Any, make_event: Any,
 def test_links_pipes_and_huge_files_in_the_work_tree(
     repo: Any, make_event: Any, gather: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ahp.system.view._FILE_LIMIT", 100)
+    monkeypatch.setattr("ahp.system.worktree._FILE_LIMIT", 100)
     (tmp_path / "secret").write_text("outside\n" * 9)
     (repo.root / "to folder").symlink_to(tmp_path)
     (repo.root / "to secret").symlink_to(tmp_path / "secret")

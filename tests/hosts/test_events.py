@@ -13,7 +13,9 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.system import environ
 from ahp.system.errors import AhpError
 from ahp.system.git import NotARepository
-from ahp.system.view import CommitView, IndexView, RangeView, WorkTreeView
+from ahp.system.history import CommitView, RangeView
+from ahp.system.view import IndexView
+from ahp.system.worktree import WorkTreeView
 from tests.conftest import Repo
 
 

@@ -11,7 +11,7 @@ from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event
 from ahp.system import clock
 from ahp.system.git import discover
-from ahp.system.view import RangeView
+from ahp.system.history import RangeView
 from ahp.tickets.errors import TicketError
 from tests.conftest import Repo
 from tests.tickets.memory import draft, place

@@ -11,7 +11,7 @@ from ahp.policy.sources import FileSource, TextSource, TreeSource
 from ahp.system.digest import tagged
 from ahp.system.environ import scrubbed
 from ahp.system.git import discover
-from ahp.system.view import CommitView
+from ahp.system.history import CommitView
 from tests.conftest import Repo
 
 RULE = "rules: {%s: {at: pre-push, block: push.is_force}}\n"

@@ -10,7 +10,8 @@ import pytest
 from ahp.system import change
 from ahp.system.errors import AhpError
 from ahp.system.git import discover
-from ahp.system.view import CommitView, IndexView
+from ahp.system.history import CommitView
+from ahp.system.view import IndexView
 from tests.conftest import Repo
 
 A, B, ZERO = "a" * 40, "b" * 40, "0" * 40

@@ -7,7 +7,7 @@ import pytest
 from ahp.system import commits, environ, git
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
-from ahp.system.view import CommitView
+from ahp.system.history import CommitView
 from tests.conftest import Repo
 
 

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from ahp.system import git, view
+from ahp.system import git, view, worktree
 from ahp.system.errors import AhpError
 from ahp.system.git import GitError
-from ahp.system.view import CommitView, IndexView, RangeView, View, WorkTreeView
+from ahp.system.history import CommitView, RangeView
+from ahp.system.view import IndexView, View
+from ahp.system.worktree import WorkTreeView
 from tests.conftest import Repo
 
 
@@ -148,7 +150,7 @@ def test_an_untracked_binary_has_no_lines(repo: Repo) -> None:
 
 
 def test_a_file_past_the_limit_is_not_read(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view, "_FILE_LIMIT", 10)
+    monkeypatch.setattr(worktree, "_FILE_LIMIT", 10)
     repo.write("large", "x" * 11)
     (entry,) = WorkTreeView(at(repo)).change().entries
     assert (entry.path, entry.insertions, bool(entry.content)) == ("large", None, True)

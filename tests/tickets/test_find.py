@@ -5,7 +5,9 @@ import os
 import pytest
 
 from ahp.system.git import discover
-from ahp.system.view import CommitView, IndexView, WorkTreeView
+from ahp.system.history import CommitView
+from ahp.system.view import IndexView
+from ahp.system.worktree import WorkTreeView
 from ahp.tickets.errors import NoTicket, TicketError
 from ahp.tickets.find import Tickets
 from tests.conftest import Repo

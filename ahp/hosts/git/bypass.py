@@ -15,7 +15,7 @@ from ahp.protocol.event import PushRef
 from ahp.protocol.text import one_line
 from ahp.system import clock
 from ahp.system.git import Repository
-from ahp.system.view import CommitView, RangeView
+from ahp.system.history import CommitView, RangeView
 
 _COMMITS = 200  # of one push
 _LINES = 200_000

@@ -3,7 +3,7 @@
 from ahp.protocol.event import PushRef
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
-from ahp.system.view import RangeView
+from ahp.system.history import RangeView
 
 
 def read_refs(data: bytes) -> list[PushRef]:

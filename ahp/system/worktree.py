@@ -1,0 +1,114 @@
+"""The work tree as a state that is judged: the files as they lie on the disk (design §1, §13)."""
+
+import posix
+
+from ahp.system import change as changes
+from ahp.system import digest, files
+from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+from ahp.system.view import LITERAL, LOOKED_AT, PATCH, RAW, View, names
+
+_FILE_LIMIT = 64 << 20
+_LINK = 0o120000
+
+
+class WorkTreeView(View):
+    """The files as they lie on the disk, tracked and untracked, against `base` (a commit; default HEAD)."""
+
+    __slots__ = ("_base",)
+    kind = "worktree"
+
+    def __init__(self, repo: Repository, base: str | None = None) -> None:
+        super().__init__(repo)
+        self._base = base or repo.commit_id("HEAD") or repo.empty_tree()
+
+    def base(self) -> str:
+        return self._base
+
+    def _read_change(self) -> changes.Change:
+        # `diff`, not `diff-index`: it looks into files whose time stamp alone changed, without writing the index.
+        known = changes.parse(self.repo.run("diff", *RAW, "--no-relative", self._base, "--"))
+        for path in self._untracked():
+            entry = self._new_file(path)
+            if entry is not None:
+                known.entries.append(entry)
+        for entry in known.entries:
+            if entry.new_mode and not entry.new_oid.strip("0"):
+                entry.content = self._content_id(entry.path)
+        return changes.Change(known.entries)
+
+    def _content_id(self, path: str) -> str:
+        """What tells one content of a file from another; git gives what is not in its store no id."""
+        size = self.size(path) or 0
+        data = self.read(path) if size <= _FILE_LIMIT else f"{size} bytes".encode()
+        return digest.sha256(data or b"")[:40]
+
+    def _new_file(self, path: str) -> changes.FileChange | None:
+        """The entry of an untracked file as `git add` would take it; None for a pipe, or when it is gone."""
+        mode = _git_mode(self._place(path))
+        if not mode:
+            return None
+        entry = changes.FileChange(path, "A", 0, mode, "0" * 40, "0" * 40)
+        # Past the limit its lines are not counted: a rule about large files is to speak, not the limit.
+        data = self.read(path) if (self.size(path) or 0) <= _FILE_LIMIT else None
+        if data is not None and b"\0" not in data[:LOOKED_AT]:
+            entry.insertions, entry.deletions = data.count(b"\n") + (not data.endswith(b"\n") and bool(data)), 0
+        return entry
+
+    def _untracked(self) -> list[str]:
+        return names(self.repo.run("ls-files", "-z", "--others", "--exclude-standard"))
+
+    def paths(self) -> list[str]:
+        listed = names(self.repo.run("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"))
+        deleted = set(names(self.repo.run("ls-files", "-z", "--deleted")))
+        return [path for path in listed if path not in deleted]
+
+    def read(self, path: str) -> bytes | None:
+        parts = path.split("/")
+        if path.startswith("/") or ".." in parts:
+            raise AhpError(f"{path} lies outside the repository")
+        place = self._place(path)
+        if _git_mode(place) == _LINK:  # git keeps where it points, and never follows it out of the repository
+            return posix.readlink(place.encode("utf-8", "surrogateescape"))
+        return files.read(place, _FILE_LIMIT)
+
+    def size(self, path: str) -> int | None:
+        # Without reading it: a rule about large files must not stumble over the first one.
+        try:
+            return posix.lstat(self._place(path)).st_size
+        except OSError:
+            return None
+
+    def _place(self, path: str) -> str:
+        return f"{self.repo.root}/{path}"
+
+    def diff(self) -> bytes:
+        parts = [super().diff()]
+        for path in self._untracked():
+            entry = self._new_file(path)
+            text = ("--text",) if entry is not None and entry.insertions is not None else ()
+            parts.append(self.repo.run("diff", "--no-index", *PATCH, *text, "--", "/dev/null", path, ok=(0, 1)))
+        return b"".join(parts)
+
+    def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
+        return self.repo.run(LITERAL, "diff", *PATCH, *options, "--no-relative", self._base, "--", *paths)
+
+    def _heads(self, entries: list[changes.FileChange]) -> list[bytes]:
+        return [self._head(entry) for entry in entries]
+
+    def _head(self, entry: changes.FileChange) -> bytes:
+        if not entry.new_mode:
+            return super()._heads([entry])[0]
+        return (self.read(entry.path) or b"") if (self.size(entry.path) or 0) <= _FILE_LIMIT else b"\0"
+
+
+def _git_mode(place: str) -> int:
+    """The mode git gives a file: of a link, a program or another file; 0 for what git does not keep."""
+    try:
+        mode = posix.lstat(place).st_mode
+    except (OSError, ValueError):
+        return 0
+    kind = mode & 0o170000
+    if kind == _LINK:
+        return _LINK
+    return (0o100755 if mode & 0o100 else 0o100644) if kind == 0o100000 else 0
