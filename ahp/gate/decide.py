@@ -9,6 +9,7 @@ from ahp.protocol import records
 from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
 from ahp.system import clock
+from ahp.system.digest import tagged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,17 +17,20 @@ if TYPE_CHECKING:
     from ahp.protocol.event import Event
 
 
+_NOTHING = (None, tagged(b""))  # no file, and one of no bytes, as a full disk or a crash leaves it
+
+
 def program_of(event: "Event") -> "Program":
     """The compiled policy of the event's trigger, compiled anew when the cache does not fit.
 
-    Raises PolicyError, also when the project's policy is in git but not in the work tree.
+    Raises PolicyError, also when the project's policy is in git but gone from the work tree or empty there.
     """
     program = cache.load(event)
     if program is None:
         from ahp.policy.compile import program_for
 
         program = program_for(event)
-    if event.root and event.repo is not None and program.sources[0][1] is None:  # no project layer
+    if event.root and event.repo is not None and program.sources[0][1] in _NOTHING:  # no project layer
         from ahp.policy import lost
 
         lost.refuse(event.repo)

@@ -34,6 +34,10 @@ def remove(ruled: Gated) -> None:
     (ruled.root / ".ahp" / "hooks.yaml").unlink()
 
 
+def empty(ruled: Gated) -> None:
+    ruled.write(".ahp/hooks.yaml", "")
+
+
 def remove_staged(ruled: Gated) -> None:
     ruled.git("rm", "--quiet", "-f", ".ahp/hooks.yaml")
 
@@ -52,7 +56,7 @@ def leave_out(ruled: Gated) -> None:
     ruled.git("sparse-checkout", "set", "--cone", "a")
 
 
-@pytest.mark.parametrize("lose", [remove, remove_staged, link_to_nothing, rename_folder, leave_out])
+@pytest.mark.parametrize("lose", [remove, empty, remove_staged, link_to_nothing, rename_folder, leave_out])
 def test_a_policy_that_the_work_tree_lacks_is_no_free_pass(ruled: Gated, lose: Callable[[Gated], None]) -> None:
     lose(ruled)
     said = ruled.say("commit", "-m", "x")
@@ -77,6 +81,14 @@ def test_what_is_restored_judges_again(ruled: Gated) -> None:
 def test_where_git_knows_no_policy_nobody_judges(ruled: Gated) -> None:
     ruled.git("commit", "--quiet", "--no-verify", "-m", "x")
     ruled.git("checkout", "--quiet", "HEAD~2")  # before there was one
+    ruled.write("b.txt")
+    ruled.git("add", "b.txt")
+    assert ruled.say("commit", "-m", "x").code == 0
+
+
+def test_an_empty_policy_that_was_committed_as_such_judges_nothing(ruled: Gated) -> None:
+    empty(ruled)
+    ruled.git("commit", "--quiet", "--no-verify", "-am", "no rules any more")
     ruled.write("b.txt")
     ruled.git("add", "b.txt")
     assert ruled.say("commit", "-m", "x").code == 0
