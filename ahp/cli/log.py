@@ -89,7 +89,7 @@ def verify(anchor: str | None, form: str) -> int:
     if not report.lines:
         click.echo("there is no log yet")
     elif not report.problems:
-        click.echo(f"{report.lines} lines, every one chained to the one before it")
+        click.echo(f"{report.lines} line{'s' * (report.lines > 1)}, every one chained to the one before it")
     return 1 if report.problems else 0
 
 

@@ -13,7 +13,7 @@ _FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), 
 
 @click.group()
 def command() -> None:
-    """Lint, show, describe and compare policies."""
+    """Lint, show, test, compare and describe policies."""
 
 
 @command.command()

@@ -4,6 +4,7 @@ import os
 import pwd
 
 from ahp.hosts.git.ranges import range_of
+from ahp.policy.problems import nearest, quoted
 from ahp.protocol.actor import identify
 from ahp.protocol.event import Event, PushRef
 from ahp.protocol.subject import subject_of
@@ -26,7 +27,7 @@ def event_of(trigger: str, *, issue: str | None = None, facts_file: str | None =
     Raises AhpError for an unknown trigger or unreadable facts.
     """
     if trigger not in TRIGGERS:
-        raise AhpError(f"there is no trigger {trigger!r}; one of {', '.join(TRIGGERS)}")
+        raise AhpError(f"there is no trigger {quoted(trigger)}{nearest(trigger, TRIGGERS)}")
     if facts_file and mode == "real":
         raise AhpError("--facts is for dry commands (ahp check, explain, facts): a real run judges what is there")
     env = environ.current()

@@ -68,7 +68,7 @@ class _Reading:
         found = sources.pack(wanted)
         if found is None:
             what = f"no pack is called {quoted(wanted)}{nearest(wanted, sources.packs())}"
-            self.problems.append(Problem(place, f"{what}; a file ends in .yaml"))
+            self.problems.append(Problem(place, what if what.endswith("?") else f"{what}; a file ends in .yaml"))
             return
         path, data = found
         self.source.watched.append((path, tagged(data)))

@@ -28,7 +28,7 @@ def here(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
 
 
 def test_an_unknown_trigger_names_the_known_ones(here: Repo) -> None:
-    with pytest.raises(AhpError, match=r"there is no trigger 'pre-comit'; one of pre-issue-start, "):
+    with pytest.raises(AhpError, match=r"there is no trigger 'pre-comit'; did you mean `pre-commit`?"):
         events.event_of("pre-comit")
 
 
