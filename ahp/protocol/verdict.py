@@ -1,10 +1,9 @@
 """The outcome of an event (design §7)."""
 
-from ahp.protocol.signals import Signal
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ahp.protocol.event import Event
+    from ahp.protocol.signals import Signal
 
 
 class Verdict:
@@ -35,7 +34,7 @@ class Verdict:
         trigger: str,
         subject: str,
         policy: str,
-        signals: list[Signal] | None = None,
+        signals: "list[Signal] | None" = None,
         modifications: list[dict[str, object]] | None = None,
         dropped: list[dict[str, str]] | None = None,
         notes: list[str] | None = None,

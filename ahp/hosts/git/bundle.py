@@ -16,9 +16,9 @@ _FACTS = ("files", "branch", "branches", "commit", "repo", "actor", "env", "limi
 _LATER = ("ahp.hosts.git.message", *[f"ahp.facts.{name}" for name in _FACTS])
 _SHA = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
 _BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}))"
+_NOW = "<the code of the modules>"
 _MAIN = """
-import marshal
-fresh = begin({stamps!r}, {paths!r}, marshal.loads({now!r}), {later!r}, {compiled!r})
+fresh = begin({stamps!r}, {paths!r}, {now!r}, {later!r}, {compiled!r})
 from ahp.hosts.git.main import main
 main("" if fresh else sys.argv[0])
 """
@@ -43,16 +43,18 @@ def build(paths: list[str]) -> bytes:
     for name in _LATER:
         importlib.import_module(name)
     lazy = [name for name in _ours() if name not in eager]
-    now = [(name, _code(name), _file(name), _is_package(name)) for name in _runnable(eager)]
+    now = tuple([(name, _code(name), _file(name), _is_package(name)) for name in _runnable(eager)])
     later = {name: (marshal.dumps(_code(name)), _file(name)) for name in lazy}
     stamps = [(file, os.stat(file).st_mtime_ns, os.stat(file).st_size) for file in map(_file, [*eager, *lazy])]
     compiled = [(name, _file(name)) for name in ("_json", _SHA) if hasattr(sys.modules.get(name), "__file__")]
     stamps += [(file, os.stat(file).st_mtime_ns, os.stat(file).st_size) for _, file in compiled]
     start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
     main = _bare(start)
-    text = _MAIN.format(stamps=stamps, paths=paths, now=marshal.dumps(now), later=later, compiled=compiled)
+    text = _MAIN.format(stamps=stamps, paths=paths, now=_NOW, later=later, compiled=compiled)
     main.body += ast.parse(text).body
     code = compile(main, start, "exec", dont_inherit=True)
+    # Byte code has no literal: it takes the place of one, so that it is read once and not as bytes to be read again.
+    code = code.replace(co_consts=tuple([now if value == _NOW else value for value in code.co_consts]))
     return importlib.util.MAGIC_NUMBER + _UNCHECKED + bytes(8) + marshal.dumps(code)
 
 

@@ -13,6 +13,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import CodeType, ModuleType
     from typing import Any
 
@@ -55,7 +56,7 @@ def fresh(stamps: list[tuple[str, int, int]]) -> bool:
 def begin(
     stamps: list[tuple[str, int, int]],
     paths: list[str],
-    now: "list[tuple[str, CodeType, str, bool]]",
+    now: "Iterable[tuple[str, CodeType, str, bool]]",
     later: "dict[str, tuple[bytes, str]]",
     compiled: list[tuple[str, str]],
 ) -> bool:
