@@ -8,10 +8,10 @@ from typing import Any
 
 from ahp.conditions import compare as conditions
 from ahp.conditions.check import Checked
-from ahp.policy.drafts import RawPolicy
+from ahp.policy.drafts import Field, RawPolicy
 from ahp.policy.environments import of_environment, with_limits
 from ahp.policy.models import Escalation
-from ahp.policy.problems import Place
+from ahp.policy.problems import Place, quoted
 from ahp.policy.rule import Policy, Rule, named_limits
 from ahp.policy.vocabulary import DEVELOPMENT, Vocabulary
 from ahp.protocol.levels import strength
@@ -89,14 +89,15 @@ class _Sides:
         ]
 
     def condition(self, old: Rule, new: Rule) -> tuple[str, str]:
-        if (old.each is None) != (new.each is None) or (
-            old.each is not None and new.each is not None and old.each.plan != new.each.plan
-        ):
+        if (old.each and old.each.plan) != (new.each and new.each.plan):
             return UNKNOWN, "another `each`"
-        verdicts = {self.condition_in(name, old, new) for name in self.limit_environments(old, new)}
-        if not self.same_environments and len(self.limit_environments(old, new)) > 1:
+        environments, limits = self.limit_environments(old, new), self.changed(old, new)
+        verdicts = {self.condition_in(name, old, new) for name in environments}
+        if not self.same_environments and len(environments) > 1:
             verdicts.add(UNKNOWN)
-        return _worst(verdicts), f"`{old.condition.text}` became `{new.condition.text}`"
+        values = [f"{path}: {quoted(was and was.value)} became {quoted(now.value)}" for path, was, now in limits]
+        detail = "; ".join(values) or f"`{old.condition.text}` became `{new.condition.text}`"
+        return _worst(verdicts), detail
 
     def condition_in(self, environment: str, old: Rule, new: Rule) -> str:
         """Compares the conditions with the limits that hold in one environment."""
@@ -116,15 +117,18 @@ class _Sides:
                     names |= field.value.keys()
         return names
 
+    def changed(self, old: Rule, new: Rule) -> list[tuple[str, Field | None, Field]]:
+        """Path, former and present field of the limits that make a condition of the same text another one."""
+        if old.condition.text != new.condition.text:
+            return []
+        names = [path.split(".")[1] for path in sorted(named_limits(new))]
+        both = [(f"limits.{name}", self.old.raw.limits.get(name), self.new.raw.limits.get(name)) for name in names]
+        return [(path, was, now) for path, was, now in both if now and (was is None or was.value != now.value)]
+
     def limits_place(self, old: Rule, new: Rule) -> Place:
         """Where the change of a condition was made: at a limit, when its own text is the same."""
-        if old.condition.text == new.condition.text:
-            for path in sorted(named_limits(new)):
-                name = path.split(".")[1]
-                field, former = self.new.raw.limits.get(name), self.old.raw.limits.get(name)
-                if field is not None and (former is None or former.value != field.value):
-                    return field.place
-        return new.raw.where("condition")
+        limits = self.changed(old, new)
+        return limits[0][2].place if limits else new.raw.where("condition")
 
     def levels(self, old: Rule, new: Rule) -> tuple[str, str]:
         detail = f"{_levels(old)} became {_levels(new)}"

@@ -57,6 +57,11 @@ def test_each_change_has_its_direction(
     assert changes(load, OLD, OLD) == set()
 
 
+def test_a_changed_limit_is_told_with_its_values(load: Load) -> None:
+    (change,) = compare(load(OLD), load(OLD.replace("n: 10", "n: 5")))
+    assert change.detail == "limits.n: 10 became 5"
+
+
 def test_the_other_way_round_stronger_is_weaker(load: Load) -> None:
     new = OLD.replace("n: 10", "n: 5").replace(", when: branch.ahead > 3", "").replace("a: {", "a: {ci: skip, ")
     swapped = {"stronger": "weaker", "weaker": "stronger", "unknown": "unknown"}
