@@ -74,7 +74,7 @@ def for_agent(verdict: Verdict) -> str:
 
 
 def _note(signal: Signal) -> str:
-    """One signal in the lines that design §9 gives agents; told again, it is one line."""
+    """One signal in the lines that design §9 gives agents; a warning told again is one line."""
     payload, context = signal.payload, signal.context
     reason = one_line(reason_of(payload).removesuffix(f" ({context.get('standing')})"), 220)
     places = _places(signal)[:3]
@@ -82,7 +82,7 @@ def _note(signal: Signal) -> str:
     nth, of = context.get("attempt"), context.get("blocks_after")
     again = isinstance(nth, int) and nth > 1
     steps = trim("; ".join([one_line(step, 120) for step in steps_of(payload)[:3]]), 220)
-    do = f"\nDo: {steps}" if steps and not again else ""
+    do = f"\nDo: {steps}" if steps and (signal.intensity == "block" or not again) else ""
     if signal.intensity == "block":
         return f"ahp blocked: {rule_of(signal)} ({short_id(signal)})\nWhy: {why}{do}\nOverride: a person only"
     if signal.intensity == "control":

@@ -109,6 +109,11 @@ def test_the_same_warning_again_is_one_line_for_an_agent() -> None:
     assert said == "ahp note (12345678), 2 of 2 before it blocks: big"
 
 
+def test_a_warning_that_has_become_a_block_says_again_what_to_do() -> None:
+    one = signal("block", signals.blocking("big", ["split"], True), standing="3rd time; it blocks now", attempt=3)
+    assert "\nDo: split\n" in words.for_agent(verdict(one))
+
+
 def test_a_split_suggestion_does_not_claim_a_change() -> None:
     batches = {"target": "batch_size", "original": 3, "updated": 2, "reason": "r", "batches": [["a"], ["b"]]}
     one = verdict(signal("control", signals.controlling([batches], True)))
