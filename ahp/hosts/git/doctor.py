@@ -85,7 +85,8 @@ def _policy(repo: Repository, user_policy: str) -> Check:
         return Check("policy", "wrong", str(error), "correct the file, then: ahp policy lint")
     if not any(content for _, content in source.contents):
         return Check("policy", "note", "there is none here, so every commit passes", "ahp init")
-    return Check("policy", "ok", f"{len({rule.key for rule in policy.rules})} rules")
+    rules = len({rule.key for rule in policy.rules})
+    return Check("policy", "ok", f"{rules} rule{'s' * (rules != 1)}")
 
 
 def _hooks(repo: Repository) -> Iterator[Check]:

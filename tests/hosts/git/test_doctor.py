@@ -66,10 +66,19 @@ def test_all_is_well_and_nothing_is_touched(gated: Gated) -> None:
         *("policy", *installing.HOOKS),
         *("interpreter", "log", "git directory", "disk", "waivers"),
     ]
-    assert checks["policy"].detail == "1 rules"
+    assert checks["policy"].detail == "1 rule"
     assert all(checks[name].detail == "reached" for name in installing.HOOKS)
     assert everything(gated) == before
     assert not doctor.fix(gated.repository(), "", list(checks.values()))
+
+
+@pytest.mark.parametrize("text", [None, ""])
+def test_a_policy_that_only_git_still_has_is_wrong(gated: Gated, text: str | None) -> None:
+    gated.git("add", "-f", ".ahp/hooks.yaml")
+    path = gated.root / ".ahp" / "hooks.yaml"
+    path.unlink() if text is None else path.write_text(text)
+    check = examine(gated)["policy"]
+    assert check.status == "wrong" and "git restore" in check.detail
 
 
 def test_a_bare_repository_has_no_hooks_to_look_at(tmp_path: Path, gated: Gated) -> None:
