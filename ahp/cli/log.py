@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -50,8 +50,12 @@ def command(
     if ctx.invoked_subcommand:
         return None
     from ahp.journal import log
+    from ahp.protocol.records import KINDS
+    from ahp.protocol.triggers import TRIGGERS
     from ahp.system import clock
 
+    _known("trigger", (hook,) if hook else (), TRIGGERS)
+    _known("kind of record", kinds, KINDS)
     now = clock.now()
     wanted = log.Filter(kinds or log.SHOWN, rule, subject, hook, intensity, actor, _time(since, now), _time(until, now))
     folder = journal().folder
@@ -107,6 +111,15 @@ def journal() -> Journal:
     from ahp.journal.place import journal_of
 
     return journal_of(os.getcwd())
+
+
+def _known(what: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raises BadParameter for the first of `given` that nothing in a log can have."""
+    from ahp.policy.problems import nearest, quoted
+
+    for name in given:
+        if name not in known:
+            raise click.BadParameter(f"there is no {what} {quoted(name)}{nearest(name, known)}")
 
 
 def _time(text: str | None, now: float) -> float | None:

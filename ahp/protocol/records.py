@@ -15,6 +15,7 @@ KINDS = (
     "verdict",
     "count",
     "episode-end",
+    "delivery",
     "bypass",
     "rotation",
     "trust",

@@ -63,6 +63,13 @@ def test_a_time_that_is_none_is_a_usage_error(journal: Journal, text: str) -> No
     assert "is no time; write 2026-02-09" in str(result.exception)
 
 
+@pytest.mark.parametrize(
+    ("option", "name", "meant"), [("--hook", "pre-comit", "`pre-commit`"), ("--kind", "verdicts", "`verdict`")]
+)
+def test_a_word_that_no_record_can_have_is_a_usage_error(journal: Journal, option: str, name: str, meant: str) -> None:
+    assert f"did you mean {meant}?" in str(run(log.command, option, name).exception)
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
