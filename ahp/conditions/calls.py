@@ -165,11 +165,12 @@ def _compile(checker: Checker, node: ast.expr, name: str, value: Any) -> None:
     several = value if isinstance(value, list) else [value]
     if not several or not all(isinstance(one, str) for one in several):
         raise checker.refuse(node, "pattern", f"the pattern of {name}() is a text or a list of texts")
+    what = "glob" if name == "glob" else "regular expression"
     for one in several:
         try:
             globs.glob(one) if name == "glob" else regexes.regex(one)
         except globs.PatternError as error:
-            raise checker.refuse(node, "pattern", f"{quoted(one, 40)} is no {name} pattern: {error}") from None
+            raise checker.refuse(node, "pattern", f"{quoted(one, 40)} is no {what}: {error}") from None
 
 
 def _loop(checker: Checker, node: ast.Call, name: str) -> Typed:

@@ -58,6 +58,8 @@ _WORD_HINTS = {
     "nil": "write 'null'",
     "undefined": "ask has(fact)",
     "lambda": "",
+    "env": "list the variable under env_allow:",
+    "limits": "name the constant under limits:",
 }
 
 
