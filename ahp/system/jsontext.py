@@ -1,8 +1,6 @@
 """JSON without the `json` package, whose import costs more than judging a quiet commit (design §12)."""
 
-from _json import encode_basestring, make_scanner
-
-_DEPTH = 64
+from _json import encode_basestring, make_encoder, make_scanner
 
 
 class _Context:
@@ -44,43 +42,27 @@ def decode(text: str) -> object:
 def encode(value: object) -> str:
     """One line of JSON with `, ` and `: ` as in seed 002 §6.2; only lone surrogates and line separators are escaped.
 
-    Raises ValueError for NaN, infinities, values that JSON lacks, and nesting beyond 64.
+    Raises ValueError for NaN, infinities, values that JSON lacks, and nesting too deep for the C encoder.
     """
-    return _encode(value, _DEPTH)
+    try:
+        text = "".join(_chunks(value, 0))
+    except RecursionError:
+        raise ValueError("value nested too deeply for JSON") from None
+    except TypeError as error:  # a key that JSON lacks
+        raise ValueError(str(error)) from None
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # File names may hold bytes that are no UTF-8; as \udcXX they survive the log and come back byte for byte.
+        text = "".join([f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in text])
+    # Line separators of Unicode would cut a line for some readers of JSON lines.
+    return text.replace("\x85", "\\u0085").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _encode(value: object, depth: int) -> str:
-    if isinstance(value, str):
-        return _string(value)
-    if value is None:
-        return "null"
-    if value is True:
-        return "true"
-    if value is False:
-        return "false"
-    if isinstance(value, int):
-        return int.__repr__(value)
-    if isinstance(value, float):
-        if value - value != 0.0:
-            raise ValueError(f"{value!r} has no JSON form")
-        return float.__repr__(value)
-    if not depth:
-        raise ValueError("value nested too deeply for JSON")
-    if isinstance(value, dict):
-        return "{" + ", ".join([f"{_string(str(k))}: {_encode(v, depth - 1)}" for k, v in value.items()]) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join([_encode(item, depth - 1) for item in value]) + "]"
+def _refuse(value: object) -> object:
     raise ValueError(f"a {type(value).__name__} has no JSON form")
 
 
-def _string(text: str) -> str:
-    quoted: str = encode_basestring(text)
-    if quoted.isascii():
-        return quoted
-    try:
-        quoted.encode()
-    except UnicodeEncodeError:
-        # File names may hold bytes that are no UTF-8; as \udcXX they survive the log and come back byte for byte.
-        return "".join([f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in quoted])
-    # Line separators of Unicode would cut a line for some readers of JSON lines.
-    return quoted.replace("\x85", "\\u0085").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+_chunks = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, False)

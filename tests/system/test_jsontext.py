@@ -47,13 +47,13 @@ def test_hostile_texts_survive_on_one_line(text: str) -> None:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, {1, 2}, b"bytes", object()])
 def test_what_json_lacks_is_refused(value: object) -> None:
-    with pytest.raises(ValueError, match="no JSON form"):
+    with pytest.raises(ValueError, match="no JSON form|not JSON compliant"):
         jsontext.encode([value])
 
 
 def test_nesting_has_an_end() -> None:
     value: object = []
-    for _ in range(70):
+    for _ in range(100_000):
         value = [value]
     with pytest.raises(ValueError, match="too deeply"):
         jsontext.encode(value)
