@@ -78,7 +78,7 @@ def _note(signal: Signal) -> str:
     payload, context = signal.payload, signal.context
     reason = one_line(reason_of(payload).removesuffix(f" ({context.get('standing')})"), 220)
     places = _places(signal)[:3]
-    why = reason + (f" at {', '.join(places)}" if places else "")
+    why = trim(reason + (f" at {', '.join(places)}" if places else ""), 240)  # so that what to do still has room
     nth, of = context.get("attempt"), context.get("blocks_after")
     again = isinstance(nth, int) and nth > 1
     steps = trim("; ".join([one_line(step, 120) for step in steps_of(payload)[:3]]), 220)

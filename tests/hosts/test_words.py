@@ -114,6 +114,14 @@ def test_a_warning_that_has_become_a_block_says_again_what_to_do() -> None:
     assert "\nDo: split\n" in words.for_agent(verdict(one))
 
 
+def test_long_file_names_leave_room_for_what_to_do_and_who_may_override() -> None:
+    found = [{"file": "f" * 200, "line": 1}] * 3
+    one = signal("block", signals.blocking("big", ["split" * 20], True), findings=found, findings_total=3)
+    lines = words.for_agent(verdict(one)).splitlines()
+    assert [line.partition(":")[0] for line in lines[1:]] == ["Why", "Do", "Override"]
+    assert lines[-1] == "Override: a person only"
+
+
 def test_a_split_suggestion_does_not_claim_a_change() -> None:
     batches = {"target": "batch_size", "original": 3, "updated": 2, "reason": "r", "batches": [["a"], ["b"]]}
     one = verdict(signal("control", signals.controlling([batches], True)))
