@@ -111,10 +111,8 @@ class _Sides:
         """The environments in which the limits that the rule reads differ, and `default`."""
         names = {"default"}
         for rule, raw in ((old, self.old.raw), (new, self.new.raw)):
-            for path in named_limits(rule):
-                field = raw.limits.get(path.split(".")[1])
-                if field is not None and isinstance(field.value, dict):
-                    names |= field.value.keys()
+            fields = (raw.limits.get(path.split(".")[1]) for path in named_limits(rule))
+            names |= {name for field in fields if field and isinstance(field.value, dict) for name in field.value}
         return names
 
     def changed(self, old: Rule, new: Rule) -> list[tuple[str, Field | None, Field]]:
