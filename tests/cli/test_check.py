@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,43 +13,14 @@ from ahp.cli import main
 from ahp.system import environ
 from tests.conftest import Repo
 
+DATA = Path(__file__).parent.parent / "data"
 POLICY = """\
 version: 1
 rules:
   size: {at: pre-commit, block: files.changed_count > 1, message: "{files.changed_count} files", fix: [split it]}
   warn: {at: pre-commit, prompt: files.changed_count > 0}
 """
-SEED = """\
-version: 1
-limits: {protected: [main]}
-hooks:
-  pre-issue-submit:
-    trigger: pre-issue-submit
-    oracles:
-      - name: checklist-validator
-        rules:
-          - condition: "checklist.incomplete_count > 0"
-            intensity: block
-            message: "Checklist 未完成"
-          - condition: "checklist.incomplete_count > 0 and checklist.completion_rate > 0.8"
-            intensity: prompt
-            message: "大部分已完成，确认提交？"
-      - name: change-size-limiter
-        rules:
-          - condition: "files.changed_count > 20"
-            intensity: control
-            action:
-              type: split_suggestion
-              max_batch: 10
-      - name: test-gate
-        rules:
-          - condition: "tests.failed_count > 0"
-            intensity: block
-            message: "测试未通过"
-          - condition: "coverage.current < coverage.threshold"
-            intensity: prompt
-            message: "覆盖率低于阈值"
-"""
+SEED = "version: 1\nlimits: {protected: [main]}\n" + (DATA / "seed_002.yaml").read_text()
 
 
 @pytest.fixture

@@ -12,37 +12,7 @@ from ahp.policy.vocabulary import leaves_root, where
 
 from .conftest import Errors, Load
 
-SEED = """\
-hooks:
-  pre-issue-submit:
-    # 触发器：提交前
-    trigger: pre-issue-submit
-    oracles:
-      - name: checklist-validator
-        rules:
-          - condition: "checklist.incomplete_count > 0"
-            intensity: block
-            message: "Checklist 未完成"
-          - condition: "checklist.incomplete_count > 0 and checklist.completion_rate > 0.8"
-            intensity: prompt
-            message: "大部分已完成，确认提交？"
-      - name: change-size-limiter
-        rules:
-          - condition: "files.changed_count > 20"
-            intensity: control
-            action:
-              type: split_suggestion
-              max_batch: 10
-      - name: test-gate
-        rules:
-          - condition: "tests.failed_count > 0"
-            intensity: block
-            message: "测试未通过"
-          - condition: "coverage.current < coverage.threshold"
-            intensity: prompt
-            message: "覆盖率低于阈值"
-"""
-
+SEED = (Path(__file__).parent.parent / "data" / "seed_002.yaml").read_text()
 DESIGN = (Path(__file__).parent / "design.yaml").read_text()
 
 
