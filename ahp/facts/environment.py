@@ -1,4 +1,7 @@
-"""`environment`: the named environment (design §4): the first of the policy's that holds, else `development`."""
+"""`environment`: the named environment: the first of the policy's that holds, else `development`.
+
+Source: design §4.
+"""
 
 from ahp.facts.absent import Absent
 

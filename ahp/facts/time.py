@@ -1,4 +1,7 @@
-"""`time`: now, in the zone the policy states, else the machine's (design §4, §6)."""
+"""`time`: now, in the zone the policy states, else the machine's.
+
+Source: design §4, §6.
+"""
 
 import time
 
