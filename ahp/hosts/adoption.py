@@ -125,7 +125,10 @@ def _direct(repo: Repository) -> tuple[int, int]:
 def _write(root: str, text: str) -> None:
     """The policy, and beside it the word to git that a person's own layer stays out of the repository."""
     folder = root + "/.ahp"
-    files.make_dirs(folder)
+    try:
+        os.makedirs(folder, exist_ok=True)  # for everybody who may read the work tree, unlike ahp's own folders
+    except OSError as error:
+        raise AhpError(f"cannot make the folder {folder}: {error.strerror}") from None
     files.replace(root + PROJECT, text.encode(), 0o644)
     ignore = folder + "/.gitignore"
     if not os.path.lexists(ignore):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,22 @@ def test_an_empty_repository_gets_the_core_pack(repo: Repo) -> None:
     assert "extends: [core]" in written(repo)
     assert done.tally.judged == 0 and done.trusted == [] and done.waiting == []
     assert (repo.root / ".ahp/.gitignore").read_text() == "hooks.local.yaml\n"
+
+
+def test_whoever_may_read_the_work_tree_may_read_the_policy(repo: Repo) -> None:
+    before = os.umask(0o022)
+    try:
+        adopt()
+    finally:
+        os.umask(before)
+    modes = [stat.S_IMODE((repo.root / name).stat().st_mode) for name in (".ahp", ".ahp/hooks.yaml")]
+    assert modes == [0o755, 0o644]
+
+
+def test_a_file_in_the_place_of_the_folder_is_named(repo: Repo) -> None:
+    repo.write(".ahp", "")
+    with pytest.raises(AhpError, match=r"\.ahp"):
+        adopt()
 
 
 def test_the_policy_is_compiled_before_the_first_commit(repo: Repo) -> None:
