@@ -32,6 +32,8 @@ def lint(file: str | None, form: str) -> int:
         _say_problems(error.problems, [], form)
         return 2
     _say_problems([], advise(policy), form)
+    if not policy.rules and form == "text":
+        click.echo("the policy has no rules; `ahp init` writes one", err=True)
     return 0
 
 

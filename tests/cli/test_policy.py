@@ -34,6 +34,13 @@ def test_lint_names_every_mistake_and_exits_with_two(repo: Repo, capsys: pytest.
     assert found["problems"][0]["line"] == 2 and found["problems"][0]["mended"] == ""
 
 
+def test_lint_says_that_there_was_nothing_to_check(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    (repo.root / ".ahp/hooks.yaml").unlink()
+    assert run(["policy", "lint"]) == 0
+    said = capsys.readouterr()
+    assert said.out == "" and said.err == "the policy has no rules; `ahp init` writes one\n"
+
+
 def test_lint_gives_advice_and_passes(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     repo.write(".ahp/hooks.yaml", "mode: observe\n" + POLICY)
     assert run(["policy", "lint"]) == 0
