@@ -277,4 +277,5 @@ def _syntax(error: yaml.YAMLError, name: str, lines: list[str]) -> Problem:
         mended = slips.mend_line(lines[number - 1]) if 0 < number <= len(lines) else ""
         if mended:
             return Problem(place._replace(line=number), f"{what}; the value needs quotes", mended)
-    return Problem(place, f"not YAML: {what}")
+    tab = "; indent with spaces, not tabs" if lines[place.line - 1].lstrip(" ").startswith("\t") else ""
+    return Problem(place, f"not YAML: {what}{tab}")

@@ -81,6 +81,7 @@ def test_aliases_are_followed() -> None:
         ("a: 010", "010 is read as octal by some"),
         ("a: 1e999", "too large for a number"),
         ("a: \tb\n\tc: d", "f:2:1: not YAML: found a tab character"),
+        ("a:\n\tb: c", "any token; indent with spaces, not tabs"),
         ("a: [1", "not YAML"),
     ],
 )
