@@ -4,10 +4,11 @@ and the policy reference come from it. Conditions are text here; `check` reads t
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from ahp.policy.actions import Action
 from ahp.policy.keys import Keys
+from ahp.policy.presets import PRESETS
 from ahp.policy.values import (
     Condition,
     Duration,
@@ -202,8 +203,10 @@ def _as_extract(value: object) -> object:
 class Command(Keys):
     """A fact that a command finds out. It runs only after a person accepted it with `ahp trust`."""
 
-    run: Annotated[list[Text], Field(min_length=1, max_length=256)]
-    """The program and its arguments, one text each; no shell reads them."""
+    preset: Literal["ruff", "mypy", "eslint", "pytest"] | None = None
+    """A tool whose command, parsing and counts ahp knows; keys given beside it take the place of the preset's."""
+    run: Annotated[list[Text], Field(max_length=256)] = Field(default=[])
+    """The program and its arguments, one text each; no shell reads them. Needed where there is no preset."""
     parse: Literal["json", "lines", "junit", "sarif", "exit"] = "exit"
     """How its output is read. Every way gives `exit_code` and `count`; junit and sarif give `findings`."""
     extract: dict[str, Annotated[Extract, BeforeValidator(_as_extract)]] = Field(default={})
@@ -214,6 +217,22 @@ class Command(Keys):
     """Runs only when a changed file matches one of these patterns; else the counts are 0."""
     directory: Text = "."
     """Where it runs, from the root of the repository."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_preset(cls, data: object, info: ValidationInfo) -> object:
+        known = PRESETS.get(str(data.get("preset"))) if isinstance(data, dict) else None
+        if known is None or not isinstance(data, dict):
+            return data
+        if isinstance(info.context, dict):
+            info.context[id(data)] = cls  # the errors are about the mapping that was written
+        return {**known, **data}
+
+    @model_validator(mode="after")
+    def _runs(self) -> "Command":
+        if not self.run:
+            raise ValueError("needs `run`, a program and its arguments, or a `preset`")
+        return self
 
 
 class Reports(Keys):

@@ -36,7 +36,7 @@ def _field(field: Field) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     if hasattr(value, "model_dump"):
-        return value.model_dump(by_alias=True)
+        return value.model_dump(by_alias=True, exclude_none=True)
     return [_plain(item) for item in value] if isinstance(value, list) else value
 
 

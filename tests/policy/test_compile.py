@@ -145,7 +145,7 @@ def test_a_disagreement_refuses_the_policy_with_its_place(load: Load, monkeypatc
     monkeypatch.setattr(reference, "disagreement", lambda checked, schema, seconds: "true here, false there")
     with pytest.raises(PolicyError) as caught:
         compiling.verify(load(SEED))
-    assert str(caught.value).splitlines()[0].startswith("hooks.yaml:8:")
+    assert str(caught.value).splitlines()[0].startswith("hooks.yaml:12:")
     assert "true here, false there" in str(caught.value)
 
 

@@ -78,7 +78,7 @@ def test_an_empty_file_is_a_policy_without_rules() -> None:
         ("escalation: {ladder: [block, prompt]}", "the ladder climbs"),
         ("escalation: {forget_after: 14}", "a duration is a number with a unit"),
         ("facts: {lint: {run: ruff}}", "`run` is a list, not 'ruff'"),
-        ("facts: {lint: {parse: json}}", "`lint` needs `run`"),
+        ("facts: {lint: {parse: json}}", "`lint`: needs `run`"),
         ("reports: {coverage_threshold: 101}", "`coverage_threshold` is at most 100"),
         ("requires: 1", "`requires` is text like"),
         ("requires: abc", "`requires` is text like"),
