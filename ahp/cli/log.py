@@ -157,6 +157,7 @@ def _line(record: Mapping[str, object]) -> str:
         what = click.style(what.ljust(7), fg=_COLOURS.get(what), bold=what == "block")
     answer = f"→ {word('action')}" if record.get("action") else ""
     marks = [mark for mark in ("shadow", "waived", "undecidable") if record.get(mark)]
+    marks += ["passed once"] if record.get("overrides") else []
     told = word("message", _MESSAGE) or word("reason", _MESSAGE)
     fields = [
         word("timestamp").replace("T", " ")[:19],
