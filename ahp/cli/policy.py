@@ -20,7 +20,7 @@ def command() -> None:
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False))
 @_FORMAT
 def lint(file: str | None, form: str) -> int:
-    """Check the policy of this folder, or FILE by itself, without a time limit, and give advice.
+    """Check the policy of this folder with its waivers, or FILE by itself, without a time limit, and give advice.
 
     Exit code 0 for a valid policy, advice or not; 2 for one that is refused.
     """
@@ -28,6 +28,8 @@ def lint(file: str | None, form: str) -> int:
 
     try:
         policy = _file(file) if file else _here()
+        if not file:
+            _waivers()
     except PolicyError as error:
         _say_problems(error.problems, [], form)
         return 2
@@ -58,6 +60,16 @@ def _here() -> Any:
     return compiling.build(event.root, event.journal, event.user_policy)[0]
 
 
+def _waivers() -> Any:
+    """The waivers of the current folder. Raises PolicyError with every mistake in their file."""
+    from ahp.gate import waivers
+    from ahp.hosts.events import dry_event
+    from ahp.system import files
+
+    data = files.read(os.path.join(dry_event("session-start").root, waivers.PATH), 1 << 20)
+    return waivers.parse(data or b"")
+
+
 def _say_problems(problems: list[Problem], advice: list[Problem], form: str) -> None:
     if form == "json":
         found = {"valid": not problems, "problems": _plain(problems), "advice": _plain(advice)}
@@ -78,13 +90,10 @@ def _plain(problems: list[Problem]) -> list[dict[str, object]]:
 def show(form: str) -> int:
     """Print the merged policy, with the layer that each part comes from, and the waivers of its rules."""
     from ahp.gate import waivers
-    from ahp.hosts.events import dry_event
     from ahp.policy import show as showing
-    from ahp.system import files
 
     policy = _here()
-    data = files.read(os.path.join(dry_event("session-start").root, waivers.PATH), 1 << 20)
-    known = waivers.parse(data or b"")
+    known = _waivers()
     described = showing.describe(policy, [waiver.model_dump(mode="json") for waiver in known.waivers])
     if form == "json":
         click.echo(json.dumps(described, ensure_ascii=False, indent=2))

@@ -34,6 +34,12 @@ def test_lint_names_every_mistake_and_exits_with_two(repo: Repo, capsys: pytest.
     assert found["problems"][0]["line"] == 2 and found["problems"][0]["mended"] == ""
 
 
+def test_lint_names_the_mistakes_of_waivers_too(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.write(".ahp/waivers.yaml", "- {rule: a, subjct: x, reason: y, approver: z, expires: 2020-01-01}\n")
+    assert run(["policy", "lint"]) == 2
+    assert "unknown key 'subjct'; did you mean `subject`?" in capsys.readouterr().out
+
+
 def test_lint_says_that_there_was_nothing_to_check(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     (repo.root / ".ahp/hooks.yaml").unlink()
     assert run(["policy", "lint"]) == 0
