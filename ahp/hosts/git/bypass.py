@@ -6,7 +6,8 @@ content changed after it was judged. That is evidence for whoever reads the log,
 
 from ahp.gate.decide import program_of
 from ahp.hosts.git.hook import Hook
-from ahp.hosts.git.ranges import unpushed
+from ahp.hosts.git.install import made_before
+from ahp.hosts.git.ranges import made_here
 from ahp.hosts.git.words import write
 from ahp.journal import lines
 from ahp.journal.append import Journal, JournalUnwritable
@@ -46,14 +47,15 @@ def _explain(hook: Hook) -> None:
         write(f"     {one_line(found, 500)}; mend: ahp doctor --fix")
 
 
-def check_push(hook: Hook, pushed: list[PushRef], remote: str) -> None:
+def check_push(hook: Hook, pushed: list[PushRef]) -> None:
     """Logs the commits of a push that nobody judged, where that was not noticed before."""
     if not _judges(hook):
         return
     commits: list[str] = []
+    before = made_before(hook.repo)
     for ref in pushed:
         if ref.local_oid.strip("0"):
-            commits += unpushed(hook.repo, ref.local_oid, remote, _COMMITS)
+            commits += made_here(hook.repo, ref.local_oid, before, _COMMITS)
     wanted = {commit: {CommitView(hook.repo, commit).change().digest} for commit in commits[:_COMMITS]}
     missing = _unjudged(hook, wanted)
     if "pre-merge-commit" not in program_of(hook.event()).triggers:

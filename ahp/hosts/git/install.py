@@ -23,6 +23,7 @@ from ahp.system.view import RAW
 HOOKS = ("pre-commit", "commit-msg", "pre-merge-commit", "pre-push", "post-commit")
 _RECORD = "/ahp/install.json"
 _BUNDLE = "/ahp/cache/light.pyc"
+_TIPS = 200
 _HUSKY = "/ahp/husky"
 _FOREIGN = (
     *("applypatch-msg", "pre-applypatch", "post-applypatch", "prepare-commit-msg", "pre-rebase", "post-checkout"),
@@ -63,7 +64,8 @@ def install(repo: Repository, user_policy: str) -> Installed:
     if shared:
         kept += [hook for hook in _FOREIGN if _pass_on(f"{folder}/{hook}", f"{shared}/{hook}")]
         repo.run("config", "--local", "core.hooksPath", folder)
-    record = {"folder": folder, "shared": shared, "hooks": written, "genesis": genesis}
+    before = _record(repo).get("before") or _tips(repo)
+    record = {"folder": folder, "shared": shared, "hooks": written, "genesis": genesis, "before": before}
     files.replace(repo.common_dir + _RECORD, (jsontext.encode(record) + "\n").encode("utf-8", "surrogateescape"))
     return Installed(folder, written, kept, committed)
 
@@ -167,8 +169,22 @@ def _leave_husky(repo: Repository) -> None:
     shutil.rmtree(repo.common_dir + _HUSKY, ignore_errors=True)
 
 
+def made_before(repo: Repository) -> list[str]:
+    """The commits at the ends of all that was there when the gate was first put in place: nobody could judge those."""
+    known = _record(repo).get("before")
+    tips = [str(tip) for tip in known] if isinstance(known, list) else []
+    return [tip for tip in tips if repo.commit_id(tip)]
+
+
+def _tips(repo: Repository) -> list[str]:
+    listed = repo.run("for-each-ref", "--format=%(objectname) %(objecttype)", "refs/heads", "refs/tags").decode()
+    commits = [line.split()[0] for line in listed.splitlines() if line.endswith(" commit")]
+    head = repo.commit_id("HEAD")
+    return list(dict.fromkeys([*([head] if head else []), *commits]))[:_TIPS]
+
+
 def _record(repo: Repository) -> dict[str, object]:
-    data = files.read(repo.common_dir + _RECORD, 1 << 16)
+    data = files.read(repo.common_dir + _RECORD, 1 << 20)
     try:
         record = jsontext.decode((data or b"{}").decode("utf-8", "surrogateescape"))
     except ValueError:

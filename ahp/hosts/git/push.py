@@ -21,5 +21,5 @@ def judge(hook: Hook, refs: bytes) -> int:
 
             code = max([code, *(say(hook, decide(gate)) for gate in gates_of(event))])
     if code == 0:
-        bypass.check_push(hook, pushed, remote)
+        bypass.check_push(hook, pushed)
     return code

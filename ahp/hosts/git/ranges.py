@@ -35,9 +35,9 @@ def range_of(repo: Repository, ref: PushRef, remote: str) -> RangeView:
     return RangeView(repo, base or repo.empty_tree(), tip)
 
 
-def unpushed(repo: Repository, tip: str, remote: str, limit: int) -> list[str]:
-    """The commits that no known branch of the remote has, newest first."""
-    listed = repo.run("rev-list", f"--max-count={limit}", tip, "--not", *_known(remote), "--")
+def made_here(repo: Repository, tip: str, before: list[str], limit: int) -> list[str]:
+    """The commits, newest first, that no known branch of any remote has, nor any commit of `before`."""
+    listed = repo.run("rev-list", f"--max-count={limit}", tip, "--not", "--remotes", *before, "--")
     return listed.decode().split()
 
 
