@@ -25,7 +25,7 @@ def read_all(source: sources.PolicySource) -> list[RawFile]:
         reading.layer = layer
         reading.file(data, name, layer, (name,))
     if reading.problems:
-        raise PolicyError(reading.problems)
+        raise PolicyError([*reading.problems, *[problem for raw in reading.files for problem in raw.problems]])
     return reading.files
 
 

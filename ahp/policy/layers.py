@@ -19,9 +19,11 @@ def load(source: PolicySource) -> Policy:
     The user's and the local layer may only tighten; nobody may weaken a locked rule of an earlier file.
     Raises PolicyError with every problem, each at its place.
     """
-    groups = _groups(extends.read_all(source))
+    files = extends.read_all(source)
+    groups = _groups(files)
     policy, problems = _examined(groups)
-    problems += _loosened(groups)
+    broken = [problem for raw in files for problem in raw.problems]
+    problems += broken or _loosened(groups)  # what a file without its broken rules loosens is not its author's doing
     if problems:
         raise PolicyError(problems)
     return policy

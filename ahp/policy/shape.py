@@ -1,5 +1,6 @@
 """One file's text to its model: the first stage of a policy, with every error of shape at its place (design §4)."""
 
+import copy
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from pydantic import ValidationError
 
 from ahp import __version__
 from ahp.policy import slips
-from ahp.policy.models import HooksFile
+from ahp.policy.models import HooksFile, ShortRule
 from ahp.policy.problems import Place, PolicyError, Problem, nearest, quoted
 from ahp.policy.yamltext import Node, decode, parse
 
@@ -36,13 +37,15 @@ _REQUIREMENT = re.compile(r"\s*(>=|<=|==|>|<)\s*([0-9]+(?:\.[0-9]+){0,3})\s*\Z")
 class RawFile:
     """A policy file whose shape is right; its conditions are still unread text.
 
-    `layer` is `user`, `project`, `local` or `pack NAME`; `node` is None for an empty file.
+    `layer` is `user`, `project`, `local` or `pack NAME`; `node` is None for an empty file. `problems` are mistakes that
+    were left out of the model, so that the conditions of the rest can be read and theirs be told too.
     """
 
     name: str
     layer: str
     model: HooksFile
     node: Node | None
+    problems: tuple[Problem, ...] = ()
 
     def place(self, *path: str | int) -> Place:
         """Where the value at `path` stands."""
@@ -60,6 +63,7 @@ class RawFile:
 def read(data: bytes, name: str, layer: str) -> RawFile:
     """The file `name` of `layer`. Raises PolicyError with all that is wrong with its YAML or its shape.
 
+    Unknown keys and single broken rules are left out instead, and told in `problems`: such a file makes no policy.
     `requires` is looked at before the rest, whose keys a newer ahp may have changed.
     """
     node = parse(data, name)
@@ -73,7 +77,34 @@ def read(data: bytes, name: str, layer: str) -> RawFile:
     try:
         return RawFile(name, layer, HooksFile.model_validate(plain, context=seen), node)
     except ValidationError as error:
-        raise PolicyError(mistakes(error, node, plain, seen, decode(data, name))) from None
+        told = mistakes(error, node, plain, seen, decode(data, name))
+        rest = _sound_part(plain, error)
+    try:
+        if rest is not None:
+            return RawFile(name, layer, HooksFile.model_validate(rest, context={}), node, tuple(told))
+    except ValidationError:
+        pass  # what is left is no better: the first mistakes say enough
+    raise PolicyError(told)
+
+
+def _sound_part(plain: dict[str, Any], error: ValidationError) -> dict[str, Any] | None:
+    """The file without its unknown keys and broken short rules; None when a mistake is elsewhere.
+
+    Rules in lists are not taken out: the others' places are known by their position.
+    """
+    rest = copy.deepcopy(plain)
+    for item in error.errors(include_url=False):
+        path = _without_tags(item["loc"], plain)
+        holder = _walk(rest, path[:-1])
+        if item["type"] == "extra_forbidden" and isinstance(holder, dict):
+            holder.pop(path[-1], None)
+            if path[0] == "rules" and len(path) == 3 and not holder.keys() & ShortRule.LEVELS:
+                rest["rules"].pop(path[1], None)  # the unknown key may have been the level
+        elif len(path) >= 2 and path[0] == "rules" and isinstance(rest.get("rules"), dict):
+            rest["rules"].pop(path[1], None)
+        else:
+            return None
+    return rest
 
 
 def mistakes(error: ValidationError, node: Node, plain: object, seen: dict[int, type], text: str) -> list[Problem]:

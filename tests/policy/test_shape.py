@@ -9,15 +9,21 @@ from ahp.policy import shape
 from ahp.policy.problems import SHOWN_PROBLEMS, Place, PolicyError, Problem
 from ahp.policy.shape import RawFile
 
+from .conftest import Errors
+
 
 def read(text: str) -> RawFile:
     return shape.read(text.encode(), "f", "project")
 
 
 def refused(text: str) -> str:
-    with pytest.raises(PolicyError) as caught:
-        read(text)
-    return str(caught.value)
+    """What is told of a text: at once where nothing of it can be read, else beside what could."""
+    try:
+        told = read(text).problems
+    except PolicyError as error:
+        return str(error)
+    assert told
+    return str(PolicyError(told))
 
 
 def test_an_empty_file_is_a_policy_without_rules() -> None:
@@ -158,3 +164,21 @@ def test_hostile_keys_and_values_stay_on_one_short_line() -> None:
     assert said.count("\n") == 0 and len(said) < 300
     said = str(Problem(Place("f"), "no trigger is called `a\n\x1b[31m\u202eb`" + "x" * 5000))
     assert said.isprintable() and len(said) <= 1000
+
+
+def test_mistakes_of_shape_hide_none_of_conditions(errors: Errors) -> None:
+    found = errors(
+        "rules:\n"
+        "  a: {at: pre-commit, block: files.chnaged_count > 3, sverity: low}\n"
+        "  b: {at: pre-comit, block: 3}\n"
+        "  c: {at: pre-commit, prompt: branch.nam == 'x'}\n"
+        "unknown: 1\n"
+    )
+    said = [line.split(": ", 1)[1] for line in found]
+    assert [line.split(";")[0] for line in said[:4]] == [
+        "'files' has no fact 'chnaged_count'",
+        "unknown key `sverity`",
+        "`block` is a condition, that is a text, not 3",
+        "'branch' has no fact 'nam'",
+    ]
+    assert said[4].startswith("unknown key `unknown`")
