@@ -2,6 +2,8 @@
 
 from _json import encode_basestring, make_encoder, make_scanner
 
+_DEPTH = 64
+
 
 class _Context:
     """What the C scanner asks of its decoder."""
@@ -42,14 +44,17 @@ def decode(text: str) -> object:
 def encode(value: object) -> str:
     """One line of JSON with `, ` and `: ` as in seed 002 §6.2; only lone surrogates and line separators are escaped.
 
-    Raises ValueError for NaN, infinities, values that JSON lacks, and nesting too deep for the C encoder.
+    Raises ValueError for NaN, infinities, values that JSON lacks, and nesting beyond 64.
     """
     try:
         text = "".join(_chunks(value, 0))
     except RecursionError:
         raise ValueError("value nested too deeply for JSON") from None
-    except TypeError as error:  # a key that JSON lacks
-        raise ValueError(str(error)) from None
+    except (TypeError, ValueError) as error:  # a key, a number or a value that JSON lacks
+        raise ValueError(f"no JSON form: {error}") from None
+    # Few values have that many brackets; only they are walked.
+    if text.count("[") + text.count("{") > _DEPTH and _is_deeper(value, _DEPTH):
+        raise ValueError("value nested too deeply for JSON")
     if text.isascii():
         return text
     try:
@@ -61,8 +66,13 @@ def encode(value: object) -> str:
     return text.replace("\x85", "\\u0085").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
+def _is_deeper(value: object, depth: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else None
+    return inner is not None and (depth == 0 or any(_is_deeper(item, depth - 1) for item in inner))
+
+
 def _refuse(value: object) -> object:
-    raise ValueError(f"a {type(value).__name__} has no JSON form")
+    raise ValueError(f"a {type(value).__name__}")
 
 
 _chunks = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, False)

@@ -53,7 +53,7 @@ def test_what_json_lacks_is_refused(value: object) -> None:
 
 def test_nesting_has_an_end() -> None:
     value: object = []
-    for _ in range(100_000):
+    for _ in range(70):
         value = [value]
     with pytest.raises(ValueError, match="too deeply"):
         jsontext.encode(value)
@@ -84,3 +84,13 @@ def test_what_is_cut_is_refused_also_where_nobody_loaded_the_json_package(text: 
     )
     argv = [sys.executable, "-I", "-S", "-c", program, str(PROJECT), text]
     assert subprocess.run(argv, capture_output=True, check=True, text=True).stdout.strip() in ("refused", "True")
+
+
+def test_nesting_ends_at_64_and_brackets_in_texts_do_not_nest() -> None:
+    value: object = 1
+    for _ in range(64):
+        value = [value]
+    assert jsontext.decode(jsontext.encode(value)) == value
+    with pytest.raises(ValueError, match="too deeply"):
+        jsontext.encode([value])
+    assert jsontext.decode(jsontext.encode(["[{" * 100, *([[1]] * 100)])) == ["[{" * 100, *([[1]] * 100)]
