@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest
 READY := $(VENV)/.ready
 PEERS_READY := $(PEERS)/.ready
 
-.PHONY: help test lint types unit format format-check demo bench test-tools test-clients test-runner clean
+.PHONY: help test lint types unit format demo bench test-tools test-clients test-runner clean
 .DEFAULT_GOAL := help
 
 help:
@@ -26,13 +26,14 @@ help:
 	@echo "make test-tools    the tests that drive the real pre-commit, prek and the like"
 	@echo "make test-clients  the tests that drive the real coding agents"
 	@echo "make test-runner   the tests that drive a real model server"
-	@echo "make lint | types | unit | format | format-check | clean"
+	@echo "make lint | types | unit | format | clean"
 
 # The tests come last, so that their summary is what the run ends with.
 test: lint types unit
 
 lint: $(READY)
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 
 types: $(READY)
 	$(BIN)/mypy
@@ -43,9 +44,6 @@ unit: $(READY)
 
 format: $(READY)
 	$(BIN)/ruff format .
-
-format-check: $(READY)
-	$(BIN)/ruff format --check .
 
 demo: $(READY)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh demo/demo.sh

@@ -164,9 +164,7 @@ ENGINES: dict[str, Callable[..., Callable[[], Any]]] = {
 
 def _decisions(sizes: tuple[int, ...]) -> None:
     """Rules as a policy has them: none fires, each with its own constants; the cache is the plans as JSON."""
-    print(
-        "\nms for a decision: rules, read and build from cache, evaluate all (median of 5, no garbage collector)"
-    )
+    print("\nms for a decision: rules, read and build from cache, evaluate all (median of 5, no garbage collector)")
     gc.disable()
     for size in sizes:
         texts = [

@@ -13,6 +13,7 @@ SCHEMA = {
     "name": {"type": "str", "doc": "claude, codex …, the CI system, a login name; empty when unknown"},
 }
 
+
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """The values of `fields`."""
     found: dict[str, object] = {"kind": event.actor.kind, "name": event.actor.name}

@@ -14,6 +14,7 @@ TRIGGERS = None
 SCHEMA: dict[str, dict[str, object]] = {}
 ENTRY = {"type": "str", "doc": "value of the variable; empty when it is not set; never logged"}
 
+
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """Values of the variables that the policy allows; `settings["env_allow"]` lists them."""
     allowed = settings.get("env_allow") or ()

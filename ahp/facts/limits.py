@@ -13,6 +13,7 @@ TRIGGERS = None
 # Fields and their types are the policy's.
 SCHEMA: dict[str, dict[str, object]] = {}
 
+
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """The values of `fields` of `settings["limits"]`; one by environment takes the environment's, else its default."""
     limits = settings.get("limits") or {}

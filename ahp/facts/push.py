@@ -30,6 +30,7 @@ _PLAIN = ("--no-show-signature", "--encoding=UTF-8", "--no-color")
 _TAGS = "refs/tags/"
 _BRANCHES = "refs/heads/"
 
+
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """The values of `fields` for the one ref of the event. Raises Absent outside a push, GitError."""
     push, repository = event.push, event.repo

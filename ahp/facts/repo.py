@@ -17,6 +17,7 @@ SCHEMA = {
     "default_branch": {"type": "str", "doc": "short name of the default branch; empty when nothing tells it"},
 }
 
+
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """The values of `fields`. Raises GitError."""
     repository = event.repo

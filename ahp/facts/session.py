@@ -21,6 +21,7 @@ SCHEMA = {
     "touched_files_count": {**_COUNT, "doc": "different files written so far"},
 }
 
+
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """The values of `fields`. The counts are absent until the journal of the session can be read."""
     found: dict[str, object] = {"id": event.session or "", "agent": event.actor.name}

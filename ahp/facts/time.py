@@ -25,6 +25,7 @@ SCHEMA = {
     "date": {"type": "str", "doc": "2026-02-09"},
 }
 
+
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """The values of `fields` now, in the zone `settings["timezone"]`. Raises AhpError for a zone nobody knows."""
     year, month, day, hour, minute, weekday = _now(settings.get("timezone") or "")

@@ -40,6 +40,7 @@ SCHEMA = {
     "is_error": {"type": "bool", "triggers": _AFTER, "doc": "it failed"},
 }
 
+
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """The values of `fields`, as the client's adapter read them from the call."""
     call = event.tool

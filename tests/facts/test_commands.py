@@ -266,5 +266,3 @@ class TestReuse:
         store = reuse.Store(make_event(repo=None, view=None), spec("exit 0"), "/bin/sh")
         store.save(0, b"")
         assert store.load() is None
-
-

@@ -26,9 +26,7 @@ def test_without_environments_it_is_development(make_event: Any, gather: Any) ->
     ("branch", "ci", "expected"),
     [("main", "true", "production"), ("main", "", "production"), ("topic", "true", "ci"), ("topic", "", "development")],
 )
-def test_the_first_that_holds(
-    repo: Any, make_event: Any, gather: Any, branch: str, ci: str, expected: str
-) -> None:
+def test_the_first_that_holds(repo: Any, make_event: Any, gather: Any, branch: str, ci: str, expected: str) -> None:
     repo.git("checkout", "-q", "--orphan", branch)
     choices = plans(production="branch.name == 'main'", ci="env.CI == 'true'")
     # a variable that only environments read need not be in env_allow

@@ -191,9 +191,7 @@ def test_without_either_there_is_no_threshold(make_event: Any, gather: Any) -> N
         assert "coverage_threshold" in missing["coverage.threshold"][0]
 
 
-def test_previous_is_the_committed_report_of_the_base_else_its_note(
-    project: Any, make_event: Any, gather: Any
-) -> None:
+def test_previous_is_the_committed_report_of_the_base_else_its_note(project: Any, make_event: Any, gather: Any) -> None:
     event = make_event()
     reason, command = gather(event, "coverage.previous")["missing"]["coverage.previous"]
     assert "neither a committed coverage report nor a note" in reason and command.startswith("git notes --ref=ahp/cov")

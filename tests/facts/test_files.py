@@ -57,9 +57,7 @@ def test_a_call_outside_any_repository_changes_no_files(make_event: Any, gather:
     assert facts["files.changed"] == facts["files.changes"] == [] and facts["files.largest_bytes"] == 0
 
 
-def test_hostile_names_come_through_unharmed(
-    repo: Any, make_event: Any, gather: Any, hostile_names: list[str]
-) -> None:
+def test_hostile_names_come_through_unharmed(repo: Any, make_event: Any, gather: Any, hostile_names: list[str]) -> None:
     for name in hostile_names:
         repo.write(name, "x\n")
     repo.add()
