@@ -96,26 +96,26 @@ def inside(path: str, root: str, folder: str = "") -> str:
 
 
 def _shell(given: "Mapping[str, object]", root: str) -> "dict[str, object]":
-    """What a shell call does; one whose command nobody can find is a command that nobody can tell."""
-    from ahp.shell import commands, touched
+    """What a shell call does; when its command cannot be found in the arguments, one unresolved command."""
+    from ahp.shell import commands, file_access
     from ahp.shell.command import Command
 
     found = next((given[key] for key in _COMMANDS if key in given), None)
     command = _command(found)
     parsed = [Command(unresolved=True)] if command is None else commands.read(command) if command else []
     folder = next(iter(_texts(given, _FOLDERS)), "")
-    paths, writes = touched.touched(parsed)
+    paths, writes = file_access.accesses(parsed)
     return {
         "command": command or "",
         "commands": [one.as_fact() for one in parsed],
         "paths": _once([inside(path, root, folder) for path in paths]),
         "writes": _once([inside(path, root, folder) for path in writes]),
-        "target": _short(["shell", *_once([touched.verb(one) for one in parsed])]),
+        "target": _short(["shell", *_once([file_access.verb(one) for one in parsed])]),
     }
 
 
 def _command(found: object) -> "str | None":
-    """A command as text; some clients give the words of one."""
+    """A command as text; some clients send it as a list of words."""
     if isinstance(found, list) and found and all(isinstance(word, str) for word in found):
         import shlex
 
@@ -147,6 +147,6 @@ def _once(items: list[str]) -> list[str]:
 
 
 def _short(words: list[str]) -> str:
-    """A name of bounded length that is still another one for other words."""
+    """The words as one name of bounded length, different for different words."""
     text = " ".join([word for word in words if word])
     return text if len(text) <= _TARGET else text[:_TARGET] + " " + digest.sha256(text.encode("utf-8", "replace"))[:16]

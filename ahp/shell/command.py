@@ -1,17 +1,17 @@
-"""One simple command of a shell, read, and what it prints."""
+"""One simple command of a shell, and what it prints."""
 
 from dataclasses import dataclass, field
 
 from ahp.shell import git
-from ahp.shell.printed import UNKNOWN, printed
-from ahp.shell.values import Word
+from ahp.shell.expansion import Word
+from ahp.shell.output import UNKNOWN, printed
 
 
 @dataclass(slots=True)
 class Command:
-    """One simple command. `program` is a base name, "" for a bare assignment or redirect, or when nobody can tell.
+    """One simple command. `program` is a base name; "" for a bare assignment or redirect, or when it is not known.
 
-    `flags` are its options, `folder` where a literal `cd` before it leads, `git` git's own reading.
+    `flags` are its options, `folder` is where the `cd`s before it lead, `git` is the same line in git's terms.
     """
 
     program: str = ""

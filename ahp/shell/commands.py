@@ -5,17 +5,17 @@ from tree_sitter import Language, Node, Parser
 
 from ahp.shell import git, redirect, wrappers
 from ahp.shell.command import Command, output
+from ahp.shell.expansion import Substitution, Word, text, word_of, words_of
 from ahp.shell.grammar import mended
 from ahp.shell.options import flags_of
-from ahp.shell.printed import UNKNOWN
-from ahp.shell.values import Substitution, Word, text, word_of, words_of
+from ahp.shell.output import UNKNOWN
 
 _LANGUAGE = Language(tree_sitter_bash.language())
 _LIMIT = 64 << 10
 _MOST = 500
 _DEPTH = 60
 _NESTED = 6
-_BUDGET = 512 << 10  # bytes of script, nested ones counted again: a variable may be run a thousand times
+_BUDGET = 512 << 10  # bytes of script read in all, so that `eval $F` a thousand times ends, too
 _VALUE = 1 << 10
 
 
@@ -27,7 +27,7 @@ def read(script: str) -> list[Command]:
     reader = _Reader()
     try:
         reader.script(script, 0)
-    except RecursionError:  # thousands of nested expansions: nobody means well by them
+    except RecursionError:  # thousands of nested expansions
         reader.unknown()
     return reader.commands
 
@@ -56,7 +56,7 @@ class _Reader:
         self.nested = before
 
     def unknown(self) -> None:
-        """A command that nobody can tell; once is enough."""
+        """Adds one unresolved command without a program, unless the last one is that already."""
         if not (self.commands and self.commands[-1] == Command(unresolved=True)):
             self._add(Command(unresolved=True))
 
@@ -153,7 +153,7 @@ class _Reader:
             source = output(self.commands[before:], piped)
 
     def _redirected(self, node: Node, stdin: Word | None, depth: int) -> Word | None:
-        """A statement with redirects; the text of its here-document is its standard input, which is returned."""
+        """Reads a statement with redirects; returns its standard input, where a here-document or string gives it."""
         body = node.child_by_field_name("body")
         redirects: list[Word] = []
         after: list[Node] = []
@@ -174,7 +174,7 @@ class _Reader:
             if body is not None:
                 self._walk(body, depth + 1)
         for following_node in after:
-            if following_node.type == "pipeline":  # `cat <<E | sh`: the grammar hangs the pipe into the redirect
+            if following_node.type == "pipeline":  # `cat <<E | sh`: the grammar puts the pipe inside the redirect
                 self._pipeline(following_node.named_children, output(self.commands[before:], stdin), depth)
             else:
                 self._walk(following_node, depth + 1)
@@ -249,10 +249,12 @@ class _Reader:
             command.git = git.read(command.args)
             command.flags = command.git.flags
         else:
-            wraps = command.program in wrappers.PROGRAMS  # options behind the first word are the other program's
+            wraps = (
+                command.program in wrappers.PROGRAMS
+            )  # options after the first operand belong to the program it runs
             command.flags = flags_of(command.program, command.args, permute=not wraps)
         if command.program == "alias":
-            for arg in command.args:  # an alias is read where it is made, as if it ran
+            for arg in command.args:  # read as if it ran where it is defined
                 self.script(arg.partition("=")[2], self.nested + 1)
 
     def _run_text(self, script: Word, nested: int) -> None:

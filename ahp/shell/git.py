@@ -15,7 +15,6 @@ _VALUED = {
     "--super-prefix": "",
     "--attr-source": "",
 }
-_GLUED = ("--exec-path", "--list-cmds")
 
 
 @dataclass(slots=True)

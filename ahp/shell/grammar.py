@@ -1,4 +1,4 @@
-"""What tree-sitter-bash 0.25 misreads, written so that it reads it right; the meaning stays."""
+"""Rewrites what tree-sitter-bash 0.25 misreads into equivalent text that it reads rightly."""
 
 import re
 
@@ -8,13 +8,13 @@ _LONE_DASH = re.compile(r"(?<=[ \t])-(?=[ \t]*<<)")
 _SPLIT_WORD = re.compile(r"(?<=[^\s\\])\\\n(?=\S)")
 _HEREDOC = re.compile(r"""<<-?[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z0-9_.]+))""")
 _MOST = 50
-# The grammar's scanner asks isalpha() of whole code points, which reads beyond a table and can end the process.
+# The grammar's scanner calls isalpha() with whole code points, which reads out of bounds and can crash the process.
 _FOREIGN = re.compile(r"[^\x00-\x7f]")
 _STAND_IN = re.compile(r"uQ([0-9a-f]{6})Qu")
 
 
 def mended(source: str) -> str:
-    """The script in ASCII, lone hyphens quoted, words whole, here-documents ended by words that begin no other line."""
+    """The script in ASCII, lone hyphens quoted, words whole, here-document words that begin no other line."""
     source = _FOREIGN.sub(lambda found: f"uQ{ord(found[0]):06x}Qu", _SPLIT_WORD.sub("", source))
     if "<<" not in source:
         return source
@@ -27,7 +27,7 @@ def mended(source: str) -> str:
 
 
 def original(text: str) -> str:
-    """A piece of a mended script with its letters of other scripts back."""
+    """A piece of a mended script with its non-ASCII letters restored."""
     return _STAND_IN.sub(_letter, text) if "uQ" in text else text
 
 

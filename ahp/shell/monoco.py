@@ -30,7 +30,7 @@ class Move(NamedTuple):
     command: str
     issue: str
     goal: str
-    """The stage an `update` names, "done" for `--status closed`; "" for the other commands."""
+    """The stage that an `update` sets, "done" for `--status closed`; "" for the other commands."""
     root: str
     """The folder of `--root`, "" when none is given."""
     json: bool

@@ -1,4 +1,4 @@
-"""The options of a command: bundles taken apart, long names in full where the program is known."""
+"""The options of a command line: bundles taken apart, long names in full where the program is known."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -21,7 +21,7 @@ RM = Spec(
     {"f": "--force", "r": "--recursive", "R": "--recursive", "d": "--dir"},
 )
 _SPECS = {"rm": RM}
-# One hyphen, whole words: taking these apart would make up options.
+# Their options are whole words after one hyphen; taking them apart would invent options.
 _WHOLE = frozenset(("find", "java", "go", "openssl", "terraform", "ffmpeg"))
 
 

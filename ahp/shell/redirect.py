@@ -1,17 +1,17 @@
-"""What redirects of a shell say: the files that are written, the texts that are read."""
+"""Redirects of a shell: the files they write, the texts they read."""
 
 from collections.abc import Callable
 
 from tree_sitter import Node
 
-from ahp.shell.printed import UNKNOWN
-from ahp.shell.values import Substitution, Word, text, word_of
+from ahp.shell.expansion import Substitution, Word, text, word_of
+from ahp.shell.output import UNKNOWN
 
 _WRITES = (">", ">>", ">|", "&>", "&>>", "<>", ">&")
 
 
 def target(node: Node, words: Callable[[Node], list[Word]]) -> list[Word]:
-    """The file that a redirect writes; reading one is no change, and a descriptor is no file."""
+    """The file that a redirect writes; none for input and for descriptors."""
     operator = next((child.type for child in node.children if not child.is_named), "")
     found = [word for child in node.children_by_field_name("destination") for word in words(child)]
     if operator not in _WRITES:
@@ -20,7 +20,7 @@ def target(node: Node, words: Callable[[Node], list[Word]]) -> list[Word]:
 
 
 def heredoc(node: Node, variables: dict[str, str | None], run: Substitution) -> tuple[Word, list[Node]]:
-    """The text of a here-document, and what the grammar hangs behind it: further commands of the line."""
+    """The text of a here-document, and the further commands of its line, which the grammar puts inside the redirect."""
     body, rest = Word(""), []
     for child in node.named_children:
         if child.type == "heredoc_body":

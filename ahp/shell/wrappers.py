@@ -1,14 +1,14 @@
-"""Programs that run other programs: what they run, as words, as text for a shell, or as something nobody can tell."""
+"""Programs that run other programs: what they run, as words or as text for a shell."""
 
 from typing import NamedTuple
 
-from ahp.shell.values import Word
+from ahp.shell.expansion import Word
 
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish"))
 
 
 class Inner(NamedTuple):
-    """What a wrapper runs: the words of a command, or the text of a script. Neither: unknown before it runs."""
+    """What a wrapper runs: the words of a command, or the text of a script."""
 
     words: list[Word]
     script: Word | None = None
@@ -98,7 +98,7 @@ def inner(program: str, args: list[Word], stdin: Word | None) -> list[Inner]:
 def _wrapped(program: str, wrapper: _Wrapper, args: list[Word]) -> list[Inner]:
     rest = list(args)
     if program == "command" and any(word.text in ("-v", "-V") for word in rest[:1]):
-        return []  # it only tells where a program lies
+        return []  # prints where the program is, runs nothing
     if program == "env":
         rest = _split_string(rest)
     if wrapper.first:
@@ -169,7 +169,7 @@ def _shell(args: list[Word], stdin: Word | None) -> list[Inner]:
             rest = []
     operands = [word for word in rest if word.text not in ("-", "--")]
     if operands and operands[0].text != "/dev/stdin":
-        return []  # a script file: what it holds is its author's change, not this command
+        return []  # a script file, whose content was judged when it was written
     return [] if stdin is None else [Inner([], stdin)]
 
 

@@ -34,7 +34,7 @@ def test_a_command_runs_where_the_call_says() -> None:
 
 
 @pytest.mark.parametrize("given", [{}, {"command": 5}, {"command": []}, {"command": ["a", 1]}])
-def test_a_shell_call_without_a_command_is_one_that_nobody_can_tell(given: dict[str, object]) -> None:
+def test_a_shell_call_without_a_command_is_unresolved(given: dict[str, object]) -> None:
     found: dict[str, Any] = call.read("shell", "exec", given)
     assert [one["unresolved"] for one in found["commands"]] == [True]
     assert (found["command"], found["paths"], found["target"]) == ("", [], "shell")

@@ -1,6 +1,6 @@
-"""What a command prints, where that is plain to see: text that goes on into a shell, a file name, an argument."""
+"""What a command prints, where reading it is enough to know: the text may become a script, a file name, an argument."""
 
-from ahp.shell.values import Word
+from ahp.shell.expansion import Word
 
 UNKNOWN = Word("", False)
 _MOST = 1 << 14

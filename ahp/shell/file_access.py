@@ -17,17 +17,18 @@ _READER_NAMES = (
 _READERS = frozenset(_READER_NAMES.split())
 _AFTER_FIRST = {"chmod": True, "chown": True, "chgrp": True, "grep": False, "egrep": False, "rg": False, "awk": False}
 _TO_LAST = {"cp": False, "install": False, "ln": False, "mv": True}  # whether the sources are written, too
-_FILE_TOOLS = {*_SILENT, *_WRITERS, *_READERS, *_AFTER_FIRST, *_TO_LAST, "sed", "dd"}  # their first word is no verb
+# Their first operand is a file or a text, no subcommand.
+_FILE_TOOLS = {*_SILENT, *_WRITERS, *_READERS, *_AFTER_FIRST, *_TO_LAST, "sed", "dd"}
 _VALUED = {"truncate": "sr", "touch": "dtr", "head": "nc", "tail": "nc", "mkdir": "m", "install": "mog", "shred": "ns"}
 _GIT_WRITES = frozenset(("rm", "mv", "restore", "clean"))
 _OUTPUT = {"curl": ("-o", "--output"), "wget": ("-O", "--output-document"), "sort": ("-o", "--output")}
 
 
-def touched(commands: Iterable[Command]) -> tuple[list[str], list[str]]:
+def accesses(commands: Iterable[Command]) -> tuple[list[str], list[str]]:
     """(every path, those written) that the commands name, each once, as written behind the folder of a `cd`.
 
-    Wide rather than narrow: where a word may be a file it is named. What only running tells is not in it: then the
-    command is `unresolved`, or runs a program that nobody can see through.
+    A word that may be a file counts as one. Files that are known only at run time are missing: then the command is
+    `unresolved`, or runs a program whose work its command line does not show.
     """
     paths: dict[str, None] = {}
     writes: dict[str, None] = {}
@@ -41,7 +42,7 @@ def touched(commands: Iterable[Command]) -> tuple[list[str], list[str]]:
 
 
 def verb(command: Command) -> str:
-    """Program and verb: `git push`, `npm install`; what a rule's ladder follows in a shell call (design §8.3)."""
+    """Program and subcommand (`git push`, `npm install`): the target that an escalation follows in a shell call."""
     if command.git is not None:
         return f"git {command.git.command}".strip()
     first = command.args[0] if command.args else ""
@@ -103,7 +104,7 @@ def _copied(command: Command, operands: list[str]) -> tuple[list[str], list[str]
     folders = _values(command, ("-t", "--target-directory"))
     sources = [word for word in operands if word not in folders] if folders else operands[:-1]
     places = folders or operands[-1:]
-    # Whether the target is a folder is not told by its name: both readings are named.
+    # The name does not tell whether the target is a folder: both readings count.
     inside = [_joined(place, source.rstrip("/").rpartition("/")[2]) for place in places for source in sources]
     written = [*places, *inside]
     return ([], [*sources, *written]) if _TO_LAST[command.program] else (sources, written)

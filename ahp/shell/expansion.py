@@ -1,4 +1,4 @@
-"""What the words of a shell command say before it runs: quotes, escapes, known variables, braces (bash(1))."""
+"""Word expansion before a command runs: quotes, escapes, braces, variables that the script itself set (bash(1))."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from ahp.shell.grammar import original
 
 
 class Word(NamedTuple):
-    """One argument as the program would get it. `known` is false when a part is only told by running it."""
+    """One argument as the program would get it. `known` is false when a part depends on what happens at run time."""
 
     text: str
     known: bool = True
@@ -27,7 +27,7 @@ _BRACES = re.compile(r"(.*?)\{([^{}]*,[^{}]*)\}(.*)", re.S)
 _MOST = 64
 
 Substitution = Callable[[Node], Word]
-"""Reads the commands of a command or process substitution, which run too; what they print, where that is plain."""
+"""Reads the commands inside a command or process substitution; returns what they print, where that is known."""
 
 
 def words_of(node: Node, variables: dict[str, str | None], substitution: Substitution) -> list[Word]:

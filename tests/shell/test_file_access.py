@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ahp.shell.commands import read
-from ahp.shell.touched import touched, verb
+from ahp.shell.file_access import accesses, verb
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ from ahp.shell.touched import touched, verb
     ],
 )
 def test_the_files_of_a_command(script: str, paths: str, writes: str) -> None:
-    assert touched(read(script)) == (paths.split(), writes.split())
+    assert accesses(read(script)) == (paths.split(), writes.split())
 
 
 @pytest.mark.parametrize(
