@@ -20,6 +20,9 @@ REAL_HOME = os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir)
 KEPT = frozenset({"PATH", "TMPDIR", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "NO_PROXY", "HTTPS_PROXY"})
 KEPT_PREFIXES = ("PYTEST_", "COV_", "COVERAGE_", "HYPOTHESIS_", "AHP_TEST_")
 
+# What pytest was started with. Only package managers get it: they need their configuration and the way to the network.
+OUTSIDE = dict(os.environ)
+
 GIT_CONFIG = """\
 [user]
 \tname = Test Person
@@ -78,17 +81,15 @@ if len(REAL_HOME) > 1:
     sys.addaudithook(_guard)
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The home of this test: empty but for git's configuration, in the environment and in the password database."""
-    home = tmp_path_factory.mktemp("home")
+def _move_in(home: Path, tmp_path_factory: pytest.TempPathFactory, patch: pytest.MonkeyPatch) -> None:
+    """Makes `home` the home of this process and of what it starts, with a git identity, and drops all else."""
     (home / ".gitconfig").write_text(GIT_CONFIG)
     for name in list(os.environ):
         if name not in KEPT and not name.startswith(KEPT_PREFIXES):
-            monkeypatch.delenv(name)
+            patch.delenv(name)
     places = {name: str(home / place) for name, place in _XDG.items()}
     # The interpreter's folder first: `python3` and `ahp` of the tests, not a version manager's shims.
-    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
+    path = os.pathsep.join([os.path.dirname(sys.executable), OUTSIDE.get("PATH", os.defpath)])
     for name, value in {
         **places,
         "HOME": str(home),
@@ -100,13 +101,27 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
         "GIT_CEILING_DIRECTORIES": str(tmp_path_factory.getbasetemp()),
         "GIT_TERMINAL_PROMPT": "0",
     }.items():
-        monkeypatch.setenv(name, value)
+        patch.setenv(name, value)
 
     # The user policy is found through the password database, not through HOME.
     entry = pwd.getpwuid(os.getuid())
     own = pwd.struct_passwd((*entry[:5], str(home), entry.pw_shell))
-    monkeypatch.setattr(pwd, "getpwuid", lambda uid: own)
+    patch.setattr(pwd, "getpwuid", lambda uid: own)
 
+
+@pytest.fixture(scope="session", autouse=True)
+def first_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The home of fixtures that serve a whole module or session: they run before any test has its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        _move_in(tmp_path_factory.mktemp("first-home"), tmp_path_factory, patch)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The home of this test: empty but for git's configuration, in the environment and in the password database."""
+    home = tmp_path_factory.mktemp("home")
+    _move_in(home, tmp_path_factory, monkeypatch)
     _guard.touched.clear()
     _guard.active = True
     yield home

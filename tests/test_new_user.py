@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Repo
+from tests.conftest import OUTSIDE, Repo
 
 pytestmark = pytest.mark.tools
 
@@ -24,9 +24,8 @@ LINES, SECONDS = 15, 5.0
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Gets a source archive once. Of module scope, so that it sees the package managers' own configuration."""
+    """Gets a source archive once, with the package managers' own configuration."""
     got: dict[str, Path] = {}
-    environment = dict(os.environ)
 
     def of(project: str) -> Path:
         if project not in got:
@@ -36,7 +35,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
                 pytest.skip("npm is not on this machine")
             pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", name]
             argv = pip if registry == "pypi" else ["npm", "pack", "--silent", name]
-            done = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, check=False)
+            done = subprocess.run(argv, cwd=folder, env=OUTSIDE, capture_output=True, check=False)
             assert done.returncode == 0, f"{name} could not be had: {os.fsdecode(done.stderr[-500:])}"
             (got[project],) = [path for path in folder.iterdir() if path.name.endswith((".tar.gz", ".tgz"))]
         return got[project]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import PROJECT, Repo
+from tests.conftest import OUTSIDE, PROJECT, Repo
 
 pytestmark = pytest.mark.tools
 
@@ -37,7 +37,7 @@ def monoco() -> str:
     if not (place / ".ready").exists():
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], check=True)
         pip = [str(place / "bin/python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-        subprocess.run([*pip, "monoco-toolkit==0.4.2"], check=True)
+        subprocess.run([*pip, "monoco-toolkit==0.4.2"], check=True, env=OUTSIDE)
         (place / ".ready").touch()
     return str(place / "bin")
 
