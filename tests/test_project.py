@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -185,6 +186,13 @@ def test_light_modules_load_nothing_else() -> None:
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert {name for name in done.stdout.split() if name.split(".")[0] != "ahp"} - LIGHT_MAY_IMPORT == set()
+
+
+def test_a_release_holds_all_that_git_has() -> None:
+    settings = tomllib.loads((PROJECT / "pyproject.toml").read_text())
+    included = {name.strip("/") for name in settings["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]}
+    tracked = {path.relative_to(PROJECT).parts[0] for path in tracked_files()}
+    assert tracked - included == {"pyproject.toml"} & tracked  # the build adds that itself
 
 
 def test_the_changelog_tells_of_this_version() -> None:
