@@ -13,11 +13,11 @@ from ahp.system import jsontext
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ahp.runner.agent import Agent, AgentTurn
     from ahp.runner.config import AgentConfig
-    from ahp.runner.events import Event, EventLog
-    from ahp.runner.model import Model
-    from ahp.runner.tool import Tool
+    from ahp.runner.models.model import Model
+    from ahp.runner.run.agent import Agent, AgentTurn
+    from ahp.runner.run.events import Event, EventLog
+    from ahp.runner.tools.tool import Tool
 
 _FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 _RUN = click.argument("run_id", metavar="[RUN]", default="")
@@ -38,9 +38,9 @@ def command() -> None:
 @_FORMAT
 def run(task: str | None, script: str, issue: str | None, plan: bool | None, live: bool, form: str) -> int:
     """Carry out TASK (or the task in the script). Exit code 0: done; 1: not done; 2: the gate could not judge."""
-    from ahp.runner import runs
     from ahp.runner.config import load_config
-    from ahp.runner.events import EventLog
+    from ahp.runner.run import runs
+    from ahp.runner.run.events import EventLog
     from ahp.runner.scripted import load_script
 
     root = runs.project_root(os.getcwd())
@@ -73,12 +73,12 @@ def resume(run_id: str, script: str | None, live: bool, form: str) -> int:
     What is finished stays finished, what is used up stays used up (raise it in .ahp/agent.yaml), and every call is
     judged anew.
     """
-    from ahp.runner import runs
     from ahp.runner.config import load_config
-    from ahp.runner.events import EventLog
-    from ahp.runner.past import Past
+    from ahp.runner.gating.ticket_moves import check_branch
+    from ahp.runner.run import runs
+    from ahp.runner.run.events import EventLog
+    from ahp.runner.run.restored_run import RestoredRun
     from ahp.runner.scripted import load_script
-    from ahp.runner.ticket_moves import check_branch
 
     root = runs.project_root(os.getcwd())
     run_id = runs.find(root, run_id)
@@ -86,7 +86,7 @@ def resume(run_id: str, script: str | None, live: bool, form: str) -> int:
     config = load_config(root)
     events = EventLog(runs.events_path(root, run_id), (_tell,) if live else (), resumes=True)
     try:
-        past = Past(events.seen)
+        past = RestoredRun(events.seen)
         if past.issue is not None and "start" in past.moved:
             check_branch(root, past.issue)
         config = config.model_copy(update={"enable_planning": past.planning})
@@ -108,9 +108,9 @@ def _agent(
     tools: "Iterable[Tool]",
 ) -> "Agent":
     """The agent of one run; its gate knows it as one session, however often it is resumed."""
-    from ahp.runner.agent import Agent
-    from ahp.runner.gate_adapter import RepositoryGate
-    from ahp.runner.ticket_moves import ticket_moves
+    from ahp.runner.gating.gate_adapter import RepositoryGate
+    from ahp.runner.gating.ticket_moves import ticket_moves
+    from ahp.runner.run.agent import Agent
 
     gate = RepositoryGate(root, session=run_id)
     move = ticket_moves(root, issue) if issue else None
@@ -132,7 +132,7 @@ def _ended(turn: "AgentTurn", run_id: str, form: str) -> int:
 @_FORMAT
 def list_(form: str) -> int:
     """Every run, oldest first: id, how it ended, task."""
-    from ahp.runner import runs
+    from ahp.runner.run import runs
 
     root = runs.project_root(os.getcwd())
     found = [runs.summary(root, run_id) for run_id in runs.ids(root)]
@@ -149,7 +149,7 @@ def list_(form: str) -> int:
 @_FORMAT
 def show(run_id: str, form: str) -> int:
     """What happened in RUN, the beginning of an id; without one, in the last run."""
-    from ahp.runner import live
+    from ahp.runner.run import live
 
     for event in _events(run_id):
         said = jsontext.encode(event) if form == "json" else live.line(event)
@@ -178,15 +178,15 @@ def replay(run_id: str, speed: float) -> int:
 
 
 def _events(run_id: str) -> "list[Event]":
-    from ahp.runner import runs
-    from ahp.runner.events import read_events
+    from ahp.runner.run import runs
+    from ahp.runner.run.events import read_events
 
     root = runs.project_root(os.getcwd())
     return read_events(runs.events_path(root, runs.find(root, run_id)))
 
 
 def _tell(event: "Event", stream: "IO[str] | None" = None) -> None:
-    from ahp.runner import live
+    from ahp.runner.run import live
 
     said = live.line(event)
     if said is not None:
@@ -194,7 +194,7 @@ def _tell(event: "Event", stream: "IO[str] | None" = None) -> None:
 
 
 def _print(answer: str, stop_reason: str, notes: list[str], run_id: str) -> None:
-    from ahp.runner import live
+    from ahp.runner.run import live
 
     if stop_reason == "DONE":
         click.echo(live.text(answer))

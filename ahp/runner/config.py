@@ -4,7 +4,7 @@ import os
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ahp.runner.intake import load_yaml, sentences
+from ahp.runner.validation import load_yaml, sentences
 from ahp.system import files
 from ahp.system.errors import AhpError
 

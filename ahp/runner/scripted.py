@@ -13,10 +13,10 @@ from ahp.protocol import signals
 from ahp.protocol.levels import DECISION_OF, strongest
 from ahp.protocol.signals import Signal
 from ahp.protocol.verdict import Verdict
-from ahp.runner.conversation import Message, check_roles
-from ahp.runner.intake import load_yaml, sentences
-from ahp.runner.model import Answer, ContextOverflow, ModelError
-from ahp.runner.tool import FunctionTool, Tool, ToolContext
+from ahp.runner.models.model import Answer, ContextOverflow, ModelError
+from ahp.runner.run.conversation import Message, check_roles
+from ahp.runner.tools.tool import FunctionTool, Tool, ToolContext
+from ahp.runner.validation import load_yaml, sentences
 from ahp.system import files
 from ahp.system.errors import AhpError
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from ahp.protocol.signals import Signal
-from ahp.runner.agent import Agent, AgentTurn
 from ahp.runner.config import AgentConfig
-from ahp.runner.events import Event
-from ahp.runner.gates import Gate
+from ahp.runner.gating.gates import Gate
+from ahp.runner.run.agent import Agent, AgentTurn
+from ahp.runner.run.events import Event
 from ahp.runner.scripted import Scripted, ScriptedGate, ScriptedModel, scripted_tool, signal
-from ahp.runner.tool import Tool
+from ahp.runner.tools.tool import Tool
 
 DONE = '{"control": "step_done"}'
 REPLAN = '{"control": "replan", "reason": "another way"}'

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from ahp.runner.config import AgentConfig
+from ahp.runner.run.state_machine import MOVES
 from ahp.runner.scripted import load_script
-from ahp.runner.states import MOVES
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 DOC = (PROJECT / "docs" / "runner.md").read_text("utf-8")
-SOURCE = "\n".join(path.read_text("utf-8") for path in (PROJECT / "ahp" / "runner").glob("*.py"))
+SOURCE = "\n".join(path.read_text("utf-8") for path in (PROJECT / "ahp" / "runner").rglob("*.py"))
 
 
 def rows(heading: str) -> list[list[str]]:
@@ -39,7 +39,7 @@ def test_the_state_table_is_the_table_of_moves() -> None:
 
 def emitted() -> Iterator[tuple[str, set[str]]]:
     """(kind, names of its fields) of every event that the source writes."""
-    for path in (PROJECT / "ahp" / "runner").glob("*.py"):
+    for path in (PROJECT / "ahp" / "runner").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_bytes())):
             if not isinstance(node, ast.Call):
                 continue
@@ -86,6 +86,6 @@ def test_every_setting_is_told_with_its_default() -> None:
 
 
 def test_importing_ahp_and_the_runner_loads_no_model_sdk() -> None:
-    code = "import sys, ahp, ahp.runner.agent, ahp.cli.agent; print({'openai', 'anthropic'} & set(sys.modules))"
+    code = "import sys, ahp, ahp.runner.run.agent, ahp.cli.agent; print({'openai', 'anthropic'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stdout == b"set()\n"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ahp.runner.agent import Agent
 from ahp.runner.config import AgentConfig
-from ahp.runner.conversation import Message, RoleOrder
-from ahp.runner.model import Answer, ContextOverflow, Model, ModelError
+from ahp.runner.models.model import Answer, ContextOverflow, Model, ModelError
+from ahp.runner.run.agent import Agent
+from ahp.runner.run.conversation import Message, RoleOrder
 from ahp.runner.scripted import (
     Hang,
     ScriptedGate,
@@ -20,7 +20,7 @@ from ahp.runner.scripted import (
     signal,
     verdict,
 )
-from ahp.runner.tool import ToolContext
+from ahp.runner.tools.tool import ToolContext
 from ahp.system.errors import AhpError
 
 ASKED: list[Message] = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]

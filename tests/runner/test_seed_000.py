@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from ahp.runner.control_protocol import try_parse_control_envelope
+from ahp.runner.words.control_protocol import try_parse_control_envelope
 from tests.runner.runs import DONE, REPLAN, Scene, plan
 
 

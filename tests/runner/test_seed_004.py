@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ahp.runner.conversation import check_roles
-from ahp.runner.plan_text import PlanError, parse_plan_from_text
+from ahp.runner.run.conversation import check_roles
+from ahp.runner.run.state_machine import State
 from ahp.runner.scripted import scripted_tool
-from ahp.runner.states import State
-from ahp.runner.verification import VerificationResult
+from ahp.runner.verification.verifier import VerificationResult
+from ahp.runner.words.plan_text import PlanError, parse_plan_from_text
 from tests.runner.runs import DONE, REPLAN, Scene, call, plan
 
 

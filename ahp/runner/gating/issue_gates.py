@@ -1,0 +1,70 @@
+"""The life of the run's issue, each move between its gates (seed 002 §4.2)."""
+
+from collections.abc import Callable, Iterable
+
+from ahp.runner.gating.gates import reasons
+from ahp.runner.run import prompts
+from ahp.runner.run.session import Session
+from ahp.runner.run.stop_reason import Stop
+from ahp.runner.words.replies import read_action
+from ahp.system.errors import AhpError
+
+Move = Callable[[str, str], None]
+
+
+class IssueGates:
+    """Starts, submits and closes `issue` (None: nothing happens); `move(issue, verb)` does it, when given.
+
+    What is in `done` was done before.
+    """
+
+    def __init__(self, session: Session, issue: str | None, move: Move | None, done: Iterable[str] = ()) -> None:
+        self._session = session
+        self._issue = issue
+        self._move = move
+        self._done = set(done)
+
+    def start(self) -> None:
+        """Starts the issue before any work. Raises Stop when the gate refuses: no work can mend that."""
+        refused = self._pass("start")
+        if refused:
+            raise Stop("GATE_BLOCKED", refused)
+
+    def finish(self) -> str | None:
+        """Submits and closes the issue as the settings say, each once; why the gate refuses, or None."""
+        config = self._session.config
+        for verb, wanted in (("submit", config.submit), ("close", config.close)):
+            refused = self._pass(verb) if wanted else None
+            if refused:
+                return refused
+        return None
+
+    def _pass(self, verb: str) -> str | None:
+        """One move between its gates. Raises Stop when the gate cannot judge or the move fails."""
+        if self._issue is None or verb in self._done:
+            return None
+        desk = self._session.desk
+        verdict = desk.ask(f"pre-issue-{verb}")
+        if verdict.denied:
+            desk.blocked(verdict, f"issue {verb}")
+            why = "; ".join(f"{rule}: {reason}" for rule, reason in reasons(verdict))
+            return f"the gate refuses to {verb} {self._issue}: {why}"
+        if verb != "start" and desk.waits:
+            self._answer_notes(verb)
+        try:
+            if self._move is not None:
+                self._move(self._issue, verb)
+        except AhpError as error:
+            raise Stop("ISSUE_ERROR", f"could not {verb} {self._issue}: {error}") from error
+        self._done.add(verb)
+        self._session.events("issue_moved", issue=self._issue, verb=verb)
+        desk.ask(f"post-issue-{verb}")
+        return None
+
+    def _answer_notes(self, verb: str) -> None:
+        """One request for an answer to what the gate said; without one the issue moves all the same."""
+        self._session.say(f"To {verb} {self._issue} is next. {prompts.ANSWER_NOTES}")
+        action = read_action(self._session.ask("gate"))
+        if isinstance(action, list):
+            self._session.desk.answer(action)
+        self._session.desk.next_call()

@@ -1,0 +1,128 @@
+"""Where the gate's signals arrive and the model's answers leave (design §7)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ahp.protocol.signals import ACTIONS_OF, Signal
+from ahp.protocol.text import one_line
+from ahp.protocol.verdict import Verdict
+from ahp.runner.gating.gates import Gate, count_blocks, reasons, said
+from ahp.runner.run.events import EventLog, plain
+from ahp.runner.run.limits import Repeats
+from ahp.runner.run.restored_run import RestoredRun
+from ahp.runner.run.stop_reason import Stop
+from ahp.runner.words.replies import Respond
+from ahp.system.errors import AhpError
+
+_PERSON_ONLY = "proceed_with_risk"
+
+
+class SignalDesk:
+    """Asks the gate for one run, keeps what the model is to read next, and sends what it answers."""
+
+    def __init__(self, gate: Gate, events: EventLog, *, issue: str | None, max_same_blocks: int) -> None:
+        self._gate = gate
+        self._events = events
+        self._issue = issue
+        self._max_same_blocks = max_same_blocks
+        self._blocks = Repeats()
+        self._delivered: dict[str, Signal] = {}
+        self._waiting: dict[str, Signal] = {}
+        self._notes: list[str] = []
+
+    def take_up(self, past: RestoredRun) -> None:
+        """Goes on where a former run stood: its blocks count, its prompts wait, its notes are still to be read."""
+        self._blocks = past.blocks
+        self._delivered, self._waiting = dict(past.delivered), dict(past.waiting)
+        self._notes = list(past.notes)
+
+    def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None) -> Verdict:
+        """The verdict on `trigger`; its signals go into the next user turn. Raises Stop when `pre-` has none."""
+        try:
+            verdict = self._gate.ask(trigger, tool=tool, issue=self._issue)
+        except AhpError as error:
+            self._events("gate_error", trigger=trigger, problem=str(error))
+            if not trigger.startswith("post-"):
+                raise Stop("GATE_ERROR", f"the gate could not judge {trigger}: {error}") from error
+            # What is done is done: nothing could be refused any more, so the result is not thrown away.
+            self._note(f"ahp: {trigger} could not be judged: {one_line(error, 300)}")
+            return Verdict("allow", trigger, "", "")
+        self._events(
+            "verdict",
+            trigger=trigger,
+            decision=verdict.decision,
+            signals=plain([signal.as_dict() for signal in verdict.signals]),
+            modifications=plain(verdict.modifications),
+        )
+        for signal in verdict.signals:
+            self._delivered[signal.id] = signal
+        prompts = [s for s in verdict.signals if s.intensity == "prompt" and not verdict.denied]
+        self._waiting.update({signal.id: signal for signal in prompts})
+        note = said(verdict, prompts)
+        if note:
+            self._note(note)
+        return verdict
+
+    def blocked(self, verdict: Verdict, what: str) -> None:
+        """Counts a block. Raises Stop when the same one came too often."""
+        why = reasons(verdict)
+        times = count_blocks(self._blocks, verdict.trigger, why)
+        self._events("blocked", trigger=verdict.trigger, what=what, times=times, reasons=why)
+        if times >= self._max_same_blocks:
+            named = "; ".join(f"{rule}: {reason}" for rule, reason in why) or "no reason given"
+            raise Stop("GATE_BLOCKED", f"the gate refused {what} {times} times for the same reason: {named}")
+
+    def settle(self, verdict: Verdict, action: str, **details: Any) -> None:
+        """Answers the control signals of a verdict whose modifications were applied or could not be."""
+        for signal in verdict.signals:
+            if signal.intensity == "control":
+                self._send(signal, action, details)
+
+    def next_call(self) -> None:
+        """A prompt that nobody answered before the next call is dismissed."""
+        for signal in list(self._waiting.values()):
+            self._send(signal, "dismiss", {"automatic": True})
+
+    @property
+    def waits(self) -> bool:
+        """Whether a prompt is still unanswered."""
+        return bool(self._waiting)
+
+    def answer(self, responses: list[Respond]) -> str:
+        """Sends what the model answered; what it reads of that, a line each."""
+        return "\n".join(self._answer(response) for response in responses)
+
+    def take_notes(self) -> list[str]:
+        """What the next user turn has to carry, once."""
+        notes, self._notes = self._notes, []
+        return notes
+
+    def _note(self, text: str) -> None:
+        self._events("note", text=text)
+        self._notes.append(text)
+
+    def _answer(self, response: Respond) -> str:
+        wanted = response.signal_id.strip()
+        found = [signal for key, signal in self._delivered.items() if wanted and key.startswith(wanted)]
+        shown = one_line(wanted, 40)
+        if len(found) != 1:
+            return f"{shown}: {'several signals begin so' if found else 'no signal of this run'}."
+        signal = found[0]
+        allowed = [action for action in ACTIONS_OF[signal.intensity] if action != _PERSON_ONLY]
+        if response.action == _PERSON_ONLY:
+            return f"{shown}: {_PERSON_ONLY} is a person's answer, not yours."
+        if response.action not in allowed:
+            return f"{shown}: a {signal.intensity} is answered with {', '.join(allowed)}."
+        problem = self._send(signal, response.action, response.details)
+        return f"{shown}: {one_line(problem, 300)}" if problem else f"{shown}: {response.action}, noted."
+
+    def _send(self, signal: Signal, action: str, details: Mapping[str, Any]) -> str | None:
+        """Sends one answer; the gate's complaint, if it has one, is an event and comes back."""
+        self._waiting.pop(signal.id, None)
+        problem = None
+        try:
+            self._gate.respond(signal.id, action, details)
+        except AhpError as error:
+            problem = str(error)
+        self._events("response", signal_id=signal.id, action=action, details=plain(dict(details)), problem=problem)
+        return problem

@@ -1,0 +1,193 @@
+"""The embedded agent: a task in, an AgentTurn out (seed 004)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ahp.runner.config import AgentConfig
+from ahp.runner.gating.gated_tools import GatedTools
+from ahp.runner.gating.gates import Gate
+from ahp.runner.gating.issue_gates import IssueGates, Move
+from ahp.runner.gating.signal_desk import SignalDesk
+from ahp.runner.models.model import Model
+from ahp.runner.run import prompts
+from ahp.runner.run.direct import DirectWork
+from ahp.runner.run.events import EventLog
+from ahp.runner.run.limits import Breaker
+from ahp.runner.run.planned import PlannedWork
+from ahp.runner.run.restored_run import RestoredRun
+from ahp.runner.run.session import Session
+from ahp.runner.run.state_machine import State, StateMachine
+from ahp.runner.run.stop_reason import Stop
+from ahp.runner.tools.tool import Tool, Toolbox
+from ahp.runner.verification.verifier import PytestVerifier, Verification, VerificationResult, Verifier
+from ahp.runner.words.plan import Plan
+from ahp.system.errors import AhpError
+
+
+@dataclass(frozen=True)
+class AgentTurn:
+    """How a run ended.
+
+    `answer` is for the person: the model's words, or what stopped the run and what to do. `stop_reason` is DONE or one
+    of the reasons in docs/runner.md, `state` DONE or BLOCKED. `notes` are signals of the gate that came after the
+    model's last turn. `tokens` are read and written together, `usd` US dollars.
+    """
+
+    answer: str
+    stop_reason: str
+    state: State
+    plan: Plan | None = None
+    verification: VerificationResult | None = None
+    notes: list[str] = field(default_factory=list)
+    requests: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+
+
+class Agent:
+    """Carries out tasks with one model, its tools, and a gate that is asked at every step (seed 002 §4).
+
+    `root` is the project's folder. With `issue` the gates of issue-start and, as the settings say, issue-submit and
+    issue-close are asked, and `move(issue, verb)` is called between pre and post to do it. `verifiers` are by
+    verification policy; `run_pytest` is there. Raises ValueError for two tools of one name.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        tools: Iterable[Tool] = (),
+        *,
+        gate: Gate,
+        config: AgentConfig | None = None,
+        root: str = ".",
+        issue: str | None = None,
+        move: Move | None = None,
+        events: EventLog | None = None,
+        verifiers: Mapping[str, Verifier] | None = None,
+    ) -> None:
+        self.model = model
+        self.toolbox = Toolbox(tools)
+        self.gate = gate
+        self.config = config or AgentConfig()
+        self.root = root
+        self.issue = issue
+        self.move = move
+        self.events = events or EventLog()
+        self.verifiers: dict[str, Verifier] = {"run_pytest": PytestVerifier(), **(verifiers or {})}
+
+    def run(self, task: str) -> AgentTurn:
+        """Carries out one task. The last event of every run is `run_end`, whatever ended it."""
+        self.events("run_start", task=task, issue=self.issue, config=self.config.model_dump(mode="json"))
+        return _Run(self).carry_out(task)
+
+    def resume(self) -> AgentTurn:
+        """Goes on with the run that `events` were read back from (`EventLog(path, resumes=True)`).
+
+        Finished steps and calls stay finished, counters and budgets go on, every new call is judged anew. Raises
+        AhpError when that run is done or its events tell of none, ValueError when it has another issue or works by a
+        plan where this one does not.
+        """
+        past = RestoredRun(self.events.seen)
+        if past.stop_reason == "DONE":
+            raise AhpError("this run is done; there is nothing to resume")
+        if (past.issue, past.planning) != (self.issue, self.config.enable_planning):
+            raise ValueError("the run to resume has another issue, or other planning")
+        self.events("run_resume", config=self.config.model_dump(mode="json"))
+        return _Run(self, past).carry_out(past.task)
+
+
+class _Run:
+    """One task on its way through the states; also the recovery that both kinds of work turn to."""
+
+    def __init__(self, agent: Agent, past: RestoredRun | None = None) -> None:
+        self._past = past
+        config, self._events = agent.config, agent.events
+        self._states = StateMachine(self._moved)
+        self._desk = SignalDesk(agent.gate, self._events, issue=agent.issue, max_same_blocks=config.max_same_blocks)
+        tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root)
+        system = prompts.system(list(agent.toolbox.tools.values()), inject_schemas=config.inject_schemas)
+        self._session = Session(agent.model, config, self._events, self._desk, tools, system, past)
+        self._issue = IssueGates(self._session, agent.issue, agent.move, past.moved if past else ())
+        self._verification = Verification(agent.verifiers, agent.root)
+        self._replans = Breaker(config.max_replans, past.replans if past else 0)
+        self._work: PlannedWork | DirectWork = DirectWork(self._session, self._states)
+        if config.enable_planning:
+            policies = self._verification.policies
+            self._work = PlannedWork(self._session, self._states, policies, self._replans, self._recover)
+
+    def carry_out(self, task: str) -> AgentTurn:
+        """From INTAKE to DONE or BLOCKED."""
+        turn = AgentTurn("", "INTERRUPTED", self._states.state)
+        try:
+            answer = self._through(task)
+            self._states.move(State.DONE, "answered")
+            turn = AgentTurn(answer, "DONE", self._states.state)
+        except Stop as stop:
+            self._states.move(State.BLOCKED, stop.reason)
+            turn = AgentTurn(stop.advice, stop.reason, self._states.state)
+        except Exception as error:
+            turn = AgentTurn("", f"ERROR {type(error).__name__}", self._states.state)
+            raise
+        finally:
+            self._desk.next_call()  # what nobody will answer any more
+            turn = self._with_figures(turn)
+            self._events(
+                "run_end",
+                answer=turn.answer,
+                stop_reason=turn.stop_reason,
+                state=self._states.state.value,
+                requests=turn.requests,
+                tokens=turn.tokens,
+                usd=turn.usd,
+            )
+        return turn
+
+    def _through(self, task: str) -> str:
+        self._issue.start()
+        if self._past is None:
+            self._work.begin(task)
+        else:
+            self._work.resume(task, self._past)
+        while True:
+            self._work.do()
+            self._states.move(State.VERIFYING, "all done")
+            problem = self._verify()
+            reason = "VERIFICATION_FAILED"
+            if problem is None:
+                problem, reason = self._issue.finish(), "GATE_BLOCKED"
+            if problem is None:
+                return self._work.answer()
+            self._recover(problem, reason)
+
+    def _recover(self, problem: str, stop_reason: str) -> None:
+        """Goes back to work on what went wrong, at the price of one replan. Raises Stop with `stop_reason`."""
+        self._states.move(State.RECOVERING, problem.partition("\n")[0])
+        if not self._replans.spend():
+            raise Stop(stop_reason, f"{problem}\nNo further try is left (max_replans: {self._replans.limit}).")
+        self._events("replan", problem=problem, used=self._replans.spent)
+        self._work.mend(problem)
+
+    def _verify(self) -> str | None:
+        """What verification found wrong, or None."""
+        config = self._session.config
+        policy = config.verification_policy or self._work.policy or "auto"
+        left = self._session.budget.seconds_left()
+        seconds = config.verification_timeout_s if left is None else min(config.verification_timeout_s, left)
+        found = self._verification.run(policy, seconds, wrote=self._session.tools.wrote)
+        self._events("final_verify", policy=policy, result=found.model_dump(mode="json"))
+        return None if found.ok else f"verification failed: {found.told()}"
+
+    def _with_figures(self, turn: AgentTurn) -> AgentTurn:
+        budget = self._session.budget
+        return replace(
+            turn,
+            plan=self._work.plan,
+            verification=self._verification.result,
+            notes=self._desk.take_notes(),
+            requests=self._session.requests,
+            tokens=budget.tokens_used,
+            usd=budget.usd_used,
+        )
+
+    def _moved(self, former: State, new: State, why: str) -> None:
+        self._events("state", former=former.value, state=new.value, why=why)

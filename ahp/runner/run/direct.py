@@ -1,0 +1,67 @@
+"""Work without a plan: tool calls until the model answers in words (the ReAct loop of seed 001)."""
+
+from ahp.runner.run import prompts
+from ahp.runner.run.restored_run import RestoredRun
+from ahp.runner.run.session import Session
+from ahp.runner.run.state_machine import State, StateMachine
+from ahp.runner.words.guard import is_protocol_content
+
+
+class DirectWork:
+    """A task worked on without a plan."""
+
+    plan = None
+    policy = None
+
+    def __init__(self, session: Session, states: StateMachine) -> None:
+        self._session = session
+        self._states = states
+        self._answer = ""
+        self._answered = False
+
+    def begin(self, task: str) -> None:
+        """Takes the task."""
+        self._session.say(prompts.direct(task))
+        self._states.move(State.EXECUTING, "no plan")
+
+    def resume(self, task: str, past: RestoredRun) -> None:
+        """Takes the task up where it was broken off; an answer that was given stands."""
+        if not past.has_task:
+            self.begin(task)
+            return
+        if past.answered is not None:
+            self._answer, self._answered = past.answered.strip(), True
+        else:
+            said = prompts.broken_off(past.result, past.open_call, unheard=past.reply_open)
+            goal = prompts.GO_ON if past.recovering is None else prompts.mend(past.recovering)
+            self._session.say(f"{said}\n\n{goal}")
+        self._states.move(State.EXECUTING, "resumed")
+
+    def do(self) -> None:
+        """Works until there is an answer that a person can be shown. Raises Stop."""
+        if self._answered:
+            self._answered = False
+            return
+        ask = self._session.loop("react", "the task")
+        while True:
+            text = ask()
+            said = self._session.act(text)
+            if said is None and not is_protocol_content(text):
+                self._answer = text.strip()
+                return
+            self._session.say(said or intercepted(self._session, text))
+
+    def mend(self, problem: str) -> None:
+        """Takes note of what has to be put right."""
+        self._session.say(prompts.mend(problem))
+        self._states.move(State.EXECUTING, "mending")
+
+    def answer(self) -> str:
+        """The final answer."""
+        return self._answer
+
+
+def intercepted(session: Session, text: str) -> str:
+    """What the model is told when its answer was protocol, which is never shown (seed 001 §4.2)."""
+    session.events("intercepted", text=text)
+    return prompts.PLAIN_WORDS

@@ -1,0 +1,65 @@
+"""Events in a person's words: the live view, `show` and `replay` print the same lines."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ahp.protocol.text import one_line
+from ahp.runner.run.events import Event
+
+_WIDTH = 160
+
+
+def line(event: Event) -> str | None:
+    """One line for the events that tell how a run goes on, None for the others."""
+    words = _WORDS.get(event["event"])
+    said = words(event) if words is not None else None
+    return None if said is None else one_line(said, _WIDTH)
+
+
+def text(answer: Any) -> str:
+    """A model's answer, line by line without what moves a cursor or turns the reading order."""
+    return "\n".join(one_line(part, 10_000) for part in str(answer).split("\n"))
+
+
+def _end(event: Event) -> str:
+    return f"end      {event['stop_reason']} ({event['requests']} requests, {event['tokens']} tokens)"
+
+
+def _verify(event: Event) -> str:
+    result = event["result"]
+    return f"verify   {'ok' if result['ok'] else 'not ok'}: {result['summary']}"
+
+
+def _verdict(event: Event) -> str | None:
+    if event["decision"] == "allow":
+        return None
+    rules = [str(signal["context"].get("rule", "?")) for signal in event["signals"]]
+    return f"gate     {event['trigger']}: {event['decision']} ({', '.join(rules)})"
+
+
+def _plan(event: Event) -> str:
+    steps = [step["id"] for step in event["plan"]["steps"]]
+    return f"plan     {event['plan']['title']}: {', '.join(steps)}"
+
+
+_WORDS: dict[str, Callable[[Event], str | None]] = {
+    "run_start": lambda event: f"task     {event['task']}",
+    "run_resume": lambda event: "task     taken up again",
+    "state": lambda event: f"state    {event['former']} -> {event['state']}: {event['why']}",
+    "plan_generated": _plan,
+    "planning_retry": lambda event: f"plan     refused: {'; '.join(event['problems'])}",
+    "plan_step_start": lambda event: f"step     {event['step_id']}: {event['description']}",
+    "plan_step_end": lambda event: f"step     {event['step_id']} {event['status']}: {event['problem'] or 'as planned'}",
+    "plan_step_blocked": lambda event: f"step     {event['step_id']} blocked",
+    "control_signal": lambda event: f"signal   {event['control']} ({event['via']}): {event['reason'] or ''}",
+    "tool_call": lambda event: f"tool     {event['tool']} {event['args']}",
+    "tool_result": lambda event: f"result   {event['code']}: {event['text']}",
+    "verdict": _verdict,
+    "intercepted": lambda event: f"guard    not shown: {event['text']}",
+    "repeated_call": lambda event: f"breaker  {event['tool']} gave the same result {event['times']} times",
+    "stuttering": lambda event: f"breaker  E_STUTTERING: {event['tool']}",
+    "trimmed": lambda event: f"context  {event['pairs']} oldest pairs dropped: {event['why']}",
+    "issue_moved": lambda event: f"issue    {event['issue']}: {event['verb']}",
+    "final_verify": _verify,
+    "run_end": _end,
+}

@@ -1,0 +1,183 @@
+"""Work by a plan: the manager plans, the worker carries out step after step (seed 004 §2.2)."""
+
+from collections.abc import Callable, Iterable
+
+from ahp.runner.run import prompts
+from ahp.runner.run.direct import intercepted
+from ahp.runner.run.limits import Breaker
+from ahp.runner.run.restored_run import RestoredRun
+from ahp.runner.run.session import Session
+from ahp.runner.run.state_machine import State, StateMachine
+from ahp.runner.run.stop_reason import Stop
+from ahp.runner.words.control_protocol import Reading, read_control
+from ahp.runner.words.guard import is_protocol_content
+from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, block_unreachable, cut, names, next_step
+from ahp.runner.words.plan_text import PlanError, parse_plan_from_text
+from ahp.runner.words.replies import ToolCall, read_action
+
+_ATTEMPTS = 2  # a plan and one retry (seed 004 §5.1)
+
+
+class PlannedWork:
+    """A task worked on by a plan. `recover(problem, stop_reason)` leads to `mend` or raises Stop."""
+
+    def __init__(
+        self,
+        session: Session,
+        states: StateMachine,
+        policies: Iterable[str],
+        replans: Breaker,
+        recover: Callable[[str, str], None],
+    ) -> None:
+        self.plan: Plan | None = None
+        self._session = session
+        self._states = states
+        self._policies = tuple(policies)
+        self._replans = replans
+        self._recover = recover
+        self._left_out: list[str] = []
+        self._calls_made: dict[str, int] = {}
+
+    @property
+    def policy(self) -> str | None:
+        """How the plan wants its result verified."""
+        return self.plan.verification_policy if self.plan else None
+
+    def begin(self, task: str) -> None:
+        """Takes the task and plans it. Raises Stop with PLAN_INVALID."""
+        self._states.move(State.PLANNING, "a new task")
+        limit = self._session.config.max_plan_steps
+        self._session.say(prompts.planning(task, steps=limit, policies=self._policies))
+        self._make_plan([])
+
+    def resume(self, task: str, past: RestoredRun) -> None:
+        """Takes the task up where it was broken off: finished steps stay, a planning that was begun is ended.
+
+        Raises Stop with PLAN_INVALID, MAX_REPLANS.
+        """
+        if not past.has_task:
+            self.begin(task)
+            return
+        self.plan, self._left_out, self._calls_made = past.plan, past.left_out, dict(past.step_calls)
+        self._session.say(prompts.broken_off(past.result, past.open_call, unheard=past.reply_open))
+        if self.plan is None:
+            self.begin(task)
+        elif past.recovering is not None:
+            self.mend(past.recovering)
+        else:
+            self._states.move(State.EXECUTING, "resumed")
+            failed = [step for step in self.plan.steps if step.status is StepStatus.FAILED]
+            if failed and self._replans.spent < self._replans.limit:
+                self._recover(past.problem, "MAX_REPLANS")
+
+    def mend(self, problem: str) -> None:
+        """Plans anew; finished steps stay. Raises Stop with PLAN_INVALID."""
+        assert self.plan is not None
+        self._states.move(State.PLANNING, "replan")
+        limit = self._session.config.max_plan_steps
+        self._session.say(prompts.replanning(self.plan, problem, steps=limit, policies=self._policies))
+        self._make_plan([step for step in self.plan.steps if step.status is StepStatus.DONE])
+
+    def do(self) -> None:
+        """Carries out every step. Raises Stop with MAX_REPLANS or DEADLOCK when that cannot be."""
+        while True:
+            assert self.plan is not None
+            for step in block_unreachable(self.plan):
+                self._session.events("plan_step_blocked", step_id=step.id, dependencies=step.dependencies)
+            ready = next_step(self.plan)
+            if ready is None:
+                break
+            problem, asked = self._carry_out(ready)
+            # When no replan is left, what does not depend on the failed step is still worth doing.
+            if problem and (asked or self._replans.spent < self._replans.limit):
+                self._recover(problem, "MAX_REPLANS")
+        self._all_done()
+
+    def answer(self) -> str:
+        """The final answer, in words that a person can be shown. Raises Stop with MAX_ITER."""
+        ask = self._session.loop("answer", "the final answer")
+        self._session.say(prompts.FINISH)
+        while True:
+            text = ask()
+            action = read_action(text)
+            if action is None and not is_protocol_content(text):
+                return text.strip()
+            if isinstance(action, list):
+                self._session.say(f"{self._session.desk.answer(action)}\n{prompts.FINISH}")
+            else:
+                said = intercepted(self._session, text)
+                self._session.say(prompts.NO_TOOLS_NOW if action else said)
+
+    def _make_plan(self, finished: list[PlanStep]) -> None:
+        limit = self._session.config.max_plan_steps
+        if limit < 1:
+            raise Stop("PLAN_INVALID", "no plan is allowed (max_plan_steps: 0); raise it or set enable_planning: false")
+        ask = self._session.loop("planning", "the plan")
+        attempt = 1
+        while True:
+            text = ask()
+            action = read_action(text)
+            if isinstance(action, list):
+                self._session.say(self._session.respond(action))
+                continue
+            try:
+                plan = parse_plan_from_text(text, policies=self._policies, finished=[step.id for step in finished])
+                break
+            except PlanError as error:
+                if attempt == _ATTEMPTS:
+                    said = "; ".join(error.problems)
+                    raise Stop("PLAN_INVALID", f"the model wrote no plan that can be carried out: {said}") from error
+                self._session.events("planning_retry", problems=error.problems)
+                self._session.say(prompts.planning_again(error.problems))
+                attempt += 1
+        plan, self._left_out = cut(plan, limit)
+        self.plan = plan.model_copy(update={"steps": [*finished, *plan.steps]})
+        self._session.events("plan_generated", plan=self.plan.model_dump(mode="json"), left_out=self._left_out)
+        self._states.move(State.EXECUTING, f"{len(plan.steps)} steps")
+
+    def _carry_out(self, step: PlanStep) -> tuple[str | None, bool]:
+        """(why the step is not done or None, whether the model asked for another plan). Raises Stop."""
+        step.status = StepStatus.IN_PROGRESS
+        self._session.events("plan_step_start", step_id=step.id, description=step.description)
+        problem: str | None = BROKEN_OFF
+        try:
+            problem, asked = self._worker(step)
+            step.status = StepStatus.FAILED if problem else StepStatus.DONE
+            return problem, asked
+        finally:
+            # Whatever ended the loop: a step still in progress has failed.
+            if step.status is StepStatus.IN_PROGRESS:
+                step.status = StepStatus.FAILED
+            self._session.events("plan_step_end", step_id=step.id, status=step.status.value, problem=problem)
+
+    def _worker(self, step: PlanStep) -> tuple[str | None, bool]:
+        assert self.plan is not None
+        calls = Breaker(self._session.config.max_step_tool_calls, self._calls_made.pop(step.id, 0))
+        ask = self._session.loop("step", f"step {step.id}")
+        self._session.say(prompts.step(self.plan, step, self._left_out))
+        while True:
+            text = ask()
+            signal = read_control(text)
+            if signal is not None:
+                self._signalled(step, signal)
+                asked = signal.control == "replan"
+                return (f"step {step.id} asks for it: {signal.reason or 'no reason given'}" if asked else None), asked
+            if isinstance(read_action(text), ToolCall) and not calls.spend():
+                said = f"step {step.id} needed more than {calls.limit} tool calls (max_step_tool_calls)"
+                return said, False
+            self._session.say(self._session.act(text) or prompts.STEP_NUDGE)
+
+    def _signalled(self, step: PlanStep, signal: Reading) -> None:
+        self._session.events(
+            "control_signal", control=signal.control, step_id=step.id, reason=signal.reason, via=signal.via
+        )
+
+    def _all_done(self) -> None:
+        assert self.plan is not None
+        if self.plan.done:
+            return
+        failed = [step for step in self.plan.steps if step.status is StepStatus.FAILED]
+        blocked = [step for step in self.plan.steps if step.status is StepStatus.BLOCKED]
+        if blocked:
+            raise Stop("DEADLOCK", f"no step can run: {names(blocked)} wait for {names(failed)}, which failed")
+        raise Stop("MAX_REPLANS", f"{names(failed)} failed and no replan is left (max_replans: {self._replans.limit})")

@@ -1,0 +1,226 @@
+"""A run read back from its events: what a resumed run carries over. The events are the truth, nothing else is kept."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from ahp.protocol.signals import Signal
+from ahp.runner.gating.gates import count_blocks
+from ahp.runner.run.conversation import Conversation, Message
+from ahp.runner.run.events import Event
+from ahp.runner.run.limits import Repeats
+from ahp.runner.words.plan import BROKEN_OFF, Plan, StepStatus
+from ahp.system import clock
+from ahp.system.errors import AhpError
+
+_PLACES = {"planning": "the plan", "react": "the task", "answer": "the final answer"}
+_RAN = ("ok", "E_TOOL", "E_TIMEOUT")
+
+
+class RestoredRun:
+    """Where a run stood when its events end, and everything that was counted in it.
+
+    A step that was broken off is pending again; what its tools did stays done. `open_call` is the tool that may have
+    run without a recorded result, `result` the (tool, text) that the model has not read, `reply_open` whether its last
+    reply was not acted on. Raises AhpError for events that tell of no run.
+    """
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self.task = ""
+        self.issue: str | None = None
+        self.planning = True
+        self.stop_reason = ""
+        self.messages: list[Message] = []
+        self.plan: Plan | None = None
+        self.left_out: list[str] = []
+        self.problem = ""
+        self.recovering: str | None = None
+        self.answered: str | None = None
+        self.result: tuple[str, str] | None = None
+        self.open_call: str | None = None
+        self.reply_open = False
+        self.moved: set[str] = set()
+        self.notes: list[str] = []
+        self.delivered: dict[str, Signal] = {}
+        self.waiting: dict[str, Signal] = {}
+        self.blocks, self.repeats, self.barred = Repeats(), Repeats(), Repeats()
+        self.ran: dict[str, int] = {}
+        self.replans = self.requests = self.tokens = 0
+        self.usd = self.seconds = 0.0
+        self.iterations: dict[str, int] = {}
+        self.step_calls: dict[str, int] = {}
+        self._step = ""
+        self._call: tuple[str, Any] = ("", None)
+        self._asking = False
+        self._begun = self._last = 0.0
+        number = 1
+        try:
+            for number, event in enumerate(events, start=1):  # noqa: B007  # the error names it
+                self._read(event)
+        except (AhpError, KeyError, TypeError, ValueError, AttributeError) as error:
+            raise AhpError(f"event {number} of this run cannot be read back: {type(error).__name__}: {error}") from None
+        if not self._last:
+            raise AhpError("this run was killed before it began; start it anew")
+        self._close()
+
+    @property
+    def has_task(self) -> bool:
+        """Whether the model was told the task."""
+        return len(self.messages) > 1
+
+    @property
+    def consumed(self) -> int:
+        """How many of a script's answers the run has used: one that was not acted on comes again."""
+        return self.requests - (self._asking or self.reply_open)
+
+    def _read(self, event: Event) -> None:
+        at = clock.parse_iso(event["at"])
+        if event["event"] in ("run_start", "run_resume"):
+            self._end_part(at)
+        self._last = max(self._last, at)
+        read = getattr(self, f"_on_{event['event']}", None)
+        if read is not None:
+            read(event)
+
+    def _end_part(self, at: float) -> None:
+        self.seconds += self._last - self._begun
+        self._begun = self._last = at
+
+    def _close(self) -> None:
+        self._end_part(self._last)
+        open_steps = {step.id for step in self.plan.steps if step.status is StepStatus.PENDING} if self.plan else set()
+        for step in self.plan.steps if self.plan else ():
+            if step.status is StepStatus.IN_PROGRESS:
+                step.status = StepStatus.PENDING
+                open_steps.add(step.id)
+        # A step of a new plan that has the name of a failed one begins at nothing.
+        self.step_calls = {step: calls for step, calls in self.step_calls.items() if step in open_steps}
+        places = {*_PLACES.values(), *(f"step {step}" for step in open_steps)}
+        self.iterations = {place: spent for place, spent in self.iterations.items() if place in places}
+
+    def _on_run_start(self, event: Event) -> None:
+        self.task, self.issue = str(event["task"]), event["issue"]
+        self.planning = bool(event["config"]["enable_planning"])
+
+    def _on_run_resume(self, event: Event) -> None:
+        self.stop_reason = ""
+
+    def _on_run_end(self, event: Event) -> None:
+        self.stop_reason = str(event["stop_reason"])
+
+    def _on_message(self, event: Event) -> None:
+        message: Message = {"role": str(event["role"]), "content": str(event["content"])}
+        if message["role"] == "system":
+            self.messages[:1] = [message]
+            return
+        if not self.messages:
+            raise ValueError("the conversation does not begin with its system prompt")
+        self.messages.append(message)
+        self.reply_open = message["role"] == "assistant"
+        if message["role"] == "user":
+            self.result, self.open_call, self.notes = None, None, []
+
+    def _on_trimmed(self, event: Event) -> None:
+        conversation = Conversation.resumed(self.messages)
+        for _ in range(int(event["pairs"])):
+            conversation.drop_oldest()
+        self.messages = conversation.messages
+
+    def _on_state(self, event: Event) -> None:
+        state = event["state"]
+        self._asking = False
+        # A run that was killed with its answer on the way out has not given it.
+        self.reply_open = self.reply_open and state == "DONE"
+        if state == "VERIFYING":
+            if not self.planning and self.answered is None:
+                self.answered = self.messages[-1]["content"]
+            self.iterations.pop(_PLACES["react"], None)
+        elif state in ("RECOVERING", "EXECUTING"):
+            self.answered = None if state == "RECOVERING" else self.answered
+            self.recovering = None
+
+    def _on_model_request(self, event: Event) -> None:
+        self.requests += 1
+        self._asking = True
+        place = f"step {self._step}" if event["scene"] == "step" else _PLACES.get(event["scene"])
+        if place is not None:
+            self.iterations[place] = self.iterations.get(place, 0) + 1
+
+    def _on_model_answer(self, event: Event) -> None:
+        self._asking, self.reply_open = False, True
+        self.tokens += int(event["input_tokens"]) + int(event["output_tokens"])
+        self.usd += float(event["usd"])
+
+    def _on_plan_generated(self, event: Event) -> None:
+        self.plan, self.left_out = Plan.model_validate(event["plan"]), list(event["left_out"])
+        self.iterations, self.step_calls = {}, {}
+        self.recovering, self.reply_open = None, False
+
+    def _on_planning_retry(self, event: Event) -> None:
+        self.reply_open = False
+
+    _on_malformed_reply = _on_intercepted = _on_planning_retry
+
+    def _on_replan(self, event: Event) -> None:
+        self.replans = int(event["used"])
+        self.recovering = str(event["problem"])
+
+    def _on_plan_step_start(self, event: Event) -> None:
+        self._step = str(event["step_id"])
+        self._mark(self._step, StepStatus.IN_PROGRESS)
+
+    def _on_plan_step_end(self, event: Event) -> None:
+        broken_off = event["problem"] == BROKEN_OFF
+        self.problem = self.problem if broken_off else str(event["problem"])
+        self._mark(event["step_id"], StepStatus.PENDING if broken_off else StepStatus(event["status"]))
+
+    def _on_plan_step_blocked(self, event: Event) -> None:
+        self._mark(event["step_id"], StepStatus.BLOCKED)
+
+    def _on_control_signal(self, event: Event) -> None:
+        self.reply_open = False
+        if event["control"] == "step_done":
+            self._mark(event["step_id"], StepStatus.DONE)
+
+    def _mark(self, step_id: str, status: StepStatus) -> None:
+        if self.plan is None:
+            raise ValueError(f"step {step_id} without a plan")
+        self.plan.step(step_id).status = status
+
+    def _on_tool_call(self, event: Event) -> None:
+        self._call = (str(event["tool"]), event["args"])
+        self.reply_open = False
+        self.step_calls[self._step] = self.step_calls.get(self._step, 0) + 1
+
+    def _on_tool_result(self, event: Event) -> None:
+        tool, text = str(event["tool"]), str(event["text"])
+        self.result, self.open_call = (tool, text), None
+        if event["same"] is not None:
+            self.repeats.add(str(event["same"]))
+        if event["code"] in _RAN or (event["code"] == "E_STUTTERING" and event["same"] is not None):
+            self.ran[tool] = self.ran.get(tool, 0) + 1
+
+    def _on_stuttering(self, event: Event) -> None:
+        self.barred.count(*self._call)
+
+    def _on_verdict(self, event: Event) -> None:
+        denied = event["decision"] == "deny"
+        if event["trigger"] == "pre-tool-use":
+            self.open_call = None if denied else self._call[0]
+        for given in event["signals"]:
+            signal = Signal(given["header"], given["context"], given["payload"])
+            self.delivered[signal.id] = signal
+            if signal.intensity == "prompt" and not denied:
+                self.waiting[signal.id] = signal
+
+    def _on_blocked(self, event: Event) -> None:
+        count_blocks(self.blocks, event["trigger"], event["reasons"])
+
+    def _on_note(self, event: Event) -> None:
+        self.notes.append(str(event["text"]))
+
+    def _on_response(self, event: Event) -> None:
+        self.waiting.pop(event["signal_id"], None)
+        self.reply_open = self.reply_open and "automatic" in event["details"]
+
+    def _on_issue_moved(self, event: Event) -> None:
+        self.moved.add(str(event["verb"]))

@@ -1,0 +1,85 @@
+"""Where runs keep their events: `runs/` beside the signal log (design §3)."""
+
+import os
+import secrets
+from dataclasses import dataclass
+
+from ahp.journal.place import journal_of
+from ahp.runner.run.events import FILE, read_events
+from ahp.system import clock, environ, files, git
+from ahp.system.errors import AhpError
+from ahp.system.git import NotARepository
+
+SCRIPT = "script.yaml"
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One run as a list shows it; `stop_reason` is "" while it goes on or when it was killed."""
+
+    id: str
+    started: str
+    task: str
+    stop_reason: str
+
+
+def project_root(place: str) -> str:
+    """The top of the work tree that holds the folder `place`; `place` itself outside a repository."""
+    try:
+        return git.discover(place, environ.current()).root or place
+    except NotARepository:
+        return place
+
+
+def folder(root: str) -> str:
+    """The folder of all runs of the project at `root`."""
+    return os.path.join(journal_of(root).folder, "runs")
+
+
+def new_id() -> str:
+    """A name for a run, in the order of time: `20260209-100000-3f2a`."""
+    stamp = clock.iso(clock.now())
+    return f"{stamp[:10].replace('-', '')}-{stamp[11:19].replace(':', '')}-{secrets.token_hex(2)}"
+
+
+def events_path(root: str, run_id: str) -> str:
+    """Where the events of a run are."""
+    return os.path.join(folder(root), run_id, FILE)
+
+
+def script_path(root: str, run_id: str) -> str:
+    """Where the script of a run is kept, for whoever resumes it."""
+    return os.path.join(folder(root), run_id, SCRIPT)
+
+
+def keep_script(root: str, run_id: str, path: str) -> None:
+    """Copies the script at `path` to where a resumed run looks for it. Raises AhpError."""
+    data = files.read(path)
+    if data is not None:
+        files.replace(script_path(root, run_id), data)
+
+
+def find(root: str, prefix: str) -> str:
+    """The id of the run that begins so; "" is the last one. Raises AhpError for none or several."""
+    found = [run_id for run_id in ids(root) if run_id.startswith(prefix)]
+    if not found:
+        raise AhpError(f"there is no run {prefix!r}; see `ahp agent list`" if prefix else "there are no runs yet")
+    if len(found) > 1 and prefix and prefix not in found:
+        raise AhpError(f"several runs begin with {prefix!r}: {', '.join(found[:5])}")
+    return prefix if prefix in found else found[-1]
+
+
+def ids(root: str) -> list[str]:
+    """The ids of all runs, oldest first."""
+    place = folder(root)
+    if not os.path.isdir(place):
+        return []
+    return sorted(name for name in os.listdir(place) if os.path.isfile(os.path.join(place, name, FILE)))
+
+
+def summary(root: str, run_id: str) -> RunSummary:
+    """One run in short. Raises AhpError when its events cannot be read."""
+    events = read_events(events_path(root, run_id))
+    first = events[0] if events else {}
+    last = events[-1] if events else {}
+    return RunSummary(run_id, str(first.get("at", "")), str(first.get("task", "")), str(last.get("stop_reason", "")))

@@ -1,0 +1,173 @@
+"""One run's talk with the model: every request, within its limits, and every action a reply asks for."""
+
+from collections.abc import Callable
+
+from ahp.protocol.text import one_line
+from ahp.runner.config import PATH, AgentConfig
+from ahp.runner.gating.gated_tools import GatedTools
+from ahp.runner.gating.signal_desk import SignalDesk
+from ahp.runner.models.model import Answer, ContextOverflow, Model
+from ahp.runner.run import prompts
+from ahp.runner.run.conversation import Conversation, Message, RoleOrder, estimate
+from ahp.runner.run.events import EventLog
+from ahp.runner.run.limits import Breaker, Budget
+from ahp.runner.run.restored_run import RestoredRun
+from ahp.runner.run.stop_reason import Stop
+from ahp.runner.words import fences
+from ahp.runner.words.replies import Malformed, Respond, ToolCall, read_action
+from ahp.system.deadline import within
+from ahp.system.errors import AhpError, Timeout
+
+_OVER_BUDGET = {
+    "BUDGET_TOKENS": "its tokens (budget_tokens) are used up",
+    "BUDGET_USD": "its money (budget_usd) is used up",
+    "BUDGET_TIME": "its time (budget_seconds) is used up",
+}
+
+
+class Session:
+    """What every scene of a run shares. `requests` counts the model requests made."""
+
+    def __init__(
+        self,
+        model: Model,
+        config: AgentConfig,
+        events: EventLog,
+        desk: SignalDesk,
+        tools: GatedTools,
+        system: str,
+        past: RestoredRun | None = None,
+    ) -> None:
+        self.config = config
+        self.events = events
+        self.desk = desk
+        self.tools = tools
+        self.requests = 0
+        self._model = model
+        # Here the clock of the budget starts.
+        self.budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
+        self._spent: dict[str, int] = {}
+        self._conversation = self._opened(system, past)
+        if past is not None:
+            self._take_up(past)
+
+    def _opened(self, system: str, past: RestoredRun | None) -> Conversation:
+        def told(role: str, content: str) -> None:
+            self.events("message", role=role, content=content)
+
+        if past is None or not past.messages:
+            return Conversation(system, told)
+        conversation = Conversation.resumed(past.messages, told)
+        conversation.instruct(system)  # the tools may be others now
+        return conversation
+
+    def _take_up(self, past: RestoredRun) -> None:
+        """Goes on where a former run stood: what is used up stays used up."""
+        self.requests = past.requests
+        self.budget.add(past.tokens, past.usd)
+        self.budget.started -= past.seconds
+        self._spent = dict(past.iterations)
+        self.desk.take_up(past)
+        self.tools.take_up(past)
+
+    def say(self, text: str) -> None:
+        """The next user turn, after what the gate wants to be read."""
+        self._conversation.say("\n\n".join([*self.desk.take_notes(), text]))
+
+    def loop(self, scene: str, where: str) -> Callable[[], str]:
+        """Asks the model, at most `max_iterations` times; then raises Stop with MAX_ITER. `where` is for its advice."""
+        iterations = Breaker(self.config.max_iterations, self._spent.pop(where, 0))
+
+        def ask() -> str:
+            if not iterations.spend():
+                raise Stop(
+                    "MAX_ITER",
+                    f"{where} was not finished after {iterations.limit} model requests. Read the events of this run, "
+                    f"then give a smaller or clearer task, help by hand, or raise max_iterations in {PATH}.",
+                )
+            return self.ask(scene)
+
+        return ask
+
+    def ask(self, scene: str) -> str:
+        """The model's reply to the conversation. Raises Stop when a budget is used up or the model fails."""
+        over = self.budget.exhausted()
+        if over:
+            raise Stop(over, f"the run ends here: {_OVER_BUDGET[over]}. Raise it in {PATH} to go on.")
+        self._trimmed(self._conversation.fit(self.config.context_tokens), "context_tokens")
+        while True:
+            try:
+                answer = self._query(scene)
+                break
+            except ContextOverflow as error:
+                if not self._conversation.drop_oldest():
+                    raise Stop("CONTEXT_OVERFLOW", f"system prompt and task alone are too long: {error}") from error
+                self._trimmed(1, "the model's context is full")
+        self._count(answer)
+        text = fences.without_thoughts(answer.text)
+        self._conversation.answer(text)
+        return text
+
+    def act(self, text: str) -> str | None:
+        """Does what a reply asks for and says how it went, for the next user turn; None when it asks for nothing."""
+        action = read_action(text)
+        if isinstance(action, ToolCall):
+            return self.use(action)
+        if isinstance(action, Malformed):
+            self.events("malformed_reply", problem=action.problem)
+            return action.problem
+        return self.respond(action) if action else None
+
+    def use(self, call: ToolCall) -> str:
+        """Calls a tool; its result for the next user turn."""
+        outcome = self.tools.call(call, self.budget.seconds_left())
+        return prompts.result(one_line(call.tool, 80), outcome.text)
+
+    def respond(self, responses: list[Respond]) -> str:
+        """Answers the gate; how that went, for the next user turn."""
+        return f"{self.desk.answer(responses)}\nGo on."
+
+    def _query(self, scene: str) -> Answer:
+        messages: list[Message] = [message.copy() for message in self._conversation.messages]
+        seconds = self.config.model_timeout_s
+        left = self.budget.seconds_left()
+        seconds = seconds if left is None else min(seconds, left)
+        self.requests += 1
+        self.events(
+            "model_request",
+            scene=scene,
+            model=self._model.name,
+            max_tokens=self.config.max_tokens,
+            messages=len(messages),
+            tokens=estimate(messages),
+        )
+        try:
+            answer = within(
+                seconds,
+                lambda: self._model.query(messages, max_tokens=self.config.max_tokens, timeout_s=seconds),
+                f"the model {self._model.name}",
+            )
+        except (ContextOverflow, RoleOrder):  # the one is mended by the caller, the other is a bug of ours
+            raise
+        except Timeout as error:
+            over = self.budget.exhausted()
+            raise Stop(over or "MODEL_TIMEOUT", f"{error} (model_timeout_s, budget_seconds in {PATH})") from error
+        except AhpError as error:
+            raise Stop("MODEL_ERROR", str(error)) from error
+        except Exception as error:  # a model is outside code: what it raises ends the run, not ahp
+            raise Stop("MODEL_ERROR", f"{type(error).__name__}: {one_line(error, 500)}") from error
+        if not isinstance(answer, Answer) or not isinstance(answer.text, str):
+            raise Stop("MODEL_ERROR", f"the model {self._model.name} returned no Answer with text")
+        return answer
+
+    def _count(self, answer: Answer) -> None:
+        read = estimate(self._conversation.messages) if answer.input_tokens is None else answer.input_tokens
+        written = answer.output_tokens
+        if written is None:
+            written = estimate([{"role": "assistant", "content": answer.text}])
+        self.budget.add(read + written, answer.usd)
+        self.events("model_answer", text=answer.text, input_tokens=read, output_tokens=written, usd=answer.usd)
+
+    def _trimmed(self, pairs: int, why: str) -> None:
+        if pairs:
+            self.events("trimmed", pairs=pairs, why=why)

@@ -1,0 +1,223 @@
+"""ahp.cli.agent, ahp.runner.run.runs and ahp.runner.run.live"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ahp.cli.agent import command
+from ahp.runner.run import live, runs
+from ahp.runner.run.events import EventLog
+from ahp.system.errors import AhpError
+
+SCRIPT = {
+    "task": "the task",
+    "answers": [
+        "no plan",
+        json.dumps({"title": "goal", "steps": [{"id": "a", "description": "look"}]}),
+        '{"tool": "look", "args": {}}',
+        '{"control": "step_done"}',
+        '{"control": "step_done"}',
+        "It is\nseen.\x1b[2J",
+    ],
+    "tools": [{"name": "look", "kind": "read", "results": ["seen"]}],
+}
+
+
+@pytest.fixture
+def project(repo: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+    repo.commit("first", **{".ahp/hooks.yaml": "version: 1\n", "script.json": json.dumps(SCRIPT)})
+    monkeypatch.chdir(repo.root)
+    return Path(repo.root)
+
+
+def ahp(*arguments: str) -> Result:
+    return CliRunner().invoke(command, arguments, standalone_mode=False)
+
+
+def test_a_script_is_run_listed_shown_and_replayed(project: Path) -> None:
+    ran = ahp("run", "--script", "script.json", "--live")
+    assert ran.exception is None
+    assert ran.return_value == 0
+    assert ran.stdout == "It is\nseen.\ufffd[2J\n"
+    for said in (
+        "plan     refused: ",
+        "plan     goal: a",
+        "step     a: look",
+        "tool     look {}",
+        "guard    not shown",
+    ):
+        assert said in ran.stderr
+    listed = ahp("list").stdout
+    assert "DONE" in listed
+    assert "the task" in listed
+    [one] = json.loads(ahp("list", "--format", "json").stdout)
+    assert (one["stop_reason"], one["task"]) == ("DONE", "the task")
+    shown = ahp("show", one["id"][:10]).stdout
+    assert "step     a done: as planned" in shown
+    assert shown.endswith("It is\nseen.\ufffd[2J\n")
+    events = [json.loads(line) for line in ahp("show", "--format", "json").stdout.splitlines()]
+    assert [events[0]["event"], events[-1]["event"]] == ["run_start", "run_end"]
+    for speed in ("0", "1000000"):
+        assert "step     a done" in ahp("replay", "--speed", speed).stdout
+    assert (project / ".git" / "ahp" / "runs" / one["id"] / "events.jsonl").is_file()
+
+
+def test_a_run_that_was_killed_goes_on_with_its_own_script(project: Path) -> None:
+    assert ahp("run", "--script", "script.json").return_value == 0
+    [run] = (project / ".git" / "ahp" / "runs").iterdir()
+    events = run / "events.jsonl"
+    lines = events.read_bytes().splitlines(keepends=True)
+    (project / "script.json").unlink()
+    for cut in range(1, len(lines)):
+        events.write_bytes(b"".join(lines[:cut]) + lines[cut][:9])
+        ran = ahp("resume", "--format", "json")
+        assert ran.exception is None
+        told = json.loads(ran.stdout)
+        # Of the two last answers the first is only intercepted, so a run killed behind it may have had both.
+        assert told["stop_reason"] in ("DONE", "MODEL_ERROR"), cut
+        if told["stop_reason"] == "MODEL_ERROR":
+            (project / "more.yaml").write_text("answers: [It is seen.]")
+            assert ahp("resume", run.name[:12], "--script", "more.yaml", "--live").stdout == "It is seen.\n"
+    assert "this run is done" in str(ahp("resume").exception)
+
+
+def test_a_blocked_run_goes_on_when_its_limit_is_raised(project: Path) -> None:
+    (project / ".ahp" / "agent.yaml").write_text("max_iterations: 1\nenable_planning: false\n")
+    (project / "s.yaml").write_text('answers: [\'{"tool": "look"}\']')
+    ran = ahp("run", "x", "--script", "s.yaml")
+    assert ran.return_value == 1
+    assert "go on:         ahp agent resume 2" in ran.stderr
+    assert ahp("resume").return_value == 1
+    (project / ".ahp" / "agent.yaml").write_text("max_iterations: 9\n")  # whether it plans stays as it was
+    (project / "s.yaml").write_text("answers: [hello]")
+    again = ahp("resume", "--script", "s.yaml", "--live")
+    assert (again.return_value, again.stdout) == (0, "hello\n")
+    assert "task     taken up again" in again.stderr
+    assert "DONE" in ahp("list").stdout
+
+
+def test_a_run_goes_on_where_its_issue_is_worked_on(project: Path, repo: Any) -> None:
+    front = "id: FEAT-0001\ntype: feature\nstatus: open\nstage: draft\ntitle: a feature"
+    path = "Issues/Features/open/FEAT-0001-a-feature.md"
+    repo.commit("a ticket", **{path: f"---\n{front}\n---\n\n# FEAT-0001\n"})
+    (project / "s.yaml").write_text("answers: [{raise: gone}, hello]")
+    assert ahp("run", "x", "--script", "s.yaml", "--no-plan", "--issue", "FEAT-0001").return_value == 1
+    assert repo.git("symbolic-ref", "--short", "HEAD") == "FEAT-0001-a-feature"
+    repo.git("stash", "-q")
+    repo.git("switch", "-q", "main")
+    assert "run: git switch FEAT-0001-a-feature" in str(ahp("resume").exception)
+    repo.git("switch", "-q", "FEAT-0001-a-feature")
+    assert ahp("resume").stdout == "hello\n"
+
+
+def test_the_task_may_be_given_and_planning_switched_off(project: Path) -> None:
+    (project / "s.yaml").write_text("answers: [hello]")
+    ran = ahp("run", "say hello", "--script", "s.yaml", "--no-plan", "--format", "json")
+    assert json.loads(ran.stdout)["answer"] == "hello"
+    assert ran.stderr == ""
+
+
+def test_a_folder_inside_the_project_stands_for_the_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / ".ahp" / "agent.yaml").write_text("enable_planning: false\n")
+    (project / "s.yaml").write_text("answers: [hello]")
+    (project / "folder").mkdir()
+    monkeypatch.chdir(project / "folder")
+    assert ahp("run", "x", "--script", "../s.yaml").stdout == "hello\n"
+    assert "DONE" in ahp("list").stdout
+
+
+def test_outside_a_repository_runs_lie_beside_the_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.yaml").write_text("answers: [hello]")
+    assert ahp("run", "x", "--script", "s.yaml", "--no-plan").return_value == 0
+    assert len(list((tmp_path / ".ahp" / "runs").iterdir())) == 1
+
+
+def test_a_run_that_is_not_done_says_why_and_where_to_look(project: Path) -> None:
+    (project / "s.yaml").write_text("answers: [no plan, no plan]")
+    ran = ahp("run", "x", "--script", "s.yaml")
+    assert ran.return_value == 1
+    assert "not done (PLAN_INVALID)" in ran.stderr
+    assert "ahp agent show 2" in ran.stderr
+
+
+def test_a_gate_that_cannot_judge_is_exit_code_2(project: Path) -> None:
+    (project / ".ahp" / "hooks.yaml").write_text("rules: [")
+    assert ahp("run", "--script", "script.json", "--issue", "FEAT-001").return_value == 2
+
+
+def test_notes_that_nobody_read_are_told(project: Path) -> None:
+    (project / ".ahp" / "agent.yaml").write_text("enable_planning: false\nsubmit: true\n")
+    policy = 'version: 1\nrules:\n  tip: {at: post-issue-submit, aid: "true == true", message: well done}\n'
+    (project / ".ahp" / "hooks.yaml").write_text(policy.replace('"true == true"', "branch.name != ''"))
+    (project / "s.yaml").write_text("answers: [hello]")
+    ran = ahp("run", "x", "--script", "s.yaml", "--issue", "FEAT-001")
+    assert ran.return_value == 0
+    assert "well done" in ran.stderr
+
+
+def test_wrong_usage_is_said(project: Path) -> None:
+    (project / "s.yaml").write_text("answers: [a]")
+    assert "what is the task" in str(ahp("run", "--script", "s.yaml").exception)
+    assert "no script" in str(ahp("run", "x", "--script", "none").exception)
+    assert "no runs yet" in str(ahp("show").exception)
+    assert ahp("list").stdout == ""
+
+
+def test_a_run_is_found_by_the_beginning_of_its_id(project: Path) -> None:
+    for run_id in ("20260101-1", "20260101-2", "20260101-22", "20270101-1"):
+        log = EventLog(runs.events_path(str(project), run_id))
+        log.close()
+    assert runs.find(str(project), "") == "20270101-1"
+    assert runs.find(str(project), "2027") == "20270101-1"
+    assert runs.find(str(project), "20260101-2") == "20260101-2"
+    with pytest.raises(AhpError, match="several runs"):
+        runs.find(str(project), "2026")
+    with pytest.raises(AhpError, match="no run '3'"):
+        runs.find(str(project), "3")
+    assert runs.summary(str(project), "20260101-1").stop_reason == ""
+    assert "unfinished" in ahp("list").stdout
+
+
+def test_ids_sort_by_time() -> None:
+    assert runs.new_id()[:9].endswith("-")
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        ({"event": "verdict", "trigger": "pre-tool-use", "decision": "allow", "signals": []}, None),
+        (
+            {
+                "event": "verdict",
+                "trigger": "pre-tool-use",
+                "decision": "deny",
+                "signals": [{"context": {"rule": "a"}}, {"context": {}}],
+            },
+            "gate     pre-tool-use: deny (a, ?)",
+        ),
+        ({"event": "message"}, None),
+        ({"event": "stuttering", "tool": "x\ny"}, "breaker  E_STUTTERING: x y"),
+        ({"event": "repeated_call", "tool": "x", "times": 3}, "breaker  x gave the same result 3 times"),
+        ({"event": "trimmed", "pairs": 1, "why": "full"}, "context  1 oldest pairs dropped: full"),
+        ({"event": "plan_step_blocked", "step_id": "b"}, "step     b blocked"),
+        ({"event": "issue_moved", "issue": "F", "verb": "start"}, "issue    F: start"),
+    ],
+)
+def test_events_in_a_person_s_words(event: dict[str, Any], said: str | None) -> None:
+    assert live.line(event) == said
+
+
+def test_a_ticket_is_moved_between_its_gates(project: Path) -> None:
+    ticket = "---\nid: FEAT-001\ntype: feature\nstatus: open\nstage: draft\ntitle: t\n---\n"
+    (project / "Issues" / "Features" / "open").mkdir(parents=True)
+    path = project / "Issues" / "Features" / "open" / "FEAT-001-t.md"
+    path.write_text(ticket)
+    (project / ".ahp" / "agent.yaml").write_text("submit: true\n")
+    assert ahp("run", "--script", "script.json", "--issue", "FEAT-001").return_value == 0
+    assert "stage: review" in path.read_text()

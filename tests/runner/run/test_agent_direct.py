@@ -1,0 +1,137 @@
+"""ahp.runner.run.agent and ahp.runner.run.direct: work without a plan"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ahp.runner.models.model import Answer, ContextOverflow, ModelError
+from ahp.runner.run.agent import Agent
+from ahp.runner.run.events import EventLog
+from ahp.runner.scripted import Hang, ScriptedGate, ScriptedModel, Sleep, scripted_tool
+from tests.runner.runs import DONE, Scene, call
+
+
+def test_a_tool_is_used_and_its_result_read_before_the_answer() -> None:
+    scene = Scene([call(path="a"), "It says: seen."])
+    assert (scene.turn.answer, scene.turn.stop_reason, scene.turn.state) == ("It says: seen.", "DONE", "DONE")
+    assert scene.states == ["INTAKE", "EXECUTING", "VERIFYING", "DONE"]
+    assert scene.said[1] == "Result of look:\n<<<\nseen\n>>>"
+    assert scene.turn.requests == 2
+    assert scene.turn.plan is None
+
+
+def test_an_agent_carries_out_one_task_after_another() -> None:
+    model = ScriptedModel(["one", "two"])
+    agent = Agent(model, gate=ScriptedGate())
+    agent.config = agent.config.model_copy(update={"enable_planning": False, "budget_tokens": 10_000})
+    assert [agent.run("a").answer, agent.run("b").answer] == ["one", "two"]
+    assert len(model.requests[1].messages) == 2
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [DONE, f"{DONE}\n\n{DONE}", "STEP_DONE", "", '{"control":"step_', f"```json\n{DONE}\n```", f"Sunny.\n{DONE}"],
+)
+def test_protocol_is_asked_for_again_and_never_the_answer(reply: str) -> None:
+    scene = Scene([reply, "It is sunny."])
+    assert scene.turn.answer == "It is sunny."
+    assert [event["text"] for event in scene.of("intercepted")] == [reply]
+    assert "plain words" in scene.said[1]
+    assert not scene.of("control_signal")
+
+
+def test_a_malformed_call_is_said_and_not_made() -> None:
+    scene = Scene([call() + call(), "sorry"])
+    assert "one action only" in scene.said[1]
+    assert not scene.of("tool_call")
+
+
+@pytest.mark.parametrize("depth", [90, 900])
+@pytest.mark.parametrize(
+    "opening",
+    ['{"tool":"look","args":{"a":', '{"respond":"a","action":"b","details":[', '{"steps":[{"id":"a","status":['],
+    ids=["call", "answer", "plan"],
+)
+def test_deeply_nested_replies_break_nothing(opening: str, depth: int) -> None:
+    closing = opening[::-1].translate(str.maketrans("{[", "}]"))
+    closing = "".join(mark for mark in closing if mark in "}]")
+    reply = opening + "[" * depth + "]" * depth + closing
+    for planning in (False, True):
+        assert Scene([reply, reply, *["words"] * 4], planning=planning).turn.stop_reason in ("DONE", "PLAN_INVALID")
+
+
+def test_thoughts_are_no_part_of_an_answer() -> None:
+    scene = Scene([f"<think>{DONE}</think>{call()}", "<think>hm</think>yes"])
+    assert scene.turn.answer == "yes"
+    assert scene.figures()["tool_call"] == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "settings", "reason"),
+    [
+        (ModelError("no key"), {}, "MODEL_ERROR"),
+        (RuntimeError("boom"), {}, "MODEL_ERROR"),
+        (Hang(), {"model_timeout_s": 0.01}, "MODEL_TIMEOUT"),
+        (Hang(), {"budget_seconds": 0.01}, "BUDGET_TIME"),
+        ("never asked", {"model_timeout_s": 0}, "MODEL_TIMEOUT"),
+        (ContextOverflow("too long"), {}, "CONTEXT_OVERFLOW"),
+        (Answer(5), {}, "MODEL_ERROR"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_model_that_fails_ends_the_run_with_the_reason(answer: Any, settings: dict[str, Any], reason: str) -> None:
+    scene = Scene([answer], **settings)
+    assert (scene.turn.stop_reason, scene.turn.state) == (reason, "BLOCKED")
+    assert scene.turn.answer
+    assert scene.events[-1]["event"] == "run_end"
+    assert scene.states[-1] == "BLOCKED"
+
+
+def test_a_script_at_its_end_is_a_model_error() -> None:
+    assert "only 1 answers" in Scene([call()]).turn.answer
+
+
+def test_an_answer_may_come_late() -> None:
+    assert Scene([Sleep(0.01, "late")]).turn.answer == "late"
+
+
+def test_a_bug_is_no_end_of_a_run_but_leaves_its_event() -> None:
+    events = EventLog(None)
+    agent = Agent(ScriptedModel(["x"]), gate=ScriptedGate({"pre-issue-start": lambda tool: 1 // 0}), events=events)  # type: ignore[arg-type,return-value]
+    agent.issue = "FEAT-1"
+    with pytest.raises(ZeroDivisionError):
+        agent.run("task")
+    assert events.seen[-1]["stop_reason"] == "ERROR ZeroDivisionError"
+
+
+def test_an_interruption_leaves_its_event() -> None:
+    events = EventLog(None)
+    agent = Agent(ScriptedModel([KeyboardInterrupt()]), gate=ScriptedGate(), events=events)
+    with pytest.raises(KeyboardInterrupt):
+        agent.run("task")
+    assert events.seen[-1]["stop_reason"] == "INTERRUPTED"
+
+
+def test_the_first_event_is_the_start_and_the_last_the_end() -> None:
+    scene = Scene(["hello"])
+    assert scene.events[0]["event"] == "run_start"
+    assert scene.events[0]["task"] == "the task"
+    assert scene.events[-1]["event"] == "run_end"
+    assert [event["n"] for event in scene.events] == list(range(1, len(scene.events) + 1))
+
+
+def test_what_a_model_reports_is_counted_and_else_estimated() -> None:
+    scene = Scene([Answer("a", 100, 20, 0.25)])
+    assert (scene.turn.tokens, scene.turn.usd) == (120, 0.25)
+    assert Scene(["a"]).turn.tokens > 100
+
+
+def test_the_tools_stand_in_the_prompt_in_one_line_each() -> None:
+    tool = scripted_tool("look", ["x"], description="looks\nat it")
+    short = Scene(["a"], tools=[tool]).model.requests[0].messages[0]["content"]
+    assert "- look(): looks at it" in short
+    assert "properties" not in short
+    long = Scene(["a"], tools=[tool], inject_schemas=True).model.requests[0].messages[0]["content"]
+    assert '"properties"' in long
+    assert "(none)" in Scene(["a"], tools=[]).model.requests[0].messages[0]["content"]

@@ -1,0 +1,176 @@
+"""ahp.runner.run.agent and ahp.runner.run.planned: work by a plan"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ahp.runner.scripted import ScriptedGate, signal, verdict
+from ahp.runner.verification.verifier import VerificationResult
+from tests.runner.runs import DONE, REPLAN, Scene, call, plan
+
+PLANNED = ["INTAKE", "PLANNING", "EXECUTING", "VERIFYING", "DONE"]
+
+
+class Verdicts:
+    """A verifier that gives these results in turn."""
+
+    def __init__(self, *oks: bool) -> None:
+        self.oks = list(oks)
+        self.times: list[float] = []
+
+    def verify(self, root: str, timeout_s: float) -> VerificationResult:
+        self.times.append(timeout_s)
+        ok = self.oks.pop(0)
+        return VerificationResult(ok=ok, type="passed" if ok else "test_failure", summary="2 tests failed")
+
+
+def order(scene: Scene) -> list[str]:
+    return [event["step_id"] for event in scene.of("plan_step_start")]
+
+
+def test_steps_run_in_the_order_of_their_dependencies() -> None:
+    scene = Scene([plan("c", "b", "a", c=["b"], b=["a"]), DONE, DONE, DONE, "all done"], planning=True)
+    assert order(scene) == ["a", "b", "c"]
+    assert (scene.turn.answer, scene.turn.stop_reason) == ("all done", "DONE")
+    assert scene.states == PLANNED
+    assert scene.turn.plan is not None
+    assert scene.turn.plan.done
+    assert [event["status"] for event in scene.of("plan_step_end")] == ["done"] * 3
+
+
+def test_the_control_protocol_stands_in_the_prompts_of_steps_only() -> None:
+    scene = Scene([plan("a"), DONE, "done"], planning=True)
+    assert [("step_done" in said) for said in scene.said] == [False, True, False]
+    assert "control" not in scene.model.requests[0].messages[0]["content"]
+
+
+@pytest.mark.parametrize(
+    "text", ["no plan", plan("a", "b", a=["b"], b=["a"]), plan("a", a=["a"]), plan("a", "a"), plan()]
+)
+def test_a_plan_that_cannot_be_carried_out_is_asked_for_once_more(text: str) -> None:
+    scene = Scene([text, plan("a"), DONE, "done"], planning=True)
+    assert scene.turn.stop_reason == "DONE"
+    [retry] = scene.of("planning_retry")
+    assert retry["problems"][0] in scene.said[1]
+
+
+def test_a_second_bad_plan_ends_the_run() -> None:
+    scene = Scene(["no plan", "still none", plan("a")], planning=True)
+    assert (scene.turn.stop_reason, scene.turn.state) == ("PLAN_INVALID", "BLOCKED")
+    assert scene.states == ["INTAKE", "PLANNING", "BLOCKED"]
+    assert scene.turn.requests == 2
+
+
+def test_a_replan_keeps_finished_steps() -> None:
+    again = json.dumps(
+        {
+            "steps": [
+                {"id": "a", "description": "again", "status": "done"},
+                {"id": "c", "description": "new", "dependencies": ["a"]},
+            ]
+        }
+    )
+    scene = Scene([plan("a", "b", b=["a"]), DONE, REPLAN, again, DONE, "done"], planning=True)
+    assert scene.turn.stop_reason == "DONE"
+    assert scene.turn.plan is not None
+    assert [(step.id, step.description, step.status) for step in scene.turn.plan.steps] == [
+        ("a", "do a", "done"),
+        ("c", "new", "done"),
+    ]
+    assert order(scene) == ["a", "b", "c"]
+    assert scene.states == [*PLANNED[:3], "RECOVERING", "PLANNING", "EXECUTING", "VERIFYING", "DONE"]
+    assert "another way" in scene.said[3]
+    assert "- a: do a" in scene.said[3]
+
+
+def test_a_replan_without_anything_left_to_do_is_no_plan() -> None:
+    scene = Scene([plan("a", "b"), DONE, REPLAN, plan("a"), plan("b"), DONE, "done"], planning=True)
+    assert scene.turn.stop_reason == "DONE"
+    assert "at least 1" in scene.of("planning_retry")[0]["problems"][0]
+
+
+def test_a_step_ends_only_by_a_signal() -> None:
+    scene = Scene([plan("a"), "I think it is done.", "STEP_DONE maybe", call(), DONE, "done"], planning=True)
+    assert scene.turn.stop_reason == "DONE"
+    assert "neither a tool call nor a control object" in scene.said[2]
+    assert scene.figures()["tool_call"] == 1
+
+
+def test_signals_are_events_with_step_reason_and_way() -> None:
+    scene = Scene([plan("a"), '{"control":"step_done","reason":"ok"}', "x"], planning=True)
+    [event] = scene.of("control_signal")
+    assert {key: event[key] for key in ("control", "step_id", "reason", "via")} == {
+        "control": "step_done",
+        "step_id": "a",
+        "reason": "ok",
+        "via": "envelope",
+    }
+    scene = Scene([plan("a"), "步骤完成", "x"], planning=True)
+    assert scene.of("control_signal")[0]["via"] == "legacy"
+
+
+def test_what_does_not_depend_on_a_failed_step_is_done_and_the_deadlock_named() -> None:
+    answers = [plan("a", "b", "c", "d", b=["a"], c=["b"]), call(), DONE]
+    scene = Scene(answers, planning=True, max_replans=0, max_step_tool_calls=0)
+    assert scene.turn.stop_reason == "DEADLOCK"
+    assert "b, c wait for a" in scene.turn.answer
+    assert order(scene) == ["a", "d"]
+    assert scene.turn.plan is not None
+    assert [step.status for step in scene.turn.plan.steps] == ["failed", "blocked", "blocked", "done"]
+    assert [event["step_id"] for event in scene.of("plan_step_blocked")] == ["b", "c"]
+
+
+def test_a_step_in_progress_when_the_run_ends_has_failed() -> None:
+    scene = Scene([plan("a"), RuntimeError("gone")], planning=True)
+    assert scene.turn.stop_reason == "MODEL_ERROR"
+    assert scene.turn.plan is not None
+    assert scene.turn.plan.step("a").status == "failed"
+    assert scene.of("plan_step_end")[0]["status"] == "failed"
+
+
+def test_all_steps_done_and_verification_red_leads_to_a_replan() -> None:
+    verifier = Verdicts(False, True)
+    answers = [plan("a", policy="check"), DONE, plan("b", policy="check"), DONE, "done"]
+    scene = Scene(answers, planning=True, verifiers={"check": verifier})
+    assert scene.turn.stop_reason == "DONE"
+    assert scene.states == [*PLANNED[:4], "RECOVERING", "PLANNING", "EXECUTING", "VERIFYING", "DONE"]
+    assert [event["result"]["ok"] for event in scene.of("final_verify")] == [False, True]
+    assert "2 tests failed" in scene.said[2]
+    assert scene.turn.verification is not None
+    assert scene.turn.verification.ok
+
+
+def test_verification_red_to_the_end_is_no_success() -> None:
+    scene = Scene([plan("a", policy="check"), DONE], planning=True, verifiers={"check": Verdicts(False)}, max_replans=0)
+    assert (scene.turn.stop_reason, scene.turn.state) == ("VERIFICATION_FAILED", "BLOCKED")
+    assert scene.states[-3:] == ["VERIFYING", "RECOVERING", "BLOCKED"]
+
+
+def test_the_final_answer_is_guarded_and_uses_no_tool() -> None:
+    scene = Scene([plan("a"), DONE, DONE, call(), "the answer"], planning=True)
+    assert scene.turn.answer == "the answer"
+    assert not scene.of("tool_call")
+    assert "no tool runs any more" in scene.said[4]
+
+
+def test_the_gate_may_be_answered_while_planning_and_at_the_end() -> None:
+    gate = ScriptedGate(
+        {
+            "pre-issue-start": [verdict("pre-issue-start", signal("prompt", "big", "large", signal_id="p1"))],
+            "post-issue-submit": [verdict("post-issue-submit", signal("aid", "tip", "well done", signal_id="a1"))],
+        }
+    )
+    answers = [
+        '{"respond": "p1", "action": "acknowledge"}',
+        plan("a"),
+        DONE,
+        '{"respond": "a1", "action": "suggestion_applied"}',
+        "done",
+    ]
+    scene = Scene(answers, planning=True, gate=gate, issue="FEAT-1", submit=True)
+    assert scene.turn.stop_reason == "DONE"
+    assert [(key, action) for key, action, _ in gate.responses] == [("p1", "acknowledge"), ("a1", "suggestion_applied")]
+    assert "ahp note (p1)" in scene.said[0]
+    assert "well done" in scene.said[3]

@@ -1,0 +1,280 @@
+"""The circuit breakers of a run (seed 003 §4, seed 004 §3.2): each round its limit, at 0 and at 1."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from ahp.runner.models.model import Answer, ContextOverflow
+from ahp.runner.run.conversation import check_roles, estimate
+from ahp.runner.scripted import AnyArgs, ScriptedGate, scripted_tool
+from ahp.runner.tools.tool import FunctionTool, ToolContext
+from ahp.system import clock, process
+from ahp.system.errors import Timeout
+from tests.runner.runs import DONE, REPLAN, Scene, call, plan
+
+LETTERS = "abcdefgh"
+
+
+@pytest.mark.parametrize(
+    ("limit", "steps", "carried_out"), [(4, 3, 3), (4, 4, 4), (4, 5, 4), (1, 1, 1), (1, 2, 1), (0, 1, None)]
+)
+def test_max_plan_steps(limit: int, steps: int, carried_out: int | None) -> None:
+    answers = [plan(*LETTERS[:steps]), *[DONE] * steps, "done"]
+    answers = answers if carried_out is None else [*answers[: 1 + carried_out], "done"]
+    scene = Scene(answers, planning=True, max_plan_steps=limit)
+    if carried_out is None:
+        assert scene.turn.stop_reason == "PLAN_INVALID"
+        assert scene.turn.requests == 0
+        return
+    assert scene.turn.stop_reason == "DONE"
+    assert len(scene.of("plan_step_start")) == carried_out
+    assert scene.of("plan_generated")[0]["left_out"] == list(LETTERS[carried_out:steps])
+    assert ("cut off" in scene.said[1]) is (steps > carried_out)
+
+
+@pytest.mark.parametrize(
+    ("limit", "calls", "done"), [(3, 2, True), (3, 3, True), (3, 4, False), (1, 1, True), (1, 2, False)]
+)
+def test_max_step_tool_calls(limit: int, calls: int, done: bool) -> None:
+    answers = [plan("a"), *[call(n=n) for n in range(calls)], DONE, "done"]
+    scene = Scene(answers, planning=True, max_step_tool_calls=limit, max_replans=0)
+    assert (scene.turn.stop_reason == "DONE") is done
+    assert scene.figures()["tool_call"] == min(calls, limit)
+    assert scene.of("plan_step_end")[0]["status"] == ("done" if done else "failed")
+    if not done:
+        assert f"more than {limit} tool calls" in scene.of("plan_step_end")[0]["problem"]
+
+
+def test_max_step_tool_calls_0_allows_none() -> None:
+    scene = Scene([plan("a"), call()], planning=True, max_step_tool_calls=0, max_replans=0)
+    assert scene.turn.stop_reason == "MAX_REPLANS"
+    assert not scene.of("tool_call")
+
+
+def test_tool_calls_are_counted_for_each_step() -> None:
+    answers = [plan("a", "b"), call(n=1), DONE, call(n=2), DONE, "done"]
+    assert Scene(answers, planning=True, max_step_tool_calls=1).turn.stop_reason == "DONE"
+
+
+@pytest.mark.parametrize(
+    ("limit", "asked", "reason"),
+    [
+        (2, 1, "DONE"),
+        (2, 2, "DONE"),
+        (2, 3, "MAX_REPLANS"),
+        (1, 1, "DONE"),
+        (1, 2, "MAX_REPLANS"),
+        (0, 1, "MAX_REPLANS"),
+    ],
+)
+def test_max_replans(limit: int, asked: int, reason: str) -> None:
+    answers = [part for _ in range(asked) for part in (plan("a"), REPLAN)]
+    scene = Scene([*answers, plan("a"), DONE, "done"], planning=True, max_replans=limit)
+    assert scene.turn.stop_reason == reason
+    assert len(scene.of("replan")) == min(limit, asked)
+    assert len(scene.of("plan_generated")) == min(limit, asked) + 1
+
+
+@pytest.mark.parametrize(
+    ("limit", "needed", "reason"),
+    [(20, 19, "DONE"), (20, 20, "DONE"), (20, 21, "MAX_ITER"), (1, 1, "DONE"), (1, 2, "MAX_ITER"), (0, 1, "MAX_ITER")],
+)
+def test_max_iterations_of_a_turn(limit: int, needed: int, reason: str) -> None:
+    scene = Scene([*[call(n=n) for n in range(needed - 1)], "answer"], max_iterations=limit)
+    assert scene.turn.stop_reason == reason
+    assert scene.turn.requests == min(limit, needed)
+    if reason == "MAX_ITER":
+        assert "max_iterations" in scene.turn.answer
+        assert scene.turn.state == "BLOCKED"
+
+
+@pytest.mark.parametrize(
+    ("limit", "needed", "reason"), [(3, 2, "DONE"), (3, 3, "DONE"), (3, 4, "MAX_ITER"), (1, 2, "MAX_ITER")]
+)
+def test_max_iterations_of_a_step(limit: int, needed: int, reason: str) -> None:
+    scene = Scene([plan("a"), *["words"] * (needed - 1), DONE, "done"], planning=True, max_iterations=limit)
+    assert scene.turn.stop_reason == reason
+    assert scene.of("plan_step_end")[0]["status"] == ("done" if reason == "DONE" else "failed")
+
+
+def test_twenty_iterations_are_the_default() -> None:
+    scene = Scene([*[DONE] * 20, "too late"])
+    assert scene.turn.stop_reason == "MAX_ITER"
+    assert len(scene.of("intercepted")) == 20
+
+
+@pytest.mark.parametrize(
+    ("limit", "times", "warned"), [(3, 2, 0), (3, 3, 1), (3, 4, 2), (1, 1, 1), (1, 2, 2), (0, 1, 1)]
+)
+def test_the_same_call_with_the_same_result_is_told_to_stop(limit: int, times: int, warned: int) -> None:
+    scene = Scene([*[call()] * times, "answer"], repeat_warning=limit)
+    assert len(scene.of("repeated_call")) == warned
+    assert ("Change your approach" in scene.said[times]) is (warned > 0)
+    assert scene.turn.stop_reason == "DONE"
+
+
+def test_another_result_is_no_repetition() -> None:
+    scene = Scene([*[call()] * 4, "answer"], tools=[scripted_tool("look", ["a", "b", "c", "d"])])
+    assert not scene.of("repeated_call")
+
+
+@pytest.mark.parametrize(
+    ("limit", "times", "stutters"),
+    [(50, 49, 0), (50, 50, 0), (50, 51, 1), (50, 52, 2), (1, 1, 0), (1, 2, 1), (0, 1, 1)],
+)
+def test_e_stuttering_is_injected_beyond_the_limit(limit: int, times: int, stutters: int) -> None:
+    scene = Scene([*[call()] * times, "answer"], max_same_calls=limit, max_iterations=100)
+    assert len(scene.of("stuttering")) == stutters
+    assert ("E_STUTTERING" in scene.said[times]) is (stutters > 0)
+    assert scene.turn.stop_reason == "DONE"
+
+
+def test_a_call_that_stuttered_is_not_made_again() -> None:
+    made: list[int] = []
+    tool = FunctionTool("look", "looks", AnyArgs, lambda args, context: made.append(1) or "same")  # type: ignore[func-returns-value]
+    scene = Scene([*[call()] * 5, call(other=1), "answer"], tools=[tool], max_same_calls=2)
+    assert len(made) == 4
+    assert len(scene.of("stuttering")) == 3
+
+
+class NoArgs(BaseModel):
+    pass
+
+
+def hanging(limit: float | None) -> FunctionTool:
+    return FunctionTool("look", "hangs", NoArgs, lambda args, context: str(threading.Event().wait()), timeout_s=limit)
+
+
+@pytest.mark.parametrize(
+    ("own", "settings"), [(0.01, {}), (None, {"tool_timeout_s": 0.01}), (0, {}), (None, {"budget_seconds": 1})]
+)
+def test_a_tool_over_its_time_is_e_timeout(own: float | None, settings: dict[str, float]) -> None:
+    scene = Scene([call(), "answer"], tools=[hanging(own)], **settings)
+    assert scene.of("tool_result")[0]["code"] == "E_TIMEOUT"
+    if "budget_seconds" not in settings:
+        assert "E_TIMEOUT" in scene.said[1]
+
+
+def test_a_tool_s_processes_die_at_its_timeout(tmp_path: Path) -> None:
+    def run(args: object, context: ToolContext) -> str:
+        script = "sleep 600 & echo $! > child; wait"
+        process.capture(["sh", "-c", script], cwd=str(tmp_path), timeout=context.timeout_s)
+        return "never"
+
+    scene = Scene([call(), "answer"], tools=[FunctionTool("look", "looks", NoArgs, run, timeout_s=0.5)])
+    assert "E_TIMEOUT" in scene.said[1]
+    child = int((tmp_path / "child").read_text())
+    deadline = clock.monotonic() + 10
+    while alive(child) and clock.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not alive(child)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that only waits to be collected does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/status")
+    return not (status.exists() and "\nState:\tZ" in status.read_text())
+
+
+def test_a_tool_without_time_does_not_start() -> None:
+    made: list[int] = []
+    tool = FunctionTool("look", "looks", NoArgs, lambda args, context: str(made.append(1)), timeout_s=0)
+    Scene([call(), "answer"], tools=[tool])
+    assert not made
+
+
+def test_a_tool_that_keeps_its_own_time_is_heard() -> None:
+    scene = Scene([call(), "answer"], tools=[scripted_tool("look", [Timeout("git did not finish within 1 s")])])
+    assert "E_TIMEOUT: git did not finish" in scene.said[1]
+
+
+def test_a_full_context_loses_its_oldest_pairs() -> None:
+    answers = [
+        call(n=1),
+        call(n=2),
+        call(n=3),
+        ContextOverflow("4096 tokens"),
+        ContextOverflow("4096 tokens"),
+        "answer",
+    ]
+    scene = Scene(answers, tools=[scripted_tool("look", ["alpha", "beta", "gamma"])])
+    assert scene.turn.stop_reason == "DONE"
+    last = scene.model.requests[-1].messages
+    check_roles(last)
+    assert last[0] == scene.model.requests[0].messages[0]
+    assert last[1]["content"] == "Task:\nthe task"
+    assert ["alpha" in m["content"] or "beta" in m["content"] for m in last] == [False] * 4
+    assert len(scene.of("trimmed")) == 2
+
+
+def test_context_tokens_trims_before_the_model_complains() -> None:
+    results = [str(n) * 3_000 for n in range(5)]
+    scene = Scene(
+        [*[call(n=n) for n in range(5)], "answer"], tools=[scripted_tool("look", results)], context_tokens=3_500
+    )
+    assert scene.turn.stop_reason == "DONE"
+    assert all(estimate(request.messages) <= 3_500 for request in scene.model.requests)
+    assert scene.of("trimmed")
+
+
+def test_a_context_that_cannot_be_trimmed_ends_the_run() -> None:
+    scene = Scene([ContextOverflow("too long")] * 2)
+    assert scene.turn.stop_reason == "CONTEXT_OVERFLOW"
+
+
+@pytest.mark.parametrize(
+    ("budget", "reason", "requests"),
+    [(29, "BUDGET_TOKENS", 2), (30, "BUDGET_TOKENS", 2), (31, "DONE", 3), (1, "BUDGET_TOKENS", 1)],
+)
+def test_budget_tokens(budget: int, reason: str, requests: int) -> None:
+    answers = [Answer(call(n=1), 10, 5), Answer(call(n=2), 10, 5), Answer("answer", 1, 1)]
+    # 30 tokens are used after two requests.
+    scene = Scene(answers, budget_tokens=budget)
+    assert (scene.turn.stop_reason, scene.turn.requests) == (reason, requests)
+
+
+@pytest.mark.parametrize("name", ["tokens", "usd", "seconds"])
+def test_a_budget_of_0_allows_no_request(name: str) -> None:
+    scene = Scene(["answer"], **{f"budget_{name}": 0})
+    assert scene.turn.stop_reason == {"tokens": "BUDGET_TOKENS", "usd": "BUDGET_USD", "seconds": "BUDGET_TIME"}[name]
+    assert scene.turn.requests == 0
+
+
+def test_budget_usd() -> None:
+    answers = [Answer(call(n=1), usd=0.5), Answer("answer")]
+    assert Scene(answers, budget_usd=0.5).turn.stop_reason == "BUDGET_USD"
+    assert Scene(answers, budget_usd=0.51).turn.stop_reason == "DONE"
+
+
+def test_every_request_says_its_max_tokens() -> None:
+    scene = Scene([call(), "answer"])
+    assert [event["max_tokens"] for event in scene.of("model_request")] == [1024, 1024]
+    assert [request.max_tokens for request in Scene(["a"], max_tokens=5).model.requests] == [5]
+
+
+@pytest.mark.parametrize(("limit", "shown"), [(0, ""), (1, "a"), (9, "aaaaabbbb"), (10, None), (11, None)])
+def test_long_output_is_shown_by_its_ends(limit: int, shown: str | None) -> None:
+    scene = Scene([call(), "answer"], tools=[scripted_tool("look", ["aaaaabbbbb"])], tool_output_chars=limit)
+    text = scene.of("tool_result")[0]["text"]
+    if shown is None:
+        assert text == "aaaaabbbbb"
+    else:
+        head, note, tail = text.split("\n")
+        assert head + tail == shown
+        assert f"{10 - limit} of 10 characters left out" in note
+
+
+def test_a_run_under_every_limit_asks_the_gate_for_every_call() -> None:
+    gate = ScriptedGate()
+    Scene([call(n=1), call(n=2), "answer"], gate=gate)
+    assert gate.triggers() == ["pre-tool-use", "post-tool-use"] * 2

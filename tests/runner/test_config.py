@@ -1,0 +1,59 @@
+"""ahp.runner.config and ahp.runner.validation"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ahp.runner.config import AgentConfig, load_config
+from ahp.system.errors import AhpError
+
+
+def write(root: Path, text: str) -> str:
+    (root / ".ahp").mkdir(exist_ok=True)
+    (root / ".ahp" / "agent.yaml").write_text(text)
+    return str(root)
+
+
+def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
+    assert load_config(str(tmp_path)) == AgentConfig()
+    assert load_config(write(tmp_path, "# nothing\n")) == AgentConfig()
+
+
+def test_a_file_sets_what_it_names(tmp_path: Path) -> None:
+    config = load_config(write(tmp_path, "max_tokens: 2048\nenable_planning: false\nbudget_usd: 0.5\n"))
+    assert (config.max_tokens, config.enable_planning, config.budget_usd) == (2048, False, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("max_tokens: 0", r"agent.yaml: max_tokens: .*greater than or equal to 1"),
+        ("max_tokens: -1", "max_tokens"),
+        ("max_replans: -1", "max_replans"),
+        ("max_token: 5", "max_token: Extra inputs"),
+        ("max_tokens: 1\nmax_tokens: 2", r"agent.yaml:2:1: duplicate key 'max_tokens'"),
+        ("budget_usd: .nan", "budget_usd"),
+        ("a: [", r"agent.yaml:1:\d+"),
+        ("- a", "agent.yaml: the file"),
+        ("when: 2026-99-99", "month"),
+        ("a: " + "[" * 5_000, "agent.yaml"),
+        ("x: " + "y" * 70_000, "bytes"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(AhpError, match=problem):
+        load_config(write(tmp_path, text))
+
+
+def test_a_reply_has_1024_tokens_by_default() -> None:
+    assert AgentConfig().max_tokens == 1024
+
+
+def test_no_field_holds_a_key_and_every_number_says_what_0_means() -> None:
+    for name, field in AgentConfig.model_fields.items():
+        assert not any(word in name for word in ("key", "secret", "password", "token_value")), name
+        assert field.description, name
+        if field.annotation not in (bool, str | None):
+            assert " 0 " in f" {field.description.replace('null', '0')} ", name

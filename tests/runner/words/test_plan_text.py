@@ -1,0 +1,152 @@
+"""ahp.runner.words.plan_text"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ahp.runner.words.plan_text import PlanError, parse_plan_from_text
+
+RAW: dict[str, Any] = {
+    "title": "goal",
+    "steps": [
+        {"id": "step_1", "description": "read", "dependencies": [], "status": "pending", "tools_expected": ["grep"]},
+        {"id": "step_2", "description": "write", "dependencies": ["step_1"], "status": "pending"},
+    ],
+    "verification_policy": "run_pytest",
+}
+JSON = json.dumps(RAW, indent=2, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        JSON,
+        f"```json\n{JSON}\n```",
+        f"Here is the plan:\n```\n{JSON}\n```\nShall I start?",
+        f"First I think {{a bit}}. {JSON} That is all.",
+        f"<think>{{}}</think>{JSON}",
+        f'{{"note": "no plan"}}\n{JSON}',
+    ],
+    ids=["json", "fenced", "fence in prose", "prose", "thoughts", "second object"],
+)
+def test_a_plan_is_found_where_models_put_it(text: str) -> None:
+    plan = parse_plan_from_text(text)
+    assert plan.model_dump(mode="json", exclude_defaults=True) == {
+        "title": "goal",
+        "steps": [
+            {"id": "step_1", "description": "read", "tools_expected": ["grep"]},
+            {"id": "step_2", "description": "write", "dependencies": ["step_1"]},
+        ],
+        "verification_policy": "run_pytest",
+    }
+
+
+def test_the_plan_list_gives_ids_a_chain_and_tools() -> None:
+    text = """\
+Some words.
+> **[PLAN]** fix the login
+> 1. [ ] 分析代码 (工具: read_file, grep)
+> 2. [ ] 修改配置（工具：`apply_patch`）
+>    a remark
+> 3) run the tests (tools: none)
+> 4、 done
+"""
+    plan = parse_plan_from_text(text)
+    assert plan.title == "fix the login"
+    assert [(s.id, s.description, s.dependencies, s.tools_expected) for s in plan.steps] == [
+        ("step_1", "分析代码", [], ["read_file", "grep"]),
+        ("step_2", "修改配置", ["step_1"], ["apply_patch"]),
+        ("step_3", "run the tests", ["step_2"], []),
+        ("step_4", "done", ["step_3"], []),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "neither a JSON object"),
+        ("no plan", "neither a JSON object"),
+        ("1. [ ] a list without its mark", "neither a JSON object"),
+        ("[PLAN]\nnothing", "neither a JSON object"),
+        ('{"tool": "x", "args": {}}', "neither a JSON object"),
+        ('{"steps": [}', "cannot be read"),
+        ('{"steps": [], "steps": []}', "duplicate key"),
+        ('{"steps": []}', "at least 1"),
+        ('{"steps": "a"}', "valid list"),
+        ('{"steps": ["a"]}', "valid dictionary"),
+        ('{"steps": [{"id": "a"}]}', "description"),
+        ('{"steps": [{"id": "a", "description": "d", "dependencies": ["b"]}]}', "no step"),
+        ('{"steps": [{"id": "a", "description": "d", "status": "done"}]}', "has status 'done'"),
+        ('{"steps": [{"id": "a", "description": "d", "status": "in_progress"}]}', "has status"),
+        ("[PLAN]\n1. [x] all done", "has status 'done'"),
+        ('{"steps": [{"id": "a", "description": "d"}], "verification_policy": "trust_me"}', "not known"),
+        ('{"steps": [{"id": "a", "description": "d"}], "verification_policy": "Run Pytest"}', "verification_policy"),
+    ],
+)
+def test_what_is_no_plan_is_refused_with_a_sentence(text: str, problem: str) -> None:
+    with pytest.raises(PlanError, match=problem) as caught:
+        parse_plan_from_text(text)
+    assert all(len(said) < 1_000 for said in caught.value.problems)
+
+
+def test_policies_are_the_callers() -> None:
+    text = '{"steps": [{"id": "a", "description": "d"}], "verification_policy": "run_mypy"}'
+    assert parse_plan_from_text(text, policies=["run_mypy"]).verification_policy == "run_mypy"
+
+
+def test_finished_steps_are_dropped_and_waited_for_no_more() -> None:
+    text = json.dumps(
+        {
+            "steps": [
+                {"id": "a", "description": "again", "status": "done"},
+                {"id": 1, "description": "again"},
+                {"id": "b", "description": "new", "dependencies": ["a", 1, "c"]},
+                {"id": "c", "description": "new", "dependencies": "wrong"},
+            ]
+        }
+    )
+    with pytest.raises(PlanError, match="valid list"):
+        parse_plan_from_text(text, finished=["a", "1"])
+    plan = parse_plan_from_text(text.replace('"wrong"', "[]"), finished=["a", "1"])
+    assert [(s.id, s.dependencies) for s in plan.steps] == [("b", ["c"]), ("c", [])]
+    with pytest.raises(PlanError, match="valid list"):
+        parse_plan_from_text('{"steps": 5}', finished=["a"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{" * (1 << 20),
+        '{"steps": [' * (1 << 17),
+        "[PLAN]\n" + "1. [ ] (" * (1 << 17),
+        "[PLAN]\n" + "1. x\n" * (1 << 17),
+        '{"steps": []} ' * (1 << 16),
+        '{"steps": ['
+        + ",".join(f'{{"id":{i},"description":"d","dependencies":[{i - 1}]}}' for i in range(1, 9999))
+        + "]}",
+    ],
+    ids=["braces", "open plans", "open item", "items", "empty plans", "long chain"],
+)
+def test_huge_texts_are_read(text: str) -> None:
+    try:
+        parse_plan_from_text(text)
+    except PlanError:
+        pass
+
+
+@given(
+    st.text()
+    | st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists).map(
+        lambda value: json.dumps({"steps": value})
+    )
+)
+def test_only_plan_errors_come_out(text: str) -> None:
+    try:
+        parse_plan_from_text(text, finished=["x"])
+    except PlanError as error:
+        assert error.problems
