@@ -4,7 +4,7 @@ Nothing here evaluates a condition: when an action changes the event, `decide` j
 """
 
 from ahp.facts import environment as environments
-from ahp.gate import actions, excuses, sign
+from ahp.gate import actions, exemptions, signalling
 from ahp.gate.candidate import Candidate, changed_paths
 from ahp.gate.escalation import Ladder, repeats_commits, resets, standing
 from ahp.gate.facts import Facts
@@ -54,10 +54,10 @@ class Answer:
         for candidate in self.candidates:
             candidate.shadow = candidate.shadow or self.program.mode == "observe"
             self._recall(candidate)
-        excuses.waive(self.candidates, self.event, self.state, self.notes)
+        exemptions.waive(self.candidates, self.event, self.state, self.notes)
         self._refine()
         self._climb()
-        excuses.override(self.candidates, self.state, self.now)
+        exemptions.override(self.candidates, self.state, self.now)
         return self._act(facts.event)
 
     def _recall(self, candidate: Candidate) -> None:
@@ -77,8 +77,8 @@ class Answer:
                     candidate.dropped = "the action is refused, so it is not changed"
             delivered = [c for c in delivered if not c.dropped]
         verdict = Verdict(decision, self.event.trigger, self.event.subject, self.program.policy, notes=self.notes)
-        verdict.signals = [sign.signal(c, self.now) for c in delivered]
-        verdict.dropped = [{"rule": c.key, "why": sign.why_not(c)} for c in self.everything() if not c.enforced]
+        verdict.signals = [signalling.signal(c, self.now) for c in delivered]
+        verdict.dropped = [{"rule": c.key, "why": signalling.why_not(c)} for c in self.everything() if not c.enforced]
         if not denied:
             verdict.modifications = [m for c in delivered if c.intensity == "control" for m in c.modifications]
             verdict.modified = self.modified if self.modified is not self.event else None
@@ -194,16 +194,16 @@ class Answer:
             if candidate.dropped or candidate.intensity == "allow":
                 continue
             lines.append(
-                sign.record(
+                signalling.record(
                     candidate,
-                    signal or sign.signal(candidate, self.now),
+                    signal or signalling.signal(candidate, self.now),
                     verdict,
                     counted=not self._already_told(state, candidate),
                 )
             )
         if not delivered and TRIGGERS[self.event.trigger].family not in _TELL:
             assert self.facts is not None
-            lines.append(sign.clean(self.event, self.program, self.facts, self.now))
+            lines.append(signalling.clean(self.event, self.program, self.facts, self.now))
         durable = verdict.denied or any(c.override or c.waived for c in self.everything())
         try:
             state.settle()

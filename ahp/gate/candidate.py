@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ahp.gate import wording
+from ahp.gate import rendering
 from ahp.gate.escalation import Standing
 from ahp.gate.facts import Facts
 from ahp.gate.match import Hit
@@ -38,7 +38,7 @@ class Candidate:
         self.modifications: list[dict[str, object]] = []
         self.standing: Standing | None = None
         if not self.undecided:
-            facts.also(wording.named(rule))
+            facts.also(rendering.named(rule))
         self.own = self.intensity = self._own()
 
     @property
@@ -88,12 +88,12 @@ class Candidate:
         if self.hit.bound is not None:
             return f"its condition goes beyond a limit, so this cannot be judged: {one_line(self.hit.bound)}"
         if self.hit.undecided is None:
-            return wording.message(self.rule, self.facts.values, self.hit)
+            return rendering.message(self.rule, self.facts.values, self.hit)
         path = self.hit.undecided.path or ""
         reason, command = self.facts.missing.get(path, ("", ""))
         if not path:
             return f"cannot tell: {one_line(self.hit.undecided)}"
-        return wording.undecided(reason or self.hit.undecided.kind.replace("_", " "), command, path)
+        return rendering.undecided(reason or self.hit.undecided.kind.replace("_", " "), command, path)
 
     def steps(self) -> list[str]:
         """How to mend it."""
@@ -101,7 +101,7 @@ class Candidate:
             path = (self.hit.undecided.path or "") if self.hit.undecided else ""
             command = self.facts.missing.get(path, ("", ""))[1]
             return [f"to get it: {one_line(command)}"] if command else []
-        return wording.steps(self.rule["resolution"], self.facts.values)
+        return rendering.steps(self.rule["resolution"], self.facts.values)
 
     def suggestions(self) -> list[dict[str, object]]:
         """`{type, description}` each."""
@@ -110,11 +110,11 @@ class Candidate:
         return [
             {"type": suggestion["type"], "description": text}
             for suggestion in self.rule["suggestions"]
-            for text in wording.steps([suggestion["description"]], self.facts.values)
+            for text in rendering.steps([suggestion["description"]], self.facts.values)
         ]
 
     def findings(self) -> list[dict[str, object]]:
-        return [] if self.undecided else wording.findings(self.rule, self.hit)
+        return [] if self.undecided else rendering.findings(self.rule, self.hit)
 
     def read(self) -> dict[str, object]:
         """The facts it read that may be shown and logged."""

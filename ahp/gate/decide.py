@@ -31,9 +31,9 @@ def program_of(event: "Event") -> "Program":
 
         program = program_for(event)
     if event.root and event.repo is not None and program.sources[0][1] in _NOTHING:  # no project layer
-        from ahp.policy import lost
+        from ahp.policy import removed
 
-        lost.refuse(event.repo)
+        removed.refuse(event.repo)
     return program
 
 

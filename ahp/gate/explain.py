@@ -117,7 +117,7 @@ def _bared(part: str, value: object) -> tuple[str, object]:
 
 def shown(value: object) -> str:
     """A value as a person reads it."""
-    from ahp.gate.wording import quoted
+    from ahp.gate.rendering import quoted
 
     if value is HIDDEN:
         return "(not shown)"

@@ -7,11 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from ahp.facts import schemas
-from ahp.policy.keys import Keys
+from ahp.policy.model_types import Keys, Text
 from ahp.policy.problems import Place, PolicyError, Problem, nearest, quoted
 from ahp.policy.rule import Policy
 from ahp.policy.shape import mistakes
-from ahp.policy.values import Text
 from ahp.policy.vocabulary import Vocabulary
 from ahp.policy.yamltext import Node, decode, parse
 from ahp.protocol.triggers import TRIGGERS

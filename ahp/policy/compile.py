@@ -10,8 +10,8 @@ from ahp.conditions.check import Checked
 from ahp.conditions.schema import Schema
 from ahp.policy import cache, layers, store
 from ahp.policy.cache import FORMAT, Program
-from ahp.policy.drafts import RawPolicy
 from ahp.policy.problems import Place, PolicyError, Problem
+from ahp.policy.raw import RawPolicy
 from ahp.policy.rule import Policy, Rule, rule_digest
 from ahp.policy.sources import FileSource, Watched
 from ahp.policy.vocabulary import Vocabulary

@@ -6,8 +6,8 @@ from ahp.conditions import check as conditions
 from ahp.conditions import compare
 from ahp.conditions.check import Checked
 from ahp.conditions.errors import ConditionError
-from ahp.policy.drafts import RawPolicy
 from ahp.policy.problems import Problem
+from ahp.policy.raw import RawPolicy
 from ahp.policy.rule import Rule, named_limits
 from ahp.policy.vocabulary import DEVELOPMENT, Vocabulary
 from ahp.protocol.levels import strength

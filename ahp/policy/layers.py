@@ -1,14 +1,15 @@
 """A policy's files to one checked policy, with what each layer may change (design §4)."""
 
 from ahp.policy import extends
-from ahp.policy.check import examine
 from ahp.policy.diff import Change, compare
-from ahp.policy.drafts import RawPolicy
-from ahp.policy.merge import expand, merge
+from ahp.policy.expand import expand
+from ahp.policy.merge import merge
 from ahp.policy.problems import Place, PolicyError, Problem
+from ahp.policy.raw import RawPolicy
 from ahp.policy.rule import Policy
 from ahp.policy.shape import RawFile
 from ahp.policy.sources import PolicySource
+from ahp.policy.validate import validate
 
 _TIGHTENING = ("user", "local")
 
@@ -44,7 +45,7 @@ def _examined(groups: list[tuple[str, RawFile]]) -> tuple[Policy, list[Problem]]
     problems: list[Problem] = []
     for layer, raw in groups:
         problems += merge(merged, raw, adds_only=layer in _TIGHTENING and raw.layer != layer)
-    policy, wrong = examine(merged)
+    policy, wrong = validate(merged)
     return policy, problems + wrong
 
 

@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ahp.policy.drafts import Field, Fields, HookDraft, OracleDraft, RawPolicy, RawRule, RuleDraft
-from ahp.policy.models import HookKeys, HooksFile, LongRule, Oracle, ShortRule, SuggestionKeys
+from ahp.policy.models import HookKeys, HooksFile, LongRule, Oracle, ShortRule
 from ahp.policy.problems import Place, Problem, nearest
+from ahp.policy.raw import Field, Fields, HookDraft, OracleDraft, RawPolicy, RuleDraft
 from ahp.policy.shape import RawFile
 from ahp.protocol.triggers import TRIGGERS
 
-LEVELS = ShortRule.LEVELS
-_ORACLE_KEYS = ("type", "priority", "enabled", "when")
 _SETTINGS = ("mode", "timezone", "escalation", "approvers")
 _NAMED_SETTINGS = ("limits", "environment", "facts")
 
@@ -50,7 +48,7 @@ def merge(policy: RawPolicy, raw: RawFile, adds_only: bool = False) -> list[Prob
             place = raw.key_place("rules", rule_id)
             policy.short[rule_id] = RuleDraft(rule_id, fields, raw.layer, place)
         else:
-            replaced = set(LEVELS) if fields.keys() & set(LEVELS) else set()
+            replaced = ShortRule.LEVELS if fields.keys() & ShortRule.LEVELS else ()
             kept = {name: value for name, value in draft.fields.items() if name not in replaced}
             policy.short[rule_id] = replace(draft, fields={**kept, **fields})
     for trigger, hook in model.hooks.items():
@@ -130,95 +128,3 @@ def _merge_rule(oracle: OracleDraft, rule: LongRule, fields: Fields, layer: str,
             oracle.rules[number] = replace(earlier, fields={**earlier.fields, **fields})
             return
     oracle.rules.append(RuleDraft(rule.id, fields, layer, place))
-
-
-def expand(policy: RawPolicy) -> tuple[list[RawRule], list[Problem]]:
-    """Every rule at every trigger, and what is missing from them. Short rules become oracles of one rule a trigger."""
-    rules: list[RawRule] = []
-    problems: list[Problem] = []
-    for trigger, hook in policy.hooks.items():
-        for oracle in hook.oracles.values():
-            given = (hook.when, oracle.fields.get("when"))
-            filters = tuple(f for f in given if f is not None and f.value is not None)
-            for position, draft in enumerate(oracle.rules, 1):
-                rules.append(_long(trigger, oracle, draft, position, filters))
-                problems += _incomplete(draft)
-    for draft in policy.short.values():
-        expanded, wrong = _short(draft)
-        rules += expanded
-        problems += wrong
-    return rules, problems + _duplicates(rules)
-
-
-def _long(trigger: str, oracle: OracleDraft, draft: RuleDraft, position: int, filters: tuple[Field, ...]) -> RawRule:
-    rule_id = draft.id or str(position)
-    key = f"{oracle.name}/{rule_id}"
-    return RawRule(trigger, oracle.name, rule_id, key, draft.fields, oracle.fields, filters, draft.layer, draft.place)
-
-
-def _incomplete(draft: RuleDraft) -> list[Problem]:
-    problems = []
-    if _empty(draft, "condition"):
-        problems.append(Problem(draft.place, "a rule needs a `condition`"))
-    if _empty(draft, "intensity"):
-        problems.append(Problem(draft.place, "a rule needs a level: `intensity: block`, control, prompt or aid"))
-    if draft.id is None:
-        for name in ("locked", "refines"):
-            if name in draft.fields and draft.fields[name].value:
-                problems.append(Problem(draft.fields[name].key_place, f"`{name}` needs the rule to have an `id`"))
-    return problems
-
-
-def _empty(draft: RuleDraft, name: str) -> bool:
-    return name not in draft.fields or draft.fields[name].value is None
-
-
-def _short(draft: RuleDraft) -> tuple[list[RawRule], list[Problem]]:
-    fields, rule_id = draft.fields, str(draft.id)
-    problems = []
-    level = next((name for name in LEVELS if name in fields and fields[name].value is not None), None)
-    if level is None:
-        what = f"the rule `{rule_id[:60]}` needs a level with its condition: `block:`, `control:`, `prompt:` or `aid:`"
-        problems.append(Problem(draft.place, what))
-    at = fields.get("at")
-    if at is None or not at.value:
-        example = "at: [pre-commit, pre-push]"
-        problems.append(Problem(draft.place, f"the rule `{rule_id[:60]}` needs its triggers, as in `{example}`"))
-    if level is None or at is None or not at.value:
-        return [], problems
-    rule_fields = {name: f for name, f in fields.items() if name not in (*_ORACLE_KEYS, *LEVELS, "at", "fix")}
-    condition = fields[level]
-    rule_fields["condition"] = condition
-    rule_fields["intensity"] = condition._replace(value={"default": level}, place=condition.key_place)
-    _feed_fix(rule_fields, fields.get("fix"))
-    oracle_fields = {name: f for name, f in fields.items() if name in _ORACLE_KEYS}
-    filters = (fields["when"],) if "when" in fields and fields["when"].value is not None else ()
-    rules = []
-    for trigger in dict.fromkeys(at.value):
-        if trigger not in TRIGGERS:
-            what = f"no trigger is called `{trigger[:60]}`{nearest(trigger, TRIGGERS)}"
-            problems.append(Problem(at.place, what))
-            continue
-        rules.append(
-            RawRule(trigger, rule_id, rule_id, rule_id, rule_fields, oracle_fields, filters, draft.layer, draft.place)
-        )
-    return rules, problems
-
-
-def _feed_fix(rule_fields: Fields, fix: Field | None) -> None:
-    """`fix` is both what could be done and how to pass; what the author gave in full stays."""
-    if fix is None:
-        return
-    rule_fields.setdefault("suggestions", fix._replace(value=[SuggestionKeys(description=step) for step in fix.value]))
-    rule_fields.setdefault("resolution", fix)
-
-
-def _duplicates(rules: list[RawRule]) -> list[Problem]:
-    seen: dict[tuple[str, str], RawRule] = {}
-    problems = []
-    for rule in rules:
-        other = seen.setdefault((rule.trigger, rule.key), rule)
-        if other is not rule:
-            what = f"the id `{rule.key[:60]}` is already taken at {rule.trigger} by {other.place}"
-            problems.append(Problem(rule.place, what))
-    return problems

@@ -1,19 +1,18 @@
 """The policy file: every key of hooks.yaml, as pydantic models. This is its definition (design §4); `ahp policy schema`
-and the policy reference come from it. Conditions are text here; `check` reads them.
+and the policy reference come from it. Conditions are text here; `validate` reads them.
 """
 
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from ahp.policy.actions import Action
-from ahp.policy.keys import Keys
-from ahp.policy.presets import PRESETS
-from ahp.policy.values import (
+from ahp.policy.control import Action
+from ahp.policy.model_types import (
     Condition,
     Duration,
     Filter,
     Intensities,
+    Keys,
     Name,
     OnMissing,
     Severity,
@@ -21,6 +20,7 @@ from ahp.policy.values import (
     Texts,
     as_suggestion,
 )
+from ahp.policy.presets import PRESETS
 
 
 class SuggestionKeys(Keys):

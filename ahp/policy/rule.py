@@ -1,12 +1,12 @@
-"""A checked rule and a checked policy: what `check` makes of text, and the only thing `compile` takes (design §4)."""
+"""A checked rule and a checked policy: what `validate` makes of text, and all that `compile` takes (design §4)."""
 
 import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from ahp.conditions.check import Checked, Each
-from ahp.policy.drafts import RawPolicy, RawRule
 from ahp.policy.problems import Place, Problem
+from ahp.policy.raw import RawPolicy, RawRule
 from ahp.protocol.levels import strength
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import jsontext

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ahp import __version__
-from ahp.policy import slips
+from ahp.policy import quoting
 from ahp.policy.models import HooksFile, ShortRule
 from ahp.policy.problems import Place, PolicyError, Problem, nearest, quoted
 from ahp.policy.yamltext import Node, decode, parse
@@ -211,11 +211,11 @@ def _wrong_kind(kind: str, key: str, given: object, place: Place, lines: list[st
     wanted = _KINDS[kind]
     if key in _CONDITION_KEYS and kind == "string_type":
         mended = f'{key}: "{str(given).lower()}"' if isinstance(given, bool) else ""
-        mended = mended or slips.mend_line(lines[place.line - 1])
+        mended = mended or quoting.mend_line(lines[place.line - 1])
         return Problem(place, f"`{key}` is a condition, that is a text, not {quoted(given)}", mended)
     if given is None:
         return Problem(place, f"`{key}` is empty; it needs {wanted}")
-    mended = slips.mend_text(lines[place.line - 1]) if kind == "string_type" else ""
+    mended = quoting.mend_text(lines[place.line - 1]) if kind == "string_type" else ""
     return Problem(place, f"`{key}` is {wanted}, not {quoted(given)}", mended)
 
 

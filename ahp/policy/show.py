@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ahp.policy.drafts import Field
+from ahp.policy.raw import Field
 from ahp.policy.rule import Policy, Rule, rule_digest
 from ahp.protocol.triggers import TRIGGERS
 

@@ -10,9 +10,9 @@ from zoneinfo import available_timezones
 from ahp.conditions.schema import Schema
 from ahp.facts import extract, schemas
 from ahp.facts.registry import NAMESPACES
-from ahp.policy.drafts import Field, RawPolicy
 from ahp.policy.models import Command
 from ahp.policy.problems import Problem, nearest
+from ahp.policy.raw import Field, RawPolicy
 from ahp.protocol.triggers import TRIGGERS
 
 Entry = dict[str, Any]

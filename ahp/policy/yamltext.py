@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from ahp.policy import slips
+from ahp.policy import quoting
 from ahp.policy.problems import Place, PolicyError, Problem, quoted
 
 MAX_BYTES = 1 << 20
@@ -125,7 +125,7 @@ class _Builder:
         tag = getattr(event, "tag", None)
         if not tag:
             return
-        mended = slips.mend_tag(self.lines[place.line - 1], place.column)
+        mended = quoting.mend_tag(self.lines[place.line - 1], place.column)
         hint = "an unquoted `!` begins a YAML tag; write `not`" if mended else "YAML tags are not read; remove it"
         self.problems.append(Problem(place, f"{quoted(tag)}: {hint}", mended))
 
@@ -152,7 +152,7 @@ class _Builder:
         end = event.end_mark
         if end is None or end.line >= len(self.lines):
             return
-        mended = slips.mend_cut(event.value, self.lines[end.line], end.column)
+        mended = quoting.mend_cut(event.value, self.lines[end.line], end.column)
         if mended:
             what = "` #` begins a comment, which cuts a quoted text in two; the value needs quotes"
             self.problems.append(Problem(place, what, mended))
@@ -274,7 +274,7 @@ def _syntax(error: yaml.YAMLError, name: str, lines: list[str]) -> Problem:
     what = str(getattr(error, "problem", "") or "cannot be read as YAML")
     # libyaml often notices one line too late, at the next key
     for number in (place.line, place.line - 1):
-        mended = slips.mend_line(lines[number - 1]) if 0 < number <= len(lines) else ""
+        mended = quoting.mend_line(lines[number - 1]) if 0 < number <= len(lines) else ""
         if mended:
             return Problem(place._replace(line=number), f"{what}; the value needs quotes", mended)
     tab = "; indent with spaces, not tabs" if lines[place.line - 1].lstrip(" ").startswith("\t") else ""

@@ -11,7 +11,7 @@ from ahp.system import jsontext
 from ahp.system.errors import Timeout
 
 from .conftest import Load
-from .test_check import DESIGN, SEED
+from .test_validate import DESIGN, SEED
 
 RULES = """
 mode: observe

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from ahp.policy import actions, layers, models
+from ahp.policy import control, layers, models
 from ahp.policy.compile import verify
-from ahp.policy.keys import Keys
+from ahp.policy.model_types import Keys
 from ahp.policy.problems import PolicyError
 from ahp.policy.sources import TextSource
 from ahp.protocol.triggers import TRIGGERS
@@ -33,7 +33,7 @@ def test_every_example_does_what_the_page_says(example: str) -> None:
 def test_the_page_names_every_key_and_trigger_and_every_key_has_an_example() -> None:
     classes = [
         found
-        for module in (models, actions)
+        for module in (models, control)
         for found in vars(module).values()
         if isinstance(found, type) and issubclass(found, Keys) and found is not Keys
     ]

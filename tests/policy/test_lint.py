@@ -5,7 +5,7 @@ import pytest
 from ahp.policy import lint, show
 
 from .conftest import Load
-from .test_check import DESIGN, SEED
+from .test_validate import DESIGN, SEED
 
 
 def advice(load: Load, text: str) -> list[str]:

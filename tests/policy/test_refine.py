@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from .conftest import Errors, Load
-from .test_check import SEED
+from .test_validate import SEED
 
 ORACLE = """
 hooks:

@@ -72,7 +72,7 @@ def _tried(name: str, check: Callable[[], Check]) -> Check:
 
 
 def _policy(repo: Repository, user_policy: str) -> Check:
-    from ahp.policy import layers, lost
+    from ahp.policy import layers, removed
     from ahp.policy.problems import PolicyError
     from ahp.policy.sources import FileSource
 
@@ -80,7 +80,7 @@ def _policy(repo: Repository, user_policy: str) -> Check:
     try:
         policy = layers.load(source)
         if not source.contents[0][1]:
-            lost.refuse(repo)
+            removed.refuse(repo)
     except PolicyError as error:
         return Check("policy", "wrong", str(error), "correct the file, then: ahp policy lint")
     if not any(content for _, content in source.contents):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ahp.gate import wording
+from ahp.gate import rendering
 from ahp.gate.match import Hit
 
 RULE: dict[str, Any] = {
@@ -24,7 +24,7 @@ RULE: dict[str, Any] = {
 
 def said(template: str | None = None, hit: Hit | None = None, **more: Any) -> str:
     values = more.pop("values", {"files.changed_count": 7, "branch.name": "main", "env.TOKEN": "s3cret"})
-    return wording.message({**RULE, "message": template, **more}, values, hit or Hit("o/r"))
+    return rendering.message({**RULE, "message": template, **more}, values, hit or Hit("o/r"))
 
 
 def test_a_template_is_filled_with_quoted_facts() -> None:
@@ -66,7 +66,7 @@ def test_a_fact_cannot_speak_for_ahp() -> None:
     ],
 )
 def test_values_in_a_sentence(value: object, shown: str) -> None:
-    assert wording.quoted(value) == shown
+    assert rendering.quoted(value) == shown
 
 
 @given(st.text(max_size=3000))
@@ -78,47 +78,47 @@ def test_a_sentence_stays_one_bounded_line(text: str) -> None:
 
 def test_a_step_that_names_a_list_is_one_an_item() -> None:
     values = {"tests.failed": ["a", "b"], "files.changed_count": 2}
-    assert wording.steps(["fix {tests.failed} of {files.changed_count}", "then push"], values) == [
+    assert rendering.steps(["fix {tests.failed} of {files.changed_count}", "then push"], values) == [
         "fix 'a' of 2",
         "fix 'b' of 2",
         "then push",
     ]
-    assert wording.steps(None, values) == []
-    assert len(wording.steps(["{l.x}"], {"l.x": list(range(500))})) == 100
+    assert rendering.steps(None, values) == []
+    assert len(rendering.steps(["{l.x}"], {"l.x": list(range(500))})) == 100
 
 
 def test_an_undecided_rule_names_the_fact_and_the_command() -> None:
-    assert wording.undecided("no report", "pytest --junitxml", "tests.total") == (
+    assert rendering.undecided("no report", "pytest --junitxml", "tests.total") == (
         "cannot tell: tests.total is missing (no report); to get it: pytest --junitxml"
     )
-    assert wording.undecided("", "", "tests.total") == "cannot tell: tests.total is missing"
+    assert rendering.undecided("", "", "tests.total") == "cannot tell: tests.total is missing"
 
 
 def test_findings_are_placed_and_named_for_good() -> None:
     rule = {**RULE, "each": "l in diff.added", "finding": {"file": "l.path", "line": "l.line", "message": "{l.text}"}}
     item = {"path": "a\nb", "line": 3, "text": "TODO"}
-    (found,) = wording.findings(rule, Hit("o/r", items=[item]))
+    (found,) = rendering.findings(rule, Hit("o/r", items=[item]))
     assert (found["file"], found["line"], found["message"]) == ("a b", 3, "'TODO'")
-    (moved,) = wording.findings(rule, Hit("o/r", items=[{**item, "line": 9}]))
+    (moved,) = rendering.findings(rule, Hit("o/r", items=[{**item, "line": 9}]))
     assert moved["fingerprint"] == found["fingerprint"]
-    (hidden,) = wording.findings({**rule, "redact": True}, Hit("o/r", items=[item]))
+    (hidden,) = rendering.findings({**rule, "redact": True}, Hit("o/r", items=[item]))
     assert hidden["message"] == "(unknown)"
 
 
 def test_a_redacted_item_is_not_shown() -> None:
     rule = {**RULE, "each": "p in x", "redact": True}
-    (found,) = wording.findings({**rule, "finding": {"message": "{p}"}}, Hit("o/r", items=["s3cret"]))
+    (found,) = rendering.findings({**rule, "finding": {"message": "{p}"}}, Hit("o/r", items=["s3cret"]))
     assert "s3cret" not in str(found)
-    (found,) = wording.findings({**rule, "finding": {"file": "p"}}, Hit("o/r", items=["a.txt"]))
+    (found,) = rendering.findings({**rule, "finding": {"file": "p"}}, Hit("o/r", items=["a.txt"]))
     assert found["file"] == "a.txt"
 
 
 def test_findings_without_a_place() -> None:
-    assert wording.findings(RULE, Hit("o/r")) == []
-    (found,) = wording.findings({**RULE, "each": "p in files.changed"}, Hit("o/r", items=["a.txt"]))
+    assert rendering.findings(RULE, Hit("o/r")) == []
+    (found,) = rendering.findings({**RULE, "each": "p in files.changed"}, Hit("o/r", items=["a.txt"]))
     assert found["file"] == "a.txt"
-    (found,) = wording.findings({**RULE, "finding": {"message": "{n}"}, "each": "n in x"}, Hit("o/r", items=[5]))
+    (found,) = rendering.findings({**RULE, "finding": {"message": "{n}"}, "each": "n in x"}, Hit("o/r", items=[5]))
     assert (found["message"], "file" in found) == ("5", False)
-    (found,) = wording.findings({**RULE, "finding": {"message": "x"}}, Hit("o/r", items=[5]))
+    (found,) = rendering.findings({**RULE, "finding": {"message": "x"}}, Hit("o/r", items=[5]))
     assert found["message"] == "x"
-    assert len(wording.findings(RULE, Hit("o/r", items=list(range(500))))) == 100
+    assert len(rendering.findings(RULE, Hit("o/r", items=list(range(500))))) == 100

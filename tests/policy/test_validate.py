@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from ahp.conditions import schema
-from ahp.policy import check
+from ahp.policy import validate
 from ahp.policy.vocabulary import leaves_root, where
 
 from .conftest import Errors, Load
@@ -166,10 +166,10 @@ def test_too_many_rules_or_too_much_work_at_a_trigger_is_refused(
     errors: Errors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "rules: {a: {at: pre-push, block: push.is_force}, b: {at: pre-push, block: push.is_new}}"
-    monkeypatch.setattr(check, "MAX_RULES", 1)
+    monkeypatch.setattr(validate, "MAX_RULES", 1)
     assert errors(text) == ["hooks.yaml:1:50: 2 rules at pre-push; at most 1 can be judged in time"]
-    monkeypatch.setattr(check, "MAX_RULES", schema.MAX_RULES)
-    monkeypatch.setattr(check, "MAX_COST", 1)
+    monkeypatch.setattr(validate, "MAX_RULES", schema.MAX_RULES)
+    monkeypatch.setattr(validate, "MAX_COST", 1)
     assert "more than 1; this one costs the most" in errors(text)[0]
 
 

@@ -9,16 +9,17 @@ from ahp.conditions.errors import ConditionError, Position
 from ahp.conditions.errors import Problem as ConditionProblem
 from ahp.conditions.schema import MAX_COST, MAX_RULES, Schema, Type
 from ahp.policy import environments, refine
-from ahp.policy.drafts import Field, RawPolicy, RawRule
-from ahp.policy.merge import expand
+from ahp.policy.control import check_action
+from ahp.policy.expand import expand
 from ahp.policy.problems import Place, Problem
+from ahp.policy.raw import Field, RawPolicy, RawRule
 from ahp.policy.rule import Policy, Rule
-from ahp.policy.texts import check_action, check_texts
+from ahp.policy.templates import check_texts
 from ahp.policy.vocabulary import Vocabulary, where
 from ahp.protocol.triggers import TRIGGERS
 
 
-def examine(raw: RawPolicy) -> tuple[Policy, list[Problem]]:
+def validate(raw: RawPolicy) -> tuple[Policy, list[Problem]]:
     """The rules that are right, as a policy, and every problem of the rest. Only one without problems may judge."""
     return _Checker(raw).run()
 

@@ -1,9 +1,11 @@
-"""The kinds of value a policy file holds, each read from the spellings people use (design §4)."""
+"""What the models of the policy file are made of: the base of its mappings, and its kinds of value in the spellings
+people use (design §4).
+"""
 
 import re
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema, model_validator
 
 Scalar = str | int | float | bool | None
 
@@ -18,6 +20,20 @@ _FACT_PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*\Z")
 
 _TEXT_SCHEMA: dict[str, object] = {"type": "string"}
 _SCALAR_SCHEMA: dict[str, object] = {"type": ["string", "number", "boolean", "null"]}
+
+
+class Keys(BaseModel):
+    """A mapping of the policy file: unknown keys are refused, nothing is converted silently."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _remember(cls, data: object, info: ValidationInfo) -> object:
+        # so that the error for an unknown key can name the nearest key of this very mapping
+        if isinstance(info.context, dict):
+            info.context[id(data)] = cls
+        return data
 
 
 def seconds(value: object) -> float:
