@@ -18,9 +18,9 @@ from statistics import median
 from types import SimpleNamespace
 from typing import Any
 
-from ahp.conditions.check import ConditionError, check
 from ahp.conditions.evaluate import build
 from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import ConditionError, check
 
 SCHEMA = Schema(
     {

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from ahp.conditions.check import Checked, ConditionError, check
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
 from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import Checked, ConditionError, check
 from ahp.system.errors import AhpError
 
 MAX_LINE = 16 * 1024 * 1024  # bytes of one request: what any host may send (design §11)

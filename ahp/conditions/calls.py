@@ -6,14 +6,14 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from ahp.conditions import comparisons, globs, regexes
-from ahp.conditions.errors import quoted
+from ahp.conditions.diagnostics import quoted
 from ahp.conditions.expression import Typed
-from ahp.conditions.names import FUNCTIONS, METHODS, nearest
 from ahp.conditions.plan import Plan
 from ahp.conditions.schema import ANY, BOOL, INT, STR, SchemaError, Type, join
+from ahp.conditions.spelling import FUNCTIONS, METHODS, nearest
 
 if TYPE_CHECKING:
-    from ahp.conditions.typed import Checker
+    from ahp.conditions.checker import Checker
 
 _ARITY = {
     "len": (1, 1), "abs": (1, 1), "min": (2, 16), "max": (2, 16), "contains": (2, 2), "default": (2, 2), "has": (1, 1),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ahp.conditions.check import Checked
+from ahp.conditions.entailment import Entailment, never, rank
 from ahp.conditions.evaluate import build
 from ahp.conditions.normal import Group, Leaf, Loop, Node, normal
 from ahp.conditions.plan import as_fact, reads
-from ahp.conditions.ranges import Entailment, never, rank
 from ahp.conditions.samples import fact_sets
+from ahp.conditions.typecheck import Checked
 
 _TRIED = 256  # fact sets among which a difference is looked for
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from ahp.conditions.errors import quoted
+from ahp.conditions.diagnostics import quoted
 from ahp.conditions.expression import Typed, a_type
-from ahp.conditions.names import nearest
 from ahp.conditions.plan import Plan
 from ahp.conditions.schema import ANY, Type, type_of_value
+from ahp.conditions.spelling import nearest
 
 if TYPE_CHECKING:
-    from ahp.conditions.typed import Checker
+    from ahp.conditions.checker import Checker
 
 _ORDER = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from ahp.conditions.errors import quoted
+from ahp.conditions.diagnostics import quoted
 from ahp.conditions.plan import Plan
 from ahp.conditions.schema import Type
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
-from ahp.conditions.errors import Place
-from ahp.conditions.names import MENDED
+from ahp.conditions.diagnostics import Place
+from ahp.conditions.spelling import MENDED
 
 MAX_TEXT = 4096
 MAX_DEPTH = 24

@@ -6,7 +6,7 @@ import ast
 import warnings
 from itertools import pairwise
 
-from ahp.conditions.errors import Place
+from ahp.conditions.diagnostics import Place
 from ahp.conditions.lexical import MAX_DEPTH, MAX_NODES, Refused, Token, hidden, scan
 
 # The name is never opened: in eval mode CPython looks for no source file. It is no usual file's name all the same.

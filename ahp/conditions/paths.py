@@ -6,13 +6,13 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from ahp.conditions import calls
-from ahp.conditions.errors import quoted
+from ahp.conditions.diagnostics import quoted
 from ahp.conditions.expression import Typed, a_type
-from ahp.conditions.names import FUNCTIONS, METHODS, nearest, word_hint
 from ahp.conditions.schema import ANY, type_of_value
+from ahp.conditions.spelling import FUNCTIONS, METHODS, nearest, word_hint
 
 if TYPE_CHECKING:
-    from ahp.conditions.typed import Checker
+    from ahp.conditions.checker import Checker
 
 ALIASES = {"true": True, "false": False, "null": None}
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import simpleeval  # type: ignore[import-untyped,unused-ignore]
 
-from ahp.conditions.check import Checked
-from ahp.conditions.errors import clip
+from ahp.conditions.diagnostics import clip
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
 from ahp.conditions.operations import FUNCTIONS, LOOPS, METHODS, OPERATORS, kleene, null, number
 from ahp.conditions.parse import parse
 from ahp.conditions.plan import as_fact, reads
 from ahp.conditions.samples import fact_sets
 from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import Checked
 from ahp.system.errors import Timeout
 
 

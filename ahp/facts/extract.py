@@ -1,10 +1,10 @@
 """Facts taken out of a command's output (design §4): an expression of the condition language over `output`."""
 
+from ahp.conditions.checker import Checker
 from ahp.conditions.evaluate import Builder
 from ahp.conditions.lexical import Refused
 from ahp.conditions.parse import parse
 from ahp.conditions.schema import Schema
-from ahp.conditions.typed import Checker
 from ahp.conditions.unknown import FAULTS, MISSING
 from ahp.facts.absent import Absent
 from ahp.system.errors import AhpError

@@ -6,8 +6,8 @@ from typing import Any
 
 from ahp import __version__
 from ahp.conditions import reference
-from ahp.conditions.check import Checked
 from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import Checked
 from ahp.policy import cache, layers, store
 from ahp.policy.cache import FORMAT, Program
 from ahp.policy.problems import Place, PolicyError, Problem

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ahp.conditions import compare as conditions
-from ahp.conditions.check import Checked
+from ahp.conditions.typecheck import Checked
 from ahp.policy.environments import of_environment, with_limits
 from ahp.policy.models import Escalation
 from ahp.policy.problems import Place, quoted

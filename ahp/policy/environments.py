@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ahp.conditions import check as conditions
 from ahp.conditions import compare
-from ahp.conditions.check import Checked
-from ahp.conditions.errors import ConditionError
+from ahp.conditions import typecheck as conditions
+from ahp.conditions.diagnostics import ConditionError
+from ahp.conditions.typecheck import Checked
 from ahp.policy.problems import Problem
 from ahp.policy.raw import RawPolicy
 from ahp.policy.rule import Rule, named_limits

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from ahp.conditions.check import Checked, Each
+from ahp.conditions.typecheck import Checked, Each
 from ahp.policy.problems import Place, Problem
 from ahp.policy.raw import RawPolicy, RawRule
 from ahp.protocol.levels import strength

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from ahp.conditions.check import Each
 from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import Each
 from ahp.policy.problems import Place, Problem, nearest
 from ahp.policy.raw import RawRule
 

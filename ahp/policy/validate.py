@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable
 
-from ahp.conditions import check as conditions
-from ahp.conditions.check import Checked, Each
-from ahp.conditions.errors import ConditionError, Position
-from ahp.conditions.errors import Problem as ConditionProblem
+from ahp.conditions import typecheck as conditions
+from ahp.conditions.diagnostics import ConditionError, Position
+from ahp.conditions.diagnostics import Problem as ConditionProblem
 from ahp.conditions.schema import MAX_COST, MAX_RULES, Schema, Type
+from ahp.conditions.typecheck import Checked, Each
 from ahp.policy import environments, refine
 from ahp.policy.control import check_action
 from ahp.policy.expand import expand

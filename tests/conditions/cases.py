@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ahp.conditions.check import check
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
 from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import check
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "cases"
 ENTRIES = json.loads((DATA / "fact_schema.json").read_text())

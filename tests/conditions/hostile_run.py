@@ -8,8 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-from ahp.conditions.check import ConditionError, check
 from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import ConditionError, check
 
 CPU_LIMIT = 60
 MEMORY = 1 << 30

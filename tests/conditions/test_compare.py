@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from ahp.conditions.check import check, check_each
 from ahp.conditions.compare import conjuncts, namespaces, stricter
 from ahp.conditions.evaluate import MISSING, Undecided, build
 from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import check, check_each
 
 SCHEMA = Schema(
     {
@@ -234,5 +234,5 @@ def test_conditions_about_the_items_of_each_compare_too() -> None:
 
 
 def test_what_takes_too_many_steps_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ahp.conditions.ranges._STEPS", 0)
+    monkeypatch.setattr("ahp.conditions.entailment._STEPS", 0)
     assert stricter(check("x.n > 1", SCHEMA), check("x.n > 2", SCHEMA)) == "unknown"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ahp.conditions import reference
-from ahp.conditions.check import check
+from ahp.conditions.typecheck import check
 from tests.conditions.cases import DATA, SCHEMA, load, run
 
 BENIGN = load("benign.jsonl")
@@ -58,7 +58,7 @@ def test_fifo_named_unknown_hangs_nothing(tmp_path: Path) -> None:
     for name in ("<unknown>", "<condition>", "<string>"):
         os.mkfifo(tmp_path / name)
     code = (
-        "from ahp.conditions.check import check, ConditionError\nfrom ahp.conditions.schema import Schema\n"
+        "from ahp.conditions.typecheck import check, ConditionError\nfrom ahp.conditions.schema import Schema\n"
         "from ahp.conditions import reference\nschema = Schema({'a.b': {'type': 'int'}})\n"
         "for text in ('a.b >', 'a.b > 1 1', '(a.b', 'a.b if', 'a.b > 0777', 'not', 'a.b in in [1]'):\n"
         "    try: check(text, schema)\n    except ConditionError: pass\n    else: raise SystemExit(text)\n"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ahp.conditions import reference
-from ahp.conditions.check import ConditionError, check
 from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import ConditionError, check
 from tests.conditions.cases import run
 
 PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "conditions.md").read_text()
@@ -52,7 +52,7 @@ def test_example_has_the_value_behind_it(text: str, wanted: str) -> None:
 
 
 def test_every_function_is_on_the_page() -> None:
-    from ahp.conditions.names import FUNCTIONS, METHODS
+    from ahp.conditions.spelling import FUNCTIONS, METHODS
 
     assert len(examples()) > 60
     for name in FUNCTIONS:

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from ahp.conditions import logic
-from ahp.conditions.check import check, check_each
 from ahp.conditions.evaluate import MISSING, Bound, PlanError, Undecided, build, build_each, set_deadline
 from ahp.conditions.plan import cost, walk
 from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import check, check_each
 
 SCHEMA = Schema(
     {

@@ -29,7 +29,7 @@ def test_evaluating_a_plan_imports_only_its_own_modules() -> None:
         f"assert build({json.loads(json.dumps(plan))!r}, {{'a.b': 0, 'a.c': 1}})([2, 'x.py']) is True"
     )
     assert {name for name in loaded if not name.startswith("ahp")} <= ALLOWED
-    assert loaded & {f"ahp.conditions.{name}" for name in ("check", "schema", "reference", "typed")} == set()
+    assert loaded & {f"ahp.conditions.{name}" for name in ("typecheck", "schema", "reference", "checker")} == set()
 
 
 def test_regex_loads_the_extension_module_and_nothing_else() -> None:

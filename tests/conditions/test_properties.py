@@ -10,11 +10,11 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from ahp.conditions import reference
-from ahp.conditions.check import Checked, ConditionError, check
 from ahp.conditions.compare import conjuncts, stricter
+from ahp.conditions.entailment import never
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
 from ahp.conditions.normal import normal
-from ahp.conditions.ranges import never
+from ahp.conditions.typecheck import Checked, ConditionError, check
 from tests.conditions.strategies import SCHEMA, conditions, facts
 
 PATHS = sorted(SCHEMA.facts)

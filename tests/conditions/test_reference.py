@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from ahp.conditions import reference
-from ahp.conditions.check import check, check_each
 from ahp.conditions.evaluate import MISSING, Bound, Undecided
 from ahp.conditions.samples import MAX_SAMPLES, fact_sets
 from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import check, check_each
 from ahp.system.errors import Timeout
 
 SCHEMA = Schema(

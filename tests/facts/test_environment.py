@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ahp.conditions.check import check
 from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import check
 from ahp.facts import schemas
 
 FACTS = {**schemas.schema_all(), **schemas.env_schema(["CI", "STAGE"]), "limits.names": {"type": "list[str]"}}

@@ -6,8 +6,8 @@ from importlib import import_module
 
 import pytest
 
-from ahp.conditions.check import ConditionError, check
 from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import ConditionError, check
 from ahp.facts import groups, schemas
 from ahp.facts.registry import NAMESPACES
 from ahp.protocol.triggers import TRIGGERS

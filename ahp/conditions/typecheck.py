@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ahp.conditions import guards, plan, ranges
-from ahp.conditions.errors import ConditionError, Position, Problem
+from ahp.conditions import entailment, guards, plan
+from ahp.conditions.checker import Checker
+from ahp.conditions.diagnostics import ConditionError, Position, Problem
+from ahp.conditions.entailment import START
 from ahp.conditions.lexical import Refused
 from ahp.conditions.parse import parse
-from ahp.conditions.ranges import START
 from ahp.conditions.schema import MAX_CONDITION_COST, Schema, Type
-from ahp.conditions.typed import Checker
 
 __all__ = ["Checked", "ConditionError", "Each", "Position", "Problem", "check", "check_each"]
 
@@ -80,7 +80,7 @@ def check(
         raise _refusal([refused], position) from None
     if checker.problems:
         raise _refusal(checker.problems, position)
-    verdict = ranges.constant(built_plan, checker.types)
+    verdict = entailment.constant(built_plan, checker.types)
     return Checked(
         text,
         built_plan,

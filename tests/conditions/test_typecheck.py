@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from ahp.conditions.check import ConditionError, Position, check, check_each
 from ahp.conditions.evaluate import build, build_each
 from ahp.conditions.schema import Schema, SchemaError
+from ahp.conditions.typecheck import ConditionError, Position, check, check_each
 from tests.conditions.cases import SCHEMA as CASES
 from tests.conditions.cases import run
 

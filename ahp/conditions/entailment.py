@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ahp.conditions import sets
-from ahp.conditions.errors import Place
+from ahp.conditions.diagnostics import Place
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
 from ahp.conditions.normal import FALSE, TRUE, UNKNOWN, Group, Leaf, Loop, Node, normal
 from ahp.conditions.plan import Plan, reads

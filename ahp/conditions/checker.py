@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ahp.conditions import calls, comparisons, paths
-from ahp.conditions.errors import quoted
+from ahp.conditions.diagnostics import quoted
 from ahp.conditions.evaluate import Builder
 from ahp.conditions.expression import Typed, a_type
 from ahp.conditions.lexical import Refused
-from ahp.conditions.names import FUNCTIONS
 from ahp.conditions.parse import place_of
 from ahp.conditions.paths import ALIASES
 from ahp.conditions.plan import Plan, walk
 from ahp.conditions.schema import ANY, BOOL, Schema, SchemaError, Type, join, type_of_value
+from ahp.conditions.spelling import FUNCTIONS
 
 _ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%"}
 _RAW = ("fact", "item", "key", "field", "index", "default", "if")
