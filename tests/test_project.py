@@ -67,7 +67,7 @@ LIGHT = [
     "ahp.gate.decide",
     "ahp.gate.match",
     "ahp.hosts.git.main",
-    "ahp.hosts.git.message",
+    "ahp.hosts.git.commit_msg",
 ]
 
 # Built in or next to nothing to import. `__future__` is a module too, and a file to read.

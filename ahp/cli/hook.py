@@ -15,8 +15,9 @@ def command(host: str, arguments: tuple[str, ...]) -> int:
 
 def _git(arguments: tuple[str, ...]) -> int:
     from ahp.hosts.git import main
+    from ahp.hosts.git.githooks import HOOKS
 
-    if len(arguments) < 5 or arguments[0] not in main.NAMES:
+    if len(arguments) < 5 or arguments[0] not in HOOKS:
         raise click.UsageError("this is for the installed shims; by hand: ahp check pre-commit")
     sys.argv[1:] = arguments
     main.main()

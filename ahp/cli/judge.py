@@ -4,8 +4,7 @@ import sys
 
 import click
 
-from ahp.hosts import words
-from ahp.hosts.git.words import coloured
+from ahp.hosts import render
 from ahp.protocol.event import Event
 from ahp.system import jsontext
 
@@ -18,8 +17,7 @@ def judge(event: Event, form: str) -> int:
     if form == "json":
         click.echo(jsontext.encode(verdict.as_dict()))
     elif verdict.signals or verdict.notes:
-        agent = event.actor.kind == "agent"
-        click.echo(words.for_agent(verdict) if agent else words.for_person(verdict, coloured(event.env)))
+        click.echo(render.text(verdict, event.actor, event.env))
     elif sys.stdout.isatty():
         click.echo(f"ahp: {event.trigger}: nothing to say")
     return 1 if verdict.denied else 0

@@ -2,8 +2,7 @@
 
 import click
 
-from ahp.hosts import words
-from ahp.hosts.git.words import coloured
+from ahp.hosts import render
 from ahp.protocol.actor import identify
 from ahp.protocol.verdict import Verdict
 
@@ -11,5 +10,4 @@ from ahp.protocol.verdict import Verdict
 def say(verdict: Verdict | None, env: dict[str, str]) -> None:
     """Prints what there is to say; nothing for a verdict without signals and notes."""
     if verdict is not None and (verdict.signals or verdict.notes):
-        agent = identify(env).kind == "agent"
-        click.echo(words.for_agent(verdict) if agent else words.for_person(verdict, coloured(env)), err=True)
+        click.echo(render.text(verdict, identify(env), env), err=True)

@@ -5,12 +5,16 @@ _AFTER = ("aid",)
 
 
 class Trigger:
-    """A point of integration: the `family` that its episodes share, the intensities it can carry, those it should."""
+    """A point of integration: the `family` that its episodes share, the intensities it can carry, those it should.
 
-    __slots__ = ("advised", "family", "intensities", "name", "post")
+    `post` says that what it is about is done already; `act` is the word for that in a sentence (for git's hooks the
+    git command), the trigger's name where there is no shorter one.
+    """
 
-    def __init__(self, name: str, family: str, post: bool, advised: tuple[str, ...] = ()) -> None:
-        self.name, self.family, self.post = name, family, post
+    __slots__ = ("act", "advised", "family", "intensities", "name", "post")
+
+    def __init__(self, name: str, family: str, post: bool, advised: tuple[str, ...] = (), act: str = "") -> None:
+        self.name, self.family, self.post, self.act = name, family, post, act or name
         self.intensities = _AFTER if post else _BEFORE
         self.advised = advised or self.intensities
 
@@ -26,12 +30,12 @@ TRIGGERS = {
         Trigger("post-issue-close", "issue-close", True),
         Trigger("pre-tool-use", "tool-use", False, ("block", "control")),
         Trigger("post-tool-use", "tool-use", True),
-        Trigger("pre-commit", "commit", False),
-        Trigger("commit-msg", "commit", False),
-        Trigger("pre-merge-commit", "commit", False),
-        Trigger("post-commit", "commit", True),
-        Trigger("pre-push", "push", False),
-        Trigger("pre-merge", "pre-merge", False),
+        Trigger("pre-commit", "commit", False, act="commit"),
+        Trigger("commit-msg", "commit", False, act="commit"),
+        Trigger("pre-merge-commit", "commit", False, act="merge"),
+        Trigger("post-commit", "commit", True, act="commit"),
+        Trigger("pre-push", "push", False, act="push"),
+        Trigger("pre-merge", "pre-merge", False, act="merge"),
         Trigger("prompt-submit", "prompt-submit", False),
         Trigger("session-start", "session-start", True),
         Trigger("task-complete", "task-complete", False),

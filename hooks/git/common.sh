@@ -1,3 +1,5 @@
+hook=@HOOK@
+verb=@VERB@
 python=@PYTHON@
 package=@PACKAGE@
 bundle=@BUNDLE@
@@ -31,20 +33,14 @@ answered() {
     exit 2
 }
 
-# git's own switch is named to a person at a terminal, never to an agent.
+# git's own switch is named to a person at a terminal, never to an agent; there is none after the fact.
 ways_out() {
     echo "     mend: pip install ahp-engine && ahp install git" >&2
-    case $hook in
-    pre-commit | commit-msg) verb=commit ;;
-    pre-merge-commit) verb=merge ;;
-    pre-push) verb=push ;;
-    *) return ;;
-    esac
-    [ -t 2 ] || return
+    [ -n "$verb" ] && [ -t 2 ] || return
     for name in $others; do
         eval "[ -z \"\${$name-}\" ]" || return
     done
-    echo "     until it is mended a person may go on with \`git $verb --no-verify\`; CI judges it again" >&2
+    echo "     until it is mended a person may go on with \`git $verb --no-verify\`" >&2
 }
 
 # git lists what is staged while Python starts; the mark at the end says that it got through.

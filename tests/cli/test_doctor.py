@@ -10,7 +10,7 @@ import pytest
 
 from ahp.cli.main import run
 from ahp.hosts.git import install as installing
-from ahp.hosts.git.install import HOOKS
+from ahp.hosts.git.githooks import HOOKS
 from ahp.system import git
 from tests.conftest import Repo
 

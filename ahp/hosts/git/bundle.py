@@ -12,8 +12,9 @@ from ahp.system import environ, files, process
 from ahp.system.errors import AhpError
 
 _ENTRY = "ahp.hosts.git.main"
+_EVERY_COMMIT = "ahp.hosts.git.pre_commit"
 _FACTS = ("files", "branch", "branches", "commit", "repo", "actor", "env", "limits", "environment", "message")
-_LATER = ("ahp.hosts.git.message", *[f"ahp.facts.{name}" for name in _FACTS])
+_LATER = ("ahp.hosts.git.commit_msg", *[f"ahp.facts.{name}" for name in _FACTS])
 _SHA = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
 _BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}))"
 _NOW = "<the code of the modules>"
@@ -39,6 +40,7 @@ def write(path: str, interpreter: str, paths: list[str]) -> None:
 def build(paths: list[str]) -> bytes:
     """The bytes of the bundle for the running interpreter. Raises AhpError when a source is gone."""
     importlib.import_module(_ENTRY)
+    importlib.import_module(_EVERY_COMMIT)
     eager = _ours()
     for name in _LATER:
         importlib.import_module(name)

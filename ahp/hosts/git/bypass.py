@@ -1,14 +1,15 @@
 """Commits that pre-commit did not judge, or judged otherwise, are noticed and logged (design §9).
 
 A commit made with --no-verify, by a cherry-pick or by plumbing has no judgement in the log; neither has one whose
-content changed after it was judged. That is evidence for whoever reads the log, not proof: CI decides.
+content changed after it was judged. That is evidence for whoever reads the log, not proof.
 """
 
 from ahp.gate.decide import program_of
+from ahp.hosts.git.githooks import CONTENT
 from ahp.hosts.git.hook import Hook
 from ahp.hosts.git.install import made_before
+from ahp.hosts.git.output import write
 from ahp.hosts.git.ranges import made_here
-from ahp.hosts.git.words import write
 from ahp.journal import lines
 from ahp.journal.append import Journal, JournalUnwritable
 from ahp.protocol import records
@@ -20,7 +21,6 @@ from ahp.system.history import CommitView, RangeView
 
 _COMMITS = 200  # of one push
 _LINES = 200_000
-_HOOKS = ("pre-commit", "pre-merge-commit")  # a judged message says nothing of the content
 _REPLAYED = ("rebase", "cherry-pick", "revert", "am")
 
 
@@ -34,7 +34,7 @@ def check_commit(hook: Hook, commit: str, had_word: bool) -> None:
     # git tells a hook nowhere else what it is doing; without a reflog the notice is printed once too often.
     doing = hook.repo.line("log", "--walk-reflogs", "--max-count=1", "--format=%gs", "HEAD", ok=(0, 128))
     if not doing.startswith(_REPLAYED):
-        write(f"ahp: {reason}; it is logged, and CI judges it again")
+        write(f"ahp: {reason}; it is logged")
         if not had_word:
             _explain(hook)
 
@@ -62,9 +62,7 @@ def check_push(hook: Hook, pushed: list[PushRef]) -> None:
         missing = [commit for commit in missing if not _only_joins(hook.repo, commit)]
     if missing:
         _log(hook, {commit: next(iter(wanted[commit])) for commit in missing}, "no pre-commit hook judged this commit")
-        write(
-            f"ahp: {len(missing)} of the pushed commits passed no pre-commit hook; that is logged, and CI judges them"
-        )
+        write(f"ahp: {len(missing)} of the pushed commits passed no pre-commit hook; that is logged")
 
 
 def _only_joins(repo: Repository, commit: str) -> bool:
@@ -102,7 +100,7 @@ def _unjudged(hook: Hook, wanted: dict[str, set[str]]) -> list[str]:
             continue
         if record.get("kind") == "bypass":
             noticed.add(str(record.get("commit")))
-        elif record.get("hook") in _HOOKS and record.get("decision") != "deny":
+        elif record.get("hook") in CONTENT and record.get("decision") != "deny":
             judged.update(present)
     return [commit for commit in wanted if commit not in noticed and not wanted[commit] & judged]
 

@@ -8,8 +8,9 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ahp.hosts.git import beside, bundle, husky
+from ahp.hosts.git import bundle, hook_managers, husky
 from ahp.hosts.git import install as installing
+from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.probe import Probe, may_write, probe
 from ahp.journal import verify
 from ahp.journal.append import Journal
@@ -92,7 +93,7 @@ def _policy(repo: Repository, user_policy: str) -> Check:
 def _hooks(repo: Repository) -> Iterator[Check]:
     try:
         with probe(repo) as scratch:
-            for hook in installing.HOOKS:
+            for hook in HOOKS:
                 yield _tried(hook, lambda hook=hook: _hook(repo, hook, scratch))  # type: ignore[misc]
     except AhpError as error:
         yield Check("hooks", "wrong", str(error), "see the checks of the git directory and the disk")
@@ -105,7 +106,7 @@ def _hook(repo: Repository, hook: str, scratch: Probe) -> Check:
     failed = scratch.ask(hook)
     if failed:
         return Check(hook, "wrong", failed, INSTALL, ours=True)
-    how = beside.owner(f"{asked}/{hook}")
+    how = hook_managers.owner(f"{asked}/{hook}")
     through = "husky" if husky.is_active(asked) else how if how != "ahp" else ""
     return Check(hook, "ok", "reached" + (f" through {through}" if through else ""))
 
@@ -118,7 +119,7 @@ def obstacle(repo: Repository, hook: str) -> str:
 
 def _trouble(path: str) -> str:
     """Why git does not come to our shim by the hook `path`, "" when it looks as if it did."""
-    who = beside.owner(path)
+    who = hook_managers.owner(path)
     if not who:
         return f"{path} is not there"
     if not os.access(path, os.X_OK):
@@ -127,9 +128,9 @@ def _trouble(path: str) -> str:
         return "lefthook took ahp's place and does not run it"
     if who == "other":
         return f"{path} is another program's, and ahp cannot tell that it runs ahp"
-    if who in beside.CHAINING:
-        behind = path + beside.CHAINED
-        if beside.owner(behind) != "ahp" or not os.access(behind, os.X_OK):
+    if who in hook_managers.CHAINING:
+        behind = path + hook_managers.CHAINED
+        if hook_managers.owner(behind) != "ahp" or not os.access(behind, os.X_OK):
             return f"{who} is in ahp's place and does not run it"
     return ""
 
@@ -137,7 +138,7 @@ def _trouble(path: str) -> str:
 def _husky_trouble(repo: Repository, asked: str, hook: str) -> str:
     if os.path.basename(asked) == "_" and not os.path.isfile(f"{asked}/{hook}"):
         return f"{asked}/{hook} is not there: husky was not set up in this clone (npm install)"
-    if beside.owner(f"{repo.common_dir}/ahp/husky/{hook}.sh") != "ahp":
+    if hook_managers.owner(f"{repo.common_dir}/ahp/husky/{hook}.sh") != "ahp":
         return "husky took ahp's place and does not run it"
     return husky.trouble(f"{husky.folder_of(repo.root, asked)}/{hook}")
 
@@ -147,9 +148,9 @@ def _interpreter(repo: Repository, user_policy: str) -> Check:
     known = installing.baked(repo, installing.noted(repo), user_policy)
     python, path = known["PYTHON"], known["BUNDLE"]
     folder = installing.hooks_folder(repo)[0]
-    for hook in installing.HOOKS:
-        places = (f"{folder}/{hook}", f"{folder}/{hook}{beside.CHAINED}")
-        text = next((files.read(place) for place in places if beside.owner(place) == "ahp"), None)
+    for hook in HOOKS:
+        places = (f"{folder}/{hook}", f"{folder}/{hook}{hook_managers.CHAINED}")
+        text = next((files.read(place) for place in places if hook_managers.owner(place) == "ahp"), None)
         if text is not None and text != installing.shim(hook, known):
             return Check("interpreter", "wrong", f"{hook} was made by another ahp or Python than this", INSTALL, True)
     data = files.read(path)

@@ -1,20 +1,17 @@
 """When a hook cannot judge: what is wrong and the way out, never a silent pass (design §4, §9)."""
 
 import os
+import sys
 import traceback
 
-from ahp.hosts.git.words import version, write
+from ahp import __version__
+from ahp.hosts.git.output import write
 from ahp.policy.problems import PolicyError
 from ahp.protocol.actor import Actor
 from ahp.protocol.text import one_line
+from ahp.protocol.triggers import TRIGGERS
 from ahp.system.errors import AhpError
 
-_ESCAPE = {
-    "pre-commit": "git commit --no-verify",
-    "commit-msg": "git commit --no-verify",
-    "pre-merge-commit": "git merge --no-verify",
-    "pre-push": "git push --no-verify",
-}
 _LINES = 20
 
 
@@ -25,15 +22,15 @@ def refuse(hook: str, error: AhpError, actor: Actor) -> int:
     if len(lines) > _LINES:
         shown.append(f"and {len(lines) - _LINES} more lines: ahp policy lint")
     write("\n".join([f"ahp: cannot judge this {hook}: {shown[0]}", *shown[1:], _mend(error), *_way_out(hook, actor)]))
-    return 0 if hook == "post-commit" else 2
+    return 0 if TRIGGERS[hook].post else 2
 
 
 def report(hook: str, error: BaseException, actor: Actor) -> int:
     """Says that ahp has a bug, with what a maintainer needs; exit code as for `refuse`."""
     trace = "".join(traceback.format_exception(error)[-12:]).rstrip()
-    write(f"ahp: a bug in ahp stopped it from judging this {hook}; please report this:\n{version()}\n{trace}")
+    write(f"ahp: a bug in ahp stopped it from judging this {hook}; please report this:\n{_version()}\n{trace}")
     write("\n".join(_way_out(hook, actor)))
-    return 0 if hook == "post-commit" else 2
+    return 0 if TRIGGERS[hook].post else 2
 
 
 def _mend(error: AhpError) -> str:
@@ -44,7 +41,10 @@ def _mend(error: AhpError) -> str:
 
 def _way_out(hook: str, actor: Actor) -> list[str]:
     """git's own switch, named to a person at a terminal, never to an agent (design §4)."""
-    command = _ESCAPE.get(hook)
-    if command is None or actor.kind != "human" or not os.isatty(2):
+    if TRIGGERS[hook].post or actor.kind != "human" or not os.isatty(2):
         return []
-    return [f"     until it is mended a person may go on with `{command}`; that is logged and judged again in CI"]
+    return [f"     until it is mended a person may go on with `git {TRIGGERS[hook].act} --no-verify`"]
+
+
+def _version() -> str:
+    return f"ahp {__version__}, Python {sys.version.split()[0]}"

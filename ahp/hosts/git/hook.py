@@ -70,9 +70,9 @@ def say(hook: Hook, verdict: "Verdict") -> int:
     """Prints what there is to say; the hook's exit code."""
     if not verdict.signals and not verdict.notes:
         return 0
-    from ahp.hosts.git import words
+    from ahp.hosts.git import output
 
-    return words.say(verdict, hook.actor, hook.repo.env)
+    return output.say(verdict, hook.actor, hook.repo.env)
 
 
 def read_input() -> bytes:

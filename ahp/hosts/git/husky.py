@@ -2,20 +2,21 @@
 
 In a clone where `ahp install git` was run, the line fails closed like any hook of ours. In a clone where nobody ran
 it there is no gate to fail: git runs no hook there without husky either, and a colleague who never heard of ahp would
-switch husky off as a whole. The line then says so and lets go on; CI judges.
+switch husky off as a whole. The line then says that nothing was judged and lets go on.
 """
 
 import os
 import re
 import stat
 
-from ahp.hosts.git.beside import MARK
+from ahp.hosts.git.githooks import HOOKS
+from ahp.hosts.git.hook_managers import MARK
 from ahp.system import files
 from ahp.system.errors import AhpError
 
 LINE = (
     b'ahp=$(git rev-parse --git-common-dir)/ahp/husky/line.sh; if [ -r "$ahp" ]; then . "$ahp"; else '
-    b"echo 'ahp: no gate in this clone (pip install ahp-engine, then: ahp install git); CI judges' >&2; fi"
+    b"echo 'ahp: no gate in this clone, so nothing was judged (pip install ahp-engine, then: ahp install git)' >&2; fi"
     b" # from " + MARK + b"\n"
 )
 _FOLDER = ".husky"
@@ -49,7 +50,7 @@ def join(path: str) -> bool:
     lines = [line for line in old if MARK not in line]
     if lines and not lines[-1].endswith(b"\n"):
         lines[-1] += b"\n"
-    first = os.path.basename(path) == "pre-push"
+    first = HOOKS[os.path.basename(path)].gives == "refs"
     at = (1 if lines and lines[0].startswith(b"#!") else 0) if first else len(lines)
     new = [*lines[:at], LINE, *lines[at:]]
     if new != old:

@@ -10,26 +10,22 @@ import shlex
 import shutil
 
 from ahp.hosts.git import bundle, husky
-from ahp.hosts.git.beside import MARK, make_room, owner, take_away
+from ahp.hosts.git.githooks import HOOKS, OTHERS
+from ahp.hosts.git.hook_managers import MARK, make_room, owner, take_away
 from ahp.hosts.templates import package, template
 from ahp.journal.append import Journal
 from ahp.journal.heal import heal
 from ahp.protocol.actor import markers
+from ahp.protocol.triggers import TRIGGERS
 from ahp.system import environ, files, jsontext, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.view import RAW
 
-HOOKS = ("pre-commit", "commit-msg", "pre-merge-commit", "pre-push", "post-commit")
 _RECORD = "/ahp/install.json"
 _BUNDLE = "/ahp/cache/light.pyc"
 _TIPS = 200
 _HUSKY = "/ahp/husky"
-_FOREIGN = (
-    *("applypatch-msg", "pre-applypatch", "post-applypatch", "prepare-commit-msg", "pre-rebase", "post-checkout"),
-    *("post-merge", "post-rewrite", "pre-auto-gc", "reference-transaction", "post-index-change", "sendemail-validate"),
-    *("push-to-checkout", "fsmonitor-watchman"),
-)
 
 
 class Installed:
@@ -62,7 +58,7 @@ def install(repo: Repository, user_policy: str) -> Installed:
     committed = husky.folder_of(repo.root, asked_folder(repo))
     kept += [hook for hook in _join_husky(repo, committed, known) if hook not in kept]
     if shared:
-        kept += [hook for hook in _FOREIGN if _pass_on(f"{folder}/{hook}", f"{shared}/{hook}")]
+        kept += [hook for hook in OTHERS if _pass_on(f"{folder}/{hook}", f"{shared}/{hook}")]
         repo.run("config", "--local", "core.hooksPath", folder)
     before = _record(repo).get("before") or _tips(repo)
     record = {"folder": folder, "shared": shared, "hooks": written, "genesis": genesis, "before": before}
@@ -76,7 +72,7 @@ def uninstall(repo: Repository) -> Installed:
     shared = str(record.get("shared") or "")
     folder = str(record.get("folder") or "") or hooks_folder(repo)[0]
     removed, restored = [], []
-    for hook in (*HOOKS, *_FOREIGN):
+    for hook in (*HOOKS, *OTHERS):
         was_there, is_back = take_away(f"{folder}/{hook}", shared)
         if was_there:
             removed.append(hook)
@@ -101,10 +97,11 @@ def noted(repo: Repository) -> str:
 
 def shim(hook: str, known: dict[str, str]) -> bytes:
     """The text of one shim; `known` is what `baked` gives."""
-    common = template("git/common.sh")
-    for name, value in known.items():
+    trigger = TRIGGERS[hook]
+    common = template("git/common.sh").replace("@RAW@", " ".join(RAW))
+    for name, value in {"HOOK": hook, "VERB": "" if trigger.post else trigger.act, **known}.items():
         common = common.replace(f"@{name}@", shlex.quote(value))
-    text = template(f"git/{hook}").replace("@COMMON@\n", common.replace("@RAW@", " ".join(RAW)))
+    text = template(f"git/{HOOKS[hook].module.replace('_', '-')}").replace("@COMMON@\n", common)
     return text.encode("utf-8", "surrogateescape")
 
 

@@ -7,8 +7,8 @@ import gc
 import posix
 import sys
 
-from ahp.hosts.git import commit
-from ahp.hosts.git.hook import Hook, read_input
+from ahp.hosts.git.githooks import HOOKS
+from ahp.hosts.git.hook import Hook
 from ahp.protocol.actor import Actor, identify
 from ahp.system import environ, git
 from ahp.system.errors import AhpError
@@ -27,7 +27,7 @@ def main(stale_bundle: str = "") -> None:
         env = environ.current()
         actor = identify(env)
         hook = Hook(name, parent, arguments, git.locate(posix.getcwd(), env, program), actor, genesis, user_policy)
-        code = _RUN[name](hook)
+        code = HOOKS[name].judge(hook)
         if stale_bundle:
             _renew(stale_bundle)
     except AhpError as error:
@@ -46,37 +46,9 @@ def main(stale_bundle: str = "") -> None:
 
 def _renew(path: str) -> None:
     """Writes the bundle anew; where that cannot be, the next hook is as slow as this one, and no less right."""
-    from ahp.hosts.git import bundle, words
+    from ahp.hosts.git import bundle, output
 
     try:
         bundle.write(path, sys.executable, bundle.import_paths())
     except AhpError as error:
-        words.write(f"ahp: hooks are slower than they could be: {error}")
-
-
-def _message(hook: Hook) -> int:
-    from ahp.hosts.git.message import judge
-
-    return judge(hook, read_input())
-
-
-def _after(hook: Hook) -> int:
-    from ahp.hosts.git.after import judge
-
-    return judge(hook)
-
-
-def _push(hook: Hook) -> int:
-    from ahp.hosts.git.push import judge
-
-    return judge(hook, read_input())
-
-
-_RUN = {
-    "pre-commit": commit.judge,
-    "pre-merge-commit": commit.judge,
-    "commit-msg": _message,
-    "post-commit": _after,
-    "pre-push": _push,
-}
-NAMES = tuple(_RUN)
+        output.write(f"ahp: hooks are slower than they could be: {error}")

@@ -14,19 +14,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ahp.hosts.git import husky
-from ahp.hosts.git.beside import CHAINED, MARK
+from ahp.hosts.git.githooks import HOOKS
+from ahp.hosts.git.hook_managers import CHAINED, MARK
 from ahp.hosts.git.install import asked_folder
 from ahp.protocol.text import one_line
+from ahp.protocol.triggers import TRIGGERS
 from ahp.system import environ, files, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 
-_POLICY = """\
-version: 1
-rules:
-  {name}: {{at: [pre-commit, commit-msg, pre-merge-commit, pre-push], block: "true", message: probe}}
-  {name}-after: {{at: post-commit, aid: "true", message: probe}}
-"""
 _CONFIG = {".pre-commit-config.yaml": "repos: []\n"}  # what pre-commit and prek want to see; nothing of it runs
 _TIMEOUT = 60.0
 _IDENTITY = {
@@ -43,7 +39,7 @@ class Probe:
         self.env = environ.scrubbed(environ.current())
         self.name = f"probe-{secrets.token_hex(8)}"
         self._git("init", "--quiet", "--template=")
-        for path, text in {".ahp/hooks.yaml": _POLICY.format(name=self.name), "message": "probe\n", **_CONFIG}.items():
+        for path, text in {".ahp/hooks.yaml": _policy(self.name), "message": "probe\n", **_CONFIG}.items():
             files.make_dirs(os.path.dirname(f"{root}/{path}"))
             files.replace(f"{root}/{path}", text.encode())
         tree = self._git("hash-object", "-t", "tree", "-w", "--stdin")
@@ -57,17 +53,18 @@ class Probe:
             [self._copy(hook), *arguments], cwd=self.root, env=self.env, stdin=stdin.encode(), timeout=_TIMEOUT
         )
         said = done.err.decode("utf-8", "replace")
-        if self.name in said and (done.code != 0 or hook == "post-commit"):
+        if self.name in said and (done.code != 0 or TRIGGERS[hook].post):
             return ""
         last = (said.strip().splitlines() or ["it says nothing"])[0]
         return f"it ended with {done.code} without ahp's refusal: {one_line(last, 300)}"
 
     def _given(self, hook: str) -> tuple[list[str], str]:
         """The arguments and standard input that git gives to a hook (githooks)."""
-        if hook == "pre-push":
+        given = HOOKS[hook].gives
+        if given == "refs":
             ref = "refs/heads/probe"
             return ["origin", "nowhere"], f"{ref} {self.commit} {ref} {'0' * len(self.commit)}\n"
-        return (["message"] if hook == "commit-msg" else []), ""
+        return (["message"] if given == "message" else []), ""
 
     def _copy(self, hook: str) -> str:
         """The copy of what git would run, and of what that needs to come to ahp's shim."""
@@ -93,6 +90,15 @@ class Probe:
     def _git(self, *arguments: str) -> str:
         env = {**self.env, **_IDENTITY}
         return Repository(self.root, self.root, self.root, env, self.repo.git).line(*arguments)
+
+
+def _policy(name: str) -> str:
+    """A policy that speaks at every hook, and refuses where a hook can."""
+    rules = [
+        f'  {name}-{hook}: {{at: {hook}, {"aid" if TRIGGERS[hook].post else "block"}: "true", message: probe}}'
+        for hook in HOOKS
+    ]
+    return "\n".join(["version: 1", "rules:", *rules, ""])
 
 
 def may_write(path: str) -> bool:

@@ -11,6 +11,7 @@ which says that the policy has rules for messages.
 
 import posix
 
+from ahp.hosts.git.githooks import CONTENT
 from ahp.system import files
 from ahp.system.errors import AhpError
 
@@ -57,7 +58,7 @@ def find(repo: "Repository", parent: str) -> Token | None:
     fields = (data or b"").decode("utf-8", "surrogateescape").split()
     if len(fields) != 5 or fields[0] != parent:
         return None
-    return Token(fields[2] if fields[2] in ("pre-commit", "pre-merge-commit") else "", fields[4])
+    return Token(fields[2] if fields[2] in CONTENT else "", fields[4])
 
 
 def withdraw(repo: "Repository") -> None:

@@ -4,7 +4,7 @@ import os
 
 from ahp.gate.decide import decide
 from ahp.hosts.exec import Gate
-from ahp.hosts.words import rule_of, short_id, steps_of
+from ahp.hosts.render import rule_of, short_id, steps_of
 from ahp.protocol.signals import reason_of
 from ahp.protocol.verdict import Verdict
 from ahp.system.errors import AhpError

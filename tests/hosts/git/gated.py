@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ahp.hosts.git import install as installing
+from ahp.hosts.git.githooks import HOOKS
 from ahp.journal.append import Journal
 from ahp.policy import compile as compiling
 from ahp.system import git
@@ -80,7 +81,7 @@ def copy(of: Gated, root: Path) -> Gated:
     """`of` at another place: what was baked for the one is baked for the other."""
     shutil.copytree(of.root, root, symlinks=True)
     made = Gated(root)
-    for hook in (*installing.HOOKS, "../ahp/install.json"):
+    for hook in (*HOOKS, "../ahp/install.json"):
         path = root / ".git" / "hooks" / hook
         path.write_bytes(path.read_bytes().replace(bytes(of.root.parent), bytes(root.parent)))
     Journal(str(made.folder)).index()  # a copied log is another file: its index is made anew
@@ -90,7 +91,7 @@ def copy(of: Gated, root: Path) -> Gated:
 def count_starts(gated: Gated, tmp: Path) -> Path:
     """Puts a wrapper in the interpreter's place; the file it returns gets a line for each start of Python."""
     starts, wrapper = tmp / "starts", tmp / "python"
-    for hook in installing.HOOKS:
+    for hook in HOOKS:
         path = gated.root / ".git" / "hooks" / hook
         lines = path.read_text().splitlines(keepends=True)
         (real,) = [line.removeprefix("python=").rstrip("\n") for line in lines if line.startswith("python=")]

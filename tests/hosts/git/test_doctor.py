@@ -12,10 +12,11 @@ import pytest
 from ahp.hosts.git import bundle, doctor
 from ahp.hosts.git import install as installing
 from ahp.hosts.git.doctor import Check
+from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.probe import probe
 from ahp.system.errors import AhpError
 from tests.hosts.git.gated import Gated
-from tests.hosts.git.test_beside import CHAINS, LEFTHOOK
+from tests.hosts.git.test_hook_managers import CHAINS, LEFTHOOK
 from tests.hosts.git.test_husky import set_up
 from tests.hosts.git.unprivileged import as_an_ordinary_user
 
@@ -63,11 +64,11 @@ def test_all_is_well_and_nothing_is_touched(gated: Gated) -> None:
     checks = examine(gated)
     assert {check.status for check in checks.values()} == {"ok"}
     assert list(checks) == [
-        *("policy", *installing.HOOKS),
+        *("policy", *HOOKS),
         *("interpreter", "log", "git directory", "disk", "waivers"),
     ]
     assert checks["policy"].detail == "1 rule"
-    assert all(checks[name].detail == "reached" for name in installing.HOOKS)
+    assert all(checks[name].detail == "reached" for name in HOOKS)
     assert everything(gated) == before
     assert not doctor.fix(gated.repository(), "", list(checks.values()))
 
@@ -91,7 +92,7 @@ def test_without_a_gate_each_hook_is_missing_and_fix_installs_it(gated: Gated) -
     installing.uninstall(gated.repository())
     shutil.rmtree(gated.folder)
     checks = examine(gated)
-    assert {checks[name].status for name in (*installing.HOOKS, "log", "interpreter")} == {"wrong"}
+    assert {checks[name].status for name in (*HOOKS, "log", "interpreter")} == {"wrong"}
     assert checks["pre-push"].detail.endswith("pre-push is not there")
     assert checks["log"].detail.endswith("signals.jsonl is not there")
     assert doctor.fix(gated.repository(), str(gated.user_policy), list(checks.values()))
@@ -137,7 +138,7 @@ def test_through_husky_each_hook_is_proved(gated: Gated, tmp_path: Path) -> None
     set_up(gated)
     assert hook(gated, "pre-commit").detail == "husky took ahp's place and does not run it"
     installing.install(gated.repository(), str(gated.user_policy))
-    for name in installing.HOOKS:
+    for name in HOOKS:
         assert hook(gated, name) == Check(name, "ok", "reached through husky")
     assert not (tmp_path / "ran").exists()
     path = gated.root / ".husky/pre-commit"

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.hosts.git import commit, failure, hook
-from ahp.hosts.git import main as hooks
+from ahp.hosts.git import failure, hook, post_commit, pre_commit
 from ahp.protocol.actor import Actor
 from ahp.system import files, process
 from ahp.system.errors import AhpError
@@ -62,7 +61,7 @@ def test_gits_own_way_out_is_named_on_a_terminal_and_never_to_an_agent(gated: Ga
     gated.add()
     code, said = at_a_terminal(gated, "commit", "-m", "x")
     assert code == 1
-    assert "a person may go on with `git commit --no-verify`; that is logged and judged again in CI" in said
+    assert "a person may go on with `git commit --no-verify`\n" in said
     code, said = at_a_terminal(gated, "commit", "-m", "x", env={"CLAUDECODE": "1"})
     assert code == 1
     assert "--no-verify" not in said
@@ -96,13 +95,13 @@ def test_a_bug_is_reported_with_versions_and_refuses(gated: Gated, ask: Ask, mon
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(commit, "decide", broken)
+    monkeypatch.setattr(pre_commit, "decide", broken)
     gated.policy(QUIET)
     code, said = ask("pre-commit")
     assert code == 2
     assert said.startswith("ahp: a bug in ahp stopped it from judging this pre-commit; please report this:\nahp 0.")
     assert "ZeroDivisionError: a bug" in said
-    monkeypatch.setitem(hooks._RUN, "post-commit", broken)
+    monkeypatch.setattr(post_commit, "judge", broken)
     assert ask("post-commit")[0] == 0
 
 
@@ -110,7 +109,7 @@ def test_an_interrupt_ends_as_the_shell_expects(gated: Gated, ask: Ask, monkeypa
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(hooks._RUN, "pre-commit", stopped)
+    monkeypatch.setattr(pre_commit, "judge", stopped)
     assert ask("pre-commit") == (130, "")
 
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from ahp.hosts.git import words
+from ahp.hosts.git import output
 from ahp.protocol.actor import Actor
 from ahp.protocol.verdict import Verdict
 from ahp.system import terminal
@@ -55,7 +55,7 @@ def test_a_reader_that_went_away_is_no_failure(monkeypatch: pytest.MonkeyPatch) 
         raise BrokenPipeError
 
     monkeypatch.setattr(os, "write", gone)
-    words.write("text")
+    output.write("text")
 
 
 def test_aids_come_after_the_commit(gated: Gated) -> None:
@@ -69,5 +69,5 @@ def test_aids_come_after_the_commit(gated: Gated) -> None:
 
 
 def test_nothing_to_say_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    assert words.say(Verdict("allow", "pre-commit", "main", "sha256:p"), Actor("human"), {}) == 0
+    assert output.say(Verdict("allow", "pre-commit", "main", "sha256:p"), Actor("human"), {}) == 0
     assert capfd.readouterr().err == ""

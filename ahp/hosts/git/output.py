@@ -1,16 +1,15 @@
 """What a person or an agent reads when git asked the gate."""
 
 import os
-import sys
 
-from ahp.hosts import words
+from ahp.hosts import render
 from ahp.protocol.actor import Actor
 from ahp.protocol.verdict import Verdict
 
 
 def say(verdict: Verdict, actor: Actor, env: dict[str, str]) -> int:
     """Prints the verdict to standard error, asks where a rule wants to ask, and gives the hook's exit code."""
-    text = words.for_agent(verdict) if actor.kind == "agent" else words.for_person(verdict, coloured(env))
+    text = render.text(verdict, actor, env)
     if text:
         write(text)
     if verdict.denied:
@@ -30,15 +29,3 @@ def write(text: str) -> None:
         os.write(2, (text + "\n").encode("utf-8", "replace"))
     except BrokenPipeError:
         return
-
-
-def coloured(env: dict[str, str]) -> bool:
-    """Whether standard error is a terminal that shows colours (no-color.org)."""
-    return not env.get("NO_COLOR") and env.get("TERM") != "dumb" and os.isatty(2)
-
-
-def version() -> str:
-    """ahp's and Python's versions, for reports of bugs."""
-    from ahp import __version__
-
-    return f"ahp {__version__}, Python {sys.version.split()[0]}"

@@ -3,8 +3,8 @@
 from ahp.gate import overrides
 from ahp.gate.decide import decide
 from ahp.hosts.git import token
-from ahp.hosts.git.commit import judge_staged
-from ahp.hosts.git.hook import Hook, say
+from ahp.hosts.git.hook import Hook, read_input, say
+from ahp.hosts.git.pre_commit import judge_staged
 from ahp.system import files
 from ahp.system.errors import AhpError
 from ahp.system.view import IndexView
@@ -12,16 +12,16 @@ from ahp.system.view import IndexView
 _LIMIT = 16 << 20
 
 
-def judge(hook: Hook, staged: bytes) -> int:
+def judge(hook: Hook) -> int:
     """The hook's exit code. The message file is rewritten only when the commit goes on.
 
-    What pre-commit left to this hook is judged first. `staged` is git's list of what is staged.
+    What pre-commit left to this hook is judged first.
     """
+    view = IndexView(hook.repo, read_input())
     path = hook.arguments[0] if hook.arguments else ""
     draft = files.read(path, _LIMIT) if path else None
     if draft is None:
         raise AhpError("git named no message file; is this hook called by git?")
-    view = IndexView(hook.repo, staged)
     left = token.find(hook.repo, hook.parent)
     if left is not None and left.deferred:
         code = judge_staged(hook, hook.event(view, trigger=left.deferred), message_follows=False)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ahp.hosts.git import install as installing
-from ahp.hosts.git.beside import make_room, owner, take_away
+from ahp.hosts.git.hook_managers import make_room, owner, take_away
 from ahp.system.errors import AhpError
 from tests.hosts.git.conftest import Ask
 from tests.hosts.git.gated import Gated

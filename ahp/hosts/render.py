@@ -1,7 +1,11 @@
-"""A verdict in the words of its readers: a person at a terminal or in a log, an agent in its context (design §9)."""
+"""A verdict as text for its readers: a person at a terminal or in a log, an agent in its context (design §9)."""
 
+import os
+
+from ahp.protocol.actor import Actor
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line, trim
+from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
 
 AGENT_LIMIT = 600
@@ -10,14 +14,6 @@ _PLACES = 8
 _SYMBOLS = {"block": "✗", "control": "~", "prompt": "!", "aid": "i"}
 _COLOURS = {"block": "31", "control": "36", "prompt": "33", "aid": "34"}
 _VERBS = {"block": "refused by", "control": "changed by", "prompt": "warned by", "aid": "advised by"}
-_ACTS = {
-    "pre-commit": "commit",
-    "commit-msg": "commit",
-    "post-commit": "commit",
-    "pre-merge-commit": "merge",
-    "pre-push": "push",
-    "pre-merge": "merge",
-}
 
 
 def short_id(signal: Signal) -> str:
@@ -32,6 +28,16 @@ def rule_of(signal: Signal) -> str:
     return source if source == name else rule
 
 
+def text(verdict: Verdict, actor: Actor, env: dict[str, str]) -> str:
+    """The verdict for whoever asked, as it goes to standard error; "" when there is nothing to say."""
+    return for_agent(verdict) if actor.kind == "agent" else for_person(verdict, _coloured(env))
+
+
+def _coloured(env: dict[str, str]) -> bool:
+    """Whether standard error is a terminal that shows colours (no-color.org)."""
+    return not env.get("NO_COLOR") and env.get("TERM") != "dumb" and os.isatty(2)
+
+
 def for_person(verdict: Verdict, colour: bool) -> str:
     """A few lines a signal: what, why, where, how to mend it, and the id to answer with. "" when all is well."""
     parts = [_paragraph(signal, verdict, colour) for signal in verdict.signals]
@@ -41,9 +47,8 @@ def for_person(verdict: Verdict, colour: bool) -> str:
 
 def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:
     intensity, payload = signal.intensity, signal.payload
-    act = _ACTS.get(verdict.trigger, verdict.trigger)
     verb = "split suggested by" if _only_batches(payload) else _VERBS[intensity]
-    head = f"ahp: {act} {verb} {rule_of(signal)} ({short_id(signal)})"
+    head = f"ahp: {TRIGGERS[verdict.trigger].act} {verb} {rule_of(signal)} ({short_id(signal)})"
     if colour:
         head = f"\x1b[{_COLOURS[intensity]}m{_SYMBOLS[intensity]}\x1b[0m {head}"
     lines = [head, f"  {one_line(reason_of(payload), 1000)}"]

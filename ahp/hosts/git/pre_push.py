@@ -2,14 +2,14 @@
 
 from ahp.gate.decide import decide, program_of
 from ahp.hosts.git import bypass
-from ahp.hosts.git.hook import Hook, say
+from ahp.hosts.git.hook import Hook, read_input, say
 from ahp.hosts.git.ranges import range_of, read_refs
 
 
-def judge(hook: Hook, refs: bytes) -> int:
+def judge(hook: Hook) -> int:
     """The hook's exit code: the worst of its refs. Raises AhpError when git's lines cannot be read."""
     remote = hook.arguments[0] if hook.arguments else ""
-    pushed = read_refs(refs)
+    pushed = read_refs(read_input())
     code = 0
     program = program_of(hook.event()) if pushed else None
     for ref in pushed:
@@ -17,7 +17,7 @@ def judge(hook: Hook, refs: bytes) -> int:
         event.push, event.remote = ref, remote
         code = max(code, say(hook, decide(event, program)))
         if program and any(name.startswith("pre-issue-") for name in program.triggers):
-            from ahp.hosts.moves import gates_of
+            from ahp.hosts.issue_transitions import gates_of
 
             code = max([code, *(say(hook, decide(gate)) for gate in gates_of(event))])
     if code == 0:

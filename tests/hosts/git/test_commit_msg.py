@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.hosts.git import message
+from ahp.hosts.git import commit_msg
 from tests.hosts.git.conftest import Ask
 from tests.hosts.git.gated import Gated
 
@@ -133,7 +133,7 @@ def test_an_agent_cannot_take_the_risk(gated: Gated) -> None:
 def test_trailers_are_added_once(gated: Gated, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gated.policy(APPEND)
     trailer = "Ahp-Override: a/b because"
-    monkeypatch.setattr(message.overrides, "trailers", lambda event: [trailer, trailer])
+    monkeypatch.setattr(commit_msg.overrides, "trailers", lambda event: [trailer, trailer])
     draft = tmp_path / "MSG"
     draft.write_text("subject\n\nReviewed: yes\n# comment\n")
     assert ask("commit-msg", str(draft)) == (0, "")

@@ -266,7 +266,7 @@ def test_a_colleague_without_ahp_commits_and_is_told(ahp: Tool, tool: Tool, tmp_
     theirs.repo.add()
     done = theirs.repo.run("git", "commit", "--message", "x")
     assert done.returncode == 0
-    assert b"ahp: no gate in this clone (pip install ahp-engine, then: ahp install git); CI judges" in done.stderr
+    assert b"ahp: no gate in this clone, so nothing was judged" in done.stderr
     Tool(theirs.repo, AHP).install()
     assert status(theirs.repo) == "!! .husky/_/"  # the committed lines are there already
     assert ahp_blocks(theirs.repo)

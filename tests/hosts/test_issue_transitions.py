@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ahp.cli.main import run
-from ahp.hosts.moves import gates_of
+from ahp.hosts.issue_transitions import gates_of
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event
 from ahp.system import clock
