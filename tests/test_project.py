@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import ahp
+from ahp.facts import registry
 
 PROJECT = Path(__file__).resolve().parent.parent
 PACKAGE = PROJECT / "ahp"
@@ -57,11 +58,9 @@ LIGHT = [
     "ahp.conditions.evaluate",
     "ahp.conditions.globs",
     "ahp.conditions.regexes",
-    "ahp.facts.registry",
-    "ahp.facts.branch",
+    "ahp.facts.gather",
     "ahp.facts.call",
-    "ahp.facts.commit",
-    "ahp.facts.files",
+    *[f"ahp.facts.{name}" for name, declared in registry.declared().items() if declared.light],
     "ahp.policy.cache",
     "ahp.journal.append",
     "ahp.gate.decide",

@@ -1,17 +1,23 @@
 """`actor`: who acts (design §6), told by the markers that agents and CI leave in the environment."""
 
+from ahp.facts.registry import Namespace
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ahp.protocol.event import Event
 
-TRIGGERS = None
-
-SCHEMA = {
-    "kind": {"type": "str", "enum": ["human", "agent", "ci"], "doc": "a person, a coding agent, or CI"},
-    "name": {"type": "str", "doc": "claude, codex …, the CI system, a login name; empty when unknown"},
-}
+NAMESPACE = Namespace(
+    source="markers in the environment",
+    past="git does not record whether a person or an agent made a commit",
+    assumed=True,
+    light=True,
+    schema={
+        "kind": {"type": "str", "enum": ["human", "agent", "ci"], "doc": "a person, a coding agent, or CI"},
+        "name": {"type": "str", "doc": "claude, codex …, the CI system, a login name; empty when unknown"},
+    },
+)
 
 
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":

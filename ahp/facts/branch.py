@@ -2,6 +2,7 @@
 
 from ahp.facts.absent import Absent
 from ahp.facts.branches import default_branch
+from ahp.facts.registry import Namespace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,17 +11,22 @@ if TYPE_CHECKING:
     from ahp.protocol.event import Event
     from ahp.system.git import Repository
 
-TRIGGERS = None
 
 _COUNT = {"type": "int", "min": 0, "optional": True}
 
-SCHEMA = {
-    "name": {"type": "str", "doc": "short name; empty when the head is detached, outside a repository, for a tag"},
-    "is_default": {"type": "bool", "doc": "it is the default branch of the remote, else of the repository"},
-    "is_detached": {"type": "bool", "doc": "the head names a commit and no branch"},
-    "ahead": {**_COUNT, "doc": "commits its upstream does not have; absent without upstream"},
-    "behind": {**_COUNT, "doc": "upstream commits it does not have; absent without upstream"},
-}
+NAMESPACE = Namespace(
+    source="HEAD, or the ref that is pushed",
+    past="git does not record on which branch a commit was made",
+    assumed=True,
+    light=True,
+    schema={
+        "name": {"type": "str", "doc": "short name; empty when the head is detached, outside a repository, for a tag"},
+        "is_default": {"type": "bool", "doc": "it is the default branch of the remote, else of the repository"},
+        "is_detached": {"type": "bool", "doc": "the head names a commit and no branch"},
+        "ahead": {**_COUNT, "doc": "commits its upstream does not have; absent without upstream"},
+        "behind": {**_COUNT, "doc": "upstream commits it does not have; absent without upstream"},
+    },
+)
 
 _BRANCHES = "refs/heads/"
 

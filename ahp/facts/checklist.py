@@ -1,15 +1,12 @@
 """`checklist`: the boxes of the event's ticket (design §6), whole and by section; cancelled boxes do not count."""
 
-from ahp.facts.groups import ISSUE
+from ahp.facts.registry import ISSUE, Namespace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ahp.protocol.event import Event
-
-TRIGGERS = None
-CERTAIN = ISSUE
 
 _BOXES: "dict[str, dict[str, object]]" = {
     "total": {"type": "int", "min": 0, "doc": "boxes, without the cancelled ones"},
@@ -26,10 +23,18 @@ _BOXES: "dict[str, dict[str, object]]" = {
     "incomplete_ids": {"type": "list[str]", "doc": "ids of the open boxes; one without gets its place: tasks-2"},
 }
 
-SCHEMA: "dict[str, dict[str, object]]" = dict(_BOXES)
+_SCHEMA = dict(_BOXES)
 for _section in ("acceptance", "tasks", "review"):
     for _field, _entry in _BOXES.items():
-        SCHEMA[_section + "." + _field] = {**_entry, "doc": f"{_entry['doc']} ({_section} section)"}
+        _SCHEMA[_section + "." + _field] = {**_entry, "doc": f"{_entry['doc']} ({_section} section)"}
+
+NAMESPACE = Namespace(
+    source="the boxes of the ticket",
+    past="git does not record for which issue a commit was made",
+    certain=ISSUE,
+    costly=True,
+    schema=_SCHEMA,
+)
 
 
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":

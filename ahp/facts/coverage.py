@@ -3,22 +3,25 @@
 import re
 from typing import Any
 
-from ahp.facts import evidence, measured, registry
+from ahp.facts import evidence, measured
 from ahp.facts.absent import Absent
+from ahp.facts.gather import gather as gather_facts
+from ahp.facts.registry import Namespace
 from ahp.protocol import text
 from ahp.protocol.event import Event
 from ahp.system.errors import AhpError
 
-TRIGGERS = None
-
 _PERCENT = {"type": "float", "min": 0.0, "max": 100.0, "optional": True}
 
-SCHEMA = {
-    "current": {**_PERCENT, "doc": "covered lines and branches of all lines and branches, 0 to 100"},
-    "threshold": {**_PERCENT, "doc": "what the policy asks for, else the criticality of the issue: 0, 70, 85, 90"},
-    "previous": {**_PERCENT, "doc": "the same figure in the report of the base"},
-    "is_stale": {"type": "bool", "optional": True, "doc": "a source is newer than the report: no `current`"},
-}
+NAMESPACE = Namespace(
+    source="coverage reports",
+    schema={
+        "current": {**_PERCENT, "doc": "covered lines and branches of all lines and branches, 0 to 100"},
+        "threshold": {**_PERCENT, "doc": "what the policy asks for, else the criticality of the issue: 0, 70, 85, 90"},
+        "previous": {**_PERCENT, "doc": "the same figure in the report of the base"},
+        "is_stale": {"type": "bool", "optional": True, "doc": "a source is newer than the report: no `current`"},
+    },
+)
 
 _DEFAULT = (
     "coverage.xml",
@@ -55,7 +58,7 @@ def gather(event: Event, fields: frozenset[str], settings: dict[str, Any]) -> di
 def _threshold(event: Event, settings: dict[str, Any], configured: float | None) -> object:
     if configured is not None:
         return float(configured)
-    values, missing = registry.gather({"issue": ["criticality"]}, event, settings)
+    values, missing = gather_facts({"issue": ["criticality"]}, event, settings)
     criticality = values.get("issue.criticality")
     if isinstance(criticality, str) and criticality in _FLOORS:
         return _FLOORS[criticality]

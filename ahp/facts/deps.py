@@ -1,6 +1,6 @@
 """`deps`: did the change touch what the project depends on (design §6)."""
 
-from ahp.facts.groups import CHANGE
+from ahp.facts.registry import CHANGE, Namespace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -8,18 +8,23 @@ if TYPE_CHECKING:
 
     from ahp.protocol.event import Event
 
-TRIGGERS = CHANGE
-
-SCHEMA = {
-    "changed": {"type": "bool", "doc": "a manifest changed (pyproject.toml, package.json, Cargo.toml, go.mod …)"},
-    "lock_changed": {"type": "bool", "doc": "a lock file changed (uv.lock, package-lock.json, Cargo.lock, go.sum …)"},
-    "manifests": {"type": "list[str]", "doc": "the manifests that changed"},
-    "locks": {"type": "list[str]", "doc": "the lock files that changed"},
-    "unlocked": {
-        "type": "list[str]",
-        "doc": "changed manifests that have a lock file in the tree which did not change with them",
+NAMESPACE = Namespace(
+    triggers=CHANGE,
+    assumed=True,
+    schema={
+        "changed": {"type": "bool", "doc": "a manifest changed (pyproject.toml, package.json, Cargo.toml, go.mod …)"},
+        "lock_changed": {
+            "type": "bool",
+            "doc": "a lock file changed (uv.lock, package-lock.json, Cargo.lock, go.sum …)",
+        },
+        "manifests": {"type": "list[str]", "doc": "the manifests that changed"},
+        "locks": {"type": "list[str]", "doc": "the lock files that changed"},
+        "unlocked": {
+            "type": "list[str]",
+            "doc": "changed manifests that have a lock file in the tree which did not change with them",
+        },
     },
-}
+)
 
 _NODE = ("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb")
 # Manifest → the lock files that may stand beside it or, in a workspace, in a folder above.

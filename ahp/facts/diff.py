@@ -1,6 +1,6 @@
 """`diff`: the lines the event adds and removes (design §6); empty, not absent, for a call that writes no text."""
 
-from ahp.facts.groups import CHANGE
+from ahp.facts.registry import CHANGE, EVERY_FIELD, Namespace
 from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
@@ -9,7 +9,6 @@ if TYPE_CHECKING:
 
     from ahp.protocol.event import Event
 
-TRIGGERS = CHANGE
 
 _LINE = {
     "path": {"type": "str", "doc": "the file"},
@@ -17,10 +16,15 @@ _LINE = {
     "text": {"type": "str", "doc": "the line without its end; bytes that are not UTF-8 as lone surrogates"},
 }
 
-SCHEMA = {
-    "added": {"type": "list[record]", "fields": _LINE, "doc": "every added line of every text file"},
-    "removed": {"type": "list[record]", "fields": _LINE, "doc": "every removed line of every text file"},
-}
+NAMESPACE = Namespace(
+    triggers=CHANGE,
+    private=EVERY_FIELD,
+    assumed=True,
+    schema={
+        "added": {"type": "list[record]", "fields": _LINE, "doc": "every added line of every text file"},
+        "removed": {"type": "list[record]", "fields": _LINE, "doc": "every removed line of every text file"},
+    },
+)
 
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 

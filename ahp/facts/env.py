@@ -1,6 +1,7 @@
 """`env`: environment variables, only those the policy lists under `env_allow` (design §4, §6)."""
 
 from ahp.facts.absent import Absent
+from ahp.facts.registry import EVERY_FIELD, Namespace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -8,11 +9,14 @@ if TYPE_CHECKING:
 
     from ahp.protocol.event import Event
 
-TRIGGERS = None
-
-# Fields are the policy's; ENTRY is the type of each.
-SCHEMA: dict[str, dict[str, object]] = {}
-ENTRY = {"type": "str", "doc": "value of the variable; empty when it is not set; never logged"}
+NAMESPACE = Namespace(
+    source="environment variables",
+    private=EVERY_FIELD,
+    own={"type": "str", "doc": "value of the variable; empty when it is not set"},
+    assumed=True,
+    light=True,
+    schema={},
+)
 
 
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":

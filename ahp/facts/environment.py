@@ -4,6 +4,7 @@ Source: design §4.
 """
 
 from ahp.facts.absent import Absent
+from ahp.facts.registry import Namespace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,11 +12,15 @@ if TYPE_CHECKING:
 
     from ahp.protocol.event import Event
 
-TRIGGERS = None
 DEFAULT = "development"
 
 # The namespace is one value: the path is `environment` alone.
-SCHEMA = {"": {"type": "str", "doc": "name of the environment the policy chose"}}
+NAMESPACE = Namespace(
+    source="`environment:` of the policy",
+    assumed=True,
+    light=True,
+    schema={"": {"type": "str", "doc": "name of the environment the policy chose"}},
+)
 
 
 class _Slots(dict[str, int]):
@@ -44,7 +49,7 @@ def name_of(event: "Event", settings: "dict[str, Any]") -> "str | Absent":
 
 def _choose(choices: "list[tuple[str, Any]]", event: "Event", settings: "dict[str, Any]") -> "str | Absent":
     from ahp.conditions.evaluate import MISSING, Undecided, build
-    from ahp.facts import registry
+    from ahp.facts.gather import gather as gather_facts
 
     slots = _Slots()
     tests = [(name, build(plan, slots)) for name, plan in choices]
@@ -54,7 +59,7 @@ def _choose(choices: "list[tuple[str, Any]]", event: "Event", settings: "dict[st
         reads.setdefault(namespace, []).append(field)
     # These conditions may read any variable: they tell a name of the policy's, never the value.
     inner = {**settings, "environment": None, "env_allow": reads.get("env", [])}
-    values, missing = registry.gather(reads, event, inner)
+    values, missing = gather_facts(reads, event, inner)
     facts = [values.get(path, MISSING) for path in slots]
     for name, holds in tests:
         try:

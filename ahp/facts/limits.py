@@ -1,6 +1,7 @@
 """`limits`: the policy's own constants (design §4), one value each or one an environment."""
 
 from ahp.facts.absent import Absent
+from ahp.facts.registry import Namespace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -8,10 +9,13 @@ if TYPE_CHECKING:
 
     from ahp.protocol.event import Event
 
-TRIGGERS = None
-
-# Fields and their types are the policy's.
-SCHEMA: dict[str, dict[str, object]] = {}
+NAMESPACE = Namespace(
+    source="`limits:` of the policy",
+    own={"doc": "a limit of this policy"},
+    assumed=True,
+    light=True,
+    schema={},
+)
 
 
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ahp.facts import registry, schemas
+from ahp.facts.gather import gather
 from ahp.protocol.event import Event
 from ahp.system.digest import sha256
 from ahp.system.jsontext import encode
@@ -14,23 +15,6 @@ _VIEWS = {
     "commit": "the commit, against its parent",
     "range": "the range of commits",
     "": "nothing: no file is concerned",
-}
-_SOURCES = {
-    "branch": "HEAD, or the ref that is pushed",
-    "push": "what git tells pre-push",
-    "repo": "the git folder",
-    "commit": "git, and the draft of the message",
-    "issue": "the ticket",
-    "checklist": "the boxes of the ticket",
-    "tests": "JUnit XML reports",
-    "coverage": "coverage reports",
-    "tool": "the agent's call",
-    "session": "the agent's client",
-    "actor": "markers in the environment",
-    "environment": "`environment:` of the policy",
-    "env": "environment variables",
-    "limits": "`limits:` of the policy",
-    "time": "the clock",
 }
 
 
@@ -61,7 +45,7 @@ def listing(event: Event, settings: dict[str, Any]) -> list[Row]:
     for path in entries:
         namespace, _, field = path.partition(".")
         reads.setdefault(namespace, []).append(field)
-    values, missing = registry.gather(reads, event, settings)
+    values, missing = gather(reads, event, settings)
     rows = []
     for path, entry in entries.items():
         about = (path, str(entry["type"]), _source(event, path.partition(".")[0]))
@@ -91,19 +75,24 @@ def _own(settings: dict[str, Any]) -> dict[str, schemas.Entry]:
 def _source(event: Event, namespace: str) -> str:
     if event.given is not None and namespace in event.given:
         return "the given facts"
-    if namespace in ("files", "diff", "deps"):
-        return _VIEWS[event.view.kind if event.view is not None else ""]
-    return _SOURCES.get(namespace, "a command of the policy")
+    if namespace not in registry.NAMESPACES:
+        return "a command of the policy"
+    kind = event.view.kind if event.view is not None else ""
+    return registry.namespace(namespace).source or _VIEWS[kind]
 
 
 def _shown(path: str, value: object) -> object:
-    if not path.startswith(registry.PRIVATE):
+    if not registry.is_private(path):
         return value
-    if path.startswith("diff.") and isinstance(value, list):
-        return [{"path": item["path"], "line": item["line"], "digest": _digest(item["text"])} for item in value]
+    if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+        return [_digests(item, ("path", "line")) for item in value]
     if isinstance(value, dict):
-        return {name: _digest(inner) for name, inner in value.items()}
+        return _digests(value)
     return _digest(value) if value else value
+
+
+def _digests(record: dict[str, object], shown: tuple[str, ...] = ()) -> dict[str, object]:
+    return {name: value if name in shown else _digest(value) for name, value in record.items()}
 
 
 def _digest(value: object) -> str:

@@ -1,7 +1,7 @@
 """`push`: the ref that is pushed (design §6); a push of several refs is judged once for each."""
 
 from ahp.facts.absent import Absent
-from ahp.facts.groups import PUSH
+from ahp.facts.registry import PUSH, Namespace
 from ahp.system.git import GitError
 
 TYPE_CHECKING = False
@@ -11,19 +11,21 @@ if TYPE_CHECKING:
     from ahp.protocol.event import Event, PushRef
     from ahp.system.git import Repository
 
-TRIGGERS = PUSH
-
-SCHEMA = {
-    "remote": {"type": "str", "doc": "name of the remote, or its address when it has no name"},
-    "ref": {"type": "str", "doc": "full name on the remote side: refs/heads/main"},
-    "local_ref": {"type": "str", "doc": "full name on this side; empty for a deletion"},
-    "is_force": {"type": "bool", "doc": "commits of the remote ref would be lost"},
-    "is_delete": {"type": "bool", "doc": "the remote ref is deleted"},
-    "is_new": {"type": "bool", "doc": "the remote does not have the ref yet"},
-    "is_tag": {"type": "bool", "doc": "the ref is a tag"},
-    "commit_count": {"type": "int", "min": 0, "doc": "commits the remote does not have yet"},
-    "subjects": {"type": "list[str]", "doc": "first lines of those commits' messages, newest first"},
-}
+NAMESPACE = Namespace(
+    source="what git tells pre-push",
+    triggers=PUSH,
+    schema={
+        "remote": {"type": "str", "doc": "name of the remote, or its address when it has no name"},
+        "ref": {"type": "str", "doc": "full name on the remote side: refs/heads/main"},
+        "local_ref": {"type": "str", "doc": "full name on this side; empty for a deletion"},
+        "is_force": {"type": "bool", "doc": "commits of the remote ref would be lost"},
+        "is_delete": {"type": "bool", "doc": "the remote ref is deleted"},
+        "is_new": {"type": "bool", "doc": "the remote does not have the ref yet"},
+        "is_tag": {"type": "bool", "doc": "the ref is a tag"},
+        "commit_count": {"type": "int", "min": 0, "doc": "commits the remote does not have yet"},
+        "subjects": {"type": "list[str]", "doc": "first lines of those commits' messages, newest first"},
+    },
+)
 
 # Without what a person's configuration would add to a log.
 _PLAIN = ("--no-show-signature", "--encoding=UTF-8", "--no-color")

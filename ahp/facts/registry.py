@@ -1,87 +1,110 @@
-"""Gathers what the rules of a trigger read; a namespace that nobody reads is not even imported (design §6, §12)."""
+"""The namespaces of facts, and what each one declares about itself in its own module (design §6).
 
-from ahp.facts.absent import Absent
+A namespace is a module `ahp.facts.NAME` with a `NAMESPACE` and a function `gather(event, fields, settings)` that gives
+the values of `fields`, or raises Absent. A new one needs its module and its name in `NAMESPACES`, nothing else.
+"""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
     from typing import Any
 
-    from ahp.protocol.event import Event
+# In the order in which `ahp facts` and the docs show them. One that no rule reads is not even imported.
+NAMESPACES = (
+    "files",
+    "diff",
+    "branch",
+    "push",
+    "repo",
+    "commit",
+    "deps",
+    "issue",
+    "checklist",
+    "tests",
+    "coverage",
+    "tool",
+    "session",
+    "actor",
+    "environment",
+    "env",
+    "limits",
+    "time",
+)
 
-# In the order in which `ahp facts` and the docs show them.
-NAMESPACES = {
-    "files": "ahp.facts.files",
-    "diff": "ahp.facts.diff",
-    "branch": "ahp.facts.branch",
-    "push": "ahp.facts.push",
-    "repo": "ahp.facts.repo",
-    "commit": "ahp.facts.commit",
-    "deps": "ahp.facts.deps",
-    "issue": "ahp.facts.issue",
-    "checklist": "ahp.facts.checklist",
-    "tests": "ahp.facts.tests",
-    "coverage": "ahp.facts.coverage",
-    "tool": "ahp.facts.tool",
-    "session": "ahp.facts.session",
-    "actor": "ahp.facts.actor",
-    "environment": "ahp.facts.environment",
-    "env": "ahp.facts.env",
-    "limits": "ahp.facts.limits",
-    "time": "ahp.facts.time",
-}
+# Groups of triggers that know the same (design §4).
+COMMIT = ("pre-commit", "commit-msg", "pre-merge-commit", "post-commit")
+PUSH = ("pre-push",)
+CI = ("pre-merge",)
+ISSUE = (
+    "pre-issue-start",
+    "pre-issue-submit",
+    "pre-issue-close",
+    "post-issue-start",
+    "post-issue-submit",
+    "post-issue-close",
+)
+TOOL = ("pre-tool-use", "post-tool-use")
+SESSION = ("prompt-submit", "session-start", "task-complete")
+ALL = COMMIT + PUSH + CI + ISSUE + TOOL + SESSION
+# Where there is a change to speak of: a prompt or a new session has none yet.
+CHANGE = COMMIT + PUSH + CI + ISSUE + TOOL + ("task-complete",)
+AGENT = TOOL + SESSION
 
-# Beginnings of the paths whose values are never logged or shown (design §7).
-PRIVATE = ("diff.", "tool.input", "tool.command", "env.")
+EVERY_FIELD = ("",)
 
 
-def gather(
-    reads: "Mapping[str, Collection[str]]",
-    event: "Event",
-    settings: "dict[str, Any]",
-    only: "Collection[str] | None" = None,
-) -> "tuple[dict[str, object], dict[str, tuple[str, str]]]":
-    """(values, missing) of the fields in `reads` (namespace → fields), each by its full path.
+class Namespace:
+    """What a namespace declares: its schema, its source, and how it is treated.
 
-    `missing` maps the path of an absent fact to its reason and to the command that makes it ("" when none does).
-    `settings` are the compiled program's. With `only`, other namespaces are left for a later pass. `event.given`
-    replaces whole namespaces. Raises AhpError when something that must be there cannot be read (git, limits).
+    `schema`: field → entry as `ahp.conditions.schema` reads it, with `doc`, and `triggers` where a field is known at
+      fewer of them than the namespace. The one field of a namespace that is a single value is `""`.
+    `source`: where the values come from, in the words of `ahp facts`; "" for the change that is judged.
+    `triggers`: where it can be known. At those that are not `certain` it may be absent as a whole.
+    `own`: where the policy names the fields (`limits`, `env`), the entry of each; its `type` may follow from the value.
+    `private`: beginnings of the fields whose values are never logged or shown (design §7): `EVERY_FIELD`, or a few.
+    `past`: why it is absent when a past commit is judged; "" where git's objects tell it.
+    `assumed`: a policy test that does not give it has what an event without repository and change has, else nothing.
+    `costly`: it reads files with a YAML parser; a tool call gathers it only where a rule is undecided without it.
+    `light`: it imports next to nothing, and the bundle of the git hooks holds it.
     """
-    values: dict[str, object] = {}
-    missing: dict[str, tuple[str, str]] = {}
-    for namespace, fields in reads.items():
-        if only is not None and namespace not in only:
-            continue
-        wanted = frozenset(fields)
-        try:
-            found = _collect(namespace, wanted, event, settings)
-        except Absent as absent:
-            found = dict.fromkeys(wanted, absent)
-        for field in fields:
-            path = namespace + "." + field if field else namespace
-            value = found.get(field, _UNTOLD)
-            if isinstance(value, Absent):
-                missing[path] = (value.reason, value.command)
-            else:
-                values[path] = value
-    return values, missing
+
+    __slots__ = ("assumed", "certain", "costly", "light", "own", "past", "private", "schema", "source", "triggers")
+
+    def __init__(
+        self,
+        *,
+        schema: "dict[str, dict[str, Any]]",
+        source: str = "",
+        triggers: "tuple[str, ...]" = ALL,
+        certain: "tuple[str, ...]" = ALL,
+        own: "dict[str, Any] | None" = None,
+        private: "tuple[str, ...]" = (),
+        past: str = "",
+        assumed: bool = False,
+        costly: bool = False,
+        light: bool = False,
+    ) -> None:
+        self.schema, self.source, self.triggers, self.certain = schema, source, triggers, certain
+        self.own, self.private, self.past = own, private, past
+        self.assumed, self.costly, self.light = assumed, costly, light
 
 
-_UNTOLD = Absent("nothing tells it here")
+def module(name: str) -> "Any":
+    """The module of a namespace."""
+    return __import__("ahp.facts." + name, None, None, ("gather",))
 
 
-def _collect(
-    namespace: str, fields: "frozenset[str]", event: "Event", settings: "dict[str, Any]"
-) -> "Mapping[str, object]":
-    if event.given is not None and namespace in event.given:
-        from ahp.facts import given
+def namespace(name: str) -> Namespace:
+    """What a namespace declares."""
+    declared: Namespace = module(name).NAMESPACE
+    return declared
 
-        return given.fields_of(namespace, event.given[namespace], fields)
-    name = NAMESPACES.get(namespace)
-    if name is None:
-        from ahp.facts import commands
 
-        return commands.gather(namespace, event, fields, settings)
-    module = __import__(name, None, None, ("gather",))
-    found: dict[str, object] = module.gather(event, fields, settings)
-    return found
+def declared() -> "dict[str, Namespace]":
+    """What every namespace declares, by name. Imports them all."""
+    return {name: namespace(name) for name in NAMESPACES}
+
+
+def is_private(path: str) -> bool:
+    """Whether the value of the fact at `path`, or of what lies below it, is never logged or shown (design §7)."""
+    name, _, field = path.partition(".")
+    return name in NAMESPACES and field.startswith(namespace(name).private)

@@ -1,6 +1,7 @@
 """`repo`: the repository as a whole (design §6)."""
 
 from ahp.facts.branches import default_branch
+from ahp.facts.registry import Namespace
 from ahp.system import files
 
 TYPE_CHECKING = False
@@ -9,13 +10,16 @@ if TYPE_CHECKING:
 
     from ahp.protocol.event import Event
 
-TRIGGERS = None
-
-SCHEMA = {
-    "root": {"type": "str", "doc": "absolute path of the work tree, or of the folder when there is no repository"},
-    "is_shallow": {"type": "bool", "doc": "history was cut off by a shallow clone"},
-    "default_branch": {"type": "str", "doc": "short name of the default branch; empty when nothing tells it"},
-}
+NAMESPACE = Namespace(
+    source="the git folder",
+    assumed=True,
+    light=True,
+    schema={
+        "root": {"type": "str", "doc": "absolute path of the work tree, or of the folder when there is no repository"},
+        "is_shallow": {"type": "bool", "doc": "history was cut off by a shallow clone"},
+        "default_branch": {"type": "str", "doc": "short name of the default branch; empty when nothing tells it"},
+    },
+)
 
 
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":

@@ -1,24 +1,19 @@
 """The schemas of all namespaces in one place: what a condition may read at which trigger (design §6)."""
 
-from importlib import import_module
+from typing import Any
 
-from ahp.facts.groups import ALL
-from ahp.facts.registry import NAMESPACES
+from ahp.facts import registry
 
-Entry = dict[str, object]
-
-# Their fields come from the policy: `limits:`, `env_allow:`.
-OPEN = ("env", "limits")
+Entry = dict[str, Any]
 
 
 def schema_all() -> dict[str, Entry]:
     """Full path → entry for every built-in fact; `triggers` lists where it can be had (absent: everywhere)."""
     found: dict[str, Entry] = {}
-    for namespace, module_name in NAMESPACES.items():
-        module = import_module(module_name)
-        for field, entry in module.SCHEMA.items():
-            names = entry.get("triggers", module.TRIGGERS)
-            found[full_path(namespace, field)] = {**entry, **({} if names is None else {"triggers": list(names)})}
+    for namespace, declared in registry.declared().items():
+        for field, entry in declared.schema.items():
+            triggers = entry.get("triggers", declared.triggers)
+            found[full_path(namespace, field)] = entry if triggers == registry.ALL else {**entry, "triggers": triggers}
     return found
 
 
@@ -28,37 +23,28 @@ def schema_for(trigger: str) -> dict[str, Entry]:
     The policy's own facts are added by its reader: `env_schema`, and entries for its commands and limits.
     """
     found: dict[str, Entry] = {}
-    for path, entry in schema_all().items():
-        triggers = entry.get("triggers")
-        if isinstance(triggers, list) and trigger not in triggers:
-            continue
-        here = {key: value for key, value in entry.items() if key != "triggers"}
-        if not _is_certain(path, trigger):
-            here["optional"] = True
-        found[path] = here
+    for namespace, declared in registry.declared().items():
+        sometimes = {} if trigger in declared.certain else {"optional": True}
+        for field, entry in declared.schema.items():
+            if trigger in entry.get("triggers", declared.triggers):
+                plain = {key: value for key, value in entry.items() if key != "triggers"}
+                found[full_path(namespace, field)] = {**plain, **sometimes}
     return found
 
 
 def where(path: str) -> list[str]:
     """The triggers that can have the fact, in the order of design §4; empty when there is no such fact."""
-    entry = schema_all().get(path)
-    if entry is None:
-        return list(ALL) if path.partition(".")[0] in OPEN else []
-    triggers = entry.get("triggers")
-    return list(triggers) if isinstance(triggers, list) else list(ALL)
+    name, _, field = path.partition(".")
+    declared = registry.namespace(name) if name in registry.NAMESPACES else None
+    entry = declared.schema.get(field, declared.own) if declared else None
+    return [] if declared is None or entry is None else list(entry.get("triggers", declared.triggers))
 
 
 def env_schema(names: list[str]) -> dict[str, Entry]:
     """Entries of the variables listed under `env_allow`."""
-    entry = import_module(NAMESPACES["env"]).ENTRY
-    return {full_path("env", name): dict(entry) for name in names}
+    return {full_path("env", name): dict(registry.namespace("env").own or {}) for name in names}
 
 
 def full_path(namespace: str, field: str) -> str:
     """`files` and `changed` → `files.changed`; a namespace that is one value has the field `""`."""
     return f"{namespace}.{field}" if field else namespace
-
-
-def _is_certain(path: str, trigger: str) -> bool:
-    certain = getattr(import_module(NAMESPACES[path.partition(".")[0]]), "CERTAIN", None)
-    return certain is None or trigger in certain

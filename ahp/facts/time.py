@@ -5,6 +5,7 @@ Source: design §4, §6.
 
 import time
 
+from ahp.facts.registry import Namespace
 from ahp.system import clock
 from ahp.system.errors import AhpError
 
@@ -14,16 +15,18 @@ if TYPE_CHECKING:
 
     from ahp.protocol.event import Event
 
-TRIGGERS = None
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
-SCHEMA = {
-    "hour": {"type": "int", "min": 0, "max": 23, "doc": "hour of the day"},
-    "minute": {"type": "int", "min": 0, "max": 59, "doc": "minute of the hour"},
-    "weekday": {"type": "str", "enum": list(WEEKDAYS), "doc": "English name of the day, lower case"},
-    "date": {"type": "str", "doc": "2026-02-09"},
-}
+NAMESPACE = Namespace(
+    source="the clock",
+    schema={
+        "hour": {"type": "int", "min": 0, "max": 23, "doc": "hour of the day"},
+        "minute": {"type": "int", "min": 0, "max": 59, "doc": "minute of the hour"},
+        "weekday": {"type": "str", "enum": list(WEEKDAYS), "doc": "English name of the day, lower case"},
+        "date": {"type": "str", "doc": "2026-02-09"},
+    },
+)
 
 
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":

@@ -1,7 +1,7 @@
 """`tool`: the tool call of a coding agent (design §6), in one vocabulary for all clients."""
 
 from ahp.facts.absent import Absent
-from ahp.facts.groups import TOOL
+from ahp.facts.registry import TOOL, Namespace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -9,36 +9,42 @@ if TYPE_CHECKING:
 
     from ahp.protocol.event import Event
 
-TRIGGERS = TOOL
-
 # One word for what each client calls otherwise: Bash, run_shell_command, exec_command are all `shell`.
 NAMES = ("shell", "write", "edit", "patch", "read", "list", "search", "fetch", "task", "mcp", "other")
 
 _TEXTS = {"type": "list[str]"}
 _AFTER = ["post-tool-use"]
 
-SCHEMA = {
-    "name": {"type": "str", "enum": list(NAMES), "doc": "what kind of tool it is"},
-    "native_name": {"type": "str", "doc": "the client's own name for it"},
-    "input": {"type": "map", "doc": "its arguments as the client sent them; never logged"},
-    "command": {"type": "str", "doc": "the shell command; empty for every other tool"},
-    "commands": {
-        "type": "list[record]",
-        "fields": {
-            "program": {"type": "str", "doc": "base name of the program; empty when it cannot be told"},
-            "args": {**_TEXTS, "doc": "its arguments, unquoted"},
-            "flags": {**_TEXTS, "doc": "options, bundles taken apart, long ones in full where the program is known"},
-            "assignments": {**_TEXTS, "doc": "NAME=value before the program"},
-            "redirects": {**_TEXTS, "doc": "files it is redirected to"},
-            "unresolved": {"type": "bool", "doc": "a part of it cannot be known before it runs"},
+NAMESPACE = Namespace(
+    source="the agent's call",
+    triggers=TOOL,
+    private=("input", "command"),
+    schema={
+        "name": {"type": "str", "enum": list(NAMES), "doc": "what kind of tool it is"},
+        "native_name": {"type": "str", "doc": "the client's own name for it"},
+        "input": {"type": "map", "doc": "its arguments as the client sent them"},
+        "command": {"type": "str", "doc": "the shell command; empty for every other tool"},
+        "commands": {
+            "type": "list[record]",
+            "fields": {
+                "program": {"type": "str", "doc": "base name of the program; empty when it cannot be told"},
+                "args": {**_TEXTS, "doc": "its arguments, unquoted"},
+                "flags": {
+                    **_TEXTS,
+                    "doc": "options, bundles taken apart, long ones in full where the program is known",
+                },
+                "assignments": {**_TEXTS, "doc": "NAME=value before the program"},
+                "redirects": {**_TEXTS, "doc": "files it is redirected to"},
+                "unresolved": {"type": "bool", "doc": "a part of it cannot be known before it runs"},
+            },
+            "doc": "the simple commands inside the shell command, nested ones too; empty for every other tool",
         },
-        "doc": "the simple commands inside the shell command, nested ones too; empty for every other tool",
+        "paths": {**_TEXTS, "doc": "files it reads or writes, as far as can be told; relative inside the repository"},
+        "writes": {**_TEXTS, "doc": "those it writes"},
+        "output": {"type": "str", "triggers": _AFTER, "doc": "what it answered"},
+        "is_error": {"type": "bool", "triggers": _AFTER, "doc": "it failed"},
     },
-    "paths": {**_TEXTS, "doc": "files it reads or writes, as far as can be told; relative inside the repository"},
-    "writes": {**_TEXTS, "doc": "those it writes"},
-    "output": {"type": "str", "triggers": _AFTER, "doc": "what it answered"},
-    "is_error": {"type": "bool", "triggers": _AFTER, "doc": "it failed"},
-}
+)
 
 
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":

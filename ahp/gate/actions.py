@@ -2,7 +2,6 @@
 
 from ahp.facts import call
 from ahp.facts.message import SCISSORS
-from ahp.facts.registry import PRIVATE
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line, trim
 from ahp.system import digest, jsontext
@@ -52,11 +51,6 @@ def split(action: "Mapping[str, object]", paths: list[str], reason: str) -> dict
 def without_values(modification: "Mapping[str, object]") -> dict[str, object]:
     """A modification that tells only digests of what was there and what is there now (design §7)."""
     return {**modification, **{name: _digest(modification[name]) for name in ("original", "updated")}}
-
-
-def is_private(modification: "Mapping[str, object]") -> bool:
-    """Whether it changes what no log may hold."""
-    return str(modification["target"]).startswith(PRIVATE)
 
 
 def run_fixer(action: "Mapping[str, object]", event: Event) -> str:

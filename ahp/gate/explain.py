@@ -4,7 +4,8 @@ from typing import Any, NamedTuple
 
 from ahp.conditions import reference
 from ahp.conditions.evaluate import MISSING, Bound, Undecided
-from ahp.facts import registry
+from ahp.facts.gather import gather
+from ahp.facts.registry import is_private
 from ahp.gate.answer import Answer
 from ahp.gate.candidate import Candidate
 from ahp.gate.decide import program_of
@@ -87,7 +88,7 @@ def _fate(candidate: Candidate | None, verdict: Verdict) -> str:
 def _constants(facts: Facts) -> dict[str, object]:
     """The policy's limits: the compiler folds them into the plans, so that no rule has read them as facts."""
     names = list(facts.program.settings["limits"])
-    return registry.gather({"limits": names}, facts.event, facts.program.settings)[0]
+    return gather({"limits": names}, facts.event, facts.program.settings)[0]
 
 
 def _values(rule: dict[str, Any], known: dict[str, object]) -> list[tuple[str, object]]:
@@ -95,22 +96,22 @@ def _values(rule: dict[str, Any], known: dict[str, object]) -> list[tuple[str, o
     if rule["redact"]:
         return []
     texts = [text for text in (rule["when"], rule["each"], rule["condition"]) if text]
+    private = [path for path in rule["reads"] if is_private(path)]
     if rule["each"]:
         listed = rule["each"].partition(" in ")[2].strip()
-        return [*_of(rule["when"], known), _bared(listed, known.get(listed, MISSING))]
-    return [pair for text in texts for pair in _of(text, known)]
+        return [*_of(rule["when"], known, private), _bared(listed, known.get(listed, MISSING), private)]
+    return [pair for text in texts for pair in _of(text, known, private)]
 
 
-def _of(text: str | None, known: dict[str, object]) -> list[tuple[str, object]]:
-    return [_bared(part, value) for part, value in reference.explain(text, known)] if text else []
+def _of(text: str | None, known: dict[str, object], private: list[str]) -> list[tuple[str, object]]:
+    return [_bared(part, value, private) for part, value in reference.explain(text, known)] if text else []
 
 
-def _bared(part: str, value: object) -> tuple[str, object]:
+def _bared(part: str, value: object, private: list[str]) -> tuple[str, object]:
     """A sub-expression and its value; of what is never shown (design §7) only numbers and where it stands."""
     items = value if isinstance(value, list) else [value]
     words = [item for item in items if item and isinstance(item, str | dict)]
-    private = any(name in part for name in registry.PRIVATE)
-    if private and not all("path" in word and isinstance(word, dict) for word in words):
+    if any(path in part for path in private) and not all("path" in word and isinstance(word, dict) for word in words):
         return part, HIDDEN
     return part, value
 

@@ -2,6 +2,7 @@
 
 from ahp.conditions.evaluate import MISSING
 from ahp.facts import registry
+from ahp.facts.gather import gather
 from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
@@ -51,7 +52,7 @@ class Facts:
                 self.missing.update({f"{namespace}.{field}": (str(error), "") for field in fields})
 
     def _gather(self, reads: dict[str, list[str]], settings: "dict[str, Any]") -> None:
-        values, missing = registry.gather(reads, self.event, settings)
+        values, missing = gather(reads, self.event, settings)
         self.values.update(values)
         self.missing.update(missing)
         get = self.values.get
@@ -63,6 +64,6 @@ class Facts:
 
 
 def _loggable(path: str, value: object) -> bool:
-    if path.startswith(registry.PRIVATE):
+    if registry.is_private(path):
         return False
     return value is None or isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= 200)

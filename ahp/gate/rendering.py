@@ -5,7 +5,7 @@ Facts are words of strangers: in a sentence they stand on one line, bounded and 
 
 import re
 
-from ahp.facts.registry import PRIVATE
+from ahp.facts.registry import is_private
 from ahp.protocol.text import one_line, trim
 from ahp.system import digest
 
@@ -114,7 +114,7 @@ def quoted(value: object) -> str:
 def _fill(template: str, values: "Mapping[str, object]") -> str:
     def value_of(found: "re.Match[str]") -> str:
         path = found.group(1)
-        if path.startswith(PRIVATE):
+        if is_private(path):
             return "(not shown)"
         return quoted(values[path]) if path in values else "(unknown)"
 
@@ -127,7 +127,7 @@ def _reads(rule: "Mapping[str, object]") -> list[str]:
 
 
 def _showable(rule: "Mapping[str, object]", path: str) -> bool:
-    return not rule["redact"] and not path.startswith(PRIVATE)
+    return not rule["redact"] and not is_private(path)
 
 
 def _field(item: object, path: object) -> object:

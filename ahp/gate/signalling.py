@@ -2,6 +2,7 @@
 
 import uuid
 
+from ahp.facts.registry import is_private
 from ahp.gate import actions
 from ahp.gate.candidate import Candidate
 from ahp.gate.facts import Facts
@@ -88,7 +89,7 @@ def record(candidate: Candidate, signal: Signal, verdict: Verdict, counted: bool
         "waived": candidate.waived,
         "overrides": candidate.override.signal if candidate.override else None,
         "undecidable": candidate.undecided,
-        "modifications": [actions.without_values(m) if actions.is_private(m) else m for m in _changes(signal)],
+        "modifications": [actions.without_values(m) if is_private(str(m["target"])) else m for m in _changes(signal)],
     }
     more |= {name: value for name, value in optional.items() if value}
     if not counted:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ahp.facts import commit, schemas
-from ahp.facts.registry import NAMESPACES
+from ahp.facts.registry import declared
 from ahp.gate.answer import Answer
 from ahp.gate.facts import Facts
 from ahp.gate.match import Matcher
@@ -23,8 +23,6 @@ from ahp.system.errors import AhpError
 
 _BUDGET = 60.0
 _NOWHERE = "/nonexistent"  # a test has no work tree: nothing of this machine may decide it
-# What an event without a change, a repository and a session says of itself; everything else is absent unless given.
-_TOLD = frozenset({"files", "diff", "deps", "branch", "repo", "actor", "env", "environment", "limits"})
 
 
 class Outcome(NamedTuple):
@@ -163,7 +161,7 @@ def _refined(verdict: Verdict) -> set[tuple[str, str]]:
 
 def _given(event: Event, facts: Mapping[str, Any]) -> dict[str, dict[str, object]]:
     """The facts of the case as the event stands now, after what control actions changed in it."""
-    given: dict[str, dict[str, object]] = {name: {} for name in NAMESPACES if name not in _TOLD}
+    given: dict[str, dict[str, object]] = {name: {} for name, one in declared().items() if not one.assumed}
     for namespace, fields in facts.items():
         given[namespace] = _filled(namespace, fields) if isinstance(fields, Mapping) else {"": fields}
     if event.draft is not None:

@@ -7,7 +7,9 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+from ahp.facts.absent import Absent
 from ahp.facts.commit import parts
+from ahp.facts.registry import declared
 from ahp.facts.time import WEEKDAYS
 from ahp.gate.decide import decide
 from ahp.policy import compile as compiling
@@ -25,8 +27,6 @@ from ahp.system.git import Repository
 
 TRIGGERS = ("pre-commit", "pre-merge-commit", "commit-msg")
 _BUDGET = 60.0  # seconds for one commit
-# What git does not record of a commit: the branch it was made on, who typed it, in which session.
-_UNTOLD = ("branch", "actor", "session")
 
 
 class Said(NamedTuple):
@@ -89,7 +89,8 @@ def judge(
 ) -> Tally:
     """Asks `programs` about each commit: pre-commit (pre-merge-commit for a merge) and commit-msg.
 
-    Facts of which git keeps no record are absent: branch, actor, session, reports, commands. Times are the author's.
+    What git does not record is absent (each namespace declares it), as are reports and commands. Times are the
+    author's.
     """
     tally = Tally()
     with_text = any("diff" in programs[trigger].reads for trigger in TRIGGERS)
@@ -124,7 +125,7 @@ def _ask(repo: Repository, program: Program, commit: Past, view: PastView) -> It
         repo=repo,
         view=view,
         given={
-            **{name: {} for name in _UNTOLD},
+            **{name: Absent(one.past) for name, one in declared().items() if one.past},
             "time": _time(commit.made, program.settings.get("timezone")),
             "commit": _commit(commit, is_written=program.trigger == "commit-msg"),
         },

@@ -8,6 +8,7 @@ from ahp import __version__
 from ahp.conditions import reference
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Checked
+from ahp.facts import registry
 from ahp.policy import cache, layers, store
 from ahp.policy.cache import FORMAT, Program
 from ahp.policy.problems import Place, PolicyError, Problem
@@ -20,9 +21,6 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.system import jsontext
 from ahp.system.digest import tagged
 from ahp.system.errors import Timeout
-
-# Read from files with a YAML parser: a tool call pays for that only where nothing else decides.
-_TICKETS = frozenset(("issue", "checklist"))
 
 HOOK_SECONDS = 1.0  # what a hook gives the two evaluators to agree; `ahp policy lint` takes what it needs
 
@@ -131,7 +129,7 @@ def _light(policy: Policy, trigger: str, rules: list[Rule]) -> dict[str, Any]:
     entries = []
     late = set(policy.raw.facts)
     if TRIGGERS[trigger].family == "tool-use":
-        late |= _TICKETS
+        late |= {name for name, one in registry.declared().items() if one.costly}
     for rule in rules:
         index = -1
         if rule.when is not None:

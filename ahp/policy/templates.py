@@ -5,13 +5,12 @@ from collections.abc import Iterator
 
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Each
+from ahp.facts.registry import is_private
 from ahp.policy.problems import Place, Problem, nearest
 from ahp.policy.raw import RawRule
 
 _PART = re.compile(r"\{([^{}\n]*)\}")
 _PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*\Z")
-# never shown nor logged (design §7): a message would carry them to agents, terminals and logs
-_HIDDEN = ("diff.", "env.", "tool.input", "tool.command")
 
 
 def templates(rule: RawRule) -> Iterator[tuple[str, str, Place]]:
@@ -48,17 +47,17 @@ def _wrong(name: str, schema: Schema, limits: set[str], each: Each | None) -> st
     head, _, rest = name.partition(".")
     if each is not None and head == each.var:
         return _wrong_item(rest, each)
-    if name.startswith(_HIDDEN):
+    if is_private(name):
         return "this value is never shown or logged; name its file or count instead"
     if name in schema or name in limits:
         return ""
-    known = [fact.path for fact in schema if not fact.path.startswith(_HIDDEN)]
+    known = [fact.path for fact in schema if not is_private(fact.path)]
     return f"there is no such fact at this trigger{nearest(name, [*known, *limits])}"
 
 
 def _wrong_item(rest: str, each: Each) -> str:
     fields = list(each.item.fields)
-    if any(path.startswith(_HIDDEN) for path in each.reads) and rest not in ("path", "line"):
+    if any(is_private(path) for path in each.reads) and rest not in ("path", "line"):
         return "the text of a line is never shown or logged; name its path or line"
     if not fields:
         return "" if not rest else f"`{each.var}` is {each.item}; it has no parts"

@@ -2,6 +2,8 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ahp.protocol.actor import Actor
     from ahp.system.git import Repository
     from ahp.system.view import View
@@ -22,11 +24,12 @@ class Event:
 
     `mode` is real, dry (never logged, never counted) or replay. `root` is the top of the work tree, `journal` the
     folder of the log, `deadline` a point of the monotonic clock. `subject` is whose progress an escalation follows.
-    `given` are facts that replace what would be gathered (dry only). `view` and `repo` are of `ahp.system`; None
-    outside a repository. `genesis` is the id of the log that the asking hook was installed with, `user_policy` the
-    path of the user's layer, "" for none (CI). `draft` is the commit message as it stands, with its comments; `tool`
-    the canonical call of an agent. `project` is the folder, relative to `root`, whose tickets count, where that is not
-    the root itself. `attempt` names the command that several events belong to, such as one `git commit`.
+    `given` are facts that replace what would be gathered (dry only): namespace → its fields, or why it is `Absent`.
+    `view` and `repo` are of `ahp.system`; None outside a repository. `genesis` is the id of the log that the asking
+    hook was installed with, `user_policy` the path of the user's layer, "" for none (CI). `draft` is the commit message
+    as it stands, with its comments; `tool` the canonical call of an agent. `project` is the folder, relative to `root`,
+    whose tickets count, where that is not the root itself. `attempt` names the command that several events belong to,
+    such as one `git commit`.
     """
 
     __slots__ = (
@@ -74,7 +77,7 @@ class Event:
         push: "PushRef | None" = None,
         remote: str | None = None,
         tool: dict[str, object] | None = None,
-        given: dict[str, dict[str, object]] | None = None,
+        given: "dict[str, Any] | None" = None,
         genesis: str | None = None,
         user_policy: str = "",
         attempt: str = "",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ahp.facts import registry
+from ahp.facts.gather import gather as gather_facts
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event
 from ahp.system import clock, git
@@ -52,7 +52,7 @@ def gather() -> Gather:
         for path in paths:
             namespace, _, field = path.partition(".")
             reads.setdefault(namespace, []).append(field)
-        values, missing = registry.gather(reads, event, settings or {})
+        values, missing = gather_facts(reads, event, settings or {})
         assert set(values) | set(missing) == set(paths)
         return {**values, **({"missing": missing} if missing else {})}
 

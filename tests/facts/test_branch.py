@@ -11,7 +11,7 @@ import pytest
 from ahp.facts import branch, branches
 from ahp.protocol.event import PushRef
 
-ALL = [f"branch.{field}" for field in branch.SCHEMA]
+ALL = [f"branch.{field}" for field in branch.NAMESPACE.schema]
 ZERO = "0" * 40
 
 

@@ -13,7 +13,7 @@ import pytest
 from ahp.facts import commit
 from ahp.system.history import CommitView
 
-ALL = [f"commit.{field}" for field in commit.SCHEMA]
+ALL = [f"commit.{field}" for field in commit.NAMESPACE.schema]
 KNOWN_BEFORE = ["commit.author", "commit.author_email", "commit.is_merge"]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from ahp.facts import deps
 
-ALL = [f"deps.{field}" for field in deps.SCHEMA]
+ALL = [f"deps.{field}" for field in deps.NAMESPACE.schema]
 
 
 @pytest.mark.parametrize(

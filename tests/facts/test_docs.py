@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-from importlib import import_module
-from itertools import groupby
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from ahp.facts import coverage, evidence, extract, groups, schemas, tests
-from ahp.facts.registry import NAMESPACES
+from ahp.facts import coverage, evidence, extract, registry, schemas, tests
 from ahp.policy.presets import PRESETS
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
@@ -23,10 +21,11 @@ BEGIN = "AHP_TEST_WRITE_DOCS=1 pytest tests/facts/test_docs.py -->\n"
 END = "<!-- end of the generated part -->"
 
 NAMED = {
-    groups.ALL: "all",
-    groups.CHANGE: "all but `prompt-submit` and `session-start`",
-    groups.COMMIT: "`pre-commit`, `commit-msg`, `pre-merge-commit`, `post-commit`",
-    groups.AGENT: "`pre-tool-use`, `post-tool-use`, `prompt-submit`, `session-start`, `task-complete`",
+    registry.ALL: "all",
+    registry.CHANGE: "all but `prompt-submit` and `session-start`",
+    registry.COMMIT: "`pre-commit`, `commit-msg`, `pre-merge-commit`, `post-commit`",
+    registry.ISSUE: "issue triggers",
+    registry.AGENT: "`pre-tool-use`, `post-tool-use`, `prompt-submit`, `session-start`, `task-complete`",
 }
 
 
@@ -39,28 +38,35 @@ def kind_of(entry: dict[str, Any]) -> str:
     return kind + (" or null" if entry.get("nullable") else "")
 
 
+def triggers_of(names: Iterable[str]) -> str:
+    return NAMED.get(tuple(names)) or ", ".join(f"`{name}`" for name in names)
+
+
+def reference(name: str, declared: registry.Namespace) -> list[str]:
+    """The section of one namespace."""
+    about = " ".join((registry.module(name).__doc__ or "").split("\n\n")[0].replace(" (design §6)", "").split())
+    notes = [f"Source: {declared.source or 'the change that is judged'}."]
+    notes += [f"Where a past commit is judged it is absent: {declared.past}."] if declared.past else []
+    lines = ["", f"## {about.split(':')[0]}", "", about.partition(": ")[2], "", " ".join(notes)]
+    lines += ["", "| fact | type | triggers | |", "| --- | --- | --- | --- |"]
+    for field, entry in declared.schema.items():
+        path = schemas.full_path(name, field)
+        doc = entry["doc"].replace("|", "\\|")
+        doc += "; its text is never shown or logged" if registry.is_private(path) else ""
+        if entry.get("optional"):
+            doc += "; may be absent"
+        elif declared.certain != registry.ALL:
+            doc += f"; may be absent outside {triggers_of(declared.certain)}"
+        where = triggers_of(entry.get("triggers", declared.triggers))
+        lines.append(f"| `{path}` | {kind_of(entry)} | {where} | {doc} |")
+        for part, inner in entry.get("fields", {}).items():
+            lines.append(f"| `{path}[…].{part}` | {kind_of(inner)} | | {inner['doc']} |")
+    return lines
+
+
 def generated() -> str:
-    lines: list[str] = []
-    entries = schemas.schema_all()
-    for namespace, paths in groupby(entries, lambda path: path.partition(".")[0]):
-        module = import_module(NAMESPACES[namespace])
-        about = " ".join((module.__doc__ or "").split("\n\n")[0].split())
-        lines += ["", f"## {about.split(':')[0]}", "", about.partition(": ")[2].replace(" (design §6)", "")]
-        lines += ["", "| fact | type | triggers | |", "| --- | --- | --- | --- |"]
-        for path in paths:
-            entry = entries[path]
-            where = tuple(entry.get("triggers") or groups.ALL)  # type: ignore[call-overload]
-            shown = NAMED.get(where) or ", ".join(f"`{name}`" for name in where)
-            doc = str(entry["doc"]).replace("|", "\\|")
-            certain = getattr(module, "CERTAIN", None)
-            if entry.get("optional"):
-                doc += "; may be absent"
-            elif certain:
-                doc += "; may be absent outside issue triggers"
-            lines.append(f"| `{path}` | {kind_of(entry)} | {shown} | {doc} |")
-            for name, field in (entry.get("fields") or {}).items():  # type: ignore[attr-defined]
-                lines.append(f"| `{path}[…].{name}` | {kind_of(field)} | | {field['doc']} |")
-    return "\n".join(lines) + "\n\n"
+    found = registry.declared().items()
+    return "\n".join(line for name, one in found if one.schema for line in reference(name, one)) + "\n\n"
 
 
 def test_the_reference_of_facts_is_that_of_the_schemas() -> None:

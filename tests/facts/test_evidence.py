@@ -14,8 +14,8 @@ from ahp.system.history import CommitView
 from ahp.system.worktree import WorkTreeView
 
 SAMPLES = Path(__file__).resolve().parent.parent / "data" / "reports"
-TESTS = [f"tests.{field}" for field in tests.SCHEMA]
-COVERAGE = [f"coverage.{field}" for field in coverage.SCHEMA]
+TESTS = [f"tests.{field}" for field in tests.NAMESPACE.schema]
+COVERAGE = [f"coverage.{field}" for field in coverage.NAMESPACE.schema]
 
 
 @pytest.fixture

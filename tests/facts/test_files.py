@@ -12,7 +12,7 @@ from ahp.system.errors import AhpError
 from ahp.system.history import CommitView, RangeView
 from ahp.system.worktree import WorkTreeView
 
-ALL = [f"files.{field}" for field in files.SCHEMA]
+ALL = [f"files.{field}" for field in files.NAMESPACE.schema]
 
 
 def test_every_kind_of_staged_change_is_told_apart(repo: Any, make_event: Any, gather: Any) -> None:

@@ -16,7 +16,7 @@ from tests.conftest import Repo
 from tests.tickets.memory import MemoryView, draft, place
 
 Make = Callable[..., Event]
-ALL = frozenset(issue.SCHEMA)
+ALL = frozenset(issue.NAMESPACE.schema)
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_a_ticket_that_cannot_be_read_is_an_error_and_never_an_empty_checklist(e
 
 def test_the_checklist_counts_as_a_whole_and_by_section(event: Make) -> None:
     text = draft("FEAT-0001") + "- [x] b\n## Tasks\n- [/] c\n- [~] d\n"
-    facts = checklist.gather(event(files={place("FEAT-0001"): text}), frozenset(checklist.SCHEMA), {})
+    facts = checklist.gather(event(files={place("FEAT-0001"): text}), frozenset(checklist.NAMESPACE.schema), {})
     assert (facts["total"], facts["done"], facts["incomplete_count"]) == (3, 1, 2)
     assert (facts["completion_rate"], facts["acceptance.completion_rate"]) == (1 / 3, 0.5)
     assert facts["tasks.completion_rate"] == 0.0
@@ -129,7 +129,7 @@ def test_the_checklist_counts_as_a_whole_and_by_section(event: Make) -> None:
     none = facts["review.completion_rate"]
     assert isinstance(none, Absent)
     assert none.reason == "FEAT-0001 has no boxes in review"
-    assert set(facts) == set(checklist.SCHEMA)
+    assert set(facts) == set(checklist.NAMESPACE.schema)
     assert checklist.gather(event(), frozenset(("tasks.total",)), {}) == {"tasks.total": 0}
 
 

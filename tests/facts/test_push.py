@@ -10,7 +10,7 @@ import pytest
 from ahp.facts import push
 from ahp.protocol.event import PushRef
 
-ALL = [f"push.{field}" for field in push.SCHEMA]
+ALL = [f"push.{field}" for field in push.NAMESPACE.schema]
 ZERO = "0" * 40
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import pytest
 
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import ConditionError, check
-from ahp.facts import groups, schemas
-from ahp.facts.registry import NAMESPACES
+from ahp.facts import registry, schemas
 from ahp.protocol.triggers import TRIGGERS
 
 
 def test_the_groups_cover_exactly_the_triggers() -> None:
-    assert sorted(groups.ALL) == sorted(TRIGGERS)
+    assert sorted(registry.ALL) == sorted(TRIGGERS)
 
 
 @pytest.mark.parametrize("trigger", sorted(TRIGGERS))
@@ -27,11 +24,13 @@ def test_every_schema_is_one_that_conditions_read(trigger: str) -> None:
 
 
 def test_a_namespace_only_names_its_own_triggers() -> None:
-    for name, module_name in NAMESPACES.items():
-        module = import_module(module_name)
-        for field, entry in module.SCHEMA.items():
-            for triggers in (module.TRIGGERS, entry.get("triggers")):
-                assert set(triggers or ()) <= set(groups.ALL), (name, field)
+    for name, declared in registry.declared().items():
+        for triggers in (
+            declared.triggers,
+            declared.certain,
+            *[e.get("triggers", ()) for e in declared.schema.values()],
+        ):
+            assert set(triggers) <= set(registry.ALL), name
 
 
 @pytest.mark.parametrize(
@@ -78,9 +77,9 @@ def test_the_ticket_is_certain_only_where_there_is_one() -> None:
 
 
 def test_where_knows_open_namespaces_and_nothing_else() -> None:
-    assert schemas.where("limits.anything") == schemas.where("env.CI") == list(groups.ALL)
+    assert schemas.where("limits.anything") == schemas.where("env.CI") == list(registry.ALL)
     assert schemas.where("push.ref") == ["pre-push"]
-    assert schemas.where("environment") == list(groups.ALL)
+    assert schemas.where("environment") == list(registry.ALL)
     assert schemas.where("nothing.here") == []
 
 

@@ -16,7 +16,7 @@ MONDAY = 1770631445.5  # 2026-02-09T10:04:05.500Z
 
 
 def paths(namespace: Any, name: str) -> list[str]:
-    return [f"{name}.{field}" for field in namespace.SCHEMA]
+    return [f"{name}.{field}" for field in namespace.NAMESPACE.schema]
 
 
 def test_the_actor_is_the_events(make_event: Any, gather: Any) -> None:
@@ -64,7 +64,7 @@ def test_the_tool_call_is_what_the_adapter_read(make_event: Any, gather: Any) ->
 
 
 def test_every_canonical_tool_is_in_the_schema() -> None:
-    assert tool.SCHEMA["name"]["enum"] == list(tool.NAMES)
+    assert tool.NAMESPACE.schema["name"]["enum"] == list(tool.NAMES)
 
 
 class TestTime:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ahp.facts import registry
+from ahp.facts.gather import gather
 from ahp.gate.decide import program_of
 from ahp.gate.facts import Facts
 from ahp.gate.match import Hit, Matcher
@@ -114,15 +114,15 @@ def test_a_command_runs_only_when_a_rule_cannot_be_decided_without_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, count: int, asked: int
 ) -> None:
     text = COSTLY.format(condition="files.changed_count > 0 and lint.exit_code != 0")
-    real, gathered = registry.gather, []
+    gathered = []
 
-    def spy(reads: Any, event: Any, settings: Any, **more: Any) -> Any:
+    def spy(reads: Any, event: Any, settings: Any) -> Any:
         if "lint" in reads:
             gathered.append(dict(reads))
             return {"lint.exit_code": 1}, {}
-        return real(reads, event, settings, **more)
+        return gather(reads, event, settings)
 
-    monkeypatch.setattr(registry, "gather", spy)
+    monkeypatch.setattr("ahp.gate.facts.gather", spy)
     found = hits(desk, text, files={"changed_count": count})
     assert len(gathered) == asked
     assert [hit.key for hit in found] == (["lint", "last"] if asked else [])

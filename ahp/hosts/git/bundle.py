@@ -8,15 +8,15 @@ import os
 import sys
 from types import CodeType
 
+from ahp.facts import registry
 from ahp.system import environ, files, process
 from ahp.system.errors import AhpError
 
 _ENTRY = "ahp.hosts.git.main"
 _EVERY_COMMIT = "ahp.hosts.git.pre_commit"
-_FACTS = ("files", "branch", "branches", "commit", "repo", "actor", "env", "limits", "environment", "message")
-_LATER = ("ahp.hosts.git.commit_msg", *[f"ahp.facts.{name}" for name in _FACTS])
+_LATER = ("ahp.hosts.git.commit_msg", "ahp.facts.message")  # and the light namespaces
 _SHA = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
-_BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}))"
+_BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}, {light!r}))"
 _NOW = "<the code of the modules>"
 _MAIN = """
 fresh = begin({stamps!r}, {paths!r}, {now!r}, {later!r}, {compiled!r})
@@ -28,7 +28,8 @@ _UNCHECKED = (1).to_bytes(4, "little")  # PEP 552: never compared with a source;
 
 def write(path: str, interpreter: str, paths: list[str]) -> None:
     """Writes the bundle for `interpreter`, which imports ahp from `paths` and compiles for itself. Raises AhpError."""
-    program = f"import sys; sys.path += {paths!r}; " + _BUILD.format(paths=paths)
+    light = [name for name, declared in registry.declared().items() if declared.light]
+    program = f"import sys; sys.path += {paths!r}; " + _BUILD.format(paths=paths, light=light)
     argv = [interpreter, "-I", "-S", "-X", "no_debug_ranges", "-c", program]
     result = process.capture(argv, timeout=60.0, env=environ.current())
     if result.code:
@@ -37,12 +38,15 @@ def write(path: str, interpreter: str, paths: list[str]) -> None:
     files.replace(path, result.out)
 
 
-def build(paths: list[str]) -> bytes:
-    """The bytes of the bundle for the running interpreter. Raises AhpError when a source is gone."""
+def build(paths: list[str], light: list[str]) -> bytes:
+    """The bytes of the bundle for the running interpreter, with the namespaces `light`.
+
+    Raises AhpError when a source is gone.
+    """
     importlib.import_module(_ENTRY)
     importlib.import_module(_EVERY_COMMIT)
     eager = _ours()
-    for name in _LATER:
+    for name in (*_LATER, *[f"ahp.facts.{namespace}" for namespace in light]):
         importlib.import_module(name)
     lazy = [name for name in _ours() if name not in eager]
     now = tuple([(name, _code(name), _file(name), _is_package(name)) for name in _runnable(eager)])

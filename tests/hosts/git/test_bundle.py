@@ -36,7 +36,7 @@ def test_the_bundle_is_one_pyc_of_this_interpreter(gated: Gated, gone: Path) -> 
 
 
 def test_build_bundles_what_is_loaded_in_an_order_that_runs() -> None:
-    data = bundle.build(bundle.import_paths())
+    data = bundle.build(bundle.import_paths(), ["files", "commit"])
     assert data[:4] == importlib.util.MAGIC_NUMBER
     names = bundle._runnable(["ahp.gate.decide", "ahp.gate.match", "ahp.gate", "ahp", "ahp.conditions.evaluate"])
     assert names.index("ahp") < names.index("ahp.gate") < names.index("ahp.gate.match") < names.index("ahp.gate.decide")

@@ -1,0 +1,58 @@
+"""Gathers what the rules of a trigger read (design §6)."""
+
+from ahp.facts import registry
+from ahp.facts.absent import Absent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from typing import Any
+
+    from ahp.protocol.event import Event
+
+_UNAVAILABLE = Absent("not available at this trigger")
+
+
+def gather(
+    reads: "Mapping[str, Collection[str]]", event: "Event", settings: "dict[str, Any]"
+) -> "tuple[dict[str, object], dict[str, tuple[str, str]]]":
+    """(values, missing) of the fields in `reads` (namespace → fields), each by its full path.
+
+    `missing` maps the path of an absent fact to its reason and to the command that makes it ("" when none does).
+    `settings` are the compiled program's. `event.given` replaces whole namespaces. Raises AhpError when something that
+    must be there cannot be read (git, limits).
+    """
+    values: dict[str, object] = {}
+    missing: dict[str, tuple[str, str]] = {}
+    for namespace, fields in reads.items():
+        wanted = frozenset(fields)
+        try:
+            found = _collect(namespace, wanted, event, settings)
+        except Absent as absent:
+            found = dict.fromkeys(wanted, absent)
+        for field in fields:
+            path = namespace + "." + field if field else namespace
+            value = found.get(field, _UNAVAILABLE)
+            if isinstance(value, Absent):
+                missing[path] = (value.reason, value.command)
+            else:
+                values[path] = value
+    return values, missing
+
+
+def _collect(
+    namespace: str, fields: "frozenset[str]", event: "Event", settings: "dict[str, Any]"
+) -> "Mapping[str, object]":
+    if event.given is not None and namespace in event.given:
+        told = event.given[namespace]
+        if isinstance(told, Absent):
+            raise told
+        from ahp.facts import given
+
+        return given.fields_of(namespace, told, fields)
+    if namespace not in registry.NAMESPACES:
+        from ahp.facts import commands
+
+        return commands.gather(namespace, event, fields, settings)
+    found: dict[str, object] = registry.module(namespace).gather(event, fields, settings)
+    return found
