@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from ahp.policy import yamltext
 from ahp.policy.problems import PolicyError, Problem, nearest, quoted
 from ahp.protocol.text import one_line
+from ahp.system.yamltree import Node
 
 PATH = ".ahp/waivers.yaml"
 LONGEST_DAYS = 90
@@ -136,7 +137,7 @@ def _date(value: object) -> object:
     return value
 
 
-def _problem(node: yamltext.Node, error: Any) -> Problem:
+def _problem(node: Node, error: Any) -> Problem:
     where: tuple[str | int, ...] = error["loc"][1:]
     field = str(where[-1]) if where else ""
     if error["type"] == "extra_forbidden":

@@ -132,15 +132,16 @@ def _next_push(repo: Repository, branch: str) -> tuple[str, PushRef]:
 
 def _given(path: str) -> dict[str, dict[str, object]]:
     """A YAML or JSON mapping of namespaces to fields (design §10). Raises AhpError."""
-    import yaml
+    from ahp.system import yamltree
 
     data = files.read(os.path.abspath(path), _FACTS_LIMIT)
     if data is None:
         raise AhpError(f"there is no file {path}")
     try:
-        given = yaml.load(data.decode("utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        node = yamltree.read(yamltree.decode(data, path, _FACTS_LIMIT), path)
+    except yamltree.YamlError as error:
         raise AhpError(f"{path} is neither YAML nor JSON: {str(error).splitlines()[0]}") from None
+    given = node.plain() if node else None
     if not isinstance(given, dict) or not all(isinstance(name, str) for name in given):
         raise AhpError(f"{path} is no mapping of namespaces, like `files: {{changed_count: 3}}`")
     return {name: fields if isinstance(fields, dict) else {"": fields} for name, fields in given.items()}

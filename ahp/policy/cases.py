@@ -12,8 +12,9 @@ from ahp.policy.problems import Place, PolicyError, Problem, nearest, quoted
 from ahp.policy.rule import Policy
 from ahp.policy.shape import mistakes
 from ahp.policy.vocabulary import Vocabulary
-from ahp.policy.yamltext import Node, decode, parse
+from ahp.policy.yamltext import decode, parse
 from ahp.protocol.triggers import TRIGGERS
+from ahp.system.yamltree import Node
 
 FOLDER = ".ahp/tests"
 MAX_BYTES = 1 << 20

@@ -6,20 +6,10 @@ from typing import NamedTuple
 
 from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
+from ahp.system.yamltree import Place as Place
 
 SHOWN_TEXT = 1000  # characters a problem is shown with
 SHOWN_PROBLEMS = 50  # a file of another kind yields thousands; past fifty nobody reads on
-
-
-class Place(NamedTuple):
-    """Where something stands: file as the user knows it, line and column from 1."""
-
-    file: str
-    line: int = 1
-    column: int = 1
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
 
 
 class Problem(NamedTuple):

@@ -12,7 +12,8 @@ from ahp import __version__
 from ahp.policy import quoting
 from ahp.policy.models import HooksFile, ShortRule
 from ahp.policy.problems import Place, PolicyError, Problem, nearest, quoted
-from ahp.policy.yamltext import Node, decode, parse
+from ahp.policy.yamltext import decode, parse
+from ahp.system.yamltree import Node
 
 Path = tuple[str | int, ...]
 

@@ -4,9 +4,10 @@ import re
 from itertools import pairwise
 
 from ahp.protocol.text import one_line
+from ahp.system.yamltree import Node
 from ahp.tickets import frontmatter
 from ahp.tickets.errors import TicketError
-from ahp.tickets.frontmatter import FrontMatter, Node
+from ahp.tickets.frontmatter import FrontMatter
 
 Value = str | list[str]
 _Edit = tuple[int, int, str]

@@ -5,9 +5,9 @@ import re
 from typing import Protocol
 
 from ahp.protocol.text import one_line
+from ahp.system.yamltree import Node
 from ahp.tickets import frontmatter, ids
 from ahp.tickets.errors import NoTicket, TicketError
-from ahp.tickets.frontmatter import Node
 from ahp.tickets.ticket import Ticket, read
 
 _WORKSPACE = ".monoco/workspace.yaml"

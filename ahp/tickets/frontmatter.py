@@ -3,40 +3,16 @@
 Scalars stay text: a ticket's id, dates and titles are words, whatever YAML would make of them.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import yaml
+from typing import cast
 
 from ahp.protocol.text import one_line
+from ahp.system import yamltree
+from ahp.system.yamltree import Node, Place, YamlError
 from ahp.tickets.errors import TicketError
 
 LIMIT = 8 << 20
-_DEPTH = 16
-_NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _BOM = "\ufeff"
-
-
-class Node(NamedTuple):
-    """A value: text, a list of nodes or a mapping of nodes. `start` and `end` are offsets into the ticket's text."""
-
-    value: "str | list[Node] | dict[str, Node] | None"
-    line: int
-    start: int
-    end: int
-    flow: bool = False
-    """Written inline, in brackets or braces."""
-    key_end: int = 0
-    """For the value of a mapping: the offset just past its key."""
-
-    def plain(self) -> object:
-        """The value without its places: texts, None, lists and dicts."""
-        if isinstance(self.value, list):
-            return [item.plain() for item in self.value]
-        if isinstance(self.value, dict):
-            return {key: item.plain() for key, item in self.value.items()}
-        return self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,39 +50,33 @@ class FrontMatter:
     @property
     def keys(self) -> dict[str, Node]:
         """The top-level values by key."""
-        assert isinstance(self.root.value, dict)
-        return self.root.value
+        return cast("dict[str, Node]", self.root.value)
 
 
 def parse(path: str, data: bytes) -> FrontMatter:
     """The front matter of the ticket `data`. Raises TicketError with the line of what is wrong."""
-    if len(data) > LIMIT:
-        raise TicketError(path, 0, f"has {len(data)} bytes, more than the {LIMIT} of a ticket")
     text = _decode(path, data)
-    bom = text.startswith(_BOM)
-    text = text.removeprefix(_BOM)
     first, last = _bounds(path, text)
-    root = _tree(path, text[first:last], first, 2)
-    if root.value is None:
-        root = Node({}, 2, first, first)
+    root = _tree(path, text[:last])  # with the opening `---`, so that offsets and lines are the ticket's
+    if root is None:
+        place = Place(path, 2)
+        root = Node({}, place, place, first, first)
     if not isinstance(root.value, dict):
         raise TicketError(path, root.line, "the front matter is not a mapping; write one `key: value` a line")
+    bom = data.startswith(_BOM.encode())
     return FrontMatter(text, bom, first, last, text.count("\n", 0, last) + 2, root)
 
 
-def document(path: str, data: bytes) -> Node:
-    """The YAML document in `data`, a whole file; an empty one has the value None. Raises TicketError."""
-    return _tree(path, _decode(path, data[:LIMIT]).removeprefix(_BOM), 0, 1)
+def document(path: str, data: bytes) -> Node | None:
+    """The YAML document in `data`, a whole file; None for an empty one. Raises TicketError."""
+    return _tree(path, _decode(path, data))
 
 
 def _decode(path: str, data: bytes) -> str:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise TicketError(path, 1, "is not UTF-8 but UTF-16; save it as UTF-8")
     try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise TicketError(path, line, f"byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8") from None
+        return yamltree.decode(data, path, LIMIT)
+    except YamlError as error:
+        raise TicketError(path, error.faults[0].place.line, error.faults[0].what) from None
 
 
 def _bounds(path: str, text: str) -> tuple[int, int]:
@@ -124,78 +94,10 @@ def _bounds(path: str, text: str) -> tuple[int, int]:
     raise TicketError(path, 1, "the front matter is never closed; end it with a line `---`")
 
 
-def _tree(path: str, text: str, offset: int, line: int) -> Node:
-    """The document in `text`, which stands at `offset` and `line` of the ticket. Raises TicketError."""
+def _tree(path: str, text: str) -> Node | None:
     try:
-        return _Builder(path, offset, line).document(yaml.parse(text, Loader=yaml.CSafeLoader))
-    except yaml.YAMLError as error:
-        at = line + _fault(text, error)
-        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read"
-        raise TicketError(path, at, f"the front matter is not YAML: {one_line(str(problem))}") from None
-
-
-def _fault(text: str, error: yaml.YAMLError) -> int:
-    """How many lines into `text` the fault lies; what is never closed is at fault where it opens."""
-    mark, context = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
-    if mark is None:  # a character that YAML does not allow
-        bad = next((i for i, c in enumerate(text) if not c.isprintable() and c not in "\t\r\n"), 0)
-        return text.count("\n", 0, bad)
-    written = text.rstrip()
-    line = context.line if context and mark.index >= len(written) else mark.line
-    return min(int(line), written.count("\n"))
-
-
-class _Builder:
-    """Builds nodes from parser events; a loop with a depth limit where the composer would recurse."""
-
-    def __init__(self, path: str, offset: int, line: int) -> None:
-        self.path, self.offset, self.line, self.depth = path, offset, line, 0
-
-    def document(self, events: Iterator[Any]) -> Node:
-        root = None
-        for event in events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                if root is not None:
-                    raise self._error(event, "a second YAML document in the front matter")
-                root = self._node(next(events), events)
-        return root or Node(None, self.line, self.offset, self.offset)
-
-    def _node(self, event: Any, events: Iterator[Any], key_end: int = 0) -> Node:
-        line, start = self.line + event.start_mark.line, self.offset + event.start_mark.index
-        if isinstance(event, yaml.AliasEvent) or event.anchor or event.tag:
-            raise self._error(event, "anchors, aliases and tags are not read in a ticket; write the value out")
-        if isinstance(event, yaml.ScalarEvent):
-            empty = event.implicit[0] and event.value in _NULLS
-            return Node(None if empty else event.value, line, start, self.offset + _end(event), False, key_end)
-        self.depth += 1
-        if self.depth > _DEPTH:
-            raise self._error(event, f"nested deeper than {_DEPTH} levels")
-        value, end = (self._items if isinstance(event, yaml.SequenceStartEvent) else self._pairs)(events)
-        self.depth -= 1
-        return Node(value, line, start, self.offset + end, bool(event.flow_style), key_end)
-
-    def _items(self, events: Iterator[Any]) -> tuple[list[Node], int]:
-        items: list[Node] = []
-        while not isinstance(event := next(events), yaml.SequenceEndEvent):
-            items.append(self._node(event, events))
-        return items, _end(event)
-
-    def _pairs(self, events: Iterator[Any]) -> tuple[dict[str, Node], int]:
-        pairs: dict[str, Node] = {}
-        while not isinstance(event := next(events), yaml.MappingEndEvent):
-            key = self._node(event, events)
-            if not isinstance(key.value, str):
-                raise self._error(event, "a key that is not a word")
-            if key.value in pairs:
-                first = pairs[key.value].line
-                raise self._error(event, f"`{one_line(key.value, 60)}` is written twice, first near line {first}")
-            pairs[key.value] = self._node(next(events), events, key.end)
-        return pairs, _end(event)
-
-    def _error(self, event: Any, what: str) -> TicketError:
-        return TicketError(self.path, self.line + event.start_mark.line, f"the front matter cannot be read: {what}")
-
-
-def _end(event: Any) -> int:
-    index: int = event.end_mark.index
-    return index
+        return yamltree.read(text, path, texts=True)
+    except YamlError as error:
+        fault = error.faults[0]
+        why = "is not YAML" if fault.kind else "cannot be read"
+        raise TicketError(path, fault.place.line, f"the front matter {why}: {one_line(fault.what)}") from None

@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ahp.protocol.text import one_line
+from ahp.system.yamltree import Node
 from ahp.tickets import boxes, frontmatter, ids
 from ahp.tickets.boxes import Box
 from ahp.tickets.errors import TicketError
-from ahp.tickets.frontmatter import FrontMatter, Node
+from ahp.tickets.frontmatter import FrontMatter
 
 STAGES = ("draft", "doing", "review", "done")
 """The life of an issue in order; Monoco writes it as `stage`, the record documents as `status`."""

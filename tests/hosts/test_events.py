@@ -59,7 +59,7 @@ def test_facts_are_yaml_or_json(here: Repo, text: str, given: object) -> None:
         (b"a: [", "neither YAML nor JSON"),
         (b"\xff", "neither YAML nor JSON"),
         (b"[1]", "no mapping of namespaces"),
-        (b"1: {}", "no mapping of namespaces"),
+        (b"1: {}", "a key must be text, not 1"),
         (b"!!python/object/apply:os.system [x]", "neither YAML nor JSON"),
     ],
 )
