@@ -12,7 +12,7 @@ from ahp.system import environ, jsontext
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ahp.tickets.project import Project
+    from ahp.tickets.tracker import Tracker
 
 _FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 _ISSUE = click.argument("issue", metavar="ID")
@@ -31,7 +31,7 @@ def command() -> None:
 @click.option("-c", "--criticality", type=click.Choice(["low", "medium", "high", "critical"]))
 def new(kind: str, title: str, needs: tuple[str, ...], criticality: str | None) -> int:
     """Write the next ticket of TYPE (epic, feature, chore, fix, arch), in draft; prints its path."""
-    click.echo(one_line(_project().create(kind, title, needs, criticality or ""), 1000))
+    click.echo(one_line(_tracker().create(kind, title, needs, criticality or ""), 1000))
     return 0
 
 
@@ -41,7 +41,7 @@ def new(kind: str, title: str, needs: tuple[str, ...], criticality: str | None) 
 @_FORMAT
 def list_(stage: str | None, closed: bool, form: str) -> int:
     """The tickets that are not closed: id, stage, boxes done, title. Exit code 2 when one cannot be read."""
-    found, faults = _project().summaries(closed)
+    found, faults = _tracker().summaries(closed)
     rows = [row for row in found if stage is None or stage.lower() in (row["stage"], row["status"])]
     if form == "json":
         click.echo(jsontext.encode(rows))
@@ -57,7 +57,7 @@ def list_(stage: str | None, closed: bool, form: str) -> int:
 @_FORMAT
 def show(issue: str, form: str) -> int:
     """One ticket: what it says, what it waits for, and its boxes."""
-    told = _project().detail(issue)
+    told = _tracker().detail(issue)
     if form == "json":
         click.echo(jsontext.encode(told))
         return 0
@@ -77,7 +77,7 @@ def lint(form: str) -> int:
     """Everything that is wrong with the tickets; exit code 1 when anything is."""
     from ahp.tickets.lint import lint as faults_of
 
-    faults = faults_of(_project().tickets)
+    faults = faults_of(_tracker().tickets)
     if form == "json":
         click.echo(jsontext.encode([{"path": one.path, "line": one.line, "message": one.what} for one in faults]))
     else:
@@ -119,10 +119,10 @@ def _table(rows: "list[dict[str, object]]") -> "Iterator[str]":
         yield f"{row['id']:<{width}}  {one_line(state, 12):<8} {boxes:>6}  {one_line(row['title'])}"
 
 
-def _project() -> "Project":
-    from ahp.tickets.project import Project
+def _tracker() -> "Tracker":
+    from ahp.tickets.tracker import Tracker
 
-    return Project(os.getcwd())
+    return Tracker(os.getcwd())
 
 
 def _move(step: str, issue: str, form: str, solution: str = "") -> int:

@@ -49,7 +49,7 @@ def command(
     """Show the signal log: one record a signal, with its answer."""
     if ctx.invoked_subcommand:
         return None
-    from ahp.journal import log
+    from ahp.journal import query
     from ahp.protocol.records import KINDS
     from ahp.protocol.triggers import TRIGGERS
     from ahp.system import clock
@@ -57,18 +57,19 @@ def command(
     _known("trigger", (hook,) if hook else (), TRIGGERS)
     _known("kind of record", kinds, KINDS)
     now = clock.now()
-    wanted = log.Filter(kinds or log.SHOWN, rule, subject, hook, intensity, actor, _time(since, now), _time(until, now))
+    times = _time(since, now), _time(until, now)
+    wanted = query.Filter(kinds or query.SHOWN, rule, subject, hook, intensity, actor, *times)
     folder = journal().folder
-    begin = log.end(folder) if follow else (1, 0)
-    found, more = log.folded(folder, wanted, limit=limit)
+    begin = query.end(folder) if follow else (1, 0)
+    found, more = query.folded(folder, wanted, limit=limit)
     for record in found:
         _print(record, form)
     if more and form == "text" and sys.stdout.isatty():
         click.echo("… there are more; raise --limit", err=True)
     if follow:
         try:
-            for record in log.follow(folder, wanted, begin):
-                _print(log.show(record, None), form)
+            for record in query.follow(folder, wanted, begin):
+                _print(query.show(record, None), form)
         except KeyboardInterrupt:
             return 130
     return 0

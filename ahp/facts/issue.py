@@ -62,7 +62,7 @@ def current(event: "Event") -> "tuple[Tickets, Ticket]":
     Raises Absent where there is none, TicketError where it cannot be read: an unreadable ticket is never an empty
     one. An agent's tool calls see it as absent, or no call could mend the file.
     """
-    from ahp.tickets.errors import NoTicket, TicketError
+    from ahp.tickets.ticket_error import NoTicket, TicketError
 
     tickets, found = _found(event)
     try:
@@ -77,8 +77,8 @@ def current(event: "Event") -> "tuple[Tickets, Ticket]":
 
 def _found(event: "Event") -> "tuple[Tickets, str]":
     from ahp.tickets.current import candidates
-    from ahp.tickets.errors import TicketError
     from ahp.tickets.projects import of_issue
+    from ahp.tickets.ticket_error import TicketError
 
     repository = event.repo
     branches = [] if repository is None else _branches(event, repository)

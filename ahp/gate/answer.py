@@ -9,9 +9,9 @@ from ahp.gate.candidate import Candidate, changed_paths
 from ahp.gate.escalation import Ladder, repeats_commits, resets, standing
 from ahp.gate.facts import Facts
 from ahp.gate.match import Hit, Matcher
-from ahp.journal import memory
-from ahp.journal.append import Journal, JournalUnwritable
-from ahp.journal.index import episode_key
+from ahp.journal import past_facts
+from ahp.journal.append import Journal
+from ahp.journal.index import JournalUnwritable, episode_key
 from ahp.journal.state import State
 from ahp.policy.cache import Program
 from ahp.protocol import records
@@ -63,7 +63,7 @@ class Answer:
     def _recall(self, candidate: Candidate) -> None:
         """Evidence that this subject had and has no more keeps the rule's own intensity (design §4)."""
         path = candidate.hit.undecided.path if candidate.hit.undecided is not None else None
-        if path and self.state is not None and memory.had_fact(self.event.journal, self.event.subject, path):
+        if path and self.state is not None and past_facts.had_fact(self.event.journal, self.event.subject, path):
             candidate.insist()
 
     def verdict(self) -> Verdict:

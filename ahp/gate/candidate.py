@@ -8,7 +8,7 @@ from ahp.gate.facts import Facts
 from ahp.gate.match import Hit
 from ahp.gate.overrides import Override
 from ahp.journal.index import episode_key
-from ahp.journal.signals import Act
+from ahp.journal.logged_signal import Act
 from ahp.protocol.event import Event
 from ahp.protocol.levels import strongest
 from ahp.protocol.text import one_line

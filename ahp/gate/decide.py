@@ -3,7 +3,8 @@
 from ahp.conditions.evaluate import set_deadline
 from ahp.gate.facts import Facts
 from ahp.gate.match import Matcher
-from ahp.journal.append import Journal, JournalUnwritable
+from ahp.journal.append import Journal
+from ahp.journal.index import JournalUnwritable
 from ahp.policy import cache
 from ahp.protocol import records
 from ahp.protocol.triggers import TRIGGERS

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from ahp.journal.episodes import Attempt, Episode
-from ahp.journal.signals import Act
+from ahp.journal.logged_signal import Act
 from ahp.protocol.levels import strength
 
 

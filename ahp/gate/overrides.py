@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ahp.journal.signals import Act, LoggedSignal
+    from ahp.journal.logged_signal import Act, LoggedSignal
     from ahp.protocol.event import Event
 
 TRAILER = "Ahp-Override"

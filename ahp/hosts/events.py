@@ -15,7 +15,7 @@ from ahp.system.git import NotARepository, Repository
 from ahp.system.history import CommitView, RangeView
 from ahp.system.view import IndexView, View
 from ahp.system.worktree import WorkTreeView
-from ahp.tickets import carry, projects
+from ahp.tickets import projects, transaction
 
 BUDGET = 600.0
 _FACTS_LIMIT = 16 << 20
@@ -114,7 +114,7 @@ def _view(trigger: str, repo: Repository) -> View | None:
     if family.startswith("issue-") or trigger == "task-complete":
         if not repo.root:
             return None
-        carry.heal(repo.root, repo.git_dir)  # tickets are read next, and a killed process may have left one twice
+        transaction.recover(repo.root, repo.git_dir)  # a killed process may have left a ticket twice
         return WorkTreeView(repo, merge_base(repo))
     return None
 

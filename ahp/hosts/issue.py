@@ -10,7 +10,7 @@ from ahp.protocol.verdict import Verdict
 from ahp.system.errors import AhpError
 from ahp.system.git import NotARepository, Repository
 from ahp.system.view import View
-from ahp.tickets import carry, ids, life
+from ahp.tickets import ids, life, transaction
 from ahp.tickets.current import named
 from ahp.tickets.find import Tickets
 from ahp.tickets.projects import of_issue
@@ -107,7 +107,7 @@ def carry_out(step: str, repo: Repository, view: View, issue_id: str, solution: 
     if step == "start":
         return _start(repo, of_issue(view, issue_id, project), issue_id)
     plan = check(step, repo, view, issue_id, solution, project)
-    carry.apply(plan, repo.root, repo.git_dir)
+    transaction.apply(plan, repo.root, repo.git_dir)
     return Done(plan)
 
 
@@ -140,7 +140,7 @@ def _start(repo: Repository, tickets: Tickets, issue_id: str) -> Done:
     try:
         there = Tickets(tickets.view, tickets.project)  # on its own branch the ticket may say something else
         plan = life.start(there.get(issue_id), there.folder)
-        carry.apply(plan, repo.root, repo.git_dir)
+        transaction.apply(plan, repo.root, repo.git_dir)
     except BaseException:
         for command in undo:
             repo.run(*command, timeout=_SWITCH)

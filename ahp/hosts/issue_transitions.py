@@ -6,9 +6,9 @@ This is the check that no switch of another tool goes round: it asks about the s
 from ahp.protocol.event import Event
 from ahp.system.history import RangeView
 from ahp.tickets import life
-from ahp.tickets.errors import TicketError
 from ahp.tickets.find import Tickets
 from ahp.tickets.projects import folders
+from ahp.tickets.ticket_error import TicketError
 
 
 def gates_of(event: Event) -> list[Event]:

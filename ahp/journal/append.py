@@ -7,6 +7,7 @@ log yet, a stale index, a rotation) is left to modules that are imported when it
 import posix
 
 from ahp.journal import index as indexes
+from ahp.journal.index import JournalUnwritable, LogFiles
 from ahp.system import clock, digest, files, jsontext
 from ahp.system.errors import AhpError
 
@@ -23,31 +24,10 @@ _ATTEMPTS = 4
 _MEND = "; `ahp doctor` says what to do"
 
 
-class JournalUnwritable(AhpError):
-    """A record could not be written, or not wholly: a block stays a block, the rest is refused or marked (issue 4)."""
+class Journal(LogFiles):
+    """The log of one repository, open for appending; at `rotate_at` bytes it goes on in a new file."""
 
-
-class Journal:
-    """The log of one repository, `folder`/signals.jsonl, and the files beside it.
-
-    `genesis` is the id that an installed hook knows its log by: a log that begins with another one is not the log it
-    was installed with. `forget_after` (seconds) is how far back open episodes are looked for when the index has to be
-    made anew; `rotate_at` the size in bytes at which the log starts a new file.
-    """
-
-    __slots__ = (
-        "_fd",
-        "_file",
-        "_inode",
-        "_lock",
-        "counts_path",
-        "folder",
-        "forget_after",
-        "genesis",
-        "index_path",
-        "log_path",
-        "rotate_at",
-    )
+    __slots__ = ("_fd", "_inode", "counts_path", "rotate_at")
 
     def __init__(
         self,
@@ -57,18 +37,10 @@ class Journal:
         forget_after: float = FORGET_AFTER,
         rotate_at: int = ROTATE_AT,
     ) -> None:
-        self.folder, self.genesis = folder, genesis
-        self.forget_after, self.rotate_at = forget_after, rotate_at
-        self.log_path, self.index_path = folder + "/signals.jsonl", folder + "/index"
+        super().__init__(folder, genesis, forget_after)
+        self.rotate_at = rotate_at
         self.counts_path = folder + "/counts"
-        self._lock = files.Lock(folder + "/signals.lock")
-        # Kept open between appends; by a process that appends once they are left to its end.
-        self._file = indexes.IndexFile(self.index_path)
         self._fd, self._inode = -1, 0
-
-    def lock(self) -> files.Lock:
-        """The lock that every appender holds while it writes."""
-        return self._lock
 
     def index(self) -> "indexes.Index":
         """What is open, made anew from the log where the index does not fit it; empty where there is no log yet.
@@ -79,7 +51,7 @@ class Journal:
             index = self.fitting()
         except OSError:  # an index that cannot be read is as good as none
             index = None
-        return index or _heal(self)
+        return index or _recover(self)
 
     def append(
         self,
@@ -127,7 +99,7 @@ class Journal:
         try:
             if indexes.status(self.folder) is None:
                 files.make_dirs(self.folder)
-            with self._lock:
+            with self.lock:
                 fd = posix.open(self.counts_path, _WRITE | posix.O_CREAT, 0o600)
                 try:
                     files.write_all(fd, entry)
@@ -147,7 +119,7 @@ class Journal:
 
     def close(self) -> None:
         """Closes what is kept open between appends."""
-        self._file.close()
+        self.index_file.close()
         if self._fd >= 0:
             posix.close(self._fd)
         self._fd, self._inode = -1, 0
@@ -161,7 +133,7 @@ class Journal:
         """
         for _ in range(_ATTEMPTS):
             try:
-                with self._lock:
+                with self.lock:
                     index = self.fitting()
                     if index is not None:
                         if after is not None and after != (index.serial, index.size):
@@ -171,23 +143,8 @@ class Journal:
             except files.NoFolder:  # the first record, or the whole folder was removed
                 files.make_dirs(self.folder)
                 continue
-            _heal(self, create=True)
+            _recover(self, create=True)
         raise JournalUnwritable(f"the log {self.log_path} changes faster than it can be read; try again")
-
-    def fitting(self) -> "indexes.Index | None":
-        """The index if it fits the log; None when somebody has to look. Raises OSError."""
-        log = indexes.status(self.log_path)
-        if log is None:
-            return None
-        for _ in range(2):
-            kept = self._file.fd >= 0
-            index = self._file.load()
-            if index and index.fits(log.st_ino, log.st_size):
-                return index
-            self._file.close()  # the file that we kept open may have been removed
-            if not kept:
-                break
-        return None
 
     def _write(self, index: "indexes.Index", records: "Sequence[Mapping[str, object]]") -> None:
         if self._inode != index.inode:
@@ -200,9 +157,9 @@ class Journal:
             data = chain(index, records)
             write(self._fd, data, self.log_path)
             index.size += len(data)
-            self._file.save(index)
+            self.index_file.save(index)
         except BaseException:
-            self._file.close()  # what it holds has moved on without the log
+            self.index_file.close()  # what it holds has moved on without the log
             raise
         if index.size >= self.rotate_at:
             from ahp.journal.rotation import rotate
@@ -217,7 +174,7 @@ def chain(index: "indexes.Index", records: "Sequence[Mapping[str, object]]") -> 
     """The lines of `records` that follow what `index` describes, which is moved on but for its size."""
     parts = [b"\n"] if index.torn else []
     for record in records:
-        index.last = not_before(record.get("timestamp"), index.last)
+        index.last = clock.not_before(record.get("timestamp"), index.last)
         index.count += 1
         chained = {**record, "timestamp": index.last, "n": index.count, "prev": "sha256:" + index.head}
         line = jsontext.encode(chained).encode()
@@ -240,19 +197,11 @@ def write(fd: int, data: bytes, path: str) -> None:
         raise JournalUnwritable(f"the log {path} cannot be written{state}: {error.strerror}{_MEND}") from None
 
 
-def not_before(stamp: object, last: str) -> str:
-    """The later of `stamp` (without one: now) and `last`: time never runs back in a log (design §7)."""
-    text = stamp if isinstance(stamp, str) else clock.iso(clock.now())
-    if len(text) == len(last):
-        return text if text > last else last
-    return text if not last or clock.parse_iso(text) >= clock.parse_iso(last) else last
-
-
 def _rank(record: "Mapping[str, object]") -> bool:
     return record.get("kind") != "episode-end"
 
 
-def _heal(journal: Journal, create: bool = False) -> "indexes.Index":
-    from ahp.journal.heal import heal
+def _recover(log: LogFiles, create: bool = False) -> "indexes.Index":
+    from ahp.journal.recovery import recover
 
-    return heal(journal, create)
+    return recover(log, create)

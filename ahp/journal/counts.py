@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import uuid
 
-from ahp.journal.append import COUNT_ENTRY, Journal, JournalUnwritable
-from ahp.journal.lines import backward
+from ahp.journal.append import COUNT_ENTRY, Journal
+from ahp.journal.index import JournalUnwritable
+from ahp.journal.segments import backward
 from ahp.protocol import records
 from ahp.system import clock, digest, files
 from ahp.system.errors import AhpError, Timeout
@@ -37,7 +38,7 @@ def fold(journal: Journal) -> int:
     written = 0
     try:
         with files.Lock(journal.folder + "/counts.lock"):
-            with journal.lock():
+            with journal.lock:
                 if os.path.lexists(journal.counts_path):
                     os.rename(journal.counts_path, f"{journal.folder}/counts.{uuid.uuid4().hex}{_BATCH}")
             for name in _batches(journal.folder):

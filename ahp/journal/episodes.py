@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 
-from ahp.journal.signals import Act
+from ahp.journal.logged_signal import Act
 
 _ATTEMPTS_KEPT = 8
 

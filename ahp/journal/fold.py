@@ -12,8 +12,8 @@ from typing import Protocol
 from ahp.journal.answers import AUTOMATIC, RISK, kind_of
 from ahp.journal.append import FORGET_AFTER
 from ahp.journal.episodes import Episode
-from ahp.journal.index import is_stamp, key_of, opens
-from ahp.journal.signals import Act, LoggedSignal
+from ahp.journal.index import key_of, opens
+from ahp.journal.logged_signal import Act, LoggedSignal
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock
 
@@ -53,7 +53,7 @@ class Fold:
     def apply(self, record: Mapping[str, object], where: tuple[int, int, int] = (0, 0, 0)) -> None:
         """Takes up one record; `where` is its file number, offset and length. Unknown kinds are skipped."""
         stamp = record.get("timestamp")
-        if isinstance(stamp, str) and is_stamp(stamp):
+        if isinstance(stamp, str) and clock.is_iso(stamp):
             self.at = max(self.at, clock.parse_iso(stamp))
         handle = _HANDLERS.get(str(record.get("kind")))
         if handle:
@@ -115,7 +115,7 @@ class Fold:
         episode = self.open(key_of(record))
         if episode is None:
             return
-        if record.get("reason") != "forgotten":  # what was forgotten is not open any more, or began again meanwhile
+        if record.get("reason") != "forgotten":  # else it is already closed, or reopened since
             self._close(episode, "retry_after_fix")
 
     def _forget(self, episode: Episode) -> None:

@@ -2,14 +2,14 @@
 
 A header of fixed size names the log as it was when the last appender left it (inode, size, hash of the last line);
 the lines after it name open episodes and aids that wait for delivery. A header that does not fit the log, or a checksum
-that does not fit its bytes, means that somebody has to read the log (`ahp.journal.heal`), never that nothing is open.
+that does not fit its bytes, means that the log has to be read (`ahp.journal.recovery`), never that nothing is open.
 """
 
 import posix
 from errno import ENOENT
 
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import clock, digest
+from ahp.system import digest, files
 from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
@@ -25,6 +25,10 @@ _OPEN = posix.O_RDWR | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
 
 # A clean tool call resets nothing (design §8.5): listing its episodes would only slow every later call.
 _NEVER_RESET = "tool-use|"
+
+
+class JournalUnwritable(AhpError):
+    """A record could not be written, or not wholly: a block stays a block, the rest is refused or marked (issue 4)."""
 
 
 class Index:
@@ -154,15 +158,6 @@ def unescape(text: str) -> str:
     return first + "".join([chr(int(part.partition(";")[0], 16)) + part.partition(";")[2] for part in rest])
 
 
-def is_stamp(text: str) -> bool:
-    """Whether `text` is a time stamp of the log (design §7): what an edited line holds must not stop the clock."""
-    try:
-        clock.parse_iso(text)
-    except AhpError:
-        return False
-    return text.isascii() and text.isprintable() and " " not in text and len(text) <= 30
-
-
 class IndexFile:
     """The index on disk. Kept open between appends, it costs one read and one write an append.
 
@@ -218,6 +213,38 @@ class IndexFile:
         if self.fd >= 0:
             posix.close(self.fd)
         self.fd, self.index = -1, None
+
+
+class LogFiles:
+    """Where one log lies, its lock, and the index beside it.
+
+    `genesis` is the id that an installed hook knows its log by: a log that begins with another one is not the log it
+    was installed with. `forget_after` (seconds) is how far back open episodes are looked for when the index has to be
+    made anew. The index stays open between appends; a process that appends once leaves closing it to its end.
+    """
+
+    __slots__ = ("folder", "forget_after", "genesis", "index_file", "index_path", "lock", "log_path")
+
+    def __init__(self, folder: str, genesis: "str | None", forget_after: float) -> None:
+        self.folder, self.genesis, self.forget_after = folder, genesis, forget_after
+        self.log_path, self.index_path = folder + "/signals.jsonl", folder + "/index"
+        self.lock = files.Lock(folder + "/signals.lock")  # held by every appender while it writes
+        self.index_file = IndexFile(self.index_path)
+
+    def fitting(self) -> "Index | None":
+        """The index if it fits the log; None when somebody has to look. Raises OSError."""
+        log = status(self.log_path)
+        if log is None:
+            return None
+        for _ in range(2):
+            kept = self.index_file.fd >= 0
+            index = self.index_file.load()
+            if index and index.fits(log.st_ino, log.st_size):
+                return index
+            self.index_file.close()  # the file that we kept open may have been removed
+            if not kept:
+                break
+        return None
 
 
 def parse(header: bytes, body: bytes) -> "Index | None":

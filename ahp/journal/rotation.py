@@ -10,63 +10,63 @@ import os
 import uuid
 
 from ahp.journal import index as indexes
-from ahp.journal import lines
-from ahp.journal.append import Journal, not_before
+from ahp.journal import segments
+from ahp.journal.index import LogFiles
 from ahp.system import clock, digest, files, jsontext
 from ahp.system.errors import AhpError
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-def rotate(journal: Journal, index: indexes.Index) -> None:
+def rotate(log: LogFiles, index: indexes.Index) -> None:
     """Moves the full log aside and goes on in a new file, which `index` then describes.
 
     The record that brought the log to its limit is written already, so a failure here must not be taken for its loss:
     the log just stays long, and the next append tries again.
     """
-    serial = max([part.serial for part in lines.parts(journal.folder)], default=index.serial)
-    following = _next(journal)
+    serial = max([part.serial for part in segments.listed(log.folder)], default=index.serial)
+    following = _next(log)
     line = _continuation(index.genesis, index.last, serial, index.head, index.count + 1)
     try:
         files.replace(following, line + b"\n")
-        os.rename(journal.log_path, f"{journal.folder}/signals.{serial}.jsonl")
-        os.rename(following, journal.log_path)
-        index.inode, index.size = os.stat(journal.log_path).st_ino, len(line) + 1
+        os.rename(log.log_path, f"{log.folder}/signals.{serial}.jsonl")
+        os.rename(following, log.log_path)
+        index.inode, index.size = os.stat(log.log_path).st_ino, len(line) + 1
         index.serial, index.head, index.count = serial + 1, digest.sha256(line), index.count + 1
-        indexes.IndexFile(journal.index_path).save(index)
+        indexes.IndexFile(log.index_path).save(index)
     except (OSError, AhpError):
         return
 
 
-def begin(journal: Journal, known: str | None) -> None:
+def begin(log: LogFiles, known: str | None) -> None:
     """Makes the missing or empty live file: finishes a rotation, or continues rotated files, or starts a chain.
 
     `known` is the genesis id by which the lost log was known; the new genesis record says that it `replaces` that one.
     Raises OSError, AhpError.
     """
-    rotated = [part for part in lines.parts(journal.folder) if part.path != journal.log_path]
+    rotated = [part for part in segments.listed(log.folder) if part.path != log.log_path]
     if rotated:
-        if _finish(journal, rotated[-1]):
+        if _finish(log, rotated[-1]):
             return
-        last = next(lines.backward_in(rotated[-1]), None)
+        last = next(segments.backward_in(rotated[-1]), None)
         head = digest.sha256(last.raw) if last else indexes.NO_HEAD
         genesis, serial = genesis_of(rotated[-1]), rotated[-1].serial
-        line = _continuation(genesis, _now(last), serial, head, lines.count(journal.folder) + 1, missing=True)
+        line = _continuation(genesis, _now(last), serial, head, segments.count(log.folder) + 1, missing=True)
     else:
         record: dict[str, object] = {"timestamp": clock.iso(clock.now()), "kind": "genesis", "id": str(uuid.uuid4())}
         if known:
             record["replaces"] = known
         line = jsontext.encode({**record, "n": 1, "prev": None}).encode()
-    fd = os.open(journal.log_path, _NEW, 0o600)
+    fd = os.open(log.log_path, _NEW, 0o600)
     try:
         files.write_all(fd, line + b"\n")
     finally:
         os.close(fd)
 
 
-def genesis_of(part: lines.Part) -> str:
+def genesis_of(part: segments.Segment) -> str:
     """The genesis id that the first record of a file tells, "" when it tells none."""
-    first = next(lines.forward_in(part), None)
+    first = next(segments.forward_in(part), None)
     record = first.record() if first else None
     if record is None:
         return ""
@@ -75,16 +75,16 @@ def genesis_of(part: lines.Part) -> str:
     return told if isinstance(told, str) and told.isascii() and told.isprintable() and " " not in told[:64] else ""
 
 
-def _finish(journal: Journal, last: lines.Part) -> bool:
+def _finish(log: LogFiles, last: segments.Segment) -> bool:
     """Takes the file that a killed rotation had ready, if it continues the last rotated file."""
-    following = lines.Part(last.serial + 1, _next(journal))
+    following = segments.Segment(last.serial + 1, _next(log))
     if not os.path.lexists(following.path):
         return False
-    first, end = next(lines.forward_in(following), None), next(lines.backward_in(last), None)
+    first, end = next(segments.forward_in(following), None), next(segments.backward_in(last), None)
     record = first.record() if first else None
     if record is None or end is None or record.get("prev") != digest.tagged(end.raw):
         return False
-    os.rename(following.path, journal.log_path)
+    os.rename(following.path, log.log_path)
     return True
 
 
@@ -101,10 +101,10 @@ def _continuation(genesis: str, last: str, serial: int, head: str, n: int, missi
     return jsontext.encode({**record, "n": n, "prev": "sha256:" + head}).encode()
 
 
-def _now(last: lines.Line | None) -> str:
+def _now(last: segments.Line | None) -> str:
     stamp = (last.record() or {}).get("timestamp") if last else None
-    return not_before(None, stamp if isinstance(stamp, str) and indexes.is_stamp(stamp) else "")
+    return clock.not_before(None, str(stamp) if clock.is_iso(stamp) else "")
 
 
-def _next(journal: Journal) -> str:
-    return f"{journal.folder}/signals.next.jsonl"
+def _next(log: LogFiles) -> str:
+    return f"{log.folder}/signals.next.jsonl"

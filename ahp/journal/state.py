@@ -11,13 +11,13 @@ import sqlite3
 from collections.abc import Iterable
 from types import TracebackType
 
-from ahp.journal import counts, lines, reading, tables
+from ahp.journal import checkpoint, counts, segments, tables
 from ahp.journal.answers import AUTOMATIC
 from ahp.journal.append import Journal
 from ahp.journal.episodes import Episode
 from ahp.journal.fold import Fold, MemoryStore
 from ahp.journal.index import episode_key, goes_to, unescape
-from ahp.journal.signals import LoggedSignal
+from ahp.journal.logged_signal import LoggedSignal
 from ahp.protocol import records
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock
@@ -40,7 +40,7 @@ class State:
         path = journal.folder + "/state.db"
         for attempt in range(2):
             try:
-                return cls(journal, *reading.steadily(lambda: _synchronised(journal, path, forget)), now)
+                return cls(journal, *checkpoint.steadily(lambda: _synchronised(journal, path, forget)), now)
             except sqlite3.OperationalError:
                 break  # locked, or nothing can be written here
             except sqlite3.Error:
@@ -48,7 +48,7 @@ class State:
                     break
             except OSError:
                 break
-        return cls(journal, *reading.steadily(lambda: _in_memory(journal, forget)), now)
+        return cls(journal, *checkpoint.steadily(lambda: _in_memory(journal, forget)), now)
 
     def __enter__(self) -> State:
         return self
@@ -84,9 +84,9 @@ class State:
     def record(self, signal: LoggedSignal) -> dict[str, object]:
         """The record of a signal as the log has it; empty when its file is gone."""
         serial, offset, _ = signal.where
-        for part in lines.parts(self.journal.folder):
+        for part in segments.listed(self.journal.folder):
             if part.serial == serial:
-                line = next(lines.forward_in(part, offset), None)
+                line = next(segments.forward_in(part, offset), None)
                 return (line.record() if line else None) or {}
         return {}
 
@@ -158,13 +158,13 @@ def _synchronised(journal: Journal, path: str, forget: float) -> tuple[Fold, tup
             fold = Fold(store, forget, float(str(known.get("at", 0.0))))
             mark = _mark(known)
             same = (known.get("forget_after"), known.get("boot")) == (forget, store.boot)
-            if mark is None or not same or not reading.holds(mark, journal.folder):
+            if mark is None or not same or not checkpoint.holds(mark, journal.folder):
                 store.reset()
                 fold.at = 0.0
-                begin = reading.window(journal.folder, forget)
+                begin = checkpoint.window(journal.folder, forget)
             else:
                 begin = (mark.serial, mark.end)
-            read = reading.read_into(fold, journal.folder, begin)
+            read = checkpoint.read_into(fold, journal.folder, begin)
             if read.head:
                 store.put_meta(at=fold.at, forget_after=forget, boot=store.boot, **read._asdict())
         return fold, (read.serial, read.end)
@@ -175,14 +175,14 @@ def _synchronised(journal: Journal, path: str, forget: float) -> tuple[Fold, tup
 
 def _in_memory(journal: Journal, forget: float) -> tuple[Fold, tuple[int, int]]:
     fold = Fold(MemoryStore(), forget)
-    read = reading.read_into(fold, journal.folder, reading.window(journal.folder, forget))
+    read = checkpoint.read_into(fold, journal.folder, checkpoint.window(journal.folder, forget))
     return fold, (read.serial, read.end)
 
 
-def _mark(known: dict[str, object]) -> reading.Mark | None:
-    serial, start, end, head = (known.get(name) for name in reading.Mark._fields)
+def _mark(known: dict[str, object]) -> checkpoint.Checkpoint | None:
+    serial, start, end, head = (known.get(name) for name in checkpoint.Checkpoint._fields)
     if isinstance(serial, int) and isinstance(start, int) and isinstance(end, int) and isinstance(head, str):
-        return reading.Mark(serial, start, end, head)
+        return checkpoint.Checkpoint(serial, start, end, head)
     return None
 
 

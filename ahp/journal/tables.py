@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from ahp.journal.answers import RISK, kind_of
 from ahp.journal.episodes import Acknowledgement, Attempt, Episode
-from ahp.journal.signals import Act, LoggedSignal
+from ahp.journal.logged_signal import Act, LoggedSignal
 
 VERSION = 1
 _BUSY = 0.1
@@ -96,7 +96,7 @@ class SqlStore:
         self._changed.clear()
 
     def meta(self) -> dict[str, object]:
-        """How far it has read (`reading.Mark`), `at` and `forget_after`; empty before the first time."""
+        """How far it has read (`checkpoint.Checkpoint`), `at` and `forget_after`; empty before the first time."""
         if self.version != VERSION:
             return {}
         return dict(self._db.execute("SELECT name, value FROM meta").fetchall())
@@ -192,7 +192,7 @@ class SqlStore:
 
 
 def _boot() -> str:
-    """What tells this start of the machine from others; "" where the system does not say."""
+    """The boot id of the machine; "" where the system does not say."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return file.read().strip()

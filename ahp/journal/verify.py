@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ahp.journal import index as indexes
-from ahp.journal import lines
+from ahp.journal import segments
 from ahp.journal.append import Journal
 from ahp.journal.rotation import genesis_of
 from ahp.system import digest
@@ -52,7 +52,7 @@ def anchor(journal: Journal) -> str:
 def verify(journal: Journal, kept: str | None = None) -> Report:
     """Checks the whole log, and that it still holds the line an anchor `kept` elsewhere names. Raises AhpError."""
     wanted = _parse(kept) if kept is not None else None
-    parts = lines.parts(journal.folder)
+    parts = segments.listed(journal.folder)
     links = list(_links(parts))
     genesis = genesis_of(parts[0]) if parts else ""
     problems = [*_beginning(journal, parts, links, genesis), *_chain(links), *_index(journal, links)]
@@ -73,10 +73,10 @@ def _parse(text: str) -> tuple[str, int, str]:
     return fields[1], int(fields[2]), fields[3].lower()
 
 
-def _links(parts: Iterable[lines.Part]) -> Iterable[Link]:
+def _links(parts: Iterable[segments.Segment]) -> Iterable[Link]:
     for part in parts:
         name = part.path.rpartition("/")[2]
-        for number, line in enumerate(lines.forward_in(part), 1):
+        for number, line in enumerate(segments.forward_in(part), 1):
             record = line.record() or {}
             n, prev = record.get("n"), record.get("prev")
             yield Link(
@@ -89,14 +89,14 @@ def _links(parts: Iterable[lines.Part]) -> Iterable[Link]:
             )
 
 
-def _beginning(journal: Journal, parts: list[lines.Part], links: list[Link], genesis: str) -> Iterable[str]:
+def _beginning(journal: Journal, parts: list[segments.Segment], links: list[Link], genesis: str) -> Iterable[str]:
     if journal.genesis is not None and genesis != journal.genesis:
         yield f"this is not the log that was installed here ({journal.genesis}): it vanished or was replaced"
     if not links:
         return
     if links[0].kind != "genesis":
         yield f"{links[0].place}: the log's beginning is missing"
-    first = next(lines.forward_in(parts[0])).record() or {}
+    first = next(segments.forward_in(parts[0])).record() or {}
     if isinstance(replaced := first.get("replaces"), str):
         yield f"{links[0].place}: this log replaces {replaced[:64]}, which vanished"
     for before, part in pairwise(parts):

@@ -1,6 +1,5 @@
 """The spectrum of control: four intensities and the decisions they lead to (seed 002 §2)."""
 
-INTENSITIES = ("block", "control", "prompt", "aid")
 ALLOW = "allow"
 
 LEVEL_OF = {"block": "blocking", "control": "controlling", "prompt": "prompting", "aid": "aiding"}

@@ -21,7 +21,6 @@ KINDS = (
     "trust",
     "feedback",
 )
-SEED_KEYS = ("timestamp", "hook", "intensity", "source", "consumed", "action")
 
 
 def verdict(

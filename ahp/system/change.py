@@ -3,8 +3,6 @@
 from ahp.system import digest
 from ahp.system.errors import AhpError
 
-_NO_MODE = 0
-
 
 class FileChange:
     """One path of a change.

@@ -32,6 +32,22 @@ def parse_iso(text: str) -> float:
     return _days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second + float(fraction or 0)
 
 
+def is_iso(text: object) -> bool:
+    """Whether `text` is what `iso` writes: what an edited file holds must not stop who reads it."""
+    try:
+        return isinstance(text, str) and len(text) <= 30 and text.isascii() and parse_iso(text) is not None
+    except AhpError:
+        return False
+
+
+def not_before(stamp: object, last: str) -> str:
+    """The later of the time stamps `stamp` (none: now) and `last` (may be ""): time never runs back in a log."""
+    text = stamp if isinstance(stamp, str) else iso(now())
+    if len(text) == len(last):
+        return text if text > last else last
+    return text if not last or parse_iso(text) >= parse_iso(last) else last
+
+
 def _days(year: int, month: int, day: int) -> int:
     """Days since 1970-01-01 in the Gregorian calendar (Hinnant, days_from_civil); `calendar` is a slow import."""
     year -= month <= 2

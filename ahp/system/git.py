@@ -5,7 +5,7 @@ from ahp.system.errors import AhpError
 
 _TIMEOUT = 20.0
 _LINE = 1 << 16
-# Replaced objects (git-replace) are seen here only: what is committed and pushed is what they hide.
+# `git replace` is local: read the originals, which are what gets pushed.
 _PLAIN = ("--no-pager", "--no-optional-locks", "--no-replace-objects")
 
 

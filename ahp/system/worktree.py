@@ -49,7 +49,7 @@ class WorkTreeView(View):
         if not mode:
             return None
         entry = changes.FileChange(path, "A", 0, mode, "0" * 40, "0" * 40)
-        # Past the limit its lines are not counted: a rule about large files is to speak, not the limit.
+        # Past the limit its lines are not counted, so that a rule about large files reports it instead of this limit.
         data = self.read(path) if (self.size(path) or 0) <= _FILE_LIMIT else None
         if data is not None and b"\0" not in data[:LOOKED_AT]:
             entry.insertions, entry.deletions = data.count(b"\n") + (not data.endswith(b"\n") and bool(data)), 0

@@ -2,7 +2,7 @@
 
 from ahp.protocol.text import one_line
 from ahp.tickets import ids
-from ahp.tickets.errors import TicketError
+from ahp.tickets.ticket_error import TicketError
 
 VARIABLE = "MONOCO_ISSUE_ID"
 

@@ -7,8 +7,8 @@ from typing import Protocol
 from ahp.protocol.text import one_line
 from ahp.system.yamltree import Node
 from ahp.tickets import frontmatter, ids
-from ahp.tickets.errors import NoTicket, TicketError
 from ahp.tickets.ticket import Ticket, read
+from ahp.tickets.ticket_error import NoTicket, TicketError
 
 _WORKSPACE = ".monoco/workspace.yaml"
 _PROJECT = ".monoco/project.yaml"
@@ -146,7 +146,7 @@ class Tickets:
         try:
             node = frontmatter.parse(path, data).keys.get("id")
         except TicketError:
-            return ""  # nothing says that it is a ticket: some Markdown begins with a rule
+            return ""  # plain Markdown may start with `---`, too
         return ids.exact(node.value) if node and isinstance(node.value, str) else ""
 
     def _unknown(self, issue_id: str) -> str:

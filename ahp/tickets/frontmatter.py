@@ -9,7 +9,7 @@ from typing import cast
 from ahp.protocol.text import one_line
 from ahp.system import yamltree
 from ahp.system.yamltree import Node, Place, YamlError
-from ahp.tickets.errors import TicketError
+from ahp.tickets.ticket_error import TicketError
 
 LIMIT = 8 << 20
 _BOM = "\ufeff"

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from ahp.protocol.text import one_line
 from ahp.tickets.edit import Value, edit_keys
-from ahp.tickets.errors import TicketError
 from ahp.tickets.ticket import STAGES, Ticket
+from ahp.tickets.ticket_error import TicketError
 
 SOLUTIONS = ("implemented", "cancelled", "wontfix", "duplicate")
 STATUSES = ("open", "closed", "backlog", "archived")

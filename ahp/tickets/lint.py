@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ahp.protocol.text import one_line
-from ahp.tickets import boxes, dependencies, life
-from ahp.tickets.errors import TicketError
+from ahp.tickets import dependencies, life, tasklist
 from ahp.tickets.find import Tickets
 from ahp.tickets.ticket import STAGES, Ticket
+from ahp.tickets.ticket_error import TicketError
 
 _ODD_BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([^\]]{0,3})\](?=[ \t]|$)")
 
@@ -73,7 +73,7 @@ def _words(ticket: Ticket) -> Iterator[tuple[int, str]]:
 
 
 def _odd_boxes(ticket: Ticket) -> Iterator[tuple[int, str]]:
-    for number, line in boxes.visible_lines(ticket.front.body, ticket.front.body_line):
+    for number, line in tasklist.visible_lines(ticket.front.body, ticket.front.body_line):
         box = _ODD_BOX.match(line)
-        if box and box[1] not in boxes.STATES and not box[1].isdigit():
+        if box and box[1] not in tasklist.STATES and not box[1].isdigit():
             yield number, f"`[{one_line(box[1], 10)}]` is no box and does not count; write [ ], [x], [/] or [~]"

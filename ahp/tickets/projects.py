@@ -3,8 +3,8 @@
 import os
 
 from ahp.protocol.text import one_line
-from ahp.tickets.errors import TicketError
 from ahp.tickets.find import Files, Tickets
+from ahp.tickets.ticket_error import TicketError
 
 _MARK = ".monoco"
 

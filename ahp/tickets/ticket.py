@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from ahp.protocol.text import one_line
 from ahp.system.yamltree import Node
-from ahp.tickets import boxes, frontmatter, ids
-from ahp.tickets.boxes import Box
-from ahp.tickets.errors import TicketError
+from ahp.tickets import frontmatter, ids, tasklist
 from ahp.tickets.frontmatter import FrontMatter
+from ahp.tickets.tasklist import Box
+from ahp.tickets.ticket_error import TicketError
 
 STAGES = ("draft", "doing", "review", "done")
 """The life of an issue in order; Monoco writes it as `stage`, the record documents as `status`."""
@@ -67,7 +67,7 @@ def read(path: str, data: bytes) -> Ticket:
         criticality=fields.word("criticality") or None,
         dependencies=tuple(dict.fromkeys((*fields.texts("dependencies"), *fields.texts("depends_on")))),
         files=tuple(fields.texts("files")),
-        boxes=(*fields.checklist(), *boxes.scan(front.body, front.body_line, issue_id)),
+        boxes=(*fields.checklist(), *tasklist.scan(front.body, front.body_line, issue_id)),
         front=front,
     )
 

@@ -99,7 +99,7 @@ def test_following_ends_with_an_interrupt(journal: Journal, monkeypatch: pytest.
         yield _signal("c" + ID[1:], "aid")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ahp.journal.log.follow", follow)
+    monkeypatch.setattr("ahp.journal.query.follow", follow)
     result = run(log.command, "--follow")
     assert result.return_value == 130
     assert "c1b2c3d4" in result.output

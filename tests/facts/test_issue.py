@@ -11,7 +11,7 @@ from ahp.facts.absent import Absent
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, PushRef
 from ahp.system.git import discover
-from ahp.tickets.errors import NoTicket, TicketError
+from ahp.tickets.ticket_error import NoTicket, TicketError
 from tests.conftest import Repo
 from tests.tickets.memory import MemoryView, draft, place
 

@@ -12,7 +12,8 @@ import pytest
 from ahp.conditions.evaluate import Bound
 from ahp.gate import match
 from ahp.gate.decide import decide, program_of
-from ahp.journal.append import Journal, JournalUnwritable
+from ahp.journal.append import Journal
+from ahp.journal.index import JournalUnwritable
 from ahp.policy import trust
 from ahp.protocol import records
 from ahp.protocol.actor import Actor

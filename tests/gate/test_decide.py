@@ -12,7 +12,8 @@ from ahp.gate.answer import Answer
 from ahp.gate.decide import decide, program_of
 from ahp.gate.facts import Facts
 from ahp.gate.match import Matcher
-from ahp.journal.append import Journal, JournalUnwritable
+from ahp.journal.append import Journal
+from ahp.journal.index import JournalUnwritable
 from ahp.policy.problems import PolicyError
 from ahp.protocol.actor import Actor
 from tests.gate.conftest import Desk, signals

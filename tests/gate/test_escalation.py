@@ -8,7 +8,7 @@ import pytest
 
 from ahp.gate.escalation import Ladder, Standing, repeats_commits, resets, standing
 from ahp.journal.episodes import Episode
-from ahp.journal.signals import Act
+from ahp.journal.logged_signal import Act
 
 FULL = Ladder(("prompt", "control", "block"), 1, 14 * 86400.0)
 

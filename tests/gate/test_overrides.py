@@ -10,7 +10,7 @@ import pytest
 
 from ahp.gate.overrides import Override, find, read_trailers, trailers
 from ahp.journal.append import Journal
-from ahp.journal.signals import Act, LoggedSignal
+from ahp.journal.logged_signal import Act, LoggedSignal
 from ahp.protocol.records import other
 from ahp.system import clock
 

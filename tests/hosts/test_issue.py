@@ -9,8 +9,8 @@ from ahp.hosts import issue as host
 from ahp.hosts.issue import Moved, move
 from ahp.system.digest import tagged
 from ahp.system.errors import AhpError
-from ahp.tickets import carry, life
-from ahp.tickets.errors import TicketError
+from ahp.tickets import life, transaction
+from ahp.tickets.ticket_error import TicketError
 from tests.conftest import Repo
 from tests.tickets.memory import draft, place
 
@@ -131,7 +131,7 @@ def test_a_start_that_fails_goes_back(known: bool, detached: bool, lab: Repo, mo
     def fail(plan: life.Plan, root: str, git_dir: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(carry, "apply", fail)
+    monkeypatch.setattr(transaction, "apply", fail)
     with pytest.raises(KeyboardInterrupt):
         move("start", "FEAT-0001")
     assert lab.git("rev-parse", "--abbrev-ref", "HEAD") == ("HEAD" if detached else "main")
@@ -145,7 +145,7 @@ def test_a_start_before_the_first_commit_makes_the_branch_and_goes_back(
     repo.write(PATH, draft("FEAT-0001"))
     monkeypatch.chdir(repo.root)
     with monkeypatch.context() as patch:
-        patch.setattr(carry, "apply", lambda *a: (_ for _ in ()).throw(AhpError("disk full")))
+        patch.setattr(transaction, "apply", lambda *a: (_ for _ in ()).throw(AhpError("disk full")))
         with pytest.raises(AhpError, match="disk full"):
             move("start", "FEAT-0001")
     assert repo.git("symbolic-ref", "--short", "HEAD") == "main"

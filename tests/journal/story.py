@@ -6,10 +6,11 @@ import itertools
 import uuid
 from typing import Any
 
+from ahp.journal import segments
 from ahp.journal.append import Journal
 from ahp.journal.episodes import new_id
 from ahp.journal.index import episode_key
-from ahp.journal.signals import LoggedSignal
+from ahp.journal.logged_signal import LoggedSignal
 from ahp.journal.state import State
 from ahp.protocol.actor import Actor
 from ahp.system import clock
@@ -95,3 +96,7 @@ class Story:
         with self.state() as state:
             episode = state.episode(key)
         return episode.count if episode else None
+
+
+def kinds(story: Story) -> list[str]:
+    return [str((line.record() or {}).get("kind")) for line in segments.backward(story.journal.folder)][::-1]

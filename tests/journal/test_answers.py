@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ahp.journal import answers, lines
+from ahp.journal import answers, segments
 from ahp.journal.answers import AnswerRefused
-from ahp.journal.append import Journal
 from ahp.journal.respond import respond
 from ahp.protocol.actor import Actor
 
@@ -77,17 +76,12 @@ def test_a_prefix_must_name_one_signal() -> None:
             answers.one(prefix, found)
 
 
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return Story(Journal(str(tmp_path / "ahp")))
-
-
 def test_an_answer_is_recorded_with_what_was_said(story: Story) -> None:
     id = story.signal("block")
     given = respond(story.journal, id[:8], "proceed_with_risk", PERSON, "a\nreason", "too strict")
     assert given.response.as_dict()["details"] == {"reason": "a reason", "feedback": "too strict"}
     assert "passes once for this tree" in given.told
-    feedback, answer = (line.record() for line, _ in zip(lines.backward(story.journal.folder), "12", strict=False))
+    feedback, answer = (line.record() for line, _ in zip(segments.backward(story.journal.folder), "12", strict=False))
     assert feedback is not None and answer is not None
     assert (feedback["kind"], feedback["feedback"], feedback["rule"]) == ("feedback", "too strict", "size/1")
     assert list(answer)[:6] == ["timestamp", "hook", "intensity", "source", "consumed", "action"]

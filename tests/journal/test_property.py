@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from ahp.journal import log
+from ahp.journal import query
 from ahp.journal.append import Journal
 from ahp.journal.index import episode_key
 from ahp.journal.state import State
@@ -256,7 +256,7 @@ class Life(RuleBasedStateMachine):
         folder = self.story.journal.folder
         expected = Reference(_records(folder), self.story.now)
         assert set(self.promised) == set(expected.signals)
-        found, _ = log.folded(folder, now=self.story.now)
+        found, _ = query.folded(folder, now=self.story.now)
         assert {r["id"]: r["action"] or "" for r in found} == {i: s["action"] for i, s in expected.signals.items()}
         ladders = {k: (e["count"], e["rejected"]) for k, e in expected.open.items()}
         with self.story.state() as state:

@@ -7,7 +7,7 @@ from ahp.protocol.triggers import TRIGGERS
 
 
 def test_the_spectrum_goes_from_block_to_allow() -> None:
-    order = [*levels.INTENSITIES, levels.ALLOW]
+    order = ["block", "control", "prompt", "aid", levels.ALLOW]
     assert [levels.strength(one) for one in order] == [4, 3, 2, 1, 0]
     assert set(levels.DECISION_OF) == set(order)
 

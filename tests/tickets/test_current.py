@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ahp.tickets.current import VARIABLE, candidates
-from ahp.tickets.errors import TicketError
+from ahp.tickets.ticket_error import TicketError
 
 
 def test_what_was_named_stands_alone() -> None:

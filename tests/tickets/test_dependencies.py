@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ahp.tickets.dependencies import cycles, unmet
-from ahp.tickets.errors import TicketError
 from ahp.tickets.find import Tickets
+from ahp.tickets.ticket_error import TicketError
 from tests.tickets.memory import MemoryView, draft, place
 
 

@@ -8,8 +8,8 @@ from ahp.system.git import discover
 from ahp.system.history import CommitView
 from ahp.system.view import IndexView
 from ahp.system.worktree import WorkTreeView
-from ahp.tickets.errors import NoTicket, TicketError
 from ahp.tickets.find import Tickets
+from ahp.tickets.ticket_error import NoTicket, TicketError
 from tests.conftest import Repo
 from tests.tickets.memory import MemoryView, draft, place
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ahp.tickets import projects
-from ahp.tickets.errors import NoTicket, TicketError
+from ahp.tickets.ticket_error import NoTicket, TicketError
 from tests.tickets.memory import MemoryView, draft, place
 
 FILES: dict[str, str | bytes] = {

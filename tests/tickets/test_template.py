@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ahp.tickets.errors import TicketError
 from ahp.tickets.find import Tickets
 from ahp.tickets.lint import lint
 from ahp.tickets.template import language, new_ticket, slug
 from ahp.tickets.ticket import read
+from ahp.tickets.ticket_error import TicketError
 from tests.tickets.memory import MemoryView, draft, place
 
 STAMP = "2026-02-09T10:00:00.123Z"

@@ -10,8 +10,9 @@ from ahp.hosts.git.hook import Hook
 from ahp.hosts.git.install import made_before
 from ahp.hosts.git.output import write
 from ahp.hosts.git.ranges import made_here
-from ahp.journal import lines
-from ahp.journal.append import Journal, JournalUnwritable
+from ahp.journal import segments
+from ahp.journal.append import Journal
+from ahp.journal.index import JournalUnwritable
 from ahp.protocol import records
 from ahp.protocol.event import PushRef
 from ahp.protocol.text import one_line
@@ -91,7 +92,7 @@ def _unjudged(hook: Hook, wanted: dict[str, set[str]]) -> list[str]:
     marks = {digest: digest.encode() for digests in wanted.values() for digest in digests}
     judged: set[str] = set()
     noticed: set[str] = set()
-    for number, line in enumerate(lines.backward(hook.repo.common_dir + "/ahp")):
+    for number, line in enumerate(segments.backward(hook.repo.common_dir + "/ahp")):
         if number >= _LINES or all(commit in noticed or wanted[commit] & judged for commit in wanted):
             break
         present = [digest for digest, mark in marks.items() if mark in line.raw]

@@ -171,7 +171,7 @@ def _log(repo: Repository) -> Check:
         more = f", and {len(report.problems) - 1} more" if len(report.problems) > 1 else ""
         return Check("log", "wrong", report.problems[0] + more, "ahp log verify tells all; what is lost stays told")
     os.close(os.open(journal.log_path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW))
-    with journal.lock():
+    with journal.lock:
         return Check("log", "ok", f"{report.lines} lines, unbroken")
 
 

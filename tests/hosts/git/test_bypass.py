@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ahp.hosts.git import bypass
-from ahp.journal.append import Journal, JournalUnwritable
+from ahp.journal.append import Journal
+from ahp.journal.index import JournalUnwritable
 from tests.hosts.git.conftest import Ask
 from tests.hosts.git.gated import Gated
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ahp.journal import log
+from ahp.journal import query
 from ahp.journal.place import journal_of
 from ahp.runner.config import AgentConfig
 from ahp.runner.gating.gate_adapter import RepositoryGate, canonical
@@ -47,7 +47,7 @@ def project(repo: Any) -> str:
 
 def logged(root: str) -> list[tuple[str, str, str | None]]:
     """(rule, intensity, action) of each signal in the log."""
-    found, _ = log.folded(journal_of(root).folder, log.Filter())
+    found, _ = query.folded(journal_of(root).folder, query.Filter())
     return [(str(one["source"]), str(one["intensity"]), one["action"]) for one in found]  # type: ignore[misc]
 
 

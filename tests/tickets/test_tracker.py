@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from ahp.system.errors import AhpError
-from ahp.tickets.errors import TicketError
-from ahp.tickets.project import Project
+from ahp.tickets.ticket_error import TicketError
+from ahp.tickets.tracker import Tracker
 from tests.conftest import Repo
 from tests.tickets.memory import draft, place
 
@@ -22,7 +22,7 @@ def lab(repo: Repo) -> Repo:
 
 
 def test_a_summary_is_a_row_a_ticket_and_names_what_cannot_be_read(lab: Repo) -> None:
-    rows, faults = Project(str(lab.root)).summaries()
+    rows, faults = Tracker(str(lab.root)).summaries()
     assert rows == [
         {
             "id": "FEAT-0001",
@@ -36,12 +36,12 @@ def test_a_summary_is_a_row_a_ticket_and_names_what_cannot_be_read(lab: Repo) ->
         }
     ]
     assert [fault.partition(": has")[0] for fault in faults] == [f"{place('FEAT-0003')}:1"]
-    assert [row["id"] for row in Project(str(lab.root)).summaries(closed=True)[0]] == ["FEAT-0001", "FEAT-0002"]
+    assert [row["id"] for row in Tracker(str(lab.root)).summaries(closed=True)[0]] == ["FEAT-0001", "FEAT-0002"]
 
 
 def test_a_detail_tells_everything_of_one_ticket(lab: Repo) -> None:
     lab.write(place("FEAT-0003"), draft("FEAT-0003", "FEAT-0001"))
-    told = Project(str(lab.root)).detail("#feat-0001")
+    told = Tracker(str(lab.root)).detail("#feat-0001")
     assert told["unmet_dependencies"] == ["FEAT-0003"]
     assert told["dependency_cycles"] == ["FEAT-0001 -> FEAT-0003 -> FEAT-0001"]
     assert told["boxes"] == [
@@ -49,23 +49,23 @@ def test_a_detail_tells_everything_of_one_ticket(lab: Repo) -> None:
         {"id": "acceptance-2", "section": "acceptance", "state": "done", "line": 15, "text": "tried"},
     ]
     with pytest.raises(TicketError, match="no ticket FEAT-0404"):
-        Project(str(lab.root)).detail("FEAT-0404")
+        Tracker(str(lab.root)).detail("FEAT-0404")
 
 
 def test_a_new_ticket_gets_the_next_id_and_never_replaces_a_file(lab: Repo) -> None:
-    project = Project(str(lab.root / "Issues"))
-    path = project.create("feature", "Second thing", ("FEAT-0001",), "low")
+    tracker = Tracker(str(lab.root / "Issues"))
+    path = tracker.create("feature", "Second thing", ("FEAT-0001",), "low")
     assert path == "Issues/Features/open/FEAT-0004-second-thing.md"
-    assert Project(str(lab.root)).tickets.get("FEAT-0004").dependencies == ("FEAT-0001",)
+    assert Tracker(str(lab.root)).tickets.get("FEAT-0004").dependencies == ("FEAT-0001",)
     before = (lab.root / path).read_bytes()
     with pytest.raises(AhpError, match=r"cannot write .*FEAT-0004-second-thing.md: File exists"):
-        project.create("feature", "Second thing")
+        tracker.create("feature", "Second thing")
     assert (lab.root / path).read_bytes() == before
 
 
 def test_without_a_work_tree_there_are_no_tickets(repo: Repo, tmp_path: Path) -> None:
     with pytest.raises(AhpError, match="no git repository"):
-        Project(str(tmp_path))
+        Tracker(str(tmp_path))
     repo.git("init", "-q", "--bare", str(tmp_path / "bare"))
     with pytest.raises(AhpError, match="a bare repository has no work tree"):
-        Project(str(tmp_path / "bare"))
+        Tracker(str(tmp_path / "bare"))

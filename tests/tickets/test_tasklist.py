@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ahp.tickets.boxes import scan, visible_lines
+from ahp.tickets.tasklist import scan, visible_lines
 
 
 def states(body: str) -> list[tuple[str, str]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from ahp.journal import lines
+from ahp.journal import segments
 from ahp.journal.episodes import opened_at
 from ahp.journal.fold import Fold
-from ahp.journal.index import is_stamp
 from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
@@ -17,7 +16,7 @@ _OPENING_MARGIN = 60.0
 _MISSES = 16
 
 
-class Mark(NamedTuple):
+class Checkpoint(NamedTuple):
     """The last line that was read: file number, where it starts and ends (newline included), its SHA-256."""
 
     serial: int
@@ -30,17 +29,17 @@ class Moved(AhpError):
     """The log was rotated while it was read: read again."""
 
 
-def read_into(fold: Fold, folder: str, begin: tuple[int, int]) -> Mark:
+def read_into(fold: Fold, folder: str, begin: tuple[int, int]) -> Checkpoint:
     """Feeds the records from file number and offset `begin` on to `fold`; gives the last line it took.
 
     A last line that is no record yet is left for the next time. Raises Moved, AhpError.
     """
-    found = lines.parts(folder)
-    mark = Mark(begin[0], begin[1], begin[1], "")
+    found = segments.listed(folder)
+    mark = Checkpoint(begin[0], begin[1], begin[1], "")
     for part in found:
         if part.serial < begin[0]:
             continue
-        for line in lines.forward_in(part, begin[1] if part.serial == begin[0] else 0):
+        for line in segments.forward_in(part, begin[1] if part.serial == begin[0] else 0):
             if not line.raw and line.offset == mark.end and mark.head:
                 mark = mark._replace(end=line.end)  # the newline that the last line had lacked
                 continue
@@ -49,17 +48,17 @@ def read_into(fold: Fold, folder: str, begin: tuple[int, int]) -> Mark:
                 break
             if record is not None:
                 fold.apply(record, (part.serial, line.offset, len(line.raw)))
-            mark = Mark(part.serial, line.offset, line.end, digest.sha256(line.raw))
-    if lines.parts(folder) != found:
+            mark = Checkpoint(part.serial, line.offset, line.end, digest.sha256(line.raw))
+    if segments.listed(folder) != found:
         raise Moved("the log is being rotated; try again")
     return mark
 
 
-def holds(mark: Mark, folder: str) -> bool:
+def holds(mark: Checkpoint, folder: str) -> bool:
     """Whether the log still has the line that `mark` names, where it names it."""
-    for part in lines.parts(folder):
+    for part in segments.listed(folder):
         if part.serial == mark.serial:
-            line = next(lines.forward_in(part, mark.start), None)
+            line = next(segments.forward_in(part, mark.start), None)
             return line is not None and digest.sha256(line.raw) == mark.head
     return False
 
@@ -71,10 +70,10 @@ def window(folder: str, forget_after: float) -> tuple[int, int]:
     when they were opened.
     """
     begin, since = (1, 0), None
-    for line in lines.backward(folder):
+    for line in segments.backward(folder):
         record = line.record()
         stamp = record.get("timestamp") if record else None
-        if record is None or not isinstance(stamp, str) or not is_stamp(stamp):
+        if record is None or not isinstance(stamp, str) or not clock.is_iso(stamp):
             continue
         at = clock.parse_iso(stamp)
         if since is None:
@@ -85,7 +84,7 @@ def window(folder: str, forget_after: float) -> tuple[int, int]:
         opened = opened_at(str(record.get("correlation_id"))) if record.get("kind") == "signal" else None
         if opened is not None:
             since = min(since, opened - _OPENING_MARGIN)
-    first = next(iter(lines.parts(folder)), None)
+    first = next(iter(segments.listed(folder)), None)
     return (first.serial if first else 1, 0)
 
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from ahp.journal import lines, reading
+from ahp.journal import checkpoint, segments
 from ahp.journal.append import FORGET_AFTER
 from ahp.journal.fold import Fold, MemoryStore
-from ahp.journal.index import is_stamp
-from ahp.journal.signals import LoggedSignal
+from ahp.journal.logged_signal import LoggedSignal
 from ahp.system import clock
 
 SHOWN = ("signal", "bypass")
@@ -65,7 +64,8 @@ def folded(
     Reads back only as far as that takes. An answer that nobody typed shows from when it holds, appended or not.
     Raises AhpError when the log cannot be read.
     """
-    return reading.steadily(lambda: _folded(folder, wanted, limit, forget_after, clock.now() if now is None else now))
+    at = clock.now() if now is None else now
+    return checkpoint.steadily(lambda: _folded(folder, wanted, limit, forget_after, at))
 
 
 def follow(folder: str, wanted: Filter, begin: tuple[int, int]) -> Iterator[dict[str, object]]:
@@ -73,12 +73,12 @@ def follow(folder: str, wanted: Filter, begin: tuple[int, int]) -> Iterator[dict
     serial, offset = begin
     kinds = wanted._replace(kinds=(*wanted.kinds, "response"))
     while True:
-        for part in lines.parts(folder):
+        for part in segments.listed(folder):
             if part.serial < serial:
                 continue
             if part.serial > serial:
                 serial, offset = part.serial, 0
-            for line in lines.forward_in(part, offset):
+            for line in segments.forward_in(part, offset):
                 if not line.ended:
                     break
                 offset = line.end
@@ -90,14 +90,14 @@ def follow(folder: str, wanted: Filter, begin: tuple[int, int]) -> Iterator[dict
 
 def end(folder: str) -> tuple[int, int]:
     """File number and offset where the next record will be. Raises AhpError."""
-    last = next(lines.backward(folder), None)
+    last = next(segments.backward(folder), None)
     return (last.serial, last.end if last.ended else last.offset) if last else (1, 0)
 
 
 def time_of(record: Mapping[str, object]) -> float | None:
     """A record's time stamp in seconds since the epoch, None when it has none."""
     stamp = record.get("timestamp")
-    return clock.parse_iso(stamp) if isinstance(stamp, str) and is_stamp(stamp) else None
+    return clock.parse_iso(stamp) if isinstance(stamp, str) and clock.is_iso(stamp) else None
 
 
 def show(record: Mapping[str, object], signal: LoggedSignal | None) -> dict[str, object]:
@@ -117,7 +117,7 @@ def _folded(
     begin, more = _begin(folder, wanted, limit)
     store = MemoryStore()
     fold = _Keeping(store, forget_after, wanted)
-    reading.read_into(fold, folder, begin)
+    checkpoint.read_into(fold, folder, begin)
     fold.expire(now)
     kept = fold.kept[-limit:] if limit is not None else fold.kept
     return [show(record, store.signal(id) if id else None) for id, record in kept], more
@@ -141,7 +141,7 @@ class _Keeping(Fold):
 def _begin(folder: str, wanted: Filter, limit: int | None) -> tuple[tuple[int, int], bool]:
     """Where to begin so that the last `limit` wanted records are read; whether there are more before."""
     begin, found = (1, 0), 0
-    for line in lines.backward(folder):
+    for line in segments.backward(folder):
         record = line.record()
         at = time_of(record) if record else None
         if wanted.since is not None and at is not None and at < wanted.since:

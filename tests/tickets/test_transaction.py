@@ -11,8 +11,8 @@ import pytest
 
 from ahp.system.errors import AhpError
 from ahp.tickets import life
-from ahp.tickets.carry import apply, heal
 from ahp.tickets.ticket import Ticket, read
+from ahp.tickets.transaction import apply, recover
 from tests.conftest import PROJECT
 from tests.tickets.memory import draft, place
 
@@ -35,8 +35,8 @@ class Lab:
     def apply(self, plan: life.Plan) -> None:
         apply(plan, str(self.root), str(self.git_dir))
 
-    def heal(self) -> None:
-        heal(str(self.root), str(self.git_dir))
+    def recover(self) -> None:
+        recover(str(self.root), str(self.git_dir))
 
     def files(self) -> dict[str, bytes]:
         return {str(p.relative_to(self.root)): p.read_bytes() for p in self.root.rglob("*") if p.is_file()}
@@ -115,8 +115,8 @@ def test_a_failure_anywhere_leaves_the_ticket_as_it_was(
 KILLED = """
 import os, signal, sys
 root, git_dir, step, count = *sys.argv[1:4], int(sys.argv[4])
-from ahp.tickets.carry import apply
-from tests.tickets.test_carry import plan_of
+from ahp.tickets.transaction import apply
+from tests.tickets.test_transaction import plan_of
 plan = plan_of(step)
 def hook(event, arguments):
     global count
@@ -143,7 +143,7 @@ def test_kill_minus_nine_anywhere_leaves_the_step_undone_or_done(step: str, tmp_
         found = lab.files()
         if step == "close":
             assert found.get(plan.new_path, plan.after) == plan.after  # old text never lies in the new place
-        lab.heal()
+        lab.recover()
         assert lab.files() in (undone, done)
         seen.append(lab.files())
         if code == 0:
@@ -159,7 +159,7 @@ def test_healing_leaves_alone_what_somebody_changed_since(closing: life.Plan, la
     record = {"old": closing.path, "new": closing.new_path, "before": "sha256:1", "after": "sha256:2"}
     (lab.git_dir / "ahp-step").write_text(json.dumps(record))
     before = lab.files()
-    lab.heal()
+    lab.recover()
     assert (lab.files(), lab.is_clean()) == (before, True)
 
 
@@ -167,9 +167,9 @@ def test_healing_leaves_alone_what_somebody_changed_since(closing: life.Plan, la
 def test_a_damaged_record_is_dropped(record: bytes, lab: Lab) -> None:
     lab.put("a.md", b"text")
     (lab.git_dir / "ahp-step").write_bytes(record)
-    lab.heal()
+    lab.recover()
     assert (lab.files(), lab.is_clean()) == ({"a.md": b"text"}, True)
-    lab.heal()
+    lab.recover()
 
 
 def test_a_ticket_changed_meanwhile_is_left_alone(closing: life.Plan, lab: Lab) -> None:

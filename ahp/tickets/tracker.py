@@ -5,14 +5,14 @@ import os
 from ahp.system import clock, environ, git
 from ahp.system.errors import AhpError
 from ahp.system.worktree import WorkTreeView
-from ahp.tickets import carry, dependencies, projects, template
+from ahp.tickets import dependencies, projects, template, transaction
 from ahp.tickets.current import named
-from ahp.tickets.errors import TicketError
 from ahp.tickets.find import Tickets
 from ahp.tickets.ticket import Ticket, tally
+from ahp.tickets.ticket_error import TicketError
 
 
-class Project:
+class Tracker:
     """A work tree and its tickets. Raises NotARepository, AhpError in a bare repository."""
 
     def __init__(self, folder: str) -> None:
@@ -20,7 +20,7 @@ class Project:
         if not repo.root:
             raise AhpError("a bare repository has no work tree to keep tickets in")
         self.root = repo.root
-        carry.heal(repo.root, repo.git_dir)
+        transaction.recover(repo.root, repo.git_dir)
         self.tickets = Tickets(WorkTreeView(repo), projects.around(folder, repo.root))
 
     def create(self, kind: str, title: str, needs: tuple[str, ...] = (), criticality: str = "") -> str:

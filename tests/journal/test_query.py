@@ -9,19 +9,14 @@ from typing import Any
 
 import pytest
 
-from ahp.journal import log
+from ahp.journal import query
 from ahp.journal.append import Journal
 
 from .story import AGENT, DAY, PERSON, START, Story
 
 
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    return Story(Journal(str(tmp_path / "ahp")))
-
-
 def ids(story: Story, **wanted: Any) -> list[object]:
-    found, _ = log.folded(story.journal.folder, log.Filter(**wanted), now=story.now)
+    found, _ = query.folded(story.journal.folder, query.Filter(**wanted), now=story.now)
     return [record.get("id") for record in found]
 
 
@@ -37,7 +32,7 @@ def test_the_story_of_the_seed_gives_its_three_lines(story: Story) -> None:
     story.now += 1
     aid = story.signal("aid", rule="notification/1", hook="post-issue-submit", **told)
     story.respond(aid, "suggestion_applied")
-    found, more = log.folded(story.journal.folder, now=story.now)
+    found, more = query.folded(story.journal.folder, now=story.now)
     keys = ("hook", "intensity", "source", "consumed", "action")
     assert not more
     assert [tuple(record[key] for key in keys) for record in found] == [
@@ -69,7 +64,7 @@ def test_an_answer_shows_who_gave_it_and_when(story: Story) -> None:
     id = story.signal()
     story.now += 5
     story.respond(id, "dismiss", AGENT, feedback="noise")
-    (record,), _ = log.folded(story.journal.folder, now=story.now)
+    (record,), _ = query.folded(story.journal.folder, now=story.now)
     assert (record["by"], record["consumed_at"], record["details"]) == (
         "agent:claude",
         "2100-04-02T14:00:05.000Z",
@@ -79,29 +74,29 @@ def test_an_answer_shows_who_gave_it_and_when(story: Story) -> None:
 
 def test_an_answer_nobody_typed_shows_before_it_is_appended(story: Story) -> None:
     story.signal()
-    assert log.folded(story.journal.folder, now=story.now)[0][0]["consumed"] is False
-    found, _ = log.folded(story.journal.folder, now=story.now + 15 * DAY)
+    assert query.folded(story.journal.folder, now=story.now)[0][0]["consumed"] is False
+    found, _ = query.folded(story.journal.folder, now=story.now + 15 * DAY)
     assert (found[0]["action"], found[0]["by"]) == ("abort", "ahp")
-    assert log.folded(story.journal.folder)[0][0]["consumed"] is False
+    assert query.folded(story.journal.folder)[0][0]["consumed"] is False
 
 
 def test_the_last_n_are_read_without_the_rest(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     written = [story.signal(subject=f"s{n}") for n in range(3000)]
     decoded = []
-    decode = log.lines.Line.record
-    monkeypatch.setattr(log.lines.Line, "record", lambda line: decoded.append(1) or decode(line))
-    found, more = log.folded(story.journal.folder, limit=3, now=story.now)
+    decode = query.segments.Line.record
+    monkeypatch.setattr(query.segments.Line, "record", lambda line: decoded.append(1) or decode(line))
+    found, more = query.folded(story.journal.folder, limit=3, now=story.now)
     assert [record["id"] for record in found] == written[-3:]
     assert more
     assert len(decoded) < 20
     monkeypatch.undo()
-    found, more = log.folded(story.journal.folder, limit=3000, now=story.now)
+    found, more = query.folded(story.journal.folder, limit=3000, now=story.now)
     assert (len(found), more) == (3000, False)
 
 
 def test_no_log_shows_nothing(tmp_path: Path) -> None:
-    assert log.folded(str(tmp_path)) == ([], False)
-    assert log.end(str(tmp_path)) == (1, 0)
+    assert query.folded(str(tmp_path)) == ([], False)
+    assert query.end(str(tmp_path)) == (1, 0)
 
 
 def test_records_without_time_are_shown_unless_time_is_asked_for(story: Story) -> None:
@@ -115,15 +110,15 @@ def test_records_without_time_are_shown_unless_time_is_asked_for(story: Story) -
 def test_following_gives_what_is_appended_over_rotations_and_torn_lines(tmp_path: Path) -> None:
     story = Story(Journal(str(tmp_path / "ahp"), rotate_at=2500))
     story.signal()
-    begin = log.end(story.journal.folder)
+    begin = query.end(story.journal.folder)
     with open(story.journal.log_path, "ab") as file:
         file.write(b'{"torn')
-    assert log.end(story.journal.folder) == begin
+    assert query.end(story.journal.folder) == begin
     seen: list[object] = []
     written: list[object] = []
 
     def read() -> None:
-        for record in log.follow(story.journal.folder, log.Filter(), begin):
+        for record in query.follow(story.journal.folder, query.Filter(), begin):
             seen.append((record["kind"], record["id"]))
             if len(seen) == 9:
                 return

@@ -16,7 +16,7 @@ LIVE = "signals.jsonl"
 _ROTATED = re.compile(r"signals\.([1-9][0-9]{0,8})\.jsonl")
 
 
-class Part(NamedTuple):
+class Segment(NamedTuple):
     """One file of the log: its number in the sequence, from 1, and its path. The live one has the highest number."""
 
     serial: int
@@ -45,7 +45,7 @@ class Line(NamedTuple):
         return value if isinstance(value, dict) else None
 
 
-def parts(folder: str) -> list[Part]:
+def listed(folder: str) -> list[Segment]:
     """The files of the log in `folder`, oldest first; empty where there is none. Raises AhpError when unreadable."""
     try:
         names = os.listdir(folder)
@@ -54,19 +54,19 @@ def parts(folder: str) -> list[Part]:
     except OSError as error:
         raise AhpError(f"cannot list {folder}: {error.strerror}") from None
     rotated = sorted(int(found[1]) for name in names if (found := _ROTATED.fullmatch(name)))
-    listed = [Part(serial, f"{folder}/signals.{serial}.jsonl") for serial in rotated]
+    listed = [Segment(serial, f"{folder}/signals.{serial}.jsonl") for serial in rotated]
     if LIVE in names:
-        listed.append(Part((rotated[-1] if rotated else 0) + 1, f"{folder}/{LIVE}"))
+        listed.append(Segment((rotated[-1] if rotated else 0) + 1, f"{folder}/{LIVE}"))
     return listed
 
 
 def backward(folder: str, block: int = BLOCK) -> Iterator[Line]:
     """Every line of the log, the newest first, read in blocks from the end. Raises AhpError."""
-    for part in reversed(parts(folder)):
+    for part in reversed(listed(folder)):
         yield from backward_in(part, block)
 
 
-def backward_in(part: Part, block: int = BLOCK) -> Iterator[Line]:
+def backward_in(part: Segment, block: int = BLOCK) -> Iterator[Line]:
     """The lines of one file, the last first. Raises AhpError."""
     with _Reader(part.path) as reader:
         at, rest, ended, step = reader.size, b"", True, block
@@ -90,7 +90,7 @@ def backward_in(part: Part, block: int = BLOCK) -> Iterator[Line]:
         yield Line(part.serial, 0, rest, ended)
 
 
-def forward_in(part: Part, offset: int = 0, block: int = BLOCK * 4) -> Iterator[Line]:
+def forward_in(part: Segment, offset: int = 0, block: int = BLOCK * 4) -> Iterator[Line]:
     """The lines of one file from byte `offset` on, which must begin a line. Raises AhpError."""
     with _Reader(part.path) as reader:
         rest, begin = b"", offset

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ahp.journal import lines
+from ahp.journal import segments
 from ahp.system import jsontext
 
 _LINES = 2000
@@ -14,7 +14,7 @@ def had_fact(folder: str, subject: str, path: str) -> bool:
     Raises AhpError when the log cannot be read.
     """
     marks = [jsontext.encode(text).encode() for text in (path, subject)]
-    for number, line in enumerate(lines.backward(folder)):
+    for number, line in enumerate(segments.backward(folder)):
         if number >= _LINES:
             return False
         if not all(mark in line.raw for mark in marks):

@@ -1,4 +1,6 @@
-"""The boxes of a ticket: `[ ]` to do, `[x]` done, `[/]` and `[-]` doing, `[~]` and `[+]` cancelled (Monoco 0.4.2).
+"""The task list of a ticket, as GitHub and Monoco 0.4.2 write it, item by item.
+
+`[ ]` is to do, `[x]` done, `[/]` and `[-]` doing, `[~]` and `[+]` cancelled.
 
 HTML comments and code fences hold no boxes: Monoco's template carries four in its comments. What is opened and never
 closed hides nothing, so that no stray mark can empty a checklist.
@@ -11,7 +13,6 @@ from typing import NamedTuple
 
 from ahp.tickets import ids
 
-SECTIONS = ("acceptance", "tasks", "review")
 STATES = {" ": "todo", "x": "done", "X": "done", "/": "doing", "-": "doing", "~": "cancelled", "+": "cancelled"}
 
 # Monoco reads `-` bullets only; the others are boxes to every other Markdown reader, so an open one must not vanish.
@@ -42,8 +43,8 @@ _KEYWORDS = {  # Monoco's headings; English by whole words, Chinese anywhere in 
 
 
 class Box(NamedTuple):
-    """One item of a checklist. `section` is one of SECTIONS or ""; `id` is written by its author, or its place in
-    its section: `acceptance-2`."""
+    """One item of a checklist. `section` is acceptance, tasks, review or ""; `id` is written by its author, or
+    its place in its section: `acceptance-2`."""
 
     id: str
     text: str

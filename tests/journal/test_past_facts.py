@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.journal import memory
+from ahp.journal import past_facts
 from ahp.journal.append import Journal
 from ahp.protocol import records
 
@@ -18,17 +18,17 @@ def clean(subject: str, facts: dict[str, object]) -> dict[str, object]:
 def test_a_fact_of_this_subject_is_remembered(tmp_path: Path) -> None:
     journal = Journal(str(tmp_path))
     journal.append([clean("a", {"tests.total": 3}), clean("b", {"note": "tests.total"})])
-    assert memory.had_fact(str(tmp_path), "a", "tests.total")
-    assert not memory.had_fact(str(tmp_path), "b", "tests.total")
-    assert not memory.had_fact(str(tmp_path), "a", "tests.failed")
+    assert past_facts.had_fact(str(tmp_path), "a", "tests.total")
+    assert not past_facts.had_fact(str(tmp_path), "b", "tests.total")
+    assert not past_facts.had_fact(str(tmp_path), "a", "tests.failed")
 
 
 def test_it_looks_back_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = Journal(str(tmp_path))
     journal.append([clean("a", {"tests.total": 3}), clean("a", {}), clean("a", {})])
-    monkeypatch.setattr(memory, "_LINES", 2)
-    assert not memory.had_fact(str(tmp_path), "a", "tests.total")
+    monkeypatch.setattr(past_facts, "_LINES", 2)
+    assert not past_facts.had_fact(str(tmp_path), "a", "tests.total")
 
 
 def test_without_a_log_nothing_is_remembered(tmp_path: Path) -> None:
-    assert not memory.had_fact(str(tmp_path), "a", "tests.total")
+    assert not past_facts.had_fact(str(tmp_path), "a", "tests.total")

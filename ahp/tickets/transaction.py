@@ -1,7 +1,7 @@
 """Carrying out a plan in the work tree, so that whoever is killed on the way leaves the step undone or done.
 
 What is about to happen is written down in the git directory first. The new text gets its final name in one go, and
-only then does the old file go; `heal` finishes that when it was cut short. Old text never lies in the new place.
+only then does the old file go; `recover` finishes that when it was cut short. Old text never lies in the new place.
 """
 
 import os
@@ -39,7 +39,7 @@ def apply(plan: Plan, root: str, git_dir: str) -> None:
         raise
 
 
-def heal(root: str, git_dir: str) -> None:
+def recover(root: str, git_dir: str) -> None:
     """Finishes or takes back the step that a killed process left, if there is one. Raises AhpError."""
     record = git_dir + _RECORD
     data = files.read(record, _LIMIT)

@@ -1,0 +1,149 @@
+"""Recovery: an index that does not fit the log is made anew from the log."""
+
+from __future__ import annotations
+
+from ahp.journal import index as indexes
+from ahp.journal import rotation, segments
+from ahp.journal.index import JournalUnwritable, LogFiles
+from ahp.system import clock, digest
+from ahp.system.errors import AhpError
+
+# Records that can change the index. More lines than those may match, however the JSON is spelled, but never fewer.
+_RELEVANT = (b'"signal"', b'"episode-end"', b'"delivery"')
+# Every so many lines the time stamp is parsed too, so that the scan also stops among irrelevant lines.
+_SAMPLE = 64
+
+
+def recover(log: LogFiles, create: bool = False) -> indexes.Index:
+    """The index of the log as it is, written where that is possible.
+
+    With `create` a missing log is begun, and what cannot be written raises JournalUnwritable; without, a missing log
+    gives an empty index. The long look back happens before the lock is taken, so that nobody waits for it.
+    """
+    base = _beforehand(log)
+    file = indexes.IndexFile(log.index_path)
+    try:
+        with log.lock:
+            if fitting := log.fitting():
+                return fitting  # another process has just done it
+            if create and _size(log.log_path) == 0:
+                rotation.begin(log, log.genesis or (known.genesis if (known := _old(log)) else None))
+            index = _catch_up(log, base or _look_back(log))
+            if index.inode:
+                file.save(index)
+            return index
+    except (OSError, AhpError) as error:
+        if create:
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            raise JournalUnwritable(f"the log {log.log_path} cannot be written: {why}") from None
+    # Nothing can be locked or written here; for a reader the log still tells.
+    return _catch_up(log, base or _look_back(log))
+
+
+def _beforehand(log: LogFiles) -> indexes.Index | None:
+    try:
+        return _base(log) or _look_back(log)
+    except (OSError, AhpError):
+        return None  # rotated meanwhile, or unreadable: the second try, under the lock, tells which
+
+
+def _base(log: LogFiles) -> indexes.Index | None:
+    """The stale index, if the log goes on from just where it left it: the rest is then short to read."""
+    index = _old(log)
+    live = indexes.status(log.log_path)
+    if index is None or live is None or index.inode != live.st_ino or index.torn or index.size > live.st_size:
+        return None
+    before = segments.line_before(log.log_path, index.size)
+    return index if before is not None and digest.sha256(before) == index.head else None
+
+
+def _old(log: LogFiles) -> indexes.Index | None:
+    try:
+        return indexes.IndexFile(log.index_path).load()
+    except OSError:
+        return None
+
+
+def _size(path: str) -> int:
+    status = indexes.status(path)
+    return status.st_size if status else 0
+
+
+def _look_back(log: LogFiles) -> indexes.Index:
+    """The index as of the last whole line, from the log of the last `forget_after` seconds."""
+    found = segments.listed(log.folder)
+    index = indexes.Index("", found[-1].serial if found else 1)
+    decided: set[str] = set()
+    delivered: set[str] = set()
+    since: float | None = None
+    for nth, line in enumerate(segments.backward(log.folder)):
+        if not line.ended:
+            continue
+        if not index.size and line.serial == index.serial:
+            index.size = line.end
+        record = line.record() if _is_relevant(line, nth, since) else None
+        if record is None:
+            continue
+        stamp = record.get("timestamp")
+        if isinstance(stamp, str) and clock.is_iso(stamp):
+            if since is None:
+                since = max(clock.parse_iso(stamp), clock.now()) - log.forget_after
+            elif clock.parse_iso(stamp) < since:
+                break
+        _note_back(index, record, decided, delivered)
+    return index
+
+
+def _is_relevant(line: segments.Line, nth: int, since: float | None) -> bool:
+    return since is None or nth % _SAMPLE == 0 or any(word in line.raw for word in _RELEVANT)
+
+
+def _note_back(index: indexes.Index, record: dict[str, object], decided: set[str], delivered: set[str]) -> None:
+    """Takes up one record, read backwards: the first record found of a key is its latest."""
+    if record.get("kind") == "delivery" and isinstance(ids := record.get("ids"), list):
+        delivered.update(map(str, ids))
+        return
+    if record.get("kind") not in ("signal", "episode-end"):
+        return
+    if record["kind"] == "signal" and str(record.get("id")) in delivered:
+        record = {**record, "pending": False}
+    if record["kind"] == "episode-end" or indexes.opens(record):
+        key = indexes.key_of(record)
+        if key in decided:
+            if record["kind"] == "episode-end":
+                return
+            record = {**record, "shadow": True}  # opens nothing, but may still wait for delivery
+        decided.add(key)
+    index.note(record)
+
+
+def _catch_up(log: LogFiles, base: indexes.Index) -> indexes.Index:
+    """`base` moved on over the lines after it, torn last line included."""
+    live = indexes.status(log.log_path)
+    if live is None:
+        return base
+    found = segments.listed(log.folder)
+    part = found[-1]
+    if base.inode not in (0, live.st_ino) or base.serial != part.serial or base.size > live.st_size:
+        base = _look_back(log)  # rotated meanwhile
+    base.inode, base.changed, base.torn = live.st_ino, True, False
+    base.genesis = rotation.genesis_of(part)
+    before = segments.line_before(part.path, base.size) if base.size else None
+    base.head = digest.sha256(before) if before is not None else indexes.NO_HEAD
+    for line in segments.forward_in(part, base.size):
+        base.head, base.torn, base.size = digest.sha256(line.raw), not line.ended, line.end
+        record = line.record()
+        if record is not None:
+            base.note(record)
+    base.last, base.count = _last_stamp(log), segments.count(log.folder)
+    return base
+
+
+def _last_stamp(log: LogFiles) -> str:
+    """The latest time stamp among the last records: a torn line has none."""
+    for line in segments.backward(log.folder):
+        record = line.record()
+        stamp = record.get("timestamp") if record else None
+        if isinstance(stamp, str) and clock.is_iso(stamp):
+            return stamp
+    return ""

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ahp.journal import checkpoint
+from ahp.journal.episodes import new_id
+
+from .story import DAY, KEY, Story
+
+
+def test_a_ladder_that_went_on_is_not_forgotten_with_its_first_rung(story: Story) -> None:
+    first = None
+    for _ in range(5):
+        with story.state() as state:
+            episode = state.episode(KEY)
+        first = episode.id if episode else new_id(story.now)
+        story.signal(correlation_id=first)
+        story.now += 10 * DAY
+    assert story.count() == 5
+    os.unlink(story.journal.folder + "/state.db")
+    assert story.count() == 5
+
+
+def test_a_rebuild_reads_back_forget_after_only(story: Story) -> None:
+    for _ in range(50):
+        story.signal(rule="old/1")
+    story.now += 30 * DAY
+    story.signal()
+    os.unlink(story.journal.folder + "/index")
+    with story.state() as state:
+        assert len(state.find("")) == 1
+    assert checkpoint.window(story.journal.folder, 14 * DAY)[1] > 1000
+
+
+def test_a_torn_last_line_waits_and_a_whole_one_counts(story: Story) -> None:
+    story.signal()
+    story.signal()
+    path = story.journal.log_path
+    whole = Path(path).read_bytes()
+    os.truncate(path, len(whole) - 1)
+    assert story.count() == 2
+    os.truncate(path, len(whole) - 20)
+    assert story.count() == 1
+    story.signal()
+    assert story.count() == 2
+    assert story.count() == 2
+
+
+def test_a_newline_that_comes_later_is_no_line(story: Story) -> None:
+    story.signal()
+    whole = Path(story.journal.log_path).read_bytes()
+    os.truncate(story.journal.log_path, len(whole) - 1)
+    assert story.count() == 1
+    story.signal()
+    assert story.count() == 2
+    with story.state() as state:
+        assert len(state.find("")) == 2
+
+
+def test_reading_again_when_the_log_is_rotated_meanwhile() -> None:
+    calls: list[int] = []
+
+    def attempt() -> int:
+        calls.append(1)
+        if len(calls) < 3:
+            raise checkpoint.Moved("rotated")
+        return 7
+
+    assert checkpoint.steadily(attempt) == 7
+    calls[:] = [-1] * -99
+
+    def never() -> int:
+        raise checkpoint.Moved("rotated")
+
+    with pytest.raises(checkpoint.Moved):
+        checkpoint.steadily(never)

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ahp.journal import counts
+from ahp.journal.index import JournalUnwritable
+
+from .story import Story, kinds
+
+
+def test_tool_calls_are_folded_into_one_record(story: Story) -> None:
+    for session in ("s1", "s1", "s2"):
+        story.journal.count("pre-tool-use", "agent", session)
+    Path(story.journal.counts_path).write_bytes(Path(story.journal.counts_path).read_bytes() + b"torn")
+    assert [entry[1:] for entry in counts.read(story.journal.folder)] == [
+        ("pre-tool-use", "agent", counts.mark(session)) for session in ("s1", "s1", "s2")
+    ]
+    with story.state() as state:
+        assert state.settle() == 1
+        assert state.settle() == 0
+    from ahp.journal import segments
+
+    record = next(segments.backward(story.journal.folder)).record()
+    assert record is not None
+    calls = record["calls"]
+    assert isinstance(calls, list)
+    assert [(c["session"], c["calls"]) for c in calls] == [(counts.mark("s1"), 2), (counts.mark("s2"), 1)]
+
+
+def test_a_fold_that_was_killed_counts_nothing_twice(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    story.journal.count("pre-tool-use", "agent")
+    monkeypatch.setattr("ahp.journal.counts.os.unlink", lambda path: (_ for _ in ()).throw(OSError(5, "killed")))
+    with pytest.raises(JournalUnwritable, match="killed"):
+        counts.fold(story.journal)
+    monkeypatch.undo()
+    story.journal.count("pre-tool-use", "agent")
+    assert counts.fold(story.journal) == 1
+    assert counts.fold(story.journal) == 0
+    assert kinds(story).count("count") == 2
+
+
+def test_only_one_run_folds_at_a_time(story: Story) -> None:
+    from ahp.system.files import Lock
+
+    story.journal.count("pre-tool-use", "agent")
+    with Lock(story.journal.folder + "/counts.lock"):
+        assert counts.fold(story.journal) == 0
+    assert counts.fold(story.journal) == 1
+
+
+def test_many_countings_make_the_look_back_short(story: Story) -> None:
+    for _ in range(250):
+        story.clean(ends=False)
+    story.journal.count("pre-tool-use", "agent")
+    assert counts.fold(story.journal) == 1

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ahp.journal.episodes import new_id, opened_at
+
+from .story import PERSON, START, Story
+
+
+def test_the_hooks_of_one_git_command_are_one_attempt(story: Story) -> None:
+    story.signal(attempt="git:1")
+    story.signal(attempt="git:1", hook="commit-msg", evidence="sha256:other")
+    assert story.count() == 1
+    story.signal(attempt="git:2")
+    assert story.count() == 2
+
+
+def test_without_tokens_another_hook_about_the_same_change_is_the_same_attempt(story: Story) -> None:
+    for hook in ("pre-commit", "commit-msg"):
+        story.signal(attempt="", hook=hook, evidence=hook)
+        story.now += 1
+    assert story.count() == 1
+    story.signal(attempt="")
+    assert story.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("second", "attempts"),
+    [
+        ({"host": "claude"}, 1),
+        ({"host": "claude", "attempt": ""}, 1),
+        ({"host": "claude", "evidence": "sha256:f"}, 2),
+        ({"host": "claude", "change": "change1:d"}, 2),
+        ({}, 2),
+    ],
+)
+def test_the_same_evidence_on_the_same_change_from_another_host_is_one_attempt(
+    story: Story, second: dict[str, Any], attempts: int
+) -> None:
+    story.signal()
+    story.now += 590
+    story.signal(**second)
+    assert story.count() == attempts
+
+
+def test_after_ten_minutes_another_host_begins_another_attempt(story: Story) -> None:
+    story.signal()
+    story.now += 601
+    story.signal(host="claude")
+    assert story.count() == 2
+
+
+def test_an_attempt_first_refused_and_then_let_past_by_another_hook_counts_once(story: Story) -> None:
+    story.signal(attempt="t", decision="deny")
+    story.signal(attempt="t", hook="commit-msg")
+    assert story.count() == 1
+
+
+def test_an_agents_acknowledgement_keeps_the_same_evidence_from_climbing_once(story: Story) -> None:
+    story.respond(story.signal(), "acknowledge")
+    again = story.signal()
+    assert (story.count(), story.seen(again).nth) == (1, 0)
+    story.respond(again, "acknowledge")
+    assert story.seen(story.signal()).nth == 1
+    assert story.count() == 2
+
+
+def test_an_agents_acknowledgement_says_nothing_about_other_evidence(story: Story) -> None:
+    story.respond(story.signal(), "acknowledge")
+    story.signal(evidence="sha256:f")
+    assert story.count() == 2
+
+
+def test_a_persons_acknowledgement_holds_until_the_facts_change(story: Story) -> None:
+    story.respond(story.signal(), "acknowledge", PERSON)
+    for _ in range(5):
+        story.signal()
+    assert story.count() == 1
+    story.signal(evidence="sha256:f")
+    story.signal()
+    assert story.count() == 3
+
+
+def test_an_id_of_an_episode_tells_when_it_was_opened() -> None:
+    assert opened_at(new_id(START)) == pytest.approx(START)
+    assert new_id(START) != new_id(START)
+    assert opened_at("11111111-0000-4000-8000-000000000000") is None
+    assert opened_at("no id") is None
