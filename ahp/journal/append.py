@@ -1,7 +1,7 @@
 """Appending to the signal log: one write under one lock, chained, checked (design §7, §11).
 
-What an append costs when all is well is a lock, the index, an `fstat`, one `write` and the index again. All else (no
-log yet, a stale index, a rotation) is left to modules that are imported when it happens.
+An append usually costs a lock, reading the index, an `fstat`, one `write` and writing the index. What is rare (no log
+yet, a stale index, a rotation) is done by modules that are imported only then.
 """
 
 import posix
@@ -64,8 +64,8 @@ class Journal(LogFiles):
 
         The ends of episodes come first, so that what was mended is not taken for ignored. A time stamp before the last
         record's becomes the last record's. `durable` returns only when the disk has them (blocks, overrides, waivers).
-        With `after`, the serial and size of the log that the records were made from, they are appended only if nobody
-        has written since; False tells that somebody has.
+        With `after`, the serial and size of the log that the records were made from, they are appended only if the log
+        has not grown since; False says that it has.
         Raises JournalUnwritable when not every byte was written or the lock was not to be had.
         """
         if not records:

@@ -161,8 +161,8 @@ def unescape(text: str) -> str:
 class IndexFile:
     """The index on disk. Kept open between appends, it costs one read and one write an append.
 
-    It is written in place, by the holder of the log's lock, because a rename costs more than the append itself: whoever
-    reads a half-written index sees a checksum that does not fit, and reads the log instead.
+    It is written in place, by the holder of the log's lock: a rename costs more than the append itself. A reader
+    of a half-written index sees a checksum that does not fit, and reads the log instead.
     """
 
     __slots__ = ("fd", "header", "index", "path")
@@ -232,7 +232,7 @@ class LogFiles:
         self.index_file = IndexFile(self.index_path)
 
     def fitting(self) -> "Index | None":
-        """The index if it fits the log; None when somebody has to look. Raises OSError."""
+        """The index if it fits the log; None when the log has to be read. Raises OSError."""
         log = status(self.log_path)
         if log is None:
             return None

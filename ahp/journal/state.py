@@ -1,4 +1,4 @@
-"""What the log means now, kept in SQLite so that nobody reads the log twice (design §3, §7).
+"""Episodes and answers as of the last record, kept in SQLite so that the log is read only once (design §3, §7).
 
 Everything here is derived. A `state.db` that is missing, corrupt, of another version, or that does not fit the log is
 made anew from the log of the last `forget_after` seconds; one that cannot be written is replaced by a fold in memory.
@@ -112,9 +112,9 @@ class State:
         return self.store.waived_as(name)
 
     def settle(self) -> int:
-        """Appends what nobody typed: ends of forgotten episodes, answers the fold derived, counted tool calls.
+        """Appends what was derived: ends of forgotten episodes, automatic answers, counted tool calls.
 
-        Gives the number of records; 0 when somebody else has just written. Raises JournalUnwritable.
+        Gives the number of records; 0 when another process has just written. Raises JournalUnwritable.
         """
         index = self.journal.index()
         made_from = (index.serial, index.size)

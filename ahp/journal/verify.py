@@ -1,7 +1,7 @@
 """Whether the log is as it was written: every line names the digest of the one before it (design §7).
 
-The chain finds accidents and edits. It cannot find that the end was cut off, or that all was written anew: for that
-somebody has to have kept the head elsewhere, an anchor.
+The chain finds accidents and edits. That the end was cut off, or that all was written anew, it can only find against
+an anchor: the head of the log, kept elsewhere.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""SHA-256 without `hashlib`, whose OpenSSL binding alone takes longer to load than a commit takes to judge."""
+"""SHA-256 without `hashlib`: loading its OpenSSL binding takes longer than judging a commit."""
 
 import sys
 

@@ -114,7 +114,7 @@ class Lock:
 
     POSIX record locks (`lockf`), which the system drops when the holder dies. They belong to the process and fall
     with any descriptor of the file, hence a file that only this class opens and a lock of the process beside it.
-    Raises Timeout when somebody else holds it that long, AhpError when the file cannot be opened, NoFolder when its
+    Raises Timeout when another holds it that long, AhpError when the file cannot be opened, NoFolder when its
     folder is missing.
     """
 

@@ -1,6 +1,6 @@
 """The YAML at the head of a ticket, with the line of everything and the span of every top-level value.
 
-Scalars stay text: a ticket's id, dates and titles are words, whatever YAML would make of them.
+Scalars stay text: a ticket's id, dates and titles are words, whatever type YAML gives them.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Carrying out a plan in the work tree, so that whoever is killed on the way leaves the step undone or done.
+"""A step in the life of an issue as one transaction on the work tree: after a kill at any point it is undone or done.
 
-What is about to happen is written down in the git directory first. The new text gets its final name in one go, and
-only then does the old file go; `recover` finishes that when it was cut short. Old text never lies in the new place.
+The plan is recorded in the git directory first. Then the new text is renamed into its place, and only then the old
+file is removed; `recover` finishes an interrupted step. Old text never lies in the new place.
 """
 
 import os

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from ahp.journal import answers, segments
+from ahp.journal import answers
 from ahp.journal.answers import AnswerRefused
-from ahp.journal.respond import respond
 from ahp.protocol.actor import Actor
 
-from .story import AGENT, PERSON, Story
+from .story import AGENT, PERSON
 
 FITTING = {
     "block": ("retry_after_fix", "proceed_with_risk", "abort"),
@@ -19,6 +16,8 @@ FITTING = {
     "prompt": ("acknowledge", "apply_suggestion", "dismiss"),
     "aid": ("suggestion_applied", "suggestion_deferred"),
 }
+
+
 ALL = [action for actions in FITTING.values() for action in actions]
 
 
@@ -74,31 +73,3 @@ def test_a_prefix_must_name_one_signal() -> None:
     for prefix, found, told in [("x", [], "no signal"), ("", ["a"], "no signal"), ("a", ["ab", "ac"], "several")]:
         with pytest.raises(AnswerRefused, match=told):
             answers.one(prefix, found)
-
-
-def test_an_answer_is_recorded_with_what_was_said(story: Story) -> None:
-    id = story.signal("block")
-    given = respond(story.journal, id[:8], "proceed_with_risk", PERSON, "a\nreason", "too strict")
-    assert given.response.as_dict()["details"] == {"reason": "a reason", "feedback": "too strict"}
-    assert "passes once for this tree" in given.told
-    feedback, answer = (line.record() for line, _ in zip(segments.backward(story.journal.folder), "12", strict=False))
-    assert feedback is not None and answer is not None
-    assert (feedback["kind"], feedback["feedback"], feedback["rule"]) == ("feedback", "too strict", "size/1")
-    assert list(answer)[:6] == ["timestamp", "hook", "intensity", "source", "consumed", "action"]
-    assert (answer["kind"], answer["id"], answer["consumed"], answer["by"]) == ("response", id, True, "human:ann")
-    assert story.seen(id).details == {"reason": "a reason", "feedback": "too strict"}
-
-
-def test_a_refused_answer_leaves_no_trace(story: Story) -> None:
-    id = story.signal("block", overridable=False)
-    before = Path(story.journal.log_path).read_bytes()
-    for prefix, action, by in [(id, "dismiss", PERSON), (id, "proceed_with_risk", PERSON), ("zz", "abort", PERSON)]:
-        with pytest.raises(AnswerRefused):
-            respond(story.journal, prefix, action, by, "why")
-    assert Path(story.journal.log_path).read_bytes() == before
-
-
-def test_one_is_told_what_follows(story: Story) -> None:
-    assert "does not climb once" in respond(story.journal, story.signal(), "acknowledge", AGENT).told
-    assert "does not climb again" in respond(story.journal, story.signal(), "acknowledge", PERSON).told
-    assert respond(story.journal, story.signal(), "dismiss", AGENT).response.details is None

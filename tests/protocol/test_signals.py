@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ahp.protocol import records, signals
+from ahp.protocol import signals
 from ahp.protocol.signals import Signal, SignalResponse
-from ahp.protocol.verdict import Verdict
 
 HEADER: dict[str, object] = {
     "id": "i",
@@ -82,38 +81,3 @@ def test_every_level_has_its_answers() -> None:
         "prompt": ("acknowledge", "apply_suggestion", "dismiss"),
         "aid": ("suggestion_applied", "suggestion_deferred"),
     }
-
-
-def test_records_begin_with_the_seed_s_six_keys() -> None:
-    six = ("timestamp", "hook", "intensity", "source", "consumed", "action")
-    line = records.signal(Signal(HEADER, {"hook": "pre-commit"}, {}), rule="o/r")
-    assert tuple(line)[:6] == six
-    assert (line["consumed"], line["action"], line["kind"], line["rule"]) == (False, None, "signal", "o/r")
-    answer = records.response(line, "later", "abort", "human:ann", details={})
-    assert tuple(answer)[:6] == six
-    assert (answer["timestamp"], answer["consumed"], answer["action"], answer["id"]) == ("later", True, "abort", "i")
-    assert answer["by"] == "human:ann"
-
-
-def test_other_records() -> None:
-    assert records.verdict("t", "pre-commit", "allow", "main", {"a": 1}, host="git") == {
-        "timestamp": "t",
-        "hook": "pre-commit",
-        "kind": "verdict",
-        "decision": "allow",
-        "subject": "main",
-        "facts": {"a": 1},
-        "host": "git",
-    }
-    assert records.other("bypass", "t", commit="c") == {"timestamp": "t", "kind": "bypass", "commit": "c"}
-    assert "bypass" in records.KINDS
-
-
-def test_a_verdict_shows_notes_only_when_there_are_any() -> None:
-    quiet = Verdict("allow", "pre-commit", "main", "sha256:p")
-    assert not quiet.denied
-    assert "notes" not in quiet.as_dict()
-    noted = Verdict("deny", "pre-commit", "main", "sha256:p", [Signal(HEADER, {}, {})], notes=["n"])
-    assert noted.denied
-    assert noted.as_dict()["notes"] == ["n"]
-    assert noted.as_dict()["signals"] == [{"header": HEADER, "context": {}, "payload": {}}]

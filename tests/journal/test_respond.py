@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ahp.journal import segments
+from ahp.journal.answers import AnswerRefused
+from ahp.journal.respond import respond
+
+from .story import AGENT, PERSON, Story
+
+
+def test_an_answer_is_recorded_with_what_was_said(story: Story) -> None:
+    id = story.signal("block")
+    given = respond(story.journal, id[:8], "proceed_with_risk", PERSON, "a\nreason", "too strict")
+    assert given.response.as_dict()["details"] == {"reason": "a reason", "feedback": "too strict"}
+    assert "passes once for this tree" in given.told
+    feedback, answer = (line.record() for line, _ in zip(segments.backward(story.journal.folder), "12", strict=False))
+    assert feedback is not None and answer is not None
+    assert (feedback["kind"], feedback["feedback"], feedback["rule"]) == ("feedback", "too strict", "size/1")
+    assert list(answer)[:6] == ["timestamp", "hook", "intensity", "source", "consumed", "action"]
+    assert (answer["kind"], answer["id"], answer["consumed"], answer["by"]) == ("response", id, True, "human:ann")
+    assert story.seen(id).details == {"reason": "a reason", "feedback": "too strict"}
+
+
+def test_a_refused_answer_leaves_no_trace(story: Story) -> None:
+    id = story.signal("block", overridable=False)
+    before = Path(story.journal.log_path).read_bytes()
+    for prefix, action, by in [(id, "dismiss", PERSON), (id, "proceed_with_risk", PERSON), ("zz", "abort", PERSON)]:
+        with pytest.raises(AnswerRefused):
+            respond(story.journal, prefix, action, by, "why")
+    assert Path(story.journal.log_path).read_bytes() == before
+
+
+def test_one_is_told_what_follows(story: Story) -> None:
+    assert "does not climb once" in respond(story.journal, story.signal(), "acknowledge", AGENT).told
+    assert "does not climb again" in respond(story.journal, story.signal(), "acknowledge", PERSON).told
+    assert respond(story.journal, story.signal(), "dismiss", AGENT).response.details is None
