@@ -59,7 +59,7 @@ LIGHT = [
     "ahp.conditions.globs",
     "ahp.conditions.regexes",
     "ahp.facts.gather",
-    "ahp.facts.call",
+    "ahp.facts.tool_call",
     *[f"ahp.facts.{name}" for name, declared in registry.declared().items() if declared.light],
     "ahp.policy.cache",
     "ahp.journal.append",

@@ -1,7 +1,7 @@
 """`branch`: the branch the event is about (design §6): the one checked out; in a push the one that is written to."""
 
 from ahp.facts.absent import Absent
-from ahp.facts.branches import default_branch
+from ahp.facts.default_branch import default_branch
 from ahp.facts.registry import Namespace
 
 TYPE_CHECKING = False

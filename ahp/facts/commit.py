@@ -75,11 +75,11 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
 
 def parts(text: str) -> "dict[str, object]":
     """The fields that a message as git stores it gives: subject, body, message, type, scope, is_breaking, trailers."""
-    from ahp.facts import message
+    from ahp.facts import commit_message
 
-    subject, body = message.split(text)
-    kind, scope, breaking = message.conventional(subject)
-    trailers = message.trailers(text)
+    subject, body = commit_message.split(text)
+    kind, scope, breaking = commit_message.conventional(subject)
+    trailers = commit_message.trailers(text)
     noted = any(line.startswith(("BREAKING CHANGE: ", "BREAKING-CHANGE: ")) for line in body.split("\n"))
     return {
         "subject": subject,
@@ -94,13 +94,13 @@ def parts(text: str) -> "dict[str, object]":
 
 def _draft(data: bytes, env: "dict[str, str]", repository: "Repository") -> str:
     """The draft without what git will take away before it stores it."""
-    from ahp.facts import message
+    from ahp.facts import commit_message
 
     text = data.decode("utf-8", "surrogateescape")
     # git tells a hook by this editor that nobody was shown the draft (githooks, `GIT_EDITOR`).
     edited = env.get("GIT_EDITOR") != ":"
-    if not edited and message.is_plain(text):
-        return message.clean(text, "whitespace", "#", edited)
+    if not edited and commit_message.is_plain(text):
+        return commit_message.clean(text, "whitespace", "#", edited)
     mode, comment = "", "#"
     asked = r"^(commit\.cleanup|core\.comment(char|string))$"
     listed = repository.run("config", "-z", "--get-regexp", asked, ok=(0, 1))
@@ -110,7 +110,7 @@ def _draft(data: bytes, env: "dict[str, str]", repository: "Repository") -> str:
             mode = value
         elif name in _COMMENT and value:
             comment = value
-    return message.clean(text, mode, comment, edited)
+    return commit_message.clean(text, mode, comment, edited)
 
 
 def _author(event: "Event", repository: "Repository") -> str:

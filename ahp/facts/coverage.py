@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from ahp.facts import evidence, measured
+from ahp.facts import coverage_report, report_files
 from ahp.facts.absent import Absent
 from ahp.facts.gather import gather as gather_facts
 from ahp.facts.registry import Namespace
@@ -68,8 +68,8 @@ def _threshold(event: Event, settings: dict[str, Any], configured: float | None)
 
 def _current(event: Event, patterns: "list[str] | tuple[str, ...]") -> dict[str, object]:
     try:
-        repository = evidence.repository_for(event)
-        found = evidence.find(event.root, patterns)
+        repository = report_files.repository_for(event)
+        found = report_files.find(event.root, patterns)
     except Absent as absent:
         return {"current": absent, "is_stale": absent}
     command = _command(event)
@@ -77,12 +77,12 @@ def _current(event: Event, patterns: "list[str] | tuple[str, ...]") -> dict[str,
         none = Absent(f"there is no coverage report ({', '.join(patterns[:3])})", command)
         return {"current": none, "is_stale": none}
     report = max(found, key=lambda one: one.mtime_ns)
-    newer = evidence.newer_source(repository, report)
+    newer = report_files.newer_source(repository, report)
     if newer is not None:
         stale = Absent(f"{report.path} is older than {text.one_line(newer, 100)}", command)
         return {"current": stale, "is_stale": True}
     try:
-        return {"current": measured.parse(report.read(), report.path), "is_stale": False}
+        return {"current": coverage_report.parse(report.read(), report.path), "is_stale": False}
     except Absent as absent:
         return {"current": Absent(absent.reason, command), "is_stale": False}
     except AhpError as error:
@@ -103,7 +103,7 @@ def _previous(event: Event, patterns: "list[str] | tuple[str, ...]") -> object:
         data = repository.run("cat-file", "blob", f"{base}:{pattern}", ok=(0, 128))
         if data:
             try:
-                return measured.parse(data, f"{pattern} of the base")
+                return coverage_report.parse(data, f"{pattern} of the base")
             except Absent as absent:
                 return absent
     note = repository.run("notes", "--ref", NOTES, "show", base, ok=(0, 1, 128)).strip()
@@ -117,8 +117,8 @@ def _previous(event: Event, patterns: "list[str] | tuple[str, ...]") -> object:
 
 def _command(event: Event) -> str:
     """What makes the report, as far as the project shows it."""
-    if evidence.has_file(event, *_PYTHON):
+    if report_files.has_file(event, *_PYTHON):
         return "python -m pytest --cov --cov-branch --cov-report=xml"
-    if evidence.has_file(event, "package.json"):
+    if report_files.has_file(event, "package.json"):
         return "npx vitest run --coverage --coverage.reporter=lcov"
     return ""

@@ -51,8 +51,8 @@ def _collect(
 
         return given.fields_of(namespace, told, fields)
     if namespace not in registry.NAMESPACES:
-        from ahp.facts import commands
+        from ahp.facts import command_facts
 
-        return commands.gather(namespace, event, fields, settings)
+        return command_facts.gather(namespace, event, fields, settings)
     found: dict[str, object] = registry.module(namespace).gather(event, fields, settings)
     return found

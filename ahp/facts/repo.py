@@ -1,6 +1,6 @@
 """`repo`: the repository as a whole (design §6)."""
 
-from ahp.facts.branches import default_branch
+from ahp.facts.default_branch import default_branch
 from ahp.facts.registry import Namespace
 from ahp.system import files
 

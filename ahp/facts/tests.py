@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ahp.facts import evidence, junit
+from ahp.facts import junit, report_files
 from ahp.facts.absent import Absent
 from ahp.facts.registry import Namespace
 from ahp.protocol import text
@@ -45,13 +45,13 @@ def gather(event: Event, fields: frozenset[str], settings: dict[str, Any]) -> di
 
     Raises Absent without a report, for one that cannot be read, and for a past state; GitError.
     """
-    repository = evidence.repository_for(event)
+    repository = report_files.repository_for(event)
     patterns = (settings.get("reports") or {}).get("tests") or _DEFAULT
-    found = evidence.find(event.root, patterns)
+    found = report_files.find(event.root, patterns)
     command = _command(event, patterns)
     if not found:
         raise Absent(f"there is no JUnit XML report ({', '.join(patterns[:3])})", command)
-    newer = evidence.newer_source(repository, min(found, key=lambda report: report.mtime_ns))
+    newer = report_files.newer_source(repository, min(found, key=lambda report: report.mtime_ns))
     if newer is not None:
         stale = Absent(f"the test report is older than {text.one_line(newer, 100)}", command)
         return {field: True if field == "is_stale" else stale for field in fields}
@@ -79,14 +79,14 @@ def gather(event: Event, fields: frozenset[str], settings: dict[str, Any]) -> di
 def _command(event: Event, patterns: "list[str] | tuple[str, ...]") -> str:
     """What makes the report, as far as the project shows it."""
     path = next((pattern for pattern in patterns if "*" not in pattern), "junit.xml")
-    if evidence.has_file(event, *_PYTHON):
+    if report_files.has_file(event, *_PYTHON):
         return f"python -m pytest --junitxml={path}"
-    if evidence.has_file(event, "package.json"):
+    if report_files.has_file(event, "package.json"):
         return f"npx vitest run --reporter=junit --outputFile={path}"
-    if evidence.has_file(event, "go.mod"):
+    if report_files.has_file(event, "go.mod"):
         return f"gotestsum --junitfile {path}"
-    if evidence.has_file(event, "pom.xml"):
+    if report_files.has_file(event, "pom.xml"):
         return "mvn test"
-    if evidence.has_file(event, "build.gradle", "build.gradle.kts"):
+    if report_files.has_file(event, "build.gradle", "build.gradle.kts"):
         return "gradle test"
     return ""

@@ -1,7 +1,7 @@
 """Control actions: what a rule changes instead of refusing (design §4; seed 002 §2.2 modifications)."""
 
-from ahp.facts import call
-from ahp.facts.message import SCISSORS
+from ahp.facts import tool_call
+from ahp.facts.commit_message import SCISSORS
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line, trim
 from ahp.system import digest, jsontext
@@ -91,7 +91,7 @@ def _with(event: Event, target: str, value: object) -> Event:
         assert event.tool is not None
         given = _put(event.tool.get("input"), target.removeprefix(_INPUT), value)
         # What rules read of the arguments follows from them: command, paths, what an escalation is aimed at.
-        changed.tool = call.changed(event.tool, given, event.root)
+        changed.tool = tool_call.changed(event.tool, given, event.root)
     return changed
 
 

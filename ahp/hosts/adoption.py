@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ahp.facts.branches import default_branch
+from ahp.facts.default_branch import default_branch
 from ahp.hosts import history
 from ahp.policy import compile as compiling
 from ahp.policy import layers, starter, survey, trust

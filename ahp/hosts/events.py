@@ -70,7 +70,7 @@ def user_policy() -> str:
 
 def merge_base(repo: Repository) -> str | None:
     """Where the current branch left the default branch; HEAD where that cannot be told."""
-    from ahp.facts.branches import default_branch
+    from ahp.facts.default_branch import default_branch
 
     name = default_branch(repo)
     for ref in (f"refs/remotes/origin/{name}", f"refs/heads/{name}") if name else ():

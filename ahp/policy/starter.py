@@ -94,7 +94,7 @@ class Plan:
 
 def packs_for(survey: Survey, subjects: list[str]) -> list[str]:
     """The packs for a project; conventional commits where at least four of five subjects already are."""
-    from ahp.facts.message import conventional
+    from ahp.facts.commit_message import conventional
 
     packs = ["core"]
     packs += ["python"] if survey.python else []
@@ -109,7 +109,7 @@ def packs_for(survey: Survey, subjects: list[str]) -> list[str]:
 
 def types_for(subjects: list[str], usual: list[str]) -> list[str]:
     """The `usual` types and those that at least two subjects have besides; empty when there are none besides."""
-    from ahp.facts.message import conventional
+    from ahp.facts.commit_message import conventional
 
     found = Counter(conventional(subject)[0] for subject in subjects)
     own = sorted(kind for kind, times in found.items() if kind and times > 1 and kind not in usual)

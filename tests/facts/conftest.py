@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +16,13 @@ from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event
 from ahp.system import clock, git
 from ahp.system.view import IndexView
+from tests.conftest import Repo
+from tests.tickets.memory import MemoryView, draft, place
 
 Make = Callable[..., Event]
 Gather = Callable[..., dict[str, Any]]
+
+SAMPLES = Path(__file__).resolve().parent.parent / "data" / "reports"
 
 
 @pytest.fixture
@@ -57,3 +64,47 @@ def gather() -> Gather:
         return {**values, **({"missing": missing} if missing else {})}
 
     return gathered
+
+
+@pytest.fixture
+def project(repo: Any) -> Any:
+    """A Python project with fresh reports, its sources an hour old."""
+    repo.commit("first", **{"app.py": "x = 1\n", "pyproject.toml": "[project]\n", ".gitignore": "*.xml\n"})
+    for path in ("app.py", "pyproject.toml"):
+        age(repo.root / path, 3600)
+    for name in ("junit.xml", "coverage.xml"):
+        shutil.copyfile(SAMPLES / name, repo.root / name)
+    return repo
+
+
+def age(path: Path, seconds: int) -> None:
+    """Makes a file older."""
+    then = path.stat().st_mtime - seconds
+    os.utime(path, (then, then))
+
+
+@pytest.fixture
+def event(repo: Repo) -> Make:
+    """An event in the repository, on the branch FEAT-0001-a-thing."""
+    repo.git("checkout", "-qb", "FEAT-0001-a-thing")
+
+    def make(trigger: str = "pre-commit", files: dict[str, str] | None = None, **more: object) -> Event:
+        found = git.discover(str(repo.root), dict(os.environ))
+        chosen = {place("FEAT-0001"): draft("FEAT-0001")} if files is None else files
+        settings: dict[str, object] = {"repo": found, "view": MemoryView(dict(chosen)), "env": {}, **more}
+        root = str(repo.root)
+        return Event(
+            trigger, "git", Actor("human", ""), root=root, journal="", deadline=time.monotonic() + 9, **settings
+        )  # type: ignore[arg-type]
+
+    return make
+
+
+def spec(script: str, **more: Any) -> dict[str, Any]:
+    """A command of the policy that a shell runs."""
+    return {"run": ["sh", "-c", script], "parse": "lines", "timeout": 20.0, "directory": ".", **more}
+
+
+def settings(command: dict[str, Any], trusted: bool = True) -> dict[str, Any]:
+    """The settings of a program with one command fact, `lint`."""
+    return {"commands": {"lint": command}, "trusted": lambda given: trusted and given is command}

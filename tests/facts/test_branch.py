@@ -1,4 +1,4 @@
-"""`branch` and `repo`: where the head stands, what a push writes to, which branch is the default one."""
+"""`branch`: where the head stands, and what a push writes to."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from ahp.facts import branch, branches
+from ahp.facts import branch
 from ahp.protocol.event import PushRef
 
 ALL = [f"branch.{field}" for field in branch.NAMESPACE.schema]
+
 ZERO = "0" * 40
 
 
@@ -115,64 +116,3 @@ def test_a_new_branch_is_behind_nothing_and_a_deleted_one_neither(cloned: Any, m
 def test_commits_nobody_fetched_have_no_distance(cloned: Any, make_event: Any, gather: Any) -> None:
     event = make_event("pre-push", push=PushRef("refs/heads/main", cloned.head(), "refs/heads/main", "1" * 40))
     assert gather(event, "branch.behind")["missing"]["branch.behind"][1] == "git fetch"
-
-
-def test_the_remote_says_which_branch_is_the_default(cloned: Any, make_event: Any, gather: Any) -> None:
-    cloned.git("push", "-q", "origin", "main:trunk")
-    cloned.git("remote", "set-head", "origin", "trunk")
-    assert gather(make_event(), "branch.is_default", "repo.default_branch") == {
-        "branch.is_default": False,
-        "repo.default_branch": "trunk",
-    }
-    event = make_event("pre-push", push=PushRef("x", "1" * 40, "refs/heads/trunk", ZERO), remote="https://e.org/x.git")
-    assert gather(event, "branch.is_default") == {"branch.is_default": True}
-
-
-def test_the_only_remote_counts_whatever_its_name(cloned: Any, make_event: Any, gather: Any) -> None:
-    cloned.git("remote", "rename", "origin", "upstream")
-    cloned.git("push", "-q", "upstream", "main:next")
-    cloned.git("remote", "set-head", "upstream", "next")
-    assert gather(make_event(), "repo.default_branch") == {"repo.default_branch": "next"}
-
-
-def test_without_a_remote_the_usual_names_then_the_configuration(repo: Any, make_event: Any, gather: Any) -> None:
-    repo.git("checkout", "-q", "--orphan", "trunk")
-    repo.commit("first")
-    repo.git("checkout", "-qb", "side")
-    assert gather(make_event(), "repo.default_branch") == {"repo.default_branch": ""}
-    repo.git("config", "init.defaultBranch", "trunk")
-    assert gather(make_event(), "repo.default_branch") == {"repo.default_branch": "trunk"}
-    repo.git("branch", "master")
-    repo.git("pack-refs", "--all")
-    assert gather(make_event(), "repo.default_branch") == {"repo.default_branch": "master"}
-
-
-def test_refs_kept_in_tables_are_asked_of_git(repo: Any, make_event: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """git 2.45 can keep refs elsewhere than in files; older ones cannot make such a repository, so it is made up."""
-    repo.commit("first")
-    repo.git("branch", "master")
-    repo.git("checkout", "-qb", "side")
-    repo.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
-    event = make_event()
-    real = branches.files.read
-
-    def tables(path: str, limit: int | None = None) -> bytes | None:
-        if path.endswith("tables.list"):
-            return b"x"
-        return None if "/refs/" in path else real(path, limit)
-
-    monkeypatch.setattr(branches.files, "read", tables)
-    assert branches.has_branch(event.repo, "master") and not branches.has_branch(event.repo, "nix")
-    assert branches.default_branch(event.repo) == "main"
-
-
-def test_a_shallow_clone_says_so(repo: Any, make_event: Any, gather: Any, tmp_path: Path) -> None:
-    from ahp.system import git
-
-    repo.commit("one")
-    repo.commit("two")
-    repo.git("clone", "-q", "--depth=1", f"file://{repo.root}", str(tmp_path / "shallow"))
-    event = make_event(repo=git.discover(str(tmp_path / "shallow"), {}))
-    assert gather(event, "repo.is_shallow") == {"repo.is_shallow": True}
-    facts = gather(make_event(), "repo.is_shallow", "repo.root")
-    assert facts == {"repo.is_shallow": False, "repo.root": str(repo.root)}

@@ -1,4 +1,4 @@
-"""docs/facts.md holds every namespace and field with type and triggers; docs/evidence.md's examples work.
+"""docs/facts.md holds every namespace and field with type and triggers; docs/reports.md's examples work.
 
 Set AHP_TEST_WRITE_DOCS=1 to write the generated part anew.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from ahp.facts import coverage, evidence, extract, registry, schemas, tests
+from ahp.facts import coverage, extract, registry, report_files, schemas, tests
 from ahp.policy.presets import PRESETS
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
@@ -100,4 +100,4 @@ def test_the_page_names_the_places_that_are_looked_at() -> None:
     text = (DOCS / "evidence.md").read_text()
     for pattern in (*tests._DEFAULT, *coverage._DEFAULT):
         assert f"`{pattern}`" in text
-    assert str(evidence.REPORT_LIMIT >> 20) + " MiB" in text
+    assert str(report_files.REPORT_LIMIT >> 20) + " MiB" in text

@@ -1,39 +1,21 @@
+"""`issue`: the ticket that the event is about."""
+
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable
 
 import pytest
 
-from ahp.facts import checklist, issue
+from ahp.facts import issue
 from ahp.facts.absent import Absent
-from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, PushRef
-from ahp.system.git import discover
 from ahp.tickets.ticket_error import NoTicket, TicketError
 from tests.conftest import Repo
-from tests.tickets.memory import MemoryView, draft, place
+from tests.tickets.memory import draft, place
 
 Make = Callable[..., Event]
+
 ALL = frozenset(issue.NAMESPACE.schema)
-
-
-@pytest.fixture
-def event(repo: Repo) -> Make:
-    """An event in the repository, on the branch FEAT-0001-a-thing."""
-    repo.git("checkout", "-qb", "FEAT-0001-a-thing")
-
-    def make(trigger: str = "pre-commit", files: dict[str, str] | None = None, **more: object) -> Event:
-        found = discover(str(repo.root), dict(os.environ))
-        chosen = {place("FEAT-0001"): draft("FEAT-0001")} if files is None else files
-        settings: dict[str, object] = {"repo": found, "view": MemoryView(dict(chosen)), "env": {}, **more}
-        root = str(repo.root)
-        return Event(
-            trigger, "git", Actor("human", ""), root=root, journal="", deadline=time.monotonic() + 9, **settings
-        )  # type: ignore[arg-type]
-
-    return make
 
 
 def issue_id(event: Event) -> object:
@@ -108,29 +90,6 @@ def test_a_named_issue_without_a_ticket_is_an_error(event: Make) -> None:
 def test_a_call_that_touches_no_file_still_belongs_to_an_issue(event: Make, repo: Repo) -> None:
     repo.write(place("FEAT-0001"), draft("FEAT-0001"))
     assert issue_id(event("pre-tool-use", view=None)) == "FEAT-0001"
-
-
-def test_a_ticket_that_cannot_be_read_is_an_error_and_never_an_empty_checklist(event: Make) -> None:
-    broken = {place("FEAT-0001"): "---\nid: FEAT-0001\nid: FEAT-0001\n---\n"}
-    for trigger in ("pre-commit", "pre-push", "pre-issue-submit", "pre-merge"):
-        with pytest.raises(TicketError, match=r"a-thing\.md:3: "):
-            checklist.gather(event(trigger, broken), frozenset(("incomplete_count",)), {})
-    with pytest.raises(Absent, match=r"a-thing\.md:3: "):
-        checklist.gather(event("pre-tool-use", broken), frozenset(("incomplete_count",)), {})
-
-
-def test_the_checklist_counts_as_a_whole_and_by_section(event: Make) -> None:
-    text = draft("FEAT-0001") + "- [x] b\n## Tasks\n- [/] c\n- [~] d\n"
-    facts = checklist.gather(event(files={place("FEAT-0001"): text}), frozenset(checklist.NAMESPACE.schema), {})
-    assert (facts["total"], facts["done"], facts["incomplete_count"]) == (3, 1, 2)
-    assert (facts["completion_rate"], facts["acceptance.completion_rate"]) == (1 / 3, 0.5)
-    assert facts["tasks.completion_rate"] == 0.0
-    assert (facts["incomplete"], facts["incomplete_ids"]) == (["It works", "c"], ["acceptance-1", "tasks-1"])
-    none = facts["review.completion_rate"]
-    assert isinstance(none, Absent)
-    assert none.reason == "FEAT-0001 has no boxes in review"
-    assert set(facts) == set(checklist.NAMESPACE.schema)
-    assert checklist.gather(event(), frozenset(("tasks.total",)), {}) == {"tasks.total": 0}
 
 
 def test_a_branch_that_two_projects_know_names_no_ticket_and_a_named_one_is_an_error(event: Make, repo: Repo) -> None:

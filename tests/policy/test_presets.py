@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ahp.facts import extract, outputs
+from ahp.facts import command_output, extract
 from ahp.policy.presets import PRESETS
 from ahp.policy.rule import Policy
 
@@ -25,7 +25,7 @@ SARIF = (
 def facts(name: str, printed: str) -> dict[str, object]:
     """The numbers that the preset reads in what its tool printed."""
     spec = PRESETS[name]
-    output = outputs.read(printed.encode(), 1, spec["parse"], "/r", ".")
+    output = command_output.read(printed.encode(), 1, spec["parse"], "/r", ".")
     found: dict[str, object] = {"count": output.count}
     for field, given in spec.get("extract", {}).items():
         expression, kind = (given, "int") if isinstance(given, str) else (given["value"], given["type"])

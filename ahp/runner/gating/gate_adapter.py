@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ahp.facts import call
+from ahp.facts import tool_call
 from ahp.gate.decide import decide
 from ahp.hosts.events import merge_base, user_policy
 from ahp.journal.place import journal_of
@@ -61,7 +61,7 @@ class RepositoryGate:
 def canonical(tool: Mapping[str, Any], root: str) -> dict[str, object]:
     """A call of a runner's tool in the words of the `tool` facts (design §6)."""
     writes = bool(tool.get("writes"))
-    known = call.read(str(tool["kind"]), str(tool["name"]), tool["input"], root=root, writes=writes)
+    known = tool_call.read(str(tool["kind"]), str(tool["name"]), tool["input"], root=root, writes=writes)
     if "output" in tool:
         known["output"] = tool["output"]
         known["is_error"] = tool["code"] != "ok"

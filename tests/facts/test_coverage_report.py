@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ahp.facts import measured
+from ahp.facts import coverage_report
 from ahp.facts.absent import Absent
-
-SAMPLES = Path(__file__).resolve().parent.parent / "data" / "reports"
+from tests.facts.conftest import SAMPLES
 
 LCOV = """TN:
 SF:app.py
@@ -33,18 +30,18 @@ end_of_record
 
 @pytest.mark.parametrize("name", ["coverage.xml", "coverage.json"])
 def test_the_formats_of_coverage_py_agree(name: str) -> None:
-    assert measured.parse((SAMPLES / name).read_bytes(), name) == pytest.approx(87.5)
+    assert coverage_report.parse((SAMPLES / name).read_bytes(), name) == pytest.approx(87.5)
 
 
 def test_lcov_agrees() -> None:
-    assert measured.parse(LCOV.encode(), "lcov.info") == pytest.approx(87.5)
+    assert coverage_report.parse(LCOV.encode(), "lcov.info") == pytest.approx(87.5)
     sums = b"SF:app.py\nLF:6\nLH:5\nBRF:2\nBRH:2\nend_of_record\n"
-    assert measured.parse(sums, "lcov.info") == pytest.approx(87.5)
+    assert coverage_report.parse(sums, "lcov.info") == pytest.approx(87.5)
 
 
 def test_a_file_in_several_records_counts_once_with_its_best_hits() -> None:
     other = LCOV.replace("DA:6,0", "DA:6,4").replace("DA:1,1", "DA:1,0").replace("BRDA:2,0,0,1", "BRDA:2,0,0,-")
-    assert measured.parse((LCOV + other).encode(), "lcov.info") == 100.0
+    assert coverage_report.parse((LCOV + other).encode(), "lcov.info") == 100.0
 
 
 def test_cobertura_without_counts_is_counted_by_its_lines() -> None:
@@ -54,7 +51,7 @@ def test_cobertura_without_counts_is_counted_by_its_lines() -> None:
     <lines><line number="1" hits="1"/><line number="2" hits="00"/>
     <line number="3" hits="2" branch="true" condition-coverage="50% (1/2)"/></lines>
     </class></classes></package></packages></coverage>"""
-    assert measured.parse(text, "c.xml") == pytest.approx(60.0)
+    assert coverage_report.parse(text, "c.xml") == pytest.approx(60.0)
 
 
 @pytest.mark.parametrize(
@@ -78,13 +75,13 @@ def test_cobertura_without_counts_is_counted_by_its_lines() -> None:
 )
 def test_a_report_that_tells_nothing_says_so(data: bytes, says: str) -> None:
     with pytest.raises(Absent, match=says):
-        measured.parse(data, "r")
+        coverage_report.parse(data, "r")
 
 
 @given(data=st.one_of(st.binary(max_size=100), st.text(alphabet="SFDALHBR:,0123-\n", max_size=100).map(str.encode)))
 @settings(max_examples=200, deadline=None)
 def test_any_bytes_give_a_percentage_or_an_error(data: bytes) -> None:
     try:
-        assert 0 <= measured.parse(data, "r") <= 100
+        assert 0 <= coverage_report.parse(data, "r") <= 100
     except Absent as absent:
         assert absent.reason.startswith("r")

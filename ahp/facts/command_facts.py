@@ -6,7 +6,7 @@ A policy comes with a pull request, so a command runs only when the caller says 
 from typing import Any
 
 from ahp.conditions.globs import glob
-from ahp.facts import extract, outputs, reuse
+from ahp.facts import command_cache, command_output, extract
 from ahp.facts.absent import Absent
 from ahp.protocol import text
 from ahp.protocol.event import Event
@@ -50,7 +50,7 @@ def _result(spec: Spec, event: Event) -> tuple[int, bytes]:
     """Exit code and standard output, from an earlier run over the same content if there is one."""
     env = environ.scrubbed(event.env)
     argv, folder = _argv(spec, event)
-    store = reuse.Store(event, spec, process.find(argv[0], env))
+    store = command_cache.Store(event, spec, process.find(argv[0], env))
     known = store.load()
     if known is not None:
         return known
@@ -79,7 +79,7 @@ def _argv(spec: Spec, event: Event) -> tuple[list[str], str]:
 def _fields(fields: frozenset[str], spec: Spec, code: int, printed: bytes, root: str) -> dict[str, object]:
     parse_as = str(spec.get("parse") or "exit")
     try:
-        output = outputs.read(printed, code, parse_as, root, str(spec.get("directory") or "."))
+        output = command_output.read(printed, code, parse_as, root, str(spec.get("directory") or "."))
     except Absent as absent:
         return {field: code if field == "exit_code" else absent for field in fields}
     found: dict[str, object] = {"exit_code": code, "count": output.count, "findings": output.findings}

@@ -1,4 +1,4 @@
-"""ahp.facts.call"""
+"""ahp.facts.tool_call"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ahp.facts import call
+from ahp.facts.tool_call import changed, inside, read
 
 
 def programs(found: dict[str, Any]) -> list[str]:
@@ -16,7 +16,7 @@ def programs(found: dict[str, Any]) -> list[str]:
 
 
 def test_a_shell_call_is_read_by_the_shell_room() -> None:
-    found = call.read("shell", "Bash", {"command": "git push -f; cat /p/.env > sub/../x"}, root="/p")
+    found = read("shell", "Bash", {"command": "git push -f; cat /p/.env > sub/../x"}, root="/p")
     assert (found["name"], found["native_name"], found["command"]) == ("shell", "Bash", found["input"]["command"])  # type: ignore[index]
     assert programs(found) == ["git", "cat"]
     assert (found["paths"], found["writes"], found["target"]) == ([".env", "x"], ["x"], "shell git push cat")
@@ -24,41 +24,41 @@ def test_a_shell_call_is_read_by_the_shell_room() -> None:
 
 @pytest.mark.parametrize("given", [{"command": ["bash", "-lc", "rm x"]}, {"cmd": "rm x"}, {"script": "rm x"}])
 def test_clients_call_a_command_by_many_names(given: dict[str, object]) -> None:
-    found = call.read("shell", "exec", given)
+    found = read("shell", "exec", given)
     assert "rm" in programs(found)
     assert found["writes"] == ["x"]
 
 
 def test_a_command_runs_where_the_call_says() -> None:
-    assert call.read("shell", "exec", {"cmd": "rm ../x", "workdir": "/p/sub/deep"}, root="/p")["writes"] == ["sub/x"]
+    assert read("shell", "exec", {"cmd": "rm ../x", "workdir": "/p/sub/deep"}, root="/p")["writes"] == ["sub/x"]
 
 
 @pytest.mark.parametrize("given", [{}, {"command": 5}, {"command": []}, {"command": ["a", 1]}])
 def test_a_shell_call_without_a_command_is_unresolved(given: dict[str, object]) -> None:
-    found: dict[str, Any] = call.read("shell", "exec", given)
+    found: dict[str, Any] = read("shell", "exec", given)
     assert [one["unresolved"] for one in found["commands"]] == [True]
     assert (found["command"], found["paths"], found["target"]) == ("", [], "shell")
 
 
 def test_an_empty_command_does_nothing() -> None:
-    assert call.read("shell", "exec", {"command": ""})["commands"] == []
+    assert read("shell", "exec", {"command": ""})["commands"] == []
 
 
 def test_the_files_of_other_tools_are_their_arguments() -> None:
-    found = call.read("write", "Write", {"file_path": "/p/a/../b", "paths": ["./c", 1, ""], "text": "x/y"}, root="/p")
+    found = read("write", "Write", {"file_path": "/p/a/../b", "paths": ["./c", 1, ""], "text": "x/y"}, root="/p")
     assert (found["paths"], found["writes"]) == (["b", "c"], ["b", "c"])
     assert (found["command"], found["commands"], found["target"]) == ("", [], "write b c")
-    assert call.read("read", "Read", {"path": "a"})["writes"] == []
-    assert call.read("other", "save", {"path": "a"}, writes=True)["writes"] == ["a"]
+    assert read("read", "Read", {"path": "a"})["writes"] == []
+    assert read("other", "save", {"path": "a"}, writes=True)["writes"] == ["a"]
 
 
 def test_a_patch_names_its_files() -> None:
     codex = (
         "*** Begin Patch\n*** Add File: a\n+*** Add File: not\n*** Update File: /p/b\n*** Move to: c\n*** End Patch\n"
     )
-    assert call.read("patch", "apply_patch", {"command": codex}, root="/p")["writes"] == ["a", "b", "c"]
+    assert read("patch", "apply_patch", {"command": codex}, root="/p")["writes"] == ["a", "b", "c"]
     unified = "diff --git a/x b/x\n--- a/x\t2026\n+++ b/y\n"
-    assert call.read("patch", "patch", {"patch": unified})["paths"] == ["x", "y"]
+    assert read("patch", "patch", {"patch": unified})["paths"] == ["x", "y"]
 
 
 @pytest.mark.parametrize(
@@ -75,39 +75,39 @@ def test_a_patch_names_its_files() -> None:
     ],
 )
 def test_paths_are_relative_to_the_root_where_they_lie_in_it(path: str, folder: str, said: str) -> None:
-    assert call.inside(path, "/p", folder) == said
+    assert inside(path, "/p", folder) == said
 
 
 def test_without_a_root_what_leads_out_is_kept() -> None:
-    assert call.inside("../../x", "") == "../../x"
-    assert call.inside("", "") == "."
+    assert inside("../../x", "") == "../../x"
+    assert inside("", "") == "."
 
 
 def test_a_long_target_keeps_its_own_name() -> None:
-    one, other = (call.read("write", "w", {"paths": ["x" * 400 + end]})["target"] for end in "ab")
+    one, other = (read("write", "w", {"paths": ["x" * 400 + end]})["target"] for end in "ab")
     assert one != other
     assert len(str(one)) < 320
 
 
 def test_what_a_change_leaves_alone_stays_as_the_client_told_it() -> None:
     told = {"name": "shell", "native_name": "sh", "input": {"command": "rm a", "timeout": 900}, "output": "x"}
-    told = {**call.read("shell", "sh", told["input"]), **told, "paths": ["a", "known"]}  # type: ignore[arg-type]
-    shorter = call.changed(told, {"command": "rm a", "timeout": 5})
+    told = {**read("shell", "sh", told["input"]), **told, "paths": ["a", "known"]}  # type: ignore[arg-type]
+    shorter = changed(told, {"command": "rm a", "timeout": 5})
     assert (shorter["paths"], shorter["input"], shorter["output"]) == (
         ["a", "known"],
         {"command": "rm a", "timeout": 5},
         "x",
     )
-    other = call.changed(told, {"command": "cat b", "timeout": 900})
+    other = changed(told, {"command": "cat b", "timeout": 900})
     assert (other["command"], other["paths"], other["writes"], other["target"]) == ("cat b", ["b"], [], "shell cat")
     assert told["command"] == "rm a"
 
 
 def test_what_the_client_did_not_tell_is_read_when_it_changes() -> None:
-    changed = call.changed({"name": "write", "input": None}, {"path": "a"})
-    assert (changed["paths"], "command" in changed) == (["a"], False)
+    after = changed({"name": "write", "input": None}, {"path": "a"})
+    assert (after["paths"], "command" in after) == (["a"], False)
 
 
 def test_what_is_no_shell_call_does_not_load_the_shell_room() -> None:
-    code = "import sys; from ahp.facts import call; call.read('patch', 'w', {}); print('ahp.shell' in sys.modules)"
+    code = "import sys; from ahp.facts.tool_call import read; read('patch', 'w', {}); print('ahp.shell' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"False\n"

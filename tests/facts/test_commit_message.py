@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from ahp.facts import message
+from ahp.facts import commit_message
 
 SCISSORS = "# ------------------------ >8 ------------------------"
 TEXTS = st.lists(
@@ -31,7 +31,7 @@ SLOW = {"max_examples": 60, "deadline": None, "suppress_health_check": [HealthCh
 def test_cleaning_is_git_stripspace(repo: Any, text: str) -> None:
     for mode, options in (("whitespace", []), ("strip", ["-s"])):
         done = repo.run("git", "stripspace", *options, stdin=text.encode())
-        assert message.clean(text, mode, "#", edited=False) == done.stdout.decode()
+        assert commit_message.clean(text, mode, "#", edited=False) == done.stdout.decode()
 
 
 @given(text=TEXTS)
@@ -43,34 +43,34 @@ def test_cleaning_is_git_stripspace(repo: Any, text: str) -> None:
 @example(text="s\n\na: b\n(cherry picked from commit 1)\nneither")
 @example(text="only: subject")
 def test_trailers_are_those_of_git(repo: Any, text: str) -> None:
-    cleaned = message.clean(text, "strip", "#", edited=False)
+    cleaned = commit_message.clean(text, "strip", "#", edited=False)
     # git folds values itself only with --unfold; keys keep their case, a `---` line would end a patch's message.
     done = repo.run("git", "interpret-trailers", "--parse", "--no-divider", stdin=cleaned.encode())
-    assert message.trailers(cleaned) == done.stdout.decode().split("\n")[:-1]
+    assert commit_message.trailers(cleaned) == done.stdout.decode().split("\n")[:-1]
 
 
 @given(text=TEXTS)
 @settings(**SLOW)
 def test_subject_and_body_are_those_of_git(repo: Any, text: str) -> None:
-    cleaned = message.clean(text, "strip", "#", edited=False)
+    cleaned = commit_message.clean(text, "strip", "#", edited=False)
     tree = repo.git("hash-object", "-t", "tree", "-w", "--stdin")
     commit = repo.git("commit-tree", tree, stdin=cleaned.encode())
     subject, _, body = repo.git("log", "-1", "--format=%s%x00%b", commit).partition("\0")
-    assert message.split(cleaned) == (subject, body.strip("\n"))
+    assert commit_message.split(cleaned) == (subject, body.strip("\n"))
 
 
 def test_an_edited_draft_loses_comments_and_what_is_below_the_scissors() -> None:
     text = f"subject\n# comment\n\n{SCISSORS}\n# Do not modify\ndiff --git a/x b/x\n"
-    assert message.clean(text, "", "#", edited=True) == "subject\n"
-    assert message.clean(text, "scissors", "#", edited=True) == "subject\n# comment\n"
-    assert message.clean(text, "verbatim", "#", edited=True) == text
-    assert "diff --git" in message.clean(text, "", "#", edited=False)
+    assert commit_message.clean(text, "", "#", edited=True) == "subject\n"
+    assert commit_message.clean(text, "scissors", "#", edited=True) == "subject\n# comment\n"
+    assert commit_message.clean(text, "verbatim", "#", edited=True) == text
+    assert "diff --git" in commit_message.clean(text, "", "#", edited=False)
 
 
 def test_any_comment_string_works() -> None:
-    assert message.clean("a\n// b\n", "strip", "//", edited=True) == "a\n"
-    assert message.clean("#1 fixed\n\n; Please enter\n;\n", "", "auto", edited=True) == "#1 fixed\n"
-    assert message.clean("plain\n", "", "auto", edited=True) == "plain\n"
+    assert commit_message.clean("a\n// b\n", "strip", "//", edited=True) == "a\n"
+    assert commit_message.clean("#1 fixed\n\n; Please enter\n;\n", "", "auto", edited=True) == "#1 fixed\n"
+    assert commit_message.clean("plain\n", "", "auto", edited=True) == "plain\n"
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_any_comment_string_works() -> None:
     ],
 )
 def test_conventional_subjects(subject: str, expected: tuple[str, str, bool]) -> None:
-    assert message.conventional(subject) == expected
+    assert commit_message.conventional(subject) == expected
 
 
 def test_plain_texts_are_known_without_asking_git() -> None:
-    assert message.is_plain("feat: x\n\n  indented\nümlaut\n")
-    assert not message.is_plain("a\n# b\n")
-    assert not message.is_plain("a\n; b\n")
+    assert commit_message.is_plain("feat: x\n\n  indented\nümlaut\n")
+    assert not commit_message.is_plain("a\n# b\n")
+    assert not commit_message.is_plain("a\n; b\n")

@@ -1,0 +1,83 @@
+"""Command facts: run only when accepted, once for the same content, and a non-zero exit is data."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from typing import Any
+
+from ahp.system import clock
+from tests.facts.conftest import settings, spec
+
+
+def test_lines_are_counted_and_the_exit_code_is_data(make_event: Any, gather: Any) -> None:
+    command = spec("printf 'a\\n\\nb\\n'; exit 3")
+    assert gather(make_event(), "lint.exit_code", "lint.count", settings=settings(command)) == {
+        "lint.exit_code": 3,
+        "lint.count": 2,
+    }
+
+
+def test_exit_alone(make_event: Any, gather: Any) -> None:
+    for code, count in ((0, 0), (7, 1)):
+        command = spec(f"exit {code}", parse="exit")
+        facts = gather(make_event(), "lint.exit_code", "lint.count", settings=settings(command))
+        assert facts == {"lint.exit_code": code, "lint.count": count}
+
+
+def test_nothing_runs_that_nobody_accepted(repo: Any, make_event: Any, gather: Any) -> None:
+    command = spec("touch ran")
+    for given in (settings(command, trusted=False), {"commands": {"lint": command}}):
+        reason, remedy = gather(make_event(), "lint.count", settings=given)["missing"]["lint.count"]
+        assert "nobody accepted the command of `lint` (sh -c touch ran)" in reason and remedy == "ahp trust"
+    assert not (repo.root / "ran").exists()
+
+
+def test_a_fact_the_policy_does_not_have_and_a_past_state(make_event: Any, gather: Any) -> None:
+    assert gather(make_event(), "nix.count")["missing"]["nix.count"][0] == "the policy has no fact `nix`"
+    missing = gather(make_event(mode="replay"), "lint.count", settings=settings(spec("exit 0")))["missing"]
+    assert "past state" in missing["lint.count"][0]
+
+
+def test_what_cannot_start_or_takes_too_long_is_missing(repo: Any, make_event: Any, gather: Any) -> None:
+    command = {"run": ["no-such-program-here"], "parse": "exit", "timeout": 5.0}
+    missing = gather(make_event(), "lint.exit_code", settings=settings(command))["missing"]
+    assert "no-such-program-here" in missing["lint.exit_code"][0]
+    command = spec("sleep 60 & sleep 60", timeout=0.2)
+    began = time.monotonic()
+    missing = gather(make_event(), "lint.exit_code", settings=settings(command))["missing"]
+    assert missing["lint.exit_code"][0] == "sh did not finish within 0.2 s"
+    assert time.monotonic() - began < 30
+
+
+def test_the_time_of_the_whole_decision_bounds_it(make_event: Any, gather: Any) -> None:
+    event = make_event()
+    event.deadline = clock.monotonic() - 1
+    missing = gather(event, "lint.count", settings=settings(spec("exit 0")))["missing"]
+    assert "used up" in missing["lint.count"][0]
+
+
+def test_it_runs_where_the_policy_says_without_gits_variables(repo: Any, make_event: Any, gather: Any) -> None:
+    script = repo.write("sub dir/check", "#!/bin/sh\npwd\nenv | grep -c GIT_INDEX_FILE\n")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    command = {"run": ["./check"], "parse": "lines", "timeout": 9.0, "directory": "sub dir"}
+    command["extract"] = {"all": {"value": "output", "type": "list[str]"}}
+    event = make_event(env={"GIT_INDEX_FILE": "x"})
+    facts = gather(event, "lint.all", settings=settings(command))
+    assert facts["lint.all"] == [os.path.realpath(repo.root / "sub dir"), "0"]
+
+
+def test_it_is_not_asked_when_nothing_it_looks_at_changed(repo: Any, make_event: Any, gather: Any) -> None:
+    extracts = {"s": {"value": "output[0]", "type": "str"}}
+    command = spec("touch ran; echo x", when_changed=["**/*.py"], extract=extracts)
+    repo.write("a.txt", "x")
+    repo.add()
+    paths = ["lint.exit_code", "lint.count", "lint.findings", "lint.s"]
+    facts = gather(make_event(), *paths, settings=settings(command, trusted=False))
+    assert facts == {"lint.exit_code": 0, "lint.count": 0, "lint.findings": [], "lint.s": ""}
+    repo.write("b.py", "x")
+    repo.add()
+    assert gather(make_event(), "lint.count", settings=settings(command))["lint.count"] == 1
+    (repo.root / "ran").unlink()
+    assert gather(make_event("session-start", view=None), "lint.count", settings=settings(command))["lint.count"] == 1

@@ -1,0 +1,62 @@
+"""What commands print, read as facts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ahp.facts import command_output
+from ahp.facts.absent import Absent
+from tests.facts.conftest import SAMPLES, settings, spec
+
+
+def test_output_that_is_not_json_leaves_the_exit_code(make_event: Any, gather: Any) -> None:
+    command = spec("echo 'Traceback'; exit 2", parse="json")
+    facts = gather(make_event(), "lint.exit_code", "lint.count", settings=settings(command))
+    assert facts["lint.exit_code"] == 2
+    assert facts["missing"]["lint.count"][0] == "its output is not JSON; it begins 'Traceback'"
+
+
+def test_json_lines_and_nothing_printed() -> None:
+    assert command_output.read(b'{"a": 1}\n{"a": 2}\n', 0, "json", "/r", ".").count == 2
+    assert command_output.read(b"", 0, "json", "/r", ".").count == 0
+    assert command_output.read(b"3", 0, "json", "/r", ".").count == 1
+    with pytest.raises(Absent):
+        command_output.read(b"[" * 100_000, 0, "json", "/r", ".")
+
+
+def test_junit_from_a_command(make_event: Any, gather: Any) -> None:
+    extracts = {"total": {"value": "output.total", "type": "int"}}
+    command = spec(f"cat '{SAMPLES}/junit.xml'", parse="junit", extract=extracts)
+    facts = gather(make_event(), "lint.count", "lint.findings", "lint.total", settings=settings(command))
+    assert (facts["lint.count"], facts["lint.total"]) == (2, 5)
+    assert facts["lint.findings"][0]["message"].startswith("test_app::test_bad: assert 2 == 1")
+
+
+def test_sarif_places_its_findings() -> None:
+    def result(uri: str, line: Any = 3, **more: Any) -> dict[str, Any]:
+        place = {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": line}}}
+        return {"ruleId": "R1", "message": {"text": "bad"}, "locations": [place], **more}
+
+    silenced = result("x", suppressions=[{"kind": "inSource"}])
+    log = {
+        "runs": [
+            {"results": [result("a%20b.py"), result("file:///r/src/c.py"), silenced]},
+            {"results": [result("file:///elsewhere/d.py"), {"message": {"markdown": "*m*"}}, result("http://[", "no")]},
+            {},
+        ]
+    }
+    output = command_output.read(json.dumps(log).encode(), 1, "sarif", "/r", "sub")
+    assert output.count == 5
+    assert output.findings == [
+        {"path": "sub/a b.py", "line": 3, "message": "R1: bad"},
+        {"path": "src/c.py", "line": 3, "message": "R1: bad"},
+        {"path": "/elsewhere/d.py", "line": 3, "message": "R1: bad"},
+        {"path": "", "line": 0, "message": "*m*"},
+        {"path": "sub/http:/[", "line": 0, "message": "R1: bad"},
+    ]
+    for bad in (b"[]", b'{"runs": 1}', b'{"runs": [{"results": [{"locations": 3}]}]}'):
+        with pytest.raises(Absent, match="not SARIF"):
+            command_output.read(bad, 0, "sarif", "/r", ".")

@@ -1,0 +1,72 @@
+"""Which branch is the default one, read from files where they say it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ahp.facts import default_branch
+from ahp.protocol.event import PushRef
+
+ZERO = "0" * 40
+
+
+@pytest.fixture
+def cloned(repo: Any, tmp_path: Path) -> Any:
+    """`repo` with a remote `origin` that has its main branch."""
+    repo.commit("first")
+    repo.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
+    repo.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    repo.git("push", "-qu", "origin", "main")
+    return repo
+
+
+def test_the_remote_says_which_branch_is_the_default(cloned: Any, make_event: Any, gather: Any) -> None:
+    cloned.git("push", "-q", "origin", "main:trunk")
+    cloned.git("remote", "set-head", "origin", "trunk")
+    assert gather(make_event(), "branch.is_default", "repo.default_branch") == {
+        "branch.is_default": False,
+        "repo.default_branch": "trunk",
+    }
+    event = make_event("pre-push", push=PushRef("x", "1" * 40, "refs/heads/trunk", ZERO), remote="https://e.org/x.git")
+    assert gather(event, "branch.is_default") == {"branch.is_default": True}
+
+
+def test_the_only_remote_counts_whatever_its_name(cloned: Any, make_event: Any, gather: Any) -> None:
+    cloned.git("remote", "rename", "origin", "upstream")
+    cloned.git("push", "-q", "upstream", "main:next")
+    cloned.git("remote", "set-head", "upstream", "next")
+    assert gather(make_event(), "repo.default_branch") == {"repo.default_branch": "next"}
+
+
+def test_without_a_remote_the_usual_names_then_the_configuration(repo: Any, make_event: Any, gather: Any) -> None:
+    repo.git("checkout", "-q", "--orphan", "trunk")
+    repo.commit("first")
+    repo.git("checkout", "-qb", "side")
+    assert gather(make_event(), "repo.default_branch") == {"repo.default_branch": ""}
+    repo.git("config", "init.defaultBranch", "trunk")
+    assert gather(make_event(), "repo.default_branch") == {"repo.default_branch": "trunk"}
+    repo.git("branch", "master")
+    repo.git("pack-refs", "--all")
+    assert gather(make_event(), "repo.default_branch") == {"repo.default_branch": "master"}
+
+
+def test_refs_kept_in_tables_are_asked_of_git(repo: Any, make_event: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """git 2.45 can keep refs elsewhere than in files; older ones cannot make such a repository, so it is made up."""
+    repo.commit("first")
+    repo.git("branch", "master")
+    repo.git("checkout", "-qb", "side")
+    repo.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+    event = make_event()
+    real = default_branch.files.read
+
+    def tables(path: str, limit: int | None = None) -> bytes | None:
+        if path.endswith("tables.list"):
+            return b"x"
+        return None if "/refs/" in path else real(path, limit)
+
+    monkeypatch.setattr(default_branch.files, "read", tables)
+    assert default_branch.has_branch(event.repo, "master") and not default_branch.has_branch(event.repo, "nix")
+    assert default_branch.default_branch(event.repo) == "main"
