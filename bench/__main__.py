@@ -15,7 +15,7 @@ from bench import commit
 from bench.measure import Broken, Row, as_json, real_time
 from bench.scratch import Scratch
 
-GROUPS = ["peers", "ahp", "files", "rules", "log"]
+GROUPS = ["peers", "ahp", "files", "rules", "cold", "log"]
 # Benches of single rooms; each prints its own table and takes --quick.
 OTHERS = ["conditions", "journal"]
 

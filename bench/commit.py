@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,15 +126,37 @@ def sizes(scratch: Scratch, quick: bool) -> list[list[Row]]:
     ]
 
 
+def _rules(count: int) -> str:
+    """A policy of so many rules, all over the same facts, of which none fires."""
+    lines = (f"  rule-{n}: {{at: pre-commit, block: files.changed_count > {1000 + n}}}" for n in range(count))
+    return "\n".join(["version: 1", "rules:", *lines, ""])
+
+
 def rules(scratch: Scratch, quick: bool) -> list[Row]:
-    """Against the number of rules, all over the same facts."""
-
-    def text(count: int) -> str:
-        lines = (f"  rule-{n}: {{at: pre-commit, block: files.changed_count > {1000 + n}}}" for n in range(count))
-        return "\n".join(["version: 1", "rules:", *lines, ""])
-
+    """Against the number of rules."""
     counts = [30, 300] if quick else [30, 300, 3_000]
-    return [scratch.commit(f"ahp, {count:,} rules", places.ahp(scratch, text(count))) for count in counts]
+    return [scratch.commit(f"ahp, {count:,} rules", places.ahp(scratch, _rules(count))) for count in counts]
+
+
+def cold_starts(scratch: Scratch, quick: bool) -> list[Row]:
+    """The first commit after the policy changed, which compiles it within the hook: between two runs the cache goes."""
+    rows = []
+    for count in [30, 300] if quick else [30, 300, 1_000]:
+        row = scratch.commit(f"ahp, {count:,} rules, not compiled", places.ahp(scratch, _rules(count)))
+        row.reset = _forgetting(row)
+        _is_judged(scratch, row)
+        rows.append(row)
+    return rows
+
+
+def _forgetting(row: Row) -> Callable[[], None]:
+    reset = row.reset
+
+    def forget() -> None:
+        reset()
+        shutil.rmtree(row.cwd / ".git/ahp/cache", ignore_errors=True)
+
+    return forget
 
 
 def log_lengths(scratch: Scratch, quick: bool) -> list[Row]:
@@ -162,7 +185,7 @@ def fill(folder: Path, length: int) -> None:
 
 
 def measure(scratch: Scratch, rounds: int, groups: Sequence[str], quick: bool) -> dict[str, object]:
-    """Run the named groups, print their tables, give all figures. Groups: peers, ahp, files, rules, log."""
+    """Run the named groups, print their tables, give all figures. Groups: peers, ahp, files, rules, cold, log."""
     figures: dict[str, list[Row]] = {}
 
     def show(title: str, rows: list[Row], base: Row) -> None:
@@ -182,7 +205,8 @@ def measure(scratch: Scratch, rounds: int, groups: Sequence[str], quick: bool) -
     if "files" in groups:
         for group in sizes(scratch, quick):
             show(f"git commit against size: {group[0].name.split(':')[0]}, 20 staged", group, group[1])
-    against: list[tuple[str, Callable[[Scratch, bool], list[Row]]]] = [("rules", rules), ("log", log_lengths)]
+    against: list[tuple[str, Callable[[Scratch, bool], list[Row]]]]
+    against = [("rules", rules), ("cold", cold_starts), ("log", log_lengths)]
     for name, make in against:
         if name in groups:
             rows = make(scratch, quick)

@@ -3,6 +3,8 @@
 Nothing here evaluates a condition: when an action changes the event, `decide` judges it again.
 """
 
+from typing import Any
+
 from ahp.facts import environment as environments
 from ahp.gate import actions, exemptions, signalling
 from ahp.gate.candidate import Candidate, changed_paths
@@ -13,6 +15,7 @@ from ahp.journal import past_facts
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable, episode_key
 from ahp.journal.state import State
+from ahp.policy import cache
 from ahp.policy.cache import Program
 from ahp.protocol import records
 from ahp.protocol.event import Event
@@ -20,6 +23,7 @@ from ahp.protocol.levels import DECISION_OF, strength, strongest
 from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
 from ahp.system import clock
+from ahp.system.errors import AhpError
 
 ROUNDS = 3
 _TELL = ("tool-use", "session-start", "prompt-submit")
@@ -30,8 +34,9 @@ class Answer:
 
     def __init__(self, event: Event, program: Program, matcher: Matcher) -> None:
         self.event, self.program, self.matcher = event, program, matcher
-        self.rules = program.answers["rules"]
-        self.ladder = Ladder.of(program.answers["escalation"])
+        answers = answers_of(program, event)
+        self.rules = answers["rules"]
+        self.ladder = Ladder.of(answers["escalation"])
         self.journal = Journal(event.journal, event.genesis)
         forget_after = self.ladder.forget_after if self.ladder else None
         self.state = State.open(self.journal, forget_after) if event.mode != "replay" else None
@@ -42,7 +47,7 @@ class Answer:
         self.settled: dict[str, Candidate] = {}
         self.candidates: list[Candidate] = []
         self.facts: Facts | None = None
-        self.notes: list[str] = list(program.answers["notes"])
+        self.notes: list[str] = list(answers["notes"])
 
     def weigh(self, facts: Facts, hits: list[Hit]) -> Event | None:
         """Takes one round of hits; the event as the control actions leave it, None when nothing is left to judge."""
@@ -262,3 +267,19 @@ class Answer:
                 "the log that this gate was installed with is gone: escalation starts anew, "
                 "and `ahp log verify` says so; a person who knows why runs: ahp install git"
             )
+
+
+def answers_of(program: Program, event: Event) -> dict[str, Any]:
+    """The words and actions of `program`, the policy of `event`; compiled again where their file was cut or removed.
+
+    Raises AhpError when the policy is another one by now.
+    """
+    if program.answers is None and not cache.read_answers(program):
+        from ahp.policy.compile import program_for
+
+        fresh = program_for(event)
+        if fresh.policy != program.policy:
+            raise AhpError("the policy changed while it was judging; ask again")
+        program.answers = fresh.answers
+    assert program.answers is not None
+    return program.answers

@@ -58,7 +58,7 @@ def explain(event: Event) -> Explanation:
     reasons = []
     for entry in program.rules:
         key = entry["key"]
-        rule = program.answers["rules"][key]
+        rule = answer.rules[key]
         outcome = _outcome(found.get(key), key in filtered)
         reasons.append(Reason(rule, key, outcome, _fate(candidates.get(key), verdict), _values(rule, known)))
     return Explanation(verdict, answer.environment, reasons, first.missing)

@@ -76,6 +76,7 @@ def run(policy: Policy, cases: Iterable[Case]) -> Report:
             refined.update((outcome.case.keys.trigger, *pair) for pair in _refined(outcome.verdict))
     rules, refinements = [], []
     for trigger, program in programs.items():
+        assert program.answers is not None
         for entry in program.rules:
             key = entry["key"]
             rules.append(Reached(key, trigger, asked[trigger], spoke[trigger, key]))

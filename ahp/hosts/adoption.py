@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ahp.facts.default_branch import default_branch
 from ahp.hosts import history
 from ahp.policy import compile as compiling
-from ahp.policy import layers, starter, survey, trust
+from ahp.policy import layers, lint, starter, survey, trust
 from ahp.policy.cache import PROJECT
 from ahp.policy.problems import PolicyError, nearest
 from ahp.policy.rule import Policy
@@ -136,11 +136,13 @@ def _write(root: str, text: str) -> None:
 
 
 def _compiled(event: Event) -> Policy:
-    """Compiled and stored, so that the first commit finds it ready."""
+    """Compiled and stored, so that the first commit finds it ready, and its conditions asked of both evaluators."""
     try:
-        return compiling.build(event.root, event.journal, event.user_policy)[0]
+        policy = compiling.build(event.root, event.journal, event.user_policy)[0]
     except PolicyError as error:
         raise AhpError(f"{PROJECT[1:]} is written, but does not go with your own layer:\n{error}") from None
+    lint.compare_evaluators(policy)
+    return policy
 
 
 def _trust(event: Event, done: Adoption) -> None:

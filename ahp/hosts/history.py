@@ -75,6 +75,7 @@ def enforced(policy: Policy) -> dict[str, Program]:
     made = {}
     for trigger, program in compiling.programs(policy).items():
         answers = copy.deepcopy(program.answers)
+        assert answers is not None
         for rule in answers["rules"].values():
             rule["shadow"] = False
         made[trigger] = Program({**program.data, "mode": "enforce"}, program.path, answers)

@@ -22,29 +22,22 @@ _CACHE_LIMIT = 64 << 20
 
 
 class Program:
-    """The rules of one trigger. `data` is the light half; `answers` the words and actions, read when first asked for.
+    """The rules of one trigger. `data` is the light half; `answers` the words and actions, None until they are read.
 
     Light half: format, ahp, trigger, policy (digest), root, sources ([path, digest or null]), mode, slots (fact paths),
     reads (namespace → fields), settings, whens (plans), rules ({key, plan, each, when, costly}), costly, escalates.
     Each is an attribute, too.
     """
 
-    __slots__ = ("_answers", "data", "path")
+    __slots__ = ("answers", "data", "path")
 
     def __init__(self, data: "dict[str, Any]", path: str, answers: "dict[str, Any] | None" = None) -> None:
-        self.data, self.path, self._answers = data, path, answers
+        self.data, self.path, self.answers = data, path, answers
 
     def __getattr__(self, name: str) -> "Any":
         if name == "data" or name not in self.data:  # "data": a copy that is being made has none yet
             raise AttributeError(name)
         return self.data[name]
-
-    @property
-    def answers(self) -> "dict[str, Any]":
-        """The other half: `rules` by key, `escalation`, `notes`. Raises AhpError when its file was cut or replaced."""
-        if self._answers is None:
-            self._answers = _read_answers(self)
-        return self._answers
 
 
 def load(event: "Event") -> Program | None:
@@ -70,20 +63,6 @@ def find(root: str, folder: str, trigger: str, user: str = "") -> Program | None
         if (known[name] if name in known else _digest(name)) != digest:
             return None
     return Program(data, path)
-
-
-def last_good(event: "Event") -> Program | None:
-    """The program of the last valid policy of the event's root, whatever it says now; None when there was none."""
-    folder = event.journal
-    try:
-        name = files.read(pointer(event.root, folder), 64)
-    except AhpError:
-        return None
-    if not name or not name.isalnum():
-        return None
-    path = folder + "/cache/" + name.decode() + "/" + event.trigger
-    data = _read(path)
-    return None if data is None or data.get("root") != event.root else Program(data, path)
 
 
 def _layers(root: str, user: str) -> "list[tuple[str, bytes | None]] | None":
@@ -139,21 +118,10 @@ def _read(path: str) -> "dict[str, Any] | None":
     return data
 
 
-def _read_answers(program: Program) -> "dict[str, Any]":
-    """The half with words and actions; compiled again when its file was cut. Raises AhpError when that fails, too."""
+def read_answers(program: Program) -> bool:
+    """Reads the half with words and actions; False where its file was cut or is another policy's."""
     answers = _read(program.path + ".answers")
-    data = program.data
-    if answers is not None and (answers.get("trigger"), answers.get("policy")) == (data["trigger"], data["policy"]):
-        return answers
-    from ahp.policy import compile as compiling
-
-    folder = program.path.rsplit("/", 3)[0]
-    fresh = compiling.program(data["root"], folder, data["trigger"], data["user"])
-    if fresh.data["policy"] != data["policy"]:
-        raise AhpError("the policy changed while it was judging; ask again")
-    return fresh.answers
-
-
-def pointer(root: str, folder: str) -> str:
-    """The file that names the last valid policy of `root`."""
-    return f"{folder}/cache/last-{sha256(_bytes(root))[:32]}"
+    if answers is None or (answers.get("trigger"), answers.get("policy")) != (program.trigger, program.policy):
+        return False
+    program.answers = answers
+    return True

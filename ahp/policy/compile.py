@@ -1,28 +1,20 @@
 """Checked policy to programs: one a trigger, in two halves of plain data (design §2, §4)."""
 
 import os
-import time
 from typing import Any
 
 from ahp import __version__
-from ahp.conditions import reference
-from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Checked
 from ahp.facts import registry
 from ahp.policy import cache, layers, store
 from ahp.policy.cache import FORMAT, Program
-from ahp.policy.problems import Place, PolicyError, Problem
 from ahp.policy.raw import RawPolicy
 from ahp.policy.rule import Policy, Rule, rule_digest
 from ahp.policy.sources import FileSource, Watched
-from ahp.policy.vocabulary import Vocabulary
 from ahp.protocol.event import Event
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import jsontext
 from ahp.system.digest import tagged
-from ahp.system.errors import Timeout
-
-HOOK_SECONDS = 1.0  # what a hook gives the two evaluators to agree; `ahp policy lint` takes what it needs
 
 
 def program_for(event: Event) -> Program:
@@ -35,51 +27,20 @@ def program(root: str, folder: str, trigger: str, user: str = "") -> Program:
 
     Parameters as in `cache.find`. Raises PolicyError with every problem of the policy.
     """
-    return build(root, folder, user, HOOK_SECONDS)[1][trigger]
+    return build(root, folder, user)[1][trigger]
 
 
-def build(root: str, folder: str, user: str = "", seconds: float | None = None) -> tuple[Policy, dict[str, Program]]:
+def build(root: str, folder: str, user: str = "") -> tuple[Policy, dict[str, Program]]:
     """The checked policy of the work tree at `root` and its programs by trigger, which are stored in `folder`.
 
-    `seconds` bounds the comparison of the evaluators, None does not. Raises PolicyError.
+    Raises PolicyError.
     """
     source = FileSource(root, user)
     policy = layers.load(source)
-    verify(policy, seconds)
     home = cache.place(root, folder, source.contents)
     made = programs(policy, root, source.watched, home, user)
-    store.write(root, folder, list(made.values()))
+    store.write(list(made.values()))
     return policy, made
-
-
-def verify(policy: Policy, seconds: float | None = None) -> None:
-    """Asks the reference evaluator about every condition. Raises PolicyError when the two disagree or time is up."""
-    deadline = None if seconds is None else time.monotonic() + seconds
-    words = Vocabulary(policy.raw)
-    problems: list[Problem] = []
-    seen: set[tuple[str, str, str]] = set()
-    for rule in policy.rules:
-        for checked, place in ((rule.condition, rule.raw.where("condition")), (rule.when, rule.place)):
-            name = (checked.text, rule.trigger, rule.each.text if rule.each else "") if checked else None
-            if checked is None or name is None or name in seen:
-                continue
-            seen.add(name)
-            said = _disagreement(checked, words.schema(rule.trigger), deadline, place)
-            if said is not None:
-                problems.append(Problem(place, said))
-    if problems:
-        raise PolicyError(problems)
-
-
-def _disagreement(checked: Checked, schema: Schema, deadline: float | None, place: Place) -> str | None:
-    left = None if deadline is None else deadline - time.monotonic()
-    try:
-        if left is not None and left <= 0:
-            raise Timeout
-        return reference.disagreement(checked, schema, left)
-    except Timeout:
-        what = f"the two evaluators need over {HOOK_SECONDS:.0f} s to compare all conditions; run: ahp policy lint"
-        raise PolicyError([Problem(place, what)]) from None
 
 
 def programs(

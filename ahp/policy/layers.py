@@ -1,5 +1,8 @@
 """A policy's files to one checked policy, with what each layer may change (design §4)."""
 
+from collections.abc import Callable
+from functools import cache
+
 from ahp.policy import extends
 from ahp.policy.diff import Change, compare
 from ahp.policy.expand import expand
@@ -22,9 +25,15 @@ def load(source: PolicySource) -> Policy:
     """
     files = extends.read_all(source)
     groups = _groups(files)
-    policy, problems = _examined(groups)
+
+    @cache
+    def first(count: int) -> tuple[Policy, list[Problem]]:
+        return _examined(groups[:count])
+
+    policy, problems = first(len(groups))
     broken = [problem for raw in files for problem in raw.problems]
-    problems += broken or _loosened(groups)  # what a file without its broken rules loosens is not its author's doing
+    # Without its broken rules a file may loosen what it does not mean to: that would be a misleading second error.
+    problems = problems + (broken or _loosened(groups, first))
     if problems:
         raise PolicyError(problems)
     return policy
@@ -41,6 +50,7 @@ def _groups(files: list[RawFile]) -> list[tuple[str, RawFile]]:
 
 
 def _examined(groups: list[tuple[str, RawFile]]) -> tuple[Policy, list[Problem]]:
+    """The policy of these files, of the rules that are right, and the problems of the rest."""
     merged = RawPolicy()
     problems: list[Problem] = []
     for layer, raw in groups:
@@ -49,18 +59,19 @@ def _examined(groups: list[tuple[str, RawFile]]) -> tuple[Policy, list[Problem]]
     return policy, problems + wrong
 
 
-def _loosened(groups: list[tuple[str, RawFile]]) -> list[Problem]:
-    """What each step weakens that it may not."""
+def _loosened(groups: list[tuple[str, RawFile]], first: Callable[[int], tuple[Policy, list[Problem]]]) -> list[Problem]:
+    """What each file, or a layer that may only tighten as a whole, weakens that it may not.
+
+    `first(n)` is the policy of the first n files.
+    """
     problems: list[Problem] = []
-    for end in range(1, len(groups)):
-        layer = groups[end][0]
-        whole = layer in _TIGHTENING and groups[end - 1][0] != layer
-        if not whole and not _any_locked(groups[:end]):
+    for count in range(1, len(groups)):
+        layer = groups[count][0]
+        whole = layer in _TIGHTENING and groups[count - 1][0] != layer
+        if not whole and not _any_locked(groups[:count]):
             continue
-        former, _ = _examined(groups[:end])
-        last = max(i for i, (name, _) in enumerate(groups) if name == layer) if whole else end
-        after, _ = _examined(groups[: last + 1])
-        problems += _weakened(former, after, None if whole else layer)
+        end = max(i for i, (name, _) in enumerate(groups) if name == layer) if whole else count
+        problems += _weakened(first(count)[0], first(end + 1)[0], None if whole else layer)
     return problems
 
 

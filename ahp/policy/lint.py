@@ -1,8 +1,32 @@
-"""Advice on a valid policy: what is allowed but seldom meant (design §4; seed 002 §4.2)."""
+"""`ahp policy lint`: two evaluators compared, and advice on what is allowed but seldom meant (seed 002 §4.2)."""
 
-from ahp.policy.problems import Place, Problem
+from ahp.conditions import reference
+from ahp.conditions.evaluate import set_deadline
+from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import Checked
+from ahp.policy.problems import Place, PolicyError, Problem
 from ahp.policy.rule import Policy, Rule
+from ahp.policy.vocabulary import Vocabulary
 from ahp.protocol.triggers import TRIGGERS
+
+
+def compare_evaluators(policy: Policy) -> None:
+    """Asks the reference evaluator about every condition, on generated facts: a check of ahp itself, as slow as it is.
+
+    Raises PolicyError where it and the evaluator that judges disagree.
+    """
+    set_deadline(float("inf"))  # none of an event that this process has judged before
+    words = Vocabulary(policy.raw)
+    conditions: dict[tuple[str, str, str], tuple[Checked, Schema, Place]] = {}
+    for rule in policy.rules:
+        for checked, place in ((rule.condition, rule.raw.where("condition")), (rule.when, rule.place)):
+            if checked is not None:
+                name = (checked.text, rule.trigger, rule.each.text if rule.each else "")
+                conditions.setdefault(name, (checked, words.schema(rule.trigger), place))
+    compared = [(place, reference.disagreement(checked, schema)) for checked, schema, place in conditions.values()]
+    problems = [Problem(place, found) for place, found in compared if found is not None]
+    if problems:
+        raise PolicyError(problems)
 
 
 def advise(policy: Policy) -> list[Problem]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ahp.policy.models import HookKeys, HooksFile, LongRule, Oracle, ShortRule
-from ahp.policy.problems import Place, Problem, nearest
+from ahp.policy.models import HookKeys, HooksFile, Oracle, ShortRule
+from ahp.policy.problems import Problem, nearest
 from ahp.policy.raw import Field, Fields, HookDraft, OracleDraft, RawPolicy, RuleDraft
 from ahp.policy.shape import RawFile
 from ahp.protocol.triggers import TRIGGERS
@@ -111,6 +111,7 @@ def _merge_hook(policy: RawPolicy, at: _Fields, trigger: str, hook: HookKeys) ->
 def _merge_oracle(hook: HookDraft, at: _Fields, oracle: Oracle, path: tuple[str | int, ...]) -> list[Problem]:
     draft = hook.oracles.setdefault(oracle.name, OracleDraft(oracle.name, {}))
     draft.fields = {**draft.fields, **at.given(oracle, *path, leave=("name", "rules"))}
+    earlier: dict[str | None, int] = {rule.id: number for number, rule in enumerate(draft.rules) if rule.id is not None}
     problems, seen = [], set()
     for index, rule in enumerate(oracle.rules):
         place = at.raw.place(*path, "rules", index)
@@ -118,13 +119,11 @@ def _merge_oracle(hook: HookDraft, at: _Fields, oracle: Oracle, path: tuple[str 
             problems.append(Problem(place, f"the rule `{rule.id}` is already given in this oracle"))
             continue
         seen.add(rule.id)
-        _merge_rule(draft, rule, at.given(rule, *path, "rules", index, leave=("id",)), at.raw.layer, place)
+        fields = at.given(rule, *path, "rules", index, leave=("id",))
+        number = earlier.get(rule.id)
+        if number is None:
+            draft.rules.append(RuleDraft(rule.id, fields, at.raw.layer, place))
+        else:
+            known = draft.rules[number]
+            draft.rules[number] = replace(known, fields={**known.fields, **fields})
     return problems
-
-
-def _merge_rule(oracle: OracleDraft, rule: LongRule, fields: Fields, layer: str, place: Place) -> None:
-    for number, earlier in enumerate(oracle.rules):
-        if rule.id is not None and earlier.id == rule.id:
-            oracle.rules[number] = replace(earlier, fields={**earlier.fields, **fields})
-            return
-    oracle.rules.append(RuleDraft(rule.id, fields, layer, place))

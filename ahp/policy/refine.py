@@ -4,7 +4,7 @@ A rule whose conjuncts include all of another's, and more, speaks for both. When
 softening, and then it has to be plain that its author meant it.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from ahp.conditions import compare
@@ -79,13 +79,16 @@ def _leads_back(rule: Rule, by_id: dict[str, Rule]) -> bool:
 
 def _implicit(rules: list[Rule], found: Found) -> None:
     parts = [compare.conjuncts(rule.condition) for rule in rules]
+    uses = Counter(part for mine in parts for part in mine)
+    # Whoever includes all of a rule's conjuncts has its rarest one: in an oracle of n rules that spares n² comparisons.
+    by_rarest: dict[str, list[int]] = defaultdict(list)
+    for index, theirs in enumerate(parts):
+        by_rarest[min(theirs, key=uses.__getitem__)].append(index)
     for rule, mine in zip(rules, parts, strict=True):
-        for other, theirs in zip(rules, parts, strict=True):
-            if (
-                theirs < mine
-                and _same_items(rule, other)
-                and other.key not in found.refines.get((rule.trigger, rule.key), {})
-            ):
+        for index in sorted(index for part in mine for index in by_rarest[part]):
+            other = rules[index]
+            known = found.refines.get((rule.trigger, rule.key), {})
+            if parts[index] < mine and _same_items(rule, other) and other.key not in known:
                 _speaks_for(rule, other, found)
 
 

@@ -3,16 +3,15 @@
 import os
 import shutil
 
-from ahp.policy import cache
 from ahp.policy.cache import Program
 from ahp.system import files, jsontext
 from ahp.system.digest import sha256
 from ahp.system.errors import AhpError
 
-KEPT = 12  # compiled policies of all work trees of a repository, besides the last valid one of each
+KEPT = 12  # compiled policies of all work trees of a repository
 
 
-def write(root: str, folder: str, programs: list[Program]) -> bool:
+def write(programs: list[Program]) -> bool:
     """Stores the programs of one policy, each file atomically; False where nothing can be written.
 
     A gate that cannot cache still judges, only slower: a read-only git directory is no reason to refuse.
@@ -21,12 +20,12 @@ def write(root: str, folder: str, programs: list[Program]) -> bool:
     try:
         files.make_dirs(home)
         for program in programs:
+            assert program.answers is not None
             _write(program.path + ".answers", program.answers)
             _write(program.path, program.data)
-        files.replace(cache.pointer(root, folder), os.path.basename(home).encode())
     except AhpError:
         return False
-    prune(os.path.join(folder, "cache"))
+    prune(os.path.dirname(home))
     return True
 
 
@@ -36,13 +35,11 @@ def _write(path: str, data: dict[str, object]) -> None:
 
 
 def prune(folder: str) -> None:
-    """Removes all but the newest compiled policies and the last valid one of each work tree."""
+    """Removes all but the newest compiled policies."""
     try:
-        names = os.listdir(folder)
-        needed = {files.read(os.path.join(folder, name), 64) for name in names if name.startswith("last-")}
-        homes = [name for name in names if len(name) == 32 and name.encode() not in needed]
+        homes = [name for name in os.listdir(folder) if len(name) == 32]  # results of commands lie beside them
         homes.sort(key=lambda name: os.stat(os.path.join(folder, name)).st_mtime_ns, reverse=True)
-    except (OSError, AhpError):
+    except OSError:
         return  # another process is pruning; it will do
     for name in homes[KEPT:]:
         shutil.rmtree(os.path.join(folder, name), ignore_errors=True)

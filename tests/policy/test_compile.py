@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ahp.conditions import reference
+from ahp.gate.decide import decide
 from ahp.policy import compile as compiling
-from ahp.policy.problems import PolicyError
 from ahp.policy.rule import rule_digest
+from ahp.protocol.actor import Actor
+from ahp.protocol.event import Event
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import jsontext
-from ahp.system.errors import Timeout
+from ahp.system import clock, jsontext
 
 from .conftest import Load
 from .test_validate import DESIGN, SEED
@@ -136,26 +139,34 @@ def test_a_rules_digest_is_bound_to_its_meaning_not_its_words(load: Load) -> Non
     assert digests("3", ", when: branch.is_default") != first
 
 
-def test_both_evaluators_agree_on_the_examples(load: Load) -> None:
-    for text in (SEED, DESIGN, RULES, "extends: [core]"):
-        compiling.verify(load(text))
+def policy_at(root: Path, text: str) -> Event:
+    """An event of pre-commit in a folder with this policy, which nobody has compiled yet."""
+    (root / ".ahp").mkdir()
+    (root / ".ahp" / "hooks.yaml").write_text(text)
+    place = {"root": str(root), "journal": str(root / "git"), "mode": "dry"}
+    return Event("pre-commit", "test", Actor("human"), env={}, deadline=clock.monotonic() + 600, **place)
 
 
-def test_a_disagreement_refuses_the_policy_with_its_place(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reference, "disagreement", lambda checked, schema, seconds: "true here, false there")
-    with pytest.raises(PolicyError) as caught:
-        compiling.verify(load(SEED))
-    assert str(caught.value).splitlines()[0].startswith("hooks.yaml:12:")
-    assert "true here, false there" in str(caught.value)
+def test_a_policy_of_a_thousand_rules_is_compiled_within_the_event_that_it_judges(tmp_path: Path) -> None:
+    short = [f"  s{n}: {{at: pre-commit, block: files.changed_count > {1000 + n}}}" for n in range(500)]
+    long = [
+        f"        - {{id: l{n}, condition: files.changed_count > {n} and branch.name == 'b{n}', intensity: prompt}}"
+        for n in range(500)
+    ]
+    head = ["hooks:", "  pre-commit:", "    - name: o", "      rules:"]
+    event = policy_at(tmp_path, "\n".join(["rules:", *short, *head, *long]))
+    event.given = {"files": {"changed_count": 1005}, "branch": {"name": "b7"}}
+    said = [str(signal.context["rule"]) for signal in decide(event).signals]
+    assert sorted(said) == ["o/l7", "s0", "s1", "s2", "s3", "s4"]
 
 
-def test_past_its_time_a_hook_is_told_what_to_run(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(PolicyError, match="run: ahp policy lint"):
-        compiling.verify(load(SEED), 0.0)
+def test_no_hook_asks_the_reference_evaluator(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def asked(*arguments: object) -> None:
+        raise AssertionError("comparing evaluators takes as long as it takes; no commit waits for it")
 
-    def slow(checked: object, schema: object, seconds: float | None) -> str | None:
-        raise Timeout("over")
-
-    monkeypatch.setattr(reference, "disagreement", slow)
-    with pytest.raises(PolicyError, match="run: ahp policy lint"):
-        compiling.verify(load(SEED), 1.0)
+    monkeypatch.setattr(reference, "disagreement", asked)
+    assert decide(
+        policy_at(
+            tmp_path, SEED + "  pre-commit: [{name: o, rules: [{condition: branch.is_default, intensity: block}]}]\n"
+        )
+    )

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from ahp.policy import control, layers, models
-from ahp.policy.compile import verify
+from ahp.policy.lint import compare_evaluators
 from ahp.policy.model_types import Keys
 from ahp.policy.problems import PolicyError
 from ahp.policy.sources import TextSource
@@ -23,7 +23,7 @@ EXAMPLES = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 def test_every_example_does_what_the_page_says(example: str) -> None:
     refused = re.match(r"# refused: (.*)\n", example)
     if refused is None:
-        verify(layers.load(TextSource(example)))
+        compare_evaluators(layers.load(TextSource(example)))
         return
     with pytest.raises(PolicyError) as caught:
         layers.load(TextSource(example))

@@ -2,9 +2,13 @@ from __future__ import annotations
 
 import pytest
 
+from ahp.conditions import reference
+from ahp.conditions.evaluate import set_deadline
 from ahp.policy import lint, show
+from ahp.policy.problems import PolicyError
 
 from .conftest import Load
+from .test_compile import RULES
 from .test_validate import DESIGN, SEED
 
 
@@ -72,3 +76,21 @@ def test_softenings_and_filters_are_shown(load: Load) -> None:
     assert "      softened by checklist-validator/2" in text
     assert "      when issue.id != ''" in text
     assert show.lines(show.describe(load(""))) == ["# no policy file"]
+
+
+def test_both_evaluators_agree_on_the_examples(load: Load) -> None:
+    for text in (SEED, DESIGN, RULES, "extends: [core]"):
+        lint.compare_evaluators(load(text))
+
+
+def test_a_disagreement_refuses_the_policy_with_its_place(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference, "disagreement", lambda checked, schema: "true here, false there")
+    with pytest.raises(PolicyError) as caught:
+        lint.compare_evaluators(load(SEED))
+    assert str(caught.value).splitlines()[0].startswith("hooks.yaml:12:")
+    assert "true here, false there" in str(caught.value)
+
+
+def test_the_deadline_of_an_earlier_event_does_not_end_the_comparison(load: Load) -> None:
+    set_deadline(0.0)
+    lint.compare_evaluators(load("rules: {a: {at: pre-push, block: any(p.startswith('x') for p in files.changed)}}"))
