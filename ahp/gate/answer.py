@@ -38,8 +38,7 @@ class Answer:
         self.rules = answers["rules"]
         self.ladder = Ladder.of(answers["escalation"])
         self.journal = Journal(event.journal, event.genesis)
-        forget_after = self.ladder.forget_after if self.ladder else None
-        self.state = State.open(self.journal, forget_after) if event.mode != "replay" else None
+        self.state = State.open(self.journal) if event.mode != "replay" else None
         self.now = self.state.now if self.state else clock.now()
         self.modified = event
         self.environment = ""
@@ -204,6 +203,7 @@ class Answer:
                     signal or signalling.signal(candidate, self.now),
                     verdict,
                     counted=not self._already_told(state, candidate),
+                    ladder=self.ladder,
                 )
             )
         if not delivered and TRIGGERS[self.event.trigger].family not in _TELL:

@@ -133,7 +133,7 @@ class Candidate:
         """What the attempt is recognised by."""
         event = self.event
         change = event.view.change().digest if event.view is not None else ""
-        return Act(at, event.host, event.trigger, event.attempt, change, self.evidence())
+        return Act(at, event.host, event.trigger, event.attempt, change, self.evidence(), _head(event))
 
     def paths(self) -> list[str]:
         """The files it is about: its findings', else all that changed; at most 500."""
@@ -151,6 +151,15 @@ class Candidate:
         """The key of its episode."""
         event = self.event
         return episode_key(TRIGGERS[event.trigger].family, self.key, event.subject, event.actor.kind, self.target)
+
+
+def _head(event: Event) -> str | None:
+    """What a commit or a push starts from: when it has moved, the action has come about (design §8.2)."""
+    if event.push is not None:
+        return event.push.local_oid
+    if event.repo is None or TRIGGERS[event.trigger].family != "commit":
+        return None
+    return event.repo.head_id()
 
 
 def changed_paths(event: Event) -> list[str]:

@@ -103,16 +103,20 @@ def _text(ladder: Ladder, own: str, attempt: Attempt, intensity: str, of: int, c
 def resets(episode: Episode, *, issue: str | None, paths: Collection[str]) -> bool:
     """Whether a clean evaluation is about the same thing as the episode (design §8.5).
 
-    The same issue, or a non-empty change that shares a path with the signals; for commits and pushes only the latter,
-    or an empty commit on the issue's branch would reset. The caller has seen to the rest: the same rule and key,
-    decidable, not filtered. On tool triggers only time or a person resets.
+    The same issue, or a change that covers a finding's own file, or at least half of the paths of the last signal
+    without findings; for commits and pushes only the latter, or an empty commit on the issue's branch would reset. The
+    caller has seen to the rest: the same rule and key, decidable, not filtered. On tool triggers only time or a person
+    resets.
     """
     family = episode.key.partition("|")[0]
     if family == "tool-use":
         return False
     if family not in ("commit", "push") and episode.issue and episode.issue == issue:
         return True
-    return not episode.paths.isdisjoint(paths)
+    if not episode.found.isdisjoint(paths):
+        return True
+    covered = len(episode.paths.intersection(paths))
+    return covered > 0 and 2 * covered >= len(episode.paths)
 
 
 def repeats_commits(paths: Sequence[str], signalled: Collection[str]) -> bool:

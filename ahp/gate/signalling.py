@@ -5,8 +5,10 @@ import uuid
 from ahp.facts.registry import is_private
 from ahp.gate import actions
 from ahp.gate.candidate import Candidate
+from ahp.gate.escalation import Ladder
 from ahp.gate.facts import Facts
 from ahp.journal.episodes import new_id
+from ahp.journal.index import FORGET_AFTER
 from ahp.policy.cache import Program
 from ahp.protocol import records, signals
 from ahp.protocol.event import Event
@@ -58,7 +60,9 @@ def signal(candidate: Candidate, now: float) -> Signal:
     return Signal(header, context, _payload(candidate))
 
 
-def record(candidate: Candidate, signal: Signal, verdict: Verdict, counted: bool) -> dict[str, object]:
+def record(
+    candidate: Candidate, signal: Signal, verdict: Verdict, counted: bool, ladder: Ladder | None
+) -> dict[str, object]:
     """The log line of a signal (design §7), with what the journal recognises attempts and episodes by."""
     event = candidate.event
     act = candidate.act(clock.parse_iso(str(signal.header["timestamp"])))
@@ -87,11 +91,15 @@ def record(candidate: Candidate, signal: Signal, verdict: Verdict, counted: bool
         "findings_total": signal.context.get("findings_total"),
         "shadow": candidate.shadow,
         "waived": candidate.waived,
+        "advises": candidate.intensity == "control" and candidate.advises,
+        "forget_after": ladder.forget_after if ladder and ladder.forget_after != FORGET_AFTER else None,
         "overrides": candidate.override.signal if candidate.override else None,
         "undecidable": candidate.undecided,
         "modifications": [actions.without_values(m) if is_private(str(m["target"])) else m for m in _changes(signal)],
     }
     more |= {name: value for name, value in optional.items() if value}
+    if act.head is not None:
+        more["head"] = act.head
     if not counted:
         more["counted"] = False
     return records.signal(signal, **more)

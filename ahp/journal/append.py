@@ -15,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-FORGET_AFTER = 14 * 86400.0
 ROTATE_AT = 64 << 20
 COUNT_ENTRY = 64
 
@@ -34,10 +33,9 @@ class Journal(LogFiles):
         folder: str,
         genesis: "str | None" = None,
         *,
-        forget_after: float = FORGET_AFTER,
         rotate_at: int = ROTATE_AT,
     ) -> None:
-        super().__init__(folder, genesis, forget_after)
+        super().__init__(folder, genesis)
         self.rotate_at = rotate_at
         self.counts_path = folder + "/counts"
         self._fd, self._inode = -1, 0
@@ -174,7 +172,10 @@ def chain(index: "indexes.Index", records: "Sequence[Mapping[str, object]]") -> 
     """The lines of `records` that follow what `index` describes, which is moved on but for its size."""
     parts = [b"\n"] if index.torn else []
     for record in records:
-        index.last = clock.not_before(record.get("timestamp"), index.last)
+        stamp = record.get("timestamp")
+        # Time never runs back, unless a person says that the clock was wrong.
+        back = record.get("kind") == "clock" and clock.is_iso(stamp)
+        index.last = str(stamp) if back else clock.not_before(stamp, index.last)
         index.count += 1
         chained = {**record, "timestamp": index.last, "n": index.count, "prev": "sha256:" + index.head}
         line = jsontext.encode(chained).encode()

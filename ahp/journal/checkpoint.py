@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from ahp.journal import segments
 from ahp.journal.episodes import opened_at
 from ahp.journal.fold import Fold
+from ahp.journal.index import forget_after
 from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
@@ -63,27 +65,28 @@ def holds(mark: Checkpoint, folder: str) -> bool:
     return False
 
 
-def window(folder: str, forget_after: float) -> tuple[int, int]:
+def window(folder: str) -> tuple[int, int]:
     """File number and offset of the first line that can matter now.
 
-    What is older than `forget_after` is forgotten, but for ladders that began before and went on since: their ids tell
-    when they were opened.
+    What was forgotten before the last record does not matter, but ladders that began before and went on since do: their
+    ids tell when they were opened. What lies between is read for their sake and extends nothing.
     """
-    begin, since = (1, 0), None
+    begin, last, horizon, since = (1, 0), 0.0, math.inf, math.inf
     for line in segments.backward(folder):
         record = line.record()
         stamp = record.get("timestamp") if record else None
         if record is None or not isinstance(stamp, str) or not clock.is_iso(stamp):
             continue
         at = clock.parse_iso(stamp)
-        if since is None:
-            since = at - forget_after
+        last = last or at
+        horizon = min(horizon, last - forget_after(record))
+        since = min(since, horizon)
         if at < since:
             return begin
         begin = (line.serial, line.offset)
-        opened = opened_at(str(record.get("correlation_id"))) if record.get("kind") == "signal" else None
-        if opened is not None:
-            since = min(since, opened - _OPENING_MARGIN)
+        if at >= horizon and record.get("kind") == "signal":
+            opened = opened_at(str(record.get("correlation_id")))
+            since = since if opened is None else min(since, opened - _OPENING_MARGIN)
     first = next(iter(segments.listed(folder)), None)
     return (first.serial if first else 1, 0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 
+from ahp.journal.index import FORGET_AFTER
 from ahp.journal.logged_signal import Act
 
 _ATTEMPTS_KEPT = 8
@@ -50,42 +51,89 @@ class Episode:
     """A rule's signals on a subject since the first violation (design §1).
 
     `id` is the `correlation_id` of its signals, `opened` and `last` are seconds since the epoch, `count` is how many
-    attempts went past it, `paths` and `issue` what it is about, `rejected` whether its modification was refused.
+    attempts went past it, `forget_after` (seconds) when it ends by itself, `issue` what it is about, `rejected` whether
+    its modification was refused. A reset is about the same thing: `found` are the files of findings, `paths` those of
+    the last signal without any. `landing` is the last attempt that was let past, while nothing tells yet whether the
+    commit came about.
     """
 
-    __slots__ = ("acknowledged", "attempts", "count", "id", "issue", "key", "last", "opened", "paths", "rejected")
+    __slots__ = (
+        "acknowledged",
+        "attempts",
+        "count",
+        "forget_after",
+        "found",
+        "id",
+        "issue",
+        "key",
+        "landing",
+        "last",
+        "opened",
+        "paths",
+        "rejected",
+    )
 
-    def __init__(self, key: str, id: str, opened: float) -> None:
+    def __init__(self, key: str, id: str, opened: float, forget_after: float = FORGET_AFTER) -> None:
         self.key, self.id, self.opened, self.last = key, id, opened, opened
+        self.forget_after = forget_after
         self.count, self.rejected, self.issue = 0, False, ""
         self.attempts: list[Attempt] = []
+        self.landing: Attempt | None = None
+        self.found: set[str] = set()
         self.paths: set[str] = set()
         self.acknowledged: dict[str, Acknowledgement] = {}
+
+    @property
+    def ends(self) -> float:
+        """When it is forgotten, in seconds since the epoch, unless a signal comes before."""
+        return self.last + self.forget_after
 
     def place(self, act: Act) -> Attempt:
         """Where `act` stands: the attempt it belongs to, else a new one that is not yet part of the episode."""
         for attempt in reversed(self.attempts):
             if attempt.covers(act):
                 return attempt
+        landed = self._landed(act)
         held = self.acknowledged.get(act.evidence) if act.evidence else None
         if held and not held.used:
-            return Attempt(act, held.held, excused=True)
-        return Attempt(act, self.count, excused=False)
+            uses_it_up = held.once and landed and landed.excused and landed.act.evidence == act.evidence
+            if not uses_it_up:
+                return Attempt(act, held.held, excused=True)
+        return Attempt(act, self.count + (landed is not None and not landed.excused), excused=False)
 
     def take(self, act: Act, past: bool) -> Attempt:
-        """Adds an attempt and counts it where it went past."""
+        """Adds an attempt; one that was let past counts, at once or when a later one starts from another commit."""
         attempt = self.place(act)
         if attempt not in self.attempts:
+            if landed := self._landed(act):
+                self._pass_by(landed)
+                self.landing = None
             self.attempts = [*self.attempts[1 - _ATTEMPTS_KEPT :], attempt]
             # A person's word holds until the facts change; an agent's is remembered, for it is good only once.
             self.acknowledged = {e: a for e, a in self.acknowledged.items() if a.once or e == act.evidence}
         attempt.told.add((act.host, act.hook))
         self.last = max(self.last, act.at)
         if past:
-            self.pass_by(attempt)
+            self.let_past(attempt)
         return attempt
 
-    def pass_by(self, attempt: Attempt) -> None:
+    def let_past(self, attempt: Attempt) -> None:
+        """Nothing of the gate stopped the action of `attempt`.
+
+        Whether a commit then came about shows when HEAD has moved: another hook, a person who left the editor or a
+        remote may still have stopped it (design §8.2).
+        """
+        if attempt.act.head is None:
+            self._pass_by(attempt)
+        else:
+            self.landing = attempt
+
+    def _landed(self, act: Act) -> Attempt | None:
+        """The attempt that came about, as `act` starts from another commit."""
+        waits = self.landing
+        return waits if waits and act.head is not None and waits.act.head != act.head else None
+
+    def _pass_by(self, attempt: Attempt) -> None:
         """The action of `attempt` went past: it counts, once, unless excused."""
         if attempt.excused:
             if (held := self.acknowledged.get(attempt.act.evidence)) and held.once:

@@ -6,11 +6,11 @@ whole log in memory (`ahp log`) and the state on disk (`ahp.journal.state`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from ahp.journal.answers import AUTOMATIC, RISK, kind_of
-from ahp.journal.append import FORGET_AFTER
 from ahp.journal.episodes import Episode
 from ahp.journal.index import key_of, opens
 from ahp.journal.logged_signal import Act, LoggedSignal
@@ -30,7 +30,7 @@ class Store(Protocol):
     def episode(self, key: str) -> Episode | None: ...
     def put_episode(self, episode: Episode) -> None: ...
     def drop_episode(self, episode: Episode) -> None: ...
-    def last_before(self, time: float) -> Iterable[Episode]: ...
+    def ended(self, now: float) -> Iterable[Episode]: ...
     def signal(self, id: str) -> LoggedSignal | None: ...
     def put_signal(self, signal: LoggedSignal) -> None: ...
     def unanswered(self, episode: Episode) -> Iterable[LoggedSignal]: ...
@@ -45,10 +45,10 @@ class Store(Protocol):
 
 
 class Fold:
-    """Feeds records to a store. `forget_after` in seconds; `at` is the time of the last record."""
+    """Feeds records to a store; `at` is the time of the last record."""
 
-    def __init__(self, store: Store, forget_after: float = FORGET_AFTER, at: float = 0.0) -> None:
-        self.store, self.forget_after, self.at = store, forget_after, at
+    def __init__(self, store: Store, at: float = 0.0) -> None:
+        self.store, self.at = store, at
 
     def apply(self, record: Mapping[str, object], where: tuple[int, int, int] = (0, 0, 0)) -> None:
         """Takes up one record; `where` is its file number, offset and length. Unknown kinds are skipped."""
@@ -62,13 +62,13 @@ class Fold:
     def expire(self, now: float) -> None:
         """Closes what nothing reset within `forget_after` (design §8.5)."""
         self.at = max(self.at, now)
-        for episode in list(self.store.last_before(self.at - self.forget_after)):
+        for episode in list(self.store.ended(self.at)):
             self._forget(episode)
 
     def open(self, key: str) -> Episode | None:
         """The open episode of a key as of now."""
         episode = self.store.episode(key)
-        if episode and episode.last <= self.at - self.forget_after:
+        if episode and episode.ends <= self.at:
             self._forget(episode)
             return None
         return episode
@@ -83,9 +83,11 @@ class Fold:
             signal.episode = episode.id
             signal.nth = episode.take(signal.act, signal.climbs and not signal.pending).nth
             episode.issue = str(record.get("issue") or "") or episode.issue
-            paths = record.get("paths")
-            if isinstance(paths, list):
-                episode.paths.update([str(path) for path in paths][: _PATHS_KEPT - len(episode.paths)])
+            episode.forget_after = signal.forget_after
+            if _has_files(record.get("findings")):
+                episode.found.update(signal.paths[: _PATHS_KEPT - len(episode.found)])
+            elif signal.paths:
+                episode.paths = set(signal.paths)
             self.store.put_episode(episode)
             if signal.modified:
                 signal.answer("accept_modification", AUTOMATIC, self.at)
@@ -119,7 +121,7 @@ class Fold:
             self._close(episode, "retry_after_fix")
 
     def _forget(self, episode: Episode) -> None:
-        self._close(episode, "abort", episode.last + self.forget_after)
+        self._close(episode, "abort", episode.ends)
 
     def _close(self, episode: Episode, action: str, at: float | None = None) -> None:
         for signal in list(self.store.unanswered(episode)):
@@ -174,6 +176,20 @@ class Fold:
             signal.act = signal.act.at_event(Act.of(record, self.at))
             self.store.put_signal(signal)
 
+    def _clock(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
+        """A person has set time right: what lies in the future is as old as this record (design §7)."""
+        stamp = record.get("timestamp")
+        if isinstance(stamp, str) and clock.is_iso(stamp):
+            self.at = clock.parse_iso(stamp)
+            for episode in list(self.store.ended(math.inf)):
+                if episode.last > self.at:
+                    episode.last = self.at
+                    self.store.put_episode(episode)
+
+
+def _has_files(findings: object) -> bool:
+    return isinstance(findings, list) and any(isinstance(one, dict) and "file" in one for one in findings)
+
 
 _HANDLERS = {
     "signal": Fold._signal,
@@ -181,7 +197,11 @@ _HANDLERS = {
     "episode-end": Fold._end,
     "response": Fold._response,
     "delivery": Fold._delivery,
+    "clock": Fold._clock,
 }
+
+
+_Places = dict[tuple[str, str], dict[str, LoggedSignal]]
 
 
 class MemoryStore:
@@ -190,8 +210,8 @@ class MemoryStore:
     def __init__(self) -> None:
         self.episodes: dict[str, Episode] = {}
         self.signals: dict[str, LoggedSignal] = {}
-        self._unanswered: dict[tuple[str, str], dict[str, LoggedSignal]] = {}
-        self._waiting: dict[tuple[str, str], dict[str, LoggedSignal]] = {}
+        self._unanswered: _Places = {}
+        self._waiting: _Places = {}
 
     def episode(self, key: str) -> Episode | None:
         return self.episodes.get(key)
@@ -202,17 +222,16 @@ class MemoryStore:
     def drop_episode(self, episode: Episode) -> None:
         self.episodes.pop(episode.key, None)
 
-    def last_before(self, time: float) -> Iterable[Episode]:
-        return [episode for episode in self.episodes.values() if episode.last <= time]
+    def ended(self, now: float) -> Iterable[Episode]:
+        return [episode for episode in self.episodes.values() if episode.ends <= now]
 
     def signal(self, id: str) -> LoggedSignal | None:
         return self.signals.get(id)
 
     def put_signal(self, signal: LoggedSignal) -> None:
         self.signals[signal.id] = signal
-        open_ends = self._unanswered.setdefault((signal.key, signal.episode), {})
-        _keep(open_ends, signal, bool(signal.episode) and not signal.action)
-        _keep(self._waiting.setdefault((signal.subject, kind_of(signal.actor)), {}), signal, signal.waits)
+        _keep(self._unanswered, (signal.key, signal.episode), signal, bool(signal.episode) and not signal.action)
+        _keep(self._waiting, (signal.subject, kind_of(signal.actor)), signal, signal.waits)
 
     def unanswered(self, episode: Episode) -> Iterable[LoggedSignal]:
         return self._unanswered.get((episode.key, episode.id), {}).values()
@@ -242,8 +261,11 @@ class MemoryStore:
         return self._waiting.get((subject, actor_kind), {}).values()
 
 
-def _keep(place: dict[str, LoggedSignal], signal: LoggedSignal, kept: bool) -> None:
+def _keep(places: _Places, key: tuple[str, str], signal: LoggedSignal, kept: bool) -> None:
+    place = places.setdefault(key, {})
     if kept:
         place[signal.id] = signal
     else:
         place.pop(signal.id, None)
+    if not place:
+        del places[key]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FORMAT = "ahp-index-1"
 HEADER = 320
 NO_HEAD = "0" * 64
+FORGET_AFTER = 14 * 86400.0
+"""Seconds after its last signal that an episode ends by itself, where that signal does not say otherwise."""
 _LIMIT = 64 << 20
 _CHECK = 16
 _OPEN = posix.O_RDWR | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
@@ -130,13 +132,21 @@ def key_of(record: "Mapping[str, object]") -> str:
     """The episode key of a signal or episode-end record (design §8.3)."""
     hook = str(record.get("hook"))
     trigger = TRIGGERS.get(hook)
+    family = trigger.family if trigger else hook
+    target = record.get("target") if family == "tool-use" else None
     return episode_key(
-        trigger.family if trigger else hook,
+        family,
         str(record.get("rule")),
         str(record.get("subject") or ""),
         str(record.get("actor") or "").partition(":")[0],
-        str(target) if (target := record.get("target")) else None,
+        str(target) if target else None,
     )
+
+
+def forget_after(record: "Mapping[str, object]") -> float:
+    """Seconds until the episode of a signal ends by itself (design §8.5)."""
+    told = record.get("forget_after")
+    return float(told) if isinstance(told, int | float) and told > 0 else FORGET_AFTER
 
 
 def episode_key(family: str, rule: str, subject: str, actor_kind: str, target: "str | None" = None) -> str:
@@ -219,14 +229,13 @@ class LogFiles:
     """Where one log lies, its lock, and the index beside it.
 
     `genesis` is the id that an installed hook knows its log by: a log that begins with another one is not the log it
-    was installed with. `forget_after` (seconds) is how far back open episodes are looked for when the index has to be
-    made anew. The index stays open between appends; a process that appends once leaves closing it to its end.
+    was installed with. The index stays open between appends; a process that appends once leaves closing it to its end.
     """
 
-    __slots__ = ("folder", "forget_after", "genesis", "index_file", "index_path", "lock", "log_path")
+    __slots__ = ("folder", "genesis", "index_file", "index_path", "lock", "log_path")
 
-    def __init__(self, folder: str, genesis: "str | None", forget_after: float) -> None:
-        self.folder, self.genesis, self.forget_after = folder, genesis, forget_after
+    def __init__(self, folder: str, genesis: "str | None") -> None:
+        self.folder, self.genesis = folder, genesis
         self.log_path, self.index_path = folder + "/signals.jsonl", folder + "/index"
         self.lock = files.Lock(folder + "/signals.lock")  # held by every appender while it writes
         self.index_file = IndexFile(self.index_path)

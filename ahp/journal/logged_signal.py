@@ -6,14 +6,21 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ahp.journal.answers import AUTOMATIC
-from ahp.journal.index import key_of
+from ahp.journal.index import FORGET_AFTER, forget_after, key_of
 
 SAME_ATTEMPT = 600.0
 """Within how many seconds two askings about one change may be one attempt (design §8.2)."""
 
 
+_ACT = ("host", "hook", "attempt", "change", "evidence")
+
+
 class Act(NamedTuple):
-    """What an attempt is recognised by: time (seconds), host, hook, a token, digests of the change and the evidence."""
+    """What an attempt is recognised by: time (seconds), host, hook, a token, digests of the change and the evidence.
+
+    `head` is the commit it started from ("" before the first one), None where that does not tell whether the action
+    happened: an issue step, a tool call.
+    """
 
     at: float
     host: str
@@ -21,11 +28,13 @@ class Act(NamedTuple):
     token: str
     change: str
     evidence: str
+    head: str | None = None
 
     @classmethod
     def of(cls, record: Mapping[str, object], at: float) -> Act:
-        """From a signal, verdict or delivery record: keys `host`, `hook`, `attempt`, `change`, `evidence`."""
-        return cls(at, *(_text(record, name) for name in ("host", "hook", "attempt", "change", "evidence")))
+        """From a signal, verdict or delivery record."""
+        host, hook, token, change, evidence = (_text(record, name) for name in _ACT)
+        return cls(at, host, hook, token, change, evidence, _text(record, "head") if "head" in record else None)
 
     def near(self, other: Act) -> bool:
         """Whether `other` follows within the window and is about the same change."""
@@ -68,6 +77,7 @@ class LoggedSignal:
         "details",
         "enforced",
         "episode",
+        "forget_after",
         "hook",
         "id",
         "intensity",
@@ -97,7 +107,7 @@ class LoggedSignal:
         self.spent: Act | None = None
         self.act = Act(0.0, "", "", "", "", "")
         self.enforced = self.past = self.climbs = self.modified = self.pending = self.overridable = False
-        self.nth = 0
+        self.nth, self.forget_after = 0, FORGET_AFTER
         self.paths: list[str] = []
         self.where = (0, 0, 0)
         self.action = self.by = ""
@@ -126,7 +136,9 @@ class LoggedSignal:
             and not record.get("undecidable")
             and record.get("counted") is not False
         )
-        signal.modified = signal.past and signal.intensity == "control" and decision == "allow_with_modification"
+        signal.forget_after = forget_after(record)
+        changed = decision == "allow_with_modification" and not record.get("advises")
+        signal.modified = signal.past and signal.intensity == "control" and changed
         signal.overridable = record.get("overridable") is not False
         if isinstance(paths := record.get("paths"), list):
             signal.paths = [str(path) for path in paths]

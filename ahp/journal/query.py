@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import time
+from array import array
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from ahp.journal import checkpoint, segments
-from ahp.journal.append import FORGET_AFTER
+from ahp.journal.answers import AUTOMATIC
+from ahp.journal.episodes import Episode
 from ahp.journal.fold import Fold, MemoryStore
 from ahp.journal.logged_signal import LoggedSignal
 from ahp.system import clock
@@ -51,21 +54,34 @@ class Filter(NamedTuple):
         )
 
 
+class Answer(NamedTuple):
+    """What a signal was answered with, by whom (`ahp`: nobody typed it), when (seconds)."""
+
+    action: str
+    by: str
+    at: float
+    details: dict[str, object] | None = None
+
+
 def folded(
     folder: str,
     wanted: Filter = Filter(),  # noqa: B008  # immutable
     *,
     limit: int | None = None,
-    forget_after: float = FORGET_AFTER,
     now: float | None = None,
-) -> tuple[list[dict[str, object]], bool]:
+) -> tuple[Iterator[dict[str, object]], bool]:
     """The last `limit` wanted records, oldest first, each signal with its answer; and whether there are more.
 
-    Reads back only as far as that takes. An answer that nobody typed shows from when it holds, appended or not.
-    Raises AhpError when the log cannot be read.
+    Reads back only as far as that takes, and twice: first for the answers, then record by record, so that a log of any
+    length can be shown. An answer that nobody typed shows from when it holds, appended or not. Raises AhpError when the
+    log cannot be read.
     """
-    at = clock.now() if now is None else now
-    return checkpoint.steadily(lambda: _folded(folder, wanted, limit, forget_after, at))
+    begin, more = _begin(folder, wanted, limit)
+    answers: _Answers | None = None
+    if "signal" in wanted.kinds:
+        answers = checkpoint.steadily(lambda: _answers(folder, begin, clock.now() if now is None else now))
+    shown = _records(folder, begin, wanted, answers)
+    return (itertools.islice(shown, limit) if limit is not None else shown), more
 
 
 def follow(folder: str, wanted: Filter, begin: tuple[int, int]) -> Iterator[dict[str, object]]:
@@ -100,42 +116,107 @@ def time_of(record: Mapping[str, object]) -> float | None:
     return clock.parse_iso(stamp) if isinstance(stamp, str) and clock.is_iso(stamp) else None
 
 
-def show(record: Mapping[str, object], signal: LoggedSignal | None) -> dict[str, object]:
+def show(record: Mapping[str, object], answer: Answer | None) -> dict[str, object]:
     """A record as it is shown: without its place in the chain, a signal with its answer so far."""
     shown = {name: value for name, value in record.items() if name not in ("prev", "n")}
-    if signal is None or not signal.action:
+    if answer is None:
         return shown
-    answer: dict[str, object] = {"by": signal.by, "consumed_at": clock.iso(signal.answered)}
-    if signal.details:
-        answer["details"] = signal.details
-    return {**shown, "consumed": True, "action": signal.action, **answer}
+    told: dict[str, object] = {"by": answer.by, "consumed_at": clock.iso(answer.at)}
+    if answer.details:
+        told["details"] = answer.details
+    return {**shown, "consumed": True, "action": answer.action, **told}
 
 
-def _folded(
-    folder: str, wanted: Filter, limit: int | None, forget_after: float, now: float
-) -> tuple[list[dict[str, object]], bool]:
-    begin, more = _begin(folder, wanted, limit)
-    store = MemoryStore()
-    fold = _Keeping(store, forget_after, wanted)
+def _records(
+    folder: str, begin: tuple[int, int], wanted: Filter, answers: _Answers | None
+) -> Iterator[dict[str, object]]:
+    nth = -1
+    for serial in [segment.serial for segment in segments.listed(folder) if segment.serial >= begin[0]]:
+        for segment in segments.listed(folder):  # looked up again: the live file may have been rotated since
+            if segment.serial != serial:
+                continue
+            for line in segments.forward_in(segment, begin[1] if serial == begin[0] else 0):
+                record = line.record()
+                if record is None:
+                    continue
+                is_signal = record.get("kind") == "signal"
+                nth += is_signal
+                if wanted.takes(record):
+                    yield show(record, answers.of(nth, str(record.get("id"))) if answers and is_signal else None)
+
+
+def _answers(folder: str, begin: tuple[int, int], now: float) -> _Answers:
+    store = _Answers()
+    fold = _Counting(store)
     checkpoint.read_into(fold, folder, begin)
     fold.expire(now)
-    kept = fold.kept[-limit:] if limit is not None else fold.kept
-    return [show(record, store.signal(id) if id else None) for id, record in kept], more
+    return store
 
 
-class _Keeping(Fold):
-    """A fold that remembers the wanted records it has seen, with their signal's id."""
+class _Answers(MemoryStore):
+    """A store that lets go of signals that are answered: what remains of one is a few bytes.
 
-    def __init__(self, store: MemoryStore, forget_after: float, wanted: Filter) -> None:
-        super().__init__(store, forget_after)
-        self._wanted = wanted
-        self.kept: list[tuple[str, Mapping[str, object]]] = []
+    `nth` is the number of the signal record that is being read, from 0.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.nth = -1
+        self.explicit: dict[str, Answer] = {}
+        self._derived = bytearray()
+        self._times = array("d")
+        self._number: dict[str, int] = {}
+        self._kept: dict[str, list[str]] = {}
+
+    def of(self, nth: int, id: str) -> Answer | None:
+        """The answer of the signal record `nth` with this id: the last one given, else what was derived."""
+        if (given := self.explicit.get(id)) or nth >= len(self._derived) or not self._derived[nth]:
+            return given
+        return Answer(_DERIVED[self._derived[nth] - 1], AUTOMATIC, self._times[nth])
+
+    def begin(self) -> None:
+        """The next signal record is read."""
+        self.nth += 1
+        self._derived.append(0)
+        self._times.append(0.0)
+
+    def put_signal(self, signal: LoggedSignal) -> None:
+        nth = self._number.setdefault(signal.id, self.nth)
+        super().put_signal(signal)
+        if signal.action and signal.by == AUTOMATIC and signal.action in _DERIVED:
+            self._derived[nth], self._times[nth] = _DERIVED.index(signal.action) + 1, signal.answered
+        if signal.episode and signal.key.startswith("tool-use|"):  # an answer may still end its episode
+            self._kept.setdefault(signal.episode, []).append(signal.id)
+        elif signal.action or not (signal.episode or signal.waits or signal.pending):
+            self._forget(signal.id)
+
+    def drop_episode(self, episode: Episode) -> None:
+        super().drop_episode(episode)
+        for id in self._kept.pop(episode.id, ()):
+            self._forget(id)
+
+    def _forget(self, id: str) -> None:
+        self.signals.pop(id, None)
+        self._number.pop(id, None)
+
+
+_DERIVED = ("accept_modification", "retry_after_fix", "dismiss", "suggestion_deferred", "abort")
+
+
+class _Counting(Fold):
+    """A fold that counts the signal records, and keeps what people and agents answered."""
+
+    store: _Answers
 
     def apply(self, record: Mapping[str, object], where: tuple[int, int, int] = (0, 0, 0)) -> None:
+        if record.get("kind") == "signal":
+            self.store.begin()
         super().apply(record, where)
-        if self._wanted.takes(record):
-            is_signal = record.get("kind") == "signal"
-            self.kept.append((LoggedSignal.of(record, 0.0, where).id if is_signal else "", record))
+        by = str(record.get("by") or "")
+        if record.get("kind") == "response" and by != AUTOMATIC:
+            details = record.get("details")
+            given = Answer(str(record.get("action")), by, self.at, dict(details) if isinstance(details, dict) else None)
+            self.store.explicit[str(record.get("id"))] = given
 
 
 def _begin(folder: str, wanted: Filter, limit: int | None) -> tuple[tuple[int, int], bool]:

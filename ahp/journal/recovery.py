@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ahp.journal import index as indexes
 from ahp.journal import rotation, segments
 from ahp.journal.index import JournalUnwritable, LogFiles
@@ -9,7 +11,7 @@ from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
 # Records that can change the index. More lines than those may match, however the JSON is spelled, but never fewer.
-_RELEVANT = (b'"signal"', b'"episode-end"', b'"delivery"')
+_RELEVANT = (b'"signal"', b'"episode-end"', b'"delivery"', b'"forget_after"')
 # Every so many lines the time stamp is parsed too, so that the scan also stops among irrelevant lines.
 _SAMPLE = 64
 
@@ -70,12 +72,12 @@ def _size(path: str) -> int:
 
 
 def _look_back(log: LogFiles) -> indexes.Index:
-    """The index as of the last whole line, from the log of the last `forget_after` seconds."""
+    """The index as of the last whole line, from as much of the log as holds what is not forgotten."""
     found = segments.listed(log.folder)
     index = indexes.Index("", found[-1].serial if found else 1)
     decided: set[str] = set()
     delivered: set[str] = set()
-    since: float | None = None
+    last = since = math.inf
     for nth, line in enumerate(segments.backward(log.folder)):
         if not line.ended:
             continue
@@ -86,16 +88,17 @@ def _look_back(log: LogFiles) -> indexes.Index:
             continue
         stamp = record.get("timestamp")
         if isinstance(stamp, str) and clock.is_iso(stamp):
-            if since is None:
-                since = max(clock.parse_iso(stamp), clock.now()) - log.forget_after
-            elif clock.parse_iso(stamp) < since:
+            at = clock.parse_iso(stamp)
+            last = max(at, clock.now()) if last == math.inf else last
+            since = min(since, last - indexes.forget_after(record))
+            if at < since:
                 break
         _note_back(index, record, decided, delivered)
     return index
 
 
-def _is_relevant(line: segments.Line, nth: int, since: float | None) -> bool:
-    return since is None or nth % _SAMPLE == 0 or any(word in line.raw for word in _RELEVANT)
+def _is_relevant(line: segments.Line, nth: int, since: float) -> bool:
+    return since == math.inf or nth % _SAMPLE == 0 or any(word in line.raw for word in _RELEVANT)
 
 
 def _note_back(index: indexes.Index, record: dict[str, object], decided: set[str], delivered: set[str]) -> None:

@@ -1,7 +1,7 @@
 """Episodes and answers as of the last record, kept in SQLite so that the log is read only once (design §3, §7).
 
 Everything here is derived. A `state.db` that is missing, corrupt, of another version, or that does not fit the log is
-made anew from the log of the last `forget_after` seconds; one that cannot be written is replaced by a fold in memory.
+made anew from as much of the log as can matter now; one that cannot be written is replaced by a fold in memory.
 """
 
 from __future__ import annotations
@@ -30,17 +30,16 @@ class State:
         self.journal, self.store, self._fold, self._read_to, self._asked = journal, fold.store, fold, read_to, now
 
     @classmethod
-    def open(cls, journal: Journal, forget_after: float | None = None, now: float | None = None) -> State:
+    def open(cls, journal: Journal, now: float | None = None) -> State:
         """The state of `journal`, brought up to its last record and to `now` (seconds; default: the clock).
 
-        `forget_after` is the policy's (seconds). Raises AhpError when the log cannot be read.
+        Raises AhpError when the log cannot be read.
         """
-        forget = journal.forget_after if forget_after is None else forget_after
         now = clock.now() if now is None else now
         path = journal.folder + "/state.db"
         for attempt in range(2):
             try:
-                return cls(journal, *checkpoint.steadily(lambda: _synchronised(journal, path, forget)), now)
+                return cls(journal, *checkpoint.steadily(lambda: _synchronised(journal, path)), now)
             except sqlite3.OperationalError:
                 break  # locked, or nothing can be written here
             except sqlite3.Error:
@@ -48,7 +47,7 @@ class State:
                     break
             except OSError:
                 break
-        return cls(journal, *checkpoint.steadily(lambda: _in_memory(journal, forget)), now)
+        return cls(journal, *checkpoint.steadily(lambda: _in_memory(journal)), now)
 
     def __enter__(self) -> State:
         return self
@@ -71,7 +70,7 @@ class State:
     def episode(self, key: str) -> Episode | None:
         """The open episode of a key (`ahp.journal.index.episode_key`), None when there is none or it is forgotten."""
         episode = self.store.episode(key)
-        return None if episode is None or episode.last <= self.now - self._fold.forget_after else episode
+        return None if episode is None or episode.ends <= self.now else episode
 
     def signal(self, id: str) -> LoggedSignal | None:
         """A signal by its whole id."""
@@ -121,8 +120,7 @@ class State:
         found: list[dict[str, object]] = []
         if made_from == self._read_to:
             stamp = clock.iso(self.now)
-            forgotten = self.store.last_before(self.now - self._fold.forget_after)
-            gone = (index.keys - self.store.open_keys()) | {episode.key for episode in forgotten}
+            gone = (index.keys - self.store.open_keys()) | {episode.key for episode in self.store.ended(self.now)}
             found += [_end(key, stamp) for key in sorted(gone)]
             found += [_automatic(signal) for signal in self.store.unlogged()]
             if not self.journal.append(found, after=made_from):
@@ -149,33 +147,32 @@ def _automatic(signal: LoggedSignal) -> dict[str, object]:
     return records.response(of, clock.iso(signal.answered), signal.action, AUTOMATIC)
 
 
-def _synchronised(journal: Journal, path: str, forget: float) -> tuple[Fold, tuple[int, int]]:
+def _synchronised(journal: Journal, path: str) -> tuple[Fold, tuple[int, int]]:
     """The fold over `state.db`, brought up to the last record. Raises sqlite3.Error, OSError, AhpError."""
     store = tables.SqlStore(path)
     try:
         with store.transaction():
             known = store.meta()
-            fold = Fold(store, forget, float(str(known.get("at", 0.0))))
+            fold = Fold(store, float(str(known.get("at", 0.0))))
             mark = _mark(known)
-            same = (known.get("forget_after"), known.get("boot")) == (forget, store.boot)
-            if mark is None or not same or not checkpoint.holds(mark, journal.folder):
+            if mark is None or known.get("boot") != store.boot or not checkpoint.holds(mark, journal.folder):
                 store.reset()
                 fold.at = 0.0
-                begin = checkpoint.window(journal.folder, forget)
+                begin = checkpoint.window(journal.folder)
             else:
                 begin = (mark.serial, mark.end)
             read = checkpoint.read_into(fold, journal.folder, begin)
             if read.head:
-                store.put_meta(at=fold.at, forget_after=forget, boot=store.boot, **read._asdict())
+                store.put_meta(at=fold.at, boot=store.boot, **read._asdict())
         return fold, (read.serial, read.end)
     except BaseException:
         store.close()
         raise
 
 
-def _in_memory(journal: Journal, forget: float) -> tuple[Fold, tuple[int, int]]:
-    fold = Fold(MemoryStore(), forget)
-    read = checkpoint.read_into(fold, journal.folder, checkpoint.window(journal.folder, forget))
+def _in_memory(journal: Journal) -> tuple[Fold, tuple[int, int]]:
+    fold = Fold(MemoryStore())
+    read = checkpoint.read_into(fold, journal.folder, checkpoint.window(journal.folder))
     return fold, (read.serial, read.end)
 
 

@@ -8,16 +8,17 @@ import sqlite3
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from ahp.journal.answers import RISK, kind_of
 from ahp.journal.episodes import Acknowledgement, Attempt, Episode
 from ahp.journal.logged_signal import Act, LoggedSignal
 
-VERSION = 1
+VERSION = 2
 _BUSY = 0.1
 _SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE episodes (key TEXT PRIMARY KEY, last REAL NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE episodes (key TEXT PRIMARY KEY, ends REAL NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE signals (
   nth INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, episode TEXT NOT NULL, subject TEXT NOT NULL,
   kind TEXT NOT NULL, open INTEGER NOT NULL, waits INTEGER NOT NULL, pending INTEGER NOT NULL,
@@ -96,7 +97,7 @@ class SqlStore:
         self._changed.clear()
 
     def meta(self) -> dict[str, object]:
-        """How far it has read (`checkpoint.Checkpoint`), `at` and `forget_after`; empty before the first time."""
+        """How far it has read (`checkpoint.Checkpoint`), and `at`; empty before the first time."""
         if self.version != VERSION:
             return {}
         return dict(self._db.execute("SELECT name, value FROM meta").fetchall())
@@ -118,9 +119,9 @@ class SqlStore:
         self._episodes[episode.key] = None
         self._changed.add(episode.key)
 
-    def last_before(self, time: float) -> Iterable[Episode]:
+    def ended(self, now: float) -> Iterable[Episode]:
         self._flush()
-        keys = self._db.execute("SELECT key FROM episodes WHERE last <= ?", (time,)).fetchall()
+        keys = self._db.execute("SELECT key FROM episodes WHERE ends <= ?", (now,)).fetchall()
         return [episode for (key,) in keys if (episode := self.episode(_python(key)))]
 
     def open_keys(self) -> set[str]:
@@ -186,7 +187,7 @@ class SqlStore:
             if episode is None:
                 self._db.execute("DELETE FROM episodes WHERE key = ?", (_sql(key),))
             else:
-                row = (_sql(key), episode.last, json.dumps(_plain(episode)))
+                row = (_sql(key), episode.ends, json.dumps(_plain(episode)))
                 self._db.execute("INSERT OR REPLACE INTO episodes VALUES (?, ?, ?)", row)
         self._changed.clear()
 
@@ -228,21 +229,45 @@ def _plain(episode: Episode) -> dict[str, object]:
         "count": episode.count,
         "issue": episode.issue,
         "rejected": episode.rejected,
+        "forget_after": episode.forget_after,
         "paths": sorted(episode.paths),
+        "found": sorted(episode.found),
+        "landing": _landing(episode),
         "acknowledged": {e: [a.held, a.once, a.used] for e, a in episode.acknowledged.items()},
-        "attempts": [[list(a.act), a.nth, a.excused, a.counted, sorted(a.told)] for a in episode.attempts],
+        "attempts": [_row(attempt) for attempt in episode.attempts],
     }
+
+
+def _landing(episode: Episode) -> object:
+    """Its place among the attempts; whole where so many followed that it is no longer one of them."""
+    waits = episode.landing
+    if waits is None:
+        return None
+    return episode.attempts.index(waits) if waits in episode.attempts else _row(waits)
+
+
+def _row(a: Attempt) -> list[object]:
+    return [list(a.act), a.nth, a.excused, a.counted, sorted(a.told)]
+
+
+def _attempt(row: list[Any]) -> Attempt:
+    act, nth, excused, counted, told = row
+    return Attempt(Act(*act), nth, excused, counted, [(host, hook) for host, hook in told])
 
 
 def _episode(key: str, plain: dict[str, object]) -> Episode:
     episode = Episode(key, "", 0.0)
-    for name in ("id", "opened", "last", "count", "issue", "rejected"):
+    for name in ("id", "opened", "last", "count", "issue", "rejected", "forget_after"):
         setattr(episode, name, plain[name])
-    paths, acknowledged, attempts = plain["paths"], plain["acknowledged"], plain["attempts"]
-    assert isinstance(paths, list) and isinstance(acknowledged, dict) and isinstance(attempts, list)
-    episode.paths = set(paths)
+    paths, found, landing = plain["paths"], plain["found"], plain["landing"]
+    acknowledged, attempts = plain["acknowledged"], plain["attempts"]
+    assert isinstance(paths, list) and isinstance(found, list)
+    assert isinstance(acknowledged, dict) and isinstance(attempts, list)
+    episode.paths, episode.found = set(paths), set(found)
     episode.acknowledged = {e: Acknowledgement(*values) for e, values in acknowledged.items()}
-    for act, nth, excused, counted, told in attempts:
-        pairs = [(host, hook) for host, hook in told]
-        episode.attempts.append(Attempt(Act(*act), nth, excused, counted, pairs))
+    episode.attempts = [_attempt(row) for row in attempts]
+    if isinstance(landing, int):
+        episode.landing = episode.attempts[landing]
+    elif isinstance(landing, list):
+        episode.landing = _attempt(landing)
     return episode

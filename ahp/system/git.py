@@ -63,6 +63,23 @@ class Repository:
             name = self.line("symbolic-ref", "-q", "HEAD", ok=(0, 1))
         return name.removeprefix("refs/heads/")
 
+    def head_id(self) -> str:
+        """The id of the commit that HEAD is at, "" before the first one; read from files where git keeps it in them."""
+        text = self.head_text()
+        if not text.startswith("ref: "):
+            return text
+        ref = text[5:].strip()
+        if ref == "refs/heads/.invalid":  # reftable
+            return self.commit_id("HEAD") or ""
+        loose = files.read(f"{self.common_dir}/{ref}", _LINE)
+        if loose is not None:
+            found = loose.decode("ascii", "replace").strip()
+            return (self.commit_id("HEAD") or "") if found.startswith("ref: ") else found
+        packed = files.read(self.common_dir + "/packed-refs") or b""
+        line = b" " + ref.encode("utf-8", "surrogateescape") + b"\n"
+        at = packed.find(line)
+        return packed[packed.rfind(b"\n", 0, at) + 1 : at].decode("ascii", "replace") if at >= 0 else ""
+
     def commit_id(self, name: str) -> str | None:
         """The full id of the commit `name`, None when there is none."""
         return self.line("rev-parse", "-q", "--verify", "--end-of-options", name + "^{commit}", ok=(0, 1, 128)) or None

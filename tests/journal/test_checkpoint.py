@@ -7,6 +7,7 @@ import pytest
 
 from ahp.journal import checkpoint
 from ahp.journal.episodes import new_id
+from ahp.journal.fold import Fold, MemoryStore
 
 from .story import DAY, KEY, Story
 
@@ -32,7 +33,32 @@ def test_a_rebuild_reads_back_forget_after_only(story: Story) -> None:
     os.unlink(story.journal.folder + "/index")
     with story.state() as state:
         assert len(state.find("")) == 1
-    assert checkpoint.window(story.journal.folder, 14 * DAY)[1] > 1000
+    assert checkpoint.window(story.journal.folder)[1] > 1000
+
+
+def test_an_episode_that_is_remembered_longer_is_read_from_its_beginning(story: Story) -> None:
+    more = {"forget_after": 60 * DAY, "correlation_id": new_id(story.now)}
+    story.signal(**more)
+    story.now += 20 * DAY
+    story.signal(**more)
+    story.now += 20 * DAY
+    story.signal(subject="other", forget_after=60 * DAY)
+    for lost in ("state.db", "index"):
+        os.unlink(f"{story.journal.folder}/{lost}") if os.path.exists(f"{story.journal.folder}/{lost}") else None
+    assert story.count() == 2
+    assert story.journal.index().has_open("commit", "main", "agent")
+
+
+def test_overlapping_ladders_do_not_lead_back_to_the_first_line(story: Story) -> None:
+    for n in range(60):  # each ladder goes on while the next one begins
+        ids = {name: new_id(story.now) for name in ("a", "b")}
+        story.signal(subject=f"s{n}", correlation_id=ids["a"])
+        story.now += 2 * DAY
+        story.signal(subject=f"s{n}", correlation_id=ids["a"])
+        story.signal(subject=f"s{n + 1}", correlation_id=ids["b"])
+    fold = Fold(MemoryStore())
+    checkpoint.read_into(fold, story.journal.folder, checkpoint.window(story.journal.folder))
+    assert 20 < len(fold.store.find("", 1000)) < 40
 
 
 def test_a_torn_last_line_waits_and_a_whole_one_counts(story: Story) -> None:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
 
 from ahp.journal.episodes import new_id, opened_at
+from ahp.journal.logged_signal import Act
 
-from .story import PERSON, START, Story
+from .story import AGENT, KEY, PERSON, START, Story
 
 
 def test_the_hooks_of_one_git_command_are_one_attempt(story: Story) -> None:
@@ -88,3 +90,53 @@ def test_an_id_of_an_episode_tells_when_it_was_opened() -> None:
     assert new_id(START) != new_id(START)
     assert opened_at("11111111-0000-4000-8000-000000000000") is None
     assert opened_at("no id") is None
+
+
+def test_an_attempt_counts_when_a_later_one_starts_from_another_commit(story: Story) -> None:
+    for _ in range(3):  # another rule, another hook or the editor stopped them: nothing was committed
+        story.signal(head="aaa")
+    assert story.count() == 0
+    assert nth(story, head="bbb") == 1
+    story.signal(head="bbb")
+    assert story.count() == 1
+    story.signal(head="ccc", decision="deny")
+    assert story.count() == 2
+    story.signal(head="ddd")
+    assert story.count() == 2
+
+
+def test_the_first_commit_of_all_starts_from_none(story: Story) -> None:
+    story.signal(head="")
+    assert (story.count(), nth(story, head=""), nth(story, head="aaa")) == (0, 0, 1)
+
+
+def test_an_attempt_without_a_commit_to_start_from_counts_at_once(story: Story) -> None:
+    story.signal()
+    assert story.count() == 1
+
+
+def test_an_agents_acknowledgement_holds_until_the_commit_came_about(story: Story) -> None:
+    id = story.signal(head="aaa", evidence="sha256:e")
+    story.respond(id, "acknowledge", AGENT)
+    for _ in range(2):
+        assert nth(story, head="bbb", evidence="sha256:e") == 0  # the first one counted before it was acknowledged
+        story.signal(head="bbb", evidence="sha256:e")
+    assert nth(story, head="ccc", evidence="sha256:e") == 1
+
+
+def test_an_attempt_that_waits_to_count_outlives_many_that_were_refused(story: Story) -> None:
+    story.signal(head="aaa")
+    for _ in range(20):
+        story.signal(head="aaa", decision="deny")
+        assert story.count() == 0
+    os.unlink(story.journal.folder + "/state.db")
+    assert story.count() == 0
+    assert nth(story, head="bbb") == 1
+
+
+def nth(story: Story, **act: str) -> int:
+    """How many attempts the ladder would count for one that begins like this."""
+    asked = Act(story.now, "git", "pre-commit", "another", "", act.get("evidence", "sha256:new"), act.get("head"))
+    with story.state() as state:
+        episode = state.episode(KEY)
+    return episode.place(asked).nth if episode else 0

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from ahp.journal.state import delivery
+from ahp.system import clock
 
 from .story import AGENT, DAY, KEY, PERSON, Story
 
@@ -157,3 +158,36 @@ def test_copied_lines_responses_to_nothing_and_unknown_kinds_change_nothing(stor
         log.write(line + b'\n[1]\n{"kind": "signal"}\n{"kind": "later"}\n{"kind": "response", "id": "none"}\n')
         log.write(b'{"kind": "episode-end", "hook": "pre-commit", "rule": "none"}\n')
     assert story.count() == 1
+
+
+def test_a_clock_that_a_person_sets_right_makes_nothing_older_than_that(story: Story) -> None:
+    right = story.now
+    story.now += 70 * 365 * DAY
+    story.signal()
+    story.now = right
+    story.signal()
+    story.journal.append([{"timestamp": clock.iso(right), "kind": "clock", "by": "human:ann"}])
+    assert story.count() == 2
+    story.now += 13 * DAY
+    assert story.count() == 2
+    story.now += 1 * DAY
+    assert story.count() is None
+
+
+def test_the_files_of_findings_and_the_paths_of_a_change_are_kept_apart(story: Story) -> None:
+    story.signal(paths=["a", "b"])
+    story.signal(paths=["c", "d", "e"])
+    story.signal(paths=["f"], findings=[{"file": "f", "line": 1}])
+    story.signal(paths=["g"], findings=[{"line": 1}])
+    with story.state() as state:
+        episode = state.episode(KEY)
+    assert episode is not None
+    assert (episode.found, episode.paths) == ({"f"}, {"g"})
+
+
+@pytest.mark.parametrize("advises", [True, False])
+def test_advice_that_changed_nothing_is_not_accepted_by_going_on(story: Story, advises: bool) -> None:
+    id = story.signal("control", advises=advises)
+    assert story.seen(id).action == ("" if advises else "accept_modification")
+    story.signal("control", advises=advises)
+    assert story.seen(id).action == ("" if advises else "accept_modification")

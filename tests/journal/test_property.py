@@ -57,7 +57,7 @@ class Reference:
         return "|".join([FAMILY[r["hook"]], r["rule"], r["subject"], r["actor"].split(":")[0]])
 
     def forget(self, at: float) -> None:
-        for key in [key for key, e in self.open.items() if e["last"] <= at - FORGET]:
+        for key in [key for key, e in self.open.items() if e["last"] <= at - e["forget"]]:
             self.close(key, "abort")
 
     def close(self, key: str, action: str) -> None:
@@ -92,27 +92,42 @@ class Reference:
         self.signals[r["id"]] = s
         if r["intensity"] == "aid":
             return
-        e = self.open.setdefault(s["key"], {"count": 0, "tries": [], "acks": {}, "rejected": False, "last": at})
-        s["in"], e["last"] = e, at
+        e = self.open.setdefault(
+            s["key"], {"count": 0, "tries": [], "acks": {}, "rejected": False, "last": at, "waits": None}
+        )
+        s["in"], e["last"], e["forget"] = e, at, r.get("forget_after", FORGET)
         found = next((t for t in reversed(e["tries"][-8:]) if self.is_try(t, r, at)), None)
         if found is None:
+            waits = e["waits"]
+            landed = waits if waits and "head" in r and waits["r"]["head"] != r["head"] else None
             ack = e["acks"].get(r["evidence"])
             excused = ack is not None and not ack["used"]
+            if excused and landed and landed["excused"] and landed["r"]["evidence"] == r["evidence"]:
+                excused = not ack["once"]
             found = {"r": r, "at": at, "told": [], "counted": False, "excused": excused}
-            found["nth"] = ack["held"] if excused and ack else e["count"]
+            found["nth"] = ack["held"] if excused else e["count"] + bool(landed and not landed["excused"])
+            if landed:
+                self.count(e, landed)
+                e["waits"] = None
             e["tries"].append(found)
             e["acks"] = {k: a for k, a in e["acks"].items() if a["once"] or k == r["evidence"]}
         found["told"].append((r["host"], r["hook"]))
         s["nth"] = found["nth"]
         if r["decision"] == "deny" or r["intensity"] == "block":
             return
-        if not found["excused"]:
-            e["count"] += not found["counted"]
-            found["counted"] = True
-        elif (ack := e["acks"].get(found["r"]["evidence"])) and ack["once"]:
-            ack["used"] = True
+        if "head" in found["r"]:
+            e["waits"] = found
+        else:
+            self.count(e, found)
         if r["intensity"] == "control" and r["decision"] == "allow_with_modification":
             s["action"] = "accept_modification"
+
+    def count(self, e: dict[str, Any], t: dict[str, Any]) -> None:
+        if not t["excused"]:
+            e["count"] += not t["counted"]
+            t["counted"] = True
+        elif (ack := e["acks"].get(t["r"]["evidence"])) and ack["once"]:
+            ack["used"] = True
 
     def is_try(self, t: dict[str, Any], r: dict[str, Any], at: float) -> bool:
         if r["attempt"] and r["attempt"] == t["r"]["attempt"]:
@@ -173,9 +188,21 @@ class Life(RuleBasedStateMachine):
         change=st.sampled_from(["change1:c", "change1:d"]),
         denied=st.booleans(),
         token=st.sampled_from(["new", "same", ""]),
+        head=st.sampled_from([None, "", "h1", "h1", "h2"]),
+        forget=st.sampled_from([None, None, 3, 60]),
         writer=st.integers(0, 1),
     )
-    def signal(self, rule_: str, denied: bool, token: str, writer: int, intensity: str, **more: str) -> None:
+    def signal(
+        self,
+        rule_: str,
+        denied: bool,
+        token: str,
+        writer: int,
+        intensity: str,
+        head: str | None,
+        forget: int | None,
+        **more: str,
+    ) -> None:
         self.story.journal = self.writers[writer]
         if intensity == "aid":
             more["hook"] = "post-commit"
@@ -184,6 +211,10 @@ class Life(RuleBasedStateMachine):
         given: dict[str, Any] = {**more, "rule": rule_, "attempt": self.token if token else ""}
         if denied:
             given["decision"] = "deny"
+        if head is not None:
+            given["head"] = head
+        if forget:
+            given["forget_after"] = forget * 86400.0
         with self.story.state() as state:
             family, kind = FAMILY[more["hook"]], more["actor"].split(":")[0]
             episode = state.episode(episode_key(family, rule_, more["subject"], kind))
@@ -256,7 +287,7 @@ class Life(RuleBasedStateMachine):
         folder = self.story.journal.folder
         expected = Reference(_records(folder), self.story.now)
         assert set(self.promised) == set(expected.signals)
-        found, _ = query.folded(folder, now=self.story.now)
+        found = query.folded(folder, now=self.story.now)[0]
         assert {r["id"]: r["action"] or "" for r in found} == {i: s["action"] for i, s in expected.signals.items()}
         ladders = {k: (e["count"], e["rejected"]) for k, e in expected.open.items()}
         with self.story.state() as state:

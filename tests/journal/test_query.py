@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,14 @@ from ahp.journal.append import Journal
 from .story import AGENT, DAY, PERSON, START, Story
 
 
+def listed(
+    folded: tuple[Iterator[dict[str, object]], bool],
+) -> tuple[list[Any], bool]:
+    return list(folded[0]), folded[1]
+
+
 def ids(story: Story, **wanted: Any) -> list[object]:
-    found, _ = query.folded(story.journal.folder, query.Filter(**wanted), now=story.now)
+    found = list(query.folded(story.journal.folder, query.Filter(**wanted), now=story.now)[0])
     return [record.get("id") for record in found]
 
 
@@ -32,7 +39,7 @@ def test_the_story_of_the_seed_gives_its_three_lines(story: Story) -> None:
     story.now += 1
     aid = story.signal("aid", rule="notification/1", hook="post-issue-submit", **told)
     story.respond(aid, "suggestion_applied")
-    found, more = query.folded(story.journal.folder, now=story.now)
+    found, more = listed(query.folded(story.journal.folder, now=story.now))
     keys = ("hook", "intensity", "source", "consumed", "action")
     assert not more
     assert [tuple(record[key] for key in keys) for record in found] == [
@@ -64,7 +71,7 @@ def test_an_answer_shows_who_gave_it_and_when(story: Story) -> None:
     id = story.signal()
     story.now += 5
     story.respond(id, "dismiss", AGENT, feedback="noise")
-    (record,), _ = query.folded(story.journal.folder, now=story.now)
+    (record,), _ = listed(query.folded(story.journal.folder, now=story.now))
     assert (record["by"], record["consumed_at"], record["details"]) == (
         "agent:claude",
         "2100-04-02T14:00:05.000Z",
@@ -74,10 +81,46 @@ def test_an_answer_shows_who_gave_it_and_when(story: Story) -> None:
 
 def test_an_answer_nobody_typed_shows_before_it_is_appended(story: Story) -> None:
     story.signal()
-    assert query.folded(story.journal.folder, now=story.now)[0][0]["consumed"] is False
-    found, _ = query.folded(story.journal.folder, now=story.now + 15 * DAY)
+    assert listed(query.folded(story.journal.folder, now=story.now))[0][0]["consumed"] is False
+    found, _ = listed(query.folded(story.journal.folder, now=story.now + 15 * DAY))
     assert (found[0]["action"], found[0]["by"]) == ("abort", "ahp")
-    assert query.folded(story.journal.folder)[0][0]["consumed"] is False
+    assert listed(query.folded(story.journal.folder))[0][0]["consumed"] is False
+
+
+def test_answers_are_the_fold_s_whatever_order_they_came_in(story: Story) -> None:
+    call = {"hook": "pre-tool-use", "subject": "s1", "target": "shell:rm"}
+    first = story.signal(**call)
+    story.signal("aid", hook="post-tool-use", subject="s1")
+    story.signal("prompt", shadow=True, subject="s1")
+    story.signal(**call)
+    story.respond(first, "apply_suggestion", PERSON)
+    story.signal(**call)
+    story.now += 15 * DAY
+    found = [record["action"] for record in query.folded(story.journal.folder, now=story.now)[0]]
+    with story.state() as state:
+        ids = [line["id"] for line in query.folded(story.journal.folder, now=story.now)[0]]
+        state._fold.expire(story.now)
+        known = [seen.action or None if (seen := state.signal(str(id))) else "?" for id in ids]
+    assert found == known == ["apply_suggestion", "suggestion_deferred", None, "retry_after_fix", "abort"]
+
+
+def test_a_signal_that_is_answered_is_not_kept_in_memory(story: Story) -> None:
+    for n in range(200):
+        story.signal(subject=f"s{n % 3}")
+        story.signal("block", subject="x", shadow=True)
+    answers = query._answers(story.journal.folder, (1, 0), story.now)
+    assert len(answers.signals) == len(answers._number) == 3
+    assert len(list(query.folded(story.journal.folder, now=story.now)[0])) == 400
+
+
+def test_the_log_is_shown_whole_when_it_is_rotated_meanwhile(tmp_path: Path) -> None:
+    story = Story(Journal(str(tmp_path / "ahp"), rotate_at=3000))
+    written = [story.signal(subject=f"s{n}") for n in range(5)]
+    shown, _ = query.folded(story.journal.folder, now=story.now)
+    first = [next(shown)["id"]]
+    story.journal.rotate_at = 1
+    story.signal(subject="later")
+    assert first + [record["id"] for record in shown][:4] == written
 
 
 def test_the_last_n_are_read_without_the_rest(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,17 +128,17 @@ def test_the_last_n_are_read_without_the_rest(story: Story, monkeypatch: pytest.
     decoded = []
     decode = query.segments.Line.record
     monkeypatch.setattr(query.segments.Line, "record", lambda line: decoded.append(1) or decode(line))
-    found, more = query.folded(story.journal.folder, limit=3, now=story.now)
+    found, more = listed(query.folded(story.journal.folder, limit=3, now=story.now))
     assert [record["id"] for record in found] == written[-3:]
     assert more
     assert len(decoded) < 20
     monkeypatch.undo()
-    found, more = query.folded(story.journal.folder, limit=3000, now=story.now)
+    found, more = listed(query.folded(story.journal.folder, limit=3000, now=story.now))
     assert (len(found), more) == (3000, False)
 
 
 def test_no_log_shows_nothing(tmp_path: Path) -> None:
-    assert query.folded(str(tmp_path)) == ([], False)
+    assert listed(query.folded(str(tmp_path))) == ([], False)
     assert query.end(str(tmp_path)) == (1, 0)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ahp.journal.append import Journal
+from ahp.journal.index import episode_key
 from ahp.journal.state import State, delivery
 from ahp.journal.tables import SqlStore
 from ahp.system import clock
@@ -90,13 +91,17 @@ def test_a_locked_state_is_gone_round(story: Story) -> None:
         db.close()
 
 
-def test_another_forget_after_reads_the_log_again(story: Story) -> None:
-    story.signal()
+def test_every_reader_knows_how_long_a_signal_is_remembered(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    story.signal(forget_after=DAY)
+    story.signal(subject="long", forget_after=60 * DAY)
+    resets: list[int] = []
+    reset = SqlStore.reset
     story.now += 2 * DAY
-    assert story.count() == 1
-    with State.open(story.journal, DAY, story.now) as state:
-        assert state.episode(KEY) is None
-    assert story.count() == 1
+    assert (story.count(), story.count(episode_key("commit", "size/1", "long", "agent"))) == (None, 1)
+    monkeypatch.setattr(SqlStore, "reset", lambda self: (resets.append(1), reset(self)))
+    story.now += 50 * DAY
+    assert (story.count(), story.count(episode_key("commit", "size/1", "long", "agent"))) == (None, 1)
+    assert not resets
 
 
 @pytest.mark.parametrize("boot", ["another", ""])

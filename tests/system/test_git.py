@@ -132,3 +132,27 @@ def test_a_dot_git_that_is_neither_folder_nor_link_is_no_repository(tmp_path: Pa
     (tmp_path / ".git").write_text("nonsense")
     with pytest.raises(NotARepository):
         git.locate(str(tmp_path), {})
+
+
+@pytest.mark.parametrize("kind", ["unborn", "loose", "packed", "packed and moved", "detached", "alias", "linked"])
+def test_the_commit_of_head_is_what_git_says(repo: Repo, kind: str, tmp_path: Path) -> None:
+    at = repo
+    if kind != "unborn":
+        repo.commit("first", a="1")
+        repo.git("branch", "other/main")
+    if kind.startswith("packed"):
+        repo.git("pack-refs", "--all")
+    if kind in ("packed and moved", "loose"):
+        repo.commit("second", a="2")
+    if kind == "detached":
+        repo.git("checkout", "-q", "--detach")
+    if kind == "alias":
+        repo.git("symbolic-ref", "refs/heads/alias", "refs/heads/main")
+        repo.git("symbolic-ref", "HEAD", "refs/heads/alias")
+    if kind == "linked":
+        repo.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+        at = Repo(tmp_path / "side")
+        at.commit("third", a="3")
+    where = found(at)
+    assert where.head_id() == (where.commit_id("HEAD") or "")
+    assert bool(where.head_id()) == (kind != "unborn")

@@ -47,7 +47,7 @@ def project(repo: Any) -> str:
 
 def logged(root: str) -> list[tuple[str, str, str | None]]:
     """(rule, intensity, action) of each signal in the log."""
-    found, _ = query.folded(journal_of(root).folder, query.Filter())
+    found = list(query.folded(journal_of(root).folder, query.Filter())[0])
     return [(str(one["source"]), str(one["intensity"]), one["action"]) for one in found]  # type: ignore[misc]
 
 
