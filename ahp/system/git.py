@@ -38,7 +38,8 @@ class Repository:
         result = process.capture(argv, env=self.env, stdin=stdin, timeout=timeout)
         if result.code not in ok:
             words = result.err.decode("utf-8", "replace").strip().splitlines()
-            said = words[-1] if words else f"exit code {result.code}"
+            last = words[-1] if words else f"exit code {result.code}"
+            said = next((line for line in words if line.startswith("fatal: ")), last)
             raise GitError(f"git {args[0]} failed: {said[:300]}")
         return result.out
 

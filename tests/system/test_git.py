@@ -156,3 +156,12 @@ def test_the_commit_of_head_is_what_git_says(repo: Repo, kind: str, tmp_path: Pa
     where = found(at)
     assert where.head_id() == (where.commit_id("HEAD") or "")
     assert bool(where.head_id()) == (kind != "unborn")
+
+
+def test_the_end_of_a_file_system_is_no_error_of_gits(tmp_path: Path) -> None:
+    fake = tmp_path / "git"
+    words = "fatal: not a git repository (or any parent up to mount point /)\\nStopping at filesystem boundary."
+    fake.write_text(f"#!/bin/sh\nprintf '{words}' >&2\nexit 128\n")
+    fake.chmod(0o755)
+    with pytest.raises(NotARepository):
+        git.discover(str(tmp_path), dict(os.environ), str(fake))
