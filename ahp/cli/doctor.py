@@ -1,9 +1,16 @@
 """`ahp doctor`: is the gate really reached, and can it do its work?"""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from ahp.protocol.text import one_line
-from ahp.system import jsontext
+from ahp.system import jsontext, terminal
+
+if TYPE_CHECKING:
+    from ahp.hosts.git.doctor import Check
+
+_STYLES = {"ok": "green", "note": "yellow", "wrong": "bold red"}
 
 
 @click.command()
@@ -29,8 +36,9 @@ def command(mend: bool, form: str) -> int:
         return 0 if good else 1
     if mended:
         click.echo("ahp: installed anew")
-    width = max(len(check.name) for check in checks)
-    for check in checks:
-        what = one_line(check.detail, 500) + (f"; mend: {one_line(check.mend, 500)}" if check.mend else "")
-        click.echo(f"{check.status:5}  {check.name:{width}}  {what}")
+    terminal.table([(check.status.ljust(5), check.name, _what(check)) for check in checks], styles=_STYLES)
     return 0 if good else 1
+
+
+def _what(check: "Check") -> str:
+    return one_line(check.detail, 500) + (f"; mend: {one_line(check.mend, 500)}" if check.mend else "")

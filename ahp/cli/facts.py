@@ -8,6 +8,7 @@ from ahp.facts.listing import Row, listing
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.system.jsontext import encode
+from ahp.system.terminal import table
 
 _ITEMS = 3
 _WIDTH = 100
@@ -27,7 +28,10 @@ def command(trigger: str, issue: str | None, facts_file: str | None, form: str) 
     event = dry_event(trigger, issue, facts_file)
     program = cache.load(event) or program_for(event)
     rows = listing(event, {**program.settings, "trusted": trust.checker(event)})
-    click.echo(_json(event, rows) if form == "json" else _text(rows))
+    if form == "json":
+        click.echo(_json(event, rows))
+    else:
+        _text(rows)
     return 0
 
 
@@ -40,20 +44,15 @@ def _json(event: Event, rows: list[Row]) -> str:
     return encode({"trigger": event.trigger, "facts": facts})
 
 
-def _text(rows: list[Row]) -> str:
-    paths, types = (max(len(getattr(row, name)) for row in rows) for name in ("path", "type"))
-    lines: list[str] = []
-    for (namespace, source), group in groupby(rows, lambda row: (row.path.partition(".")[0], row.source)):
+def _text(rows: list[Row]) -> None:
+    for number, ((namespace, source), group) in enumerate(groupby(rows, lambda row: (row.namespace, row.source))):
         block = list(group)
         # A namespace that is absent as a whole says so once.
         reasons = {_why(row) for row in block}
         common = reasons.pop() if len(block) > 1 and len(reasons) == 1 else ""
-        lines += [""] if lines else []
-        lines.append(f"{namespace}: {source}{'; ' if common else ''}{common}")
-        for row in block:
-            value = "absent" if common else _why(row) or _value(row)
-            lines.append(f"  {row.path:<{paths}}  {row.type:<{types}}  {value}")
-    return "\n".join(lines)
+        click.echo("\n" * (number > 0) + f"{namespace}: {source}{'; ' if common else ''}{common}")
+        values = ["absent" if common else _why(row) or _value(row) for row in block]
+        table([(row.path, row.type, value) for row, value in zip(block, values, strict=True)], indent=2)
 
 
 def _why(row: Row) -> str:

@@ -2,8 +2,9 @@
 
 import click
 
-from ahp.cli.past import progress, summary
+from ahp.cli import tally
 from ahp.protocol.text import one_line
+from ahp.system.terminal import progress
 
 _RULES_SHOWN = 5
 
@@ -25,7 +26,7 @@ def command(packs: tuple[str, ...], force: bool) -> None:
         done = adopt(event, packs, force, seen)
     found = ", ".join(done.plan.survey.found())
     click.echo(f"{done.path}: packs {', '.join(done.plan.packs)}" + (f"; found {found}" if found else ""))
-    click.echo("\n".join(summary(done.tally, rules(done.policy), done.plan.watched, _RULES_SHOWN)))
+    tally.show(done.tally, rules(done.policy), done.plan.watched, _RULES_SHOWN)
     for names, state in (
         (done.trusted, "may run in this clone"),
         (done.waiting, "wait until a person runs `ahp trust`"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
@@ -14,9 +15,10 @@ from ahp.system.errors import AhpError
 if TYPE_CHECKING:
     from ahp.journal.append import Journal
 
-_COLOURS = {"block": "red", "control": "magenta", "prompt": "yellow", "aid": "cyan", "bypass": "red"}
+_STYLES = {"block": "bold red", "control": "magenta", "prompt": "yellow", "aid": "cyan", "bypass": "red"}
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _MESSAGE = 100
+_AT_ONCE = 100  # rows that are drawn together: the first of a long log show at once
 
 
 @click.group(invoke_without_command=True)
@@ -62,14 +64,13 @@ def command(
     folder = journal().folder
     begin = query.end(folder) if follow else (1, 0)
     found, more = query.folded(folder, wanted, limit=limit)
-    for record in found:
-        _print(record, form)
+    _print(found, form)
     if more and form == "text" and sys.stdout.isatty():
         click.echo("… there are more; raise --limit", err=True)
     if follow:
         try:
             for record in query.follow(folder, wanted, begin):
-                _print(query.show(record, None), form)
+                _print([query.show(record, None)], form)
         except KeyboardInterrupt:
             return 130
     return 0
@@ -139,36 +140,45 @@ def _time(text: str | None, now: float) -> float | None:
         ) from None
 
 
-def _print(record: Mapping[str, object], form: str) -> None:
+def _print(records: Iterable[Mapping[str, object]], form: str) -> None:
     from ahp.system import jsontext
+    from ahp.system.terminal import table
 
-    click.echo(jsontext.encode(record) if form == "json" else _line(record))
+    if form == "json":
+        for record in records:
+            click.echo(jsontext.encode(record))
+    elif sys.stdout.isatty():
+        rows = map(_row, records)
+        while part := list(islice(rows, _AT_ONCE)):
+            table(part, styles=_STYLES)
+    else:
+        for record in records:
+            click.echo("  ".join(field for field in _fields(record) if field))
 
 
-def _line(record: Mapping[str, object]) -> str:
+def _row(record: Mapping[str, object]) -> list[str]:
+    """For a person: time, level and id; then who was told by which rule, and below it what."""
+    time, level, *about, id, told = _fields(record)
+    return [time[5:16], level, id.ljust(8), "  ".join(field for field in about if field) + "\n" * bool(told) + told]
+
+
+def _fields(record: Mapping[str, object]) -> list[str]:
     """`10:00:00 block checklist/1 FEAT-0123 agent:claude → retry_after_fix  a1b2c3d4  message`."""
     from ahp.protocol.text import one_line
 
     def word(name: str, limit: int = 60) -> str:
         return one_line(record.get(name) or "", limit)
 
-    kind = str(record.get("kind"))
-    what = word("intensity") or kind
-    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
-        what = click.style(what.ljust(7), fg=_COLOURS.get(what), bold=what == "block")
-    answer = f"→ {word('action')}" if record.get("action") else ""
     marks = [mark for mark in ("shadow", "waived", "undecidable") if record.get(mark)]
     marks += ["passed once"] if record.get("overrides") else []
-    told = word("message", _MESSAGE) or word("reason", _MESSAGE)
-    fields = [
+    return [
         word("timestamp").replace("T", " ")[:19],
-        what.ljust(7),
+        (word("intensity") or word("kind")).ljust(7),
         word("rule") or word("hook"),
         word("subject"),
         word("actor"),
         *marks,
-        answer,
+        f"→ {word('action')}" if record.get("action") else "",
         word("id")[:8] or word("commit")[:12],
-        told,
+        word("message", _MESSAGE) or word("reason", _MESSAGE),
     ]
-    return "  ".join(field for field in fields if field)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ahp.policy.problems import PolicyError, Problem
+from ahp.system.terminal import table
 
 _FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 
@@ -98,7 +99,9 @@ def show(form: str) -> int:
     if form == "json":
         click.echo(json.dumps(described, ensure_ascii=False, indent=2))
         return 0
-    click.echo("\n".join(showing.lines(described)))
+    for number, (heading, rows) in enumerate(showing.sections(described)):
+        click.echo("\n" * (number > 0) + heading)
+        table(rows, indent=2)
     digests = {str(rule["rule"]): str(rule["digest"]) for rule in described["rules"]}
     for warning in known.warnings(waivers.now(), digests):
         click.echo(warning)

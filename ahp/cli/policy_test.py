@@ -8,45 +8,38 @@ import click
 
 from ahp.gate.trial import Outcome, Report
 from ahp.protocol.text import one_line
+from ahp.system.terminal import table
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def show(report: Report, form: str) -> int:
     """Prints the report and gives the exit code: 0 all hold, 1 a test failed."""
-    click.echo({"text": text, "json": as_json, "junit": junit}[form](report))
+    if form == "text":
+        text(report)
+    else:
+        click.echo({"json": as_json, "junit": junit}[form](report))
     return 1 if report.failed else 0
 
 
-def text(report: Report) -> str:
-    """Failures with their places, then a table of the rules that the tests ask, then the counts."""
-    lines = []
+def text(report: Report) -> None:
+    """Prints failures with their places, then a table of the rules that the tests ask, then the counts."""
     for outcome in report.failed:
-        lines.append(f"{_place(outcome)}: failed: {one_line(outcome.case.keys.name)}")
-        lines += [f"    {fault}" for fault in outcome.faults]
-    lines += [*([""] if lines else []), *_table(report)]
+        click.echo(f"{_place(outcome)}: failed: {one_line(outcome.case.keys.name)}")
+        click.echo("".join(f"    {fault}\n" for fault in outcome.faults), nl=outcome is report.failed[-1])
+    rows = [(one_line(r.rule), r.trigger, str(r.spoke or "never"), str(r.asked - r.spoke)) for r in report.rules]
+    rows += [
+        (f"{one_line(s.rule)} for {one_line(s.other)}", s.trigger, str(s.times or "never"), "")
+        for s in report.refinements
+    ]
+    table(rows, ("rule", "trigger", "spoke", "silent"), numbers=(2, 3), styles={"never": "yellow"})
     failed, total = len(report.failed), len(report.outcomes)
     reached = sum(1 for rule in report.rules if rule.spoke)
     refined = sum(1 for one in report.refinements if one.times)
     covered = f"{reached} of {len(report.rules)} rules reached"
     if report.refinements:
         covered += f", {refined} of {len(report.refinements)} refinements"
-    lines.append(f"{total - failed} of {total} tests hold; {covered}")
-    return "\n".join(lines)
-
-
-def _table(report: Report) -> list[str]:
-    rows = [("rule", "trigger", "spoke", "silent")]
-    rows += [(one_line(r.rule), r.trigger, str(r.spoke or "never"), str(r.asked - r.spoke)) for r in report.rules]
-    rows += [
-        (f"{one_line(s.rule)} for {one_line(s.other)}", s.trigger, str(s.times or "never"), "")
-        for s in report.refinements
-    ]
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    return [
-        f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}".rstrip()
-        for row in rows
-    ]
+    click.echo(f"{total - failed} of {total} tests hold; {covered}")
 
 
 def as_json(report: Report) -> str:

@@ -4,12 +4,13 @@ import json
 
 import click
 
-from ahp.cli.past import progress, summary
+from ahp.cli.tally import show
 from ahp.hosts import history
 from ahp.policy.rule import Policy
 from ahp.protocol.text import one_line
 from ahp.system.commits import commits
 from ahp.system.errors import AhpError
+from ahp.system.terminal import progress
 
 _LAST = 100
 _AT_MOST = 5000
@@ -43,7 +44,7 @@ def command(rule: str | None, file: str | None, range_: str | None, form: str) -
     if form == "json":
         click.echo(_json(tally, list(keys)))
         return
-    click.echo("\n".join(summary(tally, keys, {})))
+    show(tally, keys, {})
     if rule is not None:
         click.echo("\n".join(_listed(tally.of(rule))), nl=bool(tally.of(rule)))
 

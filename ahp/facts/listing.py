@@ -30,6 +30,11 @@ class Row:
     command: str = ""
 
     @property
+    def namespace(self) -> str:
+        """The first part of the path."""
+        return self.path.partition(".")[0]
+
+    @property
     def is_absent(self) -> bool:
         """Whether there is no value; null is one."""
         return bool(self.reason)

@@ -1,6 +1,7 @@
 """The merged policy, with the layer that each part of it comes from (`ahp policy show`)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from ahp.policy.raw import Field
@@ -64,38 +65,30 @@ def _rule(policy: Policy, rule: Rule, waivers: list[Mapping[str, Any]]) -> dict[
     }
 
 
-def lines(described: Mapping[str, Any]) -> list[str]:
-    """`describe` as lines for people: the files, the settings, then the rules by trigger."""
-    found = ["# " + ", then ".join(described["files"])] if described["files"] else ["# no policy file"]
-    for section in ("settings", "limits", "environment", "facts", "reports"):
-        for name, entry in described[section].items():
-            found.append(f"{_prefix(section)}{name}: {entry['value']}  [{entry['layer']}]")
-    trigger = ""
-    for rule in described["rules"]:
-        if rule["trigger"] != trigger:
-            trigger = rule["trigger"]
-            found += ["", trigger]
-        found += _rule_lines(rule)
-    return found
+def sections(described: Mapping[str, Any]) -> list[tuple[str, Sequence[Sequence[str]]]]:
+    """`describe` as tables for people, each with its heading: files and settings, then the rules of each trigger."""
+    files = "# " + (", then ".join(described["files"]) or "no policy file")
+    settings = [
+        (name if section == "settings" else f"{section}.{name}", f"{entry['value']}  [{entry['layer']}]")
+        for section in ("settings", "limits", "environment", "facts", "reports")
+        for name, entry in described[section].items()
+    ]
+    triggers = groupby(described["rules"], lambda rule: str(rule["trigger"]))
+    return [(files, settings), *[(trigger, [_rule_row(rule) for rule in rules]) for trigger, rules in triggers]]
 
 
-def _prefix(section: str) -> str:
-    return "" if section == "settings" else f"{section}."
-
-
-def _rule_lines(rule: Mapping[str, Any]) -> list[str]:
+def _rule_row(rule: Mapping[str, Any]) -> tuple[str, ...]:
     level = rule["level"]
     level = level if isinstance(level, str) else ", ".join(f"{name}: {word}" for name, word in level.items())
     changed = {entry["layer"] for entry in rule["keys"].values()} - {rule["layer"]}
     layer = rule["layer"] + "".join(f", changed by {name}" for name in sorted(changed))
     flags = [name for name in ("shadow", "locked") if rule["keys"].get(name, {}).get("value")]
     flags += [] if rule["enabled"] else ["not enabled"]
-    found = [f"  {rule['rule']}: {level}  [{layer}]" + (f"  ({', '.join(flags)})" if flags else "")]
-    found += [f"      each {rule['each']}"] if rule["each"] else []
-    found.append(f"      if {rule['condition']}")
-    found += [f"      when {rule['when']}"] if rule["when"] else []
-    found += [f"      refines {key}: {why}" for key, why in rule["refines"].items()]
-    found += [f"      softened by {key}" for key in rule["softened_by"]]
-    found.append(f"      {rule['digest']}")
-    found += [f"      waived for {w.get('subject')} until {w.get('expires')}" for w in rule["waived"]]
-    return found
+    said = [f"each {rule['each']}"] if rule["each"] else []
+    said.append(f"if {rule['condition']}")
+    said += [f"when {rule['when']}"] if rule["when"] else []
+    said += [f"refines {key}: {why}" for key, why in rule["refines"].items()]
+    said += [f"softened by {key}" for key in rule["softened_by"]]
+    said += [f"waived for {w.get('subject')} until {w.get('expires')}" for w in rule["waived"]]
+    said.append(f"[{layer}]" + (f" ({', '.join(flags)})" if flags else "") + f" {rule['digest']}")
+    return rule["rule"], level, "\n".join(said)

@@ -1,10 +1,75 @@
-"""The person at the terminal: one question on /dev/tty, never on standard input (design §9)."""
+"""The person at the terminal: one question on /dev/tty, never on standard input; tables and progress (design §9, §10).
+
+rich draws, and is imported only when a person looks on: hooks, pipes and files never wait for it.
+"""
 
 import os
 import select
+import sys
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 _PATIENCE = 30.0
+
+
+def table(
+    rows: Iterable[Sequence[str]],
+    titles: Sequence[str] = (),
+    *,
+    numbers: Sequence[int] = (),
+    styles: "Mapping[str, str] | None" = None,
+    indent: int = 0,
+) -> None:
+    """Prints rows of cells on standard output, the columns `numbers` to the right.
+
+    At a terminal the last column wraps inside its own edges, and a cell that is a key of `styles` is drawn in that
+    style (in rich's words, like "bold red"). Elsewhere each row is one line of any length, columns apart by two blanks.
+    Nothing in a cell is markup, and what would move the cursor is made visible.
+    """
+    cells = [[_visible(cell) for cell in row] for row in ([titles] if titles else [])]
+    cells += [[_visible(cell) for cell in row] for row in rows]
+    if cells and sys.stdout.isatty():
+        _draw(cells, bool(titles), numbers, styles or {}, indent)
+        return
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        padded = [cell.rjust(widths[at]) if at in numbers else cell.ljust(widths[at]) for at, cell in enumerate(row)]
+        print(" " * indent + "  ".join(padded).replace("\n", " ").rstrip())
+
+
+def _draw(cells: list[list[str]], titled: bool, numbers: Sequence[int], styles: Mapping[str, str], indent: int) -> None:
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table.grid(padding=(0, 2, 0, 0))
+    for at in range(len(cells[0])):
+        drawn.add_column(justify="right" if at in numbers else "left", overflow="fold")
+    for number, row in enumerate(cells):
+        style = "bold" if titled and not number else ""
+        drawn.add_row(*[Text(cell, styles.get(cell.strip(), style)) for cell in row])
+    Console(highlight=False).print(Padding(drawn, (0, 0, 0, indent)))
+
+
+def _visible(text: str) -> str:
+    return "".join([c if c.isprintable() or c == "\n" else "\ufffd" for c in text])
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    """Tells a person at a terminal, on standard error, how far it is: call it with what is done and the total."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    parts = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*parts, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def ask(question: str, patience: float = _PATIENCE) -> bool | None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from rich.cells import cell_len
+from rich.text import Text
 
 from ahp.cli import log, respond
 from ahp.journal.append import Journal
@@ -85,11 +88,14 @@ def test_a_terminal_gets_colours_and_a_hint(
     journal: Journal, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
     for colour in (True, False):
         terminal = Terminal()
         monkeypatch.setattr("sys.stdout", terminal)
         log.command.main(["--limit", "1"], standalone_mode=False)
-        assert ("\x1b[31m" in terminal.getvalue()) is colour
+        drawn = terminal.getvalue()
+        assert bool(re.search("\x1b\\[[0-9;]*31m", drawn)) is colour
+        assert all(cell_len(line) <= 80 for line in Text.from_ansi(drawn).plain.splitlines())
         assert capsys.readouterr().err == "… there are more; raise --limit\n"
         monkeypatch.setenv("NO_COLOR", "1")
 

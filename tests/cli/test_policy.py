@@ -70,8 +70,11 @@ def test_show_prints_the_merged_policy_with_layers_and_waivers(repo: Repo, capsy
     )
     assert run(["policy", "show"]) == 0
     out = capsys.readouterr().out
-    assert "  a: block  [project]" in out and "  b: block  [local]" in out
-    assert "waived for FEAT-1 until 2020-01-01" in out and "expired on 2020-01-01" in out
+    assert (
+        out.count("\n  a  block  if files.changed_count > 3 waived for FEAT-1 until 2020-01-01 [project] sha256:") == 2
+    )
+    assert "\n  b  block  if push.is_force [local] sha256:" in out
+    assert "expired on 2020-01-01" in out
     assert run(["policy", "show", "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [rule["rule"] for rule in found["rules"]] == ["a", "a", "b"]

@@ -54,28 +54,29 @@ def test_the_merged_policy_names_the_layer_of_each_part(load: Load) -> None:
     described = show.describe(policy, [waiver])
     assert described["files"] == ["pack core", "hooks.yaml", "local.yaml"]
     assert described["limits"]["max_lines"]["layer"] == "pack core"
-    text = "\n".join(show.lines(described))
-    for line in (
-        "limits.protected: ['main']  [project]",
-        "  change-size: prompt  [pack core, changed by project]",
-        "  lint-clean: prompt  [project, changed by local]",
-        "  old: block  [local]  (shadow, not enabled)",
-        "  o/x: production: block, default: prompt  [project]  (locked)",
-        "      refines o/x: its condition includes that rule's",
-        "      waived for FEAT-1 until 2026-12-01",
-        "      each l in diff.added",
-        "facts.lint: {'run': ['ruff'",
+    (files, settings), *triggers = show.sections(described)
+    assert files == "# pack core, then hooks.yaml, then local.yaml"
+    assert ("limits.protected", "['main']  [project]") in settings
+    assert dict(settings)["facts.lint"].startswith("{'run': ['ruff'")  # type: ignore[arg-type]
+    rules = {row[0]: row[1:] for _, rows in triggers for row in rows}
+    for rule, level, said in (
+        ("change-size", "prompt", "\n[pack core, changed by project] sha256:"),
+        ("lint-clean", "prompt", "\n[project, changed by local] sha256:"),
+        ("old", "block", "\n[local] (shadow, not enabled) sha256:"),
+        ("o/x", "production: block, default: prompt", "\n[project] (locked) sha256:"),
+        ("o/2", "block", "\nrefines o/x: its condition includes that rule's\n"),
+        ("protect-main", "block", "\nwaived for FEAT-1 until 2026-12-01\n"),
+        ("no-secrets", "block", "each l in diff.added\nif "),
     ):
-        assert line in text, text
+        assert rules[rule][0] == level and said in rules[rule][1], rules[rule]
 
 
 def test_softenings_and_filters_are_shown(load: Load) -> None:
-    text = "\n".join(
-        show.lines(show.describe(load(SEED.replace("    oracles", "    when: issue.id != ''\n    oracles"))))
-    )
-    assert "      softened by checklist-validator/2" in text
-    assert "      when issue.id != ''" in text
-    assert show.lines(show.describe(load(""))) == ["# no policy file"]
+    policy = load(SEED.replace("    oracles", "    when: issue.id != ''\n    oracles"))
+    text = "\n".join(row[-1] for _, rows in show.sections(show.describe(policy)) for row in rows)
+    assert "\nsoftened by checklist-validator/2\n" in text
+    assert "\nwhen issue.id != ''\n" in text
+    assert show.sections(show.describe(load(""))) == [("# no policy file", [])]
 
 
 def test_both_evaluators_agree_on_the_examples(load: Load) -> None:

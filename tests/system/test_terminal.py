@@ -1,13 +1,17 @@
-"""One question to the person at the terminal."""
+"""One question to the person at the terminal; tables and progress, drawn there and plain elsewhere."""
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import select
+import subprocess
 import sys
 
 import pytest
+from rich.cells import cell_len
+from rich.text import Text
 
 from ahp.system import terminal
 
@@ -93,3 +97,80 @@ def test_a_terminal_that_goes_away_is_no_answer(at_pty: int, monkeypatch: pytest
 
     monkeypatch.setattr(os, "write", gone)
     assert terminal.ask("go on?") is None
+
+
+class Screen(io.StringIO):
+    """A terminal of 60 columns."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def lines(self) -> list[str]:
+        return [line.rstrip() for line in Text.from_ansi(self.getvalue()).plain.splitlines()]
+
+
+def on_screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
+    """From now on this process has that terminal. (No fixture: pytest puts its streams in place after those.)"""
+    screen = Screen()
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, screen)
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return screen
+
+
+HOSTILE = "[red]x[/red] \x1b[2J\u202e\udce9"
+ROWS = [("block", "7", "a " * 40 + "end"), ("allow", "12", HOSTILE)]
+
+
+def test_a_piped_table_has_whole_lines_and_no_colour(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.table(ROWS, ("level", "n", "what"), numbers=[1], styles={"block": "red"}, indent=2)
+    assert capsys.readouterr().out.splitlines() == [
+        "  level   n  what",
+        "  block   7  " + "a " * 40 + "end",
+        "  allow  12  [red]x[/red] \ufffd[2J\ufffd\ufffd",
+    ]
+    terminal.table([("two\nlines", "x")])
+    terminal.table([])
+    assert capsys.readouterr().out == "two lines  x\n"
+
+
+def test_at_a_terminal_the_last_column_wraps_in_its_own_edges(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = on_screen(monkeypatch)
+    terminal.table([*ROWS, ("wide", "1", "漢字" * 30)], ("level", "n", "what"), numbers=[1], indent=2)
+    lines = screen.lines()
+    assert lines[:3] == ["  level   n  what", "  block   7  " + "a " * 23 + "a", "             " + "a " * 16 + "end"]
+    assert lines[3] == "  allow  12  [red]x[/red] \ufffd[2J\ufffd\ufffd"
+    assert len(lines) == 7 and all(cell_len(line) <= 60 for line in lines)
+    assert "".join(lines[4:]).count("漢") == 30
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_styled_word_is_coloured_unless_nobody_wants_colour(monkeypatch: pytest.MonkeyPatch, plain: bool) -> None:
+    screen = on_screen(monkeypatch)
+    if plain:
+        monkeypatch.setenv("NO_COLOR", "1")
+    terminal.table([("block", "block it")], styles={"block": "red"})
+    assert ("\x1b[31mblock" in screen.getvalue()) is not plain
+    assert screen.getvalue().count("\x1b[31m") == (not plain)
+    terminal.table([])
+    assert len(screen.lines()) == 1
+
+
+def test_progress_is_drawn_at_a_terminal_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = on_screen(monkeypatch)
+    with terminal.progress("[b]looking[/b]") as seen:
+        seen(3, 7)
+    assert "[b]looking[/b]" in screen.getvalue() and "3/7" in screen.getvalue()
+    assert screen.getvalue().endswith("\x1b[2K")
+
+
+def test_nobody_waits_for_a_library_that_draws_when_nobody_looks_on() -> None:
+    program = (
+        "import sys; from ahp.system import terminal; terminal.table([('a', 'b')])\n"
+        "with terminal.progress('x') as seen: seen(1, 2)\n"
+        "print('rich' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("a  b\nFalse\n", "")
