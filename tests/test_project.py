@@ -65,6 +65,7 @@ LIGHT = [
     "ahp.journal.append",
     "ahp.gate.decide",
     "ahp.gate.match",
+    "ahp.hosts.asking",
     "ahp.hosts.git.main",
     "ahp.hosts.git.commit_msg",
 ]

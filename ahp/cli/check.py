@@ -2,15 +2,16 @@
 
 import click
 
+from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON
+
 
 @click.command()
 @click.argument("trigger")
-@click.option("--issue", metavar="ID", help="The issue that it is about.")
-@click.option("--facts", "facts_file", metavar="FILE", help="A YAML or JSON mapping of namespaces that replaces facts.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
-def command(trigger: str, issue: str | None, facts_file: str | None, form: str) -> int:
+@ISSUE
+@FACTS
+@TEXT_OR_JSON
+def command(trigger: str, issue: str, facts: str | None, form: str) -> int:
     """Judge TRIGGER without logging or counting anything."""
-    from ahp.cli.judge import judge
-    from ahp.hosts.events import dry_event
+    from ahp.cli.judge import dry_event, judge
 
-    return judge(dry_event(trigger, issue, facts_file), form)
+    return judge(dry_event(trigger, issue, facts), form)

@@ -22,7 +22,7 @@ def command(mend: bool, form: str) -> int:
     Each hook is tried for real, in a scratch repository: nothing here is judged, changed or logged. Exit code 0: all
     is well, 1: something is wrong.
     """
-    from ahp.hosts.events import repository_here, user_policy
+    from ahp.hosts.asking import repository_here, user_policy
     from ahp.hosts.git import doctor
 
     repo = repository_here()

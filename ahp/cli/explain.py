@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 
@@ -15,20 +16,20 @@ _MARKS = {"true": "yes", "false": "no", "undecided": "?", "filtered": "-", "boun
 
 @click.command()
 @click.argument("what", metavar="TRIGGER|SIGNAL")
-@click.option("--issue", metavar="ID", help="The issue that it is about.")
-@click.option("--facts", "facts_file", metavar="FILE", help="A YAML or JSON mapping of namespaces that replaces facts.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
-def command(what: str, issue: str | None, facts_file: str | None, form: str) -> int:
+@ISSUE
+@FACTS
+@TEXT_OR_JSON
+def command(what: str, issue: str, facts: str | None, form: str) -> int:
     """Show each rule of TRIGGER with the values it sees now, or all that the log has of one SIGNAL (an id's beginning).
 
     Nothing is logged, nothing counts.
     """
     if what not in TRIGGERS and all(c in "0123456789abcdef-" for c in what):
         return _signal(what, form)
+    from ahp.cli.judge import dry_event
     from ahp.gate.explain import explain
-    from ahp.hosts.events import dry_event
 
-    explanation = explain(dry_event(what, issue, facts_file))
+    explanation = explain(dry_event(what, issue, facts))
     if form == "json":
         _json(explanation)
     else:

@@ -4,6 +4,7 @@ from itertools import groupby
 
 import click
 
+from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON
 from ahp.facts.listing import Row, listing
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
@@ -16,16 +17,16 @@ _WIDTH = 100
 
 @click.command()
 @click.argument("trigger")
-@click.option("--issue", metavar="ID", help="The issue that it is about.")
-@click.option("--facts", "facts_file", metavar="FILE", help="A YAML or JSON mapping of namespaces that replaces facts.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
-def command(trigger: str, issue: str | None, facts_file: str | None, form: str) -> int:
+@ISSUE
+@FACTS
+@TEXT_OR_JSON
+def command(trigger: str, issue: str, facts: str | None, form: str) -> int:
     """Print every fact that conditions can read at TRIGGER, as it is now."""
-    from ahp.hosts.events import dry_event
+    from ahp.cli.judge import dry_event
     from ahp.policy import cache, trust
     from ahp.policy.compile import program_for
 
-    event = dry_event(trigger, issue, facts_file)
+    event = dry_event(trigger, issue, facts)
     program = cache.load(event) or program_for(event)
     rows = listing(event, {**program.settings, "trusted": trust.checker(event)})
     if form == "json":

@@ -1,5 +1,7 @@
 """`ahp init`: a policy for this project, and what it would have said to the last 100 commits."""
 
+import os
+
 import click
 
 from ahp.cli import tally
@@ -18,12 +20,13 @@ def command(packs: tuple[str, ...], force: bool) -> None:
     Asks nothing, runs nothing, logs nothing of the past. A rule that would have blocked past commits starts as shadow.
     """
     from ahp.hosts.adoption import adopt
-    from ahp.hosts.events import dry_event
+    from ahp.hosts.asking import around
     from ahp.hosts.history import rules
+    from ahp.protocol.actor import identify
 
-    event = dry_event("session-start")
+    where = around(os.getcwd())
     with progress("looking at past commits") as seen:
-        done = adopt(event, packs, force, seen)
+        done = adopt(where, identify(where.env), packs, force, seen)
     found = ", ".join(done.plan.survey.found())
     click.echo(f"{done.path}: packs {', '.join(done.plan.packs)}" + (f"; found {found}" if found else ""))
     tally.show(done.tally, rules(done.policy), done.plan.watched, _RULES_SHOWN)

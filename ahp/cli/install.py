@@ -17,7 +17,7 @@ def command(hosts: tuple[str, ...]) -> None:
 
 
 def _git() -> None:
-    from ahp.hosts.events import repository_here, user_policy
+    from ahp.hosts.asking import repository_here, user_policy
     from ahp.hosts.git.install import install
 
     done = install(repository_here(), user_policy())
@@ -32,7 +32,7 @@ def _monoco() -> None:
     import os
     import shlex
 
-    from ahp.hosts.events import repository_here
+    from ahp.hosts.asking import repository_here
     from ahp.hosts.monoco.install import install
     from ahp.system import environ
 

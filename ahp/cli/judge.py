@@ -1,12 +1,31 @@
-"""What `ahp check` and `ahp run` share: asking the gate by hand and printing its verdict."""
+"""What the commands that ask about a trigger share: the event of the current folder, and printing a verdict."""
 
+import os
 import sys
 
 import click
 
-from ahp.hosts import render
+from ahp.hosts import verdict_text
 from ahp.protocol.event import Event
 from ahp.system import jsontext
+
+
+def dry_event(trigger: str, issue: str, facts: str | None) -> Event:
+    """The event of `trigger` in the current folder as a question; `facts` as `--facts` has them. Raises AhpError."""
+    from ahp.hosts import given_facts
+
+    return _event(trigger, issue, dry=True, facts=given_facts.read(facts) if facts else None)
+
+
+def real_event(trigger: str, issue: str) -> Event:
+    """The event of `trigger` in the current folder, to be logged and counted. Raises AhpError."""
+    return _event(trigger, issue, dry=False)
+
+
+def _event(trigger: str, issue: str, dry: bool, facts: dict[str, object] | None = None) -> Event:
+    from ahp.hosts.api import Gate
+
+    return Gate(os.getcwd(), host="cli").event(trigger, issue_id=issue, dry=dry, facts=facts)
 
 
 def judge(event: Event, form: str) -> int:
@@ -17,7 +36,7 @@ def judge(event: Event, form: str) -> int:
     if form == "json":
         click.echo(jsontext.encode(verdict.as_dict()))
     elif verdict.signals or verdict.notes:
-        click.echo(render.text(verdict, event.actor, event.env))
+        click.echo(verdict_text.text(verdict, event.actor, event.env))
     elif sys.stdout.isatty():
         click.echo(f"ahp: {event.trigger}: nothing to say")
     return 1 if verdict.denied else 0

@@ -44,30 +44,27 @@ def lint(file: str | None, form: str) -> int:
 
 
 def _file(path: str) -> Any:
-    from ahp.policy import layers
-    from ahp.policy.sources import TextSource
-    from ahp.policy.yamltext import MAX_BYTES
-    from ahp.system import files
+    from ahp.hosts.policy_test import from_file
 
-    return layers.load(TextSource(files.read(os.path.abspath(path), MAX_BYTES) or b"", path))
+    return from_file(path)
 
 
 def _here() -> Any:
     """The policy of the current folder, compiled and stored, so that the next hook finds it ready."""
-    from ahp.hosts.events import dry_event
+    from ahp.hosts.asking import around
     from ahp.policy import compile as compiling
 
-    event = dry_event("session-start")
-    return compiling.build(event.root, event.journal, event.user_policy)[0]
+    where = around(os.getcwd())
+    return compiling.build(where.root, where.journal, where.user_policy)[0]
 
 
 def _waivers() -> Any:
     """The waivers of the current folder. Raises PolicyError with every mistake in their file."""
     from ahp.gate import waivers
-    from ahp.hosts.events import dry_event
+    from ahp.hosts.asking import around
     from ahp.system import files
 
-    data = files.read(os.path.join(dry_event("session-start").root, waivers.PATH), 1 << 20)
+    data = files.read(os.path.join(around(os.getcwd()).root, waivers.PATH), 1 << 20)
     return waivers.parse(data or b"")
 
 
@@ -127,7 +124,7 @@ def test(paths: tuple[str, ...], policy_file: str | None, form: str) -> int:
     Exit code 0 when all hold, 1 when one fails, 2 when a test or the policy is invalid.
     """
     from ahp.cli.policy_test import show
-    from ahp.hosts.rehearsal import rehearse
+    from ahp.hosts.policy_test import rehearse
 
     return show(rehearse(paths, policy_file), form)
 
@@ -140,7 +137,7 @@ def diff(ref: str, form: str) -> int:
 
     What cannot be shown to be as strict is marked `unknown`.
     """
-    from ahp.hosts.events import repository_here
+    from ahp.hosts.asking import repository_here
     from ahp.policy import layers
     from ahp.policy.diff import compare
     from ahp.policy.sources import FileSource, TreeSource

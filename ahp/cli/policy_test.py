@@ -6,7 +6,7 @@ from xml.etree import ElementTree  # writes only; nothing is parsed
 
 import click
 
-from ahp.gate.trial import Outcome, Report
+from ahp.hosts.policy_test import Outcome, Report
 from ahp.protocol.text import one_line
 from ahp.system.terminal import table
 

@@ -2,15 +2,19 @@
 
 import click
 
+from ahp.cli.options import ISSUE, TEXT_OR_JSON
+from ahp.system.errors import AhpError
+
 
 @click.command()
 @click.argument("trigger")
-@click.option("--issue", metavar="ID", help="The issue that it is about.")
-@click.option("--facts", "facts_file", metavar="FILE", hidden=True)
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
-def command(trigger: str, issue: str | None, facts_file: str | None, form: str) -> int:
+@ISSUE
+@click.option("--facts", hidden=True)
+@TEXT_OR_JSON
+def command(trigger: str, issue: str, facts: str | None, form: str) -> int:
     """Judge TRIGGER for real: signals are logged, attempts count."""
-    from ahp.cli.judge import judge
-    from ahp.hosts.events import event_of
+    from ahp.cli.judge import judge, real_event
 
-    return judge(event_of(trigger, issue=issue, facts_file=facts_file), form)
+    if facts:
+        raise AhpError("--facts is for dry commands (ahp check, explain, facts): a real run judges what is there")
+    return judge(real_event(trigger, issue), form)

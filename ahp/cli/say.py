@@ -2,7 +2,7 @@
 
 import click
 
-from ahp.hosts import render
+from ahp.hosts import verdict_text
 from ahp.protocol.actor import identify
 from ahp.protocol.verdict import Verdict
 
@@ -10,4 +10,4 @@ from ahp.protocol.verdict import Verdict
 def say(verdict: Verdict | None, env: dict[str, str]) -> None:
     """Prints what there is to say; nothing for a verdict without signals and notes."""
     if verdict is not None and (verdict.signals or verdict.notes):
-        click.echo(render.text(verdict, identify(env), env), err=True)
+        click.echo(verdict_text.text(verdict, identify(env), env), err=True)

@@ -1,10 +1,10 @@
 """`ahp trust`: accept the commands of the policy."""
 
+import os
 import shlex
 
 import click
 
-from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
 
@@ -19,43 +19,30 @@ def command(yes: bool, only_list: bool, forget: bool) -> int:
     Acceptance is bound to the command, its directory, parsing, timeout and the files it names, in this clone. Only a
     person can give it.
     """
-    from ahp.hosts.events import dry_event
+    from ahp.hosts import asking, command_trust
     from ahp.policy import layers, trust
     from ahp.policy.sources import FileSource
+    from ahp.protocol.actor import identify
     from ahp.system import terminal
 
-    event = dry_event("session-start")
+    where = asking.around(os.getcwd())
+    actor = identify(where.env)
     if forget:
-        trust.forget(event.journal)
+        trust.forget(where.journal)
         return 0
-    commands = trust.commands(layers.load(FileSource(event.root, event.user_policy)))
-    read = trust.in_folder(event.root)
-    digests = {name: trust.digest(spec, read) for name, spec in commands.items()}
-    known = trust.accepted(event.journal)
-    waiting = {name: digest for name, digest in digests.items() if digest not in known}
+    commands, waiting = command_trust.of_policy(layers.load(FileSource(where.root, where.user_policy)), where)
     for name, spec in commands.items():
         state = "waits" if name in waiting else "accepted"
         argv = shlex.join(spec.get("run") or spec["command"])
         click.echo(f"{state}: {one_line(name)}: {one_line(argv, 1000)}  (in {one_line(spec['directory'])})")
     if only_list or not waiting:
         return 0
-    trust.refuse_others(event.actor)
+    trust.refuse_others(actor)
     if not yes:
         answer = terminal.ask(f"ahp: may these {len(waiting)} commands run from now on?", 600.0)
         if answer is None:
             raise AhpError("nobody can be asked here; a person runs: ahp trust --yes")
         if not answer:
             return 1
-    trust.accept(event.journal, waiting, event.actor)
-    _record(event, waiting)
+    command_trust.accept(waiting, actor, where)
     return 0
-
-
-def _record(event: Event, commands: dict[str, str]) -> None:
-    """Leaves in the log who accepted what."""
-    from ahp.journal.append import Journal
-    from ahp.protocol import records
-    from ahp.system import clock
-
-    record = records.other("trust", clock.iso(clock.now()), commands=commands, by=str(event.actor))
-    Journal(event.journal, event.genesis).append([record], durable=True)

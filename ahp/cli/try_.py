@@ -29,7 +29,7 @@ def command(rule: str | None, file: str | None, range_: str | None, form: str) -
 
     Judged are the change and the message of each commit, at pre-commit (pre-merge-commit) and commit-msg.
     """
-    from ahp.hosts.events import repository_here
+    from ahp.hosts.asking import repository_here
 
     repo = repository_here()
     policy = _policy(file)
@@ -51,8 +51,8 @@ def command(rule: str | None, file: str | None, range_: str | None, form: str) -
 
 def _policy(file: str | None) -> Policy:
     """The policy in `file` by itself, else that of the work tree with all its layers."""
-    from ahp.hosts.events import repository_here, user_policy
-    from ahp.hosts.rehearsal import from_file
+    from ahp.hosts.asking import repository_here, user_policy
+    from ahp.hosts.policy_test import from_file
     from ahp.policy import layers
     from ahp.policy.sources import FileSource
 

@@ -14,7 +14,7 @@ def command(hosts: tuple[str, ...]) -> None:
 
 
 def _git(named: bool) -> None:
-    from ahp.hosts.events import repository_here
+    from ahp.hosts.asking import repository_here
     from ahp.hosts.git.install import uninstall
 
     done = uninstall(repository_here())
@@ -24,7 +24,7 @@ def _git(named: bool) -> None:
 
 
 def _monoco(named: bool) -> None:
-    from ahp.hosts.events import repository_here
+    from ahp.hosts.asking import repository_here
     from ahp.hosts.monoco.install import uninstall
 
     was_there = uninstall(repository_here())

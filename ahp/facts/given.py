@@ -43,16 +43,16 @@ def _fitting(path: str, value: Any, entry: Mapping[str, Any]) -> object:
     if value is None:
         if entry.get("nullable"):
             return None
-        raise AhpError(f"--facts: {path} is never null; leave it out to make it absent")
+        raise AhpError(f"{path} is never null; leave it out to make it absent")
     if not isinstance(value, _KINDS[kind]) or (isinstance(value, bool) and kind != "bool"):
-        raise AhpError(f"--facts: {path} is of type {kind}, not {one_line(repr(value), 60)}")
+        raise AhpError(f"{path} is of type {kind}, not {one_line(repr(value), 60)}")
     inner = str if kind == "list[str]" else Mapping if kind == "list[record]" else object
     if isinstance(value, list) and not all(isinstance(item, inner) for item in value):
-        raise AhpError(f"--facts: {path} is of type {kind}; one of its items is not")
+        raise AhpError(f"{path} is of type {kind}; one of its items is not")
     names = entry.get("enum")
     if names and value not in names:
-        raise AhpError(f"--facts: {path} is one of {', '.join(names)}, not {one_line(value, 60)}")
+        raise AhpError(f"{path} is one of {', '.join(names)}, not {one_line(value, 60)}")
     low, high = entry.get("min"), entry.get("max")
     if (low is not None and value < low) or (high is not None and value > high):
-        raise AhpError(f"--facts: {path} is from {low} to {'any number' if high is None else high}, not {value}")
+        raise AhpError(f"{path} is from {low} to {'any number' if high is None else high}, not {value}")
     return float(value) if kind == "float" else value  # type: ignore[arg-type]  # a number by now

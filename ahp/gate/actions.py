@@ -1,6 +1,6 @@
 """Control actions: what a rule changes instead of refusing (design §4; seed 002 §2.2 modifications)."""
 
-from ahp.facts import tool_call
+from ahp.facts import commit, tool_call
 from ahp.facts.commit_message import SCISSORS
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line, trim
@@ -82,17 +82,15 @@ def _value(event: Event, target: str) -> object:
 
 def _with(event: Event, target: str, value: object) -> Event:
     """The event with one thing changed; the one it came from stays as it was."""
-    changed = Event.__new__(Event)
-    for name in Event.__slots__:
-        setattr(changed, name, getattr(event, name))
     if target == MESSAGE:
-        changed.draft = str(value).encode("utf-8", "surrogateescape")
-    else:
-        assert event.tool is not None
-        given = _put(event.tool.get("input"), target.removeprefix(_INPUT), value)
-        # What rules read of the arguments follows from them: command, paths, what an escalation is aimed at.
-        changed.tool = tool_call.changed(event.tool, given, event.root)
-    return changed
+        given = event.given
+        if given is not None and "commit" in given:  # what was stated of the message follows the message
+            given = {**given, "commit": {**given["commit"], **commit.parts(str(value))}}
+        return event.but(draft=str(value).encode("utf-8", "surrogateescape"), given=given)
+    assert event.tool is not None
+    arguments = _put(event.tool.get("input"), target.removeprefix(_INPUT), value)
+    # What rules read of the arguments follows from them: command, paths, what an escalation is aimed at.
+    return event.but(tool=tool_call.changed(event.tool, arguments, event.root))
 
 
 def _put(given: object, path: str, value: object) -> dict[str, object]:

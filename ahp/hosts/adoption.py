@@ -6,18 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ahp.facts.default_branch import default_branch
-from ahp.hosts import history
+from ahp.hosts import command_trust, history
 from ahp.policy import compile as compiling
-from ahp.policy import layers, lint, starter, survey, trust
+from ahp.policy import layers, lint, starter, survey
 from ahp.policy.cache import PROJECT
 from ahp.policy.problems import PolicyError, nearest
 from ahp.policy.rule import Policy
 from ahp.policy.sources import TextSource, packs
 from ahp.policy.starter import Plan
-from ahp.protocol import records
-from ahp.protocol.event import Event
+from ahp.protocol.actor import Actor
+from ahp.protocol.event import Workspace
 from ahp.protocol.text import one_line
-from ahp.system import clock, files
+from ahp.system import files
 from ahp.system.commits import commits
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
@@ -44,18 +44,19 @@ class Adoption:
 
 
 def adopt(
-    event: Event,
+    where: Workspace,
+    actor: Actor,
     wanted: tuple[str, ...] = (),
     force: bool = False,
     seen: Callable[[int, int], None] = lambda done, total: None,
 ) -> Adoption:
-    """Writes `.ahp/hooks.yaml` for the event's repository.
+    """Writes `.ahp/hooks.yaml` for the repository there; its commands are accepted where `actor` is a person.
 
     `wanted` are packs besides those that fit; `seen` is told how many past commits were judged, and of how many.
     Raises AhpError when a policy is there (unless `force`), for a folder without work tree, for a pack that does not
     exist, and when the user's own layer does not go with it.
     """
-    repo = event.repo
+    repo = where.repo
     if repo is None or not repo.root:
         raise AhpError("a policy belongs to a git work tree; make one first: git init")
     for name in wanted:
@@ -79,8 +80,8 @@ def adopt(
     tally = history.judge(repo, history.enforced(policy), past, seen)
     plan.watched = _watched(repo, tally, policy)
     _write(repo.root, starter.write(plan))
-    done = Adoption(PROJECT[1:], plan, _compiled(event), tally)
-    _trust(event, done)
+    done = Adoption(PROJECT[1:], plan, _compiled(where), tally)
+    _trust(where, actor, done)
     return done
 
 
@@ -135,37 +136,24 @@ def _write(root: str, text: str) -> None:
         files.replace(ignore, b"hooks.local.yaml\n", 0o644)
 
 
-def _compiled(event: Event) -> Policy:
+def _compiled(where: Workspace) -> Policy:
     """Compiled and stored, so that the first commit finds it ready, and its conditions asked of both evaluators."""
     try:
-        policy = compiling.build(event.root, event.journal, event.user_policy)[0]
+        policy = compiling.build(where.root, where.journal, where.user_policy)[0]
     except PolicyError as error:
         raise AhpError(f"{PROJECT[1:]} is written, but does not go with your own layer:\n{error}") from None
     lint.compare_evaluators(policy)
     return policy
 
 
-def _trust(event: Event, done: Adoption) -> None:
+def _trust(where: Workspace, actor: Actor, done: Adoption) -> None:
     """Accepts the commands of the policy that was just written; only for a person."""
-    read = trust.in_folder(event.root)
-    named = trust.commands(done.policy)
-    digests = {name: trust.digest(spec, read) for name, spec in named.items()}
-    known = trust.accepted(event.journal)
-    new = {name: digest for name, digest in digests.items() if digest not in known}
+    specs, new = command_trust.of_policy(done.policy, where)
     written = {name: new[name] for name in new if name.removeprefix("facts.") in done.plan.survey.tools}
-    try:
-        trust.accept(event.journal, written, event.actor)
-    except trust.Untrusted:
+    if written and actor.kind == "human":
+        command_trust.accept(written, actor, where)
+    else:
         written = {}
-    if written:
-        _record(event, written)
     # What a person's own layer brings was not written here, and nobody has looked at it yet.
     done.waiting = [name for name in new if name not in written]
-    done.trusted = [name for name in digests if name not in done.waiting]
-
-
-def _record(event: Event, commands: dict[str, str]) -> None:
-    from ahp.journal.append import Journal
-
-    record = records.other("trust", clock.iso(clock.now()), commands=commands, by=str(event.actor))
-    Journal(event.journal, event.genesis).append([record], durable=True)
+    done.trusted = [name for name in specs if name not in done.waiting]

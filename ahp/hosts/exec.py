@@ -1,12 +1,11 @@
 """`ahp exec -- COMMAND`: a command that moves issues passes the gate first, whatever it is wrapped in (design §9)."""
 
-import contextlib
 import os
 import shlex
 from typing import NamedTuple
 
 from ahp.gate.decide import decide
-from ahp.hosts.events import event_of
+from ahp.hosts.api import Gate
 from ahp.hosts.issue import branches_of
 from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
@@ -20,7 +19,7 @@ from ahp.tickets.current import named
 from ahp.tickets.projects import of_issue
 
 
-class Gate(NamedTuple):
+class IssueGate(NamedTuple):
     """One gate that the command has to pass: the step, the issue, the folder it happens in, and who asks."""
 
     step: str
@@ -31,20 +30,18 @@ class Gate(NamedTuple):
 
     def event(self, when: str) -> Event:
         """The event before (`pre`) or after (`post`) the step. Raises AhpError."""
-        with contextlib.chdir(self.folder):
-            event = event_of(f"{when}-issue-{self.step}", issue=self.issue)
-        event.host = self.host
+        event = Gate(self.folder, host=self.host).event(f"{when}-issue-{self.step}", issue_id=self.issue)
         if when == "pre" and self.step == "close" and event.repo is not None:
             event.view = _branch_tip(event.repo, self.issue) or event.view
         return event
 
 
-def gates_of(argv: list[str], host: str = "exec") -> list[Gate]:
+def gates_of(argv: list[str], host: str = "exec") -> list[IssueGate]:
     """The gates that a command line has to pass, in order; [] when it moves no issue. `host` is who asks.
 
     Raises AhpError when it moves one and nobody can tell which, or where.
     """
-    found: list[Gate] = []
+    found: list[IssueGate] = []
     for command in commands.read(shlex.join(argv)):
         move = monoco.read(command.args) if command.program == "monoco" else None
         if move is not None:
@@ -54,7 +51,7 @@ def gates_of(argv: list[str], host: str = "exec") -> list[Gate]:
     return found
 
 
-def ask(gates: list[Gate]) -> list[Verdict]:
+def ask(gates: list[IssueGate]) -> list[Verdict]:
     """The verdicts of the gates, in order; the last one refuses if any does. Raises AhpError."""
     verdicts: list[Verdict] = []
     for gate in gates:
@@ -69,24 +66,23 @@ def run(argv: list[str], env: dict[str, str]) -> int:
     return process.attached(argv, env)
 
 
-def follow(gates: list[Gate]) -> list[Verdict]:
+def follow(gates: list[IssueGate]) -> list[Verdict]:
     """What the gates say after the command did its work."""
     return [decide(gate.event("post")) for gate in gates]
 
 
-def _gates(move: monoco.Move, root: str, host: str) -> list[Gate]:
+def _gates(move: monoco.Move, root: str, host: str) -> list[IssueGate]:
     folder = _existing(root)
-    with contextlib.chdir(folder):
-        event = event_of("pre-issue-start")
-        issue = named(move.issue) if move.issue else ids.of_branch(event.repo.branch() if event.repo else "")
-        if not issue:
-            raise AhpError(f"`monoco issue {move.command}` names no issue")
-        steps = [move.command]
-        if move.command == "update":
-            if event.view is None:
-                raise AhpError("issues live in a git repository; there is none here")
-            steps = life.gates(of_issue(event.view, issue, event.project).get(issue).phase, move.goal)
-    return [Gate(step, issue, folder, move.json, host) for step in steps]
+    event = Gate(folder).event("pre-issue-start")
+    issue = named(move.issue) if move.issue else ids.of_branch(event.repo.branch() if event.repo else "")
+    if not issue:
+        raise AhpError(f"`monoco issue {move.command}` names no issue")
+    steps = [move.command]
+    if move.command == "update":
+        if event.view is None:
+            raise AhpError("issues live in a git repository; there is none here")
+        steps = life.gates(of_issue(event.view, issue, event.project).get(issue).phase, move.goal)
+    return [IssueGate(step, issue, folder, move.json, host) for step in steps]
 
 
 def _existing(folder: str) -> str:

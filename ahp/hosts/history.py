@@ -12,15 +12,15 @@ from ahp.facts.commit import parts
 from ahp.facts.registry import declared
 from ahp.facts.time import WEEKDAYS
 from ahp.gate.decide import decide
+from ahp.hosts import asking
 from ahp.policy import compile as compiling
 from ahp.policy.cache import Program
 from ahp.policy.rule import Policy
 from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event
+from ahp.protocol.event import Workspace
 from ahp.protocol.levels import strength
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line
-from ahp.system import clock
 from ahp.system.commits import Past, PastView, views
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
@@ -114,23 +114,14 @@ def _triggers(commit: Past) -> tuple[str, str]:
 def _ask(repo: Repository, program: Program, commit: Past, view: PastView) -> Iterator[Said]:
     if not program.rules:
         return
-    event = Event(
-        program.trigger,
-        "history",
-        Actor("human"),
-        root=repo.root or repo.git_dir,
-        journal=repo.common_dir + "/ahp",
-        env={},
-        deadline=clock.monotonic() + _BUDGET,
-        mode="replay",
-        repo=repo,
-        view=view,
-        given={
-            **{name: Absent(one.past) for name, one in declared().items() if one.past},
-            "time": _time(commit.made, program.settings.get("timezone")),
-            "commit": _commit(commit, is_written=program.trigger == "commit-msg"),
-        },
-    )
+    where = Workspace(repo.root or repo.git_dir, repo.ahp_dir, {}, repo)
+    event = asking.event(program.trigger, "history", Actor("human"), where, mode="replay", budget=_BUDGET)
+    event.view = view
+    event.given = {
+        **{name: Absent(one.past) for name, one in declared().items() if one.past},
+        "time": _time(commit.made, program.settings.get("timezone")),
+        "commit": _commit(commit, is_written=program.trigger == "commit-msg"),
+    }
     verdict = decide(event, program)
     for signal in verdict.signals:
         level = "undecidable" if signal.context.get("undecidable") else signal.intensity

@@ -1,9 +1,10 @@
 """The life of an issue without another tool: the gate before, the change, the gate after (seed 002 §4.2, §6.1)."""
 
+import os
 from dataclasses import dataclass, field
 
 from ahp.gate.decide import decide
-from ahp.hosts.events import event_of
+from ahp.hosts.api import Gate
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
@@ -62,7 +63,7 @@ def move(step: str, issue: str, solution: str = "") -> Moved:
     branch, a policy that cannot be judged.
     """
     issue_id = named(issue)
-    event = event_of(f"pre-issue-{step}", issue=issue_id)
+    event = _here().event(f"pre-issue-{step}", issue_id=issue_id)
     repo, view = _project(event)
     check(step, repo, view, issue_id, solution, event.project)  # what cannot be done is not worth asking about
     moved = Moved(issue_id, step, decide(event))
@@ -169,9 +170,13 @@ def _switch(repo: Repository, name: str, is_new: bool) -> list[list[str]]:
     return [*back, ["branch", "-q", "-D", name]] if is_new else back
 
 
+def _here() -> Gate:
+    return Gate(os.getcwd(), host="cli")
+
+
 def _follow(moved: Moved) -> None:
     """The gate after the step. What is done stays done, whatever goes wrong here."""
     try:
-        moved.after = decide(event_of(f"post-issue-{moved.step}", issue=moved.issue))
+        moved.after = decide(_here().event(f"post-issue-{moved.step}", issue_id=moved.issue))
     except AhpError as error:
         moved.notes.append(f"{moved.issue} has moved; what follows could not be judged: {error}")

@@ -26,7 +26,9 @@ def gates_of(event: Event) -> list[Event]:
         now, before = Tickets(view, project), Tickets(old, project)
         for issue in now.named_by(touched):
             steps = life.gates(_phase(before, issue), now.get(issue).phase)
-            events += [_event(event, step, issue, project) for step in steps]
+            events += [
+                event.but(trigger=f"pre-issue-{step}", subject=issue, issue=issue, project=project) for step in steps
+            ]
     return events
 
 
@@ -36,26 +38,3 @@ def _phase(tickets: Tickets, issue: str) -> str:
         return tickets.get(issue).phase
     except TicketError:
         return ""
-
-
-def _event(event: Event, step: str, issue: str, project: str) -> Event:
-    return Event(
-        f"pre-issue-{step}",
-        event.host,
-        event.actor,
-        root=event.root,
-        journal=event.journal,
-        env=event.env,
-        deadline=event.deadline,
-        mode=event.mode,
-        subject=issue,
-        repo=event.repo,
-        view=event.view,
-        issue=issue,
-        push=event.push,
-        remote=event.remote,
-        genesis=event.genesis,
-        user_policy=event.user_policy,
-        attempt=event.attempt,
-        project=project,
-    )

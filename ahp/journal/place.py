@@ -18,13 +18,14 @@ def journal_of(folder: str) -> Journal:
     It knows the genesis id that `ahp install git` noted. Raises AhpError.
     """
     try:
-        place = git.discover(folder, environ.current()).common_dir + "/ahp"
+        place = git.discover(folder, environ.current()).ahp_dir
     except NotARepository:
         place = os.path.abspath(folder) + "/.ahp"
-    return Journal(place, _noted_genesis(place))
+    return Journal(place, noted_genesis(place))
 
 
-def _noted_genesis(place: str) -> str | None:
+def noted_genesis(place: str) -> str | None:
+    """The id of the log that `ahp install git` noted in the ahp folder `place`, None when it is not installed."""
     data = files.read(place + "/install.json", _LIMIT)
     try:
         noted = jsontext.decode((data or b"null").decode())

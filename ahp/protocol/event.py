@@ -1,4 +1,4 @@
-"""One asking of the gate (design §1, §13)."""
+"""One asking of the gate: where, who, and about which state (design §1, §13)."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,41 +19,57 @@ class PushRef:
         self.remote_ref, self.remote_oid = remote_ref, remote_oid
 
 
-class Event:
-    """What happens, where, by whom, and how long there is to judge it.
+class Workspace:
+    """Where the gate is asked.
 
-    `mode` is real, dry (never logged, never counted) or replay. `root` is the top of the work tree, `journal` the
-    folder of the log, `deadline` a point of the monotonic clock. `subject` is whose progress an escalation follows.
-    `given` are facts that replace what would be gathered (dry only): namespace → its fields, or why it is `Absent`.
-    `view` and `repo` are of `ahp.system`; None outside a repository. `genesis` is the id of the log that the asking
-    hook was installed with, `user_policy` the path of the user's layer, "" for none (CI). `draft` is the commit message
-    as it stands, with its comments; `tool` the canonical call of an agent. `project` is the folder, relative to `root`,
-    whose tickets count, where that is not the root itself. `attempt` names the command that several events belong to,
-    such as one `git commit`.
+    `root` is the top of the work tree, or the folder where there is no repository; `journal` the folder of the log;
+    `env` the environment of whoever asks; `repo` None outside a repository; `genesis` the id of the log that was
+    installed, None when none was; `user_policy` the path of the user's layer, "" for none (CI).
+    """
+
+    __slots__ = ("env", "genesis", "journal", "repo", "root", "user_policy")
+
+    def __init__(
+        self,
+        root: str,
+        journal: str,
+        env: dict[str, str],
+        repo: "Repository | None" = None,
+        genesis: str | None = None,
+        user_policy: str = "",
+    ) -> None:
+        self.root, self.journal, self.env = root, journal, env
+        self.repo, self.genesis, self.user_policy = repo, genesis, user_policy
+
+
+class Event:
+    """What happens, where, by whom, and until when there is time to judge it. `ahp.hosts.asking` makes all of them.
+
+    `deadline` is a point of the monotonic clock, `mode` real, dry (never logged, never counted) or replay, `subject`
+    whose progress an escalation follows. What is judged is set by the host that knows it: `view`, the state of the
+    tree; `draft`, the commit message as it stands, with its comments; `tool`, the canonical call of an agent; `push`
+    and `remote`; `given`, facts that replace what would be gathered: namespace → its fields, or why it is `Absent`.
+    `project` is the folder, relative to `root`, whose tickets count, where that is not the root itself. `attempt` names
+    the command that several events belong to, such as one `git commit`. The slots of Workspace are the event's, too.
     """
 
     __slots__ = (
+        *Workspace.__slots__,
         "actor",
         "attempt",
         "deadline",
         "draft",
-        "env",
-        "genesis",
         "given",
         "host",
         "issue",
-        "journal",
         "mode",
         "project",
         "push",
         "remote",
-        "repo",
-        "root",
         "session",
         "subject",
         "tool",
         "trigger",
-        "user_policy",
         "view",
     )
 
@@ -62,31 +78,28 @@ class Event:
         trigger: str,
         host: str,
         actor: "Actor",
-        *,
-        root: str,
-        journal: str,
-        env: dict[str, str],
+        where: Workspace,
         deadline: float,
         mode: str = "real",
         subject: str = "",
-        repo: "Repository | None" = None,
-        view: "View | None" = None,
-        issue: str | None = None,
-        session: str | None = None,
-        draft: bytes | None = None,
-        push: "PushRef | None" = None,
-        remote: str | None = None,
-        tool: dict[str, object] | None = None,
-        given: "dict[str, Any] | None" = None,
-        genesis: str | None = None,
-        user_policy: str = "",
-        attempt: str = "",
-        project: str = "",
     ) -> None:
-        self.trigger, self.host, self.actor, self.mode = trigger, host, actor, mode
-        self.root, self.journal, self.env, self.deadline = root, journal, env, deadline
-        self.subject, self.repo, self.view = subject, repo, view
-        self.issue, self.session, self.draft = issue, session, draft
-        self.push, self.remote, self.tool, self.given = push, remote, tool, given
-        self.genesis, self.user_policy, self.attempt = genesis, user_policy, attempt
-        self.project = project
+        self.trigger, self.host, self.actor = trigger, host, actor
+        self.deadline, self.mode, self.subject = deadline, mode, subject
+        self.root, self.journal, self.env = where.root, where.journal, where.env
+        self.repo, self.genesis, self.user_policy = where.repo, where.genesis, where.user_policy
+        self.view: View | None = None
+        self.draft: bytes | None = None
+        self.tool: dict[str, object] | None = None
+        self.push: PushRef | None = None
+        self.remote: str | None = None
+        self.given: dict[str, Any] | None = None
+        self.issue: str | None = None
+        self.session: str | None = None
+        self.attempt = self.project = ""
+
+    def but(self, **changed: object) -> "Event":
+        """A copy with other values of some slots; the event itself stays as it was."""
+        copy = Event.__new__(Event)
+        for name in self.__slots__:
+            setattr(copy, name, changed[name] if name in changed else getattr(self, name))
+        return copy

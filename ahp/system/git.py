@@ -47,6 +47,11 @@ class Repository:
         """`run`, as one stripped line of text; "" when git prints nothing."""
         return self.run(*args, ok=ok).decode("utf-8", "surrogateescape").strip()
 
+    @property
+    def ahp_dir(self) -> str:
+        """The folder of ahp's own files: log, state, cache, what is installed (design §3)."""
+        return self.common_dir + "/ahp"
+
     def head_text(self) -> str:
         """What HEAD says: `ref: refs/heads/x` or an object id. Raises GitError when it is unreadable."""
         data = files.read(self.git_dir + "/HEAD", _LINE)

@@ -13,7 +13,7 @@ import pytest
 
 from ahp.facts.gather import gather as gather_facts
 from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event
+from ahp.protocol.event import Event, Workspace
 from ahp.system import clock, git
 from ahp.system.view import IndexView
 from tests.conftest import Repo
@@ -36,16 +36,9 @@ def make_event(repo: Any) -> Make:
             slots["repo"].env = env
         if "view" not in slots:
             slots["view"] = IndexView(slots["repo"])
-        slots.setdefault("actor", Actor("human", "ann"))
-        return Event(
-            trigger,
-            "git",
-            root=str(repo.root),
-            journal=str(repo.root / ".git" / "ahp"),
-            env=env,
-            deadline=clock.monotonic() + 60,
-            **slots,
-        )
+        where = Workspace(str(repo.root), str(repo.root / ".git" / "ahp"), env)
+        actor = slots.pop("actor", Actor("human", "ann"))
+        return Event(trigger, "git", actor, where, clock.monotonic() + 60).but(**slots)
 
     return make
 
@@ -91,11 +84,9 @@ def event(repo: Repo) -> Make:
     def make(trigger: str = "pre-commit", files: dict[str, str] | None = None, **more: object) -> Event:
         found = git.discover(str(repo.root), dict(os.environ))
         chosen = {place("FEAT-0001"): draft("FEAT-0001")} if files is None else files
-        settings: dict[str, object] = {"repo": found, "view": MemoryView(dict(chosen)), "env": {}, **more}
-        root = str(repo.root)
-        return Event(
-            trigger, "git", Actor("human", ""), root=root, journal="", deadline=time.monotonic() + 9, **settings
-        )  # type: ignore[arg-type]
+        where = Workspace(str(repo.root), "", {}, found)
+        made = Event(trigger, "git", Actor("human", ""), where, time.monotonic() + 9)
+        return made.but(**{"view": MemoryView(dict(chosen)), **more})
 
     return make
 

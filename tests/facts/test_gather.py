@@ -18,8 +18,8 @@ def test_a_namespace_nobody_reads_is_not_imported() -> None:
 import sys
 from ahp.facts.gather import gather
 from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event
-event = Event("pre-commit", "git", Actor("human"), root="/", journal="/", env={}, deadline=0.0)
+from ahp.protocol.event import Event, Workspace
+event = Event("pre-commit", "git", Actor("human"), Workspace("/", "/", {}), 0.0)
 gather({"actor": ["kind"], "branch": ["name"]}, event, {})
 print(*sorted(name for name in sys.modules if name.startswith("ahp.facts.")))
 """
@@ -37,12 +37,12 @@ import sys
 sys.path.insert(0, sys.argv[2])
 from ahp.facts.gather import gather
 from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event
+from ahp.protocol.event import Event, Workspace
 from ahp.system import environ, git
 from ahp.system.view import IndexView
 repo = git.locate(sys.argv[1], environ.current())
-event = Event("commit-msg", "git", Actor("human"), root=repo.root, journal="", env=environ.current(),
-              deadline=0.0, repo=repo, view=IndexView(repo), draft=b"feat: x\\n")
+event = Event("commit-msg", "git", Actor("human"), Workspace(repo.root, "", environ.current(), repo), 0.0)
+event.view, event.draft = IndexView(repo), b"feat: x\\n"
 reads = {"files": ["changed_count", "largest_bytes", "changes"], "diff": ["added"], "branch": ["name", "is_default"],
          "repo": ["root", "is_shallow"], "commit": ["subject", "type", "author", "is_merge"], "actor": ["kind"],
          "time": ["hour"], "env": ["CI"], "limits": ["x"], "environment": [""], "deps": ["changed"],

@@ -13,7 +13,7 @@ import pytest
 
 from ahp.gate.decide import decide
 from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event
+from ahp.protocol.event import Event, Workspace
 from ahp.protocol.verdict import Verdict
 from ahp.system import clock
 
@@ -39,19 +39,9 @@ class Desk:
         self.attempts += 1
         slots.setdefault("actor", Actor("human", "ann"))
         slots.setdefault("subject", "main")
-        return Event(
-            trigger,
-            slots.pop("host", "git"),
-            slots.pop("actor"),
-            root=str(self.root),
-            journal=str(self.journal),
-            env=slots.pop("env", dict(os.environ)),
-            deadline=clock.monotonic() + 60,
-            mode=mode,
-            given=given,
-            attempt=f"t{self.attempts}",
-            **slots,
-        )
+        where = Workspace(str(self.root), str(self.journal), slots.pop("env", dict(os.environ)))
+        made = Event(trigger, "git", slots.pop("actor"), where, clock.monotonic() + 60, mode)
+        return made.but(given=given, attempt=f"t{self.attempts}", **slots)
 
     def judge(self, trigger: str = "pre-commit", mode: str = "real", **slots: Any) -> Verdict:
         return decide(self.event(trigger, mode, **slots))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ahp.cli.main import run
-from ahp.hosts.events import dry_event
+from ahp.hosts.asking import around
 from ahp.policy import layers, trust
 from ahp.policy.sources import FileSource
 from ahp.protocol.actor import Actor
@@ -19,10 +19,10 @@ def denied(repo: Repo, rule: str) -> bool:
     command = f"[{sys.executable}, -c, \"open('ran', 'w'); raise SystemExit(3)\"]"
     extract = 'extract: {lines: {value: output, type: "list[str]"}}, parse: lines'
     repo.write(".ahp/hooks.yaml", f"facts: {{n: {{run: {command}, {extract}}}}}\nrules: {{r: {rule}}}\n")
-    event = dry_event("pre-commit")
-    read = trust.in_folder(event.root)
-    specs = trust.commands(layers.load(FileSource(event.root)))
-    trust.accept(event.journal, {name: trust.digest(spec, read) for name, spec in specs.items()}, Actor("human"))
+    where = around(str(repo.root))
+    read = trust.in_folder(where.root)
+    specs = trust.commands(layers.load(FileSource(where.root)))
+    trust.accept(where.journal, {name: trust.digest(spec, read) for name, spec in specs.items()}, Actor("human"))
     return run(["check", "pre-commit"]) == 1
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from ahp.hosts import adoption
-from ahp.hosts.events import dry_event
+from ahp.hosts.asking import around
 from ahp.policy import cache
+from ahp.protocol.actor import identify
 from ahp.system.errors import AhpError
 from tests.conftest import Repo
 
@@ -20,7 +21,8 @@ def inside(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def adopt(*packs: str, force: bool = False) -> adoption.Adoption:
-    return adoption.adopt(dry_event("session-start"), packs, force)
+    where = around(os.getcwd())
+    return adoption.adopt(where, identify(where.env), packs, force)
 
 
 def written(repo: Repo) -> str:
@@ -52,8 +54,8 @@ def test_a_file_in_the_place_of_the_folder_is_named(repo: Repo) -> None:
 
 def test_the_policy_is_compiled_before_the_first_commit(repo: Repo) -> None:
     adopt()
-    event = dry_event("pre-commit")
-    assert cache.load(event) is not None
+    where = around(os.getcwd())
+    assert cache.find(where.root, where.journal, "pre-commit", where.user_policy) is not None
 
 
 def test_a_policy_that_is_there_stays_unless_forced(repo: Repo) -> None:

@@ -8,7 +8,7 @@ import pytest
 from ahp.cli.main import run
 from ahp.hosts.issue_transitions import gates_of
 from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event
+from ahp.protocol.event import Event, Workspace
 from ahp.system import clock
 from ahp.system.git import discover
 from ahp.system.history import RangeView
@@ -31,17 +31,8 @@ def at(stage: str, issue: str = "FEAT-0001", status: str = "open") -> str:
 def gates(repo: Repo, old: str, new: str = "HEAD") -> list[tuple[str, str | None]]:
     found = discover(str(repo.root), dict(os.environ))
     view = RangeView(found, repo.git("rev-parse", old), repo.git("rev-parse", new))
-    event = Event(
-        "pre-push",
-        "git",
-        Actor("human"),
-        root=found.root,
-        journal="",
-        env={},
-        deadline=clock.monotonic() + 60,
-        repo=found,
-        view=view,
-    )
+    event = Event("pre-push", "git", Actor("human"), Workspace(found.root, "", {}, found), clock.monotonic() + 60)
+    event.view = view
     events = gates_of(event)
     assert all(gate.view is view and gate.subject == gate.issue for gate in events)
     return [(gate.trigger.removeprefix("pre-issue-"), gate.issue) for gate in events]

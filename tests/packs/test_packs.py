@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.gate import trial
+from ahp.hosts import policy_test
 from ahp.policy import cases, compile, layers, lint
 from ahp.policy.rule import Policy
 from ahp.policy.sources import TextSource, packs
@@ -23,7 +23,7 @@ def policy_of(*names: str) -> Policy:
     return layers.load(TextSource(f"extends: [{', '.join(names)}]"))
 
 
-def told(report: trial.Report) -> list[str]:
+def told(report: policy_test.Report) -> list[str]:
     return [f"{outcome.case.place}: {fault}" for outcome in report.failed for fault in outcome.faults]
 
 
@@ -35,7 +35,7 @@ def test_the_packs_are_those_of_the_documentation() -> None:
 def test_a_pack_does_what_its_tests_say_and_they_reach_all_of_it(name: str) -> None:
     policy = policy_of(name)
     file = f"{LIKE.get(name, name)}.yaml"
-    report = trial.run(policy, cases.read((HERE / file).read_bytes(), file, policy))
+    report = policy_test.run(policy, cases.read((HERE / file).read_bytes(), file, policy))
     assert told(report) == []
     assert [rule for rule in report.rules if not rule.spoke] == []
     assert all(one.times for one in report.refinements)
@@ -64,4 +64,4 @@ def test_an_event_without_reports_and_without_change_hears_nothing(trigger: str)
         facts = facts.replace("issue: {unmet_dependency_count: 0}", "")
     policy = policy_of(*ALL)
     text = f"- {{name: quiet, trigger: {trigger}, {facts}, expect: {{decision: allow, signals: []}}}}"
-    assert told(trial.run(policy, cases.read(text.encode(), "quiet.yaml", policy))) == []
+    assert told(policy_test.run(policy, cases.read(text.encode(), "quiet.yaml", policy))) == []

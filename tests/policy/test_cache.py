@@ -15,7 +15,7 @@ from ahp.policy import compile as compiling
 from ahp.policy.cache import Program
 from ahp.policy.problems import PolicyError
 from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event
+from ahp.protocol.event import Event, Workspace
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system.errors import AhpError
 
@@ -45,8 +45,8 @@ class Place:
         return [path for path in Path(self.folder, "cache").iterdir() if path.is_dir()]
 
     def event(self, trigger: str = "pre-push") -> Event:
-        place = {"root": self.root, "journal": self.folder, "user_policy": self.user}
-        return Event(trigger, "git", Actor("human"), env={}, deadline=0.0, **place)
+        where = Workspace(self.root, self.folder, {}, user_policy=self.user)
+        return Event(trigger, "git", Actor("human"), where, 0.0)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from ahp.gate.decide import decide
 from ahp.policy import compile as compiling
 from ahp.policy.rule import rule_digest
 from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event
+from ahp.protocol.event import Event, Workspace
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, jsontext
 
@@ -143,8 +143,8 @@ def policy_at(root: Path, text: str) -> Event:
     """An event of pre-commit in a folder with this policy, which nobody has compiled yet."""
     (root / ".ahp").mkdir()
     (root / ".ahp" / "hooks.yaml").write_text(text)
-    place = {"root": str(root), "journal": str(root / "git"), "mode": "dry"}
-    return Event("pre-commit", "test", Actor("human"), env={}, deadline=clock.monotonic() + 600, **place)
+    where = Workspace(str(root), str(root / "git"), {})
+    return Event("pre-commit", "test", Actor("human"), where, clock.monotonic() + 600, "dry")
 
 
 def test_a_policy_of_a_thousand_rules_is_compiled_within_the_event_that_it_judges(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from ahp.policy import trust
 from ahp.policy.models import Command
 from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event
+from ahp.protocol.event import Event, Workspace
 from ahp.system.errors import AhpError
 
 from .conftest import Load
@@ -73,7 +73,7 @@ def test_files_outside_the_repository_are_never_read() -> None:
 
 
 def event(tmp_path: Path) -> Event:
-    return Event("pre-push", "git", PERSON, root=str(tmp_path), journal=str(tmp_path / "ahp"), env={}, deadline=0.0)
+    return Event("pre-push", "git", PERSON, Workspace(str(tmp_path), str(tmp_path / "ahp"), {}), 0.0)
 
 
 def test_a_command_runs_once_a_person_accepted_it(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.gate import trial
+from ahp.hosts import policy_test
 from ahp.policy import cases, layers, lint
 from ahp.policy.sources import TextSource
 
@@ -35,7 +35,7 @@ def test_a_recipe_is_valid_and_lint_has_nothing_to_advise(name: str) -> None:
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_recipe_speaks_where_it_should_and_nowhere_else(name: str) -> None:
     policy = layers.load(TextSource(RECIPES[name][0], name))
-    report = trial.run(policy, cases.read((HERE / f"{name}.yaml").read_bytes(), f"{name}.yaml", policy))
+    report = policy_test.run(policy, cases.read((HERE / f"{name}.yaml").read_bytes(), f"{name}.yaml", policy))
     assert [f"{o.case.place} {o.case.keys.name}: {fault}" for o in report.failed for fault in o.faults] == []
     assert all(one.times for one in report.refinements)
     for rule in report.rules:

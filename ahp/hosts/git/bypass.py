@@ -5,8 +5,7 @@ content changed after it was judged. That is evidence for whoever reads the log,
 """
 
 from ahp.gate.decide import program_of
-from ahp.hosts.git.githooks import CONTENT
-from ahp.hosts.git.hook import Hook
+from ahp.hosts.git.githooks import CONTENT, Hook
 from ahp.hosts.git.install import made_before
 from ahp.hosts.git.output import write
 from ahp.hosts.git.ranges import made_here
@@ -92,7 +91,7 @@ def _unjudged(hook: Hook, wanted: dict[str, set[str]]) -> list[str]:
     marks = {digest: digest.encode() for digests in wanted.values() for digest in digests}
     judged: set[str] = set()
     noticed: set[str] = set()
-    for number, line in enumerate(segments.backward(hook.repo.common_dir + "/ahp")):
+    for number, line in enumerate(segments.backward(hook.repo.ahp_dir)):
         if number >= _LINES or all(commit in noticed or wanted[commit] & judged for commit in wanted):
             break
         present = [digest for digest, mark in marks.items() if mark in line.raw]

@@ -3,7 +3,7 @@
 from ahp.gate import overrides
 from ahp.gate.decide import decide
 from ahp.hosts.git import token
-from ahp.hosts.git.hook import Hook, read_input, say
+from ahp.hosts.git.githooks import CONTENT, Hook, read_input, say
 from ahp.hosts.git.pre_commit import judge_staged
 from ahp.system import files
 from ahp.system.errors import AhpError
@@ -23,11 +23,12 @@ def judge(hook: Hook) -> int:
     if draft is None:
         raise AhpError("git named no message file; is this hook called by git?")
     left = token.find(hook.repo, hook.parent)
-    if left is not None and left.deferred:
-        code = judge_staged(hook, hook.event(view, trigger=left.deferred), message_follows=False)
+    if left is not None and left.deferred in CONTENT:
+        code = judge_staged(hook, hook.event(view, left.deferred), message_follows=False)
         if code:
             return code
-    event = hook.event(view, draft)
+    event = hook.event(view)
+    event.draft = draft
     verdict = decide(event)
     code = say(hook, verdict)
     if code:

@@ -138,7 +138,7 @@ def _trouble(path: str) -> str:
 def _husky_trouble(repo: Repository, asked: str, hook: str) -> str:
     if os.path.basename(asked) == "_" and not os.path.isfile(f"{asked}/{hook}"):
         return f"{asked}/{hook} is not there: husky was not set up in this clone (npm install)"
-    if hook_managers.owner(f"{repo.common_dir}/ahp/husky/{hook}.sh") != "ahp":
+    if hook_managers.owner(f"{repo.ahp_dir}/husky/{hook}.sh") != "ahp":
         return "husky took ahp's place and does not run it"
     return husky.trouble(f"{husky.folder_of(repo.root, asked)}/{hook}")
 
@@ -163,7 +163,7 @@ def _interpreter(repo: Repository, user_policy: str) -> Check:
 
 
 def _log(repo: Repository) -> Check:
-    journal = Journal(repo.common_dir + "/ahp", installing.noted(repo) or None)
+    journal = Journal(repo.ahp_dir, installing.noted(repo) or None)
     if not os.path.exists(journal.log_path):
         return Check("log", "wrong", f"{journal.log_path} is not there", INSTALL, ours=True)
     report = verify.verify(journal)
@@ -176,7 +176,7 @@ def _log(repo: Repository) -> Check:
 
 
 def _writable(repo: Repository) -> Check:
-    folder = repo.common_dir + "/ahp"
+    folder = repo.ahp_dir
     for path in (repo.git_dir, repo.common_dir, folder, *sorted(_inside(folder))):
         if not os.path.lexists(path) or may_write(path):
             continue
@@ -199,7 +199,7 @@ def _inside(folder: str) -> Iterator[str]:
 
 def _disk(repo: Repository) -> Check:
     """Free space, and whether a file of 64 KiB can be written and the log can grow."""
-    folder = repo.common_dir + "/ahp"
+    folder = repo.ahp_dir
     free = shutil.disk_usage(repo.common_dir).free
     more = f"make room on the disk that holds {repo.common_dir}"
     if free < _LEAST:

@@ -1,8 +1,21 @@
-"""The hooks of git (githooks(5)): those that ahp takes, who judges each and what git gives it.  [light]"""
+"""The hooks of git (githooks(5)): those that ahp takes, and one that git has started (design §9).  [light]"""
+
+import posix
+
+from ahp.hosts import asking
+from ahp.hosts.git import token
+from ahp.protocol.event import Event, Workspace
+from ahp.system import clock
+from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ahp.hosts.git.hook import Hook
+    from ahp.protocol.actor import Actor
+    from ahp.protocol.verdict import Verdict
+    from ahp.system.git import Repository
+    from ahp.system.view import View
+
+_INPUT_LIMIT = 64 << 20
 
 
 class GitHook:
@@ -48,3 +61,51 @@ OTHERS = tuple(
         if name not in HOOKS
     ]
 )
+
+
+class Hook:
+    """One hook that git has started: its name, git's process id and arguments, who acts, and where."""
+
+    __slots__ = ("_attempt", "actor", "arguments", "name", "parent", "repo", "where")
+
+    def __init__(
+        self, name: str, parent: str, arguments: list[str], actor: "Actor", repo: "Repository", where: Workspace
+    ) -> None:
+        self.name, self.parent, self.arguments = name, parent, arguments
+        self.actor, self.repo, self.where = actor, repo, where
+        self._attempt = ""
+
+    def event(self, view: "View | None" = None, trigger: str = "") -> Event:
+        """The event of this hook's trigger, or of another."""
+        event = asking.event(trigger or self.name, "git", self.actor, self.where)
+        event.view, event.attempt = view, self.attempt()
+        return event
+
+    def attempt(self) -> str:
+        """The name of this git command in the log: what its first hook left, else a new one; one for all its refs."""
+        if not self._attempt:
+            left = token.find(self.repo, self.parent)
+            new = f"git:{self.parent}:{int(clock.now() * 1000):x}"
+            self._attempt = new if left is None or left.deferred else left.attempt
+        return self._attempt
+
+
+def say(hook: Hook, verdict: "Verdict") -> int:
+    """Prints what there is to say; the hook's exit code."""
+    if not verdict.signals and not verdict.notes:
+        return 0
+    from ahp.hosts.git import output
+
+    return output.say(verdict, hook.actor, hook.repo.env)
+
+
+def read_input() -> bytes:
+    """All of standard input: what the shim piped. Raises AhpError past the limit (design §11)."""
+    parts: list[bytes] = []
+    total = 0
+    while part := posix.read(0, 1 << 16):
+        parts.append(part)
+        total += len(part)
+        if total > _INPUT_LIMIT:
+            raise AhpError(f"the list of changed files has more than {_INPUT_LIMIT} bytes")
+    return b"".join(parts)

@@ -22,10 +22,10 @@ from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.view import RAW
 
-_RECORD = "/ahp/install.json"
-_BUNDLE = "/ahp/cache/light.pyc"
+_RECORD = "/install.json"
+_BUNDLE = "/cache/light.pyc"
 _TIPS = 200
-_HUSKY = "/ahp/husky"
+_HUSKY = "/husky"
 
 
 class Installed:
@@ -42,8 +42,8 @@ def install(repo: Repository, user_policy: str) -> Installed:
     """Writes the shims of all hooks; a second time it only renews them. Raises AhpError, GitError."""
     if not repo.root:
         raise AhpError("this repository is bare: no commit is made here, so there is nothing for hooks to judge")
-    files.make_dirs(repo.common_dir + "/ahp")
-    genesis = recover(Journal(repo.common_dir + "/ahp", noted(repo) or None), create=True).genesis
+    files.make_dirs(repo.ahp_dir)
+    genesis = recover(Journal(repo.ahp_dir, noted(repo) or None), create=True).genesis
     folder, shared = hooks_folder(repo)
     os.makedirs(folder, exist_ok=True)
     known = baked(repo, genesis, user_policy)
@@ -62,7 +62,7 @@ def install(repo: Repository, user_policy: str) -> Installed:
         repo.run("config", "--local", "core.hooksPath", folder)
     before = _record(repo).get("before") or _tips(repo)
     record = {"folder": folder, "shared": shared, "hooks": written, "genesis": genesis, "before": before}
-    files.replace(repo.common_dir + _RECORD, (jsontext.encode(record) + "\n").encode("utf-8", "surrogateescape"))
+    files.replace(repo.ahp_dir + _RECORD, (jsontext.encode(record) + "\n").encode("utf-8", "surrogateescape"))
     return Installed(folder, written, kept, committed)
 
 
@@ -84,8 +84,8 @@ def uninstall(repo: Repository) -> Installed:
             os.unlink(repo.git_dir + name)
     if shared and repo.config("core.hooksPath") == folder:
         repo.run("config", "--local", "--unset", "core.hooksPath")
-    if os.path.exists(repo.common_dir + _RECORD):
-        os.unlink(repo.common_dir + _RECORD)
+    if os.path.exists(repo.ahp_dir + _RECORD):
+        os.unlink(repo.ahp_dir + _RECORD)
     return Installed(folder, removed, restored)
 
 
@@ -107,7 +107,7 @@ def shim(hook: str, known: dict[str, str]) -> bytes:
 
 def baked(repo: Repository, genesis: str, user_policy: str) -> dict[str, str]:
     """What the shims of this installation have to know, by the name of its place in the templates."""
-    path, paths = repo.common_dir + _BUNDLE, bundle.import_paths()
+    path, paths = repo.ahp_dir + _BUNDLE, bundle.import_paths()
     return {
         "PYTHON": bundle.interpreter(),
         "PACKAGE": f"{package()}/__init__.py",
@@ -143,7 +143,7 @@ def hooks_folder(repo: Repository) -> tuple[str, str]:
     if shared and scope == "local":
         return asked, shared
     if scope in ("global", "system", "command"):
-        return repo.common_dir + "/ahp/hooks", asked
+        return repo.ahp_dir + "/hooks", asked
     return asked, ""
 
 
@@ -151,7 +151,7 @@ def _join_husky(repo: Repository, committed: str, known: dict[str, str]) -> list
     """Puts our line into husky's committed hooks and what it calls into this clone; the hooks with lines of others."""
     if not committed:
         return []
-    folder = repo.common_dir + _HUSKY
+    folder = repo.ahp_dir + _HUSKY
     files.make_dirs(folder)
     files.replace(f"{folder}/line.sh", template("git/husky.sh").encode())
     for hook in HOOKS:
@@ -163,7 +163,7 @@ def _leave_husky(repo: Repository) -> None:
     committed = husky.folder_of(repo.root, asked_folder(repo)) if repo.root else ""
     for hook in HOOKS if committed else ():
         husky.leave(f"{committed}/{hook}")
-    shutil.rmtree(repo.common_dir + _HUSKY, ignore_errors=True)
+    shutil.rmtree(repo.ahp_dir + _HUSKY, ignore_errors=True)
 
 
 def made_before(repo: Repository) -> list[str]:
@@ -181,13 +181,13 @@ def _tips(repo: Repository) -> list[str]:
 
 
 def _record(repo: Repository) -> dict[str, object]:
-    data = files.read(repo.common_dir + _RECORD, 1 << 20)
+    data = files.read(repo.ahp_dir + _RECORD, 1 << 20)
     try:
         record = jsontext.decode((data or b"{}").decode("utf-8", "surrogateescape"))
     except ValueError:
         record = None
     if not isinstance(record, dict):
-        raise AhpError(f"{repo.common_dir}{_RECORD} is damaged; remove it and run ahp install git again")
+        raise AhpError(f"{repo.ahp_dir}{_RECORD} is damaged; remove it and run ahp install git again")
     return record
 
 

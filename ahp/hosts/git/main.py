@@ -7,8 +7,8 @@ import gc
 import posix
 import sys
 
-from ahp.hosts.git.githooks import HOOKS
-from ahp.hosts.git.hook import Hook
+from ahp.hosts import asking
+from ahp.hosts.git.githooks import HOOKS, Hook
 from ahp.protocol.actor import Actor, identify
 from ahp.system import environ, git
 from ahp.system.errors import AhpError
@@ -26,8 +26,9 @@ def main(stale_bundle: str = "") -> None:
     try:
         env = environ.current()
         actor = identify(env)
-        hook = Hook(name, parent, arguments, git.locate(posix.getcwd(), env, program), actor, genesis, user_policy)
-        code = HOOKS[name].judge(hook)
+        repo = git.locate(posix.getcwd(), env, program)
+        where = asking.in_repository(repo, genesis, user_policy)
+        code = HOOKS[name].judge(Hook(name, parent, arguments, actor, repo, where))
         if stale_bundle:
             _renew(stale_bundle)
     except AhpError as error:

@@ -2,14 +2,14 @@
 
 import os
 
-from ahp.hosts import render
+from ahp.hosts import verdict_text
 from ahp.protocol.actor import Actor
 from ahp.protocol.verdict import Verdict
 
 
 def say(verdict: Verdict, actor: Actor, env: dict[str, str]) -> int:
     """Prints the verdict to standard error, asks where a rule wants to ask, and gives the hook's exit code."""
-    text = render.text(verdict, actor, env)
+    text = verdict_text.text(verdict, actor, env)
     if text:
         write(text)
     if verdict.denied:

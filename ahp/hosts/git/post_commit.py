@@ -2,7 +2,7 @@
 
 from ahp.gate.decide import decide, program_of
 from ahp.hosts.git import bypass, token
-from ahp.hosts.git.hook import Hook, say
+from ahp.hosts.git.githooks import Hook, say
 from ahp.system.errors import AhpError
 from ahp.system.history import CommitView
 

@@ -2,7 +2,7 @@
 
 from ahp.gate.decide import decide, program_of
 from ahp.hosts.git import token
-from ahp.hosts.git.hook import Hook, read_input, say
+from ahp.hosts.git.githooks import Hook, read_input, say
 from ahp.protocol.event import Event
 from ahp.system.view import IndexView
 

@@ -2,7 +2,7 @@
 
 from ahp.gate.decide import decide, program_of
 from ahp.hosts.git import bypass
-from ahp.hosts.git.hook import Hook, read_input, say
+from ahp.hosts.git.githooks import Hook, read_input, say
 from ahp.hosts.git.ranges import range_of, read_refs
 
 

@@ -74,7 +74,7 @@ class Probe:
                 self._take(f"{asked}/{name}", f".git/hooks/{name}")
             return f"{self.root}/.git/hooks/{hook}"
         for name in ("line.sh", f"{hook}.sh"):
-            self._take(f"{self.repo.common_dir}/ahp/husky/{name}", f".git/ahp/husky/{name}")
+            self._take(f"{self.repo.ahp_dir}/husky/{name}", f".git/ahp/husky/{name}")
         for name in ("h", hook):
             self._take(f"{asked}/{name}", f".husky/{os.path.basename(asked)}/{name}")
         ours = f"{self.root}/.husky/{hook}"
@@ -112,7 +112,7 @@ def probe(repo: Repository) -> Iterator[Probe]:
 
     Raises AhpError.
     """
-    folder = repo.common_dir + "/ahp"
+    folder = repo.ahp_dir
     beside = folder if may_write(folder) else None
     try:
         with tempfile.TemporaryDirectory(prefix="probe-", dir=beside, ignore_cleanup_errors=True) as root:

@@ -11,7 +11,6 @@ which says that the policy has rules for messages.
 
 import posix
 
-from ahp.hosts.git.githooks import CONTENT
 from ahp.system import files
 from ahp.system.errors import AhpError
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
 _NAME = "/ahp-token"
 _DEFER = "/ahp-message"
+_WORDS = ("quiet", "work")
 
 
 class Token:
@@ -34,8 +34,7 @@ class Token:
 
 def leave(repo: "Repository", parent: str, attempt: str, *, message: bool, after: bool) -> None:
     """Says whether commit-msg (`message`) and post-commit (`after`) have work. Raises AhpError when it cannot."""
-    words = ["quiet", "work"]
-    line = f"{parent} {_head(repo)} {words[message]} {words[after]} {attempt}\n"
+    line = f"{parent} {_head(repo)} {_WORDS[message]} {_WORDS[after]} {attempt}\n"
     files.overwrite(repo.git_dir + _NAME, line.encode("utf-8", "surrogateescape"))
 
 
@@ -58,7 +57,7 @@ def find(repo: "Repository", parent: str) -> Token | None:
     fields = (data or b"").decode("utf-8", "surrogateescape").split()
     if len(fields) != 5 or fields[0] != parent:
         return None
-    return Token(fields[2] if fields[2] in CONTENT else "", fields[4])
+    return Token("" if fields[2] in _WORDS else fields[2], fields[4])
 
 
 def withdraw(repo: "Repository") -> None:

@@ -3,8 +3,8 @@
 import os
 
 from ahp.gate.decide import decide
-from ahp.hosts.exec import Gate
-from ahp.hosts.render import rule_of, short_id, steps_of
+from ahp.hosts.exec import IssueGate
+from ahp.hosts.verdict_text import rule_of, short_id, steps_of
 from ahp.protocol.signals import reason_of
 from ahp.protocol.verdict import Verdict
 from ahp.system.errors import AhpError
@@ -18,7 +18,7 @@ def answer(trigger: str, issue: str) -> dict[str, object]:
     `suggestions`. What cannot be judged is denied before the step and told after it."""
     when, _, step = trigger.partition("-issue-")
     try:
-        return result(decide(Gate(step, named(issue), os.getcwd(), True, "monoco").event(when)))
+        return result(decide(IssueGate(step, named(issue), os.getcwd(), True, "monoco").event(when)))
     except AhpError as error:
         return {"decision": "deny" if when == "pre" else "warn", "message": str(error), "suggestions": []}
 

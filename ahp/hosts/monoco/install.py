@@ -17,8 +17,8 @@ from ahp.system import files, jsontext
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 
-_RECORD = "/ahp/monoco.json"
-_SHIMS = "/ahp/bin"
+_RECORD = "/monoco.json"
+_SHIMS = "/bin"
 _USERS = "/repositories.json"
 _LIMIT = 1 << 20
 
@@ -51,20 +51,20 @@ def install(repo: Repository, env: dict[str, str]) -> Installed:
     files.replace(f"{adapter}/__init__.py", f'"""{MARK}"""\n'.encode(), 0o644)
     text = template("monoco/adapter.py").replace('"@COMMAND@"', ascii([sys.executable, "-I", "-c", start]))
     files.replace(f"{adapter}/adapter.py", text.encode("utf-8", "surrogateescape"), 0o644)
-    files.make_dirs(repo.common_dir + _SHIMS)
-    files.replace(f"{repo.common_dir}{_SHIMS}/monoco", _shim(monoco.program, start), 0o755)
-    files.replace(repo.common_dir + _RECORD, _json({"adapter": adapter}))
-    return Installed(repo.common_dir + _SHIMS, adapter, monoco)
+    files.make_dirs(repo.ahp_dir + _SHIMS)
+    files.replace(f"{repo.ahp_dir}{_SHIMS}/monoco", _shim(monoco.program, start), 0o755)
+    files.replace(repo.ahp_dir + _RECORD, _json({"adapter": adapter}))
+    return Installed(repo.ahp_dir + _SHIMS, adapter, monoco)
 
 
 def uninstall(repo: Repository) -> bool:
     """Removes the shim, and the adapter when no other repository uses it; whether there was any. Raises AhpError."""
     adapter = _record(repo)
     _leave(adapter, repo.common_dir)
-    was_there = bool(adapter) or os.path.lexists(repo.common_dir + _SHIMS)
-    shutil.rmtree(repo.common_dir + _SHIMS, ignore_errors=True)
-    if os.path.lexists(repo.common_dir + _RECORD):
-        os.unlink(repo.common_dir + _RECORD)
+    was_there = bool(adapter) or os.path.lexists(repo.ahp_dir + _SHIMS)
+    shutil.rmtree(repo.ahp_dir + _SHIMS, ignore_errors=True)
+    if os.path.lexists(repo.ahp_dir + _RECORD):
+        os.unlink(repo.ahp_dir + _RECORD)
     return was_there
 
 
@@ -98,7 +98,7 @@ def _users(adapter: str) -> list[str]:
 
 def _record(repo: Repository) -> str:
     """The folder of the adapter that this repository was installed with, "" when it was not."""
-    found = _decoded(files.read(repo.common_dir + _RECORD, _LIMIT))
+    found = _decoded(files.read(repo.ahp_dir + _RECORD, _LIMIT))
     adapter = found.get("adapter") if isinstance(found, dict) else ""
     return adapter if isinstance(adapter, str) else ""
 

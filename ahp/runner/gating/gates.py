@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from ahp.hosts.render import for_agent, rule_of, short_id
+from ahp.hosts.verdict_text import for_agent, rule_of, short_id
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict

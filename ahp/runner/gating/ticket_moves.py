@@ -1,7 +1,7 @@
 """Moving the run's ticket itself, between the gates that the runner asks (`ahp issue` without its own questions)."""
 
 from ahp.hosts import issue as host
-from ahp.hosts.events import merge_base
+from ahp.hosts.asking import branch_work
 from ahp.protocol.text import one_line
 from ahp.runner.gating.issue_gates import Move
 from ahp.system import environ, git
@@ -34,7 +34,7 @@ def ticket_moves(root: str, issue: str) -> Move | None:
         return None
 
     def view() -> WorkTreeView:
-        return WorkTreeView(repo, merge_base(repo))
+        return branch_work(repo)
 
     if not repo.root or issue not in Tickets(view()).ids():
         return None

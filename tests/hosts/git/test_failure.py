@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.hosts.git import failure, hook, post_commit, pre_commit
+from ahp.hosts.git import failure, githooks, post_commit, pre_commit
 from ahp.protocol.actor import Actor
 from ahp.system import files, process
 from ahp.system.errors import AhpError
@@ -114,7 +114,7 @@ def test_an_interrupt_ends_as_the_shell_expects(gated: Gated, ask: Ask, monkeypa
 
 
 def test_past_the_limit_of_its_input_it_refuses(gated: Gated, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hook, "_INPUT_LIMIT", 3)
+    monkeypatch.setattr(githooks, "_INPUT_LIMIT", 3)
     code, said = ask("pre-commit", stdin=b"12345")
     assert code == 2
     assert "more than 3 bytes" in said
@@ -214,7 +214,7 @@ def test_a_cache_that_cannot_be_written_still_judges(gated: Gated, ask: Ask) -> 
 
 
 def test_two_limits_are_the_design_s() -> None:
-    assert hook._INPUT_LIMIT == process.OUTPUT_LIMIT == 64 << 20
+    assert githooks._INPUT_LIMIT == process.OUTPUT_LIMIT == 64 << 20
     assert files.Lock("x").timeout == 0.1
 
 

@@ -1,28 +1,36 @@
-"""A policy on trial: each test's facts judged by the gate's own evaluator, and what of the policy that reached."""
+"""Policy tests: `.ahp/tests/*.yaml` of the project, or files named, judged by the gate itself (design §10).
 
+A test's event has no repository, and of this machine nothing decides it: what it does not state is absent, or as it is
+at an event that changes nothing.
+"""
+
+import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from ahp.facts import commit, schemas
 from ahp.facts.registry import declared
-from ahp.gate.answer import Answer
-from ahp.gate.facts import Facts
-from ahp.gate.match import Matcher
+from ahp.gate.decide import decide
+from ahp.hosts import asking, given_facts
+from ahp.policy import cases, layers
 from ahp.policy import compile as compiling
 from ahp.policy.cache import Program
 from ahp.policy.cases import Case
+from ahp.policy.problems import PolicyError, Problem
 from ahp.policy.rule import Policy
+from ahp.policy.sources import FileSource, TextSource
+from ahp.policy.yamltext import MAX_BYTES
 from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event
+from ahp.protocol.event import Workspace
 from ahp.protocol.signals import reason_of
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
-from ahp.system import clock
+from ahp.system import environ, files, git
 from ahp.system.errors import AhpError
+from ahp.system.git import NotARepository
 
 _BUDGET = 60.0
-_NOWHERE = "/nonexistent"  # a test has no work tree: nothing of this machine may decide it
+_NOWHERE = "/nonexistent"
 
 
 class Outcome(NamedTuple):
@@ -63,6 +71,56 @@ class Report(NamedTuple):
         return [outcome for outcome in self.outcomes if outcome.faults]
 
 
+def rehearse(paths: tuple[str, ...], policy_file: str | None) -> Report:
+    """Runs the tests in `paths`, or all of the project's, against its policy or that of `policy_file`.
+
+    The user's and the local layer take no part: a test says the same on every machine. Raises PolicyError with the
+    mistakes of policy and tests, AhpError when there is no test.
+    """
+    root = _root()
+    policy = from_file(policy_file) if policy_file else _project(root)
+    found = [(path, os.path.abspath(path)) for path in paths] or _of_project(root)
+    if not found:
+        raise AhpError(f"there are no tests: write {cases.FOLDER}/NAME.yaml (docs/testing-policies.md)")
+    read: list[cases.Case] = []
+    problems: list[Problem] = []
+    for name, path in found:
+        try:
+            read += cases.read(files.read(path, cases.MAX_BYTES) or b"", name, policy)
+        except PolicyError as error:
+            problems += error.problems
+    if problems:
+        raise PolicyError(problems)
+    return run(policy, read)
+
+
+def from_file(path: str) -> Policy:
+    """The policy in one file by itself, which may extend packs. Raises PolicyError, AhpError."""
+    return layers.load(TextSource(files.read(os.path.abspath(path), MAX_BYTES) or b"", path))
+
+
+def _project(root: str) -> Policy:
+    source = FileSource(root)
+    source.paths = {"project": source.paths["project"]}
+    return layers.load(source)
+
+
+def _root() -> str:
+    try:
+        return git.discover(os.getcwd(), environ.current()).root or os.getcwd()
+    except NotARepository:
+        return os.getcwd()
+
+
+def _of_project(root: str) -> list[tuple[str, str]]:
+    folder = os.path.join(root, cases.FOLDER)
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith((".yaml", ".yml")))
+    except FileNotFoundError:
+        return []
+    return [(f"{cases.FOLDER}/{name}", os.path.join(folder, name)) for name in names]
+
+
 def run(policy: Policy, cases: Iterable[Case]) -> Report:
     """Judges every case by `policy`. Never raises for what a case holds: that is one of its faults."""
     programs = compiling.programs(policy)
@@ -87,36 +145,17 @@ def run(policy: Policy, cases: Iterable[Case]) -> Report:
 
 def judge(case: Case, program: Program) -> Verdict:
     """What `program` says of the facts of `case`. Raises AhpError for a fact of the wrong type."""
-    facts = case.keys.facts
-    tool = facts.get("tool")
-    message = _message(facts.get("commit"))
-    event = Event(
-        case.keys.trigger,
-        "test",
-        Actor("human"),
-        root=_NOWHERE,
-        journal=_NOWHERE,
-        env={},
-        deadline=clock.monotonic() + _BUDGET,
-        mode="replay",
-        draft=None if message is None else message.encode("utf-8", "surrogateescape"),
-        tool=_call(tool) if isinstance(tool, Mapping) else None,
-    )
-    event.given = _given(event, facts)
-    matcher = Matcher(program)
-    seen = Facts(program, event)
-    answer = Answer(event, program, matcher)
-    while (modified := answer.weigh(seen, matcher.hits(seen))) is not None:
-        modified.given = _given(modified, facts)
-        seen = Facts(program, modified)
-    return answer.verdict()
+    where = Workspace(_NOWHERE, _NOWHERE, {})
+    event = asking.event(case.keys.trigger, "test", Actor("human"), where, mode="replay", budget=_BUDGET)
+    given_facts.state(event, case.keys.facts, {name: {} for name, one in declared().items() if not one.assumed})
+    return decide(event, program)
 
 
 def _try(case: Case, program: Program) -> Outcome:
     try:
         verdict = judge(case, program)
     except AhpError as error:
-        return Outcome(case, None, [f"cannot be judged: {str(error).removeprefix('--facts: ')}"])
+        return Outcome(case, None, [f"cannot be judged: {error}"])
     return Outcome(case, verdict, _faults(case, verdict))
 
 
@@ -158,68 +197,3 @@ def _refined(verdict: Verdict) -> set[tuple[str, str]]:
         if one["why"].startswith("refined by "):
             found.add((one["why"].removeprefix("refined by ").partition(" (")[0], one["rule"]))
     return found
-
-
-def _given(event: Event, facts: Mapping[str, Any]) -> dict[str, dict[str, object]]:
-    """The facts of the case as the event stands now, after what control actions changed in it."""
-    given: dict[str, dict[str, object]] = {name: {} for name, one in declared().items() if not one.assumed}
-    for namespace, fields in facts.items():
-        given[namespace] = _filled(namespace, fields) if isinstance(fields, Mapping) else {"": fields}
-    if event.draft is not None:
-        text = event.draft.decode("utf-8", "surrogateescape")
-        given["commit"] = {"is_merge": False, **facts["commit"], **commit.parts(text)}
-    if event.tool is not None:
-        given["tool"] = _filled("tool", _call(event.tool))
-    return given
-
-
-def _message(fields: object) -> str | None:
-    """The message that a case gives, whole or as subject and body."""
-    if not isinstance(fields, Mapping):
-        return None
-    if "message" in fields:
-        return str(fields["message"])
-    if "subject" not in fields:
-        return None
-    body = str(fields.get("body", ""))
-    return f"{fields['subject']}\n" + (f"\n{body}\n" if body else "")
-
-
-def _call(tool: Mapping[str, Any]) -> dict[str, object]:
-    """A tool call as an agent's adapter would tell it: `{command: …}` is a shell call, and its commands are read."""
-    call: dict[str, object] = {"input": {}, "paths": [], "writes": [], **tool}
-    given = call["input"]
-    command = given.get("command") if isinstance(given, dict) else None
-    command = command if isinstance(command, str) else tool.get("command", "")
-    call["command"] = command
-    call.setdefault("name", "shell" if command else "other")
-    call.setdefault("native_name", call["name"])
-    if isinstance(given, dict) and command:
-        call["input"] = {**given, "command": command}
-    if command or "commands" not in tool:
-        from ahp.shell import commands
-
-        call["commands"] = [one.as_fact() for one in commands.read(str(command))] if command else []
-    return call
-
-
-_PLAIN: dict[str, object] = {"int": 0, "float": 0.0, "bool": False, "str": "", "list[str]": []}
-
-
-def _filled(namespace: str, fields: Mapping[str, Any]) -> dict[str, object]:
-    """`fields` with the keys that a record leaves out: `{path: a.py, text: x}` is an added line, of number 1."""
-    known = schemas.schema_all()
-    found: dict[str, object] = {}
-    for field, value in fields.items():
-        record = known.get(f"{namespace}.{field}", {}).get("fields")
-        if isinstance(record, dict) and isinstance(value, list):
-            plain = {name: _default(entry) for name, entry in record.items()}
-            value = [{**plain, **item} if isinstance(item, Mapping) else item for item in value]
-        found[field] = value
-    return found
-
-
-def _default(entry: Mapping[str, Any]) -> object:
-    if entry.get("nullable"):
-        return None
-    return entry["enum"][0] if "enum" in entry else entry.get("min") or _PLAIN[entry["type"]]

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ahp.hosts import render
+from ahp.hosts import verdict_text
 from ahp.protocol import signals
 from ahp.protocol.signals import Signal
 from ahp.protocol.verdict import Verdict
@@ -24,63 +24,63 @@ def verdict(*given: Signal, notes: tuple[str, ...] = (), trigger: str = "pre-com
 
 
 def test_a_rule_is_called_by_one_word_where_oracle_and_id_agree() -> None:
-    assert render.rule_of(signal("block", {}, "a/a")) == "a"
-    assert render.rule_of(signal("block", {}, "a")) == "a"
-    assert render.rule_of(signal("block", {}, "a/b")) == "a/b"
+    assert verdict_text.rule_of(signal("block", {}, "a/a")) == "a"
+    assert verdict_text.rule_of(signal("block", {}, "a")) == "a"
+    assert verdict_text.rule_of(signal("block", {}, "a/b")) == "a/b"
 
 
 def test_a_block_for_a_person() -> None:
     one = signal("block", signals.blocking("too big", ["split it"], True), overridable=True)
-    assert render.for_person(verdict(one), colour=False) == (
+    assert verdict_text.for_person(verdict(one), colour=False) == (
         "ahp: commit refused by oracle/rule (12345678)\n  too big\n  - split it\n"
         '  pass once, and say why: ahp respond 12345678 proceed_with_risk --reason "…"'
     )
-    assert render.for_person(verdict(one), colour=True).startswith("\x1b[31m✗\x1b[0m ahp: commit refused by")
+    assert verdict_text.for_person(verdict(one), colour=True).startswith("\x1b[31m✗\x1b[0m ahp: commit refused by")
 
 
 def test_a_trigger_without_a_verb_of_its_own_is_named() -> None:
     one = signal("prompt", signals.prompting("m", "low", [], True))
-    assert render.for_person(verdict(one, trigger="pre-issue-submit"), False).startswith(
+    assert verdict_text.for_person(verdict(one, trigger="pre-issue-submit"), False).startswith(
         "ahp: pre-issue-submit warned by"
     )
 
 
 def test_many_steps_are_counted() -> None:
     one = signal("block", signals.blocking("r", [f"step {n}" for n in range(9)], True))
-    said = render.for_person(verdict(one), False)
+    said = verdict_text.for_person(verdict(one), False)
     assert said.count("  - step") == 5
     assert said.endswith("  - and 4 more: ahp explain 12345678")
 
 
 def test_notes_follow_the_signals() -> None:
-    assert render.for_person(verdict(notes=("unrecorded:\nno room",)), False) == "ahp: unrecorded: no room"
-    assert render.for_agent(verdict(notes=("unrecorded",))) == "ahp: unrecorded"
+    assert verdict_text.for_person(verdict(notes=("unrecorded:\nno room",)), False) == "ahp: unrecorded: no room"
+    assert verdict_text.for_agent(verdict(notes=("unrecorded",))) == "ahp: unrecorded"
 
 
 def test_a_quiet_verdict_has_no_words() -> None:
-    assert (render.for_person(verdict(), False), render.for_agent(verdict())) == ("", "")
+    assert (verdict_text.for_person(verdict(), False), verdict_text.for_agent(verdict())) == ("", "")
 
 
 def test_findings_are_placed() -> None:
     found: list[dict[str, object]] = [{"file": f"f{n}", "line": n} for n in range(9)]
     found[0]["message"] = "here"
     one = signal("block", signals.blocking("r", [], True), findings=[{"fingerprint": "x"}, *found], findings_total=40)
-    said = render.for_person(verdict(one), False).splitlines()
+    said = verdict_text.for_person(verdict(one), False).splitlines()
     assert said[2:5] == ["  f0:0: here", "  f1:1", "  f2:2"]
     assert said[-1] == "  and 33 more"
-    assert " at f0:0: here, f1:1, f2:2" in render.for_agent(verdict(one))
+    assert " at f0:0: here, f1:1, f2:2" in verdict_text.for_agent(verdict(one))
 
 
 def test_findings_without_a_place_are_not_shown() -> None:
     one = signal("block", signals.blocking("r", [], True), findings=[{"fingerprint": "x"}], findings_total=1)
-    assert render.for_person(verdict(one), False).splitlines()[1:] == ["  r"]
+    assert verdict_text.for_person(verdict(one), False).splitlines()[1:] == ["  r"]
 
 
 def test_a_change_shows_both_sides() -> None:
     change: dict[str, object] = {"target": "commit.message", "original": "a", "updated": "b", "reason": "style"}
     one = signal("control", signals.controlling([change], True))
-    assert render.for_person(verdict(one), False).splitlines()[1:] == ["  style", "  commit.message: 'a' → 'b'"]
-    assert render.for_agent(verdict(one)) == (
+    assert verdict_text.for_person(verdict(one), False).splitlines()[1:] == ["  style", "  commit.message: 'a' → 'b'"]
+    assert verdict_text.for_agent(verdict(one)) == (
         "ahp changed this: oracle/rule (12345678)\nWhy: style\nChange: commit.message: 'a' → 'b'"
     )
 
@@ -88,9 +88,9 @@ def test_a_change_shows_both_sides() -> None:
 def test_batches_are_counted() -> None:
     change: dict[str, object] = {"target": "batch_size", "original": 3, "updated": 2, "reason": "r"}
     one = signal("control", signals.controlling([{**change, "batches": [["a", "b"], ["c"]]}], True))
-    assert "2 batches of at most 2 files, the first: a, b, …" in render.for_person(verdict(one), False)
+    assert "2 batches of at most 2 files, the first: a, b, …" in verdict_text.for_person(verdict(one), False)
     none = signal("control", signals.controlling([{**change, "batches": []}], True))
-    assert "0 batches" in render.for_person(verdict(none), False)
+    assert "0 batches" in verdict_text.for_person(verdict(none), False)
 
 
 def warning(nth: int, text: str) -> Signal:
@@ -99,25 +99,25 @@ def warning(nth: int, text: str) -> Signal:
 
 
 def test_a_warning_for_an_agent_says_where_it_stands() -> None:
-    assert render.for_agent(verdict(warning(1, "1st time; it blocks after 1 more"))) == (
+    assert verdict_text.for_agent(verdict(warning(1, "1st time; it blocks after 1 more"))) == (
         "ahp note (12345678), 1 of 2 before it blocks: big\nDo: split\nGoing on is allowed."
     )
 
 
 def test_the_same_warning_again_is_one_line_for_an_agent() -> None:
-    said = render.for_agent(verdict(warning(2, "2nd time; the next one blocks")))
+    said = verdict_text.for_agent(verdict(warning(2, "2nd time; the next one blocks")))
     assert said == "ahp note (12345678), 2 of 2 before it blocks: big"
 
 
 def test_a_warning_that_has_become_a_block_says_again_what_to_do() -> None:
     one = signal("block", signals.blocking("big", ["split"], True), standing="3rd time; it blocks now", attempt=3)
-    assert "\nDo: split\n" in render.for_agent(verdict(one))
+    assert "\nDo: split\n" in verdict_text.for_agent(verdict(one))
 
 
 def test_long_file_names_leave_room_for_what_to_do_and_who_may_override() -> None:
     found = [{"file": "f" * 200, "line": 1}] * 3
     one = signal("block", signals.blocking("big", ["split" * 20], True), findings=found, findings_total=3)
-    lines = render.for_agent(verdict(one)).splitlines()
+    lines = verdict_text.for_agent(verdict(one)).splitlines()
     assert [line.partition(":")[0] for line in lines[1:]] == ["Why", "Do", "Override"]
     assert lines[-1] == "Override: a person only"
 
@@ -125,13 +125,13 @@ def test_long_file_names_leave_room_for_what_to_do_and_who_may_override() -> Non
 def test_a_split_suggestion_does_not_claim_a_change() -> None:
     batches = {"target": "batch_size", "original": 3, "updated": 2, "reason": "r", "batches": [["a"], ["b"]]}
     one = verdict(signal("control", signals.controlling([batches], True)))
-    assert "split suggested by" in render.for_person(one, False)
-    assert render.for_agent(one).startswith("ahp suggests a split: ")
+    assert "split suggested by" in verdict_text.for_person(one, False)
+    assert verdict_text.for_agent(one).startswith("ahp suggests a split: ")
 
 
 def test_an_aid_for_an_agent_asks_for_nothing() -> None:
     one = signal("aid", signals.aiding("done", [{"type": "follow_up", "description": "tell them"}]))
-    assert render.for_agent(verdict(one)) == "ahp note (12345678): done\nDo: tell them"
+    assert verdict_text.for_agent(verdict(one)) == "ahp note (12345678): done\nDo: tell them"
 
 
 def test_the_strongest_comes_first_for_an_agent() -> None:
@@ -139,7 +139,7 @@ def test_the_strongest_comes_first_for_an_agent() -> None:
         signal("prompt", signals.prompting("weak", "low", [], True)),
         signal("block", signals.blocking("strong", [], True)),
     )
-    said = render.for_agent(verdict(weak, strong))
+    said = verdict_text.for_agent(verdict(weak, strong))
     assert said.startswith("ahp blocked: ")
     assert "weak" in said
 
@@ -153,12 +153,12 @@ def test_whatever_a_rule_says_an_agent_reads_at_most_600_clean_characters(
 ) -> None:
     found = [{"file": name, "line": 1} for name in files]
     one = signal("block", signals.blocking(said, list(steps), True), findings=found, findings_total=len(found))
-    text = render.for_agent(verdict(*[one] * count, notes=(said,)))
+    text = verdict_text.for_agent(verdict(*[one] * count, notes=(said,)))
     assert len(text) <= 600
     assert text.startswith("ahp blocked: oracle/rule (12345678)\nWhy: ")
     assert all(c.isprintable() or c in "\n " for c in text)
     for line in text.splitlines():
         assert line.startswith(("ahp", "Why:", "Do:", "Override:", "("))
-    for line in render.for_person(verdict(one), False).splitlines():
+    for line in verdict_text.for_person(verdict(one), False).splitlines():
         assert line.startswith(("ahp:", "  "))
         assert all(c.isprintable() or c == " " for c in line)

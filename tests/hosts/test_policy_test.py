@@ -4,15 +4,15 @@ from textwrap import dedent
 
 import pytest
 
-from ahp.gate import trial
+from ahp.hosts import policy_test
 from ahp.policy import cases, layers
 from ahp.policy.rule import Policy
 from ahp.policy.sources import TextSource
 
 
-def run(policy: str, tests: str) -> trial.Report:
+def run(policy: str, tests: str) -> policy_test.Report:
     checked: Policy = layers.load(TextSource(dedent(policy)))
-    return trial.run(checked, cases.read(dedent(tests).encode(), "t.yaml", checked))
+    return policy_test.run(checked, cases.read(dedent(tests).encode(), "t.yaml", checked))
 
 
 def faults(policy: str, test: str) -> list[str]:
@@ -89,7 +89,8 @@ def test_a_shell_command_is_read_as_an_agents_adapter_reads_it() -> None:
       rm: {at: pre-tool-use, block: "any(c.program == 'rm' and contains(c.flags, '-r') for c in tool.commands)"}
       wrote: {at: pre-tool-use, prompt: len(tool.writes) > 0}
     """
-    assert faults(policy, case("{tool: {command: 'sudo rm -fr x'}}", "{signals: [{rule: rm}]}", "pre-tool-use")) == []
+    both = "{signals: [{rule: rm}, {rule: wrote}]}"
+    assert faults(policy, case("{tool: {command: 'sudo rm -fr x'}}", both, "pre-tool-use")) == []
     assert (
         faults(policy, case("{tool: {name: write, writes: [a]}}", "{signals: [{rule: wrote}]}", "pre-tool-use")) == []
     )

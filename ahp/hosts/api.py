@@ -1,0 +1,96 @@
+"""`ahp.Gate`: the gate of a project, for programs that act on it (docs/embedding.md; design §2)."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ahp.gate.decide import decide
+from ahp.hosts import asking
+from ahp.policy.problems import nearest, quoted
+from ahp.protocol.actor import Actor, identify
+from ahp.protocol.event import Event
+from ahp.protocol.triggers import TRIGGERS
+from ahp.protocol.verdict import Verdict
+from ahp.system import environ
+from ahp.system.errors import AhpError
+
+STATED = ("tool", "session", "prompt")  # what only the program that asks can know
+
+
+class Gate:
+    """The gate of the project that holds the folder `root`.
+
+    `agent` names the agent that acts, "" for whoever the environment's markers tell; `session` is its session's id;
+    `host` is what the log names as asking; `budget` are the seconds that one verdict may take.
+    """
+
+    def __init__(
+        self,
+        root: "str | os.PathLike[str]" = ".",
+        *,
+        agent: str = "",
+        session: str = "",
+        host: str = "api",
+        budget: float = asking.BUDGET,
+    ) -> None:
+        self._folder = os.path.abspath(root)
+        self._agent, self._session, self._host, self._budget = agent, session, host, budget
+
+    def judge(self, trigger: str, /, *, issue_id: str = "", dry: bool = False, **facts: Any) -> Verdict:
+        """What the policy says to `trigger` now: the event is logged and counts, unless `dry`.
+
+        `issue_id` is the issue that it is about. For real the facts are those of the repository, but for `tool` (the
+        call: `{"name", "native_name", "input"}`, afterwards `output` and `is_error`), `session` and `prompt`; a dry
+        question takes any namespace. A verdict that is `denied` means: do not act; its `modified.tool["input"]` are
+        the arguments after the policy's changes.
+
+        Raises AhpError where nothing can be judged (an unknown trigger, an invalid policy, facts of a wrong type): do
+        not act then, either.
+        """
+        return decide(self.event(trigger, issue_id=issue_id, dry=dry, facts=facts))
+
+    def event(
+        self, trigger: str, *, issue_id: str = "", dry: bool = False, facts: Mapping[str, Any] | None = None
+    ) -> Event:
+        """The event that `judge` judges. Raises AhpError."""
+        if trigger not in TRIGGERS:
+            raise AhpError(f"there is no trigger {quoted(trigger)}{nearest(trigger, TRIGGERS)}")
+        facts = dict(facts or {})
+        gathered = [name for name in facts if name not in STATED]
+        if gathered and not dry:
+            names = ", ".join(map(quoted, gathered))
+            raise AhpError(
+                f"a real event has the repository's own facts, so {names} cannot be given; ask with dry=True"
+            )
+        where = asking.around(self._folder)
+        actor = self._actor(where.env)
+        session = self._session
+        if isinstance(facts.get("session"), Mapping):
+            facts["session"] = {"id": session, "agent": actor.name, **facts["session"]}
+            session = str(facts["session"]["id"])
+        event = asking.event(
+            trigger,
+            self._host,
+            actor,
+            where,
+            mode="dry" if dry else "real",
+            issue=issue_id or None,
+            session=session or None,
+            budget=self._budget,
+        )
+        asking.complete(event, self._folder)
+        if facts:
+            from ahp.hosts import given_facts
+
+            given_facts.state(event, facts)
+        return event
+
+    def respond(self, signal_id: str, action: str, reason: str = "") -> None:
+        """Records the agent's answer to a signal, by its id. Raises AnswerRefused, JournalUnwritable."""
+        from ahp.journal.place import journal_of
+        from ahp.journal.respond import respond
+
+        respond(journal_of(self._folder), signal_id, action, self._actor(environ.current()), reason)
+
+    def _actor(self, env: dict[str, str]) -> Actor:
+        return Actor("agent", self._agent) if self._agent else identify(env)

@@ -1,0 +1,164 @@
+"""The one way to ask: every event of every host is made here; who asks, where, about which state.  [light]"""
+
+from ahp.protocol.event import Event, PushRef, Workspace
+from ahp.protocol.triggers import TRIGGERS
+from ahp.system import clock, environ, git
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.protocol.actor import Actor
+    from ahp.system.git import Repository
+    from ahp.system.view import View
+    from ahp.system.worktree import WorkTreeView
+
+BUDGET = 600.0  # s for one event; command facts have budgets of their own within it
+DETACHED = "detached"
+_DRAFT_LIMIT = 16 << 20
+
+
+def event(
+    trigger: str,
+    host: str,
+    actor: "Actor",
+    where: Workspace,
+    *,
+    mode: str = "real",
+    issue: str | None = None,
+    session: str | None = None,
+    budget: float = BUDGET,
+) -> Event:
+    """The event of `trigger` that `actor` brings about; what it changes is still to be set."""
+    branch = where.repo.branch() if where.repo is not None else ""
+    subject = subject_of(branch, issue, session)
+    made = Event(trigger, host, actor, where, clock.monotonic() + budget, mode, subject)
+    made.issue, made.session = issue, session
+    return made
+
+
+def in_repository(repo: "Repository", genesis: str, user_policy: str) -> Workspace:
+    """The workspace of a repository whose log has the id `genesis`, "" where none was installed."""
+    return Workspace(repo.root, repo.ahp_dir, repo.env, repo, genesis or None, user_policy)
+
+
+def around(folder: str) -> Workspace:
+    """The workspace of the repository that holds `folder`, as it is installed; without one, that of the folder itself.
+
+    Raises AhpError.
+    """
+    from ahp.journal.place import noted_genesis
+
+    env = environ.current()
+    try:
+        repo = git.discover(folder, env)
+    except git.NotARepository:
+        return Workspace(folder, folder + "/.ahp", env, None, noted_genesis(folder + "/.ahp"), user_policy())
+    return Workspace(repo.root, repo.ahp_dir, env, repo, noted_genesis(repo.ahp_dir), user_policy())
+
+
+def repository_here() -> "Repository":
+    """The repository of the current folder. Raises NotARepository."""
+    import os
+
+    return git.discover(os.getcwd(), environ.current())
+
+
+def user_policy() -> str:
+    """The user's layer, in the home that the password database names: no variable moves it (design §3)."""
+    import os
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir + "/.ahp/hooks.yaml"
+    except KeyError:
+        return ""
+
+
+def subject_of(branch: str, issue: str | None = None, session: str | None = None) -> str:
+    """Whose progress an escalation follows: the issue, given or named by the branch, else the branch, else the session.
+
+    A detached head without any of them is `detached` (design §1).
+    """
+    return issue or issue_in(branch) or branch or session or DETACHED
+
+
+def issue_in(branch: str) -> str:
+    """The issue id that a branch name carries as a word of its own: `FEAT-0123` of `feat/FEAT-0123-login`, else "".
+
+    An id is two to ten capital letters, a hyphen and at least three digits, as issue trackers write them; fewer digits
+    would take `UTF-8` for an issue.
+    """
+    for part in branch.split("/"):
+        letters, _, rest = part.partition("-")
+        digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
+        named = 2 <= len(letters) <= 10 and letters.isascii() and letters.isalpha() and letters.isupper()
+        if named and 3 <= len(digits) <= 9 and rest[len(digits) :][:1] in ("", "-", "_", "."):
+            return f"{letters}-{digits}"
+    return ""
+
+
+def complete(asked: Event, folder: str) -> None:
+    """Gives an event that no hook brought about the state that would be judged now: a view, a message, a push.
+
+    `folder` is where in the work tree it is asked.
+    """
+    repo = asked.repo
+    if repo is None:
+        return
+    from ahp.system import files
+    from ahp.tickets import projects
+
+    asked.project = projects.around(folder, asked.root)
+    if asked.trigger == "commit-msg":
+        asked.draft = files.read(repo.git_dir + "/COMMIT_EDITMSG", _DRAFT_LIMIT) or b""
+    if asked.trigger == "pre-push":
+        from ahp.hosts.git.ranges import range_of
+
+        asked.remote, asked.push = _next_push(repo)
+        asked.view = range_of(repo, asked.push, asked.remote)
+    else:
+        asked.view = _view(asked.trigger, repo)
+
+
+def _view(trigger: str, repo: "Repository") -> "View | None":
+    from ahp.system.history import CommitView, RangeView
+    from ahp.system.view import IndexView
+
+    family, head = TRIGGERS[trigger].family, repo.commit_id("HEAD")
+    if family == "commit":
+        return CommitView(repo, "HEAD") if TRIGGERS[trigger].post and head else IndexView(repo)
+    if trigger == "pre-merge":
+        return RangeView(repo, merge_base(repo) or repo.empty_tree(), "HEAD" if head else repo.empty_tree())
+    if (family.startswith("issue-") or trigger == "task-complete") and repo.root:
+        return branch_work(repo)
+    return None
+
+
+def branch_work(repo: "Repository") -> "WorkTreeView":
+    """What the current branch has changed so far, with what is not committed yet: what a move of an issue is about."""
+    from ahp.system.worktree import WorkTreeView
+    from ahp.tickets import transaction
+
+    transaction.recover(repo.root, repo.git_dir)  # a killed process may have left a ticket twice
+    return WorkTreeView(repo, merge_base(repo))
+
+
+def merge_base(repo: "Repository") -> str | None:
+    """Where the current branch left the default branch; HEAD where that cannot be told."""
+    from ahp.facts.default_branch import default_branch
+
+    name = default_branch(repo)
+    for ref in (f"refs/remotes/origin/{name}", f"refs/heads/{name}") if name else ():
+        if repo.commit_id(ref) and (base := repo.line("merge-base", ref, "HEAD", ok=(0, 1, 128))):
+            return base
+    return repo.commit_id("HEAD")
+
+
+def _next_push(repo: "Repository") -> tuple[str, PushRef]:
+    """What `git push` would send of the current branch: to its own remote, else origin, under its own name."""
+    branch = repo.branch()
+    remote = (repo.config(f"branch.{branch}.remote") if branch else "") or "origin"
+    ref = f"refs/heads/{branch or 'HEAD'}"
+    there = repo.commit_id(f"refs/remotes/{remote}/{branch}") if branch else None
+    here = repo.commit_id("HEAD")
+    zero = "0" * len(here or "0" * 40)
+    return remote, PushRef(ref, here or zero, ref, there or zero)
