@@ -14,6 +14,7 @@ class RepositoryGate:
 
     def __init__(self, root: str, *, session: str, agent: str = "ahp") -> None:
         self._gate = Gate(root, agent=agent, session=session, host="runner", budget=_BUDGET)
+        self.agent = agent
 
     def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None) -> Verdict:
         """The verdict of `ahp.Gate`. Raises PolicyError, AhpError."""

@@ -13,6 +13,7 @@ from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.run.events import EventLog, plain
 from ahp.runner.run.limits import Repeats
 from ahp.runner.run.restored_run import RestoredRun
+from ahp.runner.tools.environment import tool_environment
 from ahp.runner.tools.tool import InvalidCall, Tool, Toolbox, ToolContext
 from ahp.runner.words.replies import ToolCall
 from ahp.system.deadline import within
@@ -34,13 +35,16 @@ class Outcome:
 class GatedTools:
     """Runs calls for one run. `wrote` says whether a tool that may write has run."""
 
-    def __init__(self, toolbox: Toolbox, desk: SignalDesk, events: EventLog, config: AgentConfig, root: str) -> None:
+    def __init__(
+        self, toolbox: Toolbox, desk: SignalDesk, events: EventLog, config: AgentConfig, root: str, agent: str
+    ) -> None:
         self.wrote = False
         self._toolbox = toolbox
         self._desk = desk
         self._events = events
         self._config = config
         self._root = root
+        self._agent = agent
         self._repeats = Repeats()
         self._barred = Repeats()
 
@@ -113,8 +117,9 @@ class GatedTools:
         seconds = limit if seconds_left is None else min(limit, seconds_left)
         valid: BaseModel = self._toolbox.validate(tool, args)
         self.wrote = self.wrote or tool.writes
+        context = ToolContext(self._root, seconds, tool_environment(self._agent))
         try:
-            output = within(seconds, lambda: tool.run(valid, ToolContext(self._root, seconds)), tool.name)
+            output = within(seconds, lambda: tool.run(valid, context), tool.name)
             outcome = Outcome("ok", self._shortened(str(output)))
         except Timeout as error:
             outcome = Outcome("E_TIMEOUT", f"E_TIMEOUT: {error}")

@@ -18,6 +18,7 @@ from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.session import Session
 from ahp.runner.run.state_machine import State, StateMachine
 from ahp.runner.run.stop_reason import Stop
+from ahp.runner.tools.environment import AGENT, marked
 from ahp.runner.tools.tool import Tool, Toolbox
 from ahp.runner.verification.verifier import PytestVerifier, Verification, VerificationResult, Verifier
 from ahp.runner.words.plan import Plan
@@ -104,7 +105,8 @@ class _Run:
         config, self._events = agent.config, agent.events
         self._states = StateMachine(self._moved)
         self._desk = SignalDesk(agent.gate, self._events, issue=agent.issue, max_same_blocks=config.max_same_blocks)
-        tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root)
+        self._name = str(getattr(agent.gate, "agent", AGENT))
+        tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root, self._name)
         system = prompts.system(list(agent.toolbox.tools.values()), inject_schemas=config.inject_schemas)
         self._session = Session(agent.model, config, self._events, self._desk, tools, system, past)
         self._issue = IssueGates(self._session, agent.issue, agent.move, past.moved if past else ())
@@ -116,7 +118,11 @@ class _Run:
             self._work = PlannedWork(self._session, self._states, policies, self._replans, self._recover)
 
     def carry_out(self, task: str) -> AgentTurn:
-        """From INTAKE to DONE or BLOCKED."""
+        """From INTAKE to DONE or BLOCKED, in a process marked as an agent's."""
+        with marked(self._name):
+            return self._carry_out(task)
+
+    def _carry_out(self, task: str) -> AgentTurn:
         turn = AgentTurn("", "INTERRUPTED", self._states.state)
         try:
             answer = self._through(task)

@@ -1,23 +1,30 @@
 """What the runner needs of a tool, and the tools of a run."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
 
 from ahp.facts.tool import NAMES
 from ahp.protocol.text import one_line
+from ahp.runner.tools.environment import AGENT, tool_environment
 from ahp.runner.validation import sentences
 from ahp.system.errors import AhpError
 
 
 @dataclass(frozen=True)
 class ToolContext:
-    """Where a tool works and for how long: the project's root, seconds it may take (hand them to the process door)."""
+    """What one call works with. Hand `timeout_s` and `env` to the process door, or to whatever starts programs."""
 
     root: str
+    """The project's folder: paths in arguments are relative to it."""
+
     timeout_s: float
+    """Seconds this call may take."""
+
+    env: dict[str, str] = field(default_factory=lambda: tool_environment(AGENT))
+    """The environment for programs: marked as an agent's, without the variables of a git hook."""
 
 
 class Tool(Protocol):
