@@ -4,58 +4,74 @@ Light: `ahp.shell` is imported only for shell calls.
 """
 
 from ahp.system import digest
+from ahp.system.paths import real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 WRITING = ("write", "edit", "patch")  # kinds whose paths are written
 _COMMANDS = ("command", "cmd", "script")
 _FOLDERS = ("workdir", "cwd", "directory", "dir_path")
-# What clients call the file of a call; a list of files is one, too.
-_PATHS = (
-    "path",
-    "file_path",
-    "filePath",
-    "file",
-    "filename",
-    "absolute_path",
-    "notebook_path",
-    "target_file",
-    "old_path",
-    "new_path",
-    "source",
-    "destination",
-    "directory",
-    "dir_path",
-    "paths",
-    "files",
+# An argument is a path when its name ends in one of these words: `file_path`, `absolutePath`, `output-file`, `dst`.
+_PATH_WORDS = frozenset(
+    {"path", "paths", "pathname", "filepath", "file", "files", "filename", "filenames", "notebook"}
+    | {"directory", "dir", "folder", "source", "src", "destination", "dest", "dst", "target", "output"}
 )
+_FILE_URI = "file://"
+_LONGEST_PATH = 4096
+_DEEPEST = 8  # of objects inside arguments, such as the `edits` of one call
+_OWN_FOLDER = ("/proc/self/cwd", "/proc/thread-self/cwd")
 _PATCHES = ("patch", "patchText", "patch_text", "input", "command", "diff")
 _PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "--- a/", "+++ b/")
 _DERIVED = ("command", "commands", "paths", "writes", "target")
 _TARGET = 300
 
 
+class Touched:
+    """What a tool says a call will touch: the `paths` it reads, those it `writes`, the shell `command` it runs."""
+
+    __slots__ = ("command", "paths", "writes")
+
+    def __init__(self, paths: "Iterable[str]" = (), writes: "Iterable[str]" = (), command: "str | None" = None) -> None:
+        self.paths, self.writes, self.command = tuple(paths), tuple(writes), command
+
+
 def read(
-    name: str, native_name: str, given: "Mapping[str, object]", *, root: str = "", writes: bool = False
+    name: str,
+    native_name: str,
+    given: "Mapping[str, object]",
+    *,
+    root: str = "",
+    writes: bool = False,
+    touched: "Touched | None" = None,
 ) -> "dict[str, object]":
     """The call of a tool of the kind `name` (one of `ahp.facts.tool.NAMES`) with the arguments `given`.
 
     `root` is the top of the work tree, where the call runs: paths inside it become relative to it. `writes` says that
-    a tool of another kind than write, edit and patch writes the files it names. The result has every `tool` fact that
-    is known before the call, and `target`, what an escalation follows: tool and paths, or programs and verbs. Never
-    raises.
+    a tool of another kind than write, edit and patch writes the files it names. `touched` is what the tool itself says
+    of the call; without it, the arguments that are named like paths count, also those inside lists of objects. A path
+    that leads elsewhere through links is told twice, as written and as where it leads. The result has every `tool` fact
+    that is known before the call, and `target`, what an escalation follows: tool and paths, or programs and verbs.
+    Never raises.
     """
+    if touched is None:
+        touched = _touched(name, given, writes)
     call: dict[str, object] = {"name": name, "native_name": native_name, "input": dict(given)}
-    if name == "shell":
-        call.update(_shell(given, root))
-        return call
-    named = _patched(given) if name == "patch" else []
-    paths = _once([inside(path, root) for path in [*named, *_texts(given, _PATHS)]])
-    written = paths if name in WRITING or writes else []
-    call.update(command="", commands=[], paths=paths, writes=list(written), target=_short([name, *paths]))
+    paths, written = _places([*touched.paths, *touched.writes], root), _places(touched.writes, root)
+    if name == "shell" or touched.command is not None:
+        call.update(_shell(touched.command, next(iter(_texts(given, _FOLDERS)), ""), root, paths, written))
+    else:
+        call.update(command="", commands=[], paths=paths, writes=written, target=_short([name, *paths]))
     return call
+
+
+def _touched(name: str, given: "Mapping[str, object]", writes: bool) -> Touched:
+    """What the names of the arguments tell of a call."""
+    if name == "shell":
+        return Touched(command=_command(next((given[key] for key in _COMMANDS if key in given), None)))
+    named = [*(_patched(given) if name == "patch" else []), *_paths(given)]
+    return Touched(named, named if name in WRITING or writes else ())
 
 
 def changed(call: "Mapping[str, object]", given: "Mapping[str, object]", root: str = "") -> "dict[str, object]":
@@ -78,9 +94,7 @@ def inside(path: str, root: str, folder: str = "") -> str:
 
     By its letters alone: links are not followed.
     """
-    whole = path if path.startswith("/") else "/".join([part for part in (folder, path) if part])
-    if root and not whole.startswith("/"):
-        whole = root + "/" + whole
+    whole = _whole(path, root, folder)
     parts: list[str] = []
     for part in whole.split("/"):
         if part == ".." and parts and parts[-1] != "..":
@@ -95,21 +109,65 @@ def inside(path: str, root: str, folder: str = "") -> str:
     return plain or "."
 
 
-def _shell(given: "Mapping[str, object]", root: str) -> "dict[str, object]":
-    """What a shell call does; when its command cannot be found in the arguments, one unresolved command."""
+def _whole(path: str, root: str, folder: str) -> str:
+    """`path` as seen from `folder` in `root`, unless it is absolute."""
+    whole = path if path.startswith("/") else "/".join([part for part in (folder, path) if part])
+    return f"{root}/{whole}" if root and not whole.startswith("/") else whole
+
+
+def _places(paths: "Iterable[str]", root: str, folder: str = "") -> list[str]:
+    """Each path as it is written, and where it leads when links make that another place."""
+    found = []
+    for path in paths:
+        for own in _OWN_FOLDER:
+            if (path + "/").startswith(own + "/"):
+                path = path[len(own) :].lstrip("/")
+        found.append(inside(path, root, folder))
+        if root:
+            found.append(inside(real(_whole(path, root, folder)), real(root)))
+    return _once(found)
+
+
+def _paths(given: "Mapping[str, object]") -> list[str]:
+    """The values of all arguments that are named like paths, in order, also inside objects and lists of objects."""
+    found: list[str] = []
+    level: list[object] = [given]
+    for _ in range(_DEEPEST):
+        below: list[object] = []
+        for holder in level:
+            for key, value in holder.items() if isinstance(holder, dict) else ():
+                items = value if isinstance(value, list) else [value]
+                texts = [item for item in items if isinstance(item, str) and 0 < len(item) <= _LONGEST_PATH]
+                if _last_word(key) in _PATH_WORDS:
+                    found += [text.removeprefix(_FILE_URI) for text in texts]
+                else:
+                    found += [text.removeprefix(_FILE_URI) for text in texts if text.startswith(_FILE_URI)]
+                below += [item for item in items if isinstance(item, dict)]
+        level = below
+    return found
+
+
+def _last_word(key: object) -> str:
+    """The last word of a name in snake_case, kebab-case or camelCase."""
+    word = str(key).replace("-", "_").rstrip("_").rpartition("_")[2]
+    for at in range(len(word) - 1, 0, -1):
+        if word[at].isupper() and word[at - 1].islower():
+            return word[at:].lower()
+    return word.lower()
+
+
+def _shell(command: "str | None", folder: str, root: str, paths: list[str], writes: list[str]) -> "dict[str, object]":
+    """What a shell call does, beside `paths` and `writes`; a command that is None is one that cannot be told."""
     from ahp.shell import commands, file_access
     from ahp.shell.command import Command
 
-    found = next((given[key] for key in _COMMANDS if key in given), None)
-    command = _command(found)
     parsed = [Command(unresolved=True)] if command is None else commands.read(command) if command else []
-    folder = next(iter(_texts(given, _FOLDERS)), "")
-    paths, writes = file_access.accesses(parsed)
+    read, written = file_access.accesses(parsed)
     return {
         "command": command or "",
         "commands": [one.as_fact() for one in parsed],
-        "paths": _once([inside(path, root, folder) for path in paths]),
-        "writes": _once([inside(path, root, folder) for path in writes]),
+        "paths": _once([*_places(read, root, folder), *paths]),
+        "writes": _once([*_places(written, root, folder), *writes]),
         "target": _short(["shell", *_once([file_access.verb(one) for one in parsed])]),
     }
 

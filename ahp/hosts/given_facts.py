@@ -62,9 +62,11 @@ def as_call(stated: Mapping[str, object], root: str = "") -> dict[str, object]:
     """A call as an agent's client would tell it; `{command: …}` is a shell call.
 
     `name` is the kind (one of `ahp.facts.tool.NAMES`), `native_name` the client's name, `input` the arguments. What is
-    stated besides adds to what follows from those; `writes: true` says that the call writes the files that it names.
-    Raises AhpError for a fact of a wrong type.
+    stated besides adds to what follows from those; `writes: true` says that the call writes the files that it names,
+    `touched` (a `tool_call.Touched`) is what the tool itself says of the call. Raises AhpError for a fact of a wrong type.
     """
+    touched = stated.get("touched")
+    stated = {field: value for field, value in stated.items() if field != "touched"}
     checked = {field: value for field, value in stated.items() if (field, value) != ("writes", True)}
     given.fields_of("tool", checked, checked)
     arguments = stated.get("input")
@@ -73,7 +75,8 @@ def as_call(stated: Mapping[str, object], root: str = "") -> dict[str, object]:
         arguments.setdefault("command", stated["command"])
     name = str(stated.get("name") or ("shell" if arguments.get("command") else "other"))
     native = str(stated.get("native_name") or name)
-    known = tool_call.read(name, native, arguments, root=root, writes=bool(stated.get("writes")))
+    said = touched if isinstance(touched, tool_call.Touched) else None
+    known = tool_call.read(name, native, arguments, root=root, writes=bool(stated.get("writes")), touched=said)
     for field, value in stated.items():
         derived = known.get(field)
         if isinstance(derived, list) and isinstance(value, list):

@@ -96,7 +96,7 @@ def scripted_tool(
     results: Sequence[str | BaseException],
     *,
     description: str = "",
-    writes: bool = False,
+    writes: bool | None = None,
     kind: str = "other",
 ) -> FunctionTool:
     """A tool that gives its results in turn, the last one again and again; an exception is raised."""
@@ -108,7 +108,7 @@ def scripted_tool(
             raise result
         return result
 
-    return FunctionTool(name, description or f"the scripted tool {name}", AnyArgs, run, writes=writes, kind=kind)
+    return FunctionTool(name, description or f"the scripted tool {name}", AnyArgs, run, writes, kind=kind)
 
 
 @dataclass
@@ -194,7 +194,7 @@ class _ToolEntry(BaseModel):
 
     name: str = Field(min_length=1, max_length=64)
     description: str = ""
-    writes: bool = False
+    writes: bool | None = None
     kind: str = Field(default="other", pattern=rf"^({'|'.join(NAMES)})$")
     results: list[str] = Field(min_length=1)
 

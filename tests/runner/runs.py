@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
+import tempfile
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from ahp.protocol.signals import Signal
@@ -32,6 +36,14 @@ def block(rule: str = "no-look", why: str = "it is secret", signal_id: str = "b1
     return signal("block", rule, why, signal_id=signal_id, ways=["ask first"])
 
 
+@cache
+def nowhere() -> str:
+    """A folder that is no project, so that nothing in it is verified."""
+    folder = tempfile.mkdtemp(prefix="ahp-scene-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 class Scene:
     """One run: the model, the gate and the events it left, and how it ended."""
 
@@ -46,7 +58,7 @@ class Scene:
         verifiers: Any = None,
         issue: str | None = None,
         move: Any = None,
-        root: str = ".",
+        root: str = "",
         **settings: Any,
     ) -> None:
         self.model = ScriptedModel(answers)
@@ -58,7 +70,7 @@ class Scene:
             look,
             gate=self.gate,
             config=config,
-            root=root,
+            root=root or nowhere(),
             issue=issue,
             move=move,
             verifiers=verifiers,

@@ -22,6 +22,7 @@ from ahp.runner.scripted import (
 )
 from ahp.runner.tools.tool import ToolContext
 from ahp.system.errors import AhpError
+from tests.runner.runs import nowhere
 
 ASKED: list[Message] = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
 NOWHERE = ToolContext(".", 1.0)
@@ -84,7 +85,9 @@ def test_a_script_file_drives_a_run(tmp_path: Path) -> None:
     path = tmp_path / "script.yaml"
     path.write_text(SCRIPT)
     script = load_script(str(path))
-    agent = Agent(script.model(), script.toolbox(), gate=ScriptedGate(), config=AgentConfig(enable_planning=False))
+    agent = Agent(
+        script.model(), script.toolbox(), gate=ScriptedGate(), config=AgentConfig(enable_planning=False), root=nowhere()
+    )
     turn = agent.run(script.task or "")
     assert (turn.answer, turn.usd) == ("sunny", 0.5)
     assert [event["text"] for event in agent.events.of("tool_result")] == ["5 degrees"]

@@ -1,8 +1,10 @@
 """The project's own gate for the runner (design §2)."""
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
+from ahp.hosts import asking
 from ahp.hosts.api import Gate
 from ahp.protocol.verdict import Verdict
 
@@ -10,11 +12,15 @@ _BUDGET = 60.0  # seconds for one verdict
 
 
 class RepositoryGate:
-    """The gate of the project at `root`, asked by the agent `agent` in its session `session`."""
+    """The gate of the project at `root`, asked by the agent `agent` in its session `session`.
+
+    Its own `root` is the top of the work tree, where `root` lies in one: paths are judged, and tools work, from there.
+    """
 
     def __init__(self, root: str, *, session: str, agent: str = "ahp") -> None:
-        self._gate = Gate(root, agent=agent, session=session, host="runner", budget=_BUDGET)
+        self.root = asking.around(os.path.abspath(root)).root or os.path.abspath(root)
         self.agent = agent
+        self._gate = Gate(self.root, agent=agent, session=session, host="runner", budget=_BUDGET)
 
     def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None) -> Verdict:
         """The verdict of `ahp.Gate`. Raises PolicyError, AhpError."""
@@ -31,6 +37,8 @@ def canonical(tool: Mapping[str, Any]) -> dict[str, object]:
     called: dict[str, object] = {"name": tool["kind"], "native_name": tool["name"], "input": tool["input"]}
     if tool.get("writes"):
         called["writes"] = True
+    if tool.get("touched") is not None:
+        called["touched"] = tool["touched"]
     if "output" in tool:
         called.update(output=tool["output"], is_error=tool["code"] != "ok")
     return called

@@ -1,6 +1,6 @@
 """The only way a tool runs: behind pre- and post-tool-use, within its time, counted (design §2, §4)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pydantic import BaseModel
@@ -14,7 +14,8 @@ from ahp.runner.run.events import EventLog, plain
 from ahp.runner.run.limits import Repeats
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.tools.environment import tool_environment
-from ahp.runner.tools.tool import InvalidCall, Tool, Toolbox, ToolContext
+from ahp.runner.tools.tool import InvalidCall, Tool, Toolbox, ToolContext, told
+from ahp.runner.verification.work_tree import WorkTreeMark, changed_since, mark
 from ahp.runner.words.replies import ToolCall
 from ahp.system.deadline import within
 from ahp.system.errors import AhpError, Timeout
@@ -33,12 +34,11 @@ class Outcome:
 
 
 class GatedTools:
-    """Runs calls for one run. `wrote` says whether a tool that may write has run."""
+    """Runs calls for one run."""
 
     def __init__(
         self, toolbox: Toolbox, desk: SignalDesk, events: EventLog, config: AgentConfig, root: str, agent: str
     ) -> None:
-        self.wrote = False
         self._toolbox = toolbox
         self._desk = desk
         self._events = events
@@ -47,12 +47,24 @@ class GatedTools:
         self._agent = agent
         self._repeats = Repeats()
         self._barred = Repeats()
+        self._may_have_written = self._has_run = False
+        self._work_tree: WorkTreeMark | None = None
 
     def take_up(self, past: RestoredRun) -> None:
         """Goes on where a former run stood; a tool that may have run has written."""
         self._repeats, self._barred = past.repeats, past.barred
+        self._has_run, self._work_tree = past.has_run, past.work_tree
         names = {*past.ran, past.open_call}
-        self.wrote = any(tool.writes for name, tool in self._toolbox.tools.items() if name in names)
+        self._may_have_written = any(tool.writes for name, tool in self._toolbox.tools.items() if name in names)
+
+    def wrote(self) -> bool:
+        """Whether the project is another than before the first tool ran.
+
+        The work tree tells, not what tools say of themselves; outside a repository that is all there is.
+        """
+        if self._work_tree is None:
+            return self._may_have_written
+        return changed_since(self._root, self._work_tree)
 
     def call(self, call: ToolCall, seconds_left: float | None = None) -> Outcome:
         """Judges, runs and judges again one call, in at most `seconds_left`; never raises for what the model did.
@@ -70,37 +82,39 @@ class GatedTools:
             return self._stuttering(call)
         try:
             tool = self._toolbox.find(call.tool)
-            judged = self._judge(tool, call.args)
+            judged = self._judge(tool, self._toolbox.validate(tool, call.args))
             if isinstance(judged, Outcome):
                 return judged
             return self._run(tool, call, judged, seconds_left)
         except InvalidCall as error:
             return self._counted(call, Outcome(error.code, f"{error.code}: {error}"))
 
-    def _judge(self, tool: Tool, args: dict[str, Any]) -> dict[str, Any] | Outcome:
-        """The arguments that may run, or the refusal. Rewritten arguments are validated and judged again."""
-        self._toolbox.validate(tool, args)
+    def _judge(self, tool: Tool, valid: BaseModel) -> BaseModel | Outcome:
+        """The arguments that may run, or the refusal. What is judged is what runs: the arguments as validated."""
         for _ in range(_ROUNDS):
-            verdict = self._desk.ask("pre-tool-use", tool=_told(tool, args))
+            call = _told(tool, valid)
+            verdict = self._desk.ask("pre-tool-use", tool=call)
             if verdict.denied:
                 self._desk.blocked(verdict, tool.name)
                 return Outcome("blocked", f"{tool.name} did not run: the gate refused it.")
-            changed = self._modified(tool, args, verdict)
+            wanted, missing = modified(verdict, call["input"])
+            changed = self._modified(tool, valid, verdict, wanted, missing)
             # The project's gate has judged what its own changes led to; asked again, it would warn and count twice.
-            if isinstance(changed, Outcome) or changed == args or verdict.modified is not None:
+            settled = wanted if verdict.modified is not None and call["touched"] is None else call["input"]
+            if isinstance(changed, Outcome) or told(changed) == settled:
                 return changed
-            args = changed
+            valid = changed
         return Outcome(
             "blocked", f"{tool.name} did not run: its arguments were still being changed after {_ROUNDS} rounds."
         )
 
-    def _modified(self, tool: Tool, args: dict[str, Any], verdict: Verdict) -> dict[str, Any] | Outcome:
+    def _modified(
+        self, tool: Tool, valid: BaseModel, verdict: Verdict, wanted: dict[str, Any], missing: list[str]
+    ) -> BaseModel | Outcome:
         """The arguments as the gate wants them. What cannot be applied is refused and says what to change."""
-        changed, missing = modified(verdict, args)
         problem = f"{', '.join(missing)} is no argument" if missing else None
         try:
-            if changed != args:
-                self._toolbox.validate(tool, changed)
+            changed = self._toolbox.change(tool, valid, wanted) if wanted != told(valid) else valid
         except InvalidCall as error:
             problem = str(error)
         if problem is None:
@@ -112,11 +126,14 @@ class GatedTools:
             "blocked", f"{tool.name} did not run: the gate's change does not fit it ({said}). Change the call."
         )
 
-    def _run(self, tool: Tool, call: ToolCall, args: dict[str, Any], seconds_left: float | None) -> Outcome:
+    def _run(self, tool: Tool, call: ToolCall, valid: BaseModel, seconds_left: float | None) -> Outcome:
         limit = self._config.tool_timeout_s if tool.timeout_s is None else tool.timeout_s
         seconds = limit if seconds_left is None else min(limit, seconds_left)
-        valid: BaseModel = self._toolbox.validate(tool, args)
-        self.wrote = self.wrote or tool.writes
+        if not self._has_run:
+            self._has_run, self._work_tree = True, mark(self._root)
+            self._events("work_tree", mark=None if self._work_tree is None else asdict(self._work_tree))
+        self._may_have_written = self._may_have_written or tool.writes
+        judged = _told(tool, valid)  # as it was before the tool, which may change what it was given
         context = ToolContext(self._root, seconds, tool_environment(self._agent))
         try:
             output = within(seconds, lambda: tool.run(valid, context), tool.name)
@@ -127,7 +144,7 @@ class GatedTools:
             outcome = Outcome("E_TOOL", f"E_TOOL: {error}")
         except Exception as error:  # noqa: BLE001  # a tool is outside code: its bug is a result, not the run's end
             outcome = Outcome("E_TOOL", f"E_TOOL: {type(error).__name__}: {one_line(error, 500)}")
-        self._desk.ask("post-tool-use", tool={**_told(tool, args), "output": outcome.text, "code": outcome.code})
+        self._desk.ask("post-tool-use", tool={**judged, "output": outcome.text, "code": outcome.code})
         return self._counted(call, outcome)
 
     def _counted(self, call: ToolCall, outcome: Outcome) -> Outcome:
@@ -160,6 +177,7 @@ class GatedTools:
         return f"{output[:head]}\n[… {len(output) - limit} of {len(output)} characters left out …]\n{tail}"
 
 
-def _told(tool: Tool, args: dict[str, Any]) -> dict[str, Any]:
+def _told(tool: Tool, valid: BaseModel) -> dict[str, Any]:
     """A call as the gate is told of it."""
-    return {"name": tool.name, "kind": tool.kind, "writes": tool.writes, "input": args}
+    touched = tool.touches(valid)
+    return {"name": tool.name, "kind": tool.kind, "writes": tool.writes, "input": told(valid), "touched": touched}

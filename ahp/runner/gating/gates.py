@@ -20,7 +20,7 @@ class Gate(Protocol):
     """The gate as the runner sees it. Whatever it raises as AhpError means: not judged, so not done."""
 
     def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None) -> Verdict:
-        """Judges `trigger`. `tool` is `{"name", "kind", "writes", "input"}` and, later, `"output"` and `"code"`."""
+        """Judges `trigger`. `tool` is `{"name", "kind", "writes", "input", "touched"}`, later also output and code."""
         ...
 
     def respond(self, signal_id: str, action: str, details: Mapping[str, Any]) -> None:

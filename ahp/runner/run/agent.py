@@ -1,5 +1,7 @@
 """The embedded agent: a task in, an AgentTurn out (seed 004)."""
 
+import logging
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -23,6 +25,8 @@ from ahp.runner.tools.tool import Tool, Toolbox
 from ahp.runner.verification.verifier import PytestVerifier, Verification, VerificationResult, Verifier
 from ahp.runner.words.plan import Plan
 from ahp.system.errors import AhpError
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,8 @@ class AgentTurn:
 class Agent:
     """Carries out tasks with one model, its tools, and a gate that is asked at every step (seed 002 §4).
 
-    `root` is the project's folder. With `issue` the gates of issue-start and, as the settings say, issue-submit and
+    The gate's `root` is the project's folder, so that tools work where they are judged; `root` is for a gate that has
+    none. With `issue` the gates of issue-start and, as the settings say, issue-submit and
     issue-close are asked, and `move(issue, verb)` is called between pre and post to do it. `verifiers` are by
     verification policy; `run_pytest` is there. Raises ValueError for two tools of one name.
     """
@@ -60,7 +65,7 @@ class Agent:
         *,
         gate: Gate,
         config: AgentConfig | None = None,
-        root: str = ".",
+        root: str | None = None,
         issue: str | None = None,
         move: Move | None = None,
         events: EventLog | None = None,
@@ -70,7 +75,7 @@ class Agent:
         self.toolbox = Toolbox(tools)
         self.gate = gate
         self.config = config or AgentConfig()
-        self.root = root
+        self.root = _root(gate, root)
         self.issue = issue
         self.move = move
         self.events = events or EventLog()
@@ -95,6 +100,15 @@ class Agent:
             raise ValueError("the run to resume has another issue, or other planning")
         self.events("run_resume", config=self.config.model_dump(mode="json"))
         return _Run(self, past).carry_out(past.task)
+
+
+def _root(gate: Gate, root: str | None) -> str:
+    own = getattr(gate, "root", None)
+    if own is None:
+        return root or "."
+    if root is not None and os.path.realpath(root) != os.path.realpath(own):
+        _log.warning("the gate judges %s, so the tools work there and not in %s", own, root)
+    return str(own)
 
 
 class _Run:

@@ -8,6 +8,7 @@ from ahp.runner.gating.gates import count_blocks
 from ahp.runner.run.conversation import Conversation, Message
 from ahp.runner.run.events import Event
 from ahp.runner.run.limits import Repeats
+from ahp.runner.verification.work_tree import WorkTreeMark
 from ahp.runner.words.plan import BROKEN_OFF, Plan, StepStatus
 from ahp.system import clock
 from ahp.system.errors import AhpError
@@ -44,6 +45,8 @@ class RestoredRun:
         self.waiting: dict[str, Signal] = {}
         self.blocks, self.repeats, self.barred = Repeats(), Repeats(), Repeats()
         self.ran: dict[str, int] = {}
+        self.has_run = False
+        self.work_tree: WorkTreeMark | None = None
         self.replans = self.requests = self.tokens = 0
         self.usd = self.seconds = 0.0
         self.iterations: dict[str, int] = {}
@@ -198,6 +201,10 @@ class RestoredRun:
             self.repeats.add(str(event["same"]))
         if event["code"] in _RAN or (event["code"] == "E_STUTTERING" and event["same"] is not None):
             self.ran[tool] = self.ran.get(tool, 0) + 1
+
+    def _on_work_tree(self, event: Event) -> None:
+        self.has_run = True
+        self.work_tree = None if event["mark"] is None else WorkTreeMark(**event["mark"])
 
     def _on_stuttering(self, event: Event) -> None:
         self.barred.count(*self._call)

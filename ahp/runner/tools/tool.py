@@ -1,16 +1,21 @@
 """What the runner needs of a tool, and the tools of a run."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Protocol
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
+from pydantic_core import to_jsonable_python
 
+from ahp.facts.call import Touched
 from ahp.facts.tool import NAMES
 from ahp.protocol.text import one_line
 from ahp.runner.tools.environment import AGENT, tool_environment
 from ahp.runner.validation import sentences
 from ahp.system.errors import AhpError
+
+# Kinds whose calls count as writing unless the tool says that it does not.
+_MAY_WRITE = ("shell", "write", "edit", "patch", "mcp", "other")
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ class Tool(Protocol):
 
     @property
     def writes(self) -> bool:
-        """Whether it may change the project, so that `auto` verifies."""
+        """Whether it may write what it names."""
         ...
 
     @property
@@ -60,26 +65,45 @@ class Tool(Protocol):
         """Seconds one call may take; None is the run's `tool_timeout_s`, 0 lets it never run."""
         ...
 
+    def touches(self, args: Any) -> Touched | None:
+        """What a call with these arguments will touch, judged before it runs; None: as the arguments' names tell."""
+        ...
+
     def run(self, args: Any, context: ToolContext) -> str:
         """What it did, for the model. Raises AhpError with a sentence when it could not, Timeout past its limit."""
         ...
 
 
-@dataclass(frozen=True)
 class FunctionTool:
-    """A tool made of a function of its validated arguments and the context."""
+    """A tool made of a function of its validated arguments and the context.
 
-    name: str
-    description: str
-    args: type[BaseModel]
-    function: Callable[[Any, ToolContext], str]
-    writes: bool = False
-    timeout_s: float | None = None
-    kind: str = "other"
+    Where `writes` is not said, tools of the kinds shell, write, edit, patch, mcp and other count as writing.
+    `touched` tells what a call will touch where the names of its arguments do not.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        args: type[BaseModel],
+        function: Callable[[Any, ToolContext], str],
+        writes: bool | None = None,
+        timeout_s: float | None = None,
+        kind: str = "other",
+        touched: Callable[[Any], Touched] | None = None,
+    ) -> None:
+        self.name, self.description, self.kind, self.args = name, description, kind, args
+        self.writes = kind in _MAY_WRITE if writes is None else writes
+        self.timeout_s = timeout_s
+        self._function, self._touched = function, touched
+
+    def touches(self, args: Any) -> Touched | None:
+        """What `touched` says."""
+        return None if self._touched is None else self._touched(args)
 
     def run(self, args: Any, context: ToolContext) -> str:
         """What the function returns."""
-        return self.function(args, context)
+        return self._function(args, context)
 
 
 class InvalidCall(AhpError):
@@ -110,9 +134,46 @@ class Toolbox:
             known = ", ".join(self.tools) or "none"
             raise InvalidCall("E_UNKNOWN_TOOL", f"there is no tool {one_line(name)!r}; there are: {known}") from None
 
-    def validate(self, tool: Tool, args: dict[str, Any]) -> BaseModel:
+    def validate(self, tool: Tool, args: Mapping[str, Any]) -> BaseModel:
         """The arguments as the tool takes them. Raises InvalidCall with every problem."""
         try:
             return tool.args.model_validate(args)
         except ValidationError as error:
-            raise InvalidCall("E_INVALID_ARGS", f"{tool.name}: {'; '.join(sentences(error, 'args'))}") from None
+            raise _invalid(tool, error) from None
+
+    def change(self, tool: Tool, valid: BaseModel, wanted: Mapping[str, Any]) -> BaseModel:
+        """`valid` with the arguments (by their own names, as `told` has them) that `wanted` has otherwise.
+
+        Raises InvalidCall with every problem.
+        """
+        before = told(valid)
+        values = {name: getattr(valid, name) for name in before if name in wanted}
+        values.update({name: value for name, value in wanted.items() if name not in before or before[name] != value})
+        try:
+            return tool.args.model_validate(values, by_name=True, by_alias=False)
+        except ValidationError as error:
+            raise _invalid(tool, error) from None
+
+
+def told(value: Any) -> Any:
+    """Validated arguments in plain JSON values, for the gate: what runs, under the names that the tool has for it.
+
+    Not pydantic's own dump: what a model keeps out of that, or hides in it, would run without being judged.
+    """
+    if isinstance(value, BaseModel):
+        return {str(name): told(item) for name, item in value}
+    if isinstance(value, SecretStr | SecretBytes):
+        return told(value.get_secret_value())
+    if is_dataclass(value) and not isinstance(value, type):
+        return {item.name: told(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): told(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [told(item) for item in value]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return to_jsonable_python(value, fallback=str)
+
+
+def _invalid(tool: Tool, error: ValidationError) -> InvalidCall:
+    return InvalidCall("E_INVALID_ARGS", f"{tool.name}: {'; '.join(sentences(error, 'args'))}")

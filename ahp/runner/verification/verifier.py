@@ -5,7 +5,7 @@ import re
 import sys
 import tempfile
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -119,17 +119,16 @@ class Verification:
         self._verifiers = verifiers
         self._root = root
 
-    def run(self, policy: str, timeout_s: float, *, wrote: bool) -> VerificationResult:
-        """Verifies as `policy` says, in at most `timeout_s`; `auto` does when something was written and tests exist."""
+    def run(self, policy: str, timeout_s: float, *, wrote: Callable[[], bool]) -> VerificationResult:
+        """Verifies as `policy` says, in at most `timeout_s`; `auto` does when the run `wrote` and tests exist."""
         self.result = self._found(policy, timeout_s, wrote)
         return self.result
 
-    def _found(self, policy: str, timeout_s: float, wrote: bool) -> VerificationResult:
-        if policy == "none" or (policy == "auto" and not wrote):
-            return NOT_RUN
+    def _found(self, policy: str, timeout_s: float, wrote: Callable[[], bool]) -> VerificationResult:
         if policy == "auto":
-            policy = "run_pytest" if has_tests(self._root) else "none"
-            return self._found(policy, timeout_s, wrote)
+            policy = "run_pytest" if has_tests(self._root) and wrote() else "none"
+        if policy == "none":
+            return NOT_RUN
         if policy not in self._verifiers:
             return VerificationResult(ok=False, type="error", summary=f"there is no verifier {policy!r}")
         if timeout_s <= 0:

@@ -122,7 +122,10 @@ def test_control_rewrites_the_arguments_and_they_are_judged_again() -> None:
     gate = ScriptedGate({PRE: [control(5), verdict(PRE)]})
     scene = Scene([call(size=50), "answer"], tools=[recorder.tool], gate=gate)
     assert recorder.calls == [Args(size=5)]
-    assert [tool["input"] for trigger, tool, _ in gate.asked if tool and trigger == PRE] == [{"size": 50}, {"size": 5}]
+    assert [tool["input"] for trigger, tool, _ in gate.asked if tool and trigger == PRE] == [
+        {"path": ".", "size": 50},
+        {"path": ".", "size": 5},
+    ]
     assert gate.responses == [("c1000000", "accept_modification", {})]
     assert "ahp changed this: sizes (c1000000)" in scene.said[1]
 
@@ -362,7 +365,7 @@ def test_tools_report_what_went_wrong() -> None:
 def test_what_was_tried_is_told_to_the_gate_with_its_result() -> None:
     gate = ScriptedGate()
     Scene([call(size=2), call(size=200), "answer"], tools=[Recorder().tool], gate=gate)
-    told = {"name": "look", "kind": "other", "writes": False, "input": {"size": 2}}
+    told = {"name": "look", "kind": "other", "writes": False, "input": {"path": ".", "size": 2}, "touched": None}
     assert [(trigger, tool) for trigger, tool, _ in gate.asked] == [
         (PRE, told),
         ("post-tool-use", {**told, "output": "size 2", "code": "ok"}),

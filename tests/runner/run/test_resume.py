@@ -22,7 +22,7 @@ from ahp.runner.scripted import ScriptedGate, ScriptedModel, scripted_tool, sign
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.runner.verification.verifier import VerificationResult
 from ahp.system.errors import AhpError
-from tests.runner.runs import DONE, REPLAN, block, call, plan
+from tests.runner.runs import DONE, REPLAN, block, call, nowhere, plan
 
 PRE = "pre-tool-use"
 
@@ -117,6 +117,7 @@ def agent(world: World, log: EventLog, *, model: Any = None, gate: Any = None, *
         [world.tool()],
         gate=gate or Gate(),
         config=AgentConfig(**{**SETTINGS, **settings}),
+        root=nowhere(),
         events=log,
         issue="FEAT-1",
         move=lambda issue, verb: world.ran.append(f"{issue} {verb}"),
@@ -226,7 +227,7 @@ def direct(path: Path, *answers: str, gate: Any = None, resumes: bool = False, *
     model = ScriptedModel(answers)
     tool = FunctionTool("look", "looks", Any_, look)
     config = AgentConfig(**{"enable_planning": False, **settings})
-    one = Agent(model, [tool], gate=gate or ScriptedGate(), config=config, events=log)
+    one = Agent(model, [tool], gate=gate or ScriptedGate(), config=config, root=nowhere(), events=log)
     try:
         return (one.resume() if resumes else one.run("the task")), model, ran
     finally:
@@ -336,7 +337,12 @@ def planned(path: Path, *answers: str, resumes: bool = False, **settings: Any) -
     log = EventLog(str(path), resumes=resumes)
     model = ScriptedModel(answers)
     one = Agent(
-        model, [scripted_tool("look", ["seen"])], gate=ScriptedGate(), config=AgentConfig(**settings), events=log
+        model,
+        [scripted_tool("look", ["seen"])],
+        gate=ScriptedGate(),
+        config=AgentConfig(**settings),
+        root=nowhere(),
+        events=log,
     )
     try:
         return (one.resume() if resumes else one.run("the task")), model
@@ -384,7 +390,7 @@ def test_other_tools_are_told_in_another_system_prompt(tmp_path: Path) -> None:
     log = EventLog(str(path), resumes=True)
     model = ScriptedModel([DONE, "answer"])
     other = scripted_tool("other", ["x"])
-    assert Agent(model, [other], gate=ScriptedGate(), events=log).resume().stop_reason == "DONE"
+    assert Agent(model, [other], gate=ScriptedGate(), root=nowhere(), events=log).resume().stop_reason == "DONE"
     log.close()
     assert "- other(" in model.requests[0].messages[0]["content"]
     systems = [event for event in events_of(path, "message") if event["role"] == "system"]
@@ -441,7 +447,7 @@ def test_a_run_with_another_issue_is_another_run(tmp_path: Path) -> None:
     direct(path)
     log = EventLog(str(path), resumes=True)
     with pytest.raises(ValueError, match="other planning"):
-        Agent(ScriptedModel([]), gate=ScriptedGate(), events=log).resume()
+        Agent(ScriptedModel([]), gate=ScriptedGate(), root=nowhere(), events=log).resume()
     log.close()
 
 

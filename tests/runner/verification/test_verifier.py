@@ -140,7 +140,7 @@ def test_a_policy_says_when_to_verify(tmp_path: Path, policy: str, wrote: bool, 
         (tmp_path / "pytest.ini").write_text("")
     told = Told()
     verification = Verification({"run_pytest": told}, str(tmp_path))
-    found = verification.run(policy, 60, wrote=wrote)
+    found = verification.run(policy, 60, wrote=lambda: wrote)
     assert told.calls == calls
     assert found.ok
     assert (found == NOT_RUN) is (calls == 0)
@@ -149,9 +149,9 @@ def test_a_policy_says_when_to_verify(tmp_path: Path, policy: str, wrote: bool, 
 
 def test_what_cannot_be_verified_is_not_ok(tmp_path: Path) -> None:
     verification = Verification({"run_pytest": Told(AhpError("gone"))}, str(tmp_path))
-    assert verification.run("run_pytest", 60, wrote=True).summary == "gone"
-    assert verification.run("run_pytest", 0, wrote=True).type == "timeout"
-    assert verification.run("run_mypy", 60, wrote=True).summary == "there is no verifier 'run_mypy'"
+    assert verification.run("run_pytest", 60, wrote=lambda: True).summary == "gone"
+    assert verification.run("run_pytest", 0, wrote=lambda: True).type == "timeout"
+    assert verification.run("run_mypy", 60, wrote=lambda: True).summary == "there is no verifier 'run_mypy'"
     assert not verification.result.ok  # type: ignore[union-attr]
 
 
