@@ -89,7 +89,7 @@ class AgentConfig(BaseModel):
 def load_config(root: str) -> AgentConfig:
     """The settings of the project at `root`, the defaults without a file. Raises AhpError with place and cause."""
     data = files.read(os.path.join(root, PATH), _LIMIT)
-    value = None if data is None else load_yaml(data, PATH)
+    value = None if data is None else load_yaml(data, PATH, _LIMIT)
     try:
         return AgentConfig.model_validate({} if value is None else value)
     except ValidationError as error:

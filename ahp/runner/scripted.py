@@ -234,6 +234,6 @@ def load_script(path: str) -> Script:
     if data is None:
         raise AhpError(f"there is no script {path}")
     try:
-        return Script.model_validate(load_yaml(data, path))
+        return Script.model_validate(load_yaml(data, path, _SCRIPT_LIMIT))
     except ValidationError as error:
         raise AhpError("\n".join(f"{path}: {problem}" for problem in sentences(error, "the file"))) from None

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ahp.facts.tool_call import changed, inside, read
+from ahp.facts.tool_call import Touched, changed, inside, read
 
 
 def programs(found: dict[str, Any]) -> list[str]:
@@ -128,31 +128,31 @@ def test_what_is_no_shell_call_does_not_load_the_shell_room() -> None:
     ],
 )
 def test_arguments_named_like_paths_are_paths_wherever_they_stand(given: dict[str, object]) -> None:
-    assert call.read("write", "w", given)["writes"] == ["a"]
+    assert read("write", "w", given)["writes"] == ["a"]
 
 
 @pytest.mark.parametrize("given", [{"text": "a"}, {"uri": "https://a"}, {"profile": "a"}, {"path": "x" * 5000}, {1: 2}])
 def test_other_arguments_are_none(given: dict[str, object]) -> None:
-    assert call.read("write", "w", given)["paths"] == []
+    assert read("write", "w", given)["paths"] == []
 
 
 def test_arguments_nested_without_end_are_read_to_a_bound() -> None:
     nested: dict[str, object] = {"path": "deep"}
     for _ in range(1000):
         nested = {"x": nested, "path": "a"}
-    assert call.read("write", "w", nested)["paths"] == ["a"]
+    assert read("write", "w", nested)["paths"] == ["a"]
 
 
 def test_a_path_is_told_as_written_and_as_where_it_leads(tmp_path: Path) -> None:
     (tmp_path / "secrets").mkdir()
     (tmp_path / "link").symlink_to("secrets")
-    found = call.read("shell", "sh", {"command": "echo k > link/k; cat /proc/self/cwd/x"}, root=str(tmp_path))
+    found = read("shell", "sh", {"command": "echo k > link/k; cat /proc/self/cwd/x"}, root=str(tmp_path))
     assert found["writes"] == ["link/k", "secrets/k"]
     assert "x" in found["paths"]  # type: ignore[operator]
 
 
 def test_what_a_tool_says_goes_before_the_names_of_its_arguments() -> None:
-    said = call.Touched(["r"], ["w"], "rm c")
-    found = call.read("other", "make", {"path": "a"}, touched=said)
+    said = Touched(["r"], ["w"], "rm c")
+    found = read("other", "make", {"path": "a"}, touched=said)
     assert (found["paths"], found["writes"]) == (["c", "r", "w"], ["c", "w"])
     assert (found["command"], found["target"]) == ("rm c", "shell rm")

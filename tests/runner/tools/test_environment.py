@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import pytest
 from pydantic import BaseModel
 
-from ahp.journal import log
+from ahp.journal import query
 from ahp.journal.place import journal_of
 from ahp.runner.config import AgentConfig
 from ahp.runner.gating.gate_adapter import RepositoryGate
@@ -99,7 +99,7 @@ def test_a_commit_that_a_tool_makes_is_judged_as_an_agent_s(repo: Repo, monkeypa
         root=str(repo.root),
         verification_policy="none",
     )
-    found, _ = log.folded(journal_of(str(repo.root)).folder, log.Filter())
+    found, _ = query.folded(journal_of(str(repo.root)).folder, query.Filter())
     assert [one["actor"] for one in found if one["source"] == "told"] == ["agent:bot"]
 
 
