@@ -63,7 +63,9 @@ def as_call(stated: Mapping[str, object], root: str = "") -> dict[str, object]:
 
     `name` is the kind (one of `ahp.facts.tool.NAMES`), `native_name` the client's name, `input` the arguments. What is
     stated besides adds to what follows from those; `writes: true` says that the call writes the files that it names,
-    `touched` (a `tool_call.Touched`) is what the tool itself says of the call. Raises AhpError for a fact of a wrong type.
+    `touched` (a `tool_call.Touched`) is what the tool itself says of the call.
+
+    Raises AhpError for a fact of a wrong type.
     """
     touched = stated.get("touched")
     stated = {field: value for field, value in stated.items() if field != "touched"}
