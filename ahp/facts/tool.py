@@ -14,6 +14,10 @@ NAMES = ("shell", "write", "edit", "patch", "read", "list", "search", "fetch", "
 
 _TEXTS = {"type": "list[str]"}
 _AFTER = ["post-tool-use"]
+_PLACES = (
+    "where: `program` (what runs), `option` (it may become one), `path` (a written one, chosen by a command or by the "
+    "script), `value` (the rest); a quoted value from outside is no option"
+)
 
 NAMESPACE = Namespace(
     source="the agent's call",
@@ -28,14 +32,24 @@ NAMESPACE = Namespace(
             "type": "list[record]",
             "fields": {
                 "program": {"type": "str", "doc": "base name of the program; empty when it cannot be told"},
+                "verb": {"type": "str", "doc": "its subcommand: `push` of git, `pr merge` of gh"},
                 "args": {**_TEXTS, "doc": "its arguments, unquoted"},
                 "flags": {
                     **_TEXTS,
                     "doc": "options, bundles taken apart, long ones in full where the program is known",
                 },
+                "operands": {**_TEXTS, "doc": "arguments that are no options, nor their values, nor the verb"},
                 "assignments": {**_TEXTS, "doc": "NAME=value before the program"},
+                "config": {**_TEXTS, "doc": "git's settings as `key=value`, keys in lower case, however they are set"},
                 "redirects": {**_TEXTS, "doc": "files it is redirected to"},
+                "folder": {"type": "str", "doc": "where it runs, after `cd` and options like `git -C`"},
+                "stdin": {"type": "str", "doc": "what it reads, where that stands in the command"},
+                "code": {"type": "str", "doc": "the program text that it runs: of `python -c`, `awk`, `sed`"},
+                "paths": {**_TEXTS, "doc": "files it reads or writes; `**` stands for a part that is not known"},
+                "writes": {**_TEXTS, "doc": "those it writes"},
+                "may_write": {**_TEXTS, "doc": "those it may write: the program or its text tells no more"},
                 "unresolved": {"type": "bool", "doc": "a part of it cannot be known before it runs"},
+                "unresolved_at": {**_TEXTS, "doc": _PLACES},
             },
             "doc": "the simple commands inside the shell command, nested ones too; empty for every other tool",
         },

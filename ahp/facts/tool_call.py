@@ -9,6 +9,7 @@ from ahp.system.paths import real
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
 WRITING = ("write", "edit", "patch")  # kinds whose paths are written
 _COMMANDS = ("command", "cmd", "script")
@@ -158,17 +159,20 @@ def _last_word(key: object) -> str:
 
 def _shell(command: "str | None", folder: str, root: str, paths: list[str], writes: list[str]) -> "dict[str, object]":
     """What a shell call does, beside `paths` and `writes`; a command that is None is one that cannot be told."""
-    from ahp.shell import commands, file_access
-    from ahp.shell.command import Command
+    from ahp.shell import commands
+    from ahp.shell.command import UNKNOWN
 
-    parsed = [Command(unresolved=True)] if command is None else commands.read(command) if command else []
-    read, written = file_access.accesses(parsed)
+    parsed = [UNKNOWN] if command is None else commands.read(command) if command else []
+    records: list[dict[str, Any]] = [one.as_fact() for one in parsed]
+    for record in records:
+        for name in ("paths", "writes", "may_write"):
+            record[name] = _places(record[name], root, folder)
     return {
         "command": command or "",
-        "commands": [one.as_fact() for one in parsed],
-        "paths": _once([*_places(read, root, folder), *paths]),
-        "writes": _once([*_places(written, root, folder), *writes]),
-        "target": _short(["shell", *_once([file_access.verb(one) for one in parsed])]),
+        "commands": records,
+        "paths": _once([*[path for one in records for path in one["paths"]], *paths]),
+        "writes": _once([*[path for one in records for path in one["writes"]], *writes]),
+        "target": _short(["shell", *_once([f"{one.program} {one.verb}".strip() for one in parsed])]),
     }
 
 

@@ -1,275 +1,314 @@
 """The simple commands inside a shell command, nested ones too: what a policy sees of an agent's shell call."""
 
+from typing import NamedTuple
+
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
-from ahp.shell import git, redirect, wrappers
-from ahp.shell.command import Command, output
-from ahp.shell.expansion import Substitution, Word, text, word_of, words_of
+from ahp.shell import marks, usage
+from ahp.shell.command import Command
+from ahp.shell.execution import NESTED, Execution, Redirects
+from ahp.shell.expansion import Expander, text
 from ahp.shell.grammar import mended
-from ahp.shell.options import flags_of
-from ahp.shell.output import UNKNOWN
+from ahp.shell.marks import Unknown
+from ahp.shell.state import State
+from ahp.shell.variables import Value
 
 _LANGUAGE = Language(tree_sitter_bash.language())
 _LIMIT = 64 << 10
-_MOST = 500
 _DEPTH = 60
-_NESTED = 6
-_BUDGET = 512 << 10  # bytes of script read in all, so that `eval $F` a thousand times ends, too
-_VALUE = 1 << 10
+_UNROLLED = 8
+_WRITES = (">", ">>", ">|", "&>", "&>>", ">&")
+_WORDS = ("string", "concatenation", "expansion", "simple_expansion", "word", "raw_string", "test_command")
+
+
+class Reading(NamedTuple):
+    """What a script does, as far as reading tells."""
+
+    commands: list[Command]
+    files: dict[str, str]
+    """The files that it writes with a text that stands in it, by path from where the script starts; and their texts."""
 
 
 def read(script: str) -> list[Command]:
-    """The commands that a shell would run, in order of the text; both sides of every choice, as far as reading tells.
+    """The commands that a shell would run, in order of the text; both sides of every choice.
 
     Never raises: what cannot be read is a command without a program that is `unresolved`.
     """
+    return read_all(script).commands
+
+
+def read_all(script: str) -> Reading:
+    """The commands as `read` gives them, and the files that the script writes. Never raises."""
     reader = _Reader()
     try:
-        reader.script(script, 0)
+        reader.script(marks.without_marks(script), 0)
+        reader.uncalled()
     except RecursionError:  # thousands of nested expansions
-        reader.unknown()
-    return reader.commands
+        reader.execution.unknown()
+    known = {path: text for path, text in reader.state.files.items() if marks.is_known(text)}
+    return Reading(reader.execution.commands, known)
 
 
 class _Reader:
-    """Walks one script; variables and the folder are followed as the text goes."""
+    """Walks the syntax tree of a script, and of the scripts in it."""
 
     def __init__(self) -> None:
-        self.commands: list[Command] = []
-        self.variables: dict[str, str | None] = {}
-        self.folder = ""
-        self.nested = 0
-        self.budget = _BUDGET
+        self.state = State()
+        self.execution = Execution(self.state, self.script, self._walk)
+        self._expander = Expander(self.state.marks, self.state.variables, self._substitution)
+        self._depth = 0
 
     def script(self, source: str, nested: int) -> None:
         """Reads a text as a script of its own, `nested` deep in others."""
-        before, self.nested = self.nested, nested
-        self.budget -= len(source)
-        if len(source) > _LIMIT or nested > _NESTED or self.budget < 0 or "\0" in source:
-            self.unknown()
+        state = self.state
+        before, state.nested = state.nested, nested
+        source = source.lstrip() if nested else source
+        if len(source) > _LIMIT or nested > NESTED or not state.affords(len(source)) or "\0" in source:
+            self.execution.unknown()
         else:
             root = Parser(_LANGUAGE).parse(mended(source).encode("ascii")).root_node
-            self._walk(root, 0)
+            self._walk(root)
             if root.has_error:
-                self.unknown()
-        self.nested = before
+                self.execution.unknown()
+        state.nested = before
 
-    def unknown(self) -> None:
-        """Adds one unresolved command without a program, unless the last one is that already."""
-        if not (self.commands and self.commands[-1] == Command(unresolved=True)):
-            self._add(Command(unresolved=True))
+    def uncalled(self) -> None:
+        """Reads the functions that nothing calls: something may call them by a computed name."""
+        for name, body in list(self.state.functions.items()):
+            if name not in self.state.called:
+                self._walk(body)
 
-    def _add(self, command: Command) -> None:
-        if len(self.commands) < _MOST:
-            self.commands.append(command)
+    def _walk(self, node: Node) -> None:
+        self._depth += 1
+        if self._depth > _DEPTH:
+            self.execution.unknown()
         else:
-            self.commands[-1] = Command(unresolved=True)
+            self._statement(node, self.state.stdin)
+        self._depth -= 1
 
-    def _walk(self, node: Node, depth: int) -> None:
-        if depth > _DEPTH:
-            self.unknown()
-            return
-        if node.type == "command":
-            self._command(node, [], None, depth)
-        elif node.type == "redirected_statement":
-            self._redirected(node, None, depth)
-        elif node.type == "pipeline":
-            self._pipeline(node.named_children, None, depth)
-        elif node.type == "variable_assignment":
-            self._add(Command(assignments=[self._assign(node, depth)], folder=self.folder))
-        elif node.type in ("declaration_command", "unset_command"):
-            self._declaration(node, depth)
-        elif node.type == "for_statement":
-            self._loop(node, depth)
-        elif node.type == "subshell":
-            self._substitution(depth)(node)
-        elif node.type in ("string", "concatenation", "expansion", "word", "raw_string", "test_command"):
-            word_of(node, self.variables, self._substitution(depth))
+    def _statement(self, node: Node, stdin: str | None) -> str | None:
+        """Reads a statement; returns what it prints, None where only running tells."""
+        kind = node.type
+        if kind == "command":
+            return self._command(node, Redirects(stdin))
+        if kind == "redirected_statement":
+            return self._redirected(node, stdin)
+        if kind == "pipeline":
+            return self._pipeline(node.named_children, stdin)
+        if kind in ("variable_assignment", "variable_assignments"):
+            items = [node] if kind == "variable_assignment" else node.named_children
+            self.execution.bare(Command(assignments=[self._assign(item) for item in items]), [])
+        elif kind in ("declaration_command", "unset_command"):
+            self._declaration(node)
+        elif kind == "for_statement":
+            self._for(node)
+        elif kind == "c_style_for_statement":
+            self._count(node)
+        elif kind == "function_definition":
+            self._function(node)
+        elif kind == "subshell":
+            self._substitution(node)
+        elif kind in _WORDS:
+            self._expander.word(node)
+        else:
+            before, self.state.stdin = self.state.stdin, stdin
+            for child in node.named_children:
+                self._walk(child)
+            self.state.stdin = before
+        return None
+
+    # Substitutions and pipes
+
+    def _substitution(self, node: Node) -> str:
+        """`$(…)` and `(…)`: what is printed inside; `<(…)`: the name of a file with that."""
+        state, folder = self.state, self.state.folder
+        printed: str | None = None
+        self._depth += 1
+        if self._depth > _DEPTH:
+            self.execution.unknown()
         else:
             for child in node.named_children:
-                self._walk(child, depth + 1)
+                printed = self._printed(child)
+        self._depth -= 1
+        state.folder = folder
+        single = printed is not None and len(node.named_children) == 1
+        told = (
+            state.marks.named(printed or "", text(node)) if single else state.marks.mark(Unknown(text(node), "output"))
+        )
+        if node.type != "process_substitution":
+            return told
+        state.pipes[text(node)] = told
+        return state.marks.mark(Unknown(text(node), "output", True, "/dev/fd/63"))
 
-    def _substitution(self, depth: int) -> Substitution:
-        def run(node: Node) -> Word:
-            folder, before, stdin = self.folder, len(self.commands), None
-            for child in node.named_children:
-                if child.type == "redirected_statement":
-                    stdin = self._redirected(child, None, depth + 1)
-                else:
-                    self._walk(child, depth + 1)
-            self.folder = folder
-            inside = self.commands[before:]
-            return output(inside, stdin) if len(inside) == 1 and node.type == "command_substitution" else UNKNOWN
+    def _printed(self, node: Node) -> str | None:
+        if node.type == "file_redirect":  # `$(< file)`
+            return self.state.stored("".join(self._destinations(node)))
+        return self._statement(node, self.state.stdin)
 
-        return run
+    def _pipeline(self, stages: list[Node], source: str | None) -> str | None:
+        """Each stage reads what the one before prints."""
+        for stage in stages:
+            source = self._statement(stage, source)
+            if source is None and stage is not stages[-1]:
+                source = self.state.marks.mark(Unknown("", "output"))
+        return source
 
-    def _words(self, node: Node, depth: int) -> list[Word]:
-        return words_of(node, self.variables, self._substitution(depth))
+    # Variables, loops, functions
 
-    def _assign(self, node: Node, depth: int) -> str:
-        """Remembers `NAME=value`; a name given two different values is unknown from then on."""
+    def _assign(self, node: Node) -> str:
+        """Remembers `NAME=value`; returns it as it is shown."""
         name_node, value_node = node.child_by_field_name("name"), node.child_by_field_name("value")
         name = text(name_node) if name_node else ""
-        value = word_of(value_node, self.variables, self._substitution(depth)) if value_node else Word("")
-        appends = text(node).startswith(name + "+=")
-        known = value.known and not value.glob and not appends and len(value.text) <= _VALUE
-        new = value.text if known else None
-        self.variables[name] = new if self.variables.get(name, new) == new else None
-        return f"{name}={value.text}"
+        value: Value = ""
+        if value_node is not None and value_node.type == "array":
+            value = [word for child in value_node.named_children for word in self._expander.words(child)]
+        elif value_node is not None:
+            value = marks.literal(self._expander.word(value_node))
+        self.state.variables.set(name, value, text(node).startswith(name + "+="))
+        return f"{name}={self.state.marks.shown(value if isinstance(value, str) else ' '.join(value))}"
 
-    def _declaration(self, node: Node, depth: int) -> None:
-        command = Command(text(node.children[0]), folder=self.folder)
+    def _declaration(self, node: Node) -> None:
+        command = Command(text(node.children[0]))
         for child in node.named_children:
             if child.type == "variable_assignment":
-                command.assignments.append(self._assign(child, depth))
+                command.assignments.append(self._assign(child))
             else:
-                command.args += [word.text for word in self._words(child, depth)]
+                command.args += [self.state.marks.shown(word) for word in self._expander.words(child)]
         command.args += command.assignments
-        command.flags = flags_of(command.program, command.args)
-        self._add(command)
+        command.flags = usage.read(command.program, command.args, None, self.state.marks).flags
+        self.execution.bare(command, [])
+        if command.program == "export" or "-x" in command.flags:
+            for item in command.assignments:
+                self.state.variables.export(*item.partition("=")[::2])
+            self.execution.environment(command.assignments)
 
-    def _loop(self, node: Node, depth: int) -> None:
-        variable = node.child_by_field_name("variable")
-        values = [word for child in node.children_by_field_name("value") for word in self._words(child, depth)]
-        if variable is not None:
-            single = values[0].text if len(values) == 1 and values[0].known and not values[0].glob else None
-            self.variables[text(variable)] = single
-        body = node.child_by_field_name("body")
-        if body is not None:
-            self._walk(body, depth + 1)
+    def _function(self, node: Node) -> None:
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name is not None and body is not None:
+            self.state.functions[text(name)] = body
 
-    def _pipeline(self, stages: list[Node], source: Word | None, depth: int) -> None:
-        """Each stage reads what the one before prints, as far as that is literal."""
-        for stage in stages:
-            before = len(self.commands)
-            piped = source
-            if stage.type == "command":
-                self._command(stage, [], piped, depth)
-            elif stage.type == "redirected_statement":
-                piped = self._redirected(stage, piped, depth) or piped
+    def _for(self, node: Node) -> None:
+        """`for NAME in WORDS`: once for each of a few known words, else once for any of them."""
+        variable, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
+        name = text(variable) if variable is not None else ""
+        values = [word for child in node.children_by_field_name("value") for word in self._expander.words(child)]
+        if body is None:
+            return
+        if len(values) > _UNROLLED or not all(map(marks.is_known, values)) or not values:
+            origin = "script" if any(value.startswith("-") for value in values) else "outside"
+            any_of_them = self.state.marks.mark(Unknown(f"${name}", origin))
+            values = values if len(values) == 1 else [any_of_them]
+        for value in values:
+            if self.state.affords(len(body.text or b"")):
+                self.state.variables.bind(name, value)
+                self._walk(body)
             else:
-                self._walk(stage, depth + 1)
-            source = output(self.commands[before:], piped)
+                self.execution.unknown()
 
-    def _redirected(self, node: Node, stdin: Word | None, depth: int) -> Word | None:
-        """Reads a statement with redirects; returns its standard input, where a here-document or string gives it."""
-        body = node.child_by_field_name("body")
-        redirects: list[Word] = []
-        after: list[Node] = []
-        for child in node.children_by_field_name("redirect"):
-            if child.type == "file_redirect":
-                redirects += self._target(child, depth)
-            elif child.type == "herestring_redirect":
-                stdin = redirect.herestring(child, self.variables, self._substitution(depth))
+    def _count(self, node: Node) -> None:
+        """`for ((i = 0; …))`: numbers."""
+        for child in node.named_children:
+            name = child.child_by_field_name("name") if child.type == "variable_assignment" else None
+            if name is not None:
+                number = Unknown(text(name), quoted=True, pattern="*")
+                self.state.variables.bind(text(name), self.state.marks.mark(number))
+            elif child.type in ("do_group", "compound_statement"):
+                self._walk(child)
             else:
-                stdin, following = redirect.heredoc(child, self.variables, self._substitution(depth))
-                after += following
-        before = len(self.commands)
-        if body is not None and body.type == "command":
-            self._command(body, redirects, stdin, depth)
-        else:
-            if redirects:
-                self._add(self._plain_redirect(redirects))
-            if body is not None:
-                self._walk(body, depth + 1)
-        for following_node in after:
-            if following_node.type == "pipeline":  # `cat <<E | sh`: the grammar puts the pipe inside the redirect
-                self._pipeline(following_node.named_children, output(self.commands[before:], stdin), depth)
-            else:
-                self._walk(following_node, depth + 1)
-        return stdin
+                self._expander.word(child)
 
-    def _plain_redirect(self, redirects: list[Word]) -> Command:
-        unresolved = not all(word.known and not word.glob for word in redirects)
-        return Command(redirects=[word.text for word in redirects], unresolved=unresolved, folder=self.folder)
+    # Simple commands and their redirects
 
-    def _target(self, node: Node, depth: int) -> list[Word]:
-        return redirect.target(node, lambda child: self._words(child, depth))
-
-    def _command(self, node: Node, redirects: list[Word], stdin: Word | None, depth: int) -> None:
-        words: list[Word] = []
+    def _command(self, node: Node, redirects: Redirects) -> str | None:
+        words: list[str] = []
         assignments: list[str] = []
         for child in node.children:
             if child.type == "variable_assignment":
-                assignments.append(self._prefix(child, depth))
+                kept = self.state.variables.copy()  # it holds for this command alone
+                assignments.append(self._assign(child))
+                self.state.variables.restore(kept)
             elif child.type == "command_name":
-                words += self._words(child.children[0], depth) if child.children else [Word(text(child))]
-            elif child.type == "file_redirect":
-                redirects = redirects + self._target(child, depth)
-            elif child.type == "herestring_redirect":
-                stdin = redirect.herestring(child, self.variables, self._substitution(depth))
-            elif child.type == "heredoc_redirect":
-                stdin, _ = redirect.heredoc(child, self.variables, self._substitution(depth))
-            elif child.is_named or child.type not in ("<", ">", "(", ")"):
-                words += self._words(child, depth)
-        self._emit(words, assignments, redirects, stdin, False, self.nested)
-
-    def _prefix(self, node: Node, depth: int) -> str:
-        """`NAME=value` before a command: it holds for that command alone."""
-        kept = dict(self.variables)
-        shown = self._assign(node, depth)
-        self.variables = kept
-        return shown
-
-    def _emit(
-        self,
-        words: list[Word],
-        assignments: list[str],
-        redirects: list[Word],
-        stdin: Word | None,
-        unresolved: bool,
-        nested: int,
-    ) -> None:
-        command = self._plain_redirect(redirects)
-        command.assignments = assignments
+                words += self._expander.words(child.children[0]) if child.children else [text(child)]
+            elif child.type.endswith("_redirect"):
+                redirects = self._redirect(child, redirects)
+            elif (child.is_named or child.type not in ("<", ">", "(", ")")) and not _is_descriptor(child, node):
+                words += self._expander.words(child)
+        words = [word.rstrip("\r") for word in words]
         if words:
-            told = words[0].known and not words[0].glob
-            command.program = words[0].text.rpartition("/")[2].strip("\r") if told else ""
-            command.args = [word.text.rstrip("\r") for word in words[1:]]
-            command.unresolved |= unresolved or not told or not all(word.known for word in words)
-            self._read_options(command)
-        self._add(command)
-        if not words or nested > _NESTED:
-            return
-        if command.program in ("cd", "pushd"):
-            self._change_folder(command)
-        if command.git is not None:
-            self._git_alias(command.git, nested)
-        for found in wrappers.inner(command.program, words[1:], stdin):
-            if found.script is not None:
-                folder = self.folder
-                self._run_text(found.script, nested)
-                self.folder = self.folder if command.program == "eval" else folder
-            elif found.words:
-                self._emit(found.words, assignments, [], stdin, unresolved or found.unresolved, nested + 1)
+            return self.execution.run(words, assignments, redirects)
+        self.execution.bare(Command(assignments=assignments), redirects.writes)
+        return None
 
-    def _read_options(self, command: Command) -> None:
-        if command.program == "git":
-            command.git = git.read(command.args)
-            command.flags = command.git.flags
+    def _redirected(self, node: Node, stdin: str | None) -> str | None:
+        """A statement with redirects."""
+        body = node.child_by_field_name("body")
+        redirects = Redirects(stdin)
+        after: list[Node] = []
+        for child in node.children_by_field_name("redirect"):
+            redirects = self._redirect(child, redirects)
+            after += _following(child)
+        if body is not None and body.type == "command":
+            printed = self._command(body, redirects)
         else:
-            wraps = (
-                command.program in wrappers.PROGRAMS
-            )  # options after the first operand belong to the program it runs
-            command.flags = flags_of(command.program, command.args, permute=not wraps)
-        if command.program == "alias":
-            for arg in command.args:  # read as if it ran where it is defined
-                self.script(arg.partition("=")[2], self.nested + 1)
+            if redirects.writes:
+                self.execution.bare(Command(), redirects.writes)
+            printed = self._statement(body, redirects.stdin) if body is not None else None
+        for following in after:
+            if following.type == "pipeline":
+                piped = self.state.marks.mark(Unknown("", "output")) if printed is None else printed
+                printed = self._pipeline(following.named_children, piped)
+            else:
+                printed = self._statement(following, self.state.stdin)
+        return printed
 
-    def _run_text(self, script: Word, nested: int) -> None:
-        if script.known:
-            self.script(script.text, nested + 1)
-        else:
-            self.unknown()
+    def _redirect(self, node: Node, former: Redirects) -> Redirects:
+        """The redirects with one more."""
+        if node.type == "herestring_redirect":
+            words = [self._expander.word(child) for child in node.named_children if child.type != "file_descriptor"]
+            return former._replace(stdin=words[-1] + "\n") if words else former
+        if node.type == "heredoc_redirect":
+            body = next((child for child in node.named_children if child.type == "heredoc_body"), None)
+            former = former._replace(stdin=self._expander.heredoc(body) if body is not None else "")
+            for child in node.named_children:  # `cat <<E > f`
+                former = self._redirect(child, former) if child.type == "file_redirect" else former
+            return former
+        operator = next((child.type for child in node.children if not child.is_named), "")
+        targets = self._destinations(node)
+        if operator == "<" and targets:
+            return former._replace(stdin=self._content(text(node), targets[0]))
+        if operator not in _WRITES:
+            return former
+        written = [word for word in targets if not (operator == ">&" and (word.isdigit() or word == "-"))]
+        descriptor = node.child_by_field_name("descriptor")
+        takes = written if descriptor is None or text(descriptor) == "1" else []
+        return former._replace(
+            writes=(*former.writes, *written),
+            appends=former.appends.union(written if ">>" in operator else ()),
+            takes=former.takes.union(takes),
+        )
 
-    def _git_alias(self, call: git.GitCall, nested: int) -> None:
-        for key, value in call.config:
-            if key.startswith("alias."):
-                self.script(value[1:] if value.startswith("!") else f"git {value}", nested + 1)
+    def _destinations(self, node: Node) -> list[str]:
+        return [word for child in node.children_by_field_name("destination") for word in self._expander.words(child)]
 
-    def _change_folder(self, command: Command) -> None:
-        target = next((arg for arg in command.args if not arg.startswith("-")), "")
-        known = target and not command.unresolved
-        joined = target if target.startswith("/") or not self.folder else f"{self.folder}/{target}"
-        self.folder = joined if known else self.folder
+    def _content(self, source: str, path: str) -> str | None:
+        """What is read from `< path`: a text that the script wrote, the output of `<(…)`, else a file's."""
+        if marks.is_known(path) and not usage.is_file(path):
+            return None  # `</dev/tty`
+        stored = self.state.stored(path)
+        return self.state.marks.mark(Unknown(source, "file")) if stored is None else stored
+
+
+def _following(redirect: Node) -> list[Node]:
+    """Commands behind a here-document's word, which the grammar puts inside the redirect: `cat <<E | sh`."""
+    inside = ("heredoc_start", "heredoc_end", "heredoc_body", "file_descriptor", "file_redirect")
+    return [
+        child for child in redirect.named_children if redirect.type == "heredoc_redirect" and child.type not in inside
+    ]
+
+
+def _is_descriptor(child: Node, command: Node) -> bool:
+    """The grammar takes the 0 of `0<&2` for an argument."""
+    behind = child.next_sibling or command.next_sibling
+    redirects = behind is not None and behind.type.endswith("_redirect") and behind.start_byte == child.end_byte
+    return redirects and child.type == "number"

@@ -1,4 +1,4 @@
-"""Word expansion before a command runs: quotes, escapes, braces, variables that the script itself set (bash(1))."""
+"""Word expansion before a command runs: quotes, escapes, variables, braces, blanks (bash(1), EXPANSION)."""
 
 import re
 from collections.abc import Callable
@@ -6,67 +6,112 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from ahp.shell import marks
 from ahp.shell.grammar import original
+from ahp.shell.marks import CLOSE, COMMA, OPEN, Marks, Unknown
+from ahp.shell.variables import Variables
 
-
-class Word(NamedTuple):
-    """One argument as the program would get it. `known` is false when a part depends on what happens at run time."""
-
-    text: str
-    known: bool = True
-    glob: bool = False
-    """It holds an unquoted `*`, `?` or `[`, so it may stand for other names."""
-
-
-_ESCAPE = re.compile(r"\\(\n|.)", re.S)
+_ESCAPE = re.compile(r"\\(\n|.)|[*?\[{},]", re.S)
 _IN_QUOTES = re.compile(r'\\([$`"\\\n])')
 _ANSI = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|c.|.)", re.S)
 _SIMPLE = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_GLOB = re.compile(r"(?<!\\)[*?\[]")
-_BRACES = re.compile(r"(.*?)\{([^{}]*,[^{}]*)\}(.*)", re.S)
+_BRACES = re.compile(f"(.*?){OPEN}([^{OPEN}{CLOSE}]*{COMMA}[^{OPEN}{CLOSE}]*){CLOSE}(.*)", re.S)
+_PLAIN_BRACES = str.maketrans({OPEN: "{", COMMA: ",", CLOSE: "}"})
+_UNQUOTED = {"{": OPEN, ",": COMMA, "}": CLOSE}
 _MOST = 64
+_PLAIN = ("word", "number", "variable_name", "special_variable_name", "regex", "extglob_pattern")
 
-Substitution = Callable[[Node], Word]
-"""Reads the commands inside a command or process substitution; returns what they print, where that is known."""
-
-
-def words_of(node: Node, variables: dict[str, str | None], substitution: Substitution) -> list[Word]:
-    """The words that one argument becomes: several by braces or an unquoted variable, none by an empty one."""
-    if node.type in ("simple_expansion", "expansion"):
-        value = _variable(node, variables, substitution)
-        return [Word(text(node), False)] if value is None else [Word(part) for part in value.split()]
-    if node.type == "command_substitution":
-        word = word_of(node, variables, substitution)
-        return [Word(part) for part in word.text.split()] if word.known else [word]
-    if node.type in ("word", "concatenation") and all(part.type == "word" for part in node.named_children):
-        raw = text(node)
-        if "{" in raw and (expanded := _braces(raw)):
-            return [_plain(part) for part in expanded]
-    return [word_of(node, variables, substitution)]
+Substitution = Callable[[Node], str]
+"""Reads the commands inside of `$(…)` or `<(…)`; returns what they print, or the name of the file with that."""
 
 
-def word_of(node: Node, variables: dict[str, str | None], substitution: Substitution) -> Word:
-    """The one word that a quoted or plain argument becomes."""
-    kind = node.type
-    if kind in ("word", "number", "variable_name", "special_variable_name", "regex", "extglob_pattern"):
-        return _plain(text(node))
-    if kind == "raw_string":
-        return Word(text(node)[1:-1])
-    if kind == "ansi_c_string":
-        return Word(_ANSI.sub(_ansi, text(node)[2:-1]))
-    if kind in ("string", "translated_string"):
-        return _joined(_string_parts(node, variables, substitution))
-    if kind == "concatenation":
-        return _joined([word_of(part, variables, substitution) for part in node.children])
-    if kind in ("simple_expansion", "expansion"):
-        value = _variable(node, variables, substitution)
-        return Word(text(node), False) if value is None else Word(value)
-    if kind in ("command_substitution", "process_substitution"):
-        output = substitution(node)
-        return Word(output.text.rstrip("\n")) if output.known else Word(text(node), False)
-    for child in node.named_children:  # arithmetic, arrays: what runs inside them still runs
-        word_of(child, variables, substitution)
-    return Word(text(node), kind in ("{", "}", "$", "=") or (not node.named_children and kind != "brace_expression"))
+class _Piece(NamedTuple):
+    text: str
+    splits: bool = False
+    """An unquoted value: its blanks end the word, its `*` are wildcards."""
+    ends: bool = False
+    """The word ends behind it: one of several quoted words (`"$@"`)."""
+
+
+class Expander:
+    """Expands the words of a script. Unknown parts become marks."""
+
+    def __init__(self, known: Marks, variables: Variables, substitution: Substitution) -> None:
+        self._marks = known
+        self._variables = variables
+        self._run = substitution
+
+    def words(self, node: Node) -> list[str]:
+        """The words that one argument becomes: several by braces or an unquoted variable, none by an empty one."""
+        return [word for field in _fields(self._pieces(node, False)) for word in _braces(field)]
+
+    def word(self, node: Node) -> str:
+        """The one word that a value becomes where the shell splits nothing."""
+        pieces = self._pieces(node, False)
+        return "".join(part.text + " " * part.ends for part in pieces).translate(_PLAIN_BRACES)
+
+    def heredoc(self, node: Node) -> str:
+        """The text of a here-document; what its delimiter leaves to the shell is expanded."""
+        expands = any(child.type != "heredoc_content" for child in node.named_children)
+        return "".join(part.text for part in self._between(node, 0, None)) if expands else text(node)
+
+    def _pieces(self, node: Node, quoted: bool) -> list[_Piece]:
+        kind = node.type
+        if kind in _PLAIN:
+            return [_Piece(self._marks.quoted(_unescaped(text(node)), False))]
+        if kind == "raw_string":
+            return [_Piece(self._marks.quoted(text(node)[1:-1], True))]
+        if kind == "ansi_c_string":
+            return [_Piece(_ANSI.sub(_ansi, text(node)[2:-1]))]
+        if kind in ("string", "translated_string"):
+            start = (node.text or b"").find(b'"') + 1
+            return self._between(node, start, -1) or [_Piece("")]
+        if kind == "concatenation":
+            return [piece for part in node.children for piece in self._pieces(part, quoted)]
+        if kind in ("simple_expansion", "expansion"):
+            return self._variable(node, quoted)
+        if kind in ("command_substitution", "process_substitution"):
+            is_name = kind == "process_substitution"
+            output = self._marks.quoted(self._run(node).rstrip("\n"), quoted or is_name)
+            return [_Piece(output, not quoted and not is_name)]
+        return self._other(node, quoted)
+
+    def _other(self, node: Node, quoted: bool) -> list[_Piece]:
+        """Arithmetic, `{1..9}`, stray signs; what runs inside of them still runs."""
+        for child in node.named_children:
+            self._pieces(child, quoted)
+        if node.type in ("{", "}", "$", "=") or not node.named_children:
+            return [_Piece(text(node))]
+        is_number = node.type == "arithmetic_expansion"
+        return [_Piece(self._marks.mark(Unknown(text(node), quoted=quoted or is_number)))]
+
+    def _between(self, node: Node, start: int, end: int | None) -> list[_Piece]:
+        """The parts between double quotes; the blanks that the grammar drops between them are put back."""
+        source = node.text or b""
+        pieces: list[_Piece] = []
+        position = start
+        for child in node.children:
+            first, last = child.start_byte - node.start_byte, child.end_byte - node.start_byte
+            if first < start or child.type == '"':
+                continue
+            pieces.append(_Piece(_decoded(source[position:first])))
+            position = last
+            if child.type in ("string_content", "heredoc_content"):
+                inside = _IN_QUOTES.sub(lambda found: "" if found[1] == "\n" else found[1], text(child))
+                pieces.append(_Piece(self._marks.quoted(inside, True)))
+            else:
+                pieces += self._pieces(child, True)
+        return [*pieces, _Piece(_decoded(source[position:end]))]
+
+    def _variable(self, node: Node, quoted: bool) -> list[_Piece]:
+        for child in node.named_children:
+            if child.type not in ("variable_name", "special_variable_name", "subscript"):
+                self._pieces(child, True)
+        value = self._variables.expand(text(node), quoted)
+        if isinstance(value, str):
+            return [_Piece(value, not quoted)]
+        several = [_Piece(item, not quoted, True) for item in value]
+        return [*several[:-1], several[-1]._replace(ends=False)] if several else [_Piece("", True)]
 
 
 def text(node: Node) -> str:
@@ -78,42 +123,58 @@ def _decoded(source: bytes) -> str:
     return original(source.decode("ascii"))
 
 
-def _plain(raw: str) -> Word:
-    glob = bool(_GLOB.search(raw))
-    return Word(_ESCAPE.sub(lambda found: "" if found[1] == "\n" else found[1], raw), True, glob)
+def _unescaped(raw: str) -> str:
+    def replaced(found: re.Match[str]) -> str:
+        if found[1] is not None:
+            return "" if found[1] == "\n" else found[1]
+        return _UNQUOTED.get(found[0]) or marks.wild(found[0])
+
+    return _ESCAPE.sub(replaced, raw)
 
 
-def _string_parts(node: Node, variables: dict[str, str | None], substitution: Substitution) -> list[Word]:
-    """The parts between double quotes; the spaces that the grammar drops between them are put back."""
-    parts: list[Word] = []
-    source = node.text or b""
-    position = source.index(b'"') + 1 if b'"' in source else 0
-    for child in node.children:
-        if child.type in ('"', '$"', "$") and child.type != "$":
-            continue
-        start, end = child.start_byte - node.start_byte, child.end_byte - node.start_byte
-        parts.append(Word(_decoded(source[position:start])))
-        position = end
-        if child.type == "string_content":
-            parts.append(Word(_IN_QUOTES.sub(lambda found: "" if found[1] == "\n" else found[1], text(child))))
+def _fields(pieces: list[_Piece]) -> list[str]:
+    """The words of the pieces: unquoted values end them at blanks (bash(1), Word Splitting)."""
+    words: list[str] = []
+    current: str | None = None
+    for piece in pieces:
+        if not piece.splits:
+            current = (current or "") + piece.text
         else:
-            parts.append(word_of(child, variables, substitution))
-    return [*parts, Word(_decoded(source[position:-1]))]
+            parts = piece.text.split()
+            if parts and (piece.text[0].isspace() or not parts) and current is not None:
+                words.append(current)
+                current = None
+            for index, part in enumerate(parts):
+                if index:
+                    words.append(current or "")
+                    current = None
+                current = (current or "") + marks.wild(part)
+            if parts and piece.text[-1].isspace():
+                words.append(current or "")
+                current = None
+            elif not parts and piece.text and current is not None:
+                words.append(current)
+                current = None
+        if piece.ends and current is not None:
+            words.append(current)
+            current = None
+    return words if current is None else [*words, current]
 
 
-def _joined(parts: list[Word]) -> Word:
-    known, glob = all(part.known for part in parts), any(part.glob for part in parts)
-    return Word("".join(part.text for part in parts), known, glob)
-
-
-def _variable(node: Node, variables: dict[str, str | None], substitution: Substitution) -> str | None:
-    """The value of `$X` or `${X}` where the script itself gave it; None for anything else."""
-    for child in node.named_children:
-        if child.type not in ("variable_name", "special_variable_name"):
-            word_of(child, variables, substitution)
-    raw = text(node)
-    name = raw[2:-1] if raw.startswith("${") else raw[1:]
-    return variables.get(name)
+def _braces(word: str) -> list[str]:
+    """`a{b,c}d` as `abd`, `acd`; too many stay as they are written."""
+    if OPEN not in word:
+        return [word.translate(_PLAIN_BRACES)]
+    done: list[str] = []
+    queue = [word]
+    while queue and len(done) + len(queue) <= _MOST:
+        found = _BRACES.fullmatch(queue[0])
+        first = queue.pop(0)
+        if found is None:
+            done.append(first)
+        else:
+            queue[:0] = [found[1] + part + found[3] for part in found[2].split(COMMA)]
+    return [one.translate(_PLAIN_BRACES) for one in ([word] if queue else done)]
 
 
 def _ansi(found: re.Match[str]) -> str:
@@ -125,17 +186,3 @@ def _ansi(found: re.Match[str]) -> str:
     if code[0] == "c" and len(code) > 1:
         return chr(ord(code[1].upper()) & 0x1F)
     return _SIMPLE.get(code, code)
-
-
-def _braces(raw: str) -> list[str]:
-    """`a{b,c}d` as `abd`, `acd`; [] when there are none, or too many."""
-    done: list[str] = []
-    queue = [raw]
-    while queue and len(done) + len(queue) <= _MOST:
-        found = _BRACES.fullmatch(queue[0])
-        first = queue.pop(0)
-        if found is None:
-            done.append(first)
-        else:
-            queue[:0] = [found[1] + part + found[3] for part in found[2].split(",")]
-    return done if not queue and len(done) > 1 else []

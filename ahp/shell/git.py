@@ -1,74 +1,121 @@
-"""git's command line: the options before the command, the command, and its own options (git(1))."""
+"""git's command line: what it is told beyond options and operands (git(1)). Its options stand in `git.txt`."""
 
-from dataclasses import dataclass, field
+import re
 
-from ahp.shell.gitoptions import SPECS
-from ahp.shell.options import ANY, parse
+from ahp.shell import marks, usage
+from ahp.shell.marks import Marks, Unknown
+from ahp.shell.usage import Run, Usage
 
-_VALUED = {
-    "-C": "folder",
-    "-c": "config",
-    "--config-env": "config",
-    "--git-dir": "git_dir",
-    "--work-tree": "work_tree",
-    "--namespace": "",
-    "--super-prefix": "",
-    "--attr-source": "",
+_RUN_BY_GIT = re.compile(
+    r"(?:core\.(?:editor|pager|sshcommand|fsmonitor|askpass|gitproxy|alternaterefscommand)|sequence\.editor|pager\..+"
+    r"|diff\.external|interactive\.difffilter|gpg\.program|gpg\..+\.program|credential\.(?:.+\.)?helper|man\..+\.cmd"
+    r"|.+\.(?:textconv|command|driver|clean|smudge|process|cmd|uploadpack|receivepack|sshcommand|packobjectshook))"
+)
+_SWITCHES = ("true", "false", "1", "0", "yes", "no", "on", "off", "")
+_READS_CONFIG = {
+    "--get",
+    "--get-all",
+    "--get-regexp",
+    "--get-urlmatch",
+    "--get-color",
+    "--get-colorbool",
+    "--list",
+    "-l",
 }
+_DELETES_CONFIG = {"--unset", "--unset-all", "--remove-section", "--rename-section"}
+_CONFIG_VERBS = ("set", "unset", "remove-section", "rename-section")
+_FILE_NAME = re.compile(r"^\.|^:|/$|\.[A-Za-z]\w{0,5}$")
 
 
-@dataclass(slots=True)
-class GitCall:
-    """One call of git. `config` holds `-c` settings as written, keys lower case; `folder` the `-C`s joined."""
-
-    command: str = ""
-    flags: list[str] = field(default_factory=list)
-    """Of git and of the command, in full and as written: `-nm` gives -n, --no-verify, -m, --message."""
-    values: list[tuple[str, str]] = field(default_factory=list)
-    operands: list[str] = field(default_factory=list)
-    config: list[tuple[str, str]] = field(default_factory=list)
-    folder: str = ""
-    git_dir: str = ""
-    work_tree: str = ""
-
-    @property
-    def alias(self) -> str:
-        """What the command stands for by an alias given on this very line, "" when by none."""
-        return dict(self.config).get(f"alias.{self.command.lower()}", "")
-
-
-def read(args: list[str]) -> GitCall:
+def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
     """Reads the arguments of git, without the program."""
-    call = GitCall()
-    rest = list(args)
-    while rest and rest[0].startswith("-") and rest[0] != "-":
-        name, glue, value = rest.pop(0).partition("=")
-        call.flags.append(name)
-        if name in _VALUED:
-            given = value if glue else rest.pop(0) if rest else ""
-            _set(call, name, given)
-    if not rest:
-        return call
-    call.command = rest.pop(0)
-    found = parse(rest, SPECS.get(call.command, ANY))
-    call.flags = list(dict.fromkeys((*call.flags, *found.flags)))
-    call.values, call.operands = found.values, found.operands
-    if call.command == "clone":
-        call.config += [_pair(value) for name, value in found.values if name == "--config"]
-    return call
+    found = usage.read("git", args, stdin, known)
+    after = _behind_dashes(args)
+    if found.verb == "config":
+        _config(found, known)
+    elif found.verb in ("checkout", "stash", "reset", "worktree"):
+        _writes(found, after, known)
+    elif found.verb in ("apply", "am"):
+        _patches(found, stdin, known)
+    found.runs += [Run(script=word.partition("::")[2]) for word in found.operands if word.startswith("ext::")]
+    return found
 
 
-def _set(call: GitCall, name: str, value: str) -> None:
-    meaning = _VALUED[name]
-    if meaning == "config":
-        call.config.append(_pair(value))
-    elif meaning == "folder":
-        call.folder = value if value.startswith("/") or not call.folder else f"{call.folder}/{value}"
-    elif meaning:
-        setattr(call, meaning, value)
+def settings(assignments: list[str]) -> list[tuple[str, str]]:
+    """The configuration that environment variables give to git (git-config(1), ENVIRONMENT)."""
+    given = dict(item.partition("=")[::2] for item in assignments)
+    found = [
+        pair(f"{value}={given.get('GIT_CONFIG_VALUE_' + name.removeprefix('GIT_CONFIG_KEY_'), '')}")
+        for name, value in given.items()
+        if name.startswith("GIT_CONFIG_KEY_")
+    ]
+    for setting in re.findall(r"'((?:[^']|'\\'')*)'(?:='([^']*)')?", given.get("GIT_CONFIG_PARAMETERS", "")):
+        found.append(pair("=".join(filter(None, setting))))
+    return found
 
 
-def _pair(setting: str) -> tuple[str, str]:
+def pair(setting: str) -> tuple[str, str]:
     """`core.hooksPath=x` as a key in lower case and its value; without `=` the value is true, as git has it."""
     key, glue, value = setting.partition("=")
     return key.strip().lower(), value if glue else "true"
+
+
+def run_by(config: list[tuple[str, str]]) -> list[Run]:
+    """What git runs because of its configuration; an alias is read where it is made, as if it ran."""
+    runs = []
+    for key, value in config:
+        if key.startswith("alias."):
+            runs.append(Run(script=value[1:] if value.startswith("!") else f"git {value}", stdin=""))
+        elif _RUN_BY_GIT.fullmatch(key) and value.lower() not in _SWITCHES:
+            runs.append(Run(script=value.lstrip("!"), stdin=""))
+    return runs
+
+
+def _behind_dashes(args: list[str]) -> list[str] | None:
+    return args[args.index("--") + 1 :] if "--" in args else None
+
+
+def _config(found: Usage, known: Marks) -> None:
+    """`git config KEY VALUE`, `git config --unset KEY`, `git config set KEY VALUE`."""
+    flags, words = set(found.flags), list(found.operands)
+    verb = words.pop(0) if words[:1] and words[0] in ("get", "list", "edit", *_CONFIG_VERBS) else ""
+    if verb in ("get", "list") or flags & _READS_CONFIG or not words:
+        return
+    deletes = bool(flags & _DELETES_CONFIG) or verb in _CONFIG_VERBS[1:]
+    if len(words) < 2 and not deletes:
+        return
+    if not marks.is_known(words[0]):
+        found.unknown("option")
+    found.config.append((words[0].lower(), "" if deletes else words[1]))
+    found.writes += [value for name, value in found.values if name == "--file"]
+
+
+def _writes(found: Usage, after: list[str] | None, known: Marks) -> None:
+    """The files that a command brings back to another state: behind `--`, or named beside a revision."""
+    words = found.operands
+    paths = list(after or [])
+    if found.verb == "worktree":
+        paths = words[1:2] if words[:1] in (["add"], ["remove"], ["move"]) else []
+    elif found.verb == "stash":
+        paths = paths or (words[1:] if words[:1] == ["push"] else [])
+    elif (
+        after is None and found.verb == "checkout" and not {"-b", "-B", "--orphan", "-t", "--track"} & set(found.flags)
+    ):
+        paths = words[1:] if len(words) > 1 else [word for word in words if _FILE_NAME.search(known.shown(word))]
+    found.writes += paths
+    found.reads = [word for word in found.reads if word not in paths]
+    if any(map(known.is_astray, paths)):
+        found.unknown("path")
+
+
+def _patches(found: Usage, stdin: str | None, known: Marks) -> None:
+    """`git apply`: the files that the patch names, which may stand in a file or come in."""
+    if {"--stat", "--numstat", "--summary", "--check", "--abort", "--quit", "--skip", "--continue"} & set(found.flags):
+        return
+    if found.operands:
+        found.runs += [Run(file=source, language="git") for source in found.operands]
+    elif stdin is not None and marks.is_known(stdin):
+        found.runs.append(Run(code=stdin, language="git"))
+    elif not found.writes:
+        found.writes.append(known.mark(Unknown("patch")))
+        found.unknown("path")

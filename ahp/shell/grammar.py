@@ -8,6 +8,8 @@ _LONE_DASH = re.compile(r"(?<=[ \t])-(?=[ \t]*<<)")
 _SPLIT_WORD = re.compile(r"(?<=[^\s\\])\\\n(?=\S)")
 _HEREDOC = re.compile(r"""<<-?[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z0-9_.]+))""")
 _MOST = 50
+# A backslash that begins a line is taken for a part of the line before; a form feed between them is a blank.
+_LINE_START = re.compile(r"\n(?=\\[^\n])")
 # The grammar's scanner calls isalpha() with whole code points, which reads out of bounds and can crash the process.
 _FOREIGN = re.compile(r"[^\x00-\x7f]")
 _STAND_IN = re.compile(r"uQ([0-9a-f]{6})Qu")
@@ -16,6 +18,7 @@ _STAND_IN = re.compile(r"uQ([0-9a-f]{6})Qu")
 def mended(source: str) -> str:
     """The script in ASCII, lone hyphens quoted, words whole, here-document words that begin no other line."""
     source = _FOREIGN.sub(lambda found: f"uQ{ord(found[0]):06x}Qu", _SPLIT_WORD.sub("", source))
+    source = _LINE_START.sub("\n\f", source)
     if "<<" not in source:
         return source
     source = _LONE_DASH.sub("'-'", source)
@@ -28,6 +31,7 @@ def mended(source: str) -> str:
 
 def original(text: str) -> str:
     """A piece of a mended script with its non-ASCII letters restored."""
+    text = text.replace("\f\\", "\\")
     return _STAND_IN.sub(_letter, text) if "uQ" in text else text
 
 

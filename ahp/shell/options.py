@@ -13,6 +13,8 @@ class Spec(NamedTuple):
     """Letters that take a value, glued or as the next word."""
     glued: str = ""
     """Letters that take a value only when it is glued to them."""
+    whole: bool = False
+    """One hyphen begins a whole word, as in `openssl -out`."""
 
 
 ANY = Spec()
@@ -56,15 +58,21 @@ def parse(args: list[str], spec: Spec, permute: bool = True) -> Options:
             if not permute:
                 operands += rest
                 break
-        elif arg.startswith("--"):
+        elif arg.startswith("--") or (spec.whole and arg.partition("=")[0].removesuffix("=") in _names(spec)):
             name, glue, value = arg.partition("=")
             name, valued = _in_full(name, spec.longs)
             flags[name] = None
             if glue or (valued and rest):
                 values.append((name, value if glue else rest.pop(0)))
+        elif spec.whole and arg[1] not in spec.valued + spec.glued:
+            flags[arg] = None
         else:
             _bundle(arg[1:], spec, rest, flags, values)
     return Options(list(flags), values, operands)
+
+
+def _names(spec: Spec) -> set[str]:
+    return {name.rstrip("=") for name in spec.longs}
 
 
 def _bundle(letters: str, spec: Spec, rest: list[str], flags: dict[str, None], values: list[tuple[str, str]]) -> None:

@@ -1,34 +1,150 @@
-"""What a command prints, where reading it is enough to know: the text may become a script, a file name, an argument."""
+"""What a command prints, as far as reading tells: the text may become a script, a file name, an argument."""
 
-from ahp.shell.expansion import Word
+import re
 
-UNKNOWN = Word("", False)
+from ahp.shell import marks, special
+from ahp.shell.marks import ANYTHING, Marks, Unknown
+
 _MOST = 1 << 14
+_ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|0[0-7]{0,3}|[1-7][0-7]{0,2}|.|$)", re.S)
+_SIMPLE = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
+_FORMAT = re.compile(r"%(%|[sbdi])|(%)")
+# What these print comes from the machine, not from the script, and is one word.
+_PLAIN = frozenset(("date", "uname", "whoami", "hostname", "id", "nproc", "wc", "seq", "arch", "tput", "stat", "du"))
+_PLAIN |= {"pgrep", "pidof", "dirname", "basename", "readlink", "realpath", "sw_vers", "lsb_release"}
+_LISTS = frozenset(("ls", "fd", "fdfind", "rg", "grep", "egrep", "ag", "locate", "tree", "git"))
+_PASSES = frozenset(("sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "rg", "shuf", "tac", "cat"))
+_NAMES_ONLY = frozenset(("-l", "-L", "--files-with-matches", "--files", "--files-without-match", "-rl", "-rli", "-lr"))
 
 
-def printed(program: str, args: list[str], stdin: Word | None) -> Word:
-    """The output of `echo`, `printf`, and of `cat` of a literal here-document; UNKNOWN for everything else."""
-    text: str | None = None
+def printed(program: str, args: list[str], stdin: str | None, files: dict[str, str], known: Marks) -> str:
+    """The output of a command; a mark where only running tells. `files` is what the script wrote before."""
+    text = _text(program, args, stdin, files, known)
+    if text is not None and len(text) <= _MOST:
+        return text
+    parts = known.of(stdin or "")
+    if stdin and (not parts or any(part.origin == "script" for part in parts)):
+        return known.mark(Unknown("", "script"))  # made from a text of the script: `echo … | base64 -d`
+    return known.mark(Unknown("", "outside" if program in _PLAIN else "output"))
+
+
+def _text(program: str, args: list[str], stdin: str | None, files: dict[str, str], known: Marks) -> str | None:
     if program == "echo":
-        text = " ".join(arg for arg in args if arg not in ("-n", "-e", "-E"))
-    elif program == "printf" and args:
-        text = _formatted(args[0], args[1:])
-    elif program in ("cat", "tee") and stdin is not None and not any(arg != "-" for arg in args):
-        return stdin
-    return UNKNOWN if text is None or len(text) > _MOST else Word(text)
+        return _echo(args)
+    if program == "printf" and args and args[0] != "-v":
+        rest = args[1:] if args[0] == "--" else args
+        return _formatted(rest[0], rest[1:]) if rest else None
+    if program in ("cat", "tee", "sponge"):
+        sources = [arg for arg in args if arg != "-"] if program == "cat" else []
+        if not sources:
+            return stdin
+        texts = [files.get(known.shown(source)) for source in sources]
+        return None if None in texts else "".join(text for text in texts if text)
+    if program in ("true", ":", "cd", "mkdir", "rm", "touch", "chmod", "export", "set", "sleep"):
+        return ""
+    return _place(program, args, stdin, known)
+
+
+def _place(program: str, args: list[str], stdin: str | None, known: Marks) -> str | None:
+    """A path that a command prints, as a mark with its pattern."""
+    operands = [arg for arg in args if not arg.startswith("-")]
+    pattern = ""
+    if program == "pwd":
+        pattern = "."
+    elif program == "mktemp":
+        folder = next((arg.partition("=")[2] for arg in args if arg.startswith("--tmpdir=")), "/tmp")  # noqa: S108
+        name = known.pattern(operands[-1]) if operands else "tmp.XXXXXXXXXX"
+        pattern = name if "/" in name or (operands and "-t" not in args) else f"{folder}/{name}"
+    elif program in ("which", "command", "type", "whereis") and operands:
+        pattern = f"{ANYTHING}/{known.pattern(operands[-1])}"
+    elif program in ("realpath", "readlink", "dirname") and len(operands) == 1:
+        path = known.pattern(operands[0])
+        pattern = path.rpartition("/")[0] or "." if program == "dirname" else path
+        if path.startswith(ANYTHING):
+            return None
+    elif program == "git" and operands[:1] == ["rev-parse"]:
+        pattern = _git_place(args)
+    elif program == "find":
+        found = special.found_by(args, known)
+        pattern = found[0] if len(found) == 1 else ""
+    elif program in _PASSES and stdin and len(known.of(stdin)) == 1:
+        return stdin  # some of the names that come in
+    elif program in _LISTS:
+        pattern = _listed(program, args, operands)
+    if not pattern:
+        return None
+    source = " ".join([program, *map(known.shown, args)])
+    return known.mark(Unknown(f"$({source})", pattern=pattern))
+
+
+def _git_place(args: list[str]) -> str:
+    if "--git-path" in args[:-1]:
+        return ".git/" + args[args.index("--git-path") + 1]
+    if {"--git-dir", "--git-common-dir", "--absolute-git-dir"} & set(args):
+        return ".git"
+    return "." if "--show-toplevel" in args else ""
+
+
+def _listed(program: str, args: list[str], operands: list[str]) -> str:
+    """The files that a listing names."""
+    if program == "git":
+        lists = operands[:1] == ["ls-files"] or "--name-only" in args or "--diff-filter" in " ".join(args)
+        return f"./{ANYTHING}" if lists else ""
+    if program in ("rg", "grep", "egrep", "ag"):
+        return f"./{ANYTHING}" if _NAMES_ONLY & set(args) else ""
+    if program == "ls" and not any(marks.is_known(word) for word in operands[1:]):
+        return f"{operands[0].rstrip('/')}/{ANYTHING}" if operands and marks.is_known(operands[0]) else f"./{ANYTHING}"
+    return f"./{ANYTHING}"
+
+
+def _echo(args: list[str]) -> str | None:
+    """Shells differ in what a backslash means to `echo`: only `-e` makes it sure."""
+    given = list(args)
+    letters = set[str]()
+    while given and re.fullmatch(r"-[neE]+", given[0]):
+        letters |= set(given.pop(0)[1:])
+    text = " ".join(given)
+    if "\\" in text:
+        if "e" not in letters:
+            return None
+        text, stopped = _escaped(text)
+        return text if "n" in letters or stopped else text + "\n"
+    return text if "n" in letters else text + "\n"
+
+
+def _escaped(text: str) -> tuple[str, bool]:
+    """A text with its escapes replaced; and whether `\\c` ended it."""
+    head, stop, _ = text.partition("\\c")
+    return _ESCAPE.sub(_character, head), bool(stop)
+
+
+def _character(found: re.Match[str]) -> str:
+    code = found[1]
+    if code[:1] in "xuU" and len(code) > 1:
+        return chr(min(int(code[1:], 16), 0x10FFFF))
+    if code[:1].isdigit():
+        return chr(int(code, 8) & 0xFF)
+    return _SIMPLE.get(code, found[0])
 
 
 def _formatted(template: str, args: list[str]) -> str | None:
-    """`printf` with `%s` alone; the template is used again while arguments are left, as printf does."""
-    text = template.replace("\\n", "\n").replace("\\t", "\t")
-    holes = text.count("%s")
-    if text.count("%") != holes:
+    """`printf`: `%s`, `%b`, `%d` and escapes; the template is used again while arguments are left (printf(1))."""
+    pieces = _FORMAT.split(template)
+    texts = [_escaped(piece)[0] for piece in pieces[::3]]
+    holes = pieces[1::3]
+    if "%" in pieces[2::3] or "\\c" in template:
         return None
-    if not holes:
-        return text
-    filled = ""
-    for start in range(0, max(len(args), 1), holes):
-        given = (args[start : start + holes] + [""] * holes)[:holes]
-        pieces = text.split("%s")
-        filled += pieces[0] + "".join(value + piece for value, piece in zip(given, pieces[1:], strict=True))
-    return filled
+    count = sum(hole != "%" for hole in holes)
+    rest = list(args)
+    done = ""
+    while True:
+        for text, hole in zip(texts, [*holes, ""], strict=True):
+            done += text
+            value = rest.pop(0) if hole in ("s", "b", "d", "i") and rest else ""
+            if hole in ("d", "i") and not re.fullmatch(r"-?(0|[1-9][0-9]*)", value):
+                return None
+            done += "%" if hole == "%" else _escaped(value)[0] if hole == "b" else value
+        if not rest or not count:
+            return done
+        if len(done) > _MOST:
+            return None

@@ -1,16 +1,11 @@
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.shell.command import Command
-from ahp.shell.commands import read
-
-CASES = [json.loads(line) for line in (Path(__file__).parent / "cases.jsonl").read_text().splitlines()]
+from ahp.shell.commands import read, read_all
 
 
 def told(script: str) -> list[str]:
@@ -39,7 +34,7 @@ def told(script: str) -> list[str]:
         ("! a; time b; [[ -n $(c) ]]; [ -f d ]; ((e))", ["a", "time b", "b", "c"]),
         ("echo $(a $(b)) `c` <(d) >(e)", ["b", "a $(b) ?", "c", "d", "e", "echo $(a $(b)) `c` <(d) >(e) ?"]),
         ('echo "x $(a) y"', ["a", "echo x $(a) y ?"]),
-        ("A=1 B='2 3' env -u C D=4 git x", ["A=1 B=2 3 env -u C D=4 git x", "A=1 B=2 3 git x"]),
+        ("A=1 B='2 3' env -u C D=4 git x", ["A=1 B=2 3 env -u C D=4 git x", "A=1 B=2 3 D=4 git x"]),
         ("F=-n; git commit $F ${F} \"$F\"", ["F=-n", "git commit -n -n -n"]),
         ("F='-n -m'; git commit $F \"$F\"", ["F=-n -m", "git commit -n -m -n -m"]),
         ("F=a; F=b; c $F", ["F=a", "F=b", "c $F ?"]),
@@ -48,7 +43,8 @@ def told(script: str) -> list[str]:
         ("F=a x; c $F", ["F=a x", "c $F ?"]),
         ("export F=a; c $F; unset F", ["F=a export F=a", "c a", "unset F"]),
         ("c ${F:-$(d)} ${#F} $((1+1))", ["d", "c ${F:-$(d)} ${#F} $((1+1)) ?"]),
-        ("for i in a; do c $i; done; for j in a b; do c $j; done; for k; do c $k; done", ["c a", "c $j ?", "c $k ?"]),
+        ("for i in a; do c $i; done; for j in d e; do c $j; done", ["c a", "c d", "c e"]),
+        ("for k; do c $k; done", ["c $k ?"]),
         ("a{b,c}d {e,{f,g}}", ["abd acd e f e g"]),
         ("c {1..3} *.py", ["c {1..3} *.py ?"]),
         ("c $'a\\n\\x2d\\055\\u002d\\cA\\q\\''", ["c a\n---\x01q'"]),
@@ -61,11 +57,11 @@ def told(script: str) -> list[str]:
         ("a > .a?p", ["a > .a?p ?"]),
         ("bash -c 'a; b' x", ["bash -c a; b x", "a", "b"]),
         ("sh -ec a; sh -o pipefail -c b", ["sh -ec a", "a", "sh -o pipefail -c b", "b"]),
-        ("sh x.sh; sh -c; sh --rcfile a", ["sh x.sh", "sh -c", "sh --rcfile a"]),
+        ("sh x.sh; sh -c; sh --rcfile a", ["sh x.sh", "sh -c", "sh --rcfile a ?"]),
         ('sh -c "$X"', ["sh -c $X ?", "?"]),
         ("bash <<'E'\ngit a\nE", ["bash", "git a"]),
         ("bash -s x <<< 'git a'", ["bash -s x", "git a"]),
-        ("F=; sh <<< $F; sh <<<", ["F=", "sh", "sh", "?"]),
+        ("F=; sh <<< $F; sh <<<", ["F=", "sh", "sh ?", "?"]),
         ("(a <<< b) | sh", ["a", "sh", "?"]),
         ("sh <<< 'git a' > b; <<< 'git c' sh; > d e", ["sh > b", "git a", "sh", "git c", "e > d"]),
         ("a <<E && b\nx\nE", ["a", "b"]),
@@ -73,13 +69,13 @@ def told(script: str) -> list[str]:
         ("echo git a | sh -", ["echo git a", "sh -", "git a"]),
         ("printf '%s %s\\n' git a b c | sh", ["printf %s %s\\n git a b c", "sh", "git a", "b c"]),
         ("printf 'git a\\n' | tee | bash", ["printf git a\\n", "tee", "bash", "git a"]),
-        ("printf %d 1 | sh; curl x | sh", ["printf %d 1", "sh", "?", "curl x", "sh", "?"]),
+        ("printf %d 1 | sh; curl x | sh", ["printf %d 1", "sh", "1", "curl x", "sh", "?"]),
         ("cat <<E | sh\ngit a\nE", ["cat", "sh", "git a"]),
         ("cat <<E | sh\n$(x)\nE", ["x", "cat", "sh", "?"]),
         ("cat x <<< y | sh", ["cat x", "sh", "?"]),
         ("eval git 'a;' b; eval", ["eval git a; b", "git a", "b", "eval"]),
         ("trap 'a' EXIT; trap - INT; trap", ["trap a EXIT", "a", "trap - INT", "trap"]),
-        ("alias g='git x'", ["git x", "alias g=git x"]),
+        ("alias g='git x'", ["alias g=git x", "git x"]),
         ("git -c alias.x='!git y' x", ["git -c alias.x=!git y x", "git y"]),
         ("git -c alias.z=y z", ["git -c alias.z=y z", "git y"]),
         ("find . -exec a {} \\; -ok b {} +", ["find . -exec a {} ; -ok b {} +", "a {}", "b {}"]),
@@ -113,36 +109,44 @@ def test_the_commands_of_a_script_are_told(script: str, commands: list[str]) -> 
 def test_a_folder_is_followed_through_cd_and_left_with_its_shell() -> None:
     script = "cd a && x; (cd b; y); z; cd /c; pushd d; w; cd $E; sh -c 'cd f; u'; eval 'cd g'; v; cd -"
     folders = {c.program: c.folder for c in read(script) if len(c.program) == 1}
-    assert folders == {"x": "a", "y": "a/b", "z": "a", "w": "/c/d", "u": "/c/d/f", "v": "/c/d/g"}
+    assert folders == {"x": "a", "y": "a/b", "z": "a", "w": "/c/d", "u": "**/f", "v": "**/g"}
+
+
+def test_the_way_back_is_followed_too() -> None:
+    script = "cd a; x; cd -; y; pushd b; z; popd; v; cd; w; popd; popd; popd; popd; u"
+    folders = {c.program: c.folder for c in read(script) if len(c.program) == 1}
+    assert folders == {"x": "a", "y": "", "z": "b", "v": "", "w": "~", "u": "**"}
 
 
 def test_a_command_is_a_record_of_the_tool_namespace() -> None:
-    assert read("A=b git commit -nm x > y")[0].as_fact() == {
+    assert read("A=b git -C d -c a.b=c commit -nm x f > y")[0].as_fact() == {
         "program": "git",
-        "args": ["commit", "-nm", "x"],
-        "flags": ["-n", "--no-verify", "-m", "--message"],
+        "verb": "commit",
+        "args": ["-C", "d", "-c", "a.b=c", "commit", "-nm", "x", "f"],
+        "flags": ["-C", "-c", "-n", "--no-verify", "-m", "--message"],
+        "operands": ["f"],
         "assignments": ["A=b"],
+        "config": ["a.b=c"],
         "redirects": ["y"],
+        "folder": "d",
+        "stdin": "",
+        "code": "",
+        "paths": ["d/f", "y"],
+        "writes": ["y"],
+        "may_write": [],
         "unresolved": False,
+        "unresolved_at": [],
     }
 
 
-def skips_hooks(command: Command) -> bool:
-    """A rule as a policy would write it."""
-    if any(text.lower().endswith("=core.hookspath") for text in command.assignments):
-        return True
-    call = command.git
-    if call is None:
-        return command.unresolved
-    if command.unresolved and call.command in ("commit", ""):
-        return True
-    config = [key for key, _ in call.config] + [arg.lower() for arg in command.args if call.command == "config"]
-    return "--no-verify" in call.flags or ("core.hookspath" in config and "--get" not in call.flags)
+def test_what_it_reads_and_the_program_text_are_told() -> None:
+    told = [(c.stdin, c.code) for c in read("python3 - <<'E'\nprint(1)\nE\nawk '{print}' f; sort <<< \"$X\"")]
+    assert told == [("print(1)\n", "print(1)\n"), ("", "{print}"), ("", "")]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
-def test_what_skips_the_hooks_is_seen_and_what_does_not_is_left_alone(case: dict[str, str]) -> None:
-    assert any(skips_hooks(command) for command in read(case["command"])) == (case["expect"] == "block")
+def test_the_files_that_a_script_writes_are_told_with_their_texts() -> None:
+    script = "cd d; cat > a <<'E'\nx\nE\necho y >> a; printf z | tee b; echo $(w) > c; echo v 2> e; cat < a > /f"
+    assert read_all(script).files == {"d/a": "x\ny\n", "d/b": "z", "/f": "x\ny\n"}
 
 
 @pytest.mark.parametrize(
@@ -158,6 +162,13 @@ def test_what_skips_the_hooks_is_seen_and_what_does_not_is_left_alone(case: dict
         "F='" + "x;" * 20_000 + "'; " + "eval $F;" * 3000,
         "F='eval $F'; eval $F",
         "cat <<E\n" * 3000,
+        "for a in 1 2 3 4 5 6 7 8; do " * 6 + "c;" + "done;" * 6,
+        "f() { f; f; f; f; }; f",
+        "python3 -c '" + "os.system(" * 6000 + "'",
+        "perl -e '" + "`a" * 20_000 + "'",
+        "tar xf a " + "-I x " * 10_000,
+        "env " * 12_000 + "git commit -n",
+        "A=$(a)$(b)$(c);" * 50 + "B=" + "$A" * 200 + ";" + "c $B $B $B;" * 500,
         "x" * 70_000,
     ],
 )
@@ -167,13 +178,36 @@ def test_hostile_scripts_end_soon_and_never_pass_for_plain_ones(script: str) -> 
     assert any(c.unresolved for c in commands)
 
 
-@pytest.mark.parametrize("script", ["{a,b}" * 1000, "\\" * 50_000, "\udcff a", "a=" * 5000])
+@pytest.mark.parametrize(
+    "script",
+    [
+        "{a,b}" * 1000,
+        "\\" * 50_000,
+        "\udcff a",
+        "a=" * 5000,
+        "awk '" + "print " * 10_000 + "'",
+        "\U00100011 \U0010ffff",
+    ],
+)
 def test_odd_scripts_end_soon_too(script: str) -> None:
     assert len(read(script)) <= 501
 
 
 PIECES = ["git", "commit", "-n", "sh", "-c", "eval", "<<E", "\nE\n", "<<<", "$(", "`", ")", "'", '"', "|", "&&", "F="]
 PIECES += ["$F", "${F}", "find", "-exec", ";", "{}", "xargs", "env", "-S", "printf", "%s", "trap", "alias x='y'", "cd"]
+PIECES += ["A=(", "${A[@]}", "${F#x}", "${F:-", "}", "f() {", "f", "read F", "<(", "| sh", "> f", ". f", "$@", "{a,b}"]
+PIECES += [
+    "python -c",
+    "awk",
+    "sed w",
+    "tar",
+    "make -f -",
+    "parallel :::",
+    "docker run",
+    "cd $(",
+    "git config",
+    "rebase -x",
+]
 PIECES += ["(", "a{b,c}", "> f", "2>&1", "for i in", "do", "done", "if", "fi", "\\\n", "$'\\x41'", "[[", "]]", " - <<E"]
 
 

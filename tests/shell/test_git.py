@@ -2,8 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.shell import git
-from ahp.shell.gitoptions import SPECS
+from ahp.shell import git, synopsis
+from ahp.shell.marks import Marks
+from ahp.shell.usage import Usage
+
+
+def read(args: list[str]) -> Usage:
+    return git.read("git", args, None, Marks())
 
 
 @pytest.mark.parametrize(
@@ -28,36 +33,41 @@ from ahp.shell.gitoptions import SPECS
     ],
 )
 def test_options_are_told_as_written_and_in_full(line: str, flags: list[str]) -> None:
-    assert git.read(line.split()).flags == flags
+    assert read(line.split()).flags == flags
 
 
 def test_options_before_the_command_are_not_the_commands() -> None:
     line = "-C a -C b -c Core.HooksPath=/x -c y --git-dir=z --work-tree w --exec-path=q commit -C HEAD x"
-    call = git.read(line.split(" "))
-    assert (call.command, call.folder, call.git_dir, call.work_tree) == ("commit", "a/b", "z", "w")
+    call = read(line.split(" "))
+    assert (call.verb, call.folder) == ("commit", "a/b")
     assert call.config == [("core.hookspath", "/x"), ("y", "true")]
-    assert call.values == [("--reuse-message", "HEAD")]
+    values = dict(call.values)
+    assert (values["--git-dir"], values["--work-tree"], values["--reuse-message"]) == ("z", "w", "HEAD")
     assert call.operands == ["x"]
-    assert git.read(["-C", "a", "-C", "/b", "x"]).folder == "/b"
+    assert read(["-C", "a", "-C", "/b", "x"]).folder == "/b"
 
 
 def test_a_setting_may_come_by_another_way() -> None:
-    assert git.read(["--config-env=core.hooksPath=X", "commit"]).config == [("core.hookspath", "X")]
-    clone = git.read(["clone", "-c", "core.hooksPath=x", "--config", "a.b=c", "url"])
+    assert read(["--config-env=core.hooksPath=X", "commit"]).config == [("core.hookspath", "X")]
+    clone = read(["clone", "-c", "core.hooksPath=x", "--config", "a.b=c", "url"])
     assert clone.config == [("core.hookspath", "x"), ("a.b", "c")]
+    assert git.settings(["GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=A.b", "GIT_CONFIG_VALUE_0=c", "X=y"]) == [("a.b", "c")]
+    assert git.settings(["GIT_CONFIG_PARAMETERS='a.b=c' 'd.e'='f'"]) == [("a.b", "c"), ("d.e", "f")]
+
+
+def test_what_git_runs_by_its_configuration_is_told() -> None:
+    config = [("alias.x", "commit -n"), ("alias.y", "!z"), ("core.editor", "vi"), ("core.fsmonitor", "true")]
+    assert [run.script for run in git.run_by([*config, ("user.name", "vi")])] == ["git commit -n", "z", "vi"]
 
 
 @pytest.mark.parametrize("line", ["", "-c", "-C", "--version", "-"])
 def test_a_line_without_a_command_has_none(line: str) -> None:
-    assert git.read(line.split()).command in ("", "-")
-
-
-def test_an_alias_of_the_line_is_known() -> None:
-    assert git.read(["-c", "alias.CI=commit -n", "ci"]).alias == "commit -n"
-    assert git.read(["ci"]).alias == ""
+    assert read(line.split()).verb in ("", "-")
 
 
 def test_the_table_names_each_option_once() -> None:
-    for spec in SPECS.values():
-        assert len(set(spec.longs)) == len(spec.longs)
-        assert set(spec.valued + spec.glued) <= set(spec.shorts)
+    for verb in ("commit", "push", "merge", "rebase", "log", "config"):
+        found = synopsis.of(f"git.{verb}")
+        assert found is not None
+        assert len(set(found.spec.longs)) == len(found.spec.longs)
+        assert set(found.spec.valued + found.spec.glued) <= set(found.spec.shorts)

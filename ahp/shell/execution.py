@@ -1,0 +1,261 @@
+"""From the words of a command to what it does: its record, and the commands that it runs in turn."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from ahp.shell import code, git, marks, output, special, usage
+from ahp.shell.command import UNKNOWN, Command
+from ahp.shell.marks import ANYTHING, Unknown
+from ahp.shell.state import State
+from ahp.shell.usage import SHELLS, Run, Usage
+
+NESTED = 6
+_MOST = 500
+_SOURCED = (".", "source")
+# Variables whose value is a command; and those that name a file which is run.
+_COMMANDS = ("COMMAND", "EDITOR", "PAGER", "ASKPASS", "RSH", "LESSOPEN", "LESSCLOSE", "VISUAL", "GIT_SSH", "PERL5DB")
+_COMMAND_NAMES = (*_COMMANDS, "EXTERNAL_DIFF", "BROWSER")
+_STARTUP_FILES = ("BASH_ENV", "ENV", "PYTHONSTARTUP")
+
+
+class Redirects(NamedTuple):
+    """The redirects of one command."""
+
+    stdin: str | None = None
+    """What it reads; None when nothing was given to it."""
+    writes: tuple[str, ...] = ()
+    appends: frozenset[str] = frozenset()
+    """Those of `writes` that keep what they hold."""
+    takes: frozenset[str] = frozenset()
+    """Those of `writes` that get its output; the others get its errors."""
+
+
+class Execution:
+    """The commands of a script so far. `read` reads a nested script, `walk` the body of a function."""
+
+    def __init__(self, state: State, read: Callable[[str, int], None], walk: Callable[[Node], None]) -> None:
+        self.commands: list[Command] = []
+        self._state = state
+        self._marks = state.marks
+        self._read = read
+        self._walk = walk
+
+    def unknown(self) -> None:
+        """Adds an unresolved command without a program, unless the last one is that already."""
+        if not (self.commands and self.commands[-1] == UNKNOWN):
+            self._add(UNKNOWN)
+
+    def bare(self, command: Command, writes: Sequence[str]) -> None:
+        """Adds a command that only assigns or redirects."""
+        self._add(self._described(command, Usage(), writes, None))
+        for word in writes:
+            self._state.write(word, self._marks.mark(Unknown("", "output")))
+
+    def run(self, words: list[str], assignments: list[str], redirects: Redirects, opens: bool = False) -> str | None:
+        """Adds a command and what it runs; returns what it prints, None when that goes elsewhere.
+
+        `opens` says that further arguments come from somewhere else.
+        """
+        if len(self.commands) >= _MOST:
+            self.commands[-1] = UNKNOWN
+            return None
+        state = self._state
+        told = marks.is_known(words[0]) and not marks.is_wild(words[0])
+        program = _name(words[0]) if told else ""
+        command = Command(program, assignments=assignments)
+        command.args = [self._marks.shown(word) for word in words[1:] if not self._is_hidden(word)]
+        command.unresolved = opens or any(part.source != "{}" for word in words for part in self._marks.of(word))
+        stdin = redirects.stdin
+        found = self._usage(command, words[1:], stdin) if told else Usage(operands=words[1:], places={"program"})
+        self._add(self._described(command, found, redirects.writes, stdin))
+        printed = output.printed(program, words[1:], stdin, state.files, self._marks)
+        for word in redirects.writes:
+            errors = self._marks.mark(Unknown("", "output"))
+            state.write(word, printed if word in redirects.takes else errors, word in redirects.appends)
+        state.remember(program, found, stdin)
+        self._follow(command, words, found, stdin)
+        return None if redirects.takes else printed
+
+    def environment(self, assignments: list[str]) -> None:
+        """Runs what variables name: `GIT_EDITOR`, `PAGER`, `PROMPT_COMMAND`, `BASH_ENV`."""
+        for item in assignments:
+            name, _, value = item.partition("=")
+            if name.endswith(_COMMAND_NAMES) and value:
+                self._run_script(Run(script=value.lstrip("|- ")), None)
+            elif name in _STARTUP_FILES and (content := self._state.stored(value)) is not None:
+                self._run_script(Run(script=content), None)
+
+    def _add(self, command: Command) -> None:
+        if len(self.commands) < _MOST:
+            self.commands.append(command)
+        else:
+            self.commands[-1] = UNKNOWN
+
+    def _is_hidden(self, word: str) -> bool:
+        """The place of arguments that come from somewhere else."""
+        return marks.is_unknown(word) and not self._marks.shown(word)
+
+    # What the command line says
+
+    def _usage(self, command: Command, args: list[str], stdin: str | None) -> Usage:
+        program = command.program
+        reader = git.read if program == "git" else special.READERS.get(program, usage.read)
+        found = reader(program, args, stdin, self._marks)
+        project = () if any(run.file or run.code for run in found.runs) else special.PROJECT_FILES.get(program, ())
+        found.runs += [Run(file=name, language=name) for name in project if self._state.stored(name) is not None]
+        for run in list(found.runs):
+            self._read_code(run, found)
+        if self._hands_over_a_shell(command, args):
+            found.unknown("program")
+        if program == "git":
+            exported = [f"{name}={value}" for name, value in self._state.variables.exported.items()]
+            found.config += git.settings([*exported, *command.assignments])
+            found.runs += git.run_by(found.config)
+        return found
+
+    def _read_code(self, run: Run, found: Usage) -> None:
+        """Takes what a text in another language does for the command's own doing."""
+        source = run.code
+        if run.file is not None and run.language not in SHELLS and run.language not in _SOURCED:
+            source = self._state.stored(run.file)
+            if source is None and run.language in ("patch", "git"):
+                found.writes.append(self._marks.mark(Unknown("patch")))
+                found.unknown("path")
+        if source is None:
+            return
+        if marks.is_unknown(source):
+            found.unknown("program")
+        told = code.read(run.language, source)
+        found.reads += told.reads
+        found.writes += told.writes
+        found.unsure += told.unsure
+        found.runs += [Run(script=one, stdin="") for one in told.scripts]
+        found.runs += [Run(tuple(one), stdin="") for one in told.commands]
+        if told.unknown:
+            found.unknown("program")
+
+    def _hands_over_a_shell(self, command: Command, args: list[str]) -> bool:
+        """Whether a file into which the script wrote a shell is handed to a program that may run it."""
+        words = [item.partition("=")[2] for item in command.assignments]
+        words += args if usage.is_foreign(command.program) else []
+        texts = [self._state.stored(part) for word in words for part in (word, word.partition("=")[2])]
+        if not usage.is_listed(command.program):
+            texts += self._state.files.values()
+        return any(usage.A_SHELL.search(text.removeprefix("#!")) for text in texts if text)
+
+    def _described(self, command: Command, found: Usage, writes: Sequence[str], stdin: str | None) -> Command:
+        """The command with everything that is known of it."""
+        shown, here = self._marks.shown, self._state.folder
+        folder = usage.joined(here, self._marks.pattern(found.folder))
+        command.flags = command.flags or [shown(flag) for flag in found.flags]
+        command.redirects = [shown(word) for word in writes]
+        command.verb, command.operands = shown(found.verb), [shown(word) for word in found.operands]
+        command.config = [(shown(key), shown(value)) for key, value in found.config]
+        command.folder = folder
+        command.stdin = stdin if stdin and marks.is_known(stdin) else ""
+        command.code = shown(found.code)
+        command.writes = list(dict.fromkeys([*self._paths(folder, found.writes), *self._paths(here, writes)]))
+        command.may_write = list(dict.fromkeys(self._paths(folder, found.unsure)))
+        read = self._paths(folder, found.reads)
+        command.paths = list(dict.fromkeys([*read, *command.may_write, *command.writes]))
+        strays = here.startswith(ANYTHING) and any(path.startswith(ANYTHING) for path in command.writes)
+        if strays or any(map(self._marks.is_astray, writes)):
+            found.unknown("path")
+        command.unresolved |= not all(marks.is_known(word) and not marks.is_wild(word) for word in writes)
+        command.unresolved |= bool({"program", "path"} & found.places)
+        command.unresolved_at = sorted(found.places)
+        return command
+
+    def _paths(self, folder: str, words: Sequence[str]) -> list[str]:
+        """Words as paths behind the folder."""
+        patterns = [self._marks.pattern(word) for word in words]
+        return [usage.joined(folder, path) for path in patterns if usage.is_file(path)]
+
+    # What it changes and runs
+
+    def _follow(self, command: Command, words: list[str], found: Usage, stdin: str | None) -> None:
+        """What the command changes for those behind it, and what it runs."""
+        state, program = self._state, command.program
+        if state.nested > NESTED:
+            if found.runs:
+                self.unknown()
+            return
+        if program in ("cd", "pushd", "popd"):
+            state.change_folder(program, found.operands, "-" in words)
+        elif program in ("read", "mapfile", "readarray", "printf", "getopts"):
+            state.read_into(program, words, stdin)
+        elif program == "alias":
+            for arg in found.operands:  # read as if it ran where it is defined
+                self._read(arg.partition("=")[2], state.nested + 1)
+        elif program in state.functions and words[0] == program:
+            self._call(program, words, stdin)
+        elif "/" in words[0] and (content := state.stored(words[0])) is not None:
+            self._run_script(Run(script=content, arguments=tuple(words)), stdin)
+        self.environment(command.assignments)
+        for run in found.runs:
+            if len(self.commands) >= _MOST:
+                self._add(UNKNOWN)
+                break
+            here = state.folder
+            state.folder = usage.joined(here, self._marks.pattern(found.folder))
+            given = None if run.stdin == "" else run.stdin or stdin
+            self._start(run, command.assignments, given, program == "eval" or program in _SOURCED)
+            state.folder = state.folder if program == "eval" or program in _SOURCED else here
+
+    def _start(self, run: Run, assignments: list[str], stdin: str | None, here: bool) -> None:
+        state = self._state
+        if run.words:
+            state.nested += 1
+            self.run(list(run.words), [*assignments, *run.assignments], Redirects(stdin), run.opens)
+            state.nested -= 1
+        elif run.script is not None:
+            self._run_script(run, stdin, here)
+        elif run.file is not None and (run.language in SHELLS or run.language in _SOURCED):
+            content = state.stored(run.file)
+            if content is not None:
+                self._run_script(run._replace(script=content), None, here)
+
+    def _run_script(self, run: Run, stdin: str | None, here: bool = False) -> None:
+        """Reads a text as a script; `here` says that it runs in this very shell."""
+        state, script = self._state, run.script or ""
+        parts = self._marks.of(script)
+        if any(part.origin == "file" for part in parts):
+            return  # an existing file, judged when it was written
+        folder, ambient, state.stdin = state.folder, state.stdin, stdin
+        kept = state.variables.copy()
+        if not here:
+            state.bind(run.arguments)
+        if not script.startswith("#!") or "sh" in script.split("\n", 1)[0]:
+            self._read(script, state.nested + 1)
+        else:
+            self.unknown()
+        if any(part.origin in ("output", "script") for part in parts):
+            self.unknown()
+        if not here:
+            state.variables.restore(kept)
+            state.folder = folder
+        state.stdin = ambient
+
+    def _call(self, name: str, words: list[str], stdin: str | None) -> None:
+        """Reads the body of a function with its arguments."""
+        state, body = self._state, self._state.functions[name]
+        state.called.add(name)
+        if state.nested >= NESTED or not state.affords(len(body.text or b"")):
+            self.unknown()
+            return
+        kept, ambient, state.stdin = state.variables.copy(), state.stdin, stdin
+        state.nested += 1
+        state.bind(tuple(words))
+        self._walk(body)
+        state.nested -= 1
+        state.variables.restore(kept, ("@", "*", *"0123456789"))
+        state.stdin = ambient
+
+
+def _name(word: str) -> str:
+    """The base name of a program, as tables have it: `/usr/bin/git`, `git.exe` and `GIT` are git."""
+    name = word.rpartition("/")[2]
+    plain = name.lower().removesuffix(".exe")
+    return plain if plain in ("git", "cmd", "powershell", *SHELLS) else name

@@ -1,0 +1,268 @@
+"""Programs whose command lines are no list of options and operands: find, tar, dd, xargs, parallel, the shells."""
+
+import re
+from collections.abc import Callable
+from itertools import takewhile
+
+from ahp.shell import marks, options, synopsis, usage
+from ahp.shell.marks import ANYTHING, Marks, Unknown
+from ahp.shell.options import Options
+from ahp.shell.usage import Run, Usage
+
+_CLUSTER = 8
+
+
+def shell(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`sh -c TEXT NAME ARGS`, `sh FILE ARGS`, `sh -s ARGS` and what is piped in."""
+    found = Usage(options.parse(args, options.ANY, False).flags)
+    rest = list(args)
+    reads_text = False
+    while rest and rest[0].startswith(("-", "+")) and rest[0] not in ("-", "--"):
+        option = rest.pop(0)
+        single = option.startswith("-") and not option.startswith("--")
+        reads_text = reads_text or (single and "c" in option[:_CLUSTER]) or option == "--command"
+        if option in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file") and rest:
+            rest.pop(0)
+        if single and "s" in option[:_CLUSTER] and not reads_text:
+            found.operands = rest
+            return _piped(found, stdin, (program, *rest))
+    if reads_text:
+        rest = [word for index, word in enumerate(rest) if index or not word.startswith("-")]
+    elif rest[:1] in (["-"], ["--"]):
+        rest = rest[1:]
+    found.operands = rest
+    usage.opens_option(found, args[: len(args) - len(rest)], known)
+    if reads_text:
+        if rest:
+            found.runs.append(Run(script=rest[0], arguments=tuple(rest[1:])))
+    elif not rest or rest[0] == "/dev/stdin":
+        return found if usage.ASKS & set(found.flags) else _piped(found, stdin)
+    else:
+        found.reads.append(rest[0])
+        if known.pattern(rest[0]).startswith(ANYTHING) and marks.is_unknown(rest[0]):
+            found.unknown("program")
+        found.runs.append(Run(file=rest[0], language="sh", arguments=tuple(rest)))
+    return found
+
+
+def _piped(found: Usage, stdin: str | None, arguments: tuple[str, ...] = ()) -> Usage:
+    if stdin is None:  # a terminal, or what only the caller knows
+        found.unknown("program")
+    else:
+        found.runs.append(Run(script=stdin, arguments=arguments, stdin=""))
+    return found
+
+
+_FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
+_FIND_NAMES = frozenset(("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"))
+_FIND_WRITES = frozenset(("-fprint", "-fprint0", "-fprintf", "-fls"))
+
+
+def find(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`find ROOTS TESTS ACTIONS`."""
+    roots = list(takewhile(lambda word: not word.startswith(("-", "(", "!", "\\")), args)) or ["."]
+    found = Usage([arg for arg in dict.fromkeys(args) if arg.startswith("-") and arg not in ("-", "--")])
+    found.operands = roots
+    found.reads += roots
+    paths = found_by(args, known)
+    for index, word in enumerate(args):
+        following = args[index + 1 : index + 2]
+        if word in _FIND_RUNS:
+            end = next((place for place in range(index + 1, len(args)) if args[place] in (";", "+")), len(args))
+            names = [known.mark(Unknown("{}", quoted=True, pattern=path)) for path in paths]
+            found.runs += [
+                Run(tuple(one.replace("{}", name) for one in args[index + 1 : end]))
+                for name in (names if any("{}" in one for one in args[index + 1 : end]) else names[:1])
+            ]
+        elif word == "-delete":
+            found.writes += [known.mark(Unknown("{}", pattern=path)) for path in paths]
+        elif word in _FIND_WRITES:
+            found.writes += following
+        elif word.startswith("-files0-from") or (known.may_be_option(word) and index < len(roots)):
+            found.unknown("option")
+    return found
+
+
+def found_by(args: list[str], known: Marks) -> list[str]:
+    """The paths that a find line finds, one pattern for each root."""
+    roots = [known.pattern(word) for word in takewhile(lambda word: not word.startswith(("-", "(", "!")), args)] or [
+        "."
+    ]
+    names = [
+        known.pattern(args[index + 1])
+        for index, word in enumerate(args[:-1])
+        if word in _FIND_NAMES and args[index - 1] not in ("!", "-not")
+    ]
+    name = (
+        names[0].replace("*", ANYTHING) if len(names) == 1 and "/" in names[0] else names[0] if len(names) == 1 else ""
+    )
+    if "/" in name:
+        return [name if name.startswith(root) else f"{root.rstrip('/')}/{ANYTHING}" for root in roots]
+    return [usage.joined(root, f"{ANYTHING}/{name}".rstrip("/")) for root in roots]
+
+
+def dd(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`dd if=SOURCE of=TARGET`."""
+    pairs = [(name, value) for name, _, value in (arg.partition("=") for arg in args)]
+    found = Usage(operands=list(args))
+    found.reads = [value for name, value in pairs if name == "if"]
+    found.writes = [value for name, value in pairs if name == "of"]
+    found.copies = [(source, target) for source in found.reads for target in found.writes]
+    if any(map(known.is_astray, found.writes)):
+        found.unknown("path")
+    return found
+
+
+_TAR_MODES = {"--extract", "--get", "--list"}
+
+
+def tar(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`tar -xf ARCHIVE -C FOLDER`, `tar xf`, `tar czf ARCHIVE FILES`."""
+    old = [f"-{args[0]}"] if args and not args[0].startswith("-") and marks.is_known(args[0]) else []
+    if old and old[0][1:].rstrip("f").isalpha() and "f" in old[0]:  # `tar fx a`: the values follow in order
+        old = ["-" + old[0][1:].replace("f", "") + "f"] if len(old[0]) > 2 else ["-f"]
+    found = usage.read(program, [*old, *args[len(old) :]], stdin, known)
+    archives = [value for name, value in found.values if name == "--file"]
+    folders = [value for name, value in found.values if name == "--directory"]
+    modes = _TAR_MODES & set(found.flags)
+    found.reads += archives if modes else found.operands
+    if modes & {"--extract", "--get"}:
+        found.writes += [f"{folder.rstrip('/')}/{ANYTHING}" for folder in folders or ["."]]
+    elif not modes:
+        found.writes += archives
+    return found
+
+
+def _own_options(program: str, args: list[str], known: Marks) -> tuple[Options, Usage]:
+    """The options of a program before those of the command that it runs."""
+    listed = synopsis.of(program)
+    read = options.parse(args, listed.spec if listed else options.ANY, False)
+    found = Usage(read.flags, read.values, operands=read.operands)
+    usage.opens_option(found, args[: len(args) - len(read.operands)], known)
+    return read, found
+
+
+def xargs(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`xargs [-I {}] COMMAND`: the words of the standard input become its arguments."""
+    read, found = _own_options(program, args, known)
+    command = read.operands or ["echo"]
+    values = dict(read.values)
+    place = values.get("-I") or values.get("-J") or values.get("--replace") or "{}" * ("--replace" in read.flags)
+    words = _from_input(None if "--arg-file" in values else stdin, known, bool(place))
+    if place:
+        found.runs += [
+            Run(tuple(part.replace(place, word) for part in command), stdin="", opens=not marks.is_known(word))
+            for word in words
+        ]
+    else:
+        opens = not all(map(marks.is_known, words))
+        found.runs.append(Run((*command, *words), stdin="", opens=opens))
+    if command[0] in usage.SHELLS and len(command) == 1:
+        found.unknown("program")
+    return found
+
+
+def _from_input(stdin: str | None, known: Marks, by_line: bool) -> list[str]:
+    """The arguments that an input becomes; one mark where only running tells."""
+    if stdin is not None and marks.is_known(stdin):
+        return (stdin.splitlines() if by_line else stdin.split()) or [""][: 1 if by_line else 0]
+    parts = known.of(stdin or "")
+    pattern = parts[0].pattern if len(parts) == 1 else ANYTHING
+    named = not pattern.startswith(ANYTHING)  # the names of files behind a folder are no options
+    origin = parts[0].origin if len(parts) == 1 else "output"
+    return [known.mark(Unknown("", origin, named, pattern))]
+
+
+def parallel(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`parallel COMMAND ::: VALUES`; without a command its input lines, or values, are commands."""
+    read, found = _own_options(program, args, known)
+    sources = next((index for index, word in enumerate(read.operands) if re.fullmatch(r":::\+?|::::\+?", word)), None)
+    command = read.operands[:sources]
+    if sources is None:
+        words = _from_input(stdin, known, True)
+    elif read.operands[sources].startswith("::::"):
+        words = _from_input(None, known, True)
+    else:
+        words = [word for word in read.operands[sources + 1 :] if not word.startswith(":::")]
+    text = " ".join(command)
+    for word in words:
+        filled = re.sub(r"\{[.#%/]*\d*[./]*\}", lambda _: word, text)  # noqa: B023
+        script = filled if filled != text else f"{text} {word}".strip()
+        found.runs.append(Run(script=script, stdin="", opens=not marks.is_known(word)))
+    return found
+
+
+def trap(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`trap TEXT SIGNALS`."""
+    found = Usage(options.parse(args, options.ANY).flags, operands=list(args))
+    given = [word for word in args if not word.startswith("-")]
+    if len(given) > 1 and given[0]:
+        found.runs.append(Run(script=given[0], stdin=""))
+    return found
+
+
+def at(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`at TIME`: the standard input is a text for a shell, `-f` a file with one."""
+    found = usage.read(program, args, stdin, known)
+    if not {"-f", "-l", "-r", "-d", "-c", "-V"} & set(found.flags):
+        _piped(found, stdin)
+    return found
+
+
+def patch(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`patch [FILE [PATCH]]`, `git apply`: which files it writes stands in the patch."""
+    found = usage.read(program, args, stdin, known)
+    if stdin is not None and marks.is_known(stdin) and "--input" not in dict(found.values):
+        found.runs.append(Run(code=stdin, language="patch"))
+    elif not found.writes:
+        sources = [value for name, value in found.values if name == "--input"]
+        found.runs += [Run(file=source, language="patch") for source in sources]
+        if not sources:
+            found.writes.append(known.mark(Unknown("patch")))
+            found.unknown("path")
+    return found
+
+
+def chmod(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`chmod -x FILE`: a mode may look like an option."""
+    found = usage.read(program, [f"a{arg}" if _MODE.match(arg) else arg for arg in args], stdin, known)
+    found.flags += [arg for arg in args if _MODE.match(arg)]
+    return found
+
+
+_MODE = re.compile(r"-[rwxXstugo][rwxXstugo,+=-]*$")
+
+
+def screen(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`screen COMMAND`; with one of these options it only speaks to one that runs."""
+    found = usage.read(program, args, stdin, known)
+    if {"-r", "-x", "-l", "-d", "-D", "-R", "-X", "-w"} & set(found.flags):
+        found.places.discard("program")
+    return found
+
+
+READERS: dict[str, Callable[[str, list[str], str | None, Marks], Usage]] = {
+    "find": find,
+    "dd": dd,
+    "tar": tar,
+    "bsdtar": tar,
+    "gtar": tar,
+    "xargs": xargs,
+    "parallel": parallel,
+    "trap": trap,
+    "at": at,
+    "batch": at,
+    "patch": patch,
+    "chmod": chmod,
+    "screen": screen,
+    **dict.fromkeys(usage.SHELLS, shell),
+}
+
+PROJECT_FILES = {
+    **dict.fromkeys(("make", "gmake", "bmake"), ("GNUmakefile", "makefile", "Makefile")),
+    **dict.fromkeys(("npm", "yarn", "pnpm", "bun", "npx"), ("package.json",)),
+    "just": ("justfile", "Justfile"),
+    "composer": ("composer.json",),
+    "bundle": ("Gemfile",),
+}
+"""Files of a project whose commands these programs run without being told their names."""

@@ -1,0 +1,105 @@
+"""What a shell remembers while a script runs: its folder, variables, functions, and the files that it wrote."""
+
+from tree_sitter import Node
+
+from ahp.shell import marks, output, usage
+from ahp.shell.marks import ANYTHING, Marks, Unknown
+from ahp.shell.usage import Usage
+from ahp.shell.variables import Variables
+
+_BUDGET = 512 << 10  # bytes of script read in all, so that `eval $F` a thousand times ends, too
+_STEP = 64  # the least that one more script, or one more round of a loop, counts
+
+
+class State:
+    """Followed as the text goes, through nested scripts too."""
+
+    def __init__(self) -> None:
+        self.marks = Marks()
+        self.variables = Variables(self.marks)
+        self.folder = ""
+        self._former: list[str] = []
+        self.functions: dict[str, Node] = {}
+        self.called: set[str] = set()
+        self.stdin: str | None = None
+        """What the compound command or script around reads; None when nothing was given to it."""
+        self.nested = 0
+        self.files: dict[str, str] = {}
+        """What the script wrote, by path; a mark where only running tells."""
+        self.pipes: dict[str, str] = {}
+        """What `<(…)` prints, by its source."""
+        self._budget = _BUDGET
+
+    def affords(self, size: int) -> bool:
+        """Whether so many more bytes of script may be read."""
+        self._budget -= max(size, _STEP)
+        return self._budget >= 0
+
+    def change_folder(self, program: str, targets: list[str], back: bool) -> None:
+        """`cd`, `pushd`, `popd`; `back` for `cd -`."""
+        former = self.folder
+        if program == "popd":
+            self.folder = self._former.pop() if self._former else ANYTHING
+            return
+        if back:
+            self.folder = self._former[-1] if self._former else ANYTHING
+        else:
+            target = self.marks.pattern(targets[0]) if targets else "~"
+            self.folder = target if target.startswith(ANYTHING) else usage.joined(former, target)
+        self._former.append(former)
+
+    def bind(self, arguments: tuple[str, ...]) -> None:
+        """The `$0`, `$1`, `$2` … of a script or function."""
+        if arguments:
+            self.variables.bind("@", list(arguments[1:]))
+            self.variables.bind("*", list(arguments[1:]))
+        for index, argument in enumerate(arguments[:10]):
+            self.variables.bind(str(index), argument)
+
+    def read_into(self, program: str, words: list[str], stdin: str | None) -> None:
+        """`read NAME`, `mapfile NAME` and `printf -v NAME` set variables."""
+        if program == "printf":
+            if words[1:2] == ["-v"] and len(words) > 3:
+                self.variables.bind(words[2], output.printed(program, words[3:], None, {}, self.marks))
+            return
+        line = (stdin or "").rstrip("\n")
+        parts = self.marks.of(line)
+        names = [word for word in words[1:] if word.isidentifier()]
+        whole = program == "read" and len(names) == 1 and "\n" not in line
+        for name in names:
+            if whole and stdin is not None and (marks.is_known(line) or (marks.is_unknown(line) and len(parts) == 1)):
+                self.variables.bind(name, line)
+            elif stdin is None or (parts and all(part.origin in ("file", "outside") for part in parts)):
+                self.variables.bind(name, self.marks.mark(Unknown(f"${name}")))
+            else:
+                self.variables.bind(name, None)
+
+    def path(self, word: str) -> str:
+        """The name under which a file is remembered."""
+        return usage.joined(self.folder, self.marks.shown(word).removeprefix("./"))
+
+    def stored(self, word: str) -> str | None:
+        """What the script wrote to the file, or what `<(…)` prints; None for a file that it did not write."""
+        shown = self.marks.shown(word)
+        return self.pipes[shown] if shown in self.pipes else self.files.get(self.path(word))
+
+    def write(self, word: str, text: str, appends: bool = False) -> None:
+        """Remembers what a redirect writes."""
+        before = self.files.get(self.path(word), "") if appends else ""
+        self.files[self.path(word)] = before + text
+
+    def remember(self, program: str, found: Usage, stdin: str | None) -> None:
+        """Remembers what a command writes of itself: what it is given, brings or copies."""
+        if program in ("tee", "sponge"):
+            for word in found.operands:
+                self.write(word, stdin if stdin is not None else self._unseen(word))
+        for word in found.fetched:
+            self.write(word, self._unseen(word))
+        for source, copy in found.copies:
+            content = self._unseen(source) if ":" in source else self.stored(source)
+            if content is not None:
+                self.write(copy, content)
+                self.write(f"{copy.rstrip('/')}/{source.rstrip('/').rpartition('/')[2]}", content)
+
+    def _unseen(self, source: str) -> str:
+        return self.marks.mark(Unknown(self.marks.shown(source), "output"))

@@ -1,0 +1,140 @@
+"""Variables of a script, and what `${X…}` makes of them (bash(1), Parameter Expansion)."""
+
+import re
+from collections.abc import Iterable
+
+from ahp.shell.marks import ANYTHING, Marks, Unknown, is_known, literal
+
+Value = str | list[str]
+"""A text, in which marks stand for what is not known, or the items of an array or of the arguments."""
+
+_MOST = 1 << 10
+_BRACED = re.compile(r"\$\{([!#]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!_-])(?:\[([^\]]*)\])?(.*)\}", re.S)
+_OPERATION = re.compile(r"(:?[-=?+]|##?|%%?|//?|:|\^\^?|,,?|@)(.*)", re.S)
+_GLOB = re.compile(r"[*?\[\\]")
+_PLACES = {"HOME": "~", "PWD": ".", "TMPDIR": "/tmp"}  # noqa: S108
+# Numbers and names that the shell sets itself: never an option, never two words.
+_HARMLESS = frozenset(
+    [
+        "#",
+        "?",
+        "$",
+        "!",
+        "RANDOM",
+        "SECONDS",
+        "LINENO",
+        "UID",
+        "EUID",
+        "PPID",
+        "BASHPID",
+        "HOSTNAME",
+        "OSTYPE",
+        "HOSTTYPE",
+        "SHLVL",
+    ]
+)
+
+
+class Variables:
+    """What the script has set so far. A name that it gives two different values is not known from then on."""
+
+    def __init__(self, marks: Marks) -> None:
+        self._marks = marks
+        self._values: dict[str, Value | None] = {"IFS": " \t\n"}
+        self.exported: dict[str, str] = {}
+        """What later commands find in their environment."""
+
+    def set(self, name: str, value: Value, appends: bool = False) -> None:
+        """`NAME=value`."""
+        size = len(value) if isinstance(value, str) else sum(map(len, value))
+        known = value if not appends and size <= _MOST else None
+        self._values[name] = known if self._values.get(name, known) == known or name == "IFS" else None
+
+    def bind(self, name: str, value: Value | None) -> None:
+        """The value of a loop variable or an argument: the former one does not matter."""
+        self._values[name] = value
+
+    def export(self, name: str, value: str) -> None:
+        """`export NAME=value`."""
+        self.exported[name] = value
+
+    def copy(self) -> dict[str, Value | None]:
+        """The values, to be given back to `restore`."""
+        return dict(self._values)
+
+    def restore(self, values: dict[str, Value | None], names: Iterable[str] = ()) -> None:
+        """Forgets what was set since, or what was set of `names`."""
+        for name in names:
+            self._values.pop(name, None)
+        self._values = self._values | {name: values[name] for name in names if name in values} if names else values
+
+    def expand(self, raw: str, quoted: bool) -> Value:
+        """What `$X` or `${X…}` stands for; a list where it stands for several words even between quotes."""
+        found = _BRACED.fullmatch(raw)
+        prefix, name, index, rest = found.groups() if found else ("", raw[1:], None, "")
+        value = self._values.get(name)
+        if name not in self._values:
+            return self._outside(raw, name, rest, quoted)
+        if prefix == "!" and isinstance(value, str) and value.isidentifier() and not rest:
+            return self.expand(f"${{{value}}}", quoted)
+        if isinstance(value, list):
+            value = _item(value, index, name)
+        if value is None or prefix:
+            return self._mark(raw, "script", quoted)
+        if not rest:
+            return value if isinstance(value, list) else self._marks.quoted(value, quoted)
+        return self._operated(raw, value, rest, quoted)
+
+    def _outside(self, raw: str, name: str, rest: str, quoted: bool) -> str:
+        operation = _OPERATION.fullmatch(rest)
+        given = operation[2] if operation and operation[1].lstrip(":") in ("-", "=", "+") else ""
+        if name in _PLACES and not given:
+            return self._mark(raw, "outside", quoted, _PLACES[name] if not rest else ANYTHING)
+        chosen = given.lstrip("\"'\\").startswith(("-", "$", "`"))  # `${X:--n}` is an option where X is not set
+        several = name in ("@", "*") and not (name == "*" and quoted)
+        return self._mark(raw, "script" if chosen else "outside", name in _HARMLESS or (quoted and not several))
+
+    def _operated(self, raw: str, value: Value, rest: str, quoted: bool) -> Value:
+        operation = _OPERATION.fullmatch(rest)
+        sign, operand = (operation[1], operation[2]) if operation else ("", "")
+        if sign.lstrip(":") in ("-", "=", "?") and sign and value:
+            return value
+        text = value if isinstance(value, str) else ""
+        result = _computed(text, sign, operand) if isinstance(value, str) and is_known(text) else None
+        if result is not None:
+            return result
+        origins = {part.origin for part in self._marks.of(text)}
+        origin = "outside" if origins == {"outside"} else "script"
+        kept = self._marks.pattern(text).rpartition("/")[0] if sign in ("%", "%%") and text else ""
+        return self._mark(raw, origin, quoted, f"{kept}/{ANYTHING}" if kept else ANYTHING)
+
+    def _mark(self, source: str, origin: str, quoted: bool, pattern: str = ANYTHING) -> str:
+        return self._marks.mark(Unknown(source, origin, quoted, pattern))
+
+
+def _item(items: list[str], index: str | None, name: str) -> Value | None:
+    if name in ("@", "*") or index in ("@", "*"):
+        return items
+    place = index or "0"
+    return items[int(place)] if place.isdigit() and int(place) < len(items) else "" if place.isdigit() else None
+
+
+def _computed(value: str, sign: str, operand: str) -> str | None:
+    """The result of an operation on a known text; None where it takes more than plain text to tell."""
+    if _GLOB.search(operand) or not operand.isascii() or any(char in operand for char in "$`\"'"):
+        return None
+    if sign in ("#", "##"):
+        return value.removeprefix(operand)
+    if sign in ("%", "%%"):
+        return value.removesuffix(operand)
+    if sign in ("/", "//"):
+        old, _, new = operand.partition("/")
+        return value.replace(old, new, -1 if sign == "//" else 1) if old and old[0] not in "#%" else None
+    if sign == ":":
+        start, _, length = operand.partition(":")
+        if not start.isdigit() or (length and not length.isdigit()):
+            return None
+        return value[int(start) :][: int(length) if length else None]
+    if sign in ("^^", ",,") and not operand:
+        return value.upper() if sign == "^^" else value.lower()
+    return literal(value) if sign in (":+", "+") and not value else None
