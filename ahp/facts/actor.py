@@ -1,6 +1,6 @@
 """`actor`: who acts (design §6), told by the markers that agents and CI leave in the environment."""
 
-from ahp.facts.registry import Namespace
+from ahp.facts.registry import Namespace, fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,13 +14,12 @@ NAMESPACE = Namespace(
     assumed=True,
     light=True,
     schema={
-        "kind": {"type": "str", "enum": ["human", "agent", "ci"], "doc": "a person, a coding agent, or CI"},
-        "name": {"type": "str", "doc": "claude, codex …, the CI system, a login name; empty when unknown"},
+        "kind": fact("str", "a person, a coding agent, or CI", enum=["human", "agent", "ci"]),
+        "name": fact("str", "claude, codex …, the CI system, a login name; empty when unknown"),
     },
 )
 
 
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """The values of `fields`."""
-    found: dict[str, object] = {"kind": event.actor.kind, "name": event.actor.name}
-    return {field: found[field] for field in fields}
+    return {"kind": event.actor.kind, "name": event.actor.name}

@@ -2,7 +2,7 @@
 
 from ahp.facts.absent import Absent
 from ahp.facts.default_branch import default_branch
-from ahp.facts.registry import Namespace
+from ahp.facts.registry import Namespace, fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,19 +12,17 @@ if TYPE_CHECKING:
     from ahp.system.git import Repository
 
 
-_COUNT = {"type": "int", "min": 0, "optional": True}
-
 NAMESPACE = Namespace(
     source="HEAD, or the ref that is pushed",
     past="git does not record on which branch a commit was made",
     assumed=True,
     light=True,
     schema={
-        "name": {"type": "str", "doc": "short name; empty when the head is detached, outside a repository, for a tag"},
-        "is_default": {"type": "bool", "doc": "it is the default branch of the remote, else of the repository"},
-        "is_detached": {"type": "bool", "doc": "the head names a commit and no branch"},
-        "ahead": {**_COUNT, "doc": "commits its upstream does not have; absent without upstream"},
-        "behind": {**_COUNT, "doc": "upstream commits it does not have; absent without upstream"},
+        "name": fact("str", "short name; empty when the head is detached, outside a repository, for a tag"),
+        "is_default": fact("bool", "it is the default branch of the remote, else of the repository"),
+        "is_detached": fact("bool", "the head names a commit and no branch"),
+        "ahead": fact("int", "commits its upstream does not have; absent without upstream", min=0, optional=True),
+        "behind": fact("int", "upstream commits it does not have; absent without upstream", min=0, optional=True),
     },
 )
 
@@ -35,20 +33,15 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
     """The values of `fields`; only `ahead` and `behind` start git. Raises GitError."""
     repository = event.repo
     if repository is None:  # a call outside any repository is on no branch
-        empty: dict[str, object] = {"name": "", "is_default": False, "is_detached": False, "ahead": 0, "behind": 0}
-        return {field: empty[field] for field in fields}
+        return {"name": "", "is_default": False, "is_detached": False, "ahead": 0, "behind": 0}
     name = _name(event, repository)
-    found: dict[str, object] = {}
-    for field in fields:
-        if field == "name":
-            found[field] = name
-        elif field == "is_default":
-            found[field] = bool(name) and name == default_branch(repository, event.remote or "")
-        elif field == "is_detached":
-            found[field] = repository.branch() == ""
+    found: dict[str, object] = {"name": name}
+    if "is_default" in fields:
+        found["is_default"] = bool(name) and name == default_branch(repository, event.remote or "")
+    if "is_detached" in fields:
+        found["is_detached"] = repository.branch() == ""
     if "ahead" in fields or "behind" in fields:
-        distance = _distance(event, repository)
-        found.update({field: distance[field] for field in ("ahead", "behind") if field in fields})
+        found.update(_distance(event, repository))
     return found
 
 

@@ -1,6 +1,7 @@
 """`checklist`: the boxes of the event's ticket (design §6), whole and by section; cancelled boxes do not count."""
 
-from ahp.facts.registry import ISSUE, Namespace
+from ahp.facts.absent import Absent
+from ahp.facts.registry import ISSUE, Namespace, fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -9,18 +10,12 @@ if TYPE_CHECKING:
     from ahp.protocol.event import Event
 
 _BOXES: "dict[str, dict[str, object]]" = {
-    "total": {"type": "int", "min": 0, "doc": "boxes, without the cancelled ones"},
-    "done": {"type": "int", "min": 0, "doc": "ticked boxes"},
-    "incomplete_count": {"type": "int", "min": 0, "doc": "open boxes: to do, or begun"},
-    "completion_rate": {
-        "type": "float",
-        "min": 0.0,
-        "max": 1.0,
-        "optional": True,
-        "doc": "done of total, a fraction from 0 to 1; absent when there are no boxes",
-    },
-    "incomplete": {"type": "list[str]", "doc": "texts of the open boxes"},
-    "incomplete_ids": {"type": "list[str]", "doc": "ids of the open boxes; one without gets its place: tasks-2"},
+    "total": fact("int", "boxes, without the cancelled ones", min=0),
+    "done": fact("int", "ticked boxes", min=0),
+    "incomplete_count": fact("int", "open boxes: to do, or begun", min=0),
+    "completion_rate": fact("float", "done of total; absent when there are no boxes", min=0.0, max=1.0, optional=True),
+    "incomplete": fact("list[str]", "texts of the open boxes"),
+    "incomplete_ids": fact("list[str]", "ids of the open boxes; one without gets its place: tasks-2"),
 }
 
 _SCHEMA = dict(_BOXES)
@@ -42,7 +37,6 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
 
     Raises Absent where no issue is current, TicketError where its ticket cannot be read: never an empty checklist.
     """
-    from ahp.facts.absent import Absent
     from ahp.facts.issue import current
     from ahp.tickets.ticket import tally
 

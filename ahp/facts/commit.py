@@ -1,7 +1,7 @@
 """`commit`: the commit that is being made (design §6).  Before commit-msg nobody knows its message."""
 
 from ahp.facts.absent import Absent
-from ahp.facts.registry import COMMIT, Namespace
+from ahp.facts.registry import COMMIT, Namespace, fact
 from ahp.system import files
 
 TYPE_CHECKING = False
@@ -20,24 +20,16 @@ NAMESPACE = Namespace(
     triggers=COMMIT,
     light=True,
     schema={
-        "subject": {"type": "str", "triggers": _MESSAGE, "doc": "the first paragraph on one line, as git shows it"},
-        "body": {"type": "str", "triggers": _MESSAGE, "doc": "what follows the subject, trailers included"},
-        "message": {"type": "str", "triggers": _MESSAGE, "doc": "the whole message as git will store it"},
-        "type": {"type": "str", "triggers": _MESSAGE, "doc": "`feat` of `feat(scope)!: …`, lower case; else empty"},
-        "scope": {"type": "str", "triggers": _MESSAGE, "doc": "`scope` of `feat(scope)!: …`; else empty"},
-        "is_breaking": {
-            "type": "bool",
-            "triggers": _MESSAGE,
-            "doc": "`!` before the colon or a BREAKING CHANGE trailer",
-        },
-        "trailers": {
-            "type": "list[str]",
-            "triggers": _MESSAGE,
-            "doc": "`Key: value` of the last paragraph, one line each",
-        },
-        "author": {"type": "str", "doc": "`Name <email>`"},
-        "author_email": {"type": "str", "doc": "the address alone"},
-        "is_merge": {"type": "bool", "doc": "the commit has, or will have, more than one parent"},
+        "subject": fact("str", "the first paragraph on one line, as git shows it", triggers=_MESSAGE),
+        "body": fact("str", "what follows the subject, trailers included", triggers=_MESSAGE),
+        "message": fact("str", "the whole message as git will store it", triggers=_MESSAGE),
+        "type": fact("str", "`feat` of `feat(scope)!: …`, lower case; else empty", triggers=_MESSAGE),
+        "scope": fact("str", "`scope` of `feat(scope)!: …`; else empty", triggers=_MESSAGE),
+        "is_breaking": fact("bool", "`!` before the colon or a BREAKING CHANGE trailer", triggers=_MESSAGE),
+        "trailers": fact("list[str]", "`Key: value` of the last paragraph, one line each", triggers=_MESSAGE),
+        "author": fact("str", "`Name <email>`"),
+        "author_email": fact("str", "the address alone"),
+        "is_merge": fact("bool", "the commit has, or will have, more than one parent"),
     },
 )
 

@@ -1,25 +1,26 @@
 """`coverage`: percent of lines plus branches, from coverage.xml, coverage.json or lcov (design §6)."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from ahp.facts import coverage_report, report_files
 from ahp.facts.absent import Absent
 from ahp.facts.gather import gather as gather_facts
-from ahp.facts.registry import Namespace
+from ahp.facts.registry import Namespace, fact
 from ahp.protocol import text
 from ahp.protocol.event import Event
 from ahp.system.errors import AhpError
 
-_PERCENT = {"type": "float", "min": 0.0, "max": 100.0, "optional": True}
+_PERCENT = {"min": 0.0, "max": 100.0, "optional": True}
 
 NAMESPACE = Namespace(
     source="coverage reports",
     schema={
-        "current": {**_PERCENT, "doc": "covered lines and branches of all lines and branches, 0 to 100"},
-        "threshold": {**_PERCENT, "doc": "what the policy asks for, else the criticality of the issue: 0, 70, 85, 90"},
-        "previous": {**_PERCENT, "doc": "the same figure in the report of the base"},
-        "is_stale": {"type": "bool", "optional": True, "doc": "a source is newer than the report: no `current`"},
+        "current": fact("float", "covered lines and branches of all lines and branches, 0 to 100", **_PERCENT),
+        "threshold": fact("float", "what the policy asks for, else the issue's criticality: 0, 70, 85, 90", **_PERCENT),
+        "previous": fact("float", "the same figure in the report of the base", **_PERCENT),
+        "is_stale": fact("bool", "a source is newer than the report: no `current`", optional=True),
     },
 )
 
@@ -35,7 +36,10 @@ _DEFAULT = (
 # What Monoco asks of an issue by its criticality, and does not enforce itself.
 _FLOORS = {"low": 0.0, "medium": 70.0, "high": 85.0, "critical": 90.0}
 NOTES = "ahp/coverage"
-_PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", ".coveragerc")
+_MAKERS = {
+    "python": "python -m pytest --cov --cov-branch --cov-report=xml",
+    "node": "npx vitest run --coverage --coverage.reporter=lcov",
+}
 
 
 def gather(event: Event, fields: frozenset[str], settings: dict[str, Any]) -> dict[str, object]:
@@ -49,10 +53,13 @@ def gather(event: Event, fields: frozenset[str], settings: dict[str, Any]) -> di
     if "threshold" in fields:
         found["threshold"] = _threshold(event, settings, reports.get("coverage_threshold"))
     if fields & {"current", "is_stale"}:
-        found.update(_current(event, patterns))
+        try:
+            found.update(_current(event, patterns))
+        except Absent as absent:
+            found.update(current=absent, is_stale=absent)
     if "previous" in fields:
         found["previous"] = _previous(event, patterns)
-    return {field: found[field] for field in fields}
+    return found
 
 
 def _threshold(event: Event, settings: dict[str, Any], configured: float | None) -> object:
@@ -66,30 +73,23 @@ def _threshold(event: Event, settings: dict[str, Any], configured: float | None)
     return Absent(f"the policy sets no `reports: {{coverage_threshold: …}}` and no issue does ({reason})")
 
 
-def _current(event: Event, patterns: "list[str] | tuple[str, ...]") -> dict[str, object]:
-    try:
-        repository = report_files.repository_for(event)
-        found = report_files.find(event.root, patterns)
-    except Absent as absent:
-        return {"current": absent, "is_stale": absent}
-    command = _command(event)
-    if not found:
-        none = Absent(f"there is no coverage report ({', '.join(patterns[:3])})", command)
-        return {"current": none, "is_stale": none}
-    report = max(found, key=lambda one: one.mtime_ns)
+def _current(event: Event, patterns: Sequence[str]) -> dict[str, object]:
+    repository = report_files.repository_for(event)
+    command = report_files.maker(event, _MAKERS)
+    report = max(report_files.find(event.root, patterns), key=lambda one: one.mtime_ns, default=None)
+    if report is None:
+        raise Absent(f"there is no coverage report ({', '.join(patterns[:3])})", command)
     newer = report_files.newer_source(repository, report)
     if newer is not None:
         stale = Absent(f"{report.path} is older than {text.one_line(newer, 100)}", command)
         return {"current": stale, "is_stale": True}
     try:
         return {"current": coverage_report.parse(report.read(), report.path), "is_stale": False}
-    except Absent as absent:
-        return {"current": Absent(absent.reason, command), "is_stale": False}
-    except AhpError as error:
+    except (Absent, AhpError) as error:
         return {"current": Absent(str(error), command), "is_stale": False}
 
 
-def _previous(event: Event, patterns: "list[str] | tuple[str, ...]") -> object:
+def _previous(event: Event, patterns: Sequence[str]) -> object:
     """What the base measured: its committed report, else the number in its git note under `ahp/coverage`."""
     view, repository = event.view, event.repo
     if view is None or repository is None:
@@ -113,12 +113,3 @@ def _previous(event: Event, patterns: "list[str] | tuple[str, ...]") -> object:
         "the base has neither a committed coverage report nor a note",
         f"git notes --ref={NOTES} add -m PERCENT {base[:12]}",
     )
-
-
-def _command(event: Event) -> str:
-    """What makes the report, as far as the project shows it."""
-    if report_files.has_file(event, *_PYTHON):
-        return "python -m pytest --cov --cov-branch --cov-report=xml"
-    if report_files.has_file(event, "package.json"):
-        return "npx vitest run --coverage --coverage.reporter=lcov"
-    return ""

@@ -1,6 +1,6 @@
 """`deps`: did the change touch what the project depends on (design §6)."""
 
-from ahp.facts.registry import CHANGE, Namespace
+from ahp.facts.registry import CHANGE, Namespace, fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,17 +12,13 @@ NAMESPACE = Namespace(
     triggers=CHANGE,
     assumed=True,
     schema={
-        "changed": {"type": "bool", "doc": "a manifest changed (pyproject.toml, package.json, Cargo.toml, go.mod …)"},
-        "lock_changed": {
-            "type": "bool",
-            "doc": "a lock file changed (uv.lock, package-lock.json, Cargo.lock, go.sum …)",
-        },
-        "manifests": {"type": "list[str]", "doc": "the manifests that changed"},
-        "locks": {"type": "list[str]", "doc": "the lock files that changed"},
-        "unlocked": {
-            "type": "list[str]",
-            "doc": "changed manifests that have a lock file in the tree which did not change with them",
-        },
+        "changed": fact("bool", "a manifest changed (pyproject.toml, package.json, Cargo.toml, go.mod …)"),
+        "lock_changed": fact("bool", "a lock file changed (uv.lock, package-lock.json, Cargo.lock, go.sum …)"),
+        "manifests": fact("list[str]", "the manifests that changed"),
+        "locks": fact("list[str]", "the lock files that changed"),
+        "unlocked": fact(
+            "list[str]", "changed manifests that have a lock file in the tree which did not change with them"
+        ),
     },
 )
 
@@ -70,7 +66,7 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
     if "unlocked" in fields:
         known = set(event.view.paths()) if event.view is not None and manifests else set()
         found["unlocked"] = [path for path in manifests if _is_unlocked(path, known, set(changed))]
-    return {field: found[field] for field in fields}
+    return found
 
 
 def _is_manifest(path: str) -> bool:

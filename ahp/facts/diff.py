@@ -1,6 +1,6 @@
 """`diff`: the lines the event adds and removes (design §6); empty, not absent, for a call that writes no text."""
 
-from ahp.facts.registry import CHANGE, EVERY_FIELD, Namespace
+from ahp.facts.registry import CHANGE, EVERY_FIELD, Namespace, fact
 from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 _LINE = {
-    "path": {"type": "str", "doc": "the file"},
-    "line": {"type": "int", "min": 1, "doc": "number of the line, from 1: in the new file (added), the old (removed)"},
-    "text": {"type": "str", "doc": "the line without its end; bytes that are not UTF-8 as lone surrogates"},
+    "path": fact("str", "the file"),
+    "line": fact("int", "number of the line, from 1: in the new file (added), the old (removed)", min=1),
+    "text": fact("str", "the line without its end; bytes that are not UTF-8 as lone surrogates"),
 }
 
 NAMESPACE = Namespace(
@@ -21,8 +21,8 @@ NAMESPACE = Namespace(
     private=EVERY_FIELD,
     assumed=True,
     schema={
-        "added": {"type": "list[record]", "fields": _LINE, "doc": "every added line of every text file"},
-        "removed": {"type": "list[record]", "fields": _LINE, "doc": "every removed line of every text file"},
+        "added": fact("list[record]", "every added line of every text file", fields=_LINE),
+        "removed": fact("list[record]", "every removed line of every text file", fields=_LINE),
     },
 )
 
@@ -33,8 +33,7 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
     """The values of `fields`. Raises GitError, AhpError when git's diff cannot be understood."""
     text = b"" if event.view is None else event.view.diff()
     added, removed = parse(text, "added" in fields, "removed" in fields)
-    found: dict[str, object] = {"added": added, "removed": removed}
-    return {field: found[field] for field in fields}
+    return {"added": added, "removed": removed}
 
 
 def parse(

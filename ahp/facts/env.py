@@ -1,7 +1,7 @@
 """`env`: environment variables, only those the policy lists under `env_allow` (design §4, §6)."""
 
 from ahp.facts.absent import Absent
-from ahp.facts.registry import EVERY_FIELD, Namespace
+from ahp.facts.registry import EVERY_FIELD, Namespace, fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 NAMESPACE = Namespace(
     source="environment variables",
     private=EVERY_FIELD,
-    own={"type": "str", "doc": "value of the variable; empty when it is not set"},
+    own=fact("str", "value of the variable; empty when it is not set"),
     assumed=True,
     light=True,
     schema={},

@@ -4,7 +4,7 @@ Source: design §4.
 """
 
 from ahp.facts.absent import Absent
-from ahp.facts.registry import Namespace
+from ahp.facts.registry import Namespace, fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ NAMESPACE = Namespace(
     source="`environment:` of the policy",
     assumed=True,
     light=True,
-    schema={"": {"type": "str", "doc": "name of the environment the policy chose"}},
+    schema={
+        "": fact("str", "name of the environment the policy chose"),
+    },
 )
 
 

@@ -1,6 +1,6 @@
 """`files`: what the event changes (design §6); paths are relative to the repository's top, `/` between parts."""
 
-from ahp.facts.registry import CHANGE, Namespace
+from ahp.facts.registry import CHANGE, Namespace, fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,42 +11,39 @@ if TYPE_CHECKING:
     from ahp.system.view import View
 
 
-_PATHS = {"type": "list[str]"}
-_COUNT = {"type": "int", "min": 0}
-
 NAMESPACE = Namespace(
     triggers=CHANGE,
     assumed=True,
     light=True,
     schema={
-        "changed": {**_PATHS, "doc": "every path the change touches; a renamed file under its new name"},
-        "added": {**_PATHS, "doc": "new files, copies included"},
-        "modified": {**_PATHS, "doc": "files whose content, mode or kind changed in place"},
-        "deleted": {**_PATHS, "doc": "files that are gone"},
-        "renamed": {**_PATHS, "doc": "the new names of renamed files"},
-        "binary": {**_PATHS, "doc": "changed files that git takes for binary"},
-        "changes": {
-            "type": "list[record]",
-            "fields": {
-                "path": {"type": "str", "doc": "the path, after a rename"},
-                "old_path": {"type": "str", "nullable": True, "doc": "the path before a rename or copy, else null"},
-                "status": {
-                    "type": "str",
-                    "enum": ["added", "modified", "deleted", "renamed", "copied", "type-changed"],
-                    "doc": "what happened to the file",
-                },
-                "insertions": {**_COUNT, "doc": "lines added; 0 for a binary file"},
-                "deletions": {**_COUNT, "doc": "lines removed; 0 for a binary file"},
-                "lines": {**_COUNT, "nullable": True, "doc": "lines the file has now; null for binary and over 8 MiB"},
-                "bytes": {**_COUNT, "doc": "size of the file now; 0 when deleted"},
+        "changed": fact("list[str]", "every path the change touches; a renamed file under its new name"),
+        "added": fact("list[str]", "new files, copies included"),
+        "modified": fact("list[str]", "files whose content, mode or kind changed in place"),
+        "deleted": fact("list[str]", "files that are gone"),
+        "renamed": fact("list[str]", "the new names of renamed files"),
+        "binary": fact("list[str]", "changed files that git takes for binary"),
+        "changes": fact(
+            "list[record]",
+            "one record a changed file",
+            fields={
+                "path": fact("str", "the path, after a rename"),
+                "old_path": fact("str", "the path before a rename or copy, else null", nullable=True),
+                "status": fact(
+                    "str",
+                    "what happened to the file",
+                    enum=["added", "modified", "deleted", "renamed", "copied", "type-changed"],
+                ),
+                "insertions": fact("int", "lines added; 0 for a binary file", min=0),
+                "deletions": fact("int", "lines removed; 0 for a binary file", min=0),
+                "lines": fact("int", "lines the file has now; null for binary and over 8 MiB", min=0, nullable=True),
+                "bytes": fact("int", "size of the file now; 0 when deleted", min=0),
             },
-            "doc": "one record a changed file",
-        },
-        "changed_count": {**_COUNT, "doc": "number of changed files"},
-        "insertions": {**_COUNT, "doc": "lines added over all text files"},
-        "deletions": {**_COUNT, "doc": "lines removed over all text files"},
-        "lines_changed": {**_COUNT, "doc": "insertions plus deletions"},
-        "largest_bytes": {**_COUNT, "doc": "size of the largest changed file after the change; 0 when there is none"},
+        ),
+        "changed_count": fact("int", "number of changed files", min=0),
+        "insertions": fact("int", "lines added over all text files", min=0),
+        "deletions": fact("int", "lines removed over all text files", min=0),
+        "lines_changed": fact("int", "insertions plus deletions", min=0),
+        "largest_bytes": fact("int", "size of the largest changed file after the change; 0 when there is none", min=0),
     },
 )
 

@@ -1,7 +1,7 @@
 """`issue`: the ticket the event is about (design §6): the one named, else the one the branch names."""
 
 from ahp.facts.absent import Absent
-from ahp.facts.registry import AGENT, ISSUE, Namespace
+from ahp.facts.registry import AGENT, ISSUE, Namespace, fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,17 +18,17 @@ NAMESPACE = Namespace(
     certain=ISSUE,
     costly=True,
     schema={
-        "id": {"type": "str", "doc": "its id: FEAT-0123"},
-        "type": {"type": "str", "doc": "feature, fix, chore, epic …, lower case"},
-        "status": {"type": "str", "doc": "open, closed, backlog, archived …, lower case"},
-        "stage": {"type": "str", "optional": True, "doc": "draft, doing, review, done …, lower case"},
-        "title": {"type": "str", "doc": "its title"},
-        "criticality": {"type": "str", "optional": True, "doc": "low, medium, high, critical"},
-        "dependencies": {"type": "list[str]", "doc": "ids of the tickets it needs"},
-        "unmet_dependencies": {"type": "list[str]", "doc": "those that are not done, or not to be found"},
-        "unmet_dependency_count": {"type": "int", "min": 0, "doc": "number of unmet dependencies"},
-        "dependency_cycles": {"type": "list[str]", "doc": "circles that lead back to it: FEAT-1 -> FEAT-2 -> FEAT-1"},
-        "files": {"type": "list[str]", "doc": "the files it lists as its own"},
+        "id": fact("str", "its id: FEAT-0123"),
+        "type": fact("str", "feature, fix, chore, epic …, lower case"),
+        "status": fact("str", "open, closed, backlog, archived …, lower case"),
+        "stage": fact("str", "draft, doing, review, done …, lower case", optional=True),
+        "title": fact("str", "its title"),
+        "criticality": fact("str", "low, medium, high, critical", optional=True),
+        "dependencies": fact("list[str]", "ids of the tickets it needs"),
+        "unmet_dependencies": fact("list[str]", "those that are not done, or not to be found"),
+        "unmet_dependency_count": fact("int", "number of unmet dependencies", min=0),
+        "dependency_cycles": fact("list[str]", "circles that lead back to it: FEAT-1 -> FEAT-2 -> FEAT-1"),
+        "files": fact("list[str]", "the files it lists as its own"),
     },
 )
 
@@ -53,7 +53,7 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
         from ahp.tickets.dependencies import cycles
 
         found["dependency_cycles"] = cycles(tickets, ticket)
-    return {field: found[field] for field in fields}
+    return found
 
 
 def current(event: "Event") -> "tuple[Tickets, Ticket]":

@@ -1,7 +1,7 @@
 """`push`: the ref that is pushed (design §6); a push of several refs is judged once for each."""
 
 from ahp.facts.absent import Absent
-from ahp.facts.registry import PUSH, Namespace
+from ahp.facts.registry import PUSH, Namespace, fact
 from ahp.system.git import GitError
 
 TYPE_CHECKING = False
@@ -15,15 +15,15 @@ NAMESPACE = Namespace(
     source="what git tells pre-push",
     triggers=PUSH,
     schema={
-        "remote": {"type": "str", "doc": "name of the remote, or its address when it has no name"},
-        "ref": {"type": "str", "doc": "full name on the remote side: refs/heads/main"},
-        "local_ref": {"type": "str", "doc": "full name on this side; empty for a deletion"},
-        "is_force": {"type": "bool", "doc": "commits of the remote ref would be lost"},
-        "is_delete": {"type": "bool", "doc": "the remote ref is deleted"},
-        "is_new": {"type": "bool", "doc": "the remote does not have the ref yet"},
-        "is_tag": {"type": "bool", "doc": "the ref is a tag"},
-        "commit_count": {"type": "int", "min": 0, "doc": "commits the remote does not have yet"},
-        "subjects": {"type": "list[str]", "doc": "first lines of those commits' messages, newest first"},
+        "remote": fact("str", "name of the remote, or its address when it has no name"),
+        "ref": fact("str", "full name on the remote side: refs/heads/main"),
+        "local_ref": fact("str", "full name on this side; empty for a deletion"),
+        "is_force": fact("bool", "commits of the remote ref would be lost"),
+        "is_delete": fact("bool", "the remote ref is deleted"),
+        "is_new": fact("bool", "the remote does not have the ref yet"),
+        "is_tag": fact("bool", "the ref is a tag"),
+        "commit_count": fact("int", "commits the remote does not have yet", min=0),
+        "subjects": fact("list[str]", "first lines of those commits' messages, newest first"),
     },
 )
 
@@ -53,7 +53,7 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
         found["commit_count"] = outgoing_count(repository, push, event.remote or "")
     if "subjects" in fields:
         found["subjects"] = [] if is_delete else _subjects(repository, _outgoing(repository, push, event.remote or ""))
-    return {field: found[field] for field in fields}
+    return found
 
 
 def _is_zero(oid: str) -> bool:

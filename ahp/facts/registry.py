@@ -1,7 +1,7 @@
 """The namespaces of facts, and what each one declares about itself in its own module (design §6).
 
 A namespace is a module `ahp.facts.NAME` with a `NAMESPACE` and a function `gather(event, fields, settings)` that gives
-the values of `fields`, or raises Absent. A new one needs its module and its name in `NAMESPACES`, nothing else.
+the values of `fields` (or more), or raises Absent. A new one takes its module and its name in `NAMESPACES`, no more.
 """
 
 TYPE_CHECKING = False
@@ -86,6 +86,11 @@ class Namespace:
         self.schema, self.source, self.triggers, self.certain = schema, source, triggers, certain
         self.own, self.private, self.past = own, private, past
         self.assumed, self.costly, self.light = assumed, costly, light
+
+
+def fact(type: str, doc: str, **more: "Any") -> "dict[str, Any]":
+    """One entry of a schema."""
+    return {"type": type, "doc": doc, **more}
 
 
 def module(name: str) -> "Any":

@@ -2,6 +2,7 @@
 
 import glob
 import os
+from collections.abc import Iterable, Mapping
 
 from ahp.facts.absent import Absent
 from ahp.protocol.event import Event
@@ -18,6 +19,13 @@ _CODE = (
     ".zig .f90 .sh .bash .zsh .ps1 .sql .proto .ipynb .tf .toml .json .yaml .yml .gradle"
 )
 _CODE_ENDS = frozenset(_CODE.split())
+_KINDS = {
+    "python": ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", ".coveragerc"),
+    "node": ("package.json",),
+    "go": ("go.mod",),
+    "maven": ("pom.xml",),
+    "gradle": ("build.gradle", "build.gradle.kts"),
+}
 _NOT_CODE = (".ahp/", "Issues/", ".monoco/", "docs/", ".github/", ".gitlab/", ".vscode/", ".idea/")
 
 
@@ -37,7 +45,7 @@ class Found:
         return data
 
 
-def find(root: str, patterns: "list[str] | tuple[str, ...]") -> list[Found]:
+def find(root: str, patterns: Iterable[str]) -> list[Found]:
     """The regular files under `root` that a pattern names (`**` for any depth), in the patterns' order, each once."""
     found: dict[str, Found] = {}
     for pattern in patterns:
@@ -83,9 +91,10 @@ def _is_code(path: str) -> bool:
     return os.path.splitext(name)[1] in _CODE_ENDS
 
 
-def has_file(event: Event, *names: str) -> bool:
-    """Whether one of these stands at the top of the tree."""
-    return any(os.path.lexists(os.path.join(event.root, name)) for name in names)
+def maker(event: Event, commands: Mapping[str, str]) -> str:
+    """The command that makes a report in a project of this kind, as far as the top of its tree shows it; else ""."""
+    top = {kind for kind, names in _KINDS.items() for name in names if os.path.lexists(f"{event.root}/{name}")}
+    return next((command for kind, command in commands.items() if kind in top), "")
 
 
 def repository_for(event: Event) -> Repository:

@@ -5,7 +5,7 @@ Source: design §4, §6.
 
 import time
 
-from ahp.facts.registry import Namespace
+from ahp.facts.registry import Namespace, fact
 from ahp.system import clock
 from ahp.system.errors import AhpError
 
@@ -21,10 +21,10 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 NAMESPACE = Namespace(
     source="the clock",
     schema={
-        "hour": {"type": "int", "min": 0, "max": 23, "doc": "hour of the day"},
-        "minute": {"type": "int", "min": 0, "max": 59, "doc": "minute of the hour"},
-        "weekday": {"type": "str", "enum": list(WEEKDAYS), "doc": "English name of the day, lower case"},
-        "date": {"type": "str", "doc": "2026-02-09"},
+        "hour": fact("int", "hour of the day", min=0, max=23),
+        "minute": fact("int", "minute of the hour", min=0, max=59),
+        "weekday": fact("str", "English name of the day, lower case", enum=list(WEEKDAYS)),
+        "date": fact("str", "2026-02-09"),
     },
 )
 
@@ -32,13 +32,8 @@ NAMESPACE = Namespace(
 def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
     """The values of `fields` now, in the zone `settings["timezone"]`. Raises AhpError for a zone nobody knows."""
     year, month, day, hour, minute, weekday = _now(settings.get("timezone") or "")
-    found: dict[str, object] = {
-        "hour": hour,
-        "minute": minute,
-        "weekday": WEEKDAYS[weekday],
-        "date": f"{year:04}-{month:02}-{day:02}",
-    }
-    return {field: found[field] for field in fields}
+    date = f"{year:04}-{month:02}-{day:02}"
+    return {"hour": hour, "minute": minute, "weekday": WEEKDAYS[weekday], "date": date}
 
 
 def _now(zone: str) -> "tuple[int, int, int, int, int, int]":
