@@ -12,10 +12,10 @@ import click
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Checked, ConditionError, check
+from ahp.hosts.given_facts import read
 from ahp.system.errors import AhpError
 
 MAX_LINE = 16 * 1024 * 1024  # bytes of one request: what any host may send (design §11)
-MAX_FILE = 16 * 1024 * 1024
 
 
 @click.command()
@@ -46,7 +46,7 @@ def command(
         for answer in answers(_lines(), schema):
             click.echo(json.dumps(answer))
         return
-    facts = _mapping(facts_file, "facts") if facts_file else None
+    facts = read(facts_file) if facts_file else None
     result = judge(str(expression), schema, facts)
     click.echo(json.dumps(result) if form == "json" else _text(result), err="error" in result and form == "text")
     if "error" in result:
@@ -56,7 +56,7 @@ def command(
 def read_schema(path: str | None) -> Schema:
     """The schema of a file, or of every fact ahp knows. Raises AhpError."""
     if path is not None:
-        return Schema(_mapping(path, "schema"))
+        return Schema(read(path))
     from ahp.facts.schemas import schema_all
 
     return Schema(schema_all())
@@ -158,22 +158,3 @@ def _request(line: bytes) -> tuple[dict[str, Any] | None, str]:
     if not isinstance(found.get("facts") or {}, dict):
         return None, "facts are an object of namespaces"
     return found, ""
-
-
-def _mapping(path: str, what: str) -> dict[str, Any]:
-    """A YAML or JSON file that holds a mapping. Raises AhpError that names the file."""
-    import yaml
-
-    try:
-        with open(path, "rb") as file:
-            data = file.read(MAX_FILE + 1)
-        if len(data) > MAX_FILE:
-            raise AhpError(f"{path}: a {what} file has at most {MAX_FILE} bytes")
-        found = yaml.load(data, Loader=yaml.CSafeLoader)
-    except OSError as error:
-        raise AhpError(f"{path}: {error.strerror}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise AhpError(f"{path}: not YAML or JSON: {error}"[:500]) from None
-    if not isinstance(found, dict):
-        raise AhpError(f"{path}: a {what} file holds a mapping")
-    return found

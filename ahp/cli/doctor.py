@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ahp.cli.options import TEXT_OR_JSON
 from ahp.protocol.text import one_line
 from ahp.system import jsontext, terminal
 
@@ -15,7 +16,7 @@ _STYLES = {"ok": "green", "note": "yellow", "wrong": "bold red"}
 
 @click.command()
 @click.option("--fix", "mend", is_flag=True, help="Mend what is ahp's own: hooks, husky's lines, the bundle.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@TEXT_OR_JSON
 def command(mend: bool, form: str) -> int:
     """Check the policy, each hook that git would run, the interpreter, the log and where it lies.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ahp.cli.options import TEXT_OR_JSON
 from ahp.system.errors import AhpError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _AT_ONCE = 100  # rows that are drawn together: the first of a long log show at 
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Records to show; default: signal and bypass.")
 @click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="The last N; default: all.")
 @click.option("--follow", is_flag=True, help="Wait for more, answers included, until interrupted.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@TEXT_OR_JSON
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -78,7 +79,7 @@ def command(
 
 @command.command()
 @click.option("--anchor", metavar="ANCHOR", help="What `ahp log anchor` printed earlier, kept elsewhere.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@TEXT_OR_JSON
 def verify(anchor: str | None, form: str) -> int:
     """Check that the log is as it was written, line by line. Exit code 1 when it is not."""
     from ahp.journal.verify import verify as check

@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
+from ahp.cli.options import TEXT_OR_JSON
 from ahp.policy.problems import PolicyError, Problem
 from ahp.system.terminal import table
-
-_FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 
 
 @click.group()
@@ -19,7 +18,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False))
-@_FORMAT
+@TEXT_OR_JSON
 def lint(file: str | None, form: str) -> int:
     """Check the policy of this folder with its waivers, or FILE by itself, and give advice.
 
@@ -27,10 +26,11 @@ def lint(file: str | None, form: str) -> int:
 
     Exit code 0 for a valid policy, advice or not; 2 for one that is refused.
     """
+    from ahp.hosts.policy_test import from_file
     from ahp.policy.lint import advise, compare_evaluators
 
     try:
-        policy = _file(file) if file else _here()
+        policy = from_file(file) if file else _here()
         compare_evaluators(policy)
         if not file:
             _waivers()
@@ -41,12 +41,6 @@ def lint(file: str | None, form: str) -> int:
     if not policy.rules and form == "text":
         click.echo("the policy has no rules; `ahp init` writes one", err=True)
     return 0
-
-
-def _file(path: str) -> Any:
-    from ahp.hosts.policy_test import from_file
-
-    return from_file(path)
 
 
 def _here() -> Any:
@@ -84,7 +78,7 @@ def _plain(problems: list[Problem]) -> list[dict[str, object]]:
 
 
 @command.command()
-@_FORMAT
+@TEXT_OR_JSON
 def show(form: str) -> int:
     """Print the merged policy, with the layer that each part comes from, and the waivers of its rules."""
     from ahp.gate import waivers
@@ -131,7 +125,7 @@ def test(paths: tuple[str, ...], policy_file: str | None, form: str) -> int:
 
 @command.command()
 @click.argument("ref", default="HEAD")
-@_FORMAT
+@TEXT_OR_JSON
 def diff(ref: str, form: str) -> int:
     """Compare the project's policy at the commit REF with the one in the work tree, rule by rule.
 

@@ -4,13 +4,14 @@ import json
 
 import click
 
+from ahp.cli.options import TEXT_OR_JSON
 from ahp.cli.tally import show
 from ahp.hosts import history
 from ahp.policy.rule import Policy
 from ahp.protocol.text import one_line
 from ahp.system.commits import commits
 from ahp.system.errors import AhpError
-from ahp.system.terminal import progress
+from ahp.system.terminal import progress, table
 
 _LAST = 100
 _AT_MOST = 5000
@@ -23,7 +24,7 @@ _LISTED = 20
     "--policy", "file", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="Not the project's."
 )
 @click.option("--range", "range_", metavar="A..B", help="These commits; by default the last 100.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@TEXT_OR_JSON
 def command(rule: str | None, file: str | None, range_: str | None, form: str) -> None:
     """Ask RULE, or the whole policy, about past commits, as if it were enforced. Logs nothing.
 
@@ -46,7 +47,7 @@ def command(rule: str | None, file: str | None, range_: str | None, form: str) -
         return
     show(tally, keys, {})
     if rule is not None:
-        click.echo("\n".join(_listed(tally.of(rule))), nl=bool(tally.of(rule)))
+        _list(tally.of(rule))
 
 
 def _policy(file: str | None) -> Policy:
@@ -74,25 +75,16 @@ def _refuse_unknown(rule: str, keys: dict[str, bool], policy: Policy) -> None:
         )
 
 
-def _listed(said: list[history.Said]) -> list[str]:
-    lines = [
-        f"{one.commit.id[:10]} {one.level}: {one_line(one.message)}\n           {one_line(one.commit.subject, 100)}"
-        for one in said[:_LISTED]
+def _list(said: list[history.Said]) -> None:
+    told = [
+        (one.commit.id[:10], one.level, f"{one_line(one.message)}\n{one_line(one.commit.subject, 100)}") for one in said
     ]
-    return [*lines, f"and {len(said) - _LISTED} more"] if len(said) > _LISTED else lines
+    table(told[:_LISTED])
+    if len(said) > _LISTED:
+        click.echo(f"and {len(said) - _LISTED} more")
 
 
 def _json(tally: history.Tally, keys: list[str]) -> str:
-    said = [
-        {
-            "commit": one.commit.id,
-            "subject": one.commit.subject,
-            "trigger": one.trigger,
-            "rule": one.rule,
-            "level": one.level,
-            "message": one.message,
-        }
-        for one in tally.said
-    ]
+    said = [{**one._asdict(), "commit": one.commit.id, "subject": one.commit.subject} for one in tally.said]
     unjudged = [{"commit": commit.id, "reason": reason} for commit, reason in tally.unjudged]
     return json.dumps({"judged": tally.judged, "rules": keys, "said": said, "unjudged": unjudged}, ensure_ascii=True)

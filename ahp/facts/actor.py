@@ -1,12 +1,7 @@
 """`actor`: who acts (design §6), told by the markers that agents and CI leave in the environment."""
 
 from ahp.facts.registry import Namespace, fact
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ahp.protocol.event import Event
+from ahp.protocol.event import Event
 
 NAMESPACE = Namespace(
     source="markers in the environment",
@@ -20,6 +15,6 @@ NAMESPACE = Namespace(
 )
 
 
-def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields`."""
     return {"kind": event.actor.kind, "name": event.actor.name}

@@ -3,14 +3,8 @@
 from ahp.facts.absent import Absent
 from ahp.facts.default_branch import default_branch
 from ahp.facts.registry import Namespace, fact
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ahp.protocol.event import Event
-    from ahp.system.git import Repository
-
+from ahp.protocol.event import Event
+from ahp.system.git import Repository
 
 NAMESPACE = Namespace(
     source="HEAD, or the ref that is pushed",
@@ -29,7 +23,7 @@ NAMESPACE = Namespace(
 _BRANCHES = "refs/heads/"
 
 
-def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields`; only `ahead` and `behind` start git. Raises GitError."""
     repository = event.repo
     if repository is None:  # a call outside any repository is on no branch
@@ -45,14 +39,14 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
     return found
 
 
-def _name(event: "Event", repository: "Repository") -> str:
+def _name(event: Event, repository: Repository) -> str:
     if event.push is None:
         return repository.branch()
     ref = event.push.remote_ref
     return ref[len(_BRANCHES) :] if ref.startswith(_BRANCHES) else ""
 
 
-def _distance(event: "Event", repository: "Repository") -> "dict[str, object]":
+def _distance(event: Event, repository: Repository) -> dict[str, object]:
     if event.push is not None:
         theirs, ours = event.push.remote_oid, event.push.local_oid
         if not theirs.strip("0") or not ours.strip("0"):

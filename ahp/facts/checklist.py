@@ -2,14 +2,9 @@
 
 from ahp.facts.absent import Absent
 from ahp.facts.registry import ISSUE, Namespace, fact
+from ahp.protocol.event import Event
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ahp.protocol.event import Event
-
-_BOXES: "dict[str, dict[str, object]]" = {
+_BOXES: dict[str, dict[str, object]] = {
     "total": fact("int", "boxes, without the cancelled ones", min=0),
     "done": fact("int", "ticked boxes", min=0),
     "incomplete_count": fact("int", "open boxes: to do, or begun", min=0),
@@ -32,7 +27,7 @@ NAMESPACE = Namespace(
 )
 
 
-def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The counts of the current ticket's boxes; the rate is absent where there are none.
 
     Raises Absent where no issue is current, TicketError where its ticket cannot be read: never an empty checklist.

@@ -2,15 +2,9 @@
 
 from ahp.facts.absent import Absent
 from ahp.facts.registry import COMMIT, Namespace, fact
+from ahp.protocol.event import Event
 from ahp.system import files
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ahp.protocol.event import Event
-    from ahp.system.git import Repository
-
+from ahp.system.git import PLAIN_LOG, Repository
 
 # `ahp ci` judges finished commits under these names too, with the message they have.
 _MESSAGE = ["commit-msg", "post-commit"]
@@ -33,21 +27,17 @@ NAMESPACE = Namespace(
     },
 )
 
-_TEXT_FIELDS = ("subject", "body", "message", "type", "scope", "is_breaking", "trailers")
 _HEAD_LIMIT = 1 << 16
-# Without what a person's configuration would add to a log.
-_PLAIN = ("--no-show-signature", "--encoding=UTF-8", "--no-color")
 _COMMENT = ("core.commentchar", "core.commentstring")
 
 
-def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields`. Raises GitError, Absent when there is neither a commit nor a draft."""
     repository = event.repo
     if repository is None:
         raise Absent("there is no repository")
     view = event.view
     made = view.new if view is not None and view.kind == "commit" else ""  # type: ignore[attr-defined]
-    found: dict[str, object] = {}
     text: str | None = None
     if made:
         text, author, is_merge = _made(repository, made)
@@ -56,16 +46,12 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
         is_merge = event.trigger == "pre-merge-commit" or _is_merging(repository)
         if event.draft is not None:
             text = _draft(event.draft, event.env, repository)
-    if text is not None and any(field in fields for field in _TEXT_FIELDS):
-        found = parts(text)
-    found["author"] = author
-    found["author_email"] = author.rpartition("<")[2].removesuffix(">")
-    found["is_merge"] = is_merge
-    none = Absent("the message is not written yet", "ask at commit-msg")
-    return {field: found.get(field, none) for field in fields}
+    unwritten = dict.fromkeys(fields, Absent("the message is not written yet", "ask at commit-msg"))
+    told = {"author": author, "author_email": author.rpartition("<")[2].removesuffix(">"), "is_merge": is_merge}
+    return {**unwritten, **(parts(text) if text is not None else {}), **told}
 
 
-def parts(text: str) -> "dict[str, object]":
+def parts(text: str) -> dict[str, object]:
     """The fields that a message as git stores it gives: subject, body, message, type, scope, is_breaking, trailers."""
     from ahp.facts import commit_message
 
@@ -73,18 +59,11 @@ def parts(text: str) -> "dict[str, object]":
     kind, scope, breaking = commit_message.conventional(subject)
     trailers = commit_message.trailers(text)
     noted = any(line.startswith(("BREAKING CHANGE: ", "BREAKING-CHANGE: ")) for line in body.split("\n"))
-    return {
-        "subject": subject,
-        "body": body,
-        "message": text,
-        "type": kind,
-        "scope": scope,
-        "is_breaking": breaking or noted,
-        "trailers": trailers,
-    }
+    told = {"type": kind, "scope": scope, "is_breaking": breaking or noted, "trailers": trailers}
+    return {"subject": subject, "body": body, "message": text, **told}
 
 
-def _draft(data: bytes, env: "dict[str, str]", repository: "Repository") -> str:
+def _draft(data: bytes, env: dict[str, str], repository: Repository) -> str:
     """The draft without what git will take away before it stores it."""
     from ahp.facts import commit_message
 
@@ -105,7 +84,7 @@ def _draft(data: bytes, env: "dict[str, str]", repository: "Repository") -> str:
     return commit_message.clean(text, mode, comment, edited)
 
 
-def _author(event: "Event", repository: "Repository") -> str:
+def _author(event: Event, repository: Repository) -> str:
     """Who will be the author: git has put it into a hook's environment, elsewhere git is asked."""
     name, email = event.env.get("GIT_AUTHOR_NAME"), event.env.get("GIT_AUTHOR_EMAIL")
     if name and email:
@@ -114,12 +93,12 @@ def _author(event: "Event", repository: "Repository") -> str:
     return ident[: ident.rfind(">") + 1]
 
 
-def _is_merging(repository: "Repository") -> bool:
+def _is_merging(repository: Repository) -> bool:
     return files.read(repository.git_dir + "/MERGE_HEAD", _HEAD_LIMIT) is not None
 
 
-def _made(repository: "Repository", commit: str) -> "tuple[str, str, bool]":
+def _made(repository: Repository, commit: str) -> tuple[str, str, bool]:
     """(message, author, is_merge) of a commit that exists."""
-    log = repository.run("log", "-1", "-z", *_PLAIN, "--format=%P%x00%an <%ae>%x00%B", commit, "--")
+    log = repository.run("log", "-1", "-z", *PLAIN_LOG, "--format=%P%x00%an <%ae>%x00%B", commit, "--")
     parents, author, text = log.decode("utf-8", "surrogateescape").split("\0")[:3]
     return text.rstrip("\n") + "\n" if text.strip() else "", author, " " in parents

@@ -3,16 +3,13 @@
 import posix
 
 from ahp.system import files
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ahp.system.git import Repository
+from ahp.system.git import Repository
 
 _REF_LIMIT = 1 << 16
 _PACKED_LIMIT = 64 << 20
 
 
-def default_branch(repository: "Repository", remote: str = "") -> str:
+def default_branch(repository: Repository, remote: str = "") -> str:
     """Short name of the default branch, "" when nothing tells it. Raises GitError.
 
     What the remote's HEAD was at the last clone or fetch (`remote`, else origin, else the only one); without a remote
@@ -28,7 +25,7 @@ def default_branch(repository: "Repository", remote: str = "") -> str:
     return configured if configured and has_branch(repository, configured) else ""
 
 
-def has_branch(repository: "Repository", name: str) -> bool:
+def has_branch(repository: Repository, name: str) -> bool:
     """Whether the branch exists, or is the one checked out before its first commit. Raises GitError."""
     if repository.branch() == name:
         return True
@@ -41,7 +38,7 @@ def has_branch(repository: "Repository", name: str) -> bool:
     return f" {ref}\n".encode() in packed
 
 
-def _remote_head(repository: "Repository", remote: str) -> str:
+def _remote_head(repository: Repository, remote: str) -> str:
     # A push may name an address instead of a remote; there is nothing to look up under that.
     first = [remote] if remote and ":" not in remote and len(remote) < 200 else []
     for name in [*first, *_remotes(repository)]:
@@ -56,7 +53,7 @@ def _remote_head(repository: "Repository", remote: str) -> str:
     return ""
 
 
-def _remotes(repository: "Repository") -> list[str]:
+def _remotes(repository: Repository) -> list[str]:
     try:
         names = posix.listdir(repository.common_dir + "/refs/remotes")
     except OSError:

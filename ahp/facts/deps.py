@@ -1,12 +1,7 @@
 """`deps`: did the change touch what the project depends on (design §6)."""
 
 from ahp.facts.registry import CHANGE, Namespace, fact
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ahp.protocol.event import Event
+from ahp.protocol.event import Event
 
 NAMESPACE = Namespace(
     triggers=CHANGE,
@@ -51,7 +46,7 @@ _LOCK_NAMES = {name for names in _LOCKS.values() for name in names} - {"requirem
 _FOREIGN = ("node_modules", "vendor", "third_party", ".venv", "site-packages")
 
 
-def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields`. Raises GitError, AhpError."""
     entries = [] if event.view is None else event.view.change().entries
     changed = [entry.path for entry in entries if not any(part in _FOREIGN for part in entry.path.split("/"))]
@@ -75,7 +70,7 @@ def _is_manifest(path: str) -> bool:
     return name in _LOCKS or (name.startswith("requirements") and name.endswith(".txt")) or name.endswith(".csproj")
 
 
-def _is_unlocked(manifest: str, known: "set[str]", changed: "set[str]") -> bool:
+def _is_unlocked(manifest: str, known: set[str], changed: set[str]) -> bool:
     folder, _, name = manifest.rpartition("/")
     while True:
         beside = [f"{folder}/{lock}" if folder else lock for lock in _LOCKS.get(name, ())]

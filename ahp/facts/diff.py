@@ -1,14 +1,8 @@
 """`diff`: the lines the event adds and removes (design §6); empty, not absent, for a call that writes no text."""
 
 from ahp.facts.registry import CHANGE, EVERY_FIELD, Namespace, fact
+from ahp.protocol.event import Event
 from ahp.system.errors import AhpError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ahp.protocol.event import Event
-
 
 _LINE = {
     "path": fact("str", "the file"),
@@ -29,7 +23,7 @@ NAMESPACE = Namespace(
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 
 
-def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields`. Raises GitError, AhpError when git's diff cannot be understood."""
     text = b"" if event.view is None else event.view.diff()
     added, removed = parse(text, "added" in fields, "removed" in fields)
@@ -38,7 +32,7 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
 
 def parse(
     data: bytes, with_added: bool = True, with_removed: bool = True
-) -> "tuple[list[dict[str, object]], list[dict[str, object]]]":
+) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
     """(added, removed) lines of a unified diff with git's a/ and b/ prefixes.
 
     Hunks are followed by their counts, never by what a line looks like: a removed line `-- x` reads `--- x` in a diff.
@@ -83,7 +77,7 @@ def _text(line: bytes) -> str:
     return (line[1:-1] if line[-1:] == b"\r" else line[1:]).decode("utf-8", "surrogateescape")
 
 
-def _ranges(line: bytes) -> "tuple[int, int, int, int]":
+def _ranges(line: bytes) -> tuple[int, int, int, int]:
     """`@@ -3,2 +4 @@ heading` → 3, 2, 4, 1."""
     try:
         old, new = line[4:].split(b" @@", 1)[0].split(b" +")

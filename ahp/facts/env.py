@@ -2,12 +2,11 @@
 
 from ahp.facts.absent import Absent
 from ahp.facts.registry import EVERY_FIELD, Namespace, fact
+from ahp.protocol.event import Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ahp.protocol.event import Event
 
 NAMESPACE = Namespace(
     source="environment variables",
@@ -19,7 +18,7 @@ NAMESPACE = Namespace(
 )
 
 
-def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+def gather(event: Event, fields: frozenset[str], settings: "dict[str, Any]") -> dict[str, object]:
     """Values of the variables that the policy allows; `settings["env_allow"]` lists them."""
     allowed = settings.get("env_allow") or ()
     return {

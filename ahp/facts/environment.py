@@ -4,13 +4,12 @@ Source: design §4.
 """
 
 from ahp.facts.absent import Absent
-from ahp.facts.registry import Namespace, fact
+from ahp.facts.registry import Namespace, by_namespace, fact
+from ahp.protocol.event import Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ahp.protocol.event import Event
 
 DEFAULT = "development"
 
@@ -19,9 +18,7 @@ NAMESPACE = Namespace(
     source="`environment:` of the policy",
     assumed=True,
     light=True,
-    schema={
-        "": fact("str", "name of the environment the policy chose"),
-    },
+    schema={"": fact("str", "name of the environment the policy chose")},
 )
 
 
@@ -33,12 +30,12 @@ class _Slots(dict[str, int]):
         return slot
 
 
-def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+def gather(event: Event, fields: frozenset[str], settings: "dict[str, Any]") -> dict[str, object]:
     """The name of the environment under the field "". Raises what the facts of its conditions raise."""
     return {"": name_of(event, settings)}
 
 
-def name_of(event: "Event", settings: "dict[str, Any]") -> "str | Absent":
+def name_of(event: Event, settings: "dict[str, Any]") -> str | Absent:
     """The environment by `settings["environment"]`, pairs of name and plan; absent when a condition is undecidable."""
     given = (event.given or {}).get("environment", {}).get("")
     if isinstance(given, str):
@@ -49,16 +46,13 @@ def name_of(event: "Event", settings: "dict[str, Any]") -> "str | Absent":
     return _choose(choices, event, settings) if choices else DEFAULT
 
 
-def _choose(choices: "list[tuple[str, Any]]", event: "Event", settings: "dict[str, Any]") -> "str | Absent":
+def _choose(choices: "list[tuple[str, Any]]", event: Event, settings: "dict[str, Any]") -> str | Absent:
     from ahp.conditions.evaluate import MISSING, Undecided, build
     from ahp.facts.gather import gather as gather_facts
 
     slots = _Slots()
     tests = [(name, build(plan, slots)) for name, plan in choices]
-    reads: dict[str, list[str]] = {}
-    for path in slots:
-        namespace, _, field = path.partition(".")
-        reads.setdefault(namespace, []).append(field)
+    reads = by_namespace(slots)
     # These conditions may read any variable: they tell a name of the policy's, never the value.
     inner = {**settings, "environment": None, "env_allow": reads.get("env", [])}
     values, missing = gather_facts(reads, event, inner)

@@ -1,15 +1,9 @@
 """`files`: what the event changes (design §6); paths are relative to the repository's top, `/` between parts."""
 
 from ahp.facts.registry import CHANGE, Namespace, fact
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ahp.protocol.event import Event
-    from ahp.system.change import FileChange
-    from ahp.system.view import View
-
+from ahp.protocol.event import Event
+from ahp.system.change import FileChange
+from ahp.system.view import View
 
 NAMESPACE = Namespace(
     triggers=CHANGE,
@@ -51,10 +45,12 @@ _STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "
 _KIND = {"added": "AC", "modified": "MTU", "deleted": "D", "renamed": "R"}
 
 
-def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields`; sizes ask git once more, so only when read. Raises GitError, AhpError (limits)."""
     view = event.view
-    entries = [] if view is None else view.change().entries
+    if view is None:
+        return {field: 0 if NAMESPACE.schema[field]["type"] == "int" else [] for field in fields}
+    entries = view.change().entries
     found: dict[str, object] = {}
     for field in fields:
         if field == "changed":
@@ -69,13 +65,13 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
         elif field == "changes":
             found[field] = _records(view, entries)
         elif field == "largest_bytes":
-            found[field] = max(_sizes(view, entries), default=0)
+            found[field] = _largest(view, entries)
         else:
             found[field] = _lines(entries, field)
     return found
 
 
-def _lines(entries: "list[FileChange]", field: str) -> int:
+def _lines(entries: list[FileChange], field: str) -> int:
     total = 0
     if field != "deletions":
         total += sum([entry.insertions or 0 for entry in entries])
@@ -84,9 +80,7 @@ def _lines(entries: "list[FileChange]", field: str) -> int:
     return total
 
 
-def _records(view: "View | None", entries: "list[FileChange]") -> "list[dict[str, object]]":
-    if view is None:
-        return []
+def _records(view: View, entries: list[FileChange]) -> list[dict[str, object]]:
     from ahp.facts import sizes
 
     counted = sizes.line_counts(view, entries)
@@ -104,9 +98,7 @@ def _records(view: "View | None", entries: "list[FileChange]") -> "list[dict[str
     ]
 
 
-def _sizes(view: "View | None", entries: "list[FileChange]") -> "list[int]":
-    if view is None:
-        return []
+def _largest(view: View, entries: list[FileChange]) -> int:
     from ahp.facts import sizes
 
-    return sizes.byte_counts(view, entries)
+    return max(sizes.byte_counts(view, entries), default=0)

@@ -2,13 +2,11 @@
 
 from ahp.facts.absent import Absent
 from ahp.facts.registry import AGENT, ISSUE, Namespace, fact
+from ahp.protocol.event import Event
+from ahp.system.git import Repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ahp.protocol.event import Event
-    from ahp.system.git import Repository
     from ahp.tickets.find import Files, Tickets
     from ahp.tickets.ticket import Ticket
 
@@ -35,7 +33,7 @@ NAMESPACE = Namespace(
 _WRITTEN = ("id", "type", "status", "stage", "title")
 
 
-def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields`, read from the event's view; dependencies only when a field needs them.
 
     Raises Absent where no issue is current, TicketError where its ticket, or one that it depends on, cannot be read.
@@ -56,7 +54,7 @@ def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]")
     return found
 
 
-def current(event: "Event") -> "tuple[Tickets, Ticket]":
+def current(event: Event) -> "tuple[Tickets, Ticket]":
     """The ticket the event is about, with the tickets around it, in the state that is judged.
 
     Raises Absent where there is none, TicketError where it cannot be read: an unreadable ticket is never an empty
@@ -75,7 +73,7 @@ def current(event: "Event") -> "tuple[Tickets, Ticket]":
         raise
 
 
-def _found(event: "Event") -> "tuple[Tickets, str]":
+def _found(event: Event) -> "tuple[Tickets, str]":
     from ahp.tickets.current import candidates
     from ahp.tickets.projects import of_issue
     from ahp.tickets.ticket_error import TicketError
@@ -98,13 +96,13 @@ def _found(event: "Event") -> "tuple[Tickets, str]":
     raise Absent(reason, "work on a branch named after the issue, FEAT-0001-…, or name it with --issue")
 
 
-def _branches(event: "Event", repository: "Repository") -> "list[str]":
+def _branches(event: Event, repository: Repository) -> list[str]:
     if event.push is None:
         return [repository.branch()]
     return [event.push.remote_ref, event.push.local_ref]
 
 
-def _view(event: "Event", repository: "Repository | None") -> "Files | None":
+def _view(event: Event, repository: Repository | None) -> "Files | None":
     if event.view is not None or repository is None:
         return event.view
     from ahp.system.worktree import WorkTreeView  # a tool call that touches no file still belongs to an issue
@@ -112,7 +110,7 @@ def _view(event: "Event", repository: "Repository | None") -> "Files | None":
     return WorkTreeView(repository)
 
 
-def _unmet(tickets: "Tickets", ticket: "Ticket") -> "dict[str, object]":
+def _unmet(tickets: "Tickets", ticket: "Ticket") -> dict[str, object]:
     from ahp.tickets.dependencies import unmet
 
     waiting = unmet(tickets, ticket)

@@ -45,12 +45,8 @@ def listing(event: Event, settings: dict[str, Any]) -> list[Row]:
 
     Contents of files, variables and tool arguments are replaced by digests. Raises AhpError, GitError.
     """
-    entries = {**schemas.schema_for(event.trigger), **_own(settings)}
-    reads: dict[str, list[str]] = {}
-    for path in entries:
-        namespace, _, field = path.partition(".")
-        reads.setdefault(namespace, []).append(field)
-    values, missing = gather(reads, event, settings)
+    entries = {**schemas.schema_for(event.trigger), **schemas.own_entries(settings)}
+    values, missing = gather(registry.by_namespace(entries), event, settings)
     rows = []
     for path, entry in entries.items():
         about = (path, str(entry["type"]), _source(event, path.partition(".")[0]))
@@ -59,22 +55,6 @@ def listing(event: Event, settings: dict[str, Any]) -> list[Row]:
         else:
             rows.append(Row(*about, _shown(path, values[path])))
     return rows
-
-
-def _own(settings: dict[str, Any]) -> dict[str, schemas.Entry]:
-    """Entries of what the policy adds: variables, limits, commands."""
-    found = schemas.env_schema(list(settings.get("env_allow") or ()))
-    for name, value in (settings.get("limits") or {}).items():
-        one = next(iter(value.values())) if isinstance(value, dict) and value else value
-        kind = "list[str]" if isinstance(one, list) else type(one).__name__
-        found[f"limits.{name}"] = {"type": kind}
-    for name, spec in (settings.get("commands") or {}).items():
-        kinds = {"exit_code": "int", "count": "int"}
-        if spec.get("parse") in ("sarif", "junit"):
-            kinds["findings"] = "list[record]"
-        kinds.update({field: one["type"] for field, one in (spec.get("extract") or {}).items()})
-        found.update({f"{name}.{field}": {"type": kind} for field, kind in kinds.items()})
-    return found
 
 
 def _source(event: Event, namespace: str) -> str:

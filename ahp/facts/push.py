@@ -2,14 +2,8 @@
 
 from ahp.facts.absent import Absent
 from ahp.facts.registry import PUSH, Namespace, fact
-from ahp.system.git import GitError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ahp.protocol.event import Event, PushRef
-    from ahp.system.git import Repository
+from ahp.protocol.event import Event, PushRef
+from ahp.system.git import PLAIN_LOG, GitError, Repository
 
 NAMESPACE = Namespace(
     source="what git tells pre-push",
@@ -27,13 +21,11 @@ NAMESPACE = Namespace(
     },
 )
 
-# Without what a person's configuration would add to a log.
-_PLAIN = ("--no-show-signature", "--encoding=UTF-8", "--no-color")
 _TAGS = "refs/tags/"
 _BRANCHES = "refs/heads/"
 
 
-def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields` for the one ref of the event. Raises Absent outside a push, GitError."""
     push, repository = event.push, event.repo
     if push is None or repository is None:
@@ -60,7 +52,7 @@ def _is_zero(oid: str) -> bool:
     return not oid.strip("0")
 
 
-def _loses_commits(repository: "Repository", push: "PushRef") -> bool:
+def _loses_commits(repository: Repository, push: PushRef) -> bool:
     """What the remote has is no ancestor of what it gets; a commit nobody fetched is one that would be lost.
 
     A tag that already exists is always lost when it is moved.
@@ -73,7 +65,7 @@ def _loses_commits(repository: "Repository", push: "PushRef") -> bool:
     return common.decode().strip() != push.remote_oid
 
 
-def _outgoing(repository: "Repository", push: "PushRef", remote: str) -> "list[str]":
+def _outgoing(repository: Repository, push: PushRef, remote: str) -> list[str]:
     """Revision arguments of what the remote lacks: what is not in its ref, nor in anything fetched from it."""
     fetched = not _is_zero(push.remote_oid) and repository.commit_id(push.remote_oid) is not None
     known = ["^" + push.remote_oid] if fetched else []
@@ -81,7 +73,7 @@ def _outgoing(repository: "Repository", push: "PushRef", remote: str) -> "list[s
     return [push.local_oid, *known, "--not", f"--remotes={named}" if named else "--remotes"]
 
 
-def outgoing_count(repository: "Repository", push: "PushRef", remote: str) -> object:
+def outgoing_count(repository: Repository, push: PushRef, remote: str) -> object:
     """Number of commits that `remote` gets by the push and does not have; Absent when git cannot tell."""
     if _is_zero(push.local_oid):
         return 0
@@ -91,9 +83,9 @@ def outgoing_count(repository: "Repository", push: "PushRef", remote: str) -> ob
         return _unknown(error)
 
 
-def _subjects(repository: "Repository", revisions: "list[str]") -> object:
+def _subjects(repository: Repository, revisions: list[str]) -> object:
     try:
-        log = repository.run("log", *_PLAIN, "-z", "--format=%s", *revisions, "--")
+        log = repository.run("log", *PLAIN_LOG, "-z", "--format=%s", *revisions, "--")
     except GitError as error:
         return _unknown(error)
     return log.decode("utf-8", "surrogateescape").split("\0")[:-1]

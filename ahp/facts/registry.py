@@ -6,6 +6,7 @@ the values of `fields` (or more), or raises Absent. A new one takes its module a
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 # In the order in which `ahp facts` and the docs show them. One that no rule reads is not even imported.
@@ -107,6 +108,15 @@ def namespace(name: str) -> Namespace:
 def declared() -> "dict[str, Namespace]":
     """What every namespace declares, by name. Imports them all."""
     return {name: namespace(name) for name in NAMESPACES}
+
+
+def by_namespace(paths: "Iterable[str]") -> "dict[str, list[str]]":
+    """Namespace → fields of these full paths."""
+    reads: dict[str, list[str]] = {}
+    for path in paths:
+        name, _, field = path.partition(".")
+        reads.setdefault(name, []).append(field)
+    return reads
 
 
 def is_private(path: str) -> bool:

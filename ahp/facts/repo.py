@@ -2,13 +2,8 @@
 
 from ahp.facts.default_branch import default_branch
 from ahp.facts.registry import Namespace, fact
+from ahp.protocol.event import Event
 from ahp.system import files
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ahp.protocol.event import Event
 
 NAMESPACE = Namespace(
     source="the git folder",
@@ -22,7 +17,7 @@ NAMESPACE = Namespace(
 )
 
 
-def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields`. Raises GitError."""
     repository = event.repo
     found: dict[str, object] = {"root": event.root, "is_shallow": False, "default_branch": ""}

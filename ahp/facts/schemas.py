@@ -1,8 +1,10 @@
 """The schemas of all namespaces in one place: what a condition may read at which trigger (design §6)."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ahp.facts import registry
+from ahp.facts.registry import fact
 
 Entry = dict[str, Any]
 
@@ -20,7 +22,7 @@ def schema_all() -> dict[str, Entry]:
 def schema_for(trigger: str) -> dict[str, Entry]:
     """Full path → entry for the facts that `trigger` can have; facts it has only sometimes are `optional`.
 
-    The policy's own facts are added by its reader: `env_schema`, and entries for its commands and limits.
+    The policy's own facts come beside them: `own_entries`.
     """
     found: dict[str, Entry] = {}
     for namespace, declared in registry.declared().items():
@@ -40,9 +42,46 @@ def where(path: str) -> list[str]:
     return [] if declared is None or entry is None else list(entry.get("triggers", declared.triggers))
 
 
-def env_schema(names: list[str]) -> dict[str, Entry]:
+def env_schema(names: Iterable[str]) -> dict[str, Entry]:
     """Entries of the variables listed under `env_allow`."""
     return {full_path("env", name): dict(registry.namespace("env").own or {}) for name in names}
+
+
+def own_entries(settings: Mapping[str, Any]) -> dict[str, Entry]:
+    """Entries of what a policy adds: `env_allow`, `limits` and `commands` of its settings.
+
+    The facts of commands are optional: one may not be accepted, not start, or take too long.
+    """
+    found = env_schema(settings.get("env_allow") or ())
+    for name, value in (settings.get("limits") or {}).items():
+        entry = limit_entry(value)
+        if entry is not None:
+            found[full_path("limits", name)] = entry
+    text = {"type": "str"}
+    finding = {"path": text, "line": {"type": "int", "min": 0}, "message": text}
+    for name, spec in (settings.get("commands") or {}).items():
+        extracts = (spec.get("extract") or {}).items()
+        entries = {
+            "exit_code": fact("int", "its exit status; 128 + n after signal n"),
+            "count": fact("int", "findings, else entries of its output", min=0),
+            "findings": fact("list[record]", "what it found, with the place", fields=finding),
+            **{field: fact(one["type"], f"{one['value']} of its output") for field, one in extracts},
+        }
+        found |= {full_path(name, field): {**entry, "optional": True} for field, entry in entries.items()}
+    return found
+
+
+def limit_entry(value: Any) -> Entry | None:
+    """The entry of a limit; one by environment has the bounds of its values. None when types mix."""
+    values: list[Any] = list(value.values()) if isinstance(value, dict) else [value]
+    kinds = {"list[str]" if isinstance(item, list) else type(item).__name__ for item in values}
+    if kinds == {"int", "float"}:
+        kinds = {"float"}
+    if len(kinds) != 1:
+        return None
+    kind = kinds.pop()
+    bounds = {"min": min(values), "max": max(values)} if kind in ("int", "float") else {}
+    return fact(kind, "a limit of this policy", **bounds)
 
 
 def full_path(namespace: str, field: str) -> str:

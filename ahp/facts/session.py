@@ -2,13 +2,7 @@
 
 from ahp.facts.absent import Absent
 from ahp.facts.registry import AGENT, Namespace, fact
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ahp.protocol.event import Event
-
+from ahp.protocol.event import Event
 
 NAMESPACE = Namespace(
     source="the agent's client",
@@ -24,7 +18,7 @@ NAMESPACE = Namespace(
 )
 
 
-def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields`. The counts are absent until the journal of the session can be read."""
     uncounted = dict.fromkeys(fields, Absent("calls are not counted for this session"))
     return {**uncounted, "id": event.session or "", "agent": event.actor.name}

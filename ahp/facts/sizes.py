@@ -1,24 +1,21 @@
 """How large changed files are now: asked only when a rule reads it, in as few questions to git as possible."""
 
+from ahp.system.change import FileChange
 from ahp.system.errors import AhpError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ahp.system.change import FileChange
-    from ahp.system.view import View
+from ahp.system.view import View
 
 LINES_LIMIT = 8 << 20  # bytes; the lines of larger files are not counted
 _BATCH = 32 << 20  # bytes of content asked for at once, well below what git may print (design §11)
 _GITLINK = 0o160000
 
 
-def byte_counts(view: "View", entries: "list[FileChange]") -> list[int]:
+def byte_counts(view: View, entries: list[FileChange]) -> list[int]:
     """Size in bytes of each entry after the change; 0 for a deleted file and a submodule. Raises GitError."""
     known = _object_sizes(view, [entry.new_oid for entry in entries if _is_stored(entry)])
     return [known[entry.new_oid] if _is_stored(entry) else _on_disk(view, entry) for entry in entries]
 
 
-def line_counts(view: "View", entries: "list[FileChange]") -> list[tuple[int, int | None]]:
+def line_counts(view: View, entries: list[FileChange]) -> list[tuple[int, int | None]]:
     """(bytes, lines) of each entry after the change; lines None for binary and over `LINES_LIMIT`. Raises GitError."""
     sizes = byte_counts(view, entries)
     text = [entry.insertions is not None and size <= LINES_LIMIT for entry, size in zip(entries, sizes, strict=True)]
@@ -40,18 +37,18 @@ def line_counts(view: "View", entries: "list[FileChange]") -> list[tuple[int, in
     return counted
 
 
-def _is_stored(entry: "FileChange") -> bool:
+def _is_stored(entry: FileChange) -> bool:
     """Its content is an object of the repository; an edited file of the work tree has no id yet."""
     return entry.status != "D" and entry.new_mode != _GITLINK and entry.new_oid.strip("0") != ""
 
 
-def _on_disk(view: "View", entry: "FileChange") -> int:
+def _on_disk(view: View, entry: FileChange) -> int:
     if entry.status == "D" or entry.new_mode == _GITLINK:
         return 0
     return view.size(entry.path) or 0
 
 
-def _object_sizes(view: "View", oids: list[str]) -> dict[str, int]:
+def _object_sizes(view: View, oids: list[str]) -> dict[str, int]:
     if not oids:
         return {}
     asked = "\n".join(oids).encode() + b"\n"
@@ -65,7 +62,7 @@ def _object_sizes(view: "View", oids: list[str]) -> dict[str, int]:
     return found
 
 
-def _object_lines(view: "View", sizes: dict[str, int]) -> dict[str, int]:
+def _object_lines(view: View, sizes: dict[str, int]) -> dict[str, int]:
     found: dict[str, int] = {}
     batch: list[str] = []
     total = 0
@@ -80,7 +77,7 @@ def _object_lines(view: "View", sizes: dict[str, int]) -> dict[str, int]:
     return found
 
 
-def _batch_lines(view: "View", oids: list[str]) -> dict[str, int]:
+def _batch_lines(view: View, oids: list[str]) -> dict[str, int]:
     data = view.repo.run("cat-file", "--batch", stdin="\n".join(oids).encode() + b"\n")
     found, at = {}, 0
     for oid in oids:

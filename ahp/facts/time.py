@@ -6,14 +6,13 @@ Source: design §4, §6.
 import time
 
 from ahp.facts.registry import Namespace, fact
+from ahp.protocol.event import Event
 from ahp.system import clock
 from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ahp.protocol.event import Event
 
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -29,7 +28,7 @@ NAMESPACE = Namespace(
 )
 
 
-def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+def gather(event: Event, fields: frozenset[str], settings: "dict[str, Any]") -> dict[str, object]:
     """The values of `fields` now, in the zone `settings["timezone"]`. Raises AhpError for a zone nobody knows."""
     year, month, day, hour, minute, weekday = _now(settings.get("timezone") or "")
     date = f"{year:04}-{month:02}-{day:02}"

@@ -2,12 +2,7 @@
 
 from ahp.facts.absent import Absent
 from ahp.facts.registry import TOOL, Namespace, fact
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ahp.protocol.event import Event
+from ahp.protocol.event import Event
 
 # One word for what each client calls otherwise: Bash, run_shell_command, exec_command are all `shell`.
 NAMES = ("shell", "write", "edit", "patch", "read", "list", "search", "fetch", "task", "mcp", "other")
@@ -59,7 +54,7 @@ NAMESPACE = Namespace(
 )
 
 
-def gather(event: "Event", fields: "frozenset[str]", settings: "dict[str, Any]") -> "dict[str, object]":
+def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields`, as the client's adapter read them from the call."""
     call = event.tool
     if call is None:

@@ -40,12 +40,10 @@ class Facts:
 
     def also(self, paths: "frozenset[str]") -> None:
         """Gathers what only a message names, once a rule has matched; commands are not run for a sentence."""
-        reads: dict[str, list[str]] = {}
-        for path in paths:
-            namespace, _, field = path.partition(".")
-            if path not in self.values and path not in self.missing and namespace in registry.NAMESPACES:
-                reads.setdefault(namespace, []).append(field)
-        for namespace, fields in reads.items():
+        unknown = [path for path in paths if path not in self.values and path not in self.missing]
+        for namespace, fields in registry.by_namespace(unknown).items():
+            if namespace not in registry.NAMESPACES:
+                continue
             try:
                 self._gather({namespace: fields}, self.program.settings)
             except AhpError as error:  # the sentence says "(unknown)"; the rule has matched without it

@@ -107,10 +107,7 @@ def _light(policy: Policy, trigger: str, rules: list[Rule]) -> dict[str, Any]:
             }
         )
     slots = sorted({path for rule in rules for path in rule.reads})
-    reads: dict[str, list[str]] = {}
-    for path in slots:
-        namespace, _, name = path.partition(".")
-        reads.setdefault(namespace, []).append(name)
+    reads = registry.by_namespace(slots)
     return {
         "trigger": trigger,
         "slots": slots,

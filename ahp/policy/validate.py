@@ -8,6 +8,7 @@ from ahp.conditions.diagnostics import ConditionError, Position
 from ahp.conditions.diagnostics import Problem as ConditionProblem
 from ahp.conditions.schema import MAX_COST, MAX_RULES, Schema, Type
 from ahp.conditions.typecheck import Checked, Each
+from ahp.facts.schemas import where
 from ahp.policy import environments, refine
 from ahp.policy.control import check_action
 from ahp.policy.expand import expand
@@ -15,7 +16,7 @@ from ahp.policy.problems import Place, Problem
 from ahp.policy.raw import Field, RawPolicy, RawRule
 from ahp.policy.rule import Policy, Rule
 from ahp.policy.templates import check_texts
-from ahp.policy.vocabulary import Vocabulary, where
+from ahp.policy.vocabulary import Vocabulary
 from ahp.protocol.triggers import TRIGGERS
 
 

@@ -10,10 +10,8 @@ from zoneinfo import available_timezones
 from ahp.conditions.schema import Schema
 from ahp.facts import extract, schemas
 from ahp.facts.registry import NAMESPACES
-from ahp.policy.models import Command
 from ahp.policy.problems import Problem, nearest
 from ahp.policy.raw import Field, RawPolicy
-from ahp.protocol.triggers import TRIGGERS
 
 Entry = dict[str, Any]
 
@@ -74,14 +72,9 @@ class Vocabulary:
     @cached_property
     def own_entries(self) -> dict[str, Entry]:
         """The entries of the policy's limits, allowed variables and command facts."""
-        entries: dict[str, Entry] = dict(schemas.env_schema(list(self.raw.env_allow)))
-        for name, field in self.raw.limits.items():
-            entry = _limit_entry(field.value)
-            if entry is not None:
-                entries[f"limits.{name}"] = entry
-        for name, field in self.raw.facts.items():
-            entries.update(command_entries(name, field.value))
-        return entries
+        limits = {name: field.value for name, field in self.raw.limits.items()}
+        commands = {name: field.value.model_dump() for name, field in self.raw.facts.items()}
+        return schemas.own_entries({"env_allow": self.raw.env_allow, "limits": limits, "commands": commands})
 
     @cached_property
     def constants(self) -> dict[str, Any]:
@@ -132,7 +125,7 @@ class Vocabulary:
                 if "default" not in field.value:
                     problems.append(Problem(field.place, f"the limit `{name}` needs a value for `default`"))
                 problems += self.unknown_environments(field.value, field.place, f"the limit `{name}`")
-                if _limit_entry(field.value) is None:
+                if schemas.limit_entry(field.value) is None:
                     what = f"the limit `{name}` has values of several types; one limit has one type"
                     problems.append(Problem(field.place, what))
         return problems
@@ -178,39 +171,3 @@ def _bad_extracts(field: Field) -> list[Problem]:
 def leaves_root(path: str) -> bool:
     """Whether a path from the root of a repository points outside it."""
     return path.startswith(("/", "~")) or ".." in path.split("/") or "\0" in path
-
-
-def where(path: str) -> list[str]:
-    """The triggers that can have a built-in fact."""
-    return [name for name in schemas.where(path) if name in TRIGGERS]
-
-
-def _limit_entry(value: Any) -> Entry | None:
-    """The schema entry of a limit; one by environment has the bounds of its values. None when types mix."""
-    values: list[Any] = list(value.values()) if isinstance(value, dict) else [value]
-    kinds = {"list[str]" if isinstance(item, list) else type(item).__name__ for item in values}
-    if kinds == {"int", "float"}:
-        kinds = {"float"}
-    if len(kinds) != 1:
-        return None
-    entry: Entry = {"type": kinds.pop(), "doc": "a limit of this policy"}
-    if entry["type"] in ("int", "float"):
-        entry.update(min=min(values), max=max(values))
-    return entry
-
-
-def command_entries(name: str, command: Command) -> dict[str, Entry]:
-    """What a command fact gives: `exit_code`, `count`, `findings`, and what it extracts.
-
-    All are optional: the command may not be accepted, not start, or take too long.
-    """
-    text = {"type": "str"}
-    finding = {"path": text, "line": {"type": "int", "min": 0}, "message": text}
-    entries: dict[str, Entry] = {
-        "exit_code": {"type": "int", "doc": "its exit status; 128 + n after signal n"},
-        "count": {"type": "int", "min": 0, "doc": "findings, else entries of its output"},
-        "findings": {"type": "list[record]", "fields": finding, "doc": "what it found, with the place"},
-    }
-    for extra, taken in command.extract.items():
-        entries[extra] = {"type": taken.type, "doc": f"{taken.value} of its output"}
-    return {f"{name}.{extra}": {**entry, "optional": True} for extra, entry in entries.items()}

@@ -6,13 +6,12 @@ from typing import NamedTuple
 
 from ahp.system import change as changes
 from ahp.system.errors import AhpError
-from ahp.system.git import Repository
+from ahp.system.git import PLAIN_LOG, Repository
 from ahp.system.history import RangeView
 from ahp.system.view import PATCH, RAW
 
 _AT_ONCE = 100
 _FIELDS = "%H%x00%P%x00%aI%x00%an <%ae>%x00%B"
-_PLAIN = ("--no-show-signature", "--encoding=UTF-8", "--no-color")
 # A line of its own in a patch: every other line of one begins with a sign or a word, whatever a file holds.
 _NAME = re.compile(rb"^([0-9a-f]{40,64})\n", re.MULTILINE)
 
@@ -65,7 +64,7 @@ def commits(repo: Repository, range_: str | None = None, limit: int = 100) -> li
         return []
     if range_ is not None and range_.startswith("-"):
         raise AhpError(f"{range_!r} is no range; write A..B")
-    arguments = [*_PLAIN, f"--max-count={limit}", f"--format={_FIELDS}"]
+    arguments = [*PLAIN_LOG, f"--max-count={limit}", f"--format={_FIELDS}"]
     log = repo.run("log", "-z", *arguments, range_ or "HEAD", "--").decode("utf-8", "surrogateescape")
     fields = log.split("\0")
     found = []

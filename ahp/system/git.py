@@ -7,6 +7,8 @@ _TIMEOUT = 20.0
 _LINE = 1 << 16
 # `git replace` is local: read the originals, which are what gets pushed.
 _PLAIN = ("--no-pager", "--no-optional-locks", "--no-replace-objects")
+# For `git log`: without what a person's configuration would add to it.
+PLAIN_LOG = ("--no-show-signature", "--encoding=UTF-8", "--no-color")
 
 
 class GitError(AhpError):

@@ -37,7 +37,7 @@ def test_one_rule_lists_the_commits_it_spoke_to(capsys: pytest.CaptureFixture[st
     assert run(["try", "subject"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "the last 3 commits: 1 blocked, 0 warned"
-    assert lines[2].endswith(" block: a bad subject") and lines[3].strip() == "bad"
+    assert lines[2].endswith("  block  a bad subject bad")
 
 
 def test_a_rule_that_kept_silent_says_so(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:

@@ -111,5 +111,5 @@ def test_batch_answers_what_is_no_request() -> None:
 def test_a_line_or_file_past_its_bound_is_refused(monkeypatch: pytest.MonkeyPatch, facts: str) -> None:
     monkeypatch.setattr(condition, "MAX_LINE", 10)
     assert isinstance(ahp("--batch", *SCHEMA, input="x" * 20).exception, AhpError)
-    monkeypatch.setattr(condition, "MAX_FILE", 10)
+    monkeypatch.setattr("ahp.hosts.given_facts._LIMIT", 10)
     assert isinstance(ahp("true", "--facts", facts, *SCHEMA).exception, AhpError)

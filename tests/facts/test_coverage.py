@@ -87,6 +87,12 @@ def test_before_the_first_commit_there_is_no_previous_figure(make_event: Any, ga
     assert missing["coverage.previous"][0] == "there is no commit to compare with"
 
 
-def test_a_note_that_is_no_percentage_is_ignored(project: Any, make_event: Any, gather: Any) -> None:
-    project.git("notes", "--ref=ahp/coverage", "add", "-m", "120", "HEAD")
-    assert "missing" in gather(make_event(), "coverage.previous")
+@pytest.mark.parametrize(
+    ("note", "percent"),
+    [("100", 100.0), ("0", 0.0), ("100.0", 100.0), ("100.01", None), ("120", None), ("1e1", None), ("-1", None)],
+)
+def test_a_note_is_a_percentage_or_nothing(
+    project: Any, make_event: Any, gather: Any, note: str, percent: float | None
+) -> None:
+    project.git("notes", "--ref=ahp/coverage", "add", "-m", note, "HEAD")
+    assert gather(make_event(), "coverage.previous").get("coverage.previous") == percent

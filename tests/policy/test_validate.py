@@ -7,8 +7,9 @@ import pytest
 import yaml
 
 from ahp.conditions import schema
+from ahp.facts.schemas import where
 from ahp.policy import validate
-from ahp.policy.vocabulary import leaves_root, where
+from ahp.policy.vocabulary import leaves_root
 
 from .conftest import Errors, Load
 
