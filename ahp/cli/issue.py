@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ahp.cli.options import TEXT_OR_JSON
 from ahp.protocol.text import one_line
-from ahp.system import environ, jsontext
+from ahp.system import environ, jsontext, terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ahp.tickets.tracker import Tracker
 
-_FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 _ISSUE = click.argument("issue", metavar="ID")
 _MARKS = {"todo": " ", "doing": "/", "done": "x", "cancelled": "~"}
 
@@ -38,15 +36,15 @@ def new(kind: str, title: str, needs: tuple[str, ...], criticality: str | None) 
 @command.command("list")
 @click.option("--stage", metavar="WORD", help="Only those in this stage.")
 @click.option("--all", "closed", is_flag=True, help="Also what is closed.")
-@_FORMAT
+@TEXT_OR_JSON
 def list_(stage: str | None, closed: bool, form: str) -> int:
     """The tickets that are not closed: id, stage, boxes done, title. Exit code 2 when one cannot be read."""
     found, faults = _tracker().summaries(closed)
     rows = [row for row in found if stage is None or stage.lower() in (row["stage"], row["status"])]
     if form == "json":
         click.echo(jsontext.encode(rows))
-    elif rows:
-        click.echo("\n".join(_table(rows)))
+    else:
+        terminal.table([_row(row) for row in rows], numbers=[2])
     for fault in faults:
         click.echo(f"ahp: {fault}", err=True)
     return 2 if faults else 0
@@ -54,7 +52,7 @@ def list_(stage: str | None, closed: bool, form: str) -> int:
 
 @command.command()
 @_ISSUE
-@_FORMAT
+@TEXT_OR_JSON
 def show(issue: str, form: str) -> int:
     """One ticket: what it says, what it waits for, and its boxes."""
     told = _tracker().detail(issue)
@@ -72,7 +70,7 @@ def show(issue: str, form: str) -> int:
 
 
 @command.command()
-@_FORMAT
+@TEXT_OR_JSON
 def lint(form: str) -> int:
     """Everything that is wrong with the tickets; exit code 1 when anything is."""
     from ahp.tickets.lint import lint as faults_of
@@ -88,7 +86,7 @@ def lint(form: str) -> int:
 
 @command.command()
 @_ISSUE
-@_FORMAT
+@TEXT_OR_JSON
 def start(issue: str, form: str) -> int:
     """Begin work: pass the gate, make or switch to the branch, set `stage: doing`."""
     return _move("start", issue, form)
@@ -96,7 +94,7 @@ def start(issue: str, form: str) -> int:
 
 @command.command()
 @_ISSUE
-@_FORMAT
+@TEXT_OR_JSON
 def submit(issue: str, form: str) -> int:
     """Hand in for review: pass the gate, record the changed files, set `stage: review`."""
     return _move("submit", issue, form)
@@ -105,18 +103,15 @@ def submit(issue: str, form: str) -> int:
 @command.command()
 @_ISSUE
 @click.option("-s", "--solution", type=click.Choice(["implemented", "cancelled", "wontfix", "duplicate"]))
-@_FORMAT
+@TEXT_OR_JSON
 def close(issue: str, solution: str | None, form: str) -> int:
     """End it: pass the gate, set `stage: done` and `status: closed`, move the file."""
     return _move("close", issue, form, solution or "")
 
 
-def _table(rows: "list[dict[str, object]]") -> "Iterator[str]":
-    width = max(len(str(row["id"])) for row in rows)
-    for row in rows:
-        state = row["stage"] if row["status"] == "open" else row["status"]
-        boxes = f"{row['done']}/{row['total']}"
-        yield f"{row['id']:<{width}}  {one_line(state, 12):<8} {boxes:>6}  {one_line(row['title'])}"
+def _row(row: "dict[str, object]") -> "tuple[str, ...]":
+    state = row["stage"] if row["status"] == "open" else row["status"]
+    return str(row["id"]), one_line(state, 12), f"{row['done']}/{row['total']}", one_line(row["title"])
 
 
 def _tracker() -> "Tracker":

@@ -1,8 +1,8 @@
-"""What a fact is when nobody can tell it: absent, with the reason and the command that makes it (design §4)."""
+"""An absent fact: why it is, and the command that makes it (design §4)."""
 
 
 class Absent(Exception):
-    """A fact, or a whole namespace when raised, that cannot be had.
+    """A fact that is not available; raised, a whole namespace.
 
     `reason` is half a sentence for people (`no coverage report`), `command` what they run to get it, "" when no command
     helps.

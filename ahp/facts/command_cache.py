@@ -1,4 +1,4 @@
-"""Results of commands, kept for as long as what they looked at stays the same (design §4, §6)."""
+"""Results of commands, reused while the files that they look at are the same (design §4, §6)."""
 
 import os
 from hashlib import sha256
@@ -11,7 +11,7 @@ from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 
 _FORMAT = 1
-_OUTPUT_LIMIT = 8 << 20  # bytes; a louder result is not kept
+_OUTPUT_LIMIT = 8 << 20  # bytes; a larger result is not kept
 _FILE_LIMIT = 64 << 20
 
 
@@ -63,7 +63,7 @@ def _key(repository: Repository, told: str, program: str, globs: list[str]) -> s
     status = os.stat(program)
     digest = sha256(f"{told}\0{program}\0{status.st_size}\0{status.st_mtime_ns}".encode("utf-8", "surrogateescape"))
     matches = glob(globs) if globs else lambda path: True
-    # Content that git has hashed already is told by its id; only edited and new files are read.
+    # For what git has hashed its object id serves; only edited and new files are read.
     edited = set(_names(repository.run("diff-files", "--name-only", "-z")))
     for item in _names(repository.run("ls-files", "--stage", "-z")):
         path = item.partition("\t")[2]
@@ -81,7 +81,7 @@ def _content(path: str) -> bytes:
         return b"link " + os.fsencode(os.readlink(path))
     try:
         data = files.read(path, _FILE_LIMIT)
-    except AhpError:  # huge, or not to be read: its size and time tell enough
+    except AhpError:  # too large, or not readable: size and time stand for the content
         status = os.lstat(path)
         return f"{status.st_size} {status.st_mtime_ns}".encode()
     return b"absent" if data is None else sha256(data).digest()

@@ -1,4 +1,4 @@
-"""`commit`: the commit that is being made (design §6).  Before commit-msg nobody knows its message."""
+"""`commit`: the commit that is being made (design §6). Its message is known from commit-msg on."""
 
 from ahp.facts.absent import Absent
 from ahp.facts.registry import COMMIT, Namespace, fact
@@ -64,11 +64,11 @@ def parts(text: str) -> dict[str, object]:
 
 
 def _draft(data: bytes, env: dict[str, str], repository: Repository) -> str:
-    """The draft without what git will take away before it stores it."""
+    """The draft as git will store it."""
     from ahp.facts import commit_message
 
     text = data.decode("utf-8", "surrogateescape")
-    # git tells a hook by this editor that nobody was shown the draft (githooks, `GIT_EDITOR`).
+    # With this editor git tells a hook that the draft is not edited (githooks, `GIT_EDITOR`).
     edited = env.get("GIT_EDITOR") != ":"
     if not edited and commit_message.is_plain(text):
         return commit_message.clean(text, "whitespace", "#", edited)
@@ -85,7 +85,7 @@ def _draft(data: bytes, env: dict[str, str], repository: Repository) -> str:
 
 
 def _author(event: Event, repository: Repository) -> str:
-    """Who will be the author: git has put it into a hook's environment, elsewhere git is asked."""
+    """Who will be the author: in a hook the environment says it, elsewhere git is asked."""
     name, email = event.env.get("GIT_AUTHOR_NAME"), event.env.get("GIT_AUTHOR_EMAIL")
     if name and email:
         return f"{name} <{email}>"

@@ -1,7 +1,7 @@
 """Commit messages as git stores and reads them: clean-up, subject and body, trailers, the conventional type."""
 
 SCISSORS = "------------------------ >8 ------------------------"
-_BLANKS = " \t\r\f\v"  # what C takes for space; git keeps every other
+_BLANKS = " \t\r\f\v"  # C's isspace, which git uses; other white space stays
 _CHERRY = "(cherry picked from commit "
 _GITS = ("Signed-off-by: ", _CHERRY)  # what git itself writes
 _CANDIDATES = "#;@!$%^&|:"  # what git chooses from under core.commentChar=auto
@@ -82,7 +82,7 @@ def conventional(subject: str) -> tuple[str, str, bool]:
 
 
 def is_plain(text: str) -> bool:
-    """No clean-up can take a line away: none begins with what could start a comment."""
+    """Whether no clean-up removes a line: none begins with a possible comment character."""
     return all(line[:1].isalnum() or line[:1].isspace() or not line for line in text.split("\n"))
 
 

@@ -1,4 +1,4 @@
-"""Branches of a repository, read from its files where they say it, without a process."""
+"""The default branch of a repository, read from git's files where they tell, without starting a process."""
 
 import posix
 
@@ -10,7 +10,7 @@ _PACKED_LIMIT = 64 << 20
 
 
 def default_branch(repository: Repository, remote: str = "") -> str:
-    """Short name of the default branch, "" when nothing tells it. Raises GitError.
+    """Short name of the default branch, "" when unknown. Raises GitError.
 
     What the remote's HEAD was at the last clone or fetch (`remote`, else origin, else the only one); without a remote
     `main` or `master` if there is such a branch, then git's `init.defaultBranch`.

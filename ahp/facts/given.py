@@ -1,4 +1,4 @@
-"""Facts that a person wrote down in place of gathered ones (`--facts`, policy tests; design §10)."""
+"""Facts that are stated in place of gathered ones (`--facts`, policy tests; design §10)."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from ahp.facts.absent import Absent
 from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
 
-_NOT_GIVEN = Absent("the given facts do not hold it")
+_NOT_GIVEN = Absent("not among the given facts")
 _KINDS: dict[str, tuple[type, ...]] = {
     "int": (int,),
     "float": (int, float),

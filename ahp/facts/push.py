@@ -53,7 +53,7 @@ def _is_zero(oid: str) -> bool:
 
 
 def _loses_commits(repository: Repository, push: PushRef) -> bool:
-    """What the remote has is no ancestor of what it gets; a commit nobody fetched is one that would be lost.
+    """The remote's commit is no ancestor of the pushed one; a commit that was never fetched counts as lost.
 
     A tag that already exists is always lost when it is moved.
     """

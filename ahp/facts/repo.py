@@ -12,7 +12,7 @@ NAMESPACE = Namespace(
     schema={
         "root": fact("str", "absolute path of the work tree, or of the folder when there is no repository"),
         "is_shallow": fact("bool", "history was cut off by a shallow clone"),
-        "default_branch": fact("str", "short name of the default branch; empty when nothing tells it"),
+        "default_branch": fact("str", "short name of the default branch; empty when unknown"),
     },
 )
 

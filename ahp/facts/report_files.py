@@ -1,4 +1,4 @@
-"""Where reports of other tools lie, and whether they still speak of the code that is there (design §4, §6)."""
+"""Where reports of other tools lie, and whether they are newer than the code (design §4, §6)."""
 
 import glob
 import os
@@ -50,7 +50,7 @@ def find(root: str, patterns: Iterable[str]) -> list[Found]:
     found: dict[str, Found] = {}
     for pattern in patterns:
         if pattern.startswith("/") or ".." in pattern.split("/"):
-            continue  # the policy's reader refuses it; a report outside is no evidence about this tree
+            continue  # policies that load name none; a report outside says nothing about this tree
         for path in sorted(glob.iglob(pattern, root_dir=root, recursive=True, include_hidden=True)):
             if path in found or len(found) >= _REPORTS_AT_MOST or "node_modules" in path.split("/"):
                 continue
@@ -77,7 +77,7 @@ def newer_source(repository: Repository, report: Found) -> str | None:
         try:
             status = os.lstat(os.path.join(repository.root, path))
         except OSError:
-            continue  # deleted: its disappearance has no time
+            continue  # deleted: when is not recorded
         if status.st_mtime_ns > report.mtime_ns:
             return path
     return None
@@ -98,10 +98,10 @@ def maker(event: Event, commands: Mapping[str, str]) -> str:
 
 
 def repository_for(event: Event) -> Repository:
-    """The repository whose files a report is compared with. Raises Absent where reports say nothing of the event."""
+    """The repository whose files a report is compared with. Raises Absent for a past state and without a work tree."""
     if event.mode == "replay":
         raise Absent("a past state is judged, and the reports are of the present one")
     repository = event.repo
     if repository is None or not repository.root:
-        raise Absent("without a work tree nothing tells whether a report is current")
+        raise Absent("without a work tree, whether a report is current cannot be known")
     return repository

@@ -29,7 +29,7 @@ NAMESPACE = Namespace(
 
 
 def gather(event: Event, fields: frozenset[str], settings: "dict[str, Any]") -> dict[str, object]:
-    """The values of `fields` now, in the zone `settings["timezone"]`. Raises AhpError for a zone nobody knows."""
+    """The values of `fields` now, in the zone `settings["timezone"]`. Raises AhpError for an unknown zone."""
     year, month, day, hour, minute, weekday = _now(settings.get("timezone") or "")
     date = f"{year:04}-{month:02}-{day:02}"
     return {"hour": hour, "minute": minute, "weekday": WEEKDAYS[weekday], "date": date}
@@ -45,7 +45,7 @@ def _now(zone: str) -> "tuple[int, int, int, int, int, int]":
 
 
 def _in_zone(zone: str, now: float) -> "tuple[int, int, int, int, int, int]":
-    # The zone database costs an import that only policies with a zone of their own pay.
+    # Imported only for a policy that names a zone: the zone database is slow to load.
     from datetime import datetime
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 

@@ -83,9 +83,9 @@ def test_the_list_is_a_table_or_json(lab: Repo, capfd: pytest.CaptureFixture[str
     closed = draft("FEAT-0002").replace("status: open", "status: closed").replace("stage: draft", "stage: done")
     lab.write(place("FEAT-0002", "closed"), closed)
     assert run(["issue", "list"]) == 0
-    assert capfd.readouterr().out == "FEAT-0001  draft       0/1  A thing\nFEAT-0010  doing       1/2  A thing\n"
+    assert capfd.readouterr().out == "FEAT-0001  draft  0/1  A thing\nFEAT-0010  doing  1/2  A thing\n"
     assert run(["issue", "list", "--all", "--stage", "closed"]) == 0
-    assert capfd.readouterr().out == "FEAT-0002  closed      0/1  A thing\n"
+    assert capfd.readouterr().out == "FEAT-0002  closed  0/1  A thing\n"
     assert run(["issue", "list", "--stage", "DOING", "--format", "json"]) == 0
     assert [row["id"] for row in json.loads(capfd.readouterr().out)] == ["FEAT-0010"]
     assert run(["issue", "list", "--stage", "nowhere"]) == 0

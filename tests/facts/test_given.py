@@ -20,7 +20,7 @@ def test_given_facts_replace_whole_namespaces(make_event: Any, gather: Any) -> N
         "checklist.tasks.total": 3,
         "checklist.review.done": 1,
         "branch.name": "main",
-        "missing": {"files.changed": ("the given facts do not hold it", "")},
+        "missing": {"files.changed": ("not among the given facts", "")},
     }
     missing = gather(make_event(given={"checklist": {"tasks": 1}}), "checklist.tasks.total")["missing"]
     assert "checklist.tasks.total" in missing
