@@ -12,40 +12,33 @@ _GITLINK = 0o160000
 def byte_counts(view: View, entries: list[FileChange]) -> list[int]:
     """Size in bytes of each entry after the change; 0 for a deleted file and a submodule. Raises GitError."""
     known = _object_sizes(view, [entry.new_oid for entry in entries if _is_stored(entry)])
-    return [known[entry.new_oid] if _is_stored(entry) else _on_disk(view, entry) for entry in entries]
+    others = {e.path: 0 if _is_nothing(e) else view.size(e.path) or 0 for e in entries if not _is_stored(e)}
+    return [known[entry.new_oid] if _is_stored(entry) else others[entry.path] for entry in entries]
 
 
 def line_counts(view: View, entries: list[FileChange]) -> list[tuple[int, int | None]]:
     """(bytes, lines) of each entry after the change; lines None for binary and over `LINES_LIMIT`. Raises GitError."""
     sizes = byte_counts(view, entries)
     text = [entry.insertions is not None and size <= LINES_LIMIT for entry, size in zip(entries, sizes, strict=True)]
-    stored = {
-        entry.new_oid: size
-        for entry, size, is_text in zip(entries, sizes, text, strict=True)
-        if is_text and _is_stored(entry)
-    }
-    lines = _object_lines(view, stored)
-    counted: list[tuple[int, int | None]] = []
-    for entry, size, is_text in zip(entries, sizes, text, strict=True):
-        if not is_text:
-            counted.append((size, None))
-        elif _is_stored(entry):
-            counted.append((size, lines[entry.new_oid]))
-        else:
-            data = None if entry.status == "D" or entry.new_mode == _GITLINK else view.read(entry.path)
-            counted.append((size, _count(data or b"")))
-    return counted
+    known = list(zip(entries, sizes, text, strict=True))
+    lines = _object_lines(view, {e.new_oid: size for e, size, is_text in known if is_text and _is_stored(e)})
+
+    def count(entry: FileChange) -> int:
+        if _is_stored(entry):
+            return lines[entry.new_oid]
+        return 0 if _is_nothing(entry) else _count(view.read(entry.path) or b"")
+
+    return [(size, count(entry) if is_text else None) for entry, size, is_text in known]
+
+
+def _is_nothing(entry: FileChange) -> bool:
+    """There is no file to read: it is deleted, or a submodule."""
+    return entry.status == "D" or entry.new_mode == _GITLINK
 
 
 def _is_stored(entry: FileChange) -> bool:
     """Its content is an object of the repository; an edited file of the work tree has no id yet."""
-    return entry.status != "D" and entry.new_mode != _GITLINK and entry.new_oid.strip("0") != ""
-
-
-def _on_disk(view: View, entry: FileChange) -> int:
-    if entry.status == "D" or entry.new_mode == _GITLINK:
-        return 0
-    return view.size(entry.path) or 0
+    return not _is_nothing(entry) and entry.new_oid.strip("0") != ""
 
 
 def _object_sizes(view: View, oids: list[str]) -> dict[str, int]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-import ahp.facts
 from ahp.cli.main import run
 from ahp.facts import registry
 from ahp.gate.explain import explain
@@ -50,15 +48,12 @@ rules:
 
 
 @pytest.fixture
-def lfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def lfs(monkeypatch: pytest.MonkeyPatch) -> None:
     """A new namespace: its module, and its name in the registry."""
-    folder = tmp_path / "more-facts"
-    folder.mkdir()
-    (folder / "lfs.py").write_text(LFS)
-    monkeypatch.setattr(ahp.facts, "__path__", [*ahp.facts.__path__, str(folder)])
+    module = ModuleType("ahp.facts.lfs")
+    exec(LFS, module.__dict__)
+    monkeypatch.setitem(sys.modules, "ahp.facts.lfs", module)
     monkeypatch.setattr(registry, "NAMESPACES", (*registry.NAMESPACES, "lfs"))
-    yield
-    sys.modules.pop("ahp.facts.lfs", None)
 
 
 def test_its_schema_is_known_where_it_says(lfs: None) -> None:

@@ -85,3 +85,20 @@ def test_where_knows_open_namespaces_and_nothing_else() -> None:
 
 def test_a_variable_is_a_text_that_is_never_missing() -> None:
     assert schemas.env_schema(["CI"])["env.CI"]["type"] == "str"
+
+
+def test_what_a_policy_adds_has_entries_too() -> None:
+    extract = {"errors": {"value": "len(output)", "type": "int"}}
+    own = schemas.own_entries(
+        {
+            "env_allow": ["CI"],
+            "limits": {"size": {"production": 1, "default": 2.5}, "names": ["main"], "mixed": {"default": 1, "x": "y"}},
+            "commands": {"lint": {"extract": extract}, "scan": {}},
+        }
+    )
+    assert (own["limits.size"]["type"], own["limits.size"]["min"], own["limits.size"]["max"]) == ("float", 1, 2.5)
+    assert own["limits.names"]["type"] == "list[str]" and "limits.mixed" not in own
+    assert own["lint.errors"] == {"type": "int", "doc": "len(output) of its output", "optional": True}
+    commands = {f"{name}.{field}" for name in ("lint", "scan") for field in ("exit_code", "count", "findings")}
+    assert set(own) == {"env.CI", "limits.size", "limits.names", "lint.errors", *commands}
+    assert Schema(own).facts.keys() == own.keys()
