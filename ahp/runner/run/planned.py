@@ -121,7 +121,7 @@ class PlannedWork:
                 self._session.say(self._session.respond(action))
                 continue
             try:
-                plan = parse_plan_from_text(text, policies=self._policies, finished=[step.id for step in finished])
+                plan = parse_plan_from_text(text, policies=self._policies, finished=finished)
                 break
             except PlanError as error:
                 if attempt == _ATTEMPTS:

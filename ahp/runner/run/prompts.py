@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from ahp.protocol.text import one_line
 from ahp.runner.tools.tool import Tool
 from ahp.runner.words.plan import Plan, PlanStep, StepStatus
+from ahp.runner.words.plan_text import first_free_number
 
 _SYSTEM = """\
 You carry out a task in a software project.
@@ -16,8 +17,8 @@ Lines that begin with "ahp" come from the project's gate. What it blocks does no
 
 _PLANNING = """\
 First write the plan, and use no tool yet. Reply with one JSON object:
-{"title": "the goal", "steps": [{"id": "step_1", "description": "…", "dependencies": [], "tools_expected": []}], \
-"verification_policy": "auto"}
+{"title": "the goal", "steps": [{"id": "step_%(first)d", "description": "…", "dependencies": [], \
+"tools_expected": []}], "verification_policy": "auto"}
 or with a list:
 [PLAN]
 1. [ ] what to do (tools: …)
@@ -49,7 +50,7 @@ def system(tools: Iterable[Tool], *, inject_schemas: bool) -> str:
 
 def planning(task: str, *, steps: int, policies: Iterable[str]) -> str:
     """The task with the wish for a plan in one message: a message of its own would break the order of roles."""
-    return f"Task:\n{task}\n\n{_PLANNING % {'steps': steps, 'policies': ', '.join(policies)}}"
+    return f"Task:\n{task}\n\n{_planning(steps, policies)}"
 
 
 def direct(task: str) -> str:
@@ -67,8 +68,15 @@ def replanning(plan: Plan, problem: str, *, steps: int, policies: Iterable[str])
     """Why the plan has to change, and what is kept of it."""
     finished = [step for step in plan.steps if step.status is StepStatus.DONE]
     kept = "\n".join(f"- {step.id}: {step.description}" for step in finished) or "- none"
-    wanted = _PLANNING % {"steps": steps, "policies": ", ".join(policies)}
-    return f"The plan has to change: {problem}\nFinished steps, which stay:\n{kept}\nPlan only what is left.\n{wanted}"
+    wanted = _planning(steps, policies, first_free_number(step.id for step in finished))
+    return (
+        f"The plan has to change: {problem}\nFinished steps, which stay and keep their ids:\n{kept}\n"
+        f"Plan only what is left, under other ids.\n{wanted}"
+    )
+
+
+def _planning(steps: int, policies: Iterable[str], first: int = 1) -> str:
+    return _PLANNING % {"steps": steps, "policies": ", ".join(policies), "first": first}
 
 
 def step(plan: Plan, current: PlanStep, left_out: list[str]) -> str:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from ahp.runner.validation import sentences
 from ahp.runner.words import fences, strict_json
-from ahp.runner.words.plan import ID_LENGTH, Plan, StepStatus
+from ahp.runner.words.plan import ID_LENGTH, Plan, PlanStep, StepStatus
 
 POLICIES = ("auto", "none", "run_pytest")
 _MARKER = re.compile(r"^[ \t>#*]*\[PLAN\][ \t*:：]*(.*)$", re.IGNORECASE)
@@ -28,21 +28,26 @@ class PlanError(ValueError):
         self.problems = problems
 
 
-def parse_plan_from_text(text: str, *, policies: Iterable[str] = POLICIES, finished: Iterable[str] = ()) -> Plan:
+def parse_plan_from_text(text: str, *, policies: Iterable[str] = POLICIES, finished: Iterable[PlanStep] = ()) -> Plan:
     """The plan that `text` holds; longer ones are the caller's to cut (`ahp.runner.words.plan.cut`).
 
-    `finished` are ids of steps already done: their copies in the text are dropped, and waiting for them is over.
-    `policies` are the known values of `verification_policy`. Raises PlanError with every problem found.
+    `finished` are the steps already done. A copy of one, by id and description or by id and a status of done, is
+    dropped, and waiting for it is over; any other step that took its id gets an id of its own, and those that wait for
+    it follow. A `[PLAN]` list counts on behind the finished steps. `policies` are the known values of
+    `verification_policy`. Raises PlanError with every problem found.
     """
-    known = set(finished)
-    raw = _find(fences.without_thoughts(text))
+    done = {step.id: step for step in finished}
+    raw = _find(fences.without_thoughts(text), done)
     if isinstance(raw["steps"], list) and len(raw["steps"]) > _MOST_STEPS:
         raise PlanError([f"{len(raw['steps'])} steps are no plan; write a shorter one"])
-    problems = _model_may_not_say(raw, known)
+    problems = _model_may_not_say(raw, done)
     if problems:
         raise PlanError(problems)
+    left = _what_is_left(raw["steps"], done)
+    if raw["steps"] and left == []:
+        raise PlanError(["nothing is left to do in it: all its steps are finished; plan what is still missing"])
     try:
-        plan = Plan.model_validate(_without_finished(raw, known))
+        plan = Plan.model_validate({**raw, "steps": left})
     except ValidationError as error:
         raise PlanError(sentences(error)) from None
     if plan.verification_policy not in set(policies):
@@ -52,7 +57,16 @@ def parse_plan_from_text(text: str, *, policies: Iterable[str] = POLICIES, finis
     return plan
 
 
-def _find(text: str) -> dict[str, Any]:
+def first_free_number(finished: Iterable[str]) -> int:
+    """The number of the first step that a plan behind `finished` steps may call its own: `step_3` behind two."""
+    taken = set(finished)
+    number = len(taken) + 1
+    while f"step_{number}" in taken:
+        number += 1
+    return number
+
+
+def _find(text: str, done: dict[str, PlanStep]) -> dict[str, Any]:
     """The raw mapping of the first plan in a text. Raises PlanError."""
     broken = "it holds neither a JSON object with `steps` nor a [PLAN] list"
     for written in _candidates(text):
@@ -64,7 +78,7 @@ def _find(text: str) -> dict[str, Any]:
             continue
         if "steps" in value:
             return value
-    listed = _from_list(text)
+    listed = _from_list(text, done)
     if listed is None:
         raise PlanError([broken])
     return listed
@@ -77,24 +91,36 @@ def _candidates(text: str) -> Iterator[str]:
         yield text[span.start : span.end]
 
 
-def _from_list(text: str) -> dict[str, Any] | None:
-    """`[PLAN]` and numbered lines: ids step_1 …, each step depending on the former."""
+def _from_list(text: str, done: dict[str, PlanStep]) -> dict[str, Any] | None:
+    """`[PLAN]` and numbered lines: ids step_1 … behind the finished ones, each step depending on the former."""
     steps: list[dict[str, Any]] = []
     title: str | None = None
+    known = {_same(step.description) for step in done.values()}
+    number = first_free_number(done) - 1
+    lines = 0
     for line in text.split("\n"):
         if title is None:
             marker = _MARKER.match(line) if "[" in line else None
             title = marker[1].strip() if marker else None
             continue
-        item = _ITEM.match(line.rstrip()[:_LONGEST_ITEM]) if len(steps) <= _MOST_STEPS else None
+        item = _ITEM.match(line.rstrip()[:_LONGEST_ITEM]) if lines <= _MOST_STEPS else None
         if item is None:
             continue
+        lines += 1
         description, tools = _split_tools(item[2])
-        step: dict[str, Any] = {"id": f"step_{len(steps) + 1}", "description": description, "tools_expected": tools}
-        step["dependencies"] = [steps[-1]["id"]] if steps else []
-        if item[1] and item[1].strip():
+        ticked = bool(item[1] and item[1].strip())
+        step: dict[str, Any] = {"id": f"step_{lines}", "description": description, "tools_expected": tools}
+        if _is_copy(step, done) or (ticked and _same(description) in known):
+            continue
+        number += 1
+        while f"step_{number}" in done:
+            number += 1
+        step["id"], step["dependencies"] = f"step_{number}", [steps[-1]["id"]] if steps else []
+        if ticked:
             step["status"] = StepStatus.DONE.value
         steps.append(step)
+    if lines and not steps:
+        return {"title": title, "steps": [step.model_dump(mode="json") for step in done.values()]}
     return {"title": title, "steps": steps} if steps else None
 
 
@@ -107,30 +133,69 @@ def _split_tools(item: str) -> tuple[str, list[str]]:
     return item[: found.start()].strip(), [tool for tool in tools if tool.lower() not in _NO_TOOLS]
 
 
-def _id(step: Any) -> str | None:
-    return str(step["id"]) if isinstance(step, dict) and isinstance(step.get("id"), str | int) else None
+def _id(step: Any) -> str:
+    return _name(step.get("id")) if isinstance(step, dict) else ""
 
 
-def _model_may_not_say(raw: dict[str, Any], finished: set[str]) -> list[str]:
+def _name(value: Any) -> str:
+    """An id as text; a number is one, too."""
+    return str(value) if isinstance(value, str | int) else ""
+
+
+def _same(description: object) -> str:
+    """A description as it is compared: without regard to case and white space."""
+    return " ".join(str(description).split()).casefold()
+
+
+def _is_copy(step: Any, done: dict[str, PlanStep]) -> bool:
+    """Whether a step of the text is a finished one, told again."""
+    original = done.get(_id(step))
+    if original is None:
+        return False
+    return step.get("status") == StepStatus.DONE.value or _same(step.get("description")) == _same(original.description)
+
+
+def _model_may_not_say(raw: dict[str, Any], done: dict[str, PlanStep]) -> list[str]:
     """A model reports progress by working, not by writing `done` into its plan."""
     steps = raw["steps"] if isinstance(raw["steps"], list) else []
     return [
-        f"step {str(_id(step))[:ID_LENGTH]!r} has status {str(step['status'])[:20]!r}; write pending or leave it out"
+        f"step {_id(step)[:ID_LENGTH]!r} has status {str(step['status'])[:20]!r}; write pending or leave it out"
         for step in steps
-        if isinstance(step, dict) and step.get("status", "pending") != "pending" and _id(step) not in finished
+        if isinstance(step, dict) and step.get("status", "pending") != "pending" and not _is_copy(step, done)
     ][:10]
 
 
-def _without_finished(raw: dict[str, Any], finished: set[str]) -> dict[str, Any]:
-    """The mapping without finished steps and without waiting for them: they are behind us."""
-    if not finished or not isinstance(raw["steps"], list):
-        return raw
-    steps = []
-    for step in raw["steps"]:
-        if _id(step) in finished:
+def _what_is_left(steps: Any, done: dict[str, PlanStep]) -> Any:
+    """The steps without copies of finished ones, each with an id of its own and waiting for no finished one."""
+    if not done or not isinstance(steps, list):
+        return steps
+    left = [step for step in steps if not _is_copy(step, done)]
+    fresh = _fresh_ids(left, done)
+    return [_renamed(step, fresh, done) if isinstance(step, dict) else step for step in left]
+
+
+def _fresh_ids(left: list[Any], done: dict[str, PlanStep]) -> dict[str, str]:
+    """A new id for each id that a finished step has already."""
+    taken = {*done, *(_id(step) for step in left)}
+    fresh: dict[str, str] = {}
+    number = first_free_number(done)
+    for step in left:
+        name = _id(step)
+        if name not in done or name in fresh:
             continue
-        if isinstance(step, dict) and isinstance(step.get("dependencies"), list):
-            open_ones = [d for d in step["dependencies"] if not isinstance(d, str | int) or str(d) not in finished]
-            step = {**step, "dependencies": open_ones}
-        steps.append(step)
-    return {**raw, "steps": steps}
+        while f"step_{number}" in taken:
+            number += 1
+        fresh[name] = f"step_{number}"
+        taken.add(fresh[name])
+    return fresh
+
+
+def _renamed(step: dict[str, Any], fresh: dict[str, str], done: dict[str, PlanStep]) -> dict[str, Any]:
+    """The step under its new id, waiting for steps of this plan only."""
+    own = _id(step)
+    changed = {**step, "id": fresh.get(own, step.get("id"))}
+    if isinstance(step.get("dependencies"), list):
+        # A step that waits for its own id waits for the finished one of that name.
+        open_ones = [d for d in step["dependencies"] if _name(d) not in done or (_name(d) in fresh and _name(d) != own)]
+        changed["dependencies"] = [fresh.get(_name(d), d) for d in open_ones]
+    return changed

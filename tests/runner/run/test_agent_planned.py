@@ -85,10 +85,28 @@ def test_a_replan_keeps_finished_steps() -> None:
     assert "- a: do a" in scene.said[3]
 
 
+@pytest.mark.parametrize(
+    ("again", "carried_out"),
+    [
+        ("[PLAN]\n1. write c\n2. write d", ["write a", "write b", "write c", "write d"]),
+        ('{"steps": [{"id": "step_1", "description": "mend"}]}', ["write a", "write b", "mend"]),
+    ],
+)
+def test_a_replan_loses_nothing(again: str, carried_out: list[str]) -> None:
+    answers = ["[PLAN]\n1. write a\n2. write b", DONE, REPLAN, again, *[DONE] * (len(carried_out) - 2), "done"]
+    scene = Scene(answers, planning=True)
+    assert scene.turn.stop_reason == "DONE"
+    assert [event["description"] for event in scene.of("plan_step_start")] == carried_out
+    ended = [event["step_id"] for event in scene.of("plan_step_end") if event["status"] == "done"]
+    assert len(set(ended)) == len(ended) == len(carried_out) - 1
+    assert '"id": "step_2"' in scene.said[3]
+    assert "- step_1: write a" in scene.said[3]
+
+
 def test_a_replan_without_anything_left_to_do_is_no_plan() -> None:
     scene = Scene([plan("a", "b"), DONE, REPLAN, plan("a"), plan("b"), DONE, "done"], planning=True)
     assert scene.turn.stop_reason == "DONE"
-    assert "at least 1" in scene.of("planning_retry")[0]["problems"][0]
+    assert "nothing is left to do" in scene.of("planning_retry")[0]["problems"][0]
 
 
 def test_a_step_ends_only_by_a_signal() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ahp.runner.words.plan import Plan, PlanStep, StepStatus
 from ahp.runner.words.plan_text import PlanError, parse_plan_from_text
 
 RAW: dict[str, Any] = {
@@ -99,23 +100,81 @@ def test_policies_are_the_callers() -> None:
     assert parse_plan_from_text(text, policies=["run_mypy"]).verification_policy == "run_mypy"
 
 
-def test_finished_steps_are_dropped_and_waited_for_no_more() -> None:
+def done(**descriptions: str) -> list[PlanStep]:
+    return [PlanStep(id=name, description=said, status=StepStatus.DONE) for name, said in descriptions.items()]
+
+
+def told(plan: Plan) -> list[tuple[str, str, list[str]]]:
+    return [(step.id, step.description, step.dependencies) for step in plan.steps]
+
+
+def test_copies_of_finished_steps_are_dropped_and_waited_for_no_more() -> None:
     text = json.dumps(
         {
             "steps": [
-                {"id": "a", "description": "again", "status": "done"},
-                {"id": 1, "description": "again"},
+                {"id": "a", "description": "told otherwise", "status": "done"},
+                {"id": 1, "description": "The  first"},
                 {"id": "b", "description": "new", "dependencies": ["a", 1, "c"]},
                 {"id": "c", "description": "new", "dependencies": "wrong"},
             ]
         }
     )
+    finished = [*done(a="as it was"), PlanStep(id="1", description="the first", status=StepStatus.DONE)]
     with pytest.raises(PlanError, match="valid list"):
-        parse_plan_from_text(text, finished=["a", "1"])
-    plan = parse_plan_from_text(text.replace('"wrong"', "[]"), finished=["a", "1"])
-    assert [(s.id, s.dependencies) for s in plan.steps] == [("b", ["c"]), ("c", [])]
+        parse_plan_from_text(text, finished=finished)
+    plan = parse_plan_from_text(text.replace('"wrong"', "[]"), finished=finished)
+    assert told(plan) == [("b", "new", ["c"]), ("c", "new", [])]
     with pytest.raises(PlanError, match="valid list"):
-        parse_plan_from_text('{"steps": 5}', finished=["a"])
+        parse_plan_from_text('{"steps": 5}', finished=finished)
+
+
+def test_another_step_under_the_id_of_a_finished_one_is_a_step_of_its_own() -> None:
+    text = json.dumps(
+        {
+            "steps": [
+                {"id": "step_1", "description": "mend the red test", "dependencies": ["step_1"]},
+                {"id": "step_2", "description": "then test", "dependencies": ["step_1"]},
+                {"id": "step_4", "description": "then write", "dependencies": ["step_2", "step_1"]},
+            ]
+        }
+    )
+    plan = parse_plan_from_text(text, finished=done(step_1="write a", step_2="write b"))
+    assert told(plan) == [
+        ("step_3", "mend the red test", []),
+        ("step_5", "then test", ["step_3"]),
+        ("step_4", "then write", ["step_5", "step_3"]),
+    ]
+
+
+def test_a_plan_list_counts_on() -> None:
+    finished = done(step_1="write a")
+    assert told(parse_plan_from_text("[PLAN]\n1. write c\n2. write d", finished=finished)) == [
+        ("step_2", "write c", []),
+        ("step_3", "write d", ["step_2"]),
+    ]
+    whole = "[PLAN]\n1. [x] write a\n2. [ ] write c (tools: none)"
+    assert told(parse_plan_from_text(whole, finished=finished)) == [("step_2", "write c", [])]
+    unticked = "[PLAN]\n1. Write a\n2. write c"
+    assert told(parse_plan_from_text(unticked, finished=finished)) == [("step_2", "write c", [])]
+    assert told(parse_plan_from_text("[PLAN]\n1. c", finished=done(step_3="b", a="a"))) == [("step_4", "c", [])]
+    other_names = "[PLAN]\n1. [x] write a\n2. write c"
+    assert told(parse_plan_from_text(other_names, finished=done(a="write a"))) == [("step_2", "write c", [])]
+    with pytest.raises(PlanError, match="has status 'done'"):
+        parse_plan_from_text("[PLAN]\n1. [x] never done", finished=finished)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"steps": [{"id": "step_1", "description": "write a"}]}', "[PLAN]\n1. write a", "[PLAN]\n3. [x] write A"]
+)
+def test_a_plan_of_copies_has_nothing_left(text: str) -> None:
+    with pytest.raises(PlanError, match="nothing is left to do"):
+        parse_plan_from_text(text, finished=done(step_1="write a"))
+
+
+def test_ids_stay_unique_in_a_new_plan() -> None:
+    twice = '{"steps": [{"id": "step_1", "description": "x"}, {"id": "step_1", "description": "y"}]}'
+    with pytest.raises(PlanError, match="used twice"):
+        parse_plan_from_text(twice, finished=done(step_1="write a"))
 
 
 @pytest.mark.parametrize(
@@ -147,6 +206,6 @@ def test_huge_texts_are_read(text: str) -> None:
 )
 def test_only_plan_errors_come_out(text: str) -> None:
     try:
-        parse_plan_from_text(text, finished=["x"])
+        parse_plan_from_text(text, finished=done(x="x"))
     except PlanError as error:
         assert error.problems
