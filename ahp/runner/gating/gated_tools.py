@@ -16,7 +16,7 @@ from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.tools.environment import tool_environment
 from ahp.runner.tools.tool import InvalidCall, Tool, Toolbox, ToolContext, told
 from ahp.runner.verification.work_tree import WorkTreeMark, changed_since, mark
-from ahp.runner.words.replies import ToolCall
+from ahp.runner.words.actions import ToolCall
 from ahp.system.deadline import within
 from ahp.system.errors import AhpError, Timeout
 
@@ -49,6 +49,11 @@ class GatedTools:
         self._barred = Repeats()
         self._may_have_written = self._has_run = False
         self._work_tree: WorkTreeMark | None = None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """How the model calls the tools of this run."""
+        return frozenset(self._toolbox.tools)
 
     def take_up(self, past: RestoredRun) -> None:
         """Goes on where a former run stood; a tool that may have run has written."""

@@ -6,7 +6,7 @@ from ahp.runner.gating.gates import reasons
 from ahp.runner.run import prompts
 from ahp.runner.run.session import Session
 from ahp.runner.run.stop_reason import Stop
-from ahp.runner.words.replies import read_action
+from ahp.runner.words.replies import Act
 from ahp.system.errors import AhpError
 
 Move = Callable[[str, str], None]
@@ -64,7 +64,7 @@ class IssueGates:
     def _answer_notes(self, verb: str) -> None:
         """One request for an answer to what the gate said; without one the issue moves all the same."""
         self._session.say(f"To {verb} {self._issue} is next. {prompts.ANSWER_NOTES}")
-        action = read_action(self._session.ask("gate"))
-        if isinstance(action, list):
-            self._session.desk.answer(action)
+        reply = self._session.read(self._session.ask("gate"), "gate")
+        if isinstance(reply, Act) and reply.responses:
+            self._session.desk.answer(list(reply.responses))
         self._session.desk.next_call()

@@ -11,7 +11,7 @@ from ahp.runner.run.events import EventLog, plain
 from ahp.runner.run.limits import Repeats
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.stop_reason import Stop
-from ahp.runner.words.replies import Respond
+from ahp.runner.words.actions import Respond
 from ahp.system.errors import AhpError
 
 _PERSON_ONLY = "proceed_with_risk"

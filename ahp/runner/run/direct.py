@@ -4,7 +4,8 @@ from ahp.runner.run import prompts
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.session import Session
 from ahp.runner.run.state_machine import State, StateMachine
-from ahp.runner.words.guard import is_protocol_content
+from ahp.runner.words.actions import Malformed
+from ahp.runner.words.replies import Act, Protocol, Words
 
 
 class DirectWork:
@@ -45,11 +46,14 @@ class DirectWork:
         ask = self._session.loop("react", "the task")
         while True:
             text = ask()
-            said = self._session.act(text)
-            if said is None and not is_protocol_content(text):
-                self._answer = text.strip()
+            reply = self._session.read(text, "react")
+            if isinstance(reply, Words):
+                self._answer = reply.text
                 return
-            self._session.say(said or intercepted(self._session, text))
+            if isinstance(reply, Act):
+                self._session.say(self._session.act(reply))
+            else:
+                self._session.say(unusable(self._session, text, reply))
 
     def mend(self, problem: str) -> None:
         """Takes note of what has to be put right."""
@@ -61,7 +65,9 @@ class DirectWork:
         return self._answer
 
 
-def intercepted(session: Session, text: str) -> str:
-    """What the model is told when its answer was protocol, which is never shown (seed 001 §4.2)."""
+def unusable(session: Session, text: str, reply: Malformed | Protocol) -> str:
+    """What the model is told when its answer was protocol, which is never shown (seed 001 §4.2), or a broken action."""
+    if isinstance(reply, Malformed):
+        return reply.problem
     session.events("intercepted", text=text)
     return prompts.PLAIN_WORDS

@@ -3,17 +3,17 @@
 from collections.abc import Callable, Iterable
 
 from ahp.runner.run import prompts
-from ahp.runner.run.direct import intercepted
+from ahp.runner.run.direct import unusable
 from ahp.runner.run.limits import Breaker
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.session import Session
 from ahp.runner.run.state_machine import State, StateMachine
 from ahp.runner.run.stop_reason import Stop
-from ahp.runner.words.control_protocol import Reading, read_control
-from ahp.runner.words.guard import is_protocol_content
+from ahp.runner.words.actions import Malformed
+from ahp.runner.words.control_protocol import Reading
 from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, block_unreachable, cut, names, next_step
 from ahp.runner.words.plan_text import PlanError, parse_plan_from_text
-from ahp.runner.words.replies import ToolCall, read_action
+from ahp.runner.words.replies import Act, Words
 
 _ATTEMPTS = 2  # a plan and one retry (seed 004 §5.1)
 
@@ -99,14 +99,14 @@ class PlannedWork:
         self._session.say(prompts.FINISH)
         while True:
             text = ask()
-            action = read_action(text)
-            if action is None and not is_protocol_content(text):
-                return text.strip()
-            if isinstance(action, list):
-                self._session.say(f"{self._session.desk.answer(action)}\n{prompts.FINISH}")
+            reply = self._session.read(text, "answer")
+            if isinstance(reply, Words):
+                return reply.text
+            if isinstance(reply, Act):
+                said = self._session.respond(list(reply.responses)) if reply.responses else ""
+                self._session.say(f"{said}\n{prompts.NO_TOOLS_NOW if reply.call else prompts.FINISH}".strip())
             else:
-                said = intercepted(self._session, text)
-                self._session.say(prompts.NO_TOOLS_NOW if action else said)
+                self._session.say(unusable(self._session, text, reply))
 
     def _make_plan(self, finished: list[PlanStep]) -> None:
         limit = self._session.config.max_plan_steps
@@ -116,9 +116,9 @@ class PlannedWork:
         attempt = 1
         while True:
             text = ask()
-            action = read_action(text)
-            if isinstance(action, list):
-                self._session.say(self._session.respond(action))
+            reply = self._session.read(text, "planning")
+            if isinstance(reply, Act) and reply.responses:
+                self._session.say(self._session.respond(list(reply.responses)))
                 continue
             try:
                 plan = parse_plan_from_text(text, policies=self._policies, finished=finished)
@@ -156,16 +156,22 @@ class PlannedWork:
         ask = self._session.loop("step", f"step {step.id}")
         self._session.say(prompts.step(self.plan, step, self._left_out))
         while True:
-            text = ask()
-            signal = read_control(text)
-            if signal is not None:
+            reply = self._session.read(ask(), "step")
+            if isinstance(reply, Act) and reply.control is not None:
+                self._session.desk.answer(list(reply.responses))
+                signal = reply.control
                 self._signalled(step, signal)
                 asked = signal.control == "replan"
                 return (f"step {step.id} asks for it: {signal.reason or 'no reason given'}" if asked else None), asked
-            if isinstance(read_action(text), ToolCall) and not calls.spend():
-                said = f"step {step.id} needed more than {calls.limit} tool calls (max_step_tool_calls)"
-                return said, False
-            self._session.say(self._session.act(text) or prompts.STEP_NUDGE)
+            if isinstance(reply, Act):
+                if reply.call is not None and not calls.spend():
+                    said = f"step {step.id} needed more than {calls.limit} tool calls (max_step_tool_calls)"
+                    return said, False
+                self._session.say(self._session.act(reply))
+            elif isinstance(reply, Malformed):
+                self._session.say(f"{reply.problem}\n{prompts.CONTROL}")
+            else:
+                self._session.say(prompts.STEP_NUDGE)
 
     def _signalled(self, step: PlanStep, signal: Reading) -> None:
         self._session.events(

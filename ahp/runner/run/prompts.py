@@ -24,13 +24,13 @@ or with a list:
 1. [ ] what to do (tools: …)
 At most %(steps)d steps. verification_policy is one of %(policies)s."""
 
-_CONTROL = """\
+CONTROL = """\
 Work on this step only. When it is finished, reply with exactly one JSON object and no other text:
 {"control": "step_done"}
 When the plan has to change, reply with:
 {"control": "replan", "reason": "why"}"""
 
-STEP_NUDGE = "That was neither a tool call nor a control object. Go on with the step.\n" + _CONTROL
+STEP_NUDGE = "That was neither a tool call nor a control object. Go on with the step.\n" + CONTROL
 PLAIN_WORDS = (
     "Nobody can read that reply: it is no answer. Answer the task in plain words, without any JSON around them."
 )
@@ -86,7 +86,7 @@ def step(plan: Plan, current: PlanStep, left_out: list[str]) -> str:
         lines.append(f"- cut off, the plan was too long: {', '.join(left_out[:20])}")
     tools = f" (tools: {', '.join(current.tools_expected)})" if current.tools_expected else ""
     return (
-        f"Plan: {plan.title}\n" + "\n".join(lines) + f"\n\nStep {current.id}: {current.description}{tools}\n{_CONTROL}"
+        f"Plan: {plan.title}\n" + "\n".join(lines) + f"\n\nStep {current.id}: {current.description}{tools}\n{CONTROL}"
     )
 
 

@@ -14,7 +14,8 @@ from ahp.runner.run.limits import Breaker, Budget
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.stop_reason import Stop
 from ahp.runner.words import fences
-from ahp.runner.words.replies import Malformed, Respond, ToolCall, read_action
+from ahp.runner.words.actions import Malformed, Respond, ToolCall
+from ahp.runner.words.replies import Act, Reply, read_reply
 from ahp.system.deadline import within
 from ahp.system.errors import AhpError, Timeout
 
@@ -108,15 +109,17 @@ class Session:
         self._conversation.answer(text)
         return text
 
-    def act(self, text: str) -> str | None:
-        """Does what a reply asks for and says how it went, for the next user turn; None when it asks for nothing."""
-        action = read_action(text)
-        if isinstance(action, ToolCall):
-            return self.use(action)
-        if isinstance(action, Malformed):
-            self.events("malformed_reply", problem=action.problem)
-            return action.problem
-        return self.respond(action) if action else None
+    def read(self, text: str, scene: str) -> Reply:
+        """What a reply to `scene` does."""
+        reply = read_reply(text, self.tools.names, scene)
+        if isinstance(reply, Malformed):
+            self.events("malformed_reply", problem=reply.problem)
+        return reply
+
+    def act(self, reply: Act) -> str:
+        """Does what a reply asks for, but for control signals; how it went, for the next user turn."""
+        said = [self.respond(list(reply.responses))] if reply.responses else []
+        return "\n\n".join([*said, self.use(reply.call)] if reply.call is not None else said)
 
     def use(self, call: ToolCall) -> str:
         """Calls a tool; its result for the next user turn."""

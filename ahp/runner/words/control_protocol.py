@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
 
-from ahp.runner.words import fences, replies, strict_json
+from ahp.runner.words import actions, fences, strict_json
 
 ControlKind = Literal["step_done", "replan"]
-Via = Literal["envelope", "legacy"]
+Via = Literal["envelope", "fenced", "repeated", "legacy"]
 KINDS: tuple[ControlKind, ...] = ("step_done", "replan")
 
 _log = logging.getLogger(__name__)
@@ -28,12 +28,14 @@ _OLD_STRINGS: dict[str, ControlKind] = {
     "需要重规划": "replan",
     "需要重新规划": "replan",
 }
+_SAID = {"fenced": "control object in a fence", "repeated": "repeated control object", "legacy": "old control string"}
+# An envelope that cannot be read: single quotes, none, or no end.
+_BROKEN = re.compile(r"""\{\s*["']?control["']?\s*:\s*["']?(?:step_?done|replan)""", re.IGNORECASE)
 _OLD_LINE_LENGTH = 40
 _SHORTEST = min(map(len, _OLD_STRINGS))
 _PUNCTUATION = ".!;\u3002\uff0e\uff01\uff1b\u2026"  # with their full-width forms, and an ellipsis
 _JOINTS = str.maketrans("", "", " _-")
 _HINT = re.compile(r"step|plan|步骤|规划", re.IGNORECASE)
-_NEGATED = re.compile(r"\bnot\b|n't\b|\bnever\b|\bno\b|cannot|不|没|未|别|勿|禁", re.IGNORECASE)
 _CODE_INDENT = ("    ", "\t")
 
 
@@ -48,7 +50,7 @@ class ControlEnvelope(BaseModel):
 
 @dataclass(frozen=True)
 class Reading:
-    """A control signal and how it was given: as an envelope or as one of the old strings."""
+    """A control signal and how it was given: as an envelope, one in a fence, a repeated one, or an old string."""
 
     control: ControlKind
     reason: str | None
@@ -72,19 +74,64 @@ def try_parse_control_envelope(text: str | None) -> ControlEnvelope | None:
 def read_control(text: str | None) -> Reading | None:
     """The control signal of a reply in a plan step, or None; nothing makes it raise.
 
-    An envelope first; a reply that calls a tool is none; then the old strings, which are logged as a warning
-    so that prompts and models move to the envelope (seed 000 §2.1).
+    An envelope first; then one envelope in a fence, or the same one over and over, as models write it that mean it;
+    a reply that calls a tool is none; then the old strings. All but the first are logged as a warning, so that prompts
+    and models move to the envelope (seed 000 §2.1).
     """
     envelope = try_parse_control_envelope(text)
     if envelope is not None:
         return Reading(envelope.control, envelope.reason, "envelope")
-    if not isinstance(text, str) or not _HINT.search(text) or replies.calls_a_tool(text):
+    if not isinstance(text, str) or not _HINT.search(text):
         return None
-    kind = _old_signal(text)
-    if kind is None:
+    shown = fences.visible(fences.without_thoughts(text))
+    reading = _nearly_alone(shown)
+    if reading is None and not actions.find(shown):
+        kind = _old_signal(shown)
+        reading = None if kind is None else Reading(kind, None, "legacy")
+    if reading is not None:
+        _log.warning(
+            '%s for %s; the protocol is {"control": "%s"}', _SAID[reading.via], reading.control, reading.control
+        )
+    return reading
+
+
+def fault_of(text: str) -> str | None:
+    """Why a reply that holds a control object is no signal, as a sentence for the model; None when it holds none."""
+    spans = list(strict_json.spans(text))
+    written = [text[span.start : span.end] for span in spans]
+    envelopes = [envelope for one in written if (envelope := try_parse_control_envelope(one)) is not None]
+    if len({envelope.control for envelope in envelopes}) > 1:
+        return "Your reply holds different control objects. Send only the one that you mean."
+    if envelopes:
+        return "There is other text beside the control object. Send the object alone, with nothing before or behind it."
+    if any(_nearly(one) for one in written):
+        return "That is nearly a control object, but not as it has to be written."
+    return None
+
+
+def _nearly(written: str) -> bool:
+    try:
+        return is_control_object(strict_json.load_object(written))
+    except ValueError:
+        return _BROKEN.match(written) is not None
+
+
+def _nearly_alone(text: str) -> Reading | None:
+    """The envelope that a text is when its fence lines are taken away, once or several times alike."""
+    bare = fences.without_marks(text).strip()
+    if not (bare.startswith("{") and bare.endswith("}")):
         return None
-    _log.warning('old control string for %s; the protocol is {"control": "%s"}', kind, kind)
-    return Reading(kind, None, "legacy")
+    found = []
+    at = 0
+    for span in strict_json.spans(bare):
+        envelope = try_parse_control_envelope(bare[span.start : span.end])
+        if envelope is None or bare[at : span.start].strip():
+            return None
+        found.append(envelope)
+        at = span.end
+    if not found or bare[at:].strip() or any(one != found[0] for one in found):
+        return None
+    return Reading(found[0].control, found[0].reason, "repeated" if len(found) > 1 else "fenced")
 
 
 def old_string(line: str) -> ControlKind | None:
@@ -116,25 +163,23 @@ def is_control_object(value: Any) -> bool:
 
 
 def _old_signal(text: str) -> ControlKind | None:
-    """The one signal among the lines outside code; two different ones, envelopes included, are none."""
+    """The one signal on the first or the last line; two different ones, envelopes included, are none.
+
+    Anywhere else, in code, behind a colon, or in what a tool gave back, the words are only spoken of.
+    """
     kinds: set[ControlKind] = set()
-    found = False
-    before = ""
-    for line in fences.lines(_without_objects(text.strip(), kinds)):
-        if line.code or not line.text or line.text.startswith(_CODE_INDENT):
-            continue
-        kind = old_string(line.text)
-        if kind is not None and not _is_mention(before):
-            kinds.add(kind)
-            found = True
-        before = line.text if not line.text.isspace() else before
+    lines = [line for line in fences.lines(_without_objects(text.strip(), kinds)) if line.text.strip()]
+    if not lines:
+        return None
+    ends = {0: "", len(lines) - 1: lines[-2].text if len(lines) > 1 else ""}
+    found = [
+        kind
+        for at, before in ends.items()
+        if not (lines[at].code or lines[at].text.startswith(_CODE_INDENT) or before.rstrip().endswith((":", "：")))
+        and (kind := old_string(lines[at].text)) is not None
+    ]
+    kinds.update(found)
     return kinds.pop() if found and len(kinds) == 1 else None
-
-
-def _is_mention(before: str) -> bool:
-    """Whether the line before says that what follows is not meant: `I cannot send this yet:`."""
-    before = before[-200:].rstrip()
-    return before.endswith((":", "：")) and _NEGATED.search(before) is not None
 
 
 def _without_objects(text: str, kinds: set[ControlKind]) -> str:

@@ -1,11 +1,17 @@
 """Markdown fences and thinking blocks round a model's words."""
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 _FENCES = ("```", "~~~")
 _MOST_LINES = 50_000
 _MARK = re.compile(r" {0,3}(`{3,}+(?=[^`]*$)|~{3,}+)")
+# White space, byte order mark, zero-width and direction marks: before an object they hide how a text begins.
+_INVISIBLE = (
+    " \t\r\n\v\f\x00\u00a0\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
+    "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\u3000\ufeff"
+)
 _THINK, _THOUGHT = "<think>", "</think>"
 
 
@@ -71,6 +77,33 @@ def last_fence(text: str) -> tuple[str, str] | None:
     return "\n".join(line.text for line in split[:first]).rstrip(), body
 
 
+class Block(NamedTuple):
+    """A fence, `text[start:end]` with its fence lines, and the body between those."""
+
+    start: int
+    end: int
+    body: str
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """Every fence of a text in order; an unclosed one runs to the end."""
+    if not has_fences(text):
+        return
+    at = start = body = 0
+    fence = ""
+    for raw in text.split("\n"):
+        mark = _fence(raw) if "```" in raw or "~~~" in raw else ""
+        behind = min(len(text), at + len(raw) + 1)
+        if not fence and mark:
+            fence, start, body = mark, at, behind
+        elif fence and mark and mark[0] == fence[0] and len(mark) >= len(fence) and raw.strip() == mark:
+            yield Block(start, behind, text[body:at])
+            fence = ""
+        at = behind
+    if fence:
+        yield Block(start, len(text), text[body:])
+
+
 def has_fences(text: str) -> bool:
     """Whether a text may hold fences at all: most do not, and need no second look."""
     return any(fence in text for fence in _FENCES)
@@ -89,13 +122,27 @@ def without_marks(text: str) -> str:
 
 
 def without_thoughts(text: str) -> str:
-    """The text behind a closed `<think>` block it begins with; any other text as it is."""
-    stripped = text.lstrip()
+    """The text behind a closed thinking block it begins with; any other text as it is.
+
+    Some chat templates write the opening themselves: then the reply has only the end of its thoughts.
+    """
+    stripped = text.lstrip(_INVISIBLE)
     if stripped.startswith(_THINK):
         _, closed, rest = stripped.partition(_THOUGHT)
-        if closed:
-            return rest.strip()
-    return text
+        return rest.strip() if closed else text
+    thoughts, closed, rest = stripped.partition(f"\n{_THOUGHT}")
+    return rest.strip() if closed and _THINK not in thoughts else text
+
+
+def only_thoughts(text: str) -> bool:
+    """Whether a text is a thinking block that never ends: nothing in it is said or done."""
+    stripped = text.lstrip(_INVISIBLE)
+    return stripped.startswith(_THINK) and _THOUGHT not in stripped
+
+
+def visible(text: str) -> str:
+    """The text without the white space, marks and controls around it that nobody sees."""
+    return text.strip(_INVISIBLE)
 
 
 def _fence(raw: str) -> str:

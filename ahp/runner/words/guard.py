@@ -1,14 +1,19 @@
 """The guard before every final answer (seed 001 §4.2): the protocol between model and runner is never shown."""
 
 import re
+from collections.abc import Collection
 from itertools import islice
 from typing import Any
 
-from ahp.runner.words import fences, strict_json
+from ahp.runner.words import actions, fences, strict_json
 from ahp.runner.words.control_protocol import is_control_object, old_string
-from ahp.runner.words.replies import is_action_object
 
-_MARK = re.compile(r"control|tool|respond|step|plan|步骤|规划", re.IGNORECASE)
+_MARK = re.compile(r"control|tool|respond|step|plan|function|action|arguments|name|步骤|规划", re.IGNORECASE)
+# What models put before the answer that they were asked for.
+_LABEL = re.compile(r"(?:final answer|final|answer|output|最终答案|答案)[ \t]{0,9}[:：]\s{0,9}(?=[{`])", re.IGNORECASE)
+_DECORATED = re.compile(
+    r"[ \t>*+•#(\[_-]{0,20}(?:</?[a-z_|]{1,20}>)?[*_`]{0,3}(\{.*\})[*_`]{0,3}(?:</?[a-z_|]{1,20}>)?[)\]*_,.; \t]{0,20}$"
+)
 _CUT_CONTROL = re.compile(
     r"""\{\s*["']?control["']?\s*:\s*["'\[{]*\s*(?:control["']\s*:\s*["'])?(?:step_?done|replan)""", re.IGNORECASE
 )
@@ -27,25 +32,33 @@ _TRIES = 3  # a text of a hundred open braces has as many ends; one look costs a
 _LONGEST_LINE = 10_000
 
 
-def is_protocol_content(text: str | None) -> bool:
+def is_protocol_content(text: str | None, tools: Collection[str] = ()) -> bool:
     """Whether a reply is protocol and not an answer for a person: then the model is asked again.
 
-    True for nothing at all; for envelopes, tool calls, answers to the gate and old control strings that stand alone,
-    repeated, in a list, fenced, quoted or cut off; and for an answer with one of them on a line of its own, which
-    would be shown with it. False for JSON that somebody asked for and for sentences that speak of the protocol,
-    examples behind a colon included. Linear in the text; never raises.
+    True for nothing at all; for envelopes, tool calls, plans, answers to the gate and old control strings that stand
+    alone, repeated, in a list, fenced, quoted, marked up or cut off; and for an answer with one of them on a line of
+    its own, which would be shown with it. `tools` are the names of the run's tools. False for JSON that somebody asked
+    for and for sentences that speak of the protocol, examples behind a colon included. Linear; never raises.
     """
     if not isinstance(text, str):
         return True
-    shown = fences.without_thoughts(text).strip("\x00\ufeff \t\r\n\v\f\u3000")
-    if not shown:
+    shown = fences.visible(fences.without_thoughts(text))
+    shown = shown[label.end() :] if (label := _LABEL.match(shown)) else shown
+    if not shown or fences.only_thoughts(shown):
         return True
     if not _MARK.search(shown):
         return _beginning(shown)
-    return _only_protocol(shown) or _leaks(shown)
+    plain = "\n".join(map(_undecorated, shown.split("\n")))
+    return _only_protocol(plain, tools) or _leaks(plain, tools)
 
 
-def _only_protocol(text: str) -> bool:
+def _undecorated(line: str) -> str:
+    """A line that is one object in a list, a quote, bold, brackets or a tag: the object; any other line as it is."""
+    found = _DECORATED.match(line)
+    return found[1] if found else line
+
+
+def _only_protocol(text: str, tools: Collection[str]) -> bool:
     """Whether nothing is left when protocol, fence lines, commas and list brackets are taken away."""
     rest = fences.without_marks(text)
     closed = {span.start: span for span in strict_json.spans(rest)}
@@ -54,7 +67,7 @@ def _only_protocol(text: str) -> bool:
         if rest[at].isspace() or rest[at] in ",[]\x00":
             at += 1
             continue
-        end = _protocol_end(rest, at, closed)
+        end = _protocol_end(rest, at, closed, tools)
         if end is None:
             return False
         found += 1
@@ -62,20 +75,20 @@ def _only_protocol(text: str) -> bool:
     return found > 0
 
 
-def _protocol_end(text: str, at: int, objects: dict[int, strict_json.Span]) -> int | None:
+def _protocol_end(text: str, at: int, objects: dict[int, strict_json.Span], tools: Collection[str]) -> int | None:
     """Where the piece of protocol that begins at `at` ends; None when what begins there is something else."""
     if text[at] == "{":
         span = objects.get(at)
-        if span is not None and span.closed and _is_protocol_object(text[at : span.end]):
+        if span is not None and span.closed and _is_protocol_object(text[at : span.end], tools):
             return span.end
         return len(text) if (span is None or not span.closed) and _cut_off(text[at:]) else None
     line_end = text.find("\n", at)
     line_end = len(text) if line_end < 0 else line_end
     line = text[at:line_end].strip()
-    return line_end if old_string(line) or _XML.fullmatch(line) or _quoted(line) else None
+    return line_end if old_string(line) or _XML.fullmatch(line) or _quoted(line, tools) else None
 
 
-def _quoted(line: str) -> bool:
+def _quoted(line: str, tools: Collection[str]) -> bool:
     """A JSON string, or inline code, that holds nothing but protocol."""
     if len(line) > _LONGEST_LINE or len(line) < 2 or line[0] != line[-1] or line[0] not in "\"'`":
         return False
@@ -85,17 +98,27 @@ def _quoted(line: str) -> bool:
             inner = str(strict_json.load(line))
         except ValueError:
             return False
-    return inner != line and (old_string(inner) is not None or _is_protocol_object(inner))
+    return inner != line and (old_string(inner) is not None or _is_protocol_object(inner, tools))
 
 
-def _is_protocol_object(written: str) -> bool:
+def _is_protocol_object(written: str, tools: Collection[str]) -> bool:
     if len(written) > _LONGEST_LINE and not _MARK.search(written):
         return False
     try:
         value: Any = strict_json.load_object(written)
     except ValueError:
         return _cut_off(written)
-    return is_control_object(value) or is_action_object(value)
+    return is_control_object(value) or bool(actions.in_value(value, tools)) or _is_plan(value)
+
+
+def _is_plan(value: dict[str, Any]) -> bool:
+    """Whether an object is a plan of this runner, and not just some list of steps."""
+    steps = value.get("steps")
+    if not isinstance(steps, list) or not steps or value.keys() - {"title", "steps", "verification_policy"}:
+        return False
+    if not all(isinstance(step, dict) and {"id", "description"} <= step.keys() for step in steps):
+        return False
+    return "verification_policy" in value or any({"dependencies", "tools_expected"} & step.keys() for step in steps)
 
 
 def _cut_off(written: str) -> bool:
@@ -109,15 +132,15 @@ def _beginning(written: str) -> bool:
     return len(written) < 40 and compact.startswith("{") and any(b.startswith(compact) for b in _BEGINNINGS)
 
 
-def _leaks(text: str) -> bool:
+def _leaks(text: str, tools: Collection[str]) -> bool:
     """Whether protocol stands beside an answer: on a line of its own, behind its last sentence, in its last fence."""
     fenced = fences.last_fence(text)
-    if fenced is not None and not fenced[0].endswith((":", "：")) and _only_protocol(fenced[1]):
+    if fenced is not None and not fenced[0].endswith((":", "：")) and _only_protocol(fenced[1], tools):
         return True
-    return _own_line(text) or _tail(text)
+    return _own_line(text, tools) or _tail(text, tools)
 
 
-def _own_line(text: str) -> bool:
+def _own_line(text: str, tools: Collection[str]) -> bool:
     if not _LINE.search(text):
         return False
     before = ""
@@ -130,16 +153,21 @@ def _own_line(text: str) -> bool:
         if not line.code and len(bare) < _LONGEST_LINE and not before.endswith((":", "：")):
             if len(bare) < _LONGEST_TOKEN and bare.strip("*【】.!。！ ") in _TOKENS:
                 return True
-            if bare[0] == "{" and _MARK.search(bare) and _is_protocol_object(bare) and not _EXPLAINED.search(bare):
+            if (
+                bare[0] == "{"
+                and _MARK.search(bare)
+                and _is_protocol_object(bare, tools)
+                and not _EXPLAINED.search(bare)
+            ):
                 return True
         before = bare
     return False
 
 
-def _tail(text: str) -> bool:
+def _tail(text: str, tools: Collection[str]) -> bool:
     """Whether protocol ends the text: on a line of its own, over several, or right behind a full stop."""
     ends = (span.start for span in strict_json.spans(text) if span.end == len(text) and _stands_apart(text, span.start))
-    return any(_only_protocol(text[start:]) for start in islice(ends, _TRIES))
+    return any(_only_protocol(text[start:], tools) for start in islice(ends, _TRIES))
 
 
 def _stands_apart(text: str, start: int) -> bool:

@@ -1,124 +1,107 @@
-"""What a model's reply does: call a tool, answer the gate, or neither."""
+"""What a model's reply does: the one reader of every scene (seed 001 §4)."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
-from ahp.runner.words import fences, strict_json
+from ahp.protocol.text import one_line
+from ahp.runner.words import actions, fences, strict_json
+from ahp.runner.words.actions import Found, Malformed, Respond, ToolCall
+from ahp.runner.words.control_protocol import Reading, fault_of, is_control_object, read_control
+from ahp.runner.words.guard import is_protocol_content
 
-# Tool calls may follow prose; they begin a line and nothing comes behind them.
-_CALL = re.compile(r'^[ \t]*\{\s{0,50}"tool"\s{0,50}:', re.MULTILINE)
+STEP = "step"  # the scene in which control signals are read
 
-
-@dataclass(frozen=True)
-class ToolCall:
-    """One call as the model wrote it: `{"tool": NAME, "args": {…}}`; `args` are not validated yet."""
-
-    tool: str
-    args: dict[str, Any]
+_BOTH = "One reply is one action: call the tool or send the control object, not both."
+_THOUGHTS = "Your reply is a thought that never ends: nothing of it was read. Close your thoughts, then act or answer."
 
 
 @dataclass(frozen=True)
-class Respond:
-    """An answer to a signal of the gate: `{"respond": ID, "action": …, "details": {…}}`."""
+class Act:
+    """A reply to act on: first `responses` go to the gate, then `call` is made or `control` taken, if there is one."""
 
-    signal_id: str
-    action: str
-    details: dict[str, Any]
+    responses: tuple[Respond, ...] = ()
+    call: ToolCall | None = None
+    control: Reading | None = None
 
 
 @dataclass(frozen=True)
-class Malformed:
-    """A reply that means to act and cannot be carried out; `problem` is a sentence for the model."""
-
-    problem: str
+class Protocol:
+    """Protocol that does nothing here, or nothing at all: never shown to a person."""
 
 
-def read_action(text: str) -> ToolCall | list[Respond] | Malformed | None:
-    """The action of a reply: alone, in one fence, or as its end; None when it holds none. Never raises."""
-    body = fences.inside(text) or text.strip()
-    return _read_responses(body) or _read_call(body)
+@dataclass(frozen=True)
+class Words:
+    """Words that a person can be shown."""
+
+    text: str
 
 
-def calls_a_tool(text: str) -> bool:
-    """Whether a reply means to call a tool, well written or not."""
-    return isinstance(_read_call(fences.inside(text) or text.strip()), ToolCall | Malformed)
+Reply = Act | Malformed | Protocol | Words
 
 
-def is_action_object(value: Any) -> bool:
-    """Whether a JSON value is a tool call or an answer to the gate, which a person is never shown."""
-    return _as_call(value) is not None or _as_response(value) is not None
+def read_reply(text: str, tools: Collection[str] = (), scene: str = "") -> Reply:
+    """What a reply does in a scene of a run (planning, step, react, answer, gate). Never raises; linear in the text.
+
+    `tools` are the names of the run's tools: an object that names one of them where a call names its tool is a call,
+    in whatever shape, or Malformed with the right one. Control signals and old control strings are read in steps only.
+    """
+    if fences.only_thoughts(text):
+        return Malformed(_THOUGHTS)
+    body = fences.visible(fences.without_thoughts(text))
+    found = actions.find(body, tools)
+    responses = tuple(one.item for one in found if isinstance(one.item, Respond))
+    if len(responses) < len(found):
+        return _call(body, found, responses)
+    if scene == STEP:
+        control = read_control(_without(body, found))
+        fault = fault_of(body) if control is None else None
+        if control is not None:
+            return Act(responses, control=control)
+        if fault is not None and not responses:
+            return Malformed(fault)
+    if responses:
+        return Act(responses)
+    return Protocol() if is_protocol_content(body, tools) else Words(body)
 
 
-def _read_call(body: str) -> ToolCall | Malformed | None:
-    written = _call_text(body)
-    if written is None:
-        return None
-    try:
-        value = strict_json.load_object(written)
-    except ValueError as error:
+def _call(body: str, found: list[Found], responses: tuple[Respond, ...]) -> Act | Malformed:
+    """The one call of a reply. Several, or one with a control object or other text behind it, are not carried out."""
+    calls = [one.item for one in found if isinstance(one.item, ToolCall)]
+    if _holds_control(body):
+        return Malformed(_BOTH)
+    if len(calls) > 1:
+        names = ", ".join(one_line(call.tool, 80) for call in calls[:10])
         return Malformed(
-            f"Your tool call cannot be read ({error}). Reply with one action only: one JSON object, nothing behind it."
+            f"Reply with one action only: you wrote {len(calls)} calls ({names}), and none of them was made. "
+            "Send the first one alone; the others can follow its result."
         )
-    if "control" in value:
-        return Malformed("One reply is one action: call the tool or send the control object, not both.")
-    if value.keys() - {"tool", "args"}:
-        return None  # somebody's data that happens to speak of tools
-    return _as_call(value) or Malformed('A tool call is {"tool": NAME, "args": {…}}: a name and an object.')
+    for one in found:
+        if isinstance(one.item, Malformed):
+            return one.item
+    last = next(one for one in found if one.item is calls[0])
+    rest = _without(body, [one for one in found if one.start > last.start], last.end)
+    if not last.fenced and actions.bare(fences.without_marks(rest)):
+        return Malformed("Reply with one action only: one JSON object and nothing behind it. The call was not made.")
+    return Act(responses, call=calls[0])
 
 
-def _call_text(body: str) -> str | None:
-    """The part of a reply that is a tool call: from the first line that begins one to the end, or its last fence."""
-    fenced = fences.last_fence(body)
-    if fenced is not None and _CALL.match(fenced[1]):
-        return fenced[1]
-    match = _CALL.search(body)
-    # The line on which the call begins is code when a fence before it is still open.
-    if match is None or fences.open_at_end(body[: match.start()]):
-        return None
-    return body[match.start() :]
+def _without(body: str, found: list[Found], at: int = 0) -> str:
+    """The text from `at` on without these actions."""
+    kept = []
+    for one in found:
+        kept.append(body[at : one.start])
+        at = max(at, one.end)
+    return "".join([*kept, body[at:]])
 
 
-def _as_call(value: Any) -> ToolCall | None:
-    if not isinstance(value, dict) or not isinstance(value.get("tool"), str) or value.keys() - {"tool", "args"}:
-        return None
-    args = value.get("args", {})
-    return ToolCall(value["tool"], args) if isinstance(args, dict) else None
-
-
-def _as_response(value: Any) -> Respond | None:
-    if not isinstance(value, dict) or value.keys() - {"respond", "action", "details", "reason"}:
-        return None
-    signal_id, action, details = value.get("respond"), value.get("action"), value.get("details", {})
-    if not (isinstance(signal_id, str) and isinstance(action, str)):
-        return None
-    details = dict(details) if isinstance(details, dict) else {"text": str(details)}
-    if isinstance(value.get("reason"), str):
-        details["reason"] = value["reason"]
-    return Respond(signal_id, action, details)
-
-
-def _read_responses(body: str) -> list[Respond] | None:
-    """One answer or several, one object behind the other, and nothing else."""
-    if not body.startswith("{") or '"respond"' not in body:
-        return None
-    found = []
-    for written in _objects_only(body):
-        try:
-            response = _as_response(strict_json.load_object(written))
-        except ValueError:
-            return None
-        if response is None:
-            return None
-        found.append(response)
-    return found or None
-
-
-def _objects_only(body: str) -> Iterator[str]:
-    at = 0
+def _holds_control(body: str) -> bool:
+    """Whether one of the objects of a text is a control object."""
+    if "control" not in body.lower():
+        return False
     for span in strict_json.spans(body):
-        yield body[at : span.end].strip()
-        at = span.end
-    if body[at:].strip():
-        yield body[at:]
+        try:
+            if is_control_object(strict_json.load_object(body[span.start : span.end])):
+                return True
+        except ValueError:
+            continue
+    return False

@@ -9,7 +9,7 @@ import pytest
 from ahp.runner.models.model import Answer, ContextOverflow, ModelError
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.events import EventLog
-from ahp.runner.scripted import Hang, ScriptedGate, ScriptedModel, Sleep, scripted_tool
+from ahp.runner.scripted import Hang, ScriptedGate, ScriptedModel, Sleep, scripted_tool, signal, verdict
 from tests.runner.runs import DONE, Scene, call
 
 
@@ -40,6 +40,33 @@ def test_protocol_is_asked_for_again_and_never_the_answer(reply: str) -> None:
     assert [event["text"] for event in scene.of("intercepted")] == [reply]
     assert "plain words" in scene.said[1]
     assert not scene.of("control_signal")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"thought": "I look", "tool": "look", "args": {}}',
+        '{"name": "look", "arguments": {}}',
+        '<tool_call>{"name": "look", "arguments": {}}</tool_call>',
+        '```json\n{"tool": "look", "args": {}}\n```\nI will wait.',
+        'Let me look: {"tool": "look", "args": {}}',
+    ],
+)
+def test_a_call_in_another_shape_is_made_and_never_the_answer(reply: str) -> None:
+    scene = Scene([reply, "It says: seen."])
+    assert (scene.turn.answer, scene.figures()["tool_call"]) == ("It says: seen.", 1)
+
+
+def test_answers_to_the_gate_and_a_call_in_one_reply_are_both_carried_out() -> None:
+    gate = ScriptedGate(
+        {"pre-tool-use": [verdict("pre-tool-use", signal("prompt", "p", "careful", signal_id="p1")), verdict("x")]}
+    )
+    reply = '{"respond": "p1", "action": "acknowledge"}\n' + call(n=2)
+    scene = Scene([call(n=1), reply, "done"], gate=gate)
+    assert [(key, action) for key, action, _ in gate.responses] == [("p1", "acknowledge")]
+    assert scene.figures()["tool_call"] == 2
+    assert "p1: acknowledge, noted." in scene.said[2]
+    assert "Result of look" in scene.said[2]
 
 
 def test_a_malformed_call_is_said_and_not_made() -> None:

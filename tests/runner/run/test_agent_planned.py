@@ -129,6 +129,23 @@ def test_signals_are_events_with_step_reason_and_way() -> None:
     assert scene.of("control_signal")[0]["via"] == "legacy"
 
 
+@pytest.mark.parametrize(
+    ("reply", "via"), [(f"```json\n{DONE}\n```", "fenced"), (f"{DONE}\n\n{DONE}", "repeated"), (DONE, "envelope")]
+)
+def test_a_step_ends_by_an_envelope_that_is_fenced_or_repeated(reply: str, via: str) -> None:
+    scene = Scene([plan("a"), reply, "done"], planning=True)
+    assert (scene.turn.stop_reason, scene.turn.requests) == ("DONE", 3)
+    assert [event["via"] for event in scene.of("control_signal")] == [via]
+
+
+def test_a_control_object_that_is_no_signal_is_told_its_fault() -> None:
+    scene = Scene([plan("a"), f"Done.\n{DONE}", DONE, "done"], planning=True)
+    assert scene.turn.stop_reason == "DONE"
+    assert "There is other text beside the control object." in scene.said[2]
+    assert '{"control": "step_done"}' in scene.said[2]
+    assert len(scene.of("malformed_reply")) == 1
+
+
 def test_what_does_not_depend_on_a_failed_step_is_done_and_the_deadlock_named() -> None:
     answers = [plan("a", "b", "c", "d", b=["a"], c=["b"]), call(), DONE]
     scene = Scene(answers, planning=True, max_replans=0, max_step_tool_calls=0)

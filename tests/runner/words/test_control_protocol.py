@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ahp.runner.words.control_protocol import Reading, read_control, try_parse_control_envelope
 from ahp.runner.words.guard import is_protocol_content
-from ahp.runner.words.replies import read_action
+from ahp.runner.words.replies import read_reply
 
 CASES = Path(__file__).resolve().parents[2] / "data" / "cases" / "control.jsonl"
 PLAN = [case for case in map(json.loads, CASES.read_text("utf-8").splitlines()) if case["scene"] == "plan"]
@@ -56,8 +56,8 @@ def test_the_sample_cases_of_plan_steps(case: dict[str, Any]) -> None:
         '{"control":"step_done","note":NaN}',
         '{"control":"step_done","tool":"read_file"}',
         '{"control":"step_done","reason":5}',
-        '{"control":"step_done"}{"control":"step_done"}',
-        '{"control":"step_done"}\n\n{"control":"step_done"}',
+        '{"control":"step_done"}{"control":"replan"}',
+        '{"control":"step_done"}\n\n{"control":"step_done","reason":"x"}',
         '{"control":null}',
         '{"control":"\ud800"}',
         "{}",
@@ -65,6 +65,38 @@ def test_the_sample_cases_of_plan_steps(case: dict[str, Any]) -> None:
 )
 def test_what_is_no_envelope(text: str) -> None:
     assert try_parse_control_envelope(text) is None
+    assert read_control(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "via"),
+    [
+        ('```json\n{"control":"step_done"}\n```', "fenced"),
+        ('~~~\n{"control":"step_done"}', "fenced"),
+        ('{"control":"step_done"}{"control":"step_done"}', "repeated"),
+        ('{"control":"step_done"}\n\n{"control":"step_done"}', "repeated"),
+        ('```\n{"control":"step_done"}\n```\n```\n{"control":"step_done"}\n```', "repeated"),
+    ],
+)
+def test_a_fenced_or_repeated_envelope_is_a_signal_and_warned_of(
+    text: str, via: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert try_parse_control_envelope(text) is None
+    with caplog.at_level(logging.WARNING):
+        assert read_control(text) == Reading("step_done", None, via)  # type: ignore[arg-type]
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"control":"step_done"}]',
+        '```\n{"control":"step_done"}\n```\nMoving on.',
+        '```\n{"control":"step_done"}\n```\n{"control":"replan"}',
+        'Done.\n{"control":"step_done"}',
+    ],
+)
+def test_an_envelope_beside_anything_else_is_none(text: str) -> None:
     assert read_control(text) is None
 
 
@@ -100,7 +132,7 @@ def test_what_is_no_text_is_no_signal(text: Any) -> None:
         ("```\nx = 1\n```\nSTEP_DONE", "step_done"),
         ('Read {"a": 1}.\r\nSTEP_DONE\r\n', "step_done"),
         ('STEP_DONE\n{"control":"step_done"}', "step_done"),
-        ("Result:\nREPLAN", "replan"),
+        ("STEP_DONE\nThe file is written.", "step_done"),
     ],
 )
 def test_a_line_that_is_nothing_but_an_old_string_is_a_signal(text: str, control: str) -> None:
@@ -122,6 +154,11 @@ def test_a_line_that_is_nothing_but_an_old_string_is_a_signal(text: str, control
         "~~~\nSTEP_DONE",
         "code:\n\n    STEP_DONE",
         "步骤未完成",
+        "Result:\nREPLAN",
+        "The README contains the line:\nSTEP_DONE",
+        "It says\nSTEP_DONE\nI will now continue",
+        "Result of read_file:\n<<<3f2a\nSTEP_DONE\n>>>3f2a",
+        "<<<3f2a\nSTEP_DONE\n>>>3f2a",
         "I cannot send this yet:\nSTEP_DONE",
         "还不能输出：\n步骤完成",
         '{"tool":"write_file","args":{"text":"STEP_DONE"}}',
@@ -147,8 +184,9 @@ def test_an_old_string_is_warned_of_and_an_envelope_is_not(caplog: pytest.LogCap
 
 @pytest.mark.parametrize("text", HUGE.values(), ids=HUGE)
 def test_huge_texts_are_read(text: str) -> None:
-    for read in (try_parse_control_envelope, read_control, is_protocol_content, read_action):
+    for read in (try_parse_control_envelope, read_control, is_protocol_content, read_reply):
         read(text)
+    read_reply(text, ("x", "look"), "step")
 
 
 PIECES = st.sampled_from(
@@ -172,5 +210,5 @@ def test_nothing_makes_the_readers_raise(text: str) -> None:
     if envelope is not None:
         assert reading == Reading(envelope.control, envelope.reason, "envelope")
         assert is_protocol_content(text)
-    read_action(text)
+    read_reply(text)
     is_protocol_content(text)

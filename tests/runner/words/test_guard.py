@@ -74,6 +74,21 @@ def test_the_sample_cases_of_final_answers(case: dict[str, Any]) -> None:
         "It is sunny.\nSTEP_DONE",
         "It is sunny.\n【STEP_DONE】。\nBye.",
         'Sunny.\n{"tool":"get_weather","args":{"city":"x"}}',
+        # marked up
+        '- {"control":"step_done"}',
+        '1) {"control":"step_done"}'.replace("1) ", "* "),
+        '> {"control":"step_done"}',
+        '**{"control":"step_done"}**',
+        '({"control":"step_done"})',
+        '<code>{"control":"step_done"}</code>',
+        'Final Answer:\n{"control":"step_done"}',
+        'Final Answer: {"tool":"x","args":{}}',
+        '\u200b\u202e{"control":"step_done"}',
+        'It is sunny.\n- {"control":"step_done"}',
+        '{"title":"t","steps":[{"id":"a","description":"d","dependencies":[]}]}',
+        'Sunny.\n{"steps":[{"id":"a","description":"d"}],"verification_policy":"auto"}',
+        "<think>It is sunny.",
+        '{"tool_calls":[{"name":"x","arguments":{}}]}',
     ],
 )
 def test_protocol_is_never_shown(text: str) -> None:
@@ -111,6 +126,10 @@ def test_protocol_is_never_shown(text: str) -> None:
         '"step" is a word',
         '"step\\q"',
         "step,",
+        '{"title":"t","steps":[{"id":"a","description":"d"}]}',
+        '{"steps":[{"id":"a","text":"d"}],"verification_policy":"auto"}',
+        'A plan looks like this:\n{"title":"t","steps":[{"id":"a","description":"d","dependencies":[]}]}',
+        "Final answer: it is sunny.",
         ",",
     ],
 )

@@ -1,13 +1,21 @@
-"""ahp.runner.words.replies"""
+"""ahp.runner.words.replies and ahp.runner.words.actions: one reader of what models write"""
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ahp.runner.words.replies import Malformed, Respond, ToolCall, calls_a_tool, read_action
+from ahp.runner.words.actions import Malformed, Respond, ToolCall
+from ahp.runner.words.control_protocol import Reading
+from ahp.runner.words.replies import Act, Protocol, Words, read_reply
 
+TOOLS = frozenset({"read_file", "write_file", "search"})
 CALL = '{"tool": "read_file", "args": {"path": "a"}}'
-READ = ToolCall("read_file", {"path": "a"})
+READ = Act(call=ToolCall("read_file", {"path": "a"}))
+ARGS = '{"path": "a"}'
 
 
 @pytest.mark.parametrize(
@@ -19,66 +27,217 @@ READ = ToolCall("read_file", {"path": "a"})
         f"I will look at it.\n{CALL}",
         f"I will look at it:\n\n```json\n{CALL}\n```",
         f"```\nx = 1\n```\n{CALL}",
+        f"```\nx = 1\n```\n```json\n{CALL}\n```",
     ],
 )
-def test_a_call_stands_alone_in_a_fence_or_at_the_end(text: str) -> None:
-    assert read_action(text) == READ
-    assert calls_a_tool(text)
-
-
-def test_arguments_may_be_left_out() -> None:
-    assert read_action('{"tool": "now"}') == ToolCall("now", {})
+@pytest.mark.parametrize("tools", [TOOLS, ()])
+def test_a_call_stands_alone_in_a_fence_or_at_the_end(text: str, tools: frozenset[str]) -> None:
+    assert read_reply(text, tools) == READ
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "",
+        f'{{"thought": "hm", "tool": "read_file", "args": {ARGS}}}',
+        f'{{"id": 1, "tool": "read_file", "args": {ARGS}}}',
+        f'{{"args": {ARGS}, "tool": "read_file"}}',
+        f'{{"tool": "read_file", "arguments": {ARGS}}}',
+        f'{{"tool": "read_file", "parameters": {ARGS}}}',
+        f'{{"tool": "read_file", "input": {ARGS}}}',
+        '{"tool": "read_file", "path": "a"}',
+        f'{{"tool": {{"name": "read_file", "args": {ARGS}}}}}',
+        f'{{"function": "read_file", "args": {ARGS}}}',
+        # OpenAI
+        f'{{"name": "read_file", "arguments": {ARGS}}}',
+        json.dumps({"tool_calls": [{"id": "c", "function": {"name": "read_file", "arguments": ARGS}}]}),
+        json.dumps({"type": "function", "function": {"name": "read_file", "arguments": ARGS}}),
+        f'{{"function_call": {{"name": "read_file", "arguments": {ARGS}}}}}',
+        # Anthropic
+        f'{{"type": "tool_use", "id": "t", "name": "read_file", "input": {ARGS}}}',
+        # Hermes, Qwen, Llama, Mistral
+        f'<tool_call>\n{{"name": "read_file", "arguments": {ARGS}}}\n</tool_call>',
+        f'<tool_call>{{"name": "read_file", "arguments": {ARGS}}}',
+        f"<tool_call>{CALL}</tool_call>\nI will wait for it.",
+        f"<function=read_file>{ARGS}</function>",
+        f'[TOOL_CALLS] [{{"name": "read_file", "arguments": {ARGS}}}]',
+        # LangChain
+        f'{{"action": "read_file", "action_input": {ARGS}}}',
+        # marked up, or with words round it
+        f"```json\n{CALL}\n```\nI will wait for the result.",
+        f"Let me check: {CALL}",
+        f"I will read it. {CALL}",
+        f"- {CALL}",
+        f"1. {CALL}",
+        f"> {CALL}",
+        f"**{CALL}**",
+        f"`{CALL}`",
+        f"({CALL})",
+        f"“{CALL}”",
+        f"[{CALL}]",
+        f"\ufeff{CALL}",
+        f"\u200b\u202e{CALL}\x00",
+        f"<think>hm</think>{CALL}",
+        f"so I read it\n</think>\n{CALL}",
+    ],
+)
+def test_what_names_a_tool_of_the_run_is_a_call_in_whatever_shape(text: str) -> None:
+    assert read_reply(text, TOOLS) == READ
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (f"{CALL}\n{CALL}", "you wrote 2 calls (read_file, read_file), and none of them was made"),
+        (CALL + CALL, "one action only"),
+        (f"```json\n{CALL}\n```\n```json\n{CALL}\n```", "2 calls"),
+        (f'[{CALL}, {{"tool": "search", "args": {{}}}}]', "2 calls (read_file, search)"),
+        (f"<tool_call>{CALL}</tool_call><tool_call>{CALL}</tool_call>", "2 calls"),
+        (f"{CALL}\nResult: none", "nothing behind it"),
+        (f'{CALL}\n{{"control": "step_done"}}', "not both"),
+        ('{"tool": "read_file", "control": "step_done"}', "not both"),
+        ('{"tool": "read_file", "args": [1]}', "a name and an object"),
+        ('{"action": "read_file", "action_input": "a"}', "a name and an object"),
+        ('{"tool": 5}', "a name and an object"),
+        ('{"tool": "a", "tool": "b"}', "cannot be read (duplicate key)"),
+        ('{"tool": "a", "args": {"x": NaN}}', "NaN is not JSON"),
+        ('{"tool": "a", "args": {"x": "unfinished', "it has no end"),
+        ('{"thought": "x", "tool": "write_file", "args": {"text": "unfinished', '{"tool": "write_file", "args"'),
+        ("{'tool': 'read_file', 'args': {'path': 'a'}}", "as JSON"),
+        ('{tool: "read_file", args: {path: "a"}}', "as JSON"),
+        ("{“tool”: “read_file”, “args”: {}}", "as JSON"),
+        ('{"tool": "read_file", "args": {"path": "a"},}', "cannot be read"),
+        (f"<think>I should\n{CALL}", "a thought that never ends"),
+        ("<think>hm", "a thought that never ends"),
+        ("Action: read_file\nAction Input: a", '{"tool": "read_file", "args": {}}'),
+        ('read_file(path="a")', '{"tool": "read_file", "args": {}}'),
+        ('```tool_code\nprint(read_file(path="a"))\n```', "one JSON object"),
+        ("<read_file><path>a</path></read_file>", "one JSON object"),
+        ('<invoke name="read_file">\n<parameter name="path">a</parameter>\n</invoke>', "one JSON object"),
+        ('{"respond": 5, "action": "dismiss"}', "two texts"),
+    ],
+)
+def test_what_means_to_act_and_cannot_is_told_the_right_form(text: str, problem: str) -> None:
+    reply = read_reply(text, TOOLS)
+    assert isinstance(reply, Malformed)
+    assert problem in reply.problem
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"tool": "nope", "args": {}}',
+        '{"tool": "nope", "parameters": {}}',
+        '{"tool": "nope"}',
+        '{"name": "nope", "arguments": {}}',
+        '{"action": "nope", "action_input": {}}',
+        '{"type": "tool_use", "name": "nope", "input": {}}',
+    ],
+)
+def test_a_call_of_a_tool_that_is_not_there_is_a_call(text: str) -> None:
+    assert read_reply(text, TOOLS) == Act(call=ToolCall("nope", {}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "plain words",
         f"use {CALL} to read",
-        '{"tool": "hammer", "price": 5}',
-        '{"a": 1}',
+        f"`{CALL}` is how a file is read.",
         f"```\n{CALL}\n```\nis how it is called",
-        '{"control": "step_done"}',
-        '{"respond": 5, "action": "x"}',
-        '{"respond": "a", "action": "x", "extra": 1}',
-        '{"respond": "a", "action": "x"} and',
+        f"```\n# how to call\n{CALL}\n```",
+        '{"tool": "hammer", "price": 5}',
+        '{"tool": "drill", "input": "steel"}',
+        '{"name": "search", "stars": 5}',
+        '{"name": "Bob", "arguments": "none"}',
+        '{"name": "Bob", "parameters": {"age": 5}}',
+        '{"type": "function", "name": "f", "description": "x", "parameters": {"type": "object"}}',
+        '{"a": 1}',
+        "```js\nreturn {name: 'search', x: 1}\n```",
+        "search(x) is a function.",
         'x {"respond": "a", "action": "x"}',
-        '{"respond": "a", "action":',
     ],
 )
-def test_what_asks_for_nothing(text: str) -> None:
-    assert read_action(text) is None
+def test_data_and_sentences_about_tools_are_words(text: str) -> None:
+    assert read_reply(text, TOOLS) == Words(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"{CALL}\n{CALL}",
-        f"{CALL}\nResult: none",
-        f'{CALL}\n{{"control": "step_done"}}',
-        '{"tool": "a", "control": "step_done"}',
-        '{"tool": "a", "args": [1]}',
-        '{"tool": 5}',
-        '{"tool": "a", "tool": "b"}',
-        '{"tool": "a", "args": {"x": NaN}}',
-        '{"tool": "a", "args": {"x": "unfinished',
-    ],
-)
-def test_what_means_to_act_and_cannot(text: str) -> None:
-    assert isinstance(read_action(text), Malformed)
-    assert calls_a_tool(text)
-
-
-def test_answers_to_the_gate_may_be_several() -> None:
+def test_answers_to_the_gate_may_be_several_and_come_with_an_action() -> None:
     text = '{"respond": "ab", "action": "dismiss"}\n{"respond": "cd", "action": "acknowledge", "reason": "r"}'
-    assert read_action(text) == [Respond("ab", "dismiss", {}), Respond("cd", "acknowledge", {"reason": "r"})]
+    both = (Respond("ab", "dismiss", {}), Respond("cd", "acknowledge", {"reason": "r"}))
+    assert read_reply(text) == Act(both)
+    assert read_reply(f"{text}\n{CALL}", TOOLS) == Act(both, call=ToolCall("read_file", {"path": "a"}))
+    assert read_reply(f"{CALL}\n{text}", TOOLS) == Act(both, call=ToolCall("read_file", {"path": "a"}))
+    done = Reading("step_done", None, "envelope")
+    assert read_reply(f'{text}\n{{"control": "step_done"}}', TOOLS, "step") == Act(both, control=done)
+    assert read_reply(f"{text}\nand on I go", TOOLS) == Act(both)
+    assert read_reply('{"thought": "x", "respond": "a", "action": "b"}') == Act((Respond("a", "b", {}),))
 
 
 def test_details_of_an_answer_become_a_mapping() -> None:
-    assert read_action('{"respond": "ab", "action": "dismiss", "details": "why"}') == [
-        Respond("ab", "dismiss", {"text": "why"})
+    said = '{"respond": "ab", "action": "dismiss", "details": %s}'
+    assert read_reply(said % '"why"') == Act((Respond("ab", "dismiss", {"text": "why"}),))
+    assert read_reply(said % '{"a": 1}') == Act((Respond("ab", "dismiss", {"a": 1}),))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"control": "step_done"}\n{"control": "replan"}', "different control objects"),
+        ('All tests pass.\n{"control": "step_done"}', "other text beside the control object"),
+        ('{"control": "step_done"}\nMoving on.', "other text beside the control object"),
+        ("{'control': 'step_done'}", "nearly a control object"),
+        ('{"control": "Step_Done"}', "nearly a control object"),
+        ('{"control": ["step_done"]}', "nearly a control object"),
+    ],
+)
+def test_a_control_object_that_is_no_signal_is_told_its_fault(text: str, problem: str) -> None:
+    reply = read_reply(text, TOOLS, "step")
+    assert isinstance(reply, Malformed)
+    assert problem in reply.problem
+    assert read_reply(text, TOOLS, "react") == Protocol()
+
+
+def test_control_signals_are_read_in_steps_only() -> None:
+    text = '{"control": "step_done"}'
+    assert read_reply(text, TOOLS, "step") == Act(control=Reading("step_done", None, "envelope"))
+    for scene in ("planning", "react", "answer", "gate"):
+        assert read_reply(text, TOOLS, scene) == Protocol()
+        assert read_reply("STEP_DONE", TOOLS, scene) == Protocol()
+
+
+def test_nothing_is_protocol() -> None:
+    assert read_reply("") == read_reply("\ufeff \n") == read_reply("<think>hm</think>") == Protocol()
+
+
+PIECES = st.sampled_from(
+    [CALL, '{"control":"step_done"}', '{"respond":"a","action":"b"}', "{", "}", "[", "]", '"', "'", "\n", "```", "~~~"]
+) | st.sampled_from(
+    [
+        "<tool_call>",
+        "</think>",
+        "<think>",
+        ":",
+        "- ",
+        "**",
+        "`",
+        '{"name":',
+        "read_file",
+        "Action: ",
+        "(",
+        ")",
+        "\\",
+        "\r",
     ]
-    assert read_action('{"respond": "ab", "action": "dismiss", "details": {"a": 1}}') == [
-        Respond("ab", "dismiss", {"a": 1})
-    ]
+)
+
+
+@given(st.lists(PIECES | st.text(max_size=5), max_size=12).map("".join), st.sampled_from(["step", "react", ""]))
+def test_nothing_makes_the_reader_raise(text: str, scene: str) -> None:
+    reply = read_reply(text, TOOLS, scene)
+    if isinstance(reply, Words):
+        assert reply.text
+
+
+@given(st.text("abc .,:\n", max_size=60), st.text("abc .,\n", max_size=60))
+def test_a_call_between_words_is_never_shown_as_an_answer_when_it_has_a_line(before: str, behind: str) -> None:
+    assert not isinstance(read_reply(f"{before}\n{CALL}\n{behind}", TOOLS), Words)
