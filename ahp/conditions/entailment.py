@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ahp.conditions import sets
-from ahp.conditions.diagnostics import Place
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
+from ahp.conditions.inference import Types
 from ahp.conditions.normal import FALSE, TRUE, UNKNOWN, Group, Leaf, Loop, Node, normal
 from ahp.conditions.plan import Plan, reads
-from ahp.conditions.terms import Types
 
-START = Place()
 _CASES = 64  # values of a fact that are tried one by one
 _STEPS = 20_000  # comparisons of two nodes before an entailment counts as not proven
 
@@ -34,19 +32,22 @@ def never(node: Node) -> bool:
         return all(never(part) for part in node.parts)
     if any(never(part) for part in node.parts):
         return True
-    leaves = [part for part in node.parts if isinstance(part, Leaf)]
+    leaves = _leaves(node)
     if _contradict(leaves):
         return True
     choices = [part for part in node.parts if isinstance(part, Group)]
-    return any(all(_contradict([*leaves, *_leaves(option)]) for option in choice.parts) for choice in choices)
+    return any(all(_contradict([*leaves, *_holding(option)]) for option in choice.parts) for choice in choices)
 
 
-def _leaves(node: Node) -> list[Leaf]:
+def _leaves(group: Group) -> list[Leaf]:
+    return [part for part in group.parts if isinstance(part, Leaf)]
+
+
+def _holding(node: Node) -> list[Leaf]:
+    """Leaves that are true where the node is."""
     if isinstance(node, Leaf):
         return [node]
-    return (
-        [part for part in node.parts if isinstance(part, Leaf)] if isinstance(node, Group) and node.op == "and" else []
-    )
+    return _leaves(node) if isinstance(node, Group) and node.op == "and" else []
 
 
 def _contradict(leaves: list[Leaf]) -> bool:
@@ -110,25 +111,20 @@ class Entailment:
             return all(self.proves(one, part) for part in other.parts)
         if isinstance(one, Group) and one.op == "or":
             return all(self.proves(part, other) for part in one.parts)
-        if isinstance(other, Group) and any(self.proves(one, part) for part in self._options(other)):
+        if isinstance(other, Group) and any(self.proves(one, part) for part in _parts(other)):
             return True
         if isinstance(one, Group):
-            return any(self.proves(part, other) for part in self._facts(one))
+            return any(self.proves(part, other) for part in _parts(one))
         if isinstance(one, Leaf) and isinstance(other, Leaf):
             return _leaf_proves(one, other)
         if isinstance(one, Loop) and isinstance(other, Loop):
             return one.op == other.op and one.source == other.source and self.proves(one.body, other.body)
         return False
 
-    def _options(self, node: Group) -> list[Node]:
-        return [*node.parts, *(leaf for leaf in merged(_only_leaves(node), "or") if leaf not in node.parts)]
 
-    def _facts(self, node: Group) -> list[Node]:
-        return [*node.parts, *(leaf for leaf in merged(_only_leaves(node), "and") if leaf not in node.parts)]
-
-
-def _only_leaves(node: Group) -> list[Leaf]:
-    return [part for part in node.parts if isinstance(part, Leaf)]
+def _parts(node: Group) -> list[Node]:
+    """The parts of a group, and what those about the same term say together."""
+    return [*node.parts, *(leaf for leaf in merged(_leaves(node), node.op) if leaf not in node.parts)]
 
 
 def rank(condition: Callable[[list[Any]], bool], facts: list[Any]) -> int:
@@ -159,7 +155,6 @@ def _cases_prove(one: Leaf, other: Leaf) -> bool:
     if reads(other.plan) != {one.term} or len(values.members) > _CASES or one.null == TRUE:
         return False
     condition = build(["not", other.plan] if other.negated else other.plan, {one.term: 0})
-    cases = [(TRUE, member) for _, member in values.members if not isinstance(member, tuple)]
-    cases += [(FALSE, None)] if one.null is not None and one.null == FALSE else []
-    cases += [(UNKNOWN, None)] if one.null == UNKNOWN else []
-    return all(rank(condition, [value]) >= wanted for wanted, value in [*cases, (UNKNOWN, MISSING)])
+    cases = [(UNKNOWN, MISSING), *((TRUE, member) for _, member in values.members)]
+    cases += [(one.null, None)] if one.null is not None else []
+    return all(rank(condition, [value]) >= wanted for wanted, value in cases)

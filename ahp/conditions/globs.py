@@ -1,6 +1,6 @@
 """Globs over hostile paths, in time linear in the path.  [light]"""
 
-from ahp.conditions.unknown import MAX_CHARS, Bound
+from ahp.conditions.runtime import MAX_CHARS, Bound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

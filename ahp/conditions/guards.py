@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ahp.conditions.evaluate import children, path_of
+from ahp.conditions.evaluate import path_of
+from ahp.conditions.language import children
 from ahp.conditions.plan import Plan
 from ahp.conditions.schema import Schema
 
@@ -28,8 +29,8 @@ def _walk(plan: Plan, schema: Schema, guards: frozenset[tuple[str, str]]) -> Ite
     elif op == "default":
         yield from _walk(plan[2], schema, guards)
     elif op in ("and", "or"):
-        proven = [_proves(part, op == "and") for part in plan[1]]
-        for at, part in enumerate(plan[1]):
+        proven = [_proves(part, op == "and") for part in plan[1:]]
+        for at, part in enumerate(plan[1:]):
             others = frozenset().union(*(one for place, one in enumerate(proven) if place != at))
             yield from _walk(part, schema, guards | others)
     elif op == "if":
@@ -61,7 +62,7 @@ def _proves(plan: Plan, holds: bool) -> frozenset[tuple[str, str]]:
         return _proves(plan[1], not holds)
     if op in ("and", "or"):
         if (op == "and") is holds:
-            return frozenset().union(*(_proves(part, holds) for part in plan[1]))
+            return frozenset().union(*(_proves(part, holds) for part in plan[1:]))
         return frozenset()
     path = path_of(plan[1]) if op in ("has", "null") else None
     if path is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from keyword import kwlist
 
 from ahp.conditions.diagnostics import Place
 from ahp.conditions.spelling import MENDED
@@ -21,50 +22,11 @@ MAX_DIGITS = 20
 
 _TWO = ("//", "<=", ">=", "==", "!=")
 _ONE = "()[].,+-*/%<>"
-_SPACE = " \t\r\n"
+_SPACE = " \t\r"
 _WORDS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 _DIGITS = "0123456789"
 _PAIRS = {")": "(", "]": "["}
 
-_KEYWORDS = frozenset(
-    [
-        "False",
-        "None",
-        "True",
-        "and",
-        "as",
-        "assert",
-        "async",
-        "await",
-        "break",
-        "class",
-        "continue",
-        "def",
-        "del",
-        "elif",
-        "else",
-        "except",
-        "finally",
-        "for",
-        "from",
-        "global",
-        "if",
-        "import",
-        "in",
-        "is",
-        "lambda",
-        "nonlocal",
-        "not",
-        "or",
-        "pass",
-        "raise",
-        "return",
-        "try",
-        "while",
-        "with",
-        "yield",
-    ]
-)
 _ALLOWED_KEYWORDS = frozenset(["False", "None", "True", "and", "or", "not", "in", "is", "if", "else", "for"])
 
 
@@ -114,8 +76,10 @@ class _Scanner:
     def run(self) -> list[Token]:
         while self.at < len(self.text):
             char = self.text[self.at]
-            if char in _SPACE:
-                self.newline() if char == "\n" else self.step()
+            if char == "\n":
+                self.newline()
+            elif char in _SPACE:
+                self.at += 1
             elif char == "#":
                 self.comment()
             elif char in "'\"":
@@ -132,9 +96,6 @@ class _Scanner:
             char, place = self.open[-1]
             raise Refused("syntax", f"'{char}' is never closed", place)
         return self.tokens
-
-    def step(self, count: int = 1) -> None:
-        self.at += count
 
     def newline(self) -> None:
         # A second line outside brackets would be a second statement, unless nothing follows.
@@ -154,7 +115,7 @@ class _Scanner:
     def comment(self) -> None:
         end = self.text.find("\n", self.at)
         end = len(self.text) if end < 0 else end
-        _harmless(self.text[self.at : end], self.place(), "a comment")
+        refuse_hidden(self.text[self.at : end], self.place(), "a comment")
         self.at = end
 
     def add(self, kind: str, begin: int, place: Place) -> None:
@@ -168,7 +129,7 @@ class _Scanner:
         if self.text[self.at : self.at + 1] in ("'", '"'):
             self.prefix(text, begin, place)
             return
-        if text in _KEYWORDS and text not in _ALLOWED_KEYWORDS:
+        if text in kwlist and text not in _ALLOWED_KEYWORDS:
             raise Refused("syntax", f"'{text}' is not part of a condition", place)
         self.add("word", begin, place)
 
@@ -221,7 +182,7 @@ class _Scanner:
                 self.at += 1
         body = self.text[begin : self.at]
         self.at += 1
-        _harmless(body, place, "a string")
+        refuse_hidden(body, place, "a string")
         self.add("string", begin, place)
 
     def escape(self, prefix: str) -> None:
@@ -267,8 +228,8 @@ class _Scanner:
         )
 
 
-def hidden(text: str) -> str | None:
-    """The first character of `text` that does not show as itself, as `U+202E`; None when all do.
+def refuse_hidden(text: str, place: Place, what: str) -> None:
+    """Raises Refused for the first character of `text` that does not show as itself.
 
     Control and format characters (bidi, zero width), line separators, surrogates, unassigned and private code points.
     Tab, newline and carriage return pass.
@@ -277,16 +238,5 @@ def hidden(text: str) -> str | None:
         if char < "\x7f" and (char >= " " or char in "\t\n\r"):
             continue
         if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
-            return f"U+{ord(char):04X}"
-    return None
-
-
-def _harmless(text: str, place: Place, what: str) -> None:
-    code = hidden(text)
-    if code is not None:
-        raise Refused(
-            "syntax",
-            f"{what} holds {code}, which does not show",
-            place,
-            "a regex can name it: matches(text, '\\\\x{…}')",
-        )
+            message = f"{what} holds U+{ord(char):04X}, which does not show"
+            raise Refused("syntax", message, place, "a regex can name it: matches(text, '\\\\x{…}')")

@@ -1,18 +1,22 @@
-"""Closures for logic and loops: Kleene's three values, where the third is an exception on its way.  [light]
+"""Makers of closures for logic and loops, with Kleene's third value as an exception.  [light]
 
-An operand that raises counts as unknown: `false and ?` is false and `true or ?` is true in either order; what stays
-unknown raises the first doubt again. Every operand is evaluated once at most, so nesting cannot multiply the work.
+An operand that raises counts as unknown: `false and ?` is false and `true or ?` is true in either order; where the
+whole is unknown, the first operand's exception is raised again. Each operand is evaluated at most once, so nesting does
+not multiply the work.
 """
 
 from time import monotonic
 
-from ahp.conditions.unknown import FAULTS, MAX_ITEMS, MISSING, Bound, Undecided
+from ahp.conditions.runtime import FAULTS, MAX_ITEMS, Bound, unusable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from ahp.conditions.evaluate import Builder, Closure, Slots
+    from ahp.conditions.runtime import Builder, Closure, Slots
+
+    Maker = Callable[[Builder, Any], Closure]
 
 _DEADLINE = [float("inf")]
 _CHUNK = 1024  # items between two looks at the clock
@@ -23,15 +27,19 @@ def set_deadline(at: float) -> None:
     _DEADLINE[0] = at
 
 
-def _and(builder: "Builder", node: "Any") -> "Closure":
-    tests = [builder.build(part) for part in node[1]]
-    result = tests.pop()
-    while tests:
-        result = _both(tests.pop(), result)
-    return result
+def chain(pair: "Callable[[Closure, Closure], Closure]") -> "Maker":
+    """The maker of `and` or `or` over any number of operands, by the closure of two."""
+
+    def make(builder: "Builder", node: "Any") -> "Closure":
+        result = builder.build(node[-1])
+        for part in node[-2:0:-1]:
+            result = pair(builder.build(part), result)
+        return result
+
+    return make
 
 
-def _both(first: "Closure", second: "Closure") -> "Closure":
+def both(first: "Closure", second: "Closure") -> "Closure":
     def test(facts: "Slots") -> "Any":
         try:
             if not first(facts):
@@ -45,15 +53,7 @@ def _both(first: "Closure", second: "Closure") -> "Closure":
     return test
 
 
-def _or(builder: "Builder", node: "Any") -> "Closure":
-    tests = [builder.build(part) for part in node[1]]
-    result = tests.pop()
-    while tests:
-        result = _either(tests.pop(), result)
-    return result
-
-
-def _either(first: "Closure", second: "Closure") -> "Closure":
+def either(first: "Closure", second: "Closure") -> "Closure":
     def test(facts: "Slots") -> "Any":
         try:
             if first(facts):
@@ -67,48 +67,52 @@ def _either(first: "Closure", second: "Closure") -> "Closure":
     return test
 
 
-def _not(builder: "Builder", node: "Any") -> "Closure":
+def negation(builder: "Builder", node: "Any") -> "Closure":
     operand = builder.build(node[1])
     return lambda facts: not operand(facts)
 
 
-def _if(builder: "Builder", node: "Any") -> "Closure":
+def conditional(builder: "Builder", node: "Any") -> "Closure":
     test, then, other = [builder.build(part) for part in node[1:4]]
     return lambda facts: then(facts) if test(facts) else other(facts)
 
 
-def _flag(builder: "Builder", node: "Any") -> "Closure":
+def flag(builder: "Builder", node: "Any") -> "Closure":
     """A fact or a map's value used as a truth value: only true and false are one."""
+    slot = builder.slot(node[1])
     value = builder.build(node[1])
+
+    def of_slot(facts: "Slots") -> bool:
+        found = facts[slot]  # type: ignore[index]
+        if found is True or found is False:
+            return found is True
+        raise unusable(found)
 
     def test(facts: "Slots") -> bool:
         found = value(facts)
         if found is True or found is False:
             return found is True
-        raise Undecided("missing_fact" if found is MISSING else "null_operand")
+        raise unusable(found)
 
-    return test
-
-
-def _slot_flag(builder: "Builder", node: "Any") -> "Closure":
-    slot = builder.slot(node[1])
-    if slot is None:
-        return _flag(builder, node)
-
-    def test(facts: "Slots") -> bool:
-        found = facts[slot]
-        if found is True or found is False:
-            return found is True
-        raise Undecided("missing_fact" if found is MISSING else "null_operand")
-
-    return test
+    return test if slot is None else of_slot
 
 
-def _checked(items: "Any") -> "Any":
-    """The items of a loop; raises what `len` raises for an absent or null list, Bound for one that is too long."""
-    if len(items) > MAX_ITEMS:
-        raise Bound("a list of " + str(len(items)) + " items is too long for a condition")
-    return items
+def _chunks(items: "Any") -> "Iterable[Any]":
+    """The items in parts, with a look at the clock before each.
+
+    Raises what `len` raises for an absent or null list, Bound for one that is too long or when the time is over.
+    """
+    length = len(items)
+    if length > MAX_ITEMS:
+        raise Bound("a list of " + str(length) + " items is too long for a condition")
+    _on_time()
+    return (items,) if length <= _CHUNK else _sliced(items)
+
+
+def _sliced(items: "Any") -> "Iterator[Any]":
+    for begin in range(0, len(items), _CHUNK):
+        _on_time()
+        yield items[begin : begin + _CHUNK]
 
 
 def _on_time() -> None:
@@ -116,97 +120,71 @@ def _on_time() -> None:
         raise Bound("the time for this decision is over")
 
 
-def _any(builder: "Builder", node: "Any") -> "Closure":
-    return _some(builder, node, True)
+def some(wanted: bool) -> "Maker":
+    """any() looks for an item that holds (`wanted`), all() for one that does not; finding one decides."""
+
+    def make(builder: "Builder", node: "Any") -> "Closure":
+        holds, source, cell = builder.build(node[1]), builder.build(node[2]), builder.cell(node[3])
+
+        def test(facts: "Slots") -> "Any":
+            doubt: BaseException | None = None
+            for chunk in _chunks(source(facts)):
+                for cell[0] in chunk:
+                    try:
+                        if holds(facts) is wanted:
+                            return wanted
+                    except FAULTS as error:
+                        doubt = doubt or error
+            if doubt is not None:
+                raise doubt
+            return not wanted
+
+        return test
+
+    return make
 
 
-def _all(builder: "Builder", node: "Any") -> "Closure":
-    return _some(builder, node, False)
+def count(builder: "Builder", node: "Any") -> "Closure":
+    holds, source, cell = builder.build(node[1]), builder.build(node[2]), builder.cell(node[3])
 
-
-def _some(builder: "Builder", node: "Any", wanted: bool) -> "Closure":
-    """any() looks for an item that holds, all() for one that does not; the answer is there as soon as one is found."""
-    holds, source, cell = builder.build(node[2]), builder.build(node[3]), builder.cell(node[1])
-
-    def test(facts: "Slots") -> "Any":
-        doubt: BaseException | None = None
-        items = _checked(source(facts))
-        for begin in range(0, len(items), _CHUNK):
-            _on_time()
-            for cell[0] in items[begin : begin + _CHUNK]:
-                try:
-                    if holds(facts) is wanted:
-                        return wanted
-                except FAULTS as error:
-                    doubt = doubt or error
-        if doubt is not None:
-            raise doubt
-        return not wanted
-
-    return test
-
-
-def _count(builder: "Builder", node: "Any") -> "Closure":
-    holds, source, cell = builder.build(node[2]), builder.build(node[3]), builder.cell(node[1])
-
-    def count(facts: "Slots") -> int:
+    def counted(facts: "Slots") -> int:
         number = 0
-        items = _checked(source(facts))
-        for begin in range(0, len(items), _CHUNK):
-            _on_time()
-            for cell[0] in items[begin : begin + _CHUNK]:
+        for chunk in _chunks(source(facts)):
+            for cell[0] in chunk:
                 if holds(facts):
                     number += 1
         return number
 
-    return count
+    return counted
 
 
-def _sum(builder: "Builder", node: "Any") -> "Closure":
-    value, source, cell = builder.build(node[2]), builder.build(node[3]), builder.cell(node[1])
-    chosen = builder.build(node[4])
+def total(builder: "Builder", node: "Any") -> "Closure":
+    """`[name, value, list, chosen, var]`: the sum of a value over the chosen items."""
+    value, source = builder.build(node[1]), builder.build(node[2])
+    chosen, cell = builder.build(node[3]), builder.cell(node[4])
 
-    def total(facts: "Slots") -> "Any":
+    def added(facts: "Slots") -> "Any":
         number: Any = 0
-        items = _checked(source(facts))
-        for begin in range(0, len(items), _CHUNK):
-            _on_time()
-            for cell[0] in items[begin : begin + _CHUNK]:
+        for chunk in _chunks(source(facts)):
+            for cell[0] in chunk:
                 if chosen(facts):
                     number = number + value(facts)
         return number
 
-    return total
+    return added
 
 
 def select(
-    items: "Any", length: int, test: "Closure", cell: "list[Any]", facts: "Slots"
+    items: "Any", test: "Closure", cell: "list[Any]", facts: "Slots"
 ) -> "tuple[list[Any], tuple[Any, BaseException] | None]":
     """The items for which `test` holds, and the first (item, error) that left it without a value."""
-    if length > MAX_ITEMS:
-        raise Bound("a list of " + str(length) + " items is too long for a condition")
     hits: list[Any] = []
     doubt: Any = None
-    for begin in range(0, length, _CHUNK):
-        _on_time()
-        for item in items[begin : begin + _CHUNK]:
-            cell[0] = item
+    for chunk in _chunks(items):
+        for cell[0] in chunk:
             try:
                 if test(facts):
-                    hits.append(item)
+                    hits.append(cell[0])
             except FAULTS as error:
-                doubt = doubt or (item, error)
+                doubt = doubt or (cell[0], error)
     return hits, doubt
-
-
-MAKERS: "dict[str, Any]" = {
-    "and": _and,
-    "or": _or,
-    "not": _not,
-    "if": _if,
-    "flag": _slot_flag,
-    "any": _any,
-    "all": _all,
-    "count": _count,
-    "sum": _sum,
-}

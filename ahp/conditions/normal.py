@@ -12,23 +12,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ahp.conditions import sets
-from ahp.conditions.evaluate import Builder
+from ahp.conditions.evaluate import closure
+from ahp.conditions.inference import BOOLS, Types, domain, folded, infer, scoped
+from ahp.conditions.language import OPERATIONS, with_children
 from ahp.conditions.plan import Plan
-from ahp.conditions.schema import ANY
-from ahp.conditions.terms import BOOLS, Types, domain, folded, infer, render
+from ahp.conditions.schema import ANY, Type
 
 FALSE, UNKNOWN, TRUE = 0, 1, 2
 _FLIP = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _NOT = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+_ORDERS = frozenset({sets.key(-1), sets.key(0), sets.key(1)})
 _SIGNS = {"<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1), "==": (0,), "!=": (-1, 1)}
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """One question: the `values` of `term` that make it true, or (values None) a text that only equals itself.
+    """One question: whether the value of `term` is one of `values`; with None nothing is known of it but its text.
 
     `null` is its outcome where the term is null, None where it never is; `domain` what values the term can have at
-    all; `plan` the question itself, of which the leaf may be the negation.
+    all; `plan` the question as it stands in the condition, which asks the opposite where `negated`.
     """
 
     text: str
@@ -72,14 +74,11 @@ def normal(plan: Plan, types: Types, negate: bool = False) -> Node:
         return normal(plan[1], types, not negate)
     if op in ("and", "or"):
         other = "or" if op == "and" else "and"
-        return group(other if negate else op, [normal(part, types, negate) for part in plan[1]])
+        return group(other if negate else op, [normal(part, types, negate) for part in plan[1:]])
     if op in ("any", "all"):
         return _loop(plan, types, negate)
-    if op in ("glob", "matches") and plan[2][0] == "const" and isinstance(plan[2][1], list):
-        parts = [[op, plan[1], ["const", one], []] for one in plan[2][1]]
-        return group("and" if negate else "or", [normal(part, types, negate) for part in parts])
-    if op == "call" and plan[1] in ("startswith", "endswith") and isinstance(plan[2][1][1], list) and plan[2][1][1]:
-        parts = [["call", plan[1], [plan[2][0], ["const", one]]] for one in plan[2][1][1]]
+    if OPERATIONS[op].any_of and plan[2][0] == "const" and isinstance(plan[2][1], list) and plan[2][1]:
+        parts = [with_children(plan, [plan[1], ["const", one]]) for one in plan[2][1]]
         return group("and" if negate else "or", [normal(part, types, negate) for part in parts])
     return _leaf(plan, types, negate)
 
@@ -99,13 +98,10 @@ def group(op: str, parts: list[Node]) -> Node:
 
 
 def _loop(plan: Plan, types: Types, negate: bool) -> Node:
-    op, var, body, source = plan
-    item = infer(source, types).item or ANY
-    if negate:
-        op = "all" if op == "any" else "any"
-    inner = normal(body, {**types, var: item}, negate)
-    where = render(source, types)
-    return Loop(f"{op}({inner.text} for {var} in {where})", op, where, inner, plan)
+    (body, inside), _ = scoped(plan, types)
+    op = plan[0] if not negate else "all" if plan[0] == "any" else "any"
+    inner, source = normal(body, inside, negate), render(plan[2], types)
+    return Loop(f"{op}({inner.text} for {plan[-1]} in {source})", op, source, inner, plan)
 
 
 def _leaf(plan: Plan, types: Types, negate: bool) -> Node:
@@ -113,35 +109,32 @@ def _leaf(plan: Plan, types: Types, negate: bool) -> Node:
     if op in _NOT:
         return _comparison(_NOT[op] if negate else op, plan, types)
     if op == "flag":
-        return _about(plan, plan[1], sets.Values(frozenset({sets.key(not negate)})), UNKNOWN, types, negate)
+        return _about(plan, plan[1], _exactly([not negate], ANY), UNKNOWN, types, negate)
     if op == "null":
-        empty: sets.Set = sets.Values(frozenset())
-        if infer(plan[1], types).is_number:
-            empty = sets.Numbers((), False)
-        values = sets.complement(empty) if negate else empty
+        nothing = _exactly([], infer(plan[1], types))
+        values = sets.complement(nothing) if negate else nothing
         return _about(plan, plan[1], values, FALSE if negate else TRUE, types, negate)
     if op == "in" and plan[2][0] == "const" and isinstance(plan[2][1], list):
-        return _membership(plan, types, negate)
+        values = _exactly(plan[2][1], infer(plan[1], types))
+        null = TRUE if (None in plan[2][1]) is not negate else FALSE
+        return _about(plan, plan[1], sets.complement(values) if negate else values, null, types, negate)
     if op == "same" and (plan[1][0] == "const") != (plan[2][0] == "const"):
         term, const = (plan[2], plan[1]) if plan[1][0] == "const" else (plan[1], plan[2])
         values = sets.Values(frozenset({sets.key(const[1])}), negate)
         return _about(plan, term, values, TRUE if negate else FALSE, types, negate)
-    text = render(plan, types)
+    text = _spelled(plan, types)
     return Leaf(f"not {text}" if negate else text, text, plan=plan, negated=negate)
 
 
-def _membership(plan: Plan, types: Types, negate: bool) -> Node:
-    members, kind = plan[2][1], infer(plan[1], types)
-    held = None in members
-    values: sets.Set = sets.Values(frozenset(sets.key(one) for one in members if one is not None))
-    if kind.is_number:
-        values = sets.Numbers((), kind.name == "int")
-        for one in members:
-            if one is not None:
-                values = sets.union(values, sets.Numbers.compared("==", one, kind.name == "int"))
-    if negate:
-        values = sets.complement(values)
-    return _about(plan, plan[1], values, TRUE if held is not negate else FALSE, types, negate)
+def _exactly(values: list[Any], kind: Type) -> sets.Set:
+    """The set of these values of a type, null aside."""
+    members = [one for one in values if one is not None]
+    if not kind.is_number:
+        return sets.Values(frozenset(sets.key(one) for one in members))
+    found = sets.Numbers((), kind.name == "int")
+    for one in members:
+        found |= sets.Numbers.compared("==", one, found.integer)
+    return found
 
 
 def _about(plan: Plan, term: Plan, values: sets.Set, null: int, types: Types, negate: bool) -> Leaf:
@@ -174,8 +167,7 @@ def _comparison(op: str, plan: Plan, types: Types) -> Node:
     kind = infer(left, types)
     flipped = op != plan[0] and op != _FLIP[plan[0]]
     if left[0] == "const":
-        value = Builder({}).build([op, left, right])([])
-        return group("and" if value else "or", [])
+        return group("and" if closure([op, left, right], {})([]) else "or", [])
     if right[0] == "const":
         value = right[1]
         null = UNKNOWN if op not in ("==", "!=") else FALSE if op == "==" else TRUE
@@ -209,4 +201,19 @@ def _signs(left: Plan, right: Plan, types: Types) -> list[int]:
     return found
 
 
-_ORDERS = frozenset({sets.key(-1), sets.key(0), sets.key(1)})
+def render(plan: Plan, types: Types) -> str:
+    """The canonical text of any plan: two with the same text have the same value for all facts."""
+    op = plan[0]
+    if op in ("fact", "item"):
+        return str(plan[1])
+    if op == "const":
+        return repr(plan[1])
+    return normal(plan, types).text if OPERATIONS[op].gives == "bool" else _spelled(plan, types)
+
+
+def _spelled(plan: Plan, types: Types) -> str:
+    operation = OPERATIONS[plan[0]]
+    parts = [render(part, scope) for part, scope in scoped(plan, types)]
+    if operation.commutes:
+        parts.sort()
+    return f"{operation.name}({', '.join([*parts, *([repr(plan[-1])] if operation.parameter else [])])})"

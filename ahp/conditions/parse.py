@@ -7,10 +7,11 @@ import warnings
 from itertools import pairwise
 
 from ahp.conditions.diagnostics import Place
-from ahp.conditions.lexical import MAX_DEPTH, MAX_NODES, Refused, Token, hidden, scan
+from ahp.conditions.lexical import MAX_DEPTH, MAX_NODES, Refused, Token, refuse_hidden, scan
 
-# The name is never opened: in eval mode CPython looks for no source file. It is no usual file's name all the same.
+# In eval mode CPython does not look for the source file, and no real file is named so.
 _SOURCE = "<condition>"
+_ASK_FOR_MORE = ("and", "or", "not", "in", "is", "if", "else")
 _UNCOUNTED = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.comprehension, ast.Expression)
 
 
@@ -41,7 +42,7 @@ def place_of(node: ast.AST) -> Place:
 
 
 def _leading(text: str) -> tuple[str, Place]:
-    """The text without the blank around it, and where it begins: Python reads a leading blank as indentation."""
+    """The text without blanks around it, and where it begins: Python would read a leading blank as indentation."""
     body = text.lstrip(" \t\r\n")
     skipped = text[: len(text) - len(body)]
     return body.rstrip(" \t\r\n"), Place(1 + skipped.count("\n"), len(skipped) - (skipped.rfind("\n") + 1))
@@ -72,13 +73,8 @@ def _bounds(tree: ast.expr) -> None:
             raise Refused("bound", f"a condition has at most {MAX_NODES} parts", place_of(counted[0]), "split the rule")
         level = [child for node in level for child in _inner(node)]
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and (code := hidden(node.value)):
-            raise Refused(
-                "syntax",
-                f"a string holds {code}, which does not show",
-                place_of(node),
-                "a regex can name it: matches(text, '\\\\x{…}')",
-            )
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            refuse_hidden(node.value, place_of(node), "a string")  # an escape may have made it
 
 
 def _inner(node: ast.AST) -> list[ast.AST]:
@@ -106,15 +102,8 @@ def _syntax(error: SyntaxError, source: str, before: Place, tokens: list[Token])
     column = max((error.offset or 1) - 1, 0)
     place = Place(line + before.line - 1, column + (before.column if line == 1 else 0))
     last = tokens[-1]
-    if (last.kind == "op" and last.text not in (")", "]")) or last.text in (
-        "and",
-        "or",
-        "not",
-        "in",
-        "is",
-        "if",
-        "else",
-    ):
+    ends_open = last.text not in (")", "]") if last.kind == "op" else last.text in _ASK_FOR_MORE
+    if ends_open:
         return Refused("syntax", f"the condition ends after '{last.text}'", last.place)
     following = next((t for t in tokens if (t.place.line, t.place.column) >= (place.line, place.column)), last)
     message = error.msg or "invalid syntax"

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ahp.conditions import calls
+from ahp.conditions.checker import LITERALS, Checker, Typed, a_type
 from ahp.conditions.diagnostics import quoted
-from ahp.conditions.expression import Typed, a_type
-from ahp.conditions.schema import ANY, type_of_value
-from ahp.conditions.spelling import FUNCTIONS, METHODS, nearest, word_hint
-
-if TYPE_CHECKING:
-    from ahp.conditions.checker import Checker
-
-ALIASES = {"true": True, "false": False, "null": None}
+from ahp.conditions.language import FUNCTION, LOOP, METHOD, OPERATIONS, callables
+from ahp.conditions.schema import ANY
+from ahp.conditions.spelling import nearest, word_hint
 
 
-def name(checker: Checker, node: ast.expr) -> Typed:
-    assert isinstance(node, ast.Name)
+def name(checker: Checker, node: ast.Name) -> Typed:
     if node.id in checker.scope:
         return Typed(["item", node.id], checker.scope[node.id], node)
     return _path(checker, node.id, node) or _unknown(checker, node)
@@ -28,13 +23,13 @@ def _path(checker: Checker, path: str, node: ast.expr) -> Typed | None:
     """The limit or fact of a full path, None where there is none. Raises Refused for a namespace."""
     if path in checker.constants:
         value = checker.constants[path]
-        return Typed(["const", list(value) if isinstance(value, tuple) else value], type_of_value(value), node)
+        return checker.made(node, "const", parameter=list(value) if isinstance(value, tuple) else value)
     if path in checker.schema:
         kind = checker.schema.facts[path].type
         checker.types[path] = kind
         return Typed(["fact", path], kind, node)
-    if path in ALIASES:
-        return Typed(["const", ALIASES[path]], type_of_value(ALIASES[path]), node)
+    if path in LITERALS:
+        return checker.made(node, "const", parameter=LITERALS[path])
     if checker.schema.is_prefix(path) or any(known.startswith(f"{path}.") for known in checker.constants):
         some = ", ".join(_under(checker, path)[:4])
         raise checker.refuse(node, "type", f"{quoted(path)} is a namespace, not a fact", f"it has {some} …")
@@ -48,9 +43,10 @@ def _under(checker: Checker, prefix: str) -> list[str]:
 
 
 def _unknown(checker: Checker, node: ast.Name) -> Typed:
-    if node.id in FUNCTIONS:
+    operation = OPERATIONS.get(node.id)
+    if operation is not None and operation.call in (FUNCTION, LOOP):
         raise checker.refuse(node, "name", f"{quoted(node.id)} is a function", f"call it: {node.id}(…)")
-    known = [*_under(checker, ""), *checker.scope, *ALIASES]
+    known = [*_under(checker, ""), *checker.scope, *LITERALS]
     near = nearest(node.id, known)
     hint = word_hint(node.id) or (
         f"did you mean {quoted(near)}?" if near else f"known are {', '.join(sorted(known)[:12])}"
@@ -58,8 +54,7 @@ def _unknown(checker: Checker, node: ast.Name) -> Typed:
     raise checker.refuse(node, "name", f"unknown name {quoted(node.id)}", hint)
 
 
-def attribute(checker: Checker, node: ast.expr) -> Typed:
-    assert isinstance(node, ast.Attribute)
+def attribute(checker: Checker, node: ast.Attribute) -> Typed:
     return _member(checker, node, node.value, node.attr)
 
 
@@ -77,20 +72,19 @@ def _member(checker: Checker, node: ast.expr, base: ast.expr, name: str) -> Type
             raise checker.refuse(node, "name", f"{quoted(prefix)} has no fact {quoted(name)}", hint)
     typed = checker.expr(base)
     if typed.type is ANY or typed.type.name == "map":
-        return Typed(["key", typed.plan, name], ANY, node)
+        return checker.made(node, "key", typed, parameter=name)
     if typed.type.name == "record":
         field = typed.type.fields.get(name)
         if field is None:
             near = nearest(name, typed.type.fields)
             hint = f"did you mean {quoted(near)}?" if near else f"it has {', '.join(sorted(typed.type.fields)[:12])}"
             raise checker.refuse(node, "name", f"{typed.text} has no field {quoted(name)}", hint)
-        return Typed(["field", typed.plan, name], field.type, node)
-    hint = calls.method_hint(name, typed.text[1:-1]) or (f"call it: {name}()" if name in METHODS else "")
+        return checker.made(node, "field", typed, parameter=name)
+    hint = calls.method_hint(name, typed.bare) or (f"call it: {name}()" if name in callables(METHOD) else "")
     raise checker.refuse(node, "name", f"{typed.text} is {a_type(typed.type)} and has no field {quoted(name)}", hint)
 
 
-def subscript(checker: Checker, node: ast.expr) -> Typed:
-    assert isinstance(node, ast.Subscript)
+def subscript(checker: Checker, node: ast.Subscript) -> Typed:
     key = _literal(node.slice)
     if isinstance(key, str):
         return _member(checker, node, node.value, key)
@@ -100,7 +94,7 @@ def subscript(checker: Checker, node: ast.expr) -> Typed:
         )
     typed = checker.expr(node.value)
     if typed.type is ANY or (typed.type.name == "list" and typed.type.item is not None):
-        return Typed(["index", typed.plan, key], typed.type.item or ANY, node)
+        return checker.made(node, "index", typed, parameter=key)
     raise checker.refuse(node, "type", f"{typed.text} is {a_type(typed.type)} and has no items")
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ahp.conditions.evaluate import LISTS, OPERANDS, children
+from ahp.conditions.language import LOOP, OPERATIONS, children, with_children
 
 Plan = list[Any]
 
 MAX_PLAN = 1024  # nodes; a chained comparison repeats its middle operands, so a plan may be larger than its text
-_LOOPS = ("any", "all", "count", "sum")
 _ITEMS = 1000  # the list length that the static cost of a loop assumes
-_WEIGHTS = {"matches": 10, "glob": 5, "call": 2, "in": 2, "within": 5}
 
 
 def walk(plan: Plan) -> Iterator[Plan]:
@@ -33,27 +31,16 @@ def size(plan: Plan) -> int:
 
 
 def cost(plan: Plan) -> int:
-    """A plan's static cost: its nodes, weighted, those in a loop a thousand times (design §5's whole-policy bound
-    sums it).
-    """
-    own = _WEIGHTS.get(plan[0], 1)
-    if plan[0] not in _LOOPS:
-        return own + sum(cost(child) for child in children(plan))
-    source = plan[3]
-    inside = [child for child in children(plan) if child is not source]
-    return own + cost(source) + _ITEMS * sum(cost(child) for child in inside)
+    """A plan's static cost: its nodes by weight, those in a loop a thousand times. A policy sums it (design §5)."""
+    operation = OPERATIONS[plan[0]]
+    costs = [cost(child) for child in children(plan)]
+    if operation.call == LOOP:
+        costs = [one if at == 1 else _ITEMS * one for at, one in enumerate(costs)]  # its list stands second
+    return operation.weight + sum(costs)
 
 
 def as_fact(plan: Plan, var: str) -> Plan:
-    """The plan with the free variable of an `each` clause read as a fact of that name, so that it can stand in a
-    slot.
-    """
-    if plan[0] == "item" and plan[1] == var:
+    """The plan with the variable of an `each` clause as a fact of that name, so that it can have a slot."""
+    if plan[:2] == ["item", var]:
         return ["fact", var]
-    copied = list(plan)
-    if plan[0] in LISTS:
-        copied[LISTS[plan[0]]] = [as_fact(part, var) for part in plan[LISTS[plan[0]]]]
-        return copied
-    for at in OPERANDS.get(plan[0], range(1, len(plan))):
-        copied[at] = as_fact(plan[at], var)
-    return copied
+    return with_children(plan, [as_fact(child, var) for child in children(plan)])

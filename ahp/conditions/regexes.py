@@ -1,7 +1,7 @@
 """Regular expressions over hostile text, by RE2: in time linear in the text.  [light]"""
 
 from ahp.conditions.globs import PatternError, bounded
-from ahp.conditions.unknown import MAX_CHARS
+from ahp.conditions.runtime import MAX_CHARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

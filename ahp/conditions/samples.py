@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ahp.conditions.evaluate import MISSING
+from ahp.conditions.language import OPERATIONS
 from ahp.conditions.plan import Plan, walk
 from ahp.conditions.schema import ANY, Type
 
@@ -13,9 +14,7 @@ MAX_SAMPLES = 64
 _SEED = 2654435761  # Knuth's multiplicative hash: spreads combinations without a random module
 
 
-def fact_sets(
-    plans: list[Plan], types: Mapping[str, Type], limit: int = MAX_SAMPLES, *, absent: bool = True
-) -> list[dict[str, Any]]:
+def fact_sets(plans: list[Plan], types: Mapping[str, Type], limit: int = MAX_SAMPLES) -> list[dict[str, Any]]:
     """At most `limit` sets of values by fact path for the facts that `plans` read; MISSING stands for an absent one.
 
     Each value of a fact appears once with everything else at its first value, then combinations fill the rest.
@@ -23,7 +22,7 @@ def fact_sets(
     read = sorted({node[1] for plan in plans for node in walk(plan) if node[0] == "fact"})
     literals = _literals(plans)
     keys = sorted({str(node[2]) for plan in plans for node in walk(plan) if node[0] in ("key", "field")})
-    choices = {path: _values(types.get(path, ANY), literals, keys, absent) for path in read}
+    choices = {path: [*_values(types.get(path, ANY), literals, keys), MISSING] for path in read}
     found: list[dict[str, Any]] = [{path: values[0] for path, values in choices.items()}]
     for path, values in choices.items():
         found.extend({**found[0], path: value} for value in values[1:])
@@ -50,7 +49,7 @@ def _literals(plans: list[Plan]) -> list[Any]:
         for node in walk(plan):
             if node[0] == "const":
                 found.extend(node[1] if isinstance(node[1], list) else [node[1]])
-            elif node[0] in ("glob", "matches"):
+            elif "pattern" in OPERATIONS[node[0]].takes:
                 found.extend(_matching(node))
     return found
 
@@ -63,8 +62,8 @@ def _matching(node: Plan) -> Iterator[str]:
             yield str(text).replace("**", "a/b").replace("*", "ab").replace("?", "c").strip("^$")
 
 
-def _values(kind: Type, literals: list[Any], keys: list[str], absent: bool) -> list[Any]:
-    """Values of a type, the plainest first: boundaries, what the condition names, and what is not there."""
+def _values(kind: Type, literals: list[Any], keys: list[str]) -> list[Any]:
+    """Values of a type, the plainest first: boundaries, what the condition names, null where it may be."""
     if kind.is_number:
         found: list[Any] = _numbers(kind, literals)
     elif kind.name == "bool":
@@ -72,20 +71,18 @@ def _values(kind: Type, literals: list[Any], keys: list[str], absent: bool) -> l
     elif kind.name == "str":
         found = _texts(kind, literals)
     elif kind.name == "list":
-        inner = [one for one in _values(kind.item or ANY, literals, keys, False) if one is not None][:12]
+        inner = [one for one in _values(kind.item or ANY, literals, keys) if one is not None][:12]
         found = [inner[:1], [], *([one] for one in inner[1:]), inner, inner[::-1]]
     elif kind.name == "record":
         found = _records(kind, literals, keys)
     else:
         found = _maps(literals, keys) if kind.name == "map" else _mixed(literals)
-    if kind.nullable:
-        found.append(None)
-    return [*found, MISSING] if absent else found
+    return [*found, None] if kind.nullable else found
 
 
 def _records(kind: Type, literals: list[Any], keys: list[str]) -> list[Any]:
     """Records in which every value of every field appears (up to a length), against different values of the others."""
-    columns = {name: _values(fact.type, literals, keys, False) for name, fact in kind.fields.items()}
+    columns = {name: _values(fact.type, literals, keys) for name, fact in kind.fields.items()}
     rows = min(24, max((len(column) for column in columns.values()), default=1))
     return [
         {name: column[(row + place * (row // 3)) % len(column)] for place, (name, column) in enumerate(columns.items())}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,8 +25,8 @@ class Type:
     """The type of an expression.
 
     `name` is one of NAMES; a list has its `item`, a record (and the items of a list of records) its `fields`; `low`,
-    `high` and
-    `enum` bound the value where the schema says so. `any` is a map's value: its type is known at run time only.
+    `high` and `enum` bound the value where the schema says so. `any` is a map's value: its type is known at run time
+    only. `number` is an int or a float.
     """
 
     name: str
@@ -53,24 +53,22 @@ class Type:
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact of a schema: its full path (`files.changed_count`), type, whether it may be absent, and where it can
-    be had.
-    """
+    """One fact of a schema: its full path (`files.changed_count`), its type, and whether it may be absent."""
 
     path: str
     type: Type
     optional: bool = False
-    triggers: frozenset[str] | None = None
-    doc: str = ""
 
 
 ANY = Type("any", nullable=True)
 BOOL = Type("bool")
-INT = Type("int")
-FLOAT = Type("float")
-STR = Type("str")
-NULL = Type("null", nullable=True)
-MAP = Type("map")
+_SCALARS = {
+    bool: BOOL,
+    int: Type("int"),
+    float: Type("float"),
+    str: Type("str"),
+    type(None): Type("null", nullable=True),
+}
 
 
 class Schema:
@@ -106,30 +104,24 @@ class Schema:
 
 def type_of_value(value: object) -> Type:
     """The type of a plain value: a limit, a literal. Raises SchemaError for what no condition can hold."""
-    if value is None:
-        return NULL
-    if isinstance(value, bool):
-        return BOOL
-    if isinstance(value, int):
-        return INT
-    if isinstance(value, float):
-        return FLOAT
-    if isinstance(value, str):
-        return STR
     if isinstance(value, Mapping):
-        return MAP
+        return Type("map")
     if isinstance(value, (list, tuple)):
         return Type("list", join([type_of_value(item) for item in value]))
+    if type(value) in _SCALARS:
+        return _SCALARS[type(value)]
     raise SchemaError(f"a value of type {type(value).__name__} cannot stand in a condition")
 
 
-def join(types: list[Type]) -> Type | None:
+def join(types: Sequence[Type]) -> Type | None:
     """The one type that holds all of `types` (int and float make float); None for an empty list. SchemaError when
     they do not mix.
     """
     result: Type | None = None
     for one in types:
-        if result is None or result.name == "null":
+        if "any" in (one.name, result.name if result else None):
+            result = ANY
+        elif result is None or result.name == "null":
             result = replace(one, low=None, high=None, enum=None, nullable=one.nullable or result is not None)
         elif one.name == "null":
             result = replace(result, nullable=True)
@@ -139,8 +131,6 @@ def join(types: list[Type]) -> Type | None:
         elif result.name == one.name == "list":
             item = join([t for t in (result.item, one.item) if t is not None])
             result = Type("list", item, nullable=result.nullable or one.nullable)
-        elif "any" in (result.name, one.name):
-            result = ANY
         elif result.name != one.name:
             raise SchemaError(f"{result} and {one} do not mix")
         else:
@@ -185,14 +175,7 @@ def _fact(path: str, entry: Any) -> Fact:
             high=entry.get("max"),
             enum=tuple(enum) if enum is not None else None,
         )
-    triggers = entry.get("triggers")
-    return Fact(
-        path,
-        kind,
-        bool(entry.get("optional")),
-        frozenset(triggers) if triggers is not None else None,
-        str(entry.get("doc", "")),
-    )
+    return Fact(path, kind, bool(entry.get("optional")))
 
 
 def _prefixes(path: str) -> Iterator[str]:

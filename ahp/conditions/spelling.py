@@ -1,14 +1,9 @@
-"""Names that almost fit: what the author probably meant."""
+"""What the author probably meant: the nearest name, and what the language has for words and signs of others."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-
-FUNCTIONS = (
-    "len", "min", "max", "abs", "sum", "contains", "default", "has", "glob", "matches", "any", "all", "count",
-)  # fmt: skip
-METHODS = ("startswith", "endswith", "lower", "upper", "strip")
 
 # What other languages call it.
 _KNOWN_AS = {

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ahp.conditions import entailment, guards, plan
-from ahp.conditions.checker import Checker
-from ahp.conditions.diagnostics import ConditionError, Position, Problem
-from ahp.conditions.entailment import START
+from ahp.conditions import calls, entailment, guards, operators, paths, plan
+from ahp.conditions.checker import Checker, Typed
+from ahp.conditions.diagnostics import ConditionError, Place, Position, Problem
 from ahp.conditions.lexical import Refused
 from ahp.conditions.parse import parse
 from ahp.conditions.schema import MAX_CONDITION_COST, Schema, Type
 
-__all__ = ["Checked", "ConditionError", "Each", "Position", "Problem", "check", "check_each"]
+__all__ = ["Checked", "ConditionError", "Each", "Position", "Problem", "check", "check_each", "check_value"]
+
+_START = Place()
+_CONSTRUCTS: dict[type[ast.expr], Callable[[Checker, Any], Typed]] = {
+    ast.Constant: operators.constant,
+    ast.Name: paths.name,
+    ast.Attribute: paths.attribute,
+    ast.Subscript: paths.subscript,
+    ast.List: operators.sequence,
+    ast.Tuple: operators.sequence,
+    ast.UnaryOp: operators.unary,
+    ast.BinOp: operators.binary,
+    ast.BoolOp: operators.logic,
+    ast.IfExp: operators.ternary,
+    ast.Compare: operators.compare,
+    ast.Call: calls.call,
+}
 
 
 @dataclass(frozen=True)
@@ -22,9 +39,9 @@ class Checked:
     """A condition that was accepted: nothing else can be compiled.
 
     `plan` is plain JSON data for `evaluate.build`; `reads` the fact paths it needs; `cost` its static cost; `advice`
-    what may be better said (unguarded facts). `constant` is True or False where the schema lets the condition have no
-    other value, and
-    `constant_problem` says why: an error in a policy, None where the author wrote the literal itself.
+    names facts that may be absent or null and are read without asking. `constant` is True or False where the schema
+    lets the condition have no other value; `constant_problem` then says so, an error in a policy, and is None where the
+    author wrote the literal itself.
     """
 
     text: str
@@ -66,29 +83,22 @@ def check(
     """The condition that `text` states, checked against `schema`.
 
     `position` is where the text begins in its file; `item` names the variable of the rule's `each` and its type
-    (`Each.item`);
-    `constants` are values by full path (limits) that become part of the plan; `variants` are all values that a limit
-    which differs by environment can have, so that those used as patterns are checked now. Raises ConditionError with
-    every problem.
+    (`Each.item`); `constants` are values by full path (limits) that become part of the plan; `variants` are all values
+    that a limit which differs by environment can have, so that those used as patterns are checked now. Raises
+    ConditionError with every problem.
     """
-    checker = Checker(schema, constants or {}, variants or {}, item)
-    try:
-        tree = parse(text)
-        built = checker.condition(tree)
-        built_plan = _bounded(built)
-    except Refused as refused:
-        raise _refusal([refused], position) from None
-    if checker.problems:
-        raise _refusal(checker.problems, position)
-    verdict = entailment.constant(built_plan, checker.types)
+    checker = Checker(_CONSTRUCTS, schema, constants or {}, variants or {}, item)
+    with _refusals(checker, position):
+        built = _bounded(checker.boolean(parse(text)).plan)
+    verdict = entailment.constant(built, checker.types)
     return Checked(
         text,
-        built_plan,
-        plan.reads(built_plan),
-        plan.cost(built_plan),
-        _advice(built_plan, schema, position),
+        built,
+        plan.reads(built),
+        plan.cost(built),
+        _advice(built, schema, position),
         verdict,
-        _constant_problem(verdict, built_plan, position),
+        _constant_problem(verdict, built, position),
         dict(constants or {}),
         item,
         checker.types,
@@ -103,16 +113,42 @@ def check_each(
     constants: Mapping[str, Any] | None = None,
 ) -> Each:
     """The clause that `text` ("l in diff.added") states. Raises ConditionError."""
-    checker = Checker(schema, constants or {}, {}, None)
-    try:
-        var, source = checker.each(parse(text))
+    checker = Checker(_CONSTRUCTS, schema, constants or {}, {}, None)
+    with _refusals(checker, position):
+        tree = parse(text)
+        if not (isinstance(tree, ast.Compare) and len(tree.ops) == 1 and isinstance(tree.ops[0], ast.In)):
+            raise checker.refuse(tree, "syntax", "an each clause reads 'x in LIST'", "for example: l in diff.added")
+        var, source = checker.variable(tree.left), checker.items(tree.comparators[0])
         built = _bounded(source.plan)
-    except Refused as refused:
-        raise _refusal([refused], position) from None
-    if checker.problems:
-        raise _refusal(checker.problems, position)
     assert source.type.item is not None
     return Each(var, text, built, plan.reads(built), plan.cost(built), source.type.item)
+
+
+def check_value(text: str, schema: Schema) -> plan.Plan:
+    """The plan of an expression of any type, for `evaluate.closure`. Raises ConditionError."""
+    checker = Checker(_CONSTRUCTS, schema, {}, {}, None)
+    with _refusals(checker, None):
+        return _bounded(checker.expr(parse(text)).plan)
+
+
+def _bounded(built: plan.Plan) -> plan.Plan:
+    if plan.size(built) > plan.MAX_PLAN or plan.cost(built) > MAX_CONDITION_COST:
+        raise Refused("bound", "the condition is too large", _START, "split the rule")
+    return built
+
+
+@contextmanager
+def _refusals(checker: Checker, position: Position | None) -> Iterator[None]:
+    """Raises ConditionError with all that was refused inside, in the order of the text."""
+    try:
+        yield
+    except Refused as refused:
+        checker.problems.append(refused)
+    if checker.problems:
+        problems = [
+            one.place.problem(one.kind, one.message, hint=one.hint, position=position) for one in checker.problems
+        ]
+        raise ConditionError(sorted(problems, key=lambda problem: (problem.line, problem.column)))
 
 
 def _advice(built: plan.Plan, schema: Schema, position: Position | None) -> tuple[Problem, ...]:
@@ -121,24 +157,13 @@ def _advice(built: plan.Plan, schema: Schema, position: Position | None) -> tupl
         "null": ("may be null, then the rule is undecidable", "guard it: {0} is not None and …, or default({0}, …)"),
     }
     return tuple(
-        START.problem("unguarded", f"'{path}' {words[why][0]}", hint=words[why][1].format(path), position=position)
+        _START.problem("unguarded", f"'{path}' {words[why][0]}", hint=words[why][1].format(path), position=position)
         for path, why in guards.unguarded(built, schema)
     )
-
-
-def _bounded(built: plan.Plan) -> plan.Plan:
-    if plan.size(built) > plan.MAX_PLAN or plan.cost(built) > MAX_CONDITION_COST:
-        raise Refused("bound", "the condition is too large", START, "split the rule")
-    return built
-
-
-def _refusal(refusals: Sequence[Refused], position: Position | None) -> ConditionError:
-    problems = [one.place.problem(one.kind, one.message, hint=one.hint, position=position) for one in refusals]
-    return ConditionError(sorted(problems, key=lambda p: (p.line, p.column)))
 
 
 def _constant_problem(verdict: bool | None, built: plan.Plan, position: Position | None) -> Problem | None:
     if verdict is None or built[0] == "const":
         return None
     word = "always" if verdict else "never"
-    return START.problem("constant", f"this condition is {word} true", position=position)
+    return _START.problem("constant", f"this condition is {word} true", position=position)

@@ -1,11 +1,9 @@
 """Facts taken out of a command's output (design §4): an expression of the condition language over `output`."""
 
-from ahp.conditions.checker import Checker
-from ahp.conditions.evaluate import Builder
-from ahp.conditions.lexical import Refused
-from ahp.conditions.parse import parse
+from ahp.conditions.evaluate import closure
+from ahp.conditions.runtime import FAULTS, MISSING
 from ahp.conditions.schema import Schema
-from ahp.conditions.unknown import FAULTS, MISSING
+from ahp.conditions.typecheck import ConditionError, check_value
 from ahp.facts.absent import Absent
 from ahp.system.errors import AhpError
 
@@ -34,15 +32,15 @@ class ExtractError(AhpError):
 def plan(expression: str, parse_as: str) -> object:
     """The plan of an expression over `output`, whose type follows from `parse:`. Raises ExtractError."""
     try:
-        return Checker(Schema({"output": OUTPUT_TYPES[parse_as]}), {}, {}, None).expr(parse(expression)).plan
-    except Refused as refused:
-        raise ExtractError(f"`{expression[:200]}`: {refused}") from None
+        return check_value(expression, Schema({"output": OUTPUT_TYPES[parse_as]}))
+    except ConditionError as error:
+        raise ExtractError(f"`{expression[:200]}`: {error.problems[0].message}") from None
 
 
 def value(built: object, kind: str, output: object) -> object:
     """The expression's value for one output, as a fact of type `kind`; Absent when the output does not hold it."""
     try:
-        found = Builder({"output": 0}).build(built)([output])
+        found = closure(built, {"output": 0})([output])
     except (*FAULTS, OverflowError, RecursionError):
         return Absent("the output does not hold it")
     if found is MISSING:

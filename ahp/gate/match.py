@@ -4,7 +4,8 @@ A rule whose `when` or condition cannot be decided for want of a fact is a hit t
 of the rule's `on_missing` intensity. Nothing here reads a policy's text or decides an intensity.
 """
 
-from ahp.conditions.evaluate import LISTS, OPERANDS, Bound, Undecided, build, build_each, children
+from ahp.conditions.evaluate import Bound, Undecided, build, build_each
+from ahp.conditions.language import children, with_children
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,13 +133,7 @@ def _open(plan: "list[Any]", pending: "list[str]") -> "list[Any]":
     op = plan[0]
     if op in ("has", "default") and _reads(plan[1], pending):
         return ["==", plan[1], plan[1]] if op == "has" else plan[1]
-    copied = list(plan)
-    if op in LISTS:
-        copied[LISTS[op]] = [_open(part, pending) for part in plan[LISTS[op]]]
-        return copied
-    for at in OPERANDS.get(op, range(1, len(plan))):
-        copied[at] = _open(plan[at], pending)
-    return copied
+    return with_children(plan, [_open(child, pending) for child in children(plan)])
 
 
 def _reads(plan: "list[Any]", namespaces: "list[str]") -> bool:

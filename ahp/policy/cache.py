@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ahp.protocol.event import Event
 
-FORMAT = 1
+FORMAT = 2
 PROJECT, LOCAL = "/.ahp/hooks.yaml", "/.ahp/hooks.local.yaml"
 _SOURCE_LIMIT = 1 << 20
 _CACHE_LIMIT = 64 << 20

@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ahp.conditions.evaluate import MISSING
+from ahp.conditions.language import LOOP, METHOD, OPERATIONS, callables
 from ahp.conditions.schema import Schema
 
 SCHEMA = Schema(
@@ -54,6 +55,28 @@ def _join(template: str, *parts: st.SearchStrategy[str]) -> st.SearchStrategy[st
     return st.tuples(*parts).map(lambda found: template.format(*found))
 
 
+def calls(gives: tuple[str, ...], depth: int, var: bool) -> list[st.SearchStrategy[str]]:
+    """Calls of every function and method of the language that gives such a value, if its arguments are plain ones."""
+    number, text = numbers(depth, var), texts(depth, var)
+    kinds = {
+        "number": number,
+        "text": text,
+        "text or texts": st.one_of(text, st.just("['a', 'x']")),
+        "text or list or map": st.sampled_from(["s.a", "l.s", "m.m", "s.b", "m.m.k"]),
+    }
+    found = []
+    for name, entry in callables().items():
+        if entry.gives in gives and entry.call != LOOP and kinds.keys() >= set(entry.takes):
+            for count in range(entry.least, len(entry.takes) + 1):
+                arguments = ", ".join(["{}"] * (count - (entry.call == METHOD)))
+                template = f"{{}}.{name}({arguments})" if entry.call == METHOD else f"{name}({arguments})"
+                found.append(_join(template, *(kinds[kind] for kind in entry.kinds(count))))
+    return found
+
+
+ARITHMETIC = [name for name, entry in OPERATIONS.items() if entry.takes == ("number", "number") and not entry.call]
+
+
 def numbers(depth: int, var: bool = False) -> st.SearchStrategy[str]:
     base = st.one_of(st.sampled_from([str(one) for one in NUMBERS]), st.sampled_from(["n.a", "n.b", "n.f", "m.m.k"]))
     if var:
@@ -63,12 +86,10 @@ def numbers(depth: int, var: bool = False) -> st.SearchStrategy[str]:
     inner = numbers(depth - 1, var)
     return st.one_of(
         base,
-        _join("({} {} {})", inner, st.sampled_from(["+", "-", "*"]), inner),
+        _join("({} {} {})", inner, st.sampled_from(ARITHMETIC), inner),
         _join("({} {} {})", inner, st.sampled_from(["/", "//", "%"]), st.sampled_from(["2", "n.a", "n.b"])),
-        _join("{}({}, {})", st.sampled_from(["min", "max"]), inner, inner),
-        _join("abs({})", inner),
+        *calls(("int", "float", "number"), depth - 1, var),
         _join("-({})", inner),
-        _join("len({})", st.sampled_from(["s.a", "l.s", "m.m", "s.b", "m.m.k"])),
         _join("default({}, {})", st.sampled_from(["n.b", "n.f"]), inner),
         _join("({} if {} else {})", inner, conditions(depth - 1, var), inner),
     )
@@ -84,7 +105,7 @@ def texts(depth: int, var: bool = False) -> st.SearchStrategy[str]:
         return base
     return st.one_of(
         base,
-        _join("{}.{}()", st.sampled_from(["s.a", "s.b"]), st.sampled_from(["lower", "upper", "strip"])),
+        *calls(("str",), depth - 1, var),
         _join("default({}, {})", st.sampled_from(["s.b", "m.m.k"]), texts(depth - 1, var)),
     )
 
@@ -95,15 +116,21 @@ def conditions(depth: int, var: bool = False) -> st.SearchStrategy[str]:
     number, text = numbers(min(depth, 1), var), texts(min(depth, 1), var)
     base = st.one_of(
         st.sampled_from(["b.a", "b.b", "true", "false", "b.b == true", "s.e == 'x'", "m.m.k", "s.e in ['x']"]),
+        st.sampled_from(["l.s == ['a']", "l.s != ['a', 'x']", "l.s == []"]),
         _join("{} {} {}", number, order, number),
         _join("{} {} {} {} {}", number, order, number, order, number),
         _join("{} {} {}", text, order, text),
-        _join("{} {} {}", st.sampled_from(["n.a", "n.b"]), st.sampled_from(["in", "not in"]), st.just("[1, 2, 5]")),
+        _join(
+            "{} {} {}",
+            st.sampled_from(["n.a", "n.b"]),
+            st.sampled_from(["in", "not in"]),
+            st.sampled_from(["[1, 2, 5]", "[m.m.k, 2]"]),
+        ),
         _join(
             "{} {} {}",
             text,
             st.sampled_from(["in", "not in"]),
-            st.sampled_from(["['a', 'x']", "l.s", "s.a", "m.m", "m.m.k"]),
+            st.sampled_from(["['a', 'x']", "['a', m.m.k]", "l.s", "s.a", "m.m", "m.m.k"]),
         ),
         _join("{} is {}", st.sampled_from(["n.b", "s.b", "b.b", "m.m.k"]), st.sampled_from(["None", "not None"])),
         _join(
@@ -113,7 +140,7 @@ def conditions(depth: int, var: bool = False) -> st.SearchStrategy[str]:
             st.sampled_from(["1", "'a'", "true", "null", "m.m.other"]),
         ),
         _join("has({})", st.sampled_from(["n.b", "s.b", "m.m.k", "l.r"])),
-        _join("{}.{}({})", st.sampled_from(["s.a", "s.b"]), st.sampled_from(["startswith", "endswith"]), text),
+        *calls(("bool",), 0, var),
         _join("glob({}, {})", text, st.sampled_from(["'*.py'", "['a*', 'x']", "'a/**'", "'?'"])),
         _join("matches({}, {})", text, st.sampled_from(["'^a'", "'[a-z]+'", "'(?i)MAIN'"])),
         _join("contains({}, {})", st.sampled_from(["s.a", "l.s"]), text),

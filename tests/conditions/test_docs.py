@@ -1,19 +1,27 @@
-"""The examples of docs/conditions.md have the values that stand behind them."""
+"""The examples of docs/conditions.md have the values that stand behind them; its tables are those of the language.
+
+Set AHP_TEST_WRITE_DOCS=1 to write the generated part anew.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
 import pytest
 
 from ahp.conditions import reference
+from ahp.conditions.language import LOOP, METHOD, OPERATIONS, Operation, callables
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import ConditionError, check
 from tests.conditions.cases import run
 
-PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "conditions.md").read_text()
+FILE = Path(__file__).resolve().parent.parent.parent / "docs" / "conditions.md"
+PAGE = FILE.read_text()
+BEGIN = "AHP_TEST_WRITE_DOCS=1 pytest tests/conditions/test_docs.py -->\n"
+END = "<!-- end of the generated part -->"
 
 
 def blocks(kind: str) -> list[str]:
@@ -51,11 +59,45 @@ def test_example_has_the_value_behind_it(text: str, wanted: str) -> None:
     assert reference.disagreement(checked, SCHEMA) is None
 
 
-def test_every_function_is_on_the_page() -> None:
-    from ahp.conditions.spelling import FUNCTIONS, METHODS
+def forms(entry: Operation) -> list[str]:
+    """How a function is called, with the kinds of its arguments."""
+    if entry.call == LOOP:
+        return [f"{entry.name}({entry.takes[0]} for x in list if condition)"]
+    found = []
+    for count in range(entry.least, len(entry.takes) + 1):
+        kinds = list(entry.kinds(count))
+        before = f"{kinds.pop(0)}." if entry.call == METHOD else ""
+        more = ["…"] if entry.most > len(entry.takes) else []
+        found.append(f"{before}{entry.name}({', '.join([*kinds, *more])})")
+    return found
 
+
+def row(entry: Operation) -> str:
+    shown = forms(entry) if entry.call else [entry.name]
+    gives = "of its operands' type" if entry.gives == "value" else entry.gives
+    return f"| {', '.join(f'`{form}`' for form in shown)} | {gives} | {entry.doc} |"
+
+
+def generated() -> str:
+    operators = [row(entry) for entry in OPERATIONS.values() if entry.doc and not entry.call]
+    functions = [row(entry) for entry in callables().values()]
+    samples = [f"{sample}  # true" for entry in callables().values() for sample in entry.samples]
+    head = ["| operator | gives | |", "| --- | --- | --- |", *operators, ""]
+    table = ["| call | gives | |", "| --- | --- | --- |", *functions, ""]
+    return "\n".join(["", *head, *table, "```condition", *samples, "```", "", ""])
+
+
+def test_the_tables_are_those_of_the_language() -> None:
+    head, _, rest = PAGE.partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    fresh = head + BEGIN + generated() + END + tail
+    if os.environ.get("AHP_TEST_WRITE_DOCS"):
+        FILE.write_text(fresh)
+    assert FILE.read_text() == fresh
+
+
+def test_every_function_says_what_it_does_and_has_a_sample() -> None:
     assert len(examples()) > 60
-    for name in FUNCTIONS:
-        assert f"`{name}(" in PAGE, name
-    for name in METHODS:
-        assert f".{name}(" in PAGE, name
+    for name, entry in callables().items():
+        assert entry.doc and entry.samples and entry.takes, name
+        assert all(f"{name}(" in sample for sample in entry.samples), name

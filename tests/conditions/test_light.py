@@ -23,7 +23,7 @@ def light(code: str) -> set[str]:
 
 
 def test_evaluating_a_plan_imports_only_its_own_modules() -> None:
-    plan = ["and", [[">", ["fact", "a.b"], ["const", 1]], ["glob", ["fact", "a.c"], ["const", "*.py"], []]]]
+    plan = ["and", [">", ["fact", "a.b"], ["const", 1]], ["glob", ["fact", "a.c"], ["const", "*.py"], []]]
     loaded = light(
         f"from ahp.conditions.evaluate import build\nimport ahp.conditions.regexes\n"
         f"assert build({json.loads(json.dumps(plan))!r}, {{'a.b': 0, 'a.c': 1}})([2, 'x.py']) is True"

@@ -12,10 +12,14 @@ from hypothesis import strategies as st
 from ahp.conditions import reference
 from ahp.conditions.compare import conjuncts, stricter
 from ahp.conditions.entailment import never
-from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
+from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, closure
+from ahp.conditions.inference import domain, infer
 from ahp.conditions.normal import normal
-from ahp.conditions.typecheck import Checked, ConditionError, check
-from tests.conditions.strategies import SCHEMA, conditions, facts
+from ahp.conditions.runtime import FAULTS
+from ahp.conditions.schema import type_of_value
+from ahp.conditions.sets import Numbers, Values, key, within
+from ahp.conditions.typecheck import Checked, ConditionError, check, check_value
+from tests.conditions.strategies import SCHEMA, conditions, facts, numbers, texts
 
 PATHS = sorted(SCHEMA.facts)
 SLOTS = {path: index for index, path in enumerate(PATHS)}
@@ -71,6 +75,29 @@ def test_constant_verdicts_are_never_wrong(text: str, values: dict[str, Any]) ->
         assert found is checked.constant
 
 
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(numbers(2), texts(2), conditions(1)), facts())
+def test_what_is_inferred_holds(text: str, values: dict[str, Any]) -> None:
+    try:
+        plan = check_value(text, SCHEMA)
+    except ConditionError:
+        assume(False)
+    types = {path: fact.type for path, fact in SCHEMA.facts.items()}
+    kind, known = infer(plan, types), domain(plan, types)
+    try:
+        found = closure(plan, SLOTS)([values[path] for path in PATHS])
+    except (*FAULTS, OverflowError, Bound):
+        assume(False)
+    if found is MISSING or (found is None and kind.nullable):
+        return
+    named = type_of_value(found)
+    assert kind.name in ("any", named.name) or (kind.is_number and named.is_number and kind.name != "int"), kind
+    if isinstance(known, Numbers):
+        assert within(Numbers.compared("==", found, False), known)
+    elif known is not None:
+        assert within(Values(frozenset({key(found)})), known)
+
+
 @settings(max_examples=300, deadline=None)
 @given(conditions(1), conditions(1), st.sampled_from(["{a}", "{a} and {b}", "{a} or {b}", "not ({a})", "{b}"]), facts())
 def test_stricter_is_never_wrong(a: str, b: str, shape: str, values: dict[str, Any]) -> None:
@@ -102,7 +129,7 @@ def test_equal_conjuncts_mean_the_same(a: str, b: str, values: dict[str, Any]) -
 def test_normal_form_of_a_double_negation_is_the_same(text: str) -> None:
     plan, types = accepted(text).plan, accepted(text).types
     assert normal(["not", ["not", plan]], types) == normal(plan, types)
-    assert never(normal(["and", [plan, ["const", False]]], types))
+    assert never(normal(["and", plan, ["const", False]], types))
 
 
 @settings(max_examples=500, deadline=None)

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from ahp.conditions.evaluate import build, build_each
-from ahp.conditions.schema import Schema, SchemaError
+from ahp.conditions.schema import Schema, SchemaError, Type
 from ahp.conditions.typecheck import ConditionError, Position, check, check_each
 from tests.conditions.cases import SCHEMA as CASES
 from tests.conditions.cases import run
@@ -49,7 +49,7 @@ REFUSED = [
     ("b.flag AND b.flag", "syntax", 8, "cannot stand here"),
     ("NULL == null", "name", 1, "'null'"),
     ("len > 1", "name", 1, "len("),
-    ("len(1) > 1", "type", 1, "needs a text"),
+    ("len(1) > 1", "type", 5, "needs a text"),
     ("b.flag && b.flag", "syntax", 8, "'and'"),
     ("b.flag || b.flag", "syntax", 8, "'or'"),
     ("!b.flag", "syntax", 1, "'not'"),
@@ -386,7 +386,7 @@ def test_schema_entries_are_checked() -> None:
             Schema(entries)  # type: ignore[arg-type]
     schema = Schema({"a.b": "int", "c": {"type": "list"}, "d": {"type": "int", "triggers": ["pre-commit"], "doc": "x"}})
     assert "a.b" in schema and [fact.path for fact in schema] == ["a.b", "c", "d"]
-    assert schema.facts["d"].triggers == {"pre-commit"} and schema.names_under("a") == ["b"]
+    assert schema.facts["d"].type == Type("int") and schema.names_under("a") == ["b"]
     with pytest.raises(SchemaError):
         check("a.b > limits.x", schema, constants={"limits.x": object()})
 

@@ -48,7 +48,10 @@ def test_an_extract_of_lines_keeps_texts(make_event: Any, gather: Any) -> None:
     assert gather(make_event(), "lint.all", settings=settings(command)) == {"lint.all": ["one"]}
 
 
-@pytest.mark.parametrize("expression", ["output +", "__import__('os')", "files.changed", "output.__class__"])
+@pytest.mark.parametrize(
+    "expression",
+    ["output +", "__import__('os')", "files.changed", "output.__class__", "any(nosuch and x.ok for x in output)"],
+)
 def test_an_extract_outside_the_language_is_refused(expression: str) -> None:
     with pytest.raises(extract.ExtractError, match="`"):
         extract.plan(expression, "json")

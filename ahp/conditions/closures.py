@@ -1,0 +1,277 @@
+"""Makers of closures for values: facts, comparisons, arithmetic, functions, patterns.  [light]
+
+A maker takes the builder and a node of the plan. What policies ask most (a fact against a constant) has closures of its
+own. Native operations raise on null and on MISSING, so the common case needs no checks.
+"""
+
+from ahp.conditions.globs import PatternError
+from ahp.conditions.runtime import MISSING, Bound, PlanError, Undecided, present, unusable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ahp.conditions.runtime import Builder, Closure, Slots
+
+    Maker = Callable[[Builder, Any], Closure]
+
+
+def const(builder: "Builder", node: "Any") -> "Closure":
+    value = node[1]
+    return lambda facts: value
+
+
+def fact(builder: "Builder", node: "Any") -> "Closure":
+    slot = builder.slots[node[1]]
+    return lambda facts: facts[slot]
+
+
+def item(builder: "Builder", node: "Any") -> "Closure":
+    cell = builder.cell(node[1])
+    return lambda facts: cell[0]
+
+
+def member(builder: "Builder", node: "Any") -> "Closure":
+    """A map's key or a record's field; an absent one is a missing fact, and so is every key of an absent map."""
+    base, name = builder.build(node[1]), node[2]
+
+    def found(facts: "Slots") -> "Any":
+        holder = base(facts)
+        if type(holder) is dict:
+            return holder.get(name, MISSING)
+        raise unusable(holder)
+
+    return found
+
+
+def element(builder: "Builder", node: "Any") -> "Closure":
+    """An item of a list by its constant index."""
+    base, index = builder.build(node[1]), node[2]
+
+    def found(facts: "Slots") -> "Any":
+        holder = base(facts)
+        if type(holder) is list:
+            return holder[index]
+        raise unusable(holder)
+
+    return found
+
+
+def listed(builder: "Builder", node: "Any") -> "Closure":
+    """A list literal; one absent part makes it absent."""
+    parts = [builder.build(part) for part in node[1:]]
+    return lambda facts: [present(part(facts)) for part in parts]
+
+
+def binary(general: "Callable[[Closure, Closure], Closure]", slot: "Callable[[int, Any], Closure]") -> "Maker":
+    """The maker of an operator: `general` for any two operands, `slot` for a fact and a constant."""
+
+    def make(builder: "Builder", node: "Any") -> "Closure":
+        index = builder.slot(node[1])
+        if index is not None and node[2][0] == "const":
+            return slot(index, node[2][1])
+        return general(builder.build(node[1]), builder.build(node[2]))
+
+    return make
+
+
+less = binary(lambda a, b: lambda f: a(f) < b(f), lambda i, c: lambda f: f[i] < c)
+less_or_equal = binary(lambda a, b: lambda f: a(f) <= b(f), lambda i, c: lambda f: f[i] <= c)
+greater = binary(lambda a, b: lambda f: a(f) > b(f), lambda i, c: lambda f: f[i] > c)
+greater_or_equal = binary(lambda a, b: lambda f: a(f) >= b(f), lambda i, c: lambda f: f[i] >= c)
+equal = binary(lambda a, b: lambda f: a(f) == b(f), lambda i, c: lambda f: f[i] == c)
+unequal = binary(lambda a, b: lambda f: a(f) != b(f), lambda i, c: lambda f: f[i] != c)
+plus = binary(lambda a, b: lambda f: a(f) + b(f), lambda i, c: lambda f: f[i] + c)
+minus = binary(lambda a, b: lambda f: a(f) - b(f), lambda i, c: lambda f: f[i] - c)
+times = binary(lambda a, b: lambda f: a(f) * b(f), lambda i, c: lambda f: f[i] * c)
+divided = binary(lambda a, b: lambda f: a(f) / b(f), lambda i, c: lambda f: f[i] / c)
+floor_divided = binary(lambda a, b: lambda f: a(f) // b(f), lambda i, c: lambda f: f[i] // c)
+remainder = binary(lambda a, b: lambda f: a(f) % b(f), lambda i, c: lambda f: f[i] % c)
+
+
+def negative(builder: "Builder", node: "Any") -> "Closure":
+    value = builder.build(node[1])
+    return lambda f: -value(f)
+
+
+def contained(builder: "Builder", node: "Any") -> "Closure":
+    """`in` where the types are known: an item in a list, a text in a text, a key in a map."""
+    index, container = builder.slot(node[1]), node[2]
+    if index is not None and container[0] == "const" and isinstance(container[1], list):
+        members = frozenset(container[1])
+        return lambda f: f[index] in members
+    if node[1][0] == "const" and container[0] == "fact":
+        value, slot = node[1][1], builder.slots[container[1]]
+        return lambda f: value in f[slot]
+    item, within = builder.build(node[1]), builder.build(container)
+    return lambda f: present(item(f)) in within(f)
+
+
+def null(builder: "Builder", node: "Any") -> "Closure":
+    value = builder.build(node[1])
+    return lambda f: present(value(f)) is None
+
+
+def has(builder: "Builder", node: "Any") -> "Closure":
+    value = builder.build(node[1])
+
+    def test(facts: "Slots") -> bool:
+        try:
+            return value(facts) is not MISSING
+        except Undecided as error:
+            if error.kind == "missing_fact":
+                return False
+            raise
+
+    return test
+
+
+def default(builder: "Builder", node: "Any") -> "Closure":
+    value, other = builder.build(node[1]), builder.build(node[2])
+
+    def chosen(facts: "Slots") -> "Any":
+        try:
+            found = value(facts)
+        except Undecided as error:
+            if error.kind != "missing_fact":
+                raise
+            found = MISSING
+        return other(facts) if found is MISSING or found is None else found
+
+    return chosen
+
+
+def call(function: "Callable[..., Any]", least: int, most: int) -> "Maker":
+    """The maker for a plain function of values that raises a fault on null; a literal list becomes a tuple."""
+
+    def make(builder: "Builder", node: "Any") -> "Closure":
+        if not least < len(node) <= most + 1:
+            raise PlanError("a call in a plan with too few or too many operands")
+        if len(node) == 2:
+            only = builder.build(node[1])
+            return lambda f: function(only(f))
+        if len(node) == 3 and node[2][0] == "const":
+            value = tuple(node[2][1]) if isinstance(node[2][1], list) else node[2][1]
+            slot = builder.slot(node[1])
+            if slot is not None:
+                return lambda f: function(f[slot], value)
+            first = builder.build(node[1])
+            return lambda f: function(first(f), value)
+        operands = [builder.build(operand) for operand in node[1:]]
+        return lambda f: function(*[_given(operand(f)) for operand in operands])
+
+    return make
+
+
+def _given(value: "Any") -> "Any":
+    if value is MISSING or value is None:
+        raise unusable(value)
+    return value
+
+
+# What follows looks at run time at values whose type the schema does not know: those of maps.
+
+
+def _kind(value: "Any") -> str:
+    """The type of a value in the words of the schema. To Python true is an int, which must not count here."""
+    if value is None:
+        return "null"
+    if value is True or value is False:
+        return "bool"
+    kind = type(value)
+    if kind is int or kind is float:
+        return "number"
+    if kind is str or kind is list:
+        return kind.__name__
+    present(value)
+    return "map"
+
+
+def same(builder: "Builder", node: "Any") -> "Closure":
+    """Equality: values of two types are never equal, not even true and 1."""
+    left, right = builder.build(node[1]), builder.build(node[2])
+    return lambda f: _same(left(f), right(f))
+
+
+def _same(left: "Any", right: "Any") -> bool:
+    return _kind(left) == _kind(right) and bool(left == right)
+
+
+def within(builder: "Builder", node: "Any") -> "Closure":
+    """Membership: a text in a text, a name in a map, an item in a list."""
+    item, container = builder.build(node[1]), builder.build(node[2])
+    return lambda f: _within(item(f), container(f))
+
+
+def _within(item: "Any", container: "Any") -> bool:
+    kind = _kind(container)
+    if kind == "list":
+        present(item)  # also of an empty list, which compares nothing
+        return any(_same(item, one) for one in container)
+    if kind in ("str", "map") and _kind(item) == "str":
+        return item in container
+    raise Undecided("null_operand")
+
+
+def typed(builder: "Builder", node: "Any") -> "Closure":
+    """A value where one of certain types is needed; a value of another type counts as null."""
+    base, wanted = builder.build(node[1]), node[2]
+
+    def value(facts: "Slots") -> "Any":
+        found = base(facts)
+        if _kind(found) not in wanted:
+            raise Undecided("null_operand")
+        return found
+
+    return value
+
+
+def pattern(compiler: "Callable[[Any], Callable[[str], bool]]") -> "Maker":
+    """The maker for `[name, text, pattern, known]`: a pattern is compiled at its first use, one that varies (a limit
+    that differs by environment) once for each of the `known` values.
+    """
+
+    def make(builder: "Builder", node: "Any") -> "Closure":
+        text = builder.build(node[1])
+        compiled: dict[Any, Callable[[str], bool]] = {}
+        if node[2][0] == "const":
+            fixed = node[2][1]
+
+            def test(facts: "Slots") -> bool:
+                if not compiled:
+                    compiled[0] = _compiled(compiler, fixed)
+                return bool(compiled[0](text(facts)))
+
+            return test
+        known, chosen = list(node[3]), builder.build(node[2])
+
+        def varying(facts: "Slots") -> bool:
+            wanted = present(chosen(facts))
+            key = tuple(wanted) if isinstance(wanted, list) else wanted
+            if key not in compiled:
+                if wanted not in known:
+                    raise Bound("a pattern that was not checked when the policy was read")
+                compiled[key] = _compiled(compiler, wanted)
+            return bool(compiled[key](text(facts)))
+
+        return varying
+
+    return make
+
+
+def _compiled(compiler: "Callable[[Any], Callable[[str], bool]]", wanted: "Any") -> "Callable[[str], bool]":
+    try:
+        return compiler(wanted)
+    except PatternError as error:
+        raise PlanError(str(error)) from None
+
+
+def regexes(pattern: "Any") -> "Callable[[str], bool]":
+    """The test of one regular expression or any of several; RE2 is loaded by the first policy that has one."""
+    from ahp.conditions.regexes import regex
+
+    if not isinstance(pattern, list):
+        return regex(pattern)
+    tests = [regex(one) for one in pattern]
+    return lambda text: any(test(text) for test in tests)

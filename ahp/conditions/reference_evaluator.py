@@ -1,0 +1,296 @@
+"""The reference evaluator: simpleeval, hardened, over our own syntax tree (design §5).
+
+It shares nothing with the production evaluator but the parser, the pattern compilers, the plain functions of the
+language and the exceptions: no plan, no slots, no types, and simpleeval's own operators.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NoReturn
+
+import simpleeval  # type: ignore[import-untyped,unused-ignore]
+
+from ahp.conditions import globs, regexes
+from ahp.conditions.evaluate import MISSING, Bound, Undecided
+from ahp.conditions.language import FUNCTION, LOOP, METHOD, OPERATIONS, Operation, callables
+
+
+def _nested(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts by path as mappings in mappings, copied; absent ones are left out, their namespaces are there."""
+    tree: dict[str, Any] = {}
+    for path, found in facts.items():
+        *spaces, name = path.split(".")
+        inner = tree
+        for space in spaces:
+            inner = inner.setdefault(space, {})
+        if found is not MISSING:
+            inner[name] = copy.deepcopy(found)
+    return tree
+
+
+# What operators and functions accept, told by the values alone.
+
+
+def _null() -> NoReturn:
+    raise Undecided("null_operand")
+
+
+def _kind(found: Any) -> str:
+    if found is None or isinstance(found, bool):
+        return type(found).__name__
+    if isinstance(found, (int, float)):
+        return "number"
+    return "list" if isinstance(found, (list, tuple)) else type(found).__name__
+
+
+def _of(kinds: tuple[str, ...], function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` of values that are all of one of these kinds."""
+
+    def checked(*values: Any) -> Any:
+        found = {_kind(one) for one in values}
+        return function(*values) if len(found) == 1 and found <= set(kinds) else _null()
+
+    return checked
+
+
+_number = _of(("number",), lambda found: found)
+
+
+def _equal(left: Any, right: Any) -> bool:
+    return _kind(left) == _kind(right) and bool(left == right)
+
+
+def _inside(item: Any, container: Any) -> bool:
+    kind = _kind(container)
+    if kind == "list":
+        return any(_equal(item, one) for one in container)
+    return item in container if kind in ("str", "dict") and isinstance(item, str) else _null()
+
+
+def _matching(compiler: Callable[[str], Callable[[str], bool]]) -> Callable[[Any, Any], bool]:
+    def test(text: Any, pattern: Any) -> bool:
+        if not isinstance(text, str) or pattern is None:
+            _null()
+        return any(compiler(one)(text) for one in (pattern if isinstance(pattern, (list, tuple)) else [pattern]))
+
+    return test
+
+
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.USub, ast.UAdd)
+_ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    **{node: _of(("number",), simpleeval.DEFAULT_OPERATORS[node]) for node in _ARITHMETIC},
+    **{node: _of(("number", "str"), simpleeval.DEFAULT_OPERATORS[node]) for node in _ORDER},
+    ast.Eq: _equal,
+    ast.NotEq: lambda a, b: not _equal(a, b),
+    ast.In: _inside,
+    ast.NotIn: lambda a, b: not _inside(a, b),
+    ast.Is: lambda a, b: a is None and b is None,
+    ast.IsNot: lambda a, b: not (a is None and b is None),
+}
+_KINDS = {
+    "number": ("number",),
+    "text": ("str",),
+    "text or texts": ("str", "tuple"),  # a list that the condition holds, not one that a fact or a map does
+    "text or list or map": ("str", "list", "tuple", "dict"),
+}
+
+
+def _function(operation: Operation) -> Callable[..., Any]:
+    """A plain function of the language, of arguments of the kinds that its entry names."""
+
+    def checked(*values: Any) -> Any:
+        kinds = ["tuple" if isinstance(one, tuple) else _kind(one) for one in values]
+        wanted = operation.kinds(len(values))
+        if not all(kind in _KINDS[one] for kind, one in zip(kinds, wanted, strict=True)):
+            _null()
+        return operation.function(*values)  # type: ignore[misc]
+
+    return checked
+
+
+def _kleene(questions: Sequence[Callable[..., bool]], decisive: bool) -> bool:
+    """`and` (decisive: False) or `or` (True): the decisive value wins in any order, then a doubt, then the other."""
+    doubt: Undecided | None = None
+    for question in questions:
+        try:
+            if question() is decisive:
+                return decisive
+        except Undecided as error:
+            doubt = doubt or error
+        except ZeroDivisionError:
+            doubt = doubt or Undecided("zero_division")
+    if doubt is not None:
+        raise doubt
+    return not decisive
+
+
+class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-ignore]
+    """simpleeval with names and attributes that are mapping keys and nothing else, and with Kleene's logic."""
+
+    def __init__(self, facts: Mapping[str, Any], constants: Mapping[str, Any]) -> None:
+        names = {"true": True, "false": False, "null": None, **_nested({**facts, **constants})}
+        super().__init__(operators=_OPERATORS, names=names)
+        self.functions = {  # the base class adds constructors: list, dict, set
+            "contains": lambda container, item: _inside(item, container),
+            "glob": _matching(globs.glob),
+            "matches": _matching(regexes.regex),
+            **{name: _function(entry) for name, entry in callables(FUNCTION).items() if entry.function},
+        }
+        self.constants = constants
+        self.nodes = {
+            ast.Constant: self._eval_constant,
+            ast.Name: self._eval_name,
+            ast.Attribute: self._eval_attribute,
+            ast.Subscript: self._eval_subscript,
+            ast.List: self._eval_list,
+            ast.Tuple: self._eval_list,
+            ast.UnaryOp: self._eval_unaryop,
+            ast.BinOp: self._eval_binop,
+            ast.BoolOp: self._eval_boolop,
+            ast.Compare: self._eval_compare,
+            ast.IfExp: self._eval_ifexp,
+            ast.Call: self._eval_call,
+        }
+
+    def run(self, tree: ast.expr) -> Any:
+        """The value of a tree. Raises Undecided or Bound, as the production evaluator does."""
+        try:
+            return self.eval("", previously_parsed=tree)
+        except ZeroDivisionError:
+            raise Undecided("zero_division") from None
+        except (OverflowError, RecursionError, simpleeval.InvalidExpression) as error:
+            raise Bound(str(error)) from None
+
+    def holds(self, tree: ast.expr) -> bool:
+        """The truth value of a condition's tree: null and other values of a map are none. Raises Undecided or Bound."""
+        found = self.run(tree)
+        if not isinstance(found, bool):
+            _null()
+        return found
+
+    def _check_disallowed_items(self, item: Any) -> None:
+        """Nothing to look for: values are copies of plain data, and functions cannot be values."""
+
+    def _eval_name(self, node: ast.Name) -> Any:
+        if node.id not in self.names:
+            raise Undecided("missing_fact", node.id)
+        return self.names[node.id]
+
+    def _eval_attribute(self, node: ast.Attribute) -> Any:
+        try:
+            return self._key(self._eval(node.value), node.attr)
+        except Undecided as error:
+            if error.kind != "missing_fact":
+                raise
+            raise Undecided("missing_fact", ast.unparse(node)) from None
+
+    def _eval_subscript(self, node: ast.Subscript) -> Any:
+        base, key = self._eval(node.value), self._eval(node.slice)
+        if isinstance(key, str):
+            return self._key(base, key)
+        if not isinstance(base, list):
+            _null()
+        try:
+            return base[key]
+        except IndexError:
+            raise Undecided("index") from None
+
+    def _key(self, base: Any, name: str) -> Any:
+        if not isinstance(base, dict):
+            _null()
+        if name not in base:
+            raise Undecided("missing_fact", name)
+        return base[name]
+
+    def _truth(self, node: ast.expr) -> bool:
+        found = self._eval(node)
+        if not isinstance(found, bool):
+            _null()
+        return found
+
+    def _eval_unaryop(self, node: ast.UnaryOp) -> Any:
+        if isinstance(node.op, ast.Not):
+            return not self._truth(node.operand)
+        return super()._eval_unaryop(node)
+
+    def _eval_ifexp(self, node: ast.IfExp) -> Any:
+        return self._eval(node.body if self._truth(node.test) else node.orelse)
+
+    def _eval_boolop(self, node: ast.BoolOp) -> bool:
+        return _kleene([partial(self._truth, value) for value in node.values], isinstance(node.op, ast.Or))
+
+    def _eval_compare(self, node: ast.Compare) -> bool:
+        operands = [node.left, *node.comparators]
+        pairs = zip(node.ops, operands, operands[1:], strict=False)
+        return _kleene([partial(self._compared, *pair) for pair in pairs], False)
+
+    def _compared(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> bool:
+        return bool(self.operators[type(op)](self._eval(left), self._eval(right)))
+
+    def _eval_call(self, node: ast.Call) -> Any:
+        if isinstance(node.func, ast.Attribute):
+            return self._method(node.func, [self._affix(one) for one in node.args])
+        name = node.func.id  # type: ignore[attr-defined]
+        if name in ("has", "default"):
+            return self._presence(name, node.args)
+        operation = OPERATIONS.get(name)
+        if operation is not None and operation.call == LOOP:
+            return self._loop(name, node.args[0])  # type: ignore[arg-type]
+        return super()._eval_call(node)
+
+    def _affix(self, node: ast.expr) -> Any:
+        """The argument of a text's method: several texts only where the author wrote them, or a limit holds them."""
+        found = self._eval(node)
+        fixed = isinstance(node, (ast.List, ast.Tuple)) or ast.unparse(node) in self.constants
+        return tuple(found) if fixed and isinstance(found, (list, tuple)) else found
+
+    def _method(self, func: ast.Attribute, arguments: list[Any]) -> Any:
+        operation = OPERATIONS.get(func.attr)
+        if operation is None or operation.call != METHOD:
+            _null()
+        return _function(operation)(self._eval(func.value), *arguments)
+
+    def _presence(self, name: str, arguments: list[ast.expr]) -> Any:
+        try:
+            found = self._eval(arguments[0])
+        except Undecided as error:
+            if error.kind != "missing_fact":
+                raise
+            return False if name == "has" else self._eval(arguments[1])
+        if name == "has":
+            return True
+        return self._eval(arguments[1]) if found is None else found
+
+    def _loop(self, name: str, loop: ast.GeneratorExp) -> Any:
+        items = self._eval(loop.generators[0].iter)
+        if not isinstance(items, list):
+            _null()
+        answers = [partial(self._item, name, loop, item) for item in items]
+        if name in ("any", "all"):
+            return _kleene(answers, name == "any")
+        total: Any = 0
+        for answer in answers:  # one by one: sum() rounds floats differently since Python 3.12
+            total = total + answer()
+        return total
+
+    def _item(self, name: str, loop: ast.GeneratorExp, item: Any) -> Any:
+        clause = loop.generators[0]
+        var = clause.target.id  # type: ignore[attr-defined]
+        self.names[var] = item
+        try:
+            questions = [partial(self._truth, node) for node in clause.ifs]
+            if name == "sum":
+                return _number(self._eval(loop.elt)) if _kleene(questions, False) else 0
+            if name == "all":
+                return not _kleene([*questions, lambda: not self._truth(loop.elt)], False)
+            is_item = isinstance(loop.elt, ast.Name) and loop.elt.id == var and not isinstance(item, bool)
+            if name == "any" or not is_item:
+                questions.append(partial(self._truth, loop.elt))
+            return _kleene(questions, False)
+        finally:
+            del self.names[var]

@@ -1,0 +1,111 @@
+"""What the closures of a condition stand on: the absent fact, why a condition has no value, the builder.  [light]"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Slots = list[Any]  # one value a fact
+    Closure = Callable[[Slots], Any]
+
+MAX_ITEMS = 1_000_000  # items of a list that a condition goes through
+MAX_CHARS = 16 * 1024 * 1024  # characters of a text that a pattern is asked of (design §11: what a host may send)
+
+
+class Undecided(Exception):
+    """A condition has no value for these facts; the rule's `on_missing` decides (design §4, §5).
+
+    `kind` is missing_fact, null_operand (null, or a map's value of a type that the operation has no meaning for),
+    index or zero_division; `path` is the fact that is absent or null, None where no single fact is to blame.
+    """
+
+    def __init__(self, kind: str, path: "str | None" = None) -> None:
+        Exception.__init__(self, kind, path)
+        self.kind = kind
+        self.path = path
+
+    def __str__(self) -> str:
+        return self.kind + (": " + self.path if self.path else "")
+
+
+class Bound(Exception):
+    """A fact or a calculation exceeds a limit; the gate then refuses (design §5)."""
+
+
+class PlanError(ValueError):
+    """A plan that is cut, foreign or of another version. The cache holding it has to be rebuilt."""
+
+
+def _refuse(*_: object) -> "object":
+    raise Undecided("missing_fact")
+
+
+class Missing:
+    """The value of an absent fact. Every operation on it raises Undecided, so facts that are there need no check."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> "object":
+        # copy and pickle ask for dunder names and expect an AttributeError.
+        if name[:2] == "__":
+            raise AttributeError(name)
+        raise Undecided("missing_fact")
+
+    def __reduce__(self) -> str:
+        return "MISSING"  # copies and pickles are the same object
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse  # type: ignore[assignment]
+    __hash__ = __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = _refuse  # type: ignore[assignment]
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = _refuse
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = _refuse
+    __neg__ = __pos__ = __abs__ = _refuse
+
+
+MISSING = Missing()
+
+# What native operations raise when an operand is absent, null, short or zero; `evaluate` finds the kind of each.
+FAULTS = (Undecided, TypeError, AttributeError, IndexError, ZeroDivisionError)
+
+
+def present(value: "Any") -> "Any":
+    """The value itself. Raises Undecided for MISSING, where no operation on the value would."""
+    if value is MISSING:
+        raise Undecided("missing_fact")
+    return value
+
+
+def unusable(value: "Any") -> Undecided:
+    """Why `value` is none that an operation can work with: it is absent, or null or of another type."""
+    return Undecided("missing_fact" if value is MISSING else "null_operand")
+
+
+class Builder:
+    """Makes the closures of one condition: they share the index of each fact's slot, and a cell for each loop
+    variable that holds the item the loop is at.
+
+    `operations` is the table of the language by name (`ahp.conditions.language`).
+    """
+
+    __slots__ = ("cells", "operations", "slots")
+
+    def __init__(
+        self, operations: "dict[str, Any]", slots: "dict[str, int]", cells: "dict[str, list[Any]] | None" = None
+    ) -> None:
+        self.operations = operations
+        self.slots = slots
+        self.cells: dict[str, list[Any]] = {} if cells is None else cells
+
+    def cell(self, var: str) -> "list[Any]":
+        """The cell of a loop variable."""
+        return self.cells.setdefault(var, [MISSING])
+
+    def build(self, node: "Any") -> "Closure":
+        """The closure of one node. Raises PlanError, or KeyError and the like, for what is no node of a plan."""
+        return self.operations[node[0]].make(self, node)  # type: ignore[no-any-return]
+
+    def slot(self, node: "Any") -> "int | None":
+        """The index of a fact node, None for any other."""
+        return self.slots[node[1]] if node[0] == "fact" else None
