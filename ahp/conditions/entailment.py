@@ -154,6 +154,8 @@ def _cases_prove(one: Leaf, other: Leaf) -> bool:
         return False
     if reads(other.plan) != {one.term} or len(values.members) > _CASES or one.null == TRUE:
         return False
+    if any(kind == "list" for kind, _ in values.members):  # a set knows a list by its text only
+        return False
     condition = build(["not", other.plan] if other.negated else other.plan, {one.term: 0})
     cases = [(UNKNOWN, MISSING), *((TRUE, member) for _, member in values.members)]
     cases += [(one.null, None)] if one.null is not None else []

@@ -55,6 +55,8 @@ PAIRS = [
     ("any(f == 'a' for f in x.l)", "any(f == 'a' and x.b for f in x.l)", "stronger"),
     ("x.f < y.n", "y.n > x.f", "equal"),
     ("x.f <= y.n", "x.f < y.n", "stronger"),
+    ("len(x.l) == 5 or x.b", "x.l == ['a']", "unknown"),
+    ("'a' in x.l or x.b", "x.l == ['a']", "unknown"),
     ("true", "x.b", "stronger"),
     ("false", "x.b", "weaker"),
     ("x.n + 1 > 2", "1 + x.n > 2", "equal"),
