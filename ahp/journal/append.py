@@ -13,7 +13,9 @@ from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    Write = Callable[[indexes.Index, Sequence[Mapping[str, object]]], None]
 
 ROTATE_AT = 64 << 20
 COUNT_ENTRY = 64
@@ -49,7 +51,11 @@ class Journal(LogFiles):
             index = self.fitting()
         except OSError:  # an index that cannot be read is as good as none
             index = None
-        return index or _recover(self)
+        return index or _recover(self, None)
+
+    def begin(self) -> "indexes.Index":
+        """The index, of a log that is begun where there is none yet. Raises JournalUnwritable."""
+        return _recover(self, self._write)
 
     def append(
         self,
@@ -141,7 +147,7 @@ class Journal(LogFiles):
             except files.NoFolder:  # the first record, or the whole folder was removed
                 files.make_dirs(self.folder)
                 continue
-            _recover(self, create=True)
+            _recover(self, self._write)
         raise JournalUnwritable(f"the log {self.log_path} changes faster than it can be read; try again")
 
     def _write(self, index: "indexes.Index", records: "Sequence[Mapping[str, object]]") -> None:
@@ -202,7 +208,7 @@ def _rank(record: "Mapping[str, object]") -> bool:
     return record.get("kind") != "episode-end"
 
 
-def _recover(log: LogFiles, create: bool = False) -> "indexes.Index":
+def _recover(log: LogFiles, write: "Write | None") -> "indexes.Index":
     from ahp.journal.recovery import recover
 
-    return recover(log, create)
+    return recover(log, write)

@@ -19,12 +19,13 @@ _MISSES = 16
 
 
 class Checkpoint(NamedTuple):
-    """The last line that was read: file number, where it starts and ends (newline included), its SHA-256."""
+    """The last line that was read: file number, where it starts and ends (newline included), SHA-256, line number."""
 
     serial: int
     start: int
     end: int
     head: str
+    n: int = 0
 
 
 class Moved(AhpError):
@@ -50,7 +51,10 @@ def read_into(fold: Fold, folder: str, begin: tuple[int, int]) -> Checkpoint:
                 break
             if record is not None:
                 fold.apply(record, (part.serial, line.offset, len(line.raw)))
-            mark = Checkpoint(part.serial, line.offset, line.end, digest.sha256(line.raw))
+            n = record.get("n") if record else None
+            mark = Checkpoint(
+                part.serial, line.offset, line.end, digest.sha256(line.raw), n if isinstance(n, int) else 0
+            )
     if segments.listed(folder) != found:
         raise Moved("the log is being rotated; try again")
     return mark

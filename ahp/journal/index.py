@@ -16,13 +16,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FORMAT = "ahp-index-1"
+FORMAT = "ahp-index-2"
 HEADER = 320
 NO_HEAD = "0" * 64
 FORGET_AFTER = 14 * 86400.0
 """Seconds after its last signal that an episode ends by itself, where that signal does not say otherwise."""
 _LIMIT = 64 << 20
 _CHECK = 16
+POLICIES = 32
 _OPEN = posix.O_RDWR | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
 
 # A clean tool call resets nothing (design §8.5): listing its episodes would only slow every later call.
@@ -40,7 +41,7 @@ class Index:
     whether its last line lacks the newline, `serial` its number in the sequence of rotated files, `count` how many
     lines the whole chain has, `last` the time stamp of its last record, `genesis` the id that the chain began with (""
     before the first record). `keys` are the episode keys a clean evaluation may have to close, `aids` maps the id of
-    each waiting signal to (session, subject).
+    each waiting signal to (session, subject), `policies` are the digests of the last policies that the log describes.
     """
 
     __slots__ = (
@@ -54,6 +55,7 @@ class Index:
         "inode",
         "keys",
         "last",
+        "policies",
         "serial",
         "size",
         "torn",
@@ -65,6 +67,7 @@ class Index:
         self.genesis, self.serial = genesis, serial
         self.keys: set[str] = set()
         self.aids: dict[str, tuple[str, str]] = {}
+        self.policies: list[str] = []
         self.changed, self.body_length, self.body_check = True, 0, ""
 
     def has_open(self, family: str, subject: str, actor_kind: str) -> bool:
@@ -98,6 +101,9 @@ class Index:
         elif kind == "delivery" and isinstance(ids := record.get("ids"), list):
             for one in ids:
                 self.changed = self.aids.pop(str(one), None) is not None or self.changed
+        elif kind == "policy" and str(record.get("digest")) not in self.policies:
+            self.policies = [*self.policies, str(record.get("digest"))][-POLICIES:]
+            self.changed = True
 
     def fits(self, inode: int, size: int) -> bool:
         """Whether the log is still the one, and as long, as when this index was written."""
@@ -107,6 +113,7 @@ class Index:
         """One line a name; no name can hold a tab or a newline (`escape`)."""
         lines = [f"open\t{key}\n" for key in sorted(self.keys)]
         lines += [f"aid\t{escape(i)}\t{escape(session)}\t{escape(s)}\n" for i, (session, s) in self.aids.items()]
+        lines += [f"policy\t{escape(digest)}\n" for digest in self.policies]
         return "".join(lines).encode()
 
     def header(self) -> bytes:
@@ -275,6 +282,8 @@ def parse(header: bytes, body: bytes) -> "Index | None":
             word, first, *more = line.split("\t")
             if word == "open":
                 index.keys.add(first)
+            elif word == "policy":
+                index.policies.append(unescape(first))
             else:
                 index.aids[unescape(first)] = (unescape(more[0]), unescape(more[1]))
     except (ValueError, IndexError):

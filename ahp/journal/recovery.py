@@ -3,43 +3,76 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 
 from ahp.journal import index as indexes
-from ahp.journal import rotation, segments
+from ahp.journal import rotation, segments, tables
 from ahp.journal.index import JournalUnwritable, LogFiles
+from ahp.protocol import records
 from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
 # Records that can change the index. More lines than those may match, however the JSON is spelled, but never fewer.
-_RELEVANT = (b'"signal"', b'"episode-end"', b'"delivery"', b'"forget_after"')
+_RELEVANT = (b'"signal"', b'"episode-end"', b'"delivery"', b'"forget_after"', b'"kind": "policy"')
 # Every so many lines the time stamp is parsed too, so that the scan also stops among irrelevant lines.
 _SAMPLE = 64
 
 
-def recover(log: LogFiles, create: bool = False) -> indexes.Index:
+Write = Callable[[indexes.Index, Sequence[Mapping[str, object]]], None]
+
+
+def recover(log: LogFiles, write: Write | None = None) -> indexes.Index:
     """The index of the log as it is, written where that is possible.
 
-    With `create` a missing log is begun, and what cannot be written raises JournalUnwritable; without, a missing log
-    gives an empty index. The long look back happens before the lock is taken, so that nobody waits for it.
+    `write` is an appender's: with it a missing log is begun, the loss of what an index or a state remembers is recorded
+    (`cut`), and what cannot be written raises JournalUnwritable. Without it, a missing log gives an empty index, and an
+    index that remembers a loss stays as it is. The long look back happens before the lock is taken, so that no other
+    process has to wait for it. Raises AhpError when the log cannot be read.
     """
+    segments.check_format(log.folder)
     base = _beforehand(log)
-    file = indexes.IndexFile(log.index_path)
     try:
         with log.lock:
             if fitting := log.fitting():
                 return fitting  # another process has just done it
-            if create and _size(log.log_path) == 0:
-                rotation.begin(log, log.genesis or (known.genesis if (known := _old(log)) else None))
+            known = _old(log)
+            if write and _size(log.log_path) == 0:
+                rotation.begin(log, log.genesis or (known.genesis if known else None))
             index = _catch_up(log, base or _look_back(log))
-            if index.inode:
-                file.save(index)
+            loss = _loss(log, known, index)
+            if loss and write:
+                write(index, [loss])
+            elif index.inode and not loss:
+                indexes.IndexFile(log.index_path).save(index)
             return index
+    except JournalUnwritable:
+        raise
     except (OSError, AhpError) as error:
-        if create:
+        if write:
             why = error.strerror if isinstance(error, OSError) else str(error)
             raise JournalUnwritable(f"the log {log.log_path} cannot be written: {why}") from None
     # Nothing can be locked or written here; for a reader the log still tells.
     return _catch_up(log, base or _look_back(log))
+
+
+def _loss(log: LogFiles, old: indexes.Index | None, index: indexes.Index) -> dict[str, object] | None:
+    """The record that says that the end of this log is gone, as the former index, else the state, remembers it."""
+    if old is not None and (not old.inode or old.genesis != index.genesis):
+        return None  # of another log, which the genesis record names
+    had, head = (old.count, old.head) if old is not None else tables.remembered(log.folder + "/state.db")
+    if not head or head == indexes.NO_HEAD or _has_line(log.folder, had, head):
+        return None
+    return records.other("cut", clock.iso(clock.now()), had=had, found=index.count, head="sha256:" + head)
+
+
+def _has_line(folder: str, number: int, head: str) -> bool:
+    for line in segments.backward(folder):
+        if digest.sha256(line.raw) == head:
+            return True
+        told = (line.record() or {}).get("n")
+        if isinstance(told, int) and told < number:
+            return False
+    return False
 
 
 def _beforehand(log: LogFiles) -> indexes.Index | None:
@@ -105,6 +138,11 @@ def _note_back(index: indexes.Index, record: dict[str, object], decided: set[str
     """Takes up one record, read backwards: the first record found of a key is its latest."""
     if record.get("kind") == "delivery" and isinstance(ids := record.get("ids"), list):
         delivered.update(map(str, ids))
+        return
+    if record.get("kind") == "policy":
+        named = str(record.get("digest"))
+        if named not in index.policies and len(index.policies) < indexes.POLICIES:
+            index.policies.insert(0, named)
         return
     if record.get("kind") not in ("signal", "episode-end"):
         return

@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import uuid
 
+from ahp import __version__
 from ahp.journal import index as indexes
 from ahp.journal import segments
 from ahp.journal.index import LogFiles
 from ahp.system import clock, digest, files, jsontext
 from ahp.system.errors import AhpError
 
+_MAKER: dict[str, object] = {"format": segments.FORMAT, "ahp": __version__}
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -28,6 +30,7 @@ def rotate(log: LogFiles, index: indexes.Index) -> None:
     following = _next(log)
     line = _continuation(index.genesis, index.last, serial, index.head, index.count + 1)
     try:
+        _tidy(log)
         files.replace(following, line + b"\n")
         os.rename(log.log_path, f"{log.folder}/signals.{serial}.jsonl")
         os.rename(following, log.log_path)
@@ -44,6 +47,7 @@ def begin(log: LogFiles, known: str | None) -> None:
     `known` is the genesis id by which the lost log was known; the new genesis record says that it `replaces` that one.
     Raises OSError, AhpError.
     """
+    _tidy(log)
     rotated = [part for part in segments.listed(log.folder) if part.path != log.log_path]
     if rotated:
         if _finish(log, rotated[-1]):
@@ -54,6 +58,7 @@ def begin(log: LogFiles, known: str | None) -> None:
         line = _continuation(genesis, _now(last), serial, head, segments.count(log.folder) + 1, missing=True)
     else:
         record: dict[str, object] = {"timestamp": clock.iso(clock.now()), "kind": "genesis", "id": str(uuid.uuid4())}
+        record |= _MAKER
         if known:
             record["replaces"] = known
         line = jsontext.encode({**record, "n": 1, "prev": None}).encode()
@@ -64,12 +69,16 @@ def begin(log: LogFiles, known: str | None) -> None:
         os.close(fd)
 
 
+def _tidy(log: LogFiles) -> None:
+    """Removes what a rotation that was killed left half written. Raises OSError."""
+    for name in os.listdir(log.folder):
+        if name.startswith("signals.next.jsonl.") and name.endswith(".tmp"):
+            os.unlink(f"{log.folder}/{name}")
+
+
 def genesis_of(part: segments.Segment) -> str:
     """The genesis id that the first record of a file tells, "" when it tells none."""
-    first = next(segments.forward_in(part), None)
-    record = first.record() if first else None
-    if record is None:
-        return ""
+    record = segments.opening(part)
     told = {"genesis": record.get("id"), "rotation": record.get("genesis")}.get(str(record.get("kind")))
     # Written into the index between spaces.
     return told if isinstance(told, str) and told.isascii() and told.isprintable() and " " not in told[:64] else ""
@@ -95,6 +104,7 @@ def _continuation(genesis: str, last: str, serial: int, head: str, n: int, missi
         "serial": serial + 1,
         "after": f"signals.{serial}.jsonl",
         "genesis": genesis,
+        **_MAKER,
     }
     if missing:
         record["missing"] = True

@@ -8,11 +8,15 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ahp import __version__
 from ahp.system import jsontext
 from ahp.system.errors import AhpError
 
 BLOCK = 64 << 10
+_OPENING = 1 << 10
 LIVE = "signals.jsonl"
+FORMAT = 1
+"""Of the log as a whole, told by the first record of each file; ahp 0.3 did not write it yet."""
 _ROTATED = re.compile(r"signals\.([1-9][0-9]{0,8})\.jsonl")
 
 
@@ -58,6 +62,22 @@ def listed(folder: str) -> list[Segment]:
     if LIVE in names:
         listed.append(Segment((rotated[-1] if rotated else 0) + 1, f"{folder}/{LIVE}"))
     return listed
+
+
+def opening(segment: Segment) -> dict[str, object]:
+    """The first record of a file, which names its log; empty when it is none. Raises AhpError."""
+    first = next(forward_in(segment, block=_OPENING), None)
+    return (first.record() if first else None) or {}
+
+
+def check_format(folder: str) -> None:
+    """Raises AhpError when the log in `folder` is of a format that this ahp does not know."""
+    found = listed(folder)
+    first = opening(found[-1]) if found else {}
+    told = first.get("format", FORMAT)
+    if not isinstance(told, int) or told > FORMAT:
+        by = str(first.get("ahp"))[:40]
+        raise AhpError(f"{found[-1].path} was written by ahp {by}, and this is {__version__}; upgrade ahp")
 
 
 def backward(folder: str, block: int = BLOCK) -> Iterator[Line]:

@@ -149,6 +149,7 @@ def _automatic(signal: LoggedSignal) -> dict[str, object]:
 
 def _synchronised(journal: Journal, path: str) -> tuple[Fold, tuple[int, int]]:
     """The fold over `state.db`, brought up to the last record. Raises sqlite3.Error, OSError, AhpError."""
+    segments.check_format(journal.folder)
     store = tables.SqlStore(path)
     try:
         with store.transaction():
@@ -177,7 +178,7 @@ def _in_memory(journal: Journal) -> tuple[Fold, tuple[int, int]]:
 
 
 def _mark(known: dict[str, object]) -> checkpoint.Checkpoint | None:
-    serial, start, end, head = (known.get(name) for name in checkpoint.Checkpoint._fields)
+    serial, start, end, head = (known.get(name) for name in checkpoint.Checkpoint._fields[:4])
     if isinstance(serial, int) and isinstance(start, int) and isinstance(end, int) and isinstance(head, str):
         return checkpoint.Checkpoint(serial, start, end, head)
     return None

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 from ahp.journal.answers import RISK, kind_of
@@ -38,6 +38,19 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET episode = excluded.episode, open = excluded.open, waits = excluded.waits,
   pending = excluded.pending, unlogged = excluded.unlogged, risk = excluded.risk, data = excluded.data
 """
+
+
+def remembered(path: str) -> tuple[int, str]:
+    """The number and SHA-256 of the last line that the state at `path` was made from; (0, "") when it does not say."""
+    if not os.path.isfile(path):
+        return 0, ""
+    try:
+        with closing(SqlStore(path)) as store:
+            known = store.meta()
+    except (sqlite3.Error, OSError):
+        return 0, ""
+    n, head = known.get("n"), known.get("head")
+    return (n, head) if isinstance(n, int) and isinstance(head, str) else (0, "")
 
 
 class SqlStore:

@@ -1,11 +1,13 @@
 """Whether the log is as it was written: every line names the digest of the one before it (design §7).
 
 The chain finds accidents and edits. That the end was cut off, or that all was written anew, it can only find against
-an anchor: the head of the log, kept elsewhere.
+an anchor: the head of the log, kept elsewhere. What an index or a state remembered of a cut end, the log itself tells.
 """
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
@@ -14,21 +16,12 @@ from ahp.journal import index as indexes
 from ahp.journal import segments
 from ahp.journal.append import Journal
 from ahp.journal.rotation import genesis_of
-from ahp.system import digest
+from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
 _ANCHOR = "ahp1"
-
-
-class Link(NamedTuple):
-    """One line as the chain sees it: where it is, its digest, the one it names, its number (0: it tells none)."""
-
-    place: str
-    own: str
-    prev: str
-    n: int
-    kind: str
-    torn: bool
+_TOLD = 1000  # problems of the chain; of torn lines as many
+_DAY = 86400.0
 
 
 class Report(NamedTuple):
@@ -50,20 +43,33 @@ def anchor(journal: Journal) -> str:
 
 
 def verify(journal: Journal, kept: str | None = None) -> Report:
-    """Checks the whole log, and that it still holds the line an anchor `kept` elsewhere names. Raises AhpError."""
+    """Checks the whole log, and that it still holds the line an anchor `kept` elsewhere names.
+
+    Reads it once, and keeps some 20 bytes of each line. Raises AhpError.
+    """
+    segments.check_format(journal.folder)
     wanted = _parse(kept) if kept is not None else None
-    parts = segments.listed(journal.folder)
-    links = list(_links(parts))
-    genesis = genesis_of(parts[0]) if parts else ""
-    problems = [*_beginning(journal, parts, links, genesis), *_chain(links), *_index(journal, links)]
-    notes = [f"{link.place}: a torn line, as a crash or a full disk leaves it" for link in links if link.torn]
+    index = _index(journal)
+    found = segments.listed(journal.folder)
+    genesis = genesis_of(found[0]) if found else ""
+    chain = _Chain({digest for digest in (wanted and wanted[2], index and index.head) if digest})
+    for segment in found:
+        chain.read(segment)
+    problems = [*_beginning(journal, found, chain, genesis), *chain.told, *chain.problems()]
+    if index and index.inode and index.head not in chain.seen:
+        lost = f"its index remembers {index.count} lines, the last of which is gone"
+        problems.append(f"the log was cut or its end edited: {lost}")
+    notes = list(chain.notes)
     if wanted is None:
         notes.append("no anchor given: whether the end was cut off, or all written anew, cannot be told")
     elif wanted[0] != genesis:
         problems.append(f"the anchor is of the log {wanted[0]}, this one is {genesis or 'without a beginning'}")
-    elif wanted[2] not in {link.own for link in links}:
+    elif wanted[2] not in chain.seen:
         problems.append(f"the anchor's line {wanted[1]} is not in the log: its end was cut off or written anew")
-    return Report(len(links), links[-1].own if links else "", genesis, problems, notes)
+    ahead = (chain.last - clock.now()) / _DAY
+    if ahead > 1:
+        notes.append(f"the last record is {ahead:.0f} days ahead of the clock; a person mends it: ahp doctor --fix")
+    return Report(len(chain.own), chain.head, genesis, problems, notes)
 
 
 def _parse(text: str) -> tuple[str, int, str]:
@@ -73,85 +79,179 @@ def _parse(text: str) -> tuple[str, int, str]:
     return fields[1], int(fields[2]), fields[3].lower()
 
 
-def _links(parts: Iterable[segments.Segment]) -> Iterable[Link]:
-    for part in parts:
-        name = part.path.rpartition("/")[2]
-        for number, line in enumerate(segments.forward_in(part), 1):
-            record = line.record() or {}
-            n, prev = record.get("n"), record.get("prev")
-            yield Link(
-                f"{name}:{number}",
-                digest.sha256(line.raw),
-                prev.removeprefix("sha256:") if isinstance(prev, str) else "",
-                n if isinstance(n, int) else 0,
-                str(record.get("kind") or "") + (" missing" if record.get("missing") else ""),
-                not record,
-            )
+def _index(journal: Journal) -> indexes.Index | None:
+    """No proof, but it may remember a line that the log lacks: also when an editor made a new file."""
+    try:
+        return indexes.IndexFile(journal.index_path).load()
+    except OSError:
+        return None
 
 
-def _beginning(journal: Journal, parts: list[segments.Segment], links: list[Link], genesis: str) -> Iterable[str]:
+def _beginning(journal: Journal, found: list[segments.Segment], chain: _Chain, genesis: str) -> Iterable[str]:
     if journal.genesis is not None and genesis != journal.genesis:
         yield f"this is not the log that was installed here ({journal.genesis}): it vanished or was replaced"
-    if not links:
+    if not found:
         return
-    if links[0].kind != "genesis":
-        yield f"{links[0].place}: the log's beginning is missing"
-    first = next(segments.forward_in(parts[0])).record() or {}
+    first = segments.opening(found[0])
+    if first.get("kind") != "genesis" and not chain.pruned_to(str(first.get("prev"))):
+        yield f"{chain.place(0)}: the log's beginning is missing"
     if isinstance(replaced := first.get("replaces"), str):
-        yield f"{links[0].place}: this log replaces {replaced[:64]}, which vanished"
-    for before, part in pairwise(parts):
-        if part.serial != before.serial + 1:
+        yield f"{chain.place(0)}: this log replaces {replaced[:64]}, which vanished"
+    for before, segment in pairwise(found):
+        if segment.serial != before.serial + 1:
             yield f"signals.{before.serial + 1}.jsonl is missing"
-    for link in links:
-        if link.kind == "rotation missing":
-            yield f"{link.place}: the file before this one was followed by records that are gone"
 
 
-def _chain(links: list[Link]) -> list[str]:
-    """What is wrong with the chain, one sentence a line that does not belong where it is."""
-    first_of: dict[str, int] = {}
-    for i, link in enumerate(links):
-        first_of.setdefault(link.own, i)
-    named = {link.prev for link in links}
-    told: dict[int, str] = {}
-    before: int | None = None
-    for i, link in enumerate(links):
-        if first_of[link.own] != i:
-            told[i] = f"inserted: a copy of {links[first_of[link.own]].place}"
-            continue
-        if before is not None and not link.torn and link.prev != links[before].own:
-            if link.own not in named and i + 1 < len(links) and links[i + 1].prev == links[before].own:
-                told[i] = "inserted"
+class _Chain:
+    """The lines in order: the first 64 bits of each one's digest, and of the one it names, and its number.
+
+    `seen` are those of the `wanted` digests that a line has, `told` what records say of losses, `last` is the latest
+    time stamp.
+    """
+
+    def __init__(self, wanted: set[str]) -> None:
+        self.own, self.prev, self.n = array("Q"), array("Q"), array("Q")
+        self.torn = bytearray()
+        self.head, self.last = "", 0.0
+        self.told: list[str] = []
+        self.notes: list[str] = []
+        self.seen: set[str] = set()
+        self._wanted = wanted
+        self._whole = True
+        self._files: list[tuple[int, str]] = []
+        self._pruned: list[dict[str, object]] = []
+
+    def read(self, segment: segments.Segment) -> None:
+        """Takes up the lines of the next file."""
+        self._files.append((len(self.own), segment.path.rpartition("/")[2]))
+        for line in segments.forward_in(segment):
+            self._take(line)
+
+    def place(self, nth: int) -> str:
+        """File and line number of a line of the log."""
+        first, name = self._files[bisect_right(self._files, (nth, "\uffff")) - 1]
+        return f"{name}:{nth - first + 1}"
+
+    def pruned_to(self, prev: str) -> bool:
+        """Whether a person removed all that came before a line that names `prev`."""
+        return any(record.get("head") == prev for record in self._pruned)
+
+    def _take(self, line: segments.Line) -> None:
+        record = line.record() or {}
+        own, prev, n = digest.sha256(line.raw), record.get("prev"), record.get("n")
+        named = prev.removeprefix("sha256:") if isinstance(prev, str) else ""
+        if self.head and record and named != self.head:
+            self._whole = False
+        self.head = own
+        self.own.append(int(own[:16], 16))
+        self.prev.append(_number(named))
+        self.n.append(n if isinstance(n, int) and 0 < n < 1 << 63 else 0)
+        self.torn.append(not record)
+        if own in self._wanted:
+            self.seen.add(own)
+        if not record:
+            self._note("a torn line, as a crash or a full disk leaves it")
+        elif record.get("kind") in _TELLING:
+            self._tell(record)
+        stamp = record.get("timestamp")
+        if clock.is_iso(stamp):
+            self.last = clock.parse_iso(str(stamp))
+
+    def _tell(self, record: dict[str, object]) -> None:
+        place, kind = self.place(len(self.own) - 1), record.get("kind")
+        if kind == "rotation" and record.get("missing"):
+            self.told.append(f"{place}: the file before this one was followed by records that are gone")
+        elif kind == "cut":
+            had = f"it had {record.get('had')} lines"
+            self.told.append(f"{place}: the log was cut before this line: {had}, and the last of them is gone")
+        elif kind == "prune":
+            self._pruned.append(record)
+            self._note(f"{record.get('by')} pruned the log up to its line {record.get('lines')}")
+        elif kind == "clock":
+            self._note(f"{record.get('by')} set the clock right, which had said {record.get('was')}")
+
+    def _note(self, what: str) -> None:
+        if len(self.notes) < _TOLD:
+            self.notes.append(f"{self.place(len(self.own) - 1)}: {what}")
+
+    def problems(self) -> list[str]:
+        """What is wrong with the chain, one sentence a line that does not belong where it is."""
+        if self._whole:
+            return []
+        told = _Explanation(self).told()
+        shown = [f"{self.place(i)}: {what}" for i, what in sorted(told.items())]
+        more = [f"and {len(shown) - _TOLD} more"] if len(shown) > _TOLD else []
+        return shown[:_TOLD] + more
+
+
+_TELLING = ("rotation", "cut", "prune", "clock")
+
+
+class _Places:
+    """Where a number stands first among many, without a table of them all."""
+
+    def __init__(self, numbers: array[int]) -> None:
+        self._numbers = numbers
+        self._order = array("L", sorted(range(len(numbers)), key=numbers.__getitem__))
+
+    def first(self, number: int) -> int | None:
+        at = bisect_left(self._order, number, key=self._numbers.__getitem__)
+        if at < len(self._order) and self._numbers[self._order[at]] == number:
+            return self._order[at]
+        return None
+
+
+class _Explanation:
+    """Why lines of a broken chain do not belong where they are."""
+
+    def __init__(self, chain: _Chain) -> None:
+        self.own, self.prev, self.n, self.torn = chain.own, chain.prev, chain.n, chain.torn
+        self._lines, self._named = _Places(chain.own), _Places(chain.prev)
+        self._found: dict[int, str] = {}
+        self._place = chain.place
+
+    def told(self) -> dict[int, str]:
+        """By line."""
+        before: int | None = None
+        for i, own in enumerate(self.own):
+            first = self._lines.first(own)
+            if first is not None and first != i:
+                self._found[i] = f"inserted: a copy of {self._place(first)}"
                 continue
-            _explain(links, i, before, first_of.get(link.prev), named, told)
-        before = i
-    return [f"{links[i].place}: {what}" for i, what in sorted(told.items())]
+            if before is not None and not self.torn[i] and self.prev[i] != self.own[before]:
+                follows = i + 1 < len(self.own) and self.prev[i + 1] == self.own[before]
+                if not self._is_named(own) and follows:
+                    self._found[i] = "inserted"
+                    continue
+                self._explain(i, before)
+            before = i
+        return self._found
 
+    def _is_named(self, own: int) -> bool:
+        return self._named.first(own) is not None
 
-def _explain(links: list[Link], i: int, before: int, where: int | None, named: set[str], told: dict[int, str]) -> None:
-    """Why line `i` does not name the line before it; `where` is the line that it names, None when there is none."""
-    link = links[i]
-    if where is None:
-        gap = link.n - links[before].n - 1
-        if link.n and links[before].n and gap > 0:
-            told.setdefault(i, f"{gap} missing before this line")
-        elif link.prev or link.kind == "genesis":
-            told.setdefault(before, "edited: the next line was chained to other bytes")
+    def _explain(self, i: int, before: int) -> None:
+        """Why line `i` does not name the line before it."""
+        where = self._lines.first(self.prev[i]) if self.prev[i] else None
+        if where is None:
+            gap = self.n[i] - self.n[before] - 1
+            if self.n[i] and self.n[before] and gap > 0:
+                self._found.setdefault(i, f"{gap} missing before this line")
+            elif self.prev[i] or self.n[i] == 1:
+                self._found.setdefault(before, "edited: the next line was chained to other bytes")
+            else:
+                self._found.setdefault(i, "inserted or edited: it names no line before it")
+        elif where > i:
+            self._found.setdefault(i, f"reordered: it was written after {self._place(where)}")
         else:
-            told.setdefault(i, "inserted or edited: it names no line before it")
-    elif where > i:
-        told.setdefault(i, f"reordered: it was written after {links[where].place}")
-    else:
-        for k in range(where + 1, i):
-            moved = links[k].own in named
-            told.setdefault(k, "reordered: lines after it were written before it" if moved else "inserted")
+            for k in range(where + 1, i):
+                moved = self._is_named(self.own[k])
+                why = "reordered: lines after it were written before it" if moved else "inserted"
+                self._found.setdefault(k, why)
 
 
-def _index(journal: Journal, links: list[Link]) -> Iterable[str]:
-    """The index is no proof, but it may remember a line that the log lacks: also when an editor made a new file."""
+def _number(sha256: str) -> int:
     try:
-        index = indexes.IndexFile(journal.index_path).load()
-    except OSError:
-        return
-    if index and index.inode and index.head not in {link.own for link in links}:
-        yield f"the log was cut or its end edited: its index remembers {index.count} lines, the last of which is gone"
+        return int(sha256[:16], 16)
+    except ValueError:
+        return 0

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from ahp.journal import index as indexes
 from ahp.journal import segments
 from ahp.journal.append import Journal
-from ahp.system import clock
+from ahp.journal.state import State
+from ahp.journal.verify import verify
+from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
 from .written import PROMPT, VERDICT, assert_chained, records
@@ -131,3 +134,68 @@ def test_an_unreadable_log_is_an_error_not_an_empty_one(journal: Journal) -> Non
 def test_no_log_means_nothing_open_and_makes_nothing(journal: Journal) -> None:
     assert journal.index().keys == set()
     assert not os.path.exists(journal.folder)
+
+
+@pytest.mark.parametrize("left", ["index", "state", "both"])
+def test_a_cut_end_is_recorded_by_the_next_writer_and_told_for_ever(journal: Journal, left: str) -> None:
+    for n in range(6):
+        journal.append([{**PROMPT, "id": str(n)}])
+    with State.open(journal):
+        pass
+    data = Path(journal.log_path).read_bytes().splitlines(keepends=True)
+    Path(journal.log_path).write_bytes(b"".join(data[:-2]))
+    for name in {"index": ["state.db"], "state": ["index"], "both": []}[left]:
+        os.unlink(f"{journal.folder}/{name}")
+    other = Journal(journal.folder)
+    assert other.index().count == 5  # a reader forgets nothing by looking
+    assert other.index().count == 5
+    other.append([VERDICT])
+    cut = records(other)[-2]
+    assert (cut["kind"], cut["had"], cut["found"]) == ("cut", 7, 5)
+    assert cut["head"] == digest.tagged(data[-1].rstrip(b"\n"))
+    for _ in range(3):
+        other.append([VERDICT])
+    assert [record["kind"] for record in records(other)].count("cut") == 1
+    (told,) = verify(other).problems
+    assert told.startswith("signals.jsonl:6: the log was cut before this line: it had 7 lines")
+
+
+def test_a_log_that_was_copied_or_written_by_another_process_was_not_cut(journal: Journal) -> None:
+    journal.append([PROMPT])
+    index = Path(journal.index_path).read_bytes()
+    journal.append([VERDICT])
+    Path(journal.index_path).write_bytes(index)  # killed between log and index
+    os.rename(journal.log_path, journal.log_path + "~")
+    shutil.copy(journal.log_path + "~", journal.log_path)
+    other = Journal(journal.folder)
+    other.append([VERDICT])
+    assert [record["kind"] for record in records(other)] == ["genesis", "signal", "verdict", "verdict"]
+
+
+def test_a_log_of_a_newer_format_is_refused_with_a_sentence(journal: Journal) -> None:
+    journal.append([VERDICT])
+    path = Path(journal.log_path)
+    path.write_bytes(path.read_bytes().replace(b'"format": 1', b'"format": 9').replace(b'"ahp": "', b'"ahp": "9.'))
+    for ask in (journal.index, lambda: journal.append([VERDICT]), lambda: State.open(journal), lambda: verify(journal)):
+        with pytest.raises(AhpError, match=r"was written by ahp 9\..*; upgrade ahp"):
+            ask()
+
+
+def test_a_log_that_names_no_format_is_of_the_first_one(journal: Journal) -> None:
+    journal.append([PROMPT])
+    path = Path(journal.log_path)
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    del lines[0]["format"], lines[0]["ahp"]
+    path.write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    os.unlink(journal.index_path)
+    journal.append([VERDICT])
+    assert journal.index().has_open("commit", "main", "agent")
+
+
+def test_the_policies_that_a_log_describes_are_known_again_when_the_index_is_lost(journal: Journal) -> None:
+    for n in range(40):
+        journal.append([{"kind": "policy", "digest": f"sha256:{n}"}])
+    known = journal.index().policies
+    assert known == [f"sha256:{n}" for n in range(8, 40)]
+    os.unlink(journal.index_path)
+    assert set(Journal(journal.folder).index().policies) == set(known)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ahp import __version__
 from ahp.journal import segments
 from ahp.journal.append import Journal
 
@@ -68,8 +69,28 @@ def test_a_live_file_removed_after_a_rotation_is_noted_as_missing(tmp_path: Path
         Path(journal.folder, "signals.next.jsonl").write_bytes(leftover)
     journal.rotate_at = 1 << 20
     journal.append([VERDICT])
-    rotation = records(journal)[-2]
+    rotation, loss = records(journal)[-3:-1]
     assert rotation["missing"] is True
+    assert (loss["kind"], loss["had"]) == ("cut", 7 + len(segments.listed(journal.folder)) - 1)
     assert rotation["genesis"] == records(journal)[0]["id"]
     assert_chained(journal)
     assert journal.index().has_open("commit", "main", "agent")
+
+
+def test_every_file_names_the_format_and_the_ahp_that_wrote_it(tmp_path: Path) -> None:
+    journal = Journal(str(tmp_path / "ahp"), rotate_at=600)
+    for _ in range(6):
+        journal.append([VERDICT])
+    told = [segments.opening(segment) for segment in segments.listed(journal.folder)]
+    assert len(told) > 1
+    assert {(first["format"], first["ahp"]) for first in told} == {(segments.FORMAT, __version__)}
+
+
+def test_what_a_killed_rotation_left_half_written_is_removed(tmp_path: Path) -> None:
+    journal = Journal(str(tmp_path / "ahp"), rotate_at=600)
+    journal.append([VERDICT])
+    left = Path(journal.folder, "signals.next.jsonl.99.abc.tmp")
+    left.write_bytes(b"{")
+    while not Path(journal.folder, "signals.1.jsonl").exists():
+        journal.append([VERDICT])
+    assert not left.exists()

@@ -14,7 +14,6 @@ from ahp.hosts.git.githooks import HOOKS, OTHERS
 from ahp.hosts.git.hook_managers import MARK, make_room, owner, take_away
 from ahp.hosts.templates import package, template
 from ahp.journal.append import Journal
-from ahp.journal.recovery import recover
 from ahp.protocol.actor import markers
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import environ, files, jsontext, process
@@ -43,7 +42,7 @@ def install(repo: Repository, user_policy: str) -> Installed:
     if not repo.root:
         raise AhpError("this repository is bare: no commit is made here, so there is nothing for hooks to judge")
     files.make_dirs(repo.ahp_dir)
-    genesis = recover(Journal(repo.ahp_dir, noted(repo) or None), create=True).genesis
+    genesis = Journal(repo.ahp_dir, noted(repo) or None).begin().genesis
     folder, shared = hooks_folder(repo)
     os.makedirs(folder, exist_ok=True)
     known = baked(repo, genesis, user_policy)
