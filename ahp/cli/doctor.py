@@ -15,7 +15,7 @@ _STYLES = {"ok": "green", "note": "yellow", "wrong": "bold red"}
 
 
 @click.command()
-@click.option("--fix", "mend", is_flag=True, help="Mend what is ahp's own: hooks, husky's lines, the bundle.")
+@click.option("--fix", "mend", is_flag=True, help="Mend what is ahp's own: hooks, bundle, state, the log's clock.")
 @TEXT_OR_JSON
 def command(mend: bool, form: str) -> int:
     """Check the policy, each hook that git would run, the interpreter, the log and where it lies.
@@ -28,15 +28,17 @@ def command(mend: bool, form: str) -> int:
 
     repo = repository_here()
     checks = doctor.examine(repo, user_policy())
-    mended = mend and doctor.fix(repo, user_policy(), checks)
+    mended = doctor.fix(repo, user_policy(), checks) if mend else []
     if mended:
         checks = doctor.examine(repo, user_policy())
     good = all(check.status != "wrong" for check in checks)
     if form == "json":
-        click.echo(jsontext.encode({"ok": good, "mended": mended, "checks": [check._asdict() for check in checks]}))
+        click.echo(
+            jsontext.encode({"ok": good, "mended": bool(mended), "checks": [check._asdict() for check in checks]})
+        )
         return 0 if good else 1
     if mended:
-        click.echo("ahp: installed anew")
+        click.echo(f"ahp: {'; '.join(mended)}")
     terminal.table([(check.status.ljust(5), check.name, _what(check)) for check in checks], styles=_STYLES)
     return 0 if good else 1
 

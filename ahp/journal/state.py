@@ -30,13 +30,13 @@ class State:
         self.journal, self.store, self._fold, self._read_to, self._asked = journal, fold.store, fold, read_to, now
 
     @classmethod
-    def open(cls, journal: Journal, now: float | None = None) -> State:
+    def open(cls, journal: Journal, now: float | None = None, path: str = "") -> State:
         """The state of `journal`, brought up to its last record and to `now` (seconds; default: the clock).
 
-        Raises AhpError when the log cannot be read.
+        `path` is where it is kept, other than beside the log. Raises AhpError when the log cannot be read.
         """
         now = clock.now() if now is None else now
-        path = journal.folder + "/state.db"
+        path = path or journal.folder + "/state.db"
         for attempt in range(2):
             try:
                 return cls(journal, *checkpoint.steadily(lambda: _synchronised(journal, path)), now)

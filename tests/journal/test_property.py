@@ -275,7 +275,7 @@ class Life(RuleBasedStateMachine):
         os.truncate(path, keep)
         if id in self.promised and keep < len(data) - 1:
             self.promised.remove(str(id))
-            self.cut = self.cut or known
+        self.cut = self.cut or known
         if not known:
             for name in ("index", "state.db"):
                 Path(self.story.journal.folder, name).unlink(missing_ok=True)

@@ -12,13 +12,15 @@ from ahp.hosts.git import bundle, hook_managers, husky
 from ahp.hosts.git import install as installing
 from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.probe import Probe, may_write, probe
-from ahp.journal import verify
+from ahp.journal import repair, verify
 from ahp.journal.append import Journal
+from ahp.protocol.actor import identify
 from ahp.system import environ, files, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 
 INSTALL = "ahp install git"
+FIX = "ahp doctor --fix"
 _LEAST = 10 << 20  # bytes free; git itself needs more than ahp
 _SAMPLE = 64 << 10
 
@@ -45,22 +47,31 @@ def examine(repo: Repository, user_policy: str) -> list[Check]:
         *_hooks(repo),
         _tried("interpreter", lambda: _interpreter(repo, user_policy)),
         _tried("log", lambda: _log(repo)),
+        _tried("state", lambda: _state(repo)),
         _tried("git directory", lambda: _writable(repo)),
         _tried("disk", lambda: _disk(repo)),
         _tried("waivers", lambda: _waivers(repo, user_policy)),
     ]
 
 
-def fix(repo: Repository, user_policy: str, checks: list[Check]) -> bool:
-    """Installs anew when that mends one of the `checks`; whether it did. Raises AhpError.
+def fix(repo: Repository, user_policy: str, checks: list[Check]) -> list[str]:
+    """Mends what is ahp's own among the `checks`; what it did. Raises AhpError.
 
-    Not while the log is in doubt: installing accepts the log that is there, which only a person may do.
+    Nothing is installed while the log is in doubt: that accepts the log that is there, which only a person may do.
     """
+    done = []
+    journal = Journal(repo.ahp_dir, installing.noted(repo) or None)
+    wrong = {check.name for check in checks if check.status == "wrong"}
+    if "state" in wrong:
+        repair.rebuild(journal)
+        done.append("the state is made anew from the log")
+    if "clock" in wrong and repair.set_clock(journal, identify(environ.current())):
+        done.append("time in the log goes on from now")
     doubted = any(check.name == "log" and check.status == "wrong" and not check.ours for check in checks)
-    if doubted or not any(check.ours for check in checks):
-        return False
-    installing.install(repo, user_policy)
-    return True
+    if not doubted and any(check.ours for check in checks):
+        installing.install(repo, user_policy)
+        done.append("installed anew")
+    return done
 
 
 def _tried(name: str, check: Callable[[], Check]) -> Check:
@@ -173,6 +184,16 @@ def _log(repo: Repository) -> Check:
     os.close(os.open(journal.log_path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW))
     with journal.lock:
         return Check("log", "ok", f"{report.lines} lines, unbroken")
+
+
+def _state(repo: Repository) -> Check:
+    """Whether episodes and time are what the log says."""
+    journal = Journal(repo.ahp_dir, installing.noted(repo) or None)
+    if days := repair.ahead(journal) / 86400:
+        return Check("clock", "wrong", f"the log's last record is {days:.1f} days ahead of the clock", FIX)
+    if found := repair.differences(journal):
+        return Check("state", "wrong", "; ".join(found), FIX)
+    return Check("state", "ok", "what the log says")
 
 
 def _writable(repo: Repository) -> Check:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from ahp.hosts.git import install as installing
 from ahp.hosts.git.doctor import Check
 from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.probe import probe
+from ahp.journal.append import Journal
 from ahp.system.errors import AhpError
 from tests.hosts.git.gated import Gated
 from tests.hosts.git.test_hook_managers import CHAINS, LEFTHOOK
@@ -65,7 +68,7 @@ def test_all_is_well_and_nothing_is_touched(gated: Gated) -> None:
     assert {check.status for check in checks.values()} == {"ok"}
     assert list(checks) == [
         *("policy", *HOOKS),
-        *("interpreter", "log", "git directory", "disk", "waivers"),
+        *("interpreter", "log", "state", "git directory", "disk", "waivers"),
     ]
     assert checks["policy"].detail == "1 rule"
     assert all(checks[name].detail == "reached" for name in HOOKS)
@@ -306,3 +309,27 @@ def test_waivers_that_a_person_should_look_at_are_notes(gated: Gated) -> None:
     assert doctor._waivers(*where).detail == "0 in force"
     gated.write(".ahp/waivers.yaml", "- {rule: x}\n")
     assert doctor._tried("waivers", lambda: doctor._waivers(*where)).status == "wrong"
+
+
+def test_a_state_that_was_forged_and_a_clock_that_ran_ahead_are_told_and_mended(
+    gated: Gated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gated.write("bad.txt")
+    gated.add("bad.txt")
+    for _ in range(2):
+        assert gated.say("commit", "-m", "x").code == 1
+    with contextlib.closing(sqlite3.connect(gated.folder / "state.db")) as db, db:
+        db.execute("UPDATE episodes SET data = json_set(data, '$.count', 7)")
+    check = examine(gated)["state"]
+    assert (check.status, check.mend) == ("wrong", "ahp doctor --fix")
+    assert "the state says 7 attempts, the log 0 attempts" in check.detail
+    assert doctor.fix(gated.repository(), "", [check]) == ["the state is made anew from the log"]
+    assert examine(gated)["state"].status == "ok"
+    journal = Journal(str(gated.folder))
+    journal.append([{"kind": "verdict", "timestamp": "2099-10-10T00:00:00.000Z"}])
+    check = examine(gated)["clock"]
+    assert "days ahead of the clock" in check.detail
+    for name in ("CLAUDECODE", "CI", "AHP_AGENT"):
+        monkeypatch.delenv(name, raising=False)
+    assert doctor.fix(gated.repository(), "", [check]) == ["time in the log goes on from now"]
+    assert examine(gated)["state"].status == "ok"

@@ -1,0 +1,86 @@
+"""What a person can set right beside the log: a state that it does not say, a clock that had run ahead (design §7)."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from ahp.journal import checkpoint
+from ahp.journal.answers import AnswerRefused
+from ahp.journal.append import Journal
+from ahp.journal.fold import Fold, MemoryStore
+from ahp.journal.state import State
+from ahp.protocol import records
+from ahp.protocol.actor import Actor
+from ahp.protocol.text import one_line
+from ahp.system import clock, files
+from ahp.system.errors import AhpError
+
+TOLERATED = 3600.0
+"""Seconds by which the clocks of those who share a log may differ."""
+_TOLD = 5
+_FILES = ("", "-wal", "-shm")
+
+
+def differences(journal: Journal) -> list[str]:
+    """Where `state.db` does not say what a fold of the log says, a sentence each; of a copy, so nothing is changed.
+
+    Raises AhpError.
+    """
+    with tempfile.TemporaryDirectory() as folder, State.open(journal, path=_copied(journal, folder)) as state:
+        fold = Fold(MemoryStore())
+        checkpoint.steadily(lambda: checkpoint.read_into(fold, journal.folder, checkpoint.window(journal.folder)))
+        fold.expire(state.now)
+        found = []
+        for key in sorted(state.store.open_keys() | fold.store.open_keys()):
+            said, meant = state.episode(key), fold.store.episode(key)
+            if said is None and meant is None:
+                continue
+            told = [(one.count, one.rejected, one.id) if one else None for one in (said, meant)]
+            if told[0] != told[1]:
+                counts = [f"{one.count} attempts" if one else "nothing open" for one in (said, meant)]
+                found.append(f"{one_line(key)}: the state says {counts[0]}, the log {counts[1]}")
+        for id in fold.store.find("", 1 << 62):
+            one, other = state.signal(id), fold.store.signal(id)
+            answers = [(s.action, s.by) if s else None for s in (one, other)]
+            if answers[0] != answers[1]:
+                words = [answer[0] or "no answer" if answer else "nothing" for answer in answers]
+                found.append(f"{id[:8]}: the state says {words[0]}, the log {words[1]}")
+    return found if len(found) <= _TOLD else [*found[:_TOLD], f"and {len(found) - _TOLD} more"]
+
+
+def _copied(journal: Journal, folder: str) -> str:
+    for suffix in _FILES:
+        data = files.read(f"{journal.folder}/state.db{suffix}")
+        if data is not None:
+            files.overwrite(f"{folder}/state.db{suffix}", data)
+    return folder + "/state.db"
+
+
+def rebuild(journal: Journal) -> None:
+    """Removes the state, so that the next reader makes it anew from the log. Raises AhpError."""
+    for suffix in _FILES:
+        path = f"{journal.folder}/state.db{suffix}"
+        try:
+            if os.path.lexists(path):
+                os.unlink(path)
+        except OSError as error:
+            raise AhpError(f"cannot remove {path}: {error.strerror}") from None
+
+
+def ahead(journal: Journal) -> float:
+    """By how many seconds the last record is ahead of the clock; 0 within what is tolerated. Raises AhpError."""
+    last = journal.index().last
+    found = clock.parse_iso(last) - clock.now() if last else 0.0
+    return found if found > TOLERATED else 0.0
+
+
+def set_clock(journal: Journal, by: Actor) -> bool:
+    """Records that time begins again at the clock's; whether it was ahead. Raises AnswerRefused, JournalUnwritable."""
+    if not ahead(journal):
+        return False
+    if by.kind != "human":
+        raise AnswerRefused("only a person sets the log's clock right: episodes end by it")
+    now = clock.iso(clock.now())
+    journal.append([records.other("clock", now, was=journal.index().last, by=str(by))], durable=True)
+    return True

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from ahp.journal.answers import AnswerRefused
+from ahp.journal.append import Journal
+from ahp.journal.repair import ahead, differences, rebuild, set_clock
+from ahp.journal.verify import verify
+from ahp.system import clock
+
+from .story import AGENT, DAY, PERSON, Story
+from .written import PROMPT, VERDICT
+
+
+def forge(story: Story, statement: str) -> None:
+    with closing(sqlite3.connect(story.journal.folder + "/state.db")) as db, db:
+        db.execute(statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("DELETE FROM episodes", "the state says nothing open, the log 2 attempts"),
+        (
+            "UPDATE episodes SET data = json_set(data, '$.count', 0)",
+            "the state says 0 attempts, the log 2 attempts",
+        ),
+    ],
+)
+def test_a_state_that_was_forged_is_told_and_made_anew(story: Story, statement: str, told: str) -> None:
+    for _ in range(2):
+        story.signal()
+    assert story.count() == 2
+    assert differences(story.journal) == []
+    forge(story, statement)
+    assert story.count() != 2
+    assert differences(story.journal) == [f"commit|size/1|main|agent: {told}"]
+    rebuild(story.journal)
+    assert story.count() == 2
+    assert differences(story.journal) == []
+
+
+def test_a_forged_answer_is_told(story: Story) -> None:
+    id = story.signal("block")
+    story.count()
+    forge(story, "UPDATE signals SET risk = 1, data = replace(data, '\"\"', '\"proceed_with_risk\"')")
+    assert any(
+        told == f"{id[:8]}: the state says proceed_with_risk, the log no answer" for told in differences(story.journal)
+    )
+
+
+def test_many_differences_are_counted(story: Story) -> None:
+    for n in range(9):
+        story.signal(subject=f"s{n}")
+    story.count()
+    forge(story, "DELETE FROM episodes")
+    assert len(differences(story.journal)) == 6
+    assert differences(story.journal)[-1] == "and 4 more"
+
+
+def test_a_clock_that_was_once_ahead_is_told_and_set_right_by_a_person(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: now + 73 * 365 * DAY)
+    journal.append([PROMPT])
+    monkeypatch.setattr(clock, "now", lambda: now)
+    journal.append([VERDICT])
+    assert ahead(journal) == pytest.approx(73 * 365 * DAY, abs=1)
+    assert any("26645 days ahead of the clock" in note for note in verify(journal).notes)
+    with pytest.raises(AnswerRefused, match="only a person"):
+        set_clock(journal, AGENT)
+    assert set_clock(journal, PERSON)
+    assert not set_clock(journal, PERSON)
+    journal.append([VERDICT])
+    assert journal.index().last == clock.iso(now)
+    report = verify(journal)
+    assert report.problems == []
+    assert any("human:ann set the clock right" in note for note in report.notes)
+    assert not any("ahead of the clock" in note for note in report.notes)
