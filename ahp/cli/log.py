@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from ahp.system.errors import AhpError
 
 if TYPE_CHECKING:
     from ahp.journal.append import Journal
+    from ahp.journal.query import Open
 
 _STYLES = {"block": "bold red", "control": "magenta", "prompt": "yellow", "aid": "cyan", "bypass": "red"}
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -32,6 +33,7 @@ _AT_ONCE = 100  # rows that are drawn together: the first of a long log show at 
 @click.option("--until", metavar="TIME", help="As --since.")
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Records to show; default: signal and bypass.")
 @click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="The last N; default: all.")
+@click.option("--open", "only_open", is_flag=True, help="What is open now, and how far up its ladder it is.")
 @click.option("--follow", is_flag=True, help="Wait for more, answers included, until interrupted.")
 @TEXT_OR_JSON
 @click.pass_context
@@ -46,6 +48,7 @@ def command(
     until: str | None,
     kinds: tuple[str, ...],
     limit: int | None,
+    only_open: bool,
     follow: bool,
     form: str,
 ) -> int | None:
@@ -62,6 +65,9 @@ def command(
     now = clock.now()
     times = _time(since, now), _time(until, now)
     wanted = query.Filter(kinds or query.SHOWN, rule, subject, hook, intensity, actor, *times)
+    if only_open:
+        _print_open(query.open_now(journal(), wanted)[:limit], form)
+        return 0
     folder = journal().folder
     begin = query.end(folder) if follow else (1, 0)
     found, more = query.folded(folder, wanted, limit=limit)
@@ -86,6 +92,9 @@ def verify(anchor: str | None, form: str) -> int:
     from ahp.system import jsontext
 
     report = check(journal(), anchor)
+    if not report.lines and (lost := _installed_log()):
+        what = f"the hooks here were installed with the log {lost}, and it is gone with its folder"
+        report = report._replace(problems=[*report.problems, what])
     if form == "json":
         click.echo(jsontext.encode({"ok": not report.problems, **report._asdict()}))
         return 1 if report.problems else 0
@@ -93,11 +102,26 @@ def verify(anchor: str | None, form: str) -> int:
         click.echo(problem)
     for note in report.notes:
         click.echo(f"note: {note}")
-    if not report.lines:
+    if not report.lines and not report.problems:
         click.echo("there is no log yet")
     elif not report.problems:
         click.echo(f"{report.lines} line{'s' * (report.lines > 1)}, every one chained to the one before it")
     return 1 if report.problems else 0
+
+
+@command.command()
+@click.option("--before", required=True, metavar="TIME", help="A day, or an age like 180d: what is older goes.")
+def prune(before: str) -> int:
+    """Remove old files of the log; the last 90 days and the last two files stay, and the log says what went."""
+    from ahp.journal import prune as pruning
+    from ahp.protocol.actor import identify
+    from ahp.system import clock, environ
+
+    at = _time(before, clock.now())
+    assert at is not None
+    pruned = pruning.prune(journal(), at, identify(environ.current()))
+    click.echo(f"removed {', '.join(pruned.files)}" if pruned.files else "there is nothing to remove")
+    return 0
 
 
 @command.command()
@@ -114,6 +138,36 @@ def journal() -> Journal:
     from ahp.journal.place import journal_of
 
     return journal_of(os.getcwd())
+
+
+def _installed_log() -> str:
+    """The id of the log that the hooks of this repository were installed with, "" without any."""
+    from ahp.hosts.git.install import installed_log
+    from ahp.system import environ, git
+
+    try:
+        repo = git.discover(os.getcwd(), environ.current())
+    except git.NotARepository:
+        return ""
+    return installed_log(repo) if repo.root else ""
+
+
+def _print_open(found: Sequence[Open], form: str) -> None:
+    from ahp.protocol.text import one_line
+    from ahp.system import jsontext
+    from ahp.system.terminal import table
+
+    if form == "json":
+        for one in found:
+            click.echo(jsontext.encode(one._asdict()))
+        return
+    rows = []
+    for one in found:
+        times = f"{one.went_past} time{'s' * (one.went_past != 1)} since {one.since[:10]}, until {one.ends[:10]}"
+        about = [one_line(text, 60) for text in (one.rule, one.subject, one.actor)]
+        rows.append([one.intensity.ljust(7), *about, times, one.id[:8], one_line(one.message, _MESSAGE)])
+    if rows:
+        table(rows, styles=_STYLES)
 
 
 def _known(what: str, given: Iterable[str], known: Iterable[str]) -> None:
@@ -179,7 +233,14 @@ def _fields(record: Mapping[str, object]) -> list[str]:
         word("subject"),
         word("actor"),
         *marks,
-        f"→ {word('action')}" if record.get("action") else "",
+        _answered(word("action"), record.get("by")),
         word("id")[:8] or word("commit")[:12],
         word("message", _MESSAGE) or word("reason", _MESSAGE),
     ]
+
+
+def _answered(action: str, by: object) -> str:
+    """`→ acknowledge`; what silence answered is told from what somebody did."""
+    if not action:
+        return ""
+    return f"→ {action}" + (" (by silence)" if by == "ahp" and action in ("dismiss", "suggestion_deferred") else "")

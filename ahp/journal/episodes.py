@@ -88,6 +88,11 @@ class Episode:
         """When it is forgotten, in seconds since the epoch, unless a signal comes before."""
         return self.last + self.forget_after
 
+    @property
+    def went_past(self) -> int:
+        """How many attempts went past it, the one included of which only the next attempt will tell."""
+        return self.count + (self.landing is not None and not self.landing.excused)
+
     def place(self, act: Act) -> Attempt:
         """Where `act` stands: the attempt it belongs to, else a new one that is not yet part of the episode."""
         for attempt in reversed(self.attempts):

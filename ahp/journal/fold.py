@@ -6,6 +6,7 @@ whole log in memory (`ahp log`) and the state on disk (`ahp.journal.state`).
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 from typing import Protocol
@@ -24,7 +25,7 @@ _PERSON_RESETS = ("retry_after_fix", "apply_suggestion")
 class Store(Protocol):
     """Where a fold keeps what it finds, and where it is asked for. Whatever was changed is put back.
 
-    `pending`, `unlogged`, `risks`, `enforced` give signals in the order of the log.
+    `pending`, `unlogged`, `risks`, `enforced` give signals in the order of the log, `latest` the newest first.
     """
 
     def episode(self, key: str) -> Episode | None: ...
@@ -37,6 +38,7 @@ class Store(Protocol):
     def waiting(self, subject: str, actor_kind: str) -> Iterable[LoggedSignal]: ...
     def open_keys(self) -> set[str]: ...
     def find(self, prefix: str, limit: int) -> list[str]: ...
+    def latest(self, limit: int) -> list[LoggedSignal]: ...
     def pending(self) -> list[LoggedSignal]: ...
     def unlogged(self) -> list[LoggedSignal]: ...
     def risks(self) -> list[LoggedSignal]: ...
@@ -241,6 +243,9 @@ class MemoryStore:
 
     def find(self, prefix: str, limit: int) -> list[str]:
         return sorted(id for id in self.signals if id.startswith(prefix))[:limit]
+
+    def latest(self, limit: int) -> list[LoggedSignal]:
+        return list(itertools.islice(reversed(self.signals.values()), limit))
 
     def pending(self) -> list[LoggedSignal]:
         return [signal for signal in self.signals.values() if signal.pending]

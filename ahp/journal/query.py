@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 from ahp.journal import checkpoint, segments
 from ahp.journal.answers import AUTOMATIC
+from ahp.journal.append import Journal
 from ahp.journal.episodes import Episode
 from ahp.journal.fold import Fold, MemoryStore
 from ahp.journal.logged_signal import LoggedSignal
+from ahp.journal.state import State
 from ahp.system import clock
 
 SHOWN = ("signal", "bypass")
@@ -82,6 +84,36 @@ def folded(
         answers = checkpoint.steadily(lambda: _answers(folder, begin, clock.now() if now is None else now))
     shown = _records(folder, begin, wanted, answers)
     return (itertools.islice(shown, limit) if limit is not None else shown), more
+
+
+class Open(NamedTuple):
+    """What is open now: whose ladder, how often it was gone past, until when it is remembered, its last signal."""
+
+    rule: str
+    subject: str
+    actor: str
+    intensity: str
+    went_past: int
+    since: str
+    ends: str
+    id: str
+    message: str
+
+
+def open_now(journal: Journal, wanted: Filter) -> list[Open]:
+    """The open episodes whose last signal is wanted, the one that signalled last first. Raises AhpError."""
+    with State.open(journal) as state:
+        found = [(episode, state.record(signal)) for episode, signal in state.open_episodes()]
+    wanted = wanted._replace(kinds=("signal",))
+    return [_open(episode, record) for episode, record in found if wanted.takes(record)]
+
+
+def _open(episode: Episode, record: Mapping[str, object]) -> Open:
+    rule, subject, actor, intensity, id, message = (
+        str(record.get(name) or "") for name in ("rule", "subject", "actor", "intensity", "id", "message")
+    )
+    since, ends = clock.iso(episode.opened), clock.iso(episode.ends)
+    return Open(rule, subject, actor, intensity, episode.went_past, since, ends, id, message)
 
 
 def follow(folder: str, wanted: Filter, begin: tuple[int, int]) -> Iterator[dict[str, object]]:

@@ -6,14 +6,16 @@ from typing import NamedTuple
 
 from ahp.journal import answers
 from ahp.journal.append import Journal
+from ahp.journal.logged_signal import LoggedSignal
 from ahp.journal.state import State
 from ahp.protocol import records
 from ahp.protocol.actor import Actor
-from ahp.protocol.signals import SignalResponse
+from ahp.protocol.signals import ACTIONS_OF, SignalResponse
 from ahp.protocol.text import one_line
 from ahp.system import clock
 
 _TEXT = 1024
+_LOOKED_AT = 200
 _FOLLOWS = {
     "proceed_with_risk": "the rule passes once for this tree, and the commit will say so",
     "acknowledge": "the same evidence does not climb again",
@@ -28,6 +30,42 @@ class Given(NamedTuple):
     told: str
 
 
+def fitting(journal: Journal, by: Actor, action: str = "") -> list[LoggedSignal]:
+    """The signals among the last 200 that `by` may answer now, with `action` if given; the newest first.
+
+    Those that nobody has answered yet, or silence has. Raises AhpError.
+    """
+    with State.open(journal) as state:
+        return [signal for signal in state.latest(_LOOKED_AT) if _fits(signal, by, action)]
+
+
+def _fits(signal: LoggedSignal, by: Actor, action: str) -> bool:
+    if not signal.enforced or signal.by not in ("", answers.AUTOMATIC):
+        return False
+    wanted = (action,) if action else ACTIONS_OF.get(signal.intensity, ())
+    return any(_may(signal, by, one) for one in wanted)
+
+
+def _may(signal: LoggedSignal, by: Actor, action: str) -> bool:
+    try:
+        _check(signal, by, action, reason="asked")
+    except answers.AnswerRefused:
+        return False
+    return True
+
+
+def _check(signal: LoggedSignal, by: Actor, action: str, reason: str) -> None:
+    """Raises AnswerRefused."""
+    answers.check(
+        action,
+        intensity=signal.intensity,
+        actor=signal.actor,
+        by=by,
+        overridable=signal.overridable,
+        reason=reason,
+    )
+
+
 def respond(journal: Journal, prefix: str, action: str, by: Actor, reason: str = "", feedback: str = "") -> Given:
     """Records the answer of `by` to the signal whose id begins with `prefix`.
 
@@ -37,14 +75,7 @@ def respond(journal: Journal, prefix: str, action: str, by: Actor, reason: str =
         id = answers.one(prefix, state.find(prefix))
         signal = state.signal(id)
         assert signal is not None
-        answers.check(
-            action,
-            intensity=signal.intensity,
-            actor=signal.actor,
-            by=by,
-            overridable=signal.overridable,
-            reason=reason,
-        )
+        _check(signal, by, action, reason)
         stamp = clock.iso(state.now)
     details: dict[str, object] = {}
     if reason:

@@ -80,6 +80,20 @@ class State:
         """Up to five ids that begin with `prefix`, sorted."""
         return self.store.find(prefix, 5)
 
+    def latest(self, limit: int) -> list[LoggedSignal]:
+        """The last `limit` signals, newest first."""
+        return self.store.latest(limit)
+
+    def open_episodes(self) -> list[tuple[Episode, LoggedSignal]]:
+        """The open episodes, each with its last enforced signal; the one that signalled last comes first."""
+        found = []
+        for key in self.store.open_keys():
+            episode = self.episode(key)
+            signals = [signal for signal in self.store.enforced(key) if episode and signal.episode == episode.id]
+            if episode and signals:
+                found.append((episode, signals[-1]))
+        return sorted(found, key=lambda pair: pair[0].last, reverse=True)
+
     def record(self, signal: LoggedSignal) -> dict[str, object]:
         """The record of a signal as the log has it; empty when its file is gone."""
         serial, offset, _ = signal.where

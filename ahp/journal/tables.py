@@ -169,6 +169,10 @@ class SqlStore:
     def waiting(self, subject: str, actor_kind: str) -> Iterable[LoggedSignal]:
         return self._signals("subject = ? AND kind = ? AND waits", subject, actor_kind)
 
+    def latest(self, limit: int) -> list[LoggedSignal]:
+        rows = self._db.execute("SELECT data FROM signals ORDER BY nth DESC LIMIT ?", (limit,)).fetchall()
+        return [_signal(json.loads(data)) for (data,) in rows]
+
     def pending(self) -> list[LoggedSignal]:
         return self._signals("pending")
 

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from ahp.cli import log, respond
+from ahp.hosts.git import install as installing
 from ahp.journal.append import Journal
 from ahp.journal.place import journal_of
-from ahp.system import clock
+from ahp.system import clock, git
 from ahp.system.errors import AhpError
+from tests.conftest import Repo
 
 ID = "a1b2c3d4-0000-4000-8000-000000000000"
 
@@ -157,3 +160,62 @@ def test_one_journal_for_all_worktrees_and_the_genesis_that_was_installed(
     noted.write_text("{")
     with pytest.raises(AhpError, match=r"install\.json is no JSON"):
         journal_of(str(folder))
+
+
+def test_what_is_open(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = run(log.command, "--open").output.splitlines()
+    assert [line.split()[:3] for line in lines] == [["block", "size/1", "main"], ["prompt", "size/1", "main"]]
+    assert "1 time since " in lines[1] and "0 times since " in lines[0]
+    (told,) = run(log.command, "--open", "--actor", "human", "--format", "json").output.splitlines()
+    assert (json.loads(told)["id"], json.loads(told)["went_past"]) == (ID, 1)
+    assert run(log.command, "--open", "--rule", "none").output == ""
+
+
+def test_silence_is_told_from_an_answer(journal: Journal) -> None:
+    journal.append([_signal("c" + ID[1:], "prompt", attempt="next")])
+    run(respond.command, "c1", "dismiss")
+    lines = run(log.command, "--intensity", "prompt").output.splitlines()
+    assert ["→ dismiss (by silence)" in line for line in lines] == [True, False]
+    assert "→ dismiss" in lines[1]
+
+
+def test_the_last_signal_is_answered_without_its_id(journal: Journal) -> None:
+    result = run(respond.command, "--last", "acknowledge")
+    assert (result.return_value, result.output) == (
+        0,
+        "acknowledge: size/1 (a1b2c3d4); the same evidence does not climb again\n",
+    )
+    assert "nothing waits for acknowledge" in str(run(respond.command, "--last", "acknowledge").exception)
+
+
+def test_without_an_id_what_fits_is_listed(journal: Journal) -> None:
+    result = run(respond.command)
+    assert result.return_value == 2
+    assert [line.split()[:2] for line in result.output.splitlines()[:2]] == [
+        ["b1b2c3d4", "block"],
+        ["a1b2c3d4", "prompt"],
+    ]
+    assert result.output.splitlines()[-1] == "which one? ahp respond ID ACTION, or ahp respond --last ACTION"
+    assert run(respond.command, "abort").output.splitlines()[0].startswith("b1b2c3d4  block")
+    assert "answers nothing; did you mean `abort`?" in str(run(respond.command, "abor").exception)
+    assert "ahp respond SIGNAL ACTION" in str(run(respond.command, "a", "b", "c").exception)
+    assert "ahp respond SIGNAL ACTION" in str(run(respond.command, "--last").exception)
+
+
+def test_a_log_that_was_removed_with_its_folder_is_not_taken_for_none(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repo.root)
+    where = git.discover(str(repo.root), dict(os.environ))
+    assert run(log.command, "verify").return_value == 0
+    installing.install(where, "")
+    assert run(log.command, "verify").return_value == 0
+    shutil.rmtree(where.ahp_dir)
+    result = run(log.command, "verify")
+    assert result.return_value == 1
+    assert "it is gone with its folder" in result.output
+
+
+def test_old_files_are_removed_by_a_person(journal: Journal) -> None:
+    assert run(log.command, "prune", "--before", "100d").output == "there is nothing to remove\n"
+    assert "the last 90 days" in str(run(log.command, "prune", "--before", "2d").exception)

@@ -12,6 +12,7 @@ import pytest
 
 from ahp.journal import query
 from ahp.journal.append import Journal
+from ahp.system import clock
 
 from .story import AGENT, DAY, PERSON, START, Story
 
@@ -174,3 +175,18 @@ def test_following_gives_what_is_appended_over_rotations_and_torn_lines(tmp_path
     story.respond(str(written[0][1]), "dismiss", PERSON)  # type: ignore[index]
     reader.join(timeout=30)
     assert seen == written
+
+
+def test_what_is_open_is_told_with_how_often_it_was_gone_past(story: Story) -> None:
+    story.signal(subject="old", head="a")
+    story.signal(subject="old", head="b")
+    story.now += 60
+    id = story.signal(rule="other/1", subject="new", message="too many", actor="human:ann")
+    story.signal("aid", hook="post-commit", subject="aided")
+    story.signal(subject="mended")
+    story.clean(subject="mended")
+    found = query.open_now(story.journal, query.Filter())
+    assert [(one.rule, one.subject, one.went_past) for one in found] == [("other/1", "new", 1), ("size/1", "old", 2)]
+    assert (found[0].id, found[0].message, found[0].actor) == (id, "too many", "human:ann")
+    assert found[0].ends == clock.iso(story.now + 14 * DAY)
+    assert [one.subject for one in query.open_now(story.journal, query.Filter(actor="agent"))] == ["old"]

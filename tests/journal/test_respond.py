@@ -6,7 +6,7 @@ import pytest
 
 from ahp.journal import segments
 from ahp.journal.answers import AnswerRefused
-from ahp.journal.respond import respond
+from ahp.journal.respond import fitting, respond
 
 from .story import AGENT, PERSON, Story
 
@@ -37,3 +37,16 @@ def test_one_is_told_what_follows(story: Story) -> None:
     assert "does not climb once" in respond(story.journal, story.signal(), "acknowledge", AGENT).told
     assert "does not climb again" in respond(story.journal, story.signal(), "acknowledge", PERSON).told
     assert respond(story.journal, story.signal(), "dismiss", AGENT).response.details is None
+
+
+def test_what_fits_is_what_the_actor_may_still_answer(story: Story) -> None:
+    mine = [story.signal(), story.signal("block", overridable=False)]
+    hers = story.signal("prompt", actor="human:ann")
+    story.signal("prompt", shadow=True)
+    answered = story.signal("prompt")
+    story.respond(answered, "acknowledge")
+    assert [signal.id for signal in fitting(story.journal, AGENT)] == [mine[1], mine[0]]
+    assert [signal.id for signal in fitting(story.journal, PERSON)] == [hers, mine[1], mine[0]]
+    assert [signal.id for signal in fitting(story.journal, AGENT, "acknowledge")] == [mine[0]]
+    assert fitting(story.journal, AGENT, "proceed_with_risk") == []
+    assert fitting(story.journal, PERSON, "proceed_with_risk") == []

@@ -6,6 +6,7 @@ whenever it likes: its committed hooks get a line that calls ours, and ours also
 """
 
 import os
+import re
 import shlex
 import shutil
 
@@ -25,6 +26,7 @@ _RECORD = "/install.json"
 _BUNDLE = "/cache/light.pyc"
 _TIPS = 200
 _HUSKY = "/husky"
+_LOG_ID = re.compile(rb"^log='?([0-9A-Za-z-]+)'?$", re.MULTILINE)
 
 
 class Installed:
@@ -92,6 +94,15 @@ def noted(repo: Repository) -> str:
     """The id of the log that the hooks were installed with, "" when they are not. Raises AhpError."""
     genesis = _record(repo).get("genesis")
     return genesis if isinstance(genesis, str) else ""
+
+
+def installed_log(repo: Repository) -> str:
+    """The id of the log that the shims in place know, whatever became of its folder; "" without any."""
+    for hook in HOOKS:
+        for path in (f"{asked_folder(repo)}/{hook}", f"{repo.common_dir}/hooks/{hook}"):
+            if owner(path) == "ahp" and (found := _LOG_ID.search(files.read(path) or b"")):
+                return found[1].decode()
+    return ""
 
 
 def shim(hook: str, known: dict[str, str]) -> bytes:
