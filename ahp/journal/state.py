@@ -92,7 +92,7 @@ class State:
             signals = [signal for signal in self.store.enforced(key) if episode and signal.episode == episode.id]
             if episode and signals:
                 found.append((episode, signals[-1]))
-        return sorted(found, key=lambda pair: pair[0].last, reverse=True)
+        return sorted(found, key=lambda pair: (pair[0].last, pair[1].where), reverse=True)
 
     def record(self, signal: LoggedSignal) -> dict[str, object]:
         """The record of a signal as the log has it; empty when its file is gone."""
