@@ -62,8 +62,8 @@ def _text(explanation: "Explanation") -> None:
     click.echo(f"{verdict.trigger} on {one_line(verdict.subject)}, environment {environment}: {verdict.decision}")
     oracle = None
     for reason in explanation.reasons:
-        if reason.rule["oracle"] != oracle:
-            oracle = reason.rule["oracle"]
+        if reason.rule.oracle != oracle:
+            oracle = reason.rule.oracle
             click.echo(f"\n{oracle}")
         for line in _lines(reason):
             click.echo(line)
@@ -78,14 +78,14 @@ def _lines(reason: "Reason") -> list[str]:
 
     rule = reason.rule
     fate = f" — {one_line(reason.fate, 300)}" if reason.fate else ""
-    lines = [f"  [{_MARKS[reason.outcome]}] {rule['rule']}{fate}  ({rule['position']})"]
-    if rule["when"]:
-        lines.append(f"      when {one_line(rule['when'], 500)}")
-    if rule["each"]:
-        lines.append(f"      each {one_line(rule['each'], 500)}")
-    lines.append(f"      {one_line(rule['condition'], 500)}")
+    lines = [f"  [{_MARKS[reason.outcome]}] {rule.id}{fate}  ({rule.position})"]
+    if rule.when:
+        lines.append(f"      when {one_line(rule.when, 500)}")
+    if rule.each:
+        lines.append(f"      each {one_line(rule.each, 500)}")
+    lines.append(f"      {one_line(rule.condition, 500)}")
     lines += [f"        {one_line(text, 300)} = {one_line(shown(value), 300)}" for text, value in reason.values]
-    for key, why in rule["refines"].items():
+    for key, why in rule.refines.items():
         lines.append(f"        speaks for {key}: {why}")
     return lines
 
@@ -99,11 +99,11 @@ def _json(explanation: "Explanation") -> None:
             "rule": reason.key,
             "outcome": reason.outcome,
             "fate": reason.fate,
-            "condition": reason.rule["condition"],
-            "when": reason.rule["when"],
-            "each": reason.rule["each"],
-            "position": reason.rule["position"],
-            "refines": reason.rule["refines"],
+            "condition": reason.rule.condition,
+            "when": reason.rule.when,
+            "each": reason.rule.each,
+            "position": reason.rule.position,
+            "refines": reason.rule.refines,
             "values": [{"expression": text, "value": shown(value)} for text, value in reason.values],
         }
         for reason in explanation.reasons

@@ -28,7 +28,7 @@ def command(trigger: str, issue: str, facts: str | None, form: str) -> int:
 
     event = dry_event(trigger, issue, facts)
     program = cache.load(event) or program_for(event)
-    rows = listing(event, {**program.settings, "trusted": trust.checker(event)})
+    rows = listing(event, program.settings.but(trusted=trust.checker(event)))
     if form == "json":
         click.echo(_json(event, rows))
     else:

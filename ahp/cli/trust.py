@@ -31,10 +31,9 @@ def command(yes: bool, only_list: bool, forget: bool) -> int:
         trust.forget(where.journal)
         return 0
     commands, waiting = command_trust.of_policy(layers.load(FileSource(where.root, where.user_policy)), where)
-    for name, spec in commands.items():
+    for name, one in commands.items():
         state = "waits" if name in waiting else "accepted"
-        argv = shlex.join(spec.get("run") or spec["command"])
-        click.echo(f"{state}: {one_line(name)}: {one_line(argv, 1000)}  (in {one_line(spec['directory'])})")
+        click.echo(f"{state}: {one_line(name)}: {one_line(shlex.join(one.run), 1000)}  (in {one_line(one.directory)})")
     if only_list or not waiting:
         return 0
     trust.refuse_others(actor)

@@ -2,9 +2,9 @@
 
 import os
 from hashlib import sha256
-from typing import Any
 
 from ahp.conditions.globs import glob
+from ahp.facts.registry import Command
 from ahp.protocol.event import Event
 from ahp.system import files, jsontext
 from ahp.system.errors import AhpError
@@ -19,18 +19,18 @@ class Store:
     """The last result of one command in this clone, valid for one content.
 
     The content is that of every file that git tracks or would track, as it lies in the work tree (of those that
-    `when_changed` names, when it is set), the command's spec, and the program's own file. Ignored files and the
+    `when_changed` names, when it is set), the command itself, and the program's own file. Ignored files and the
     environment are not part of it.
     """
 
     __slots__ = ("key", "path")
 
-    def __init__(self, event: Event, spec: dict[str, Any], program: str | None) -> None:
+    def __init__(self, event: Event, command: Command, program: str | None) -> None:
         self.key = ""
-        told = jsontext.encode([_FORMAT, spec["run"], spec.get("directory"), spec.get("when_changed")])
+        told = jsontext.encode([_FORMAT, command.run, command.directory, command.when_changed])
         self.path = f"{event.journal}/cache/facts/{sha256(told.encode()).hexdigest()[:32]}.json"
         if event.repo is not None and event.repo.root and program is not None:
-            self.key = _key(event.repo, told, program, list(spec.get("when_changed") or ()))
+            self.key = _key(event.repo, told, program, command.when_changed)
 
     def load(self) -> "tuple[int, bytes] | None":
         """(exit code, output) of the run over this very content, None when there was none."""

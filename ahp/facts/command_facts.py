@@ -3,95 +3,90 @@
 A policy comes with a pull request, so a command runs only when the caller says that a person accepted it.
 """
 
-from typing import Any
-
 from ahp.conditions.globs import glob
 from ahp.facts import command_cache, command_output, extract
 from ahp.facts.absent import Absent
+from ahp.facts.registry import Command, Settings
 from ahp.protocol import text
 from ahp.protocol.event import Event
 from ahp.system import clock, environ, process
 from ahp.system.errors import AhpError, Timeout
 
-Spec = dict[str, Any]
 
+def gather(name: str, event: Event, fields: frozenset[str], settings: Settings) -> dict[str, object]:
+    """The values of `fields` of the policy's command `name`: exit_code, count, findings, extracts.
 
-def gather(name: str, event: Event, fields: frozenset[str], settings: dict[str, Any]) -> dict[str, object]:
-    """The values of `fields` of the command `name` in `settings["commands"]`: exit_code, count, findings, extracts.
-
-    `settings["trusted"]` is asked with the command's spec. A non-zero exit is data. Raises Absent for a command that is
+    It runs only where `settings.trusted` says so. A non-zero exit is data. Raises Absent for a command that is
     unknown, not accepted, not startable, too slow or too loud, and for a past state; GitError.
     """
-    spec: Spec | None = (settings.get("commands") or {}).get(name)
-    if spec is None:
+    command = settings.commands.get(name)
+    if command is None:
         raise Absent(f"the policy has no fact `{name}`")
     if event.mode == "replay":
         raise Absent("a past state is judged, and commands look at the present one")
-    if not _is_concerned(event, spec):
-        return {field: _empty(field, spec) for field in fields}
-    trusted = settings.get("trusted")
-    if trusted is None or not trusted(spec):
-        argv = text.one_line(" ".join(spec["run"]), 100)
+    if not _is_concerned(event, command):
+        return {field: _empty(field, command) for field in fields}
+    if settings.trusted is None or not settings.trusted(command):
+        argv = text.one_line(" ".join(command.run), 100)
         raise Absent(f"nobody accepted the command of `{name}` ({argv})", "ahp trust")
-    code, printed = _result(spec, event)
-    return _fields(fields, spec, code, printed, event.root)
+    code, printed = _result(command, event)
+    return _fields(fields, command, code, printed, event.root)
 
 
-def _is_concerned(event: Event, spec: Spec) -> bool:
+def _is_concerned(event: Event, command: Command) -> bool:
     """Whether a changed file matches `when_changed`; where there is no change to speak of, the command runs."""
-    globs = spec.get("when_changed")
+    globs = command.when_changed
     if not globs or event.view is None:
         return True
     matches = glob(list(globs))
     return any(matches(entry.path) for entry in event.view.change().entries)
 
 
-def _result(spec: Spec, event: Event) -> tuple[int, bytes]:
+def _result(command: Command, event: Event) -> tuple[int, bytes]:
     """Exit code and standard output, from an earlier run over the same content if there is one."""
     env = environ.scrubbed(event.env)
-    argv, folder = _argv(spec, event)
-    store = command_cache.Store(event, spec, process.find(argv[0], env))
+    argv, folder = _argv(command, event)
+    store = command_cache.Store(event, command, process.find(argv[0], env))
     known = store.load()
     if known is not None:
         return known
-    budget = min(float(spec.get("timeout") or 30.0), event.deadline - clock.monotonic())
+    budget = min(command.timeout, event.deadline - clock.monotonic())
     if budget <= 0:
         raise Absent("the time to judge was used up before it could run")
     try:
         result = process.capture(argv, cwd=folder, env=env, timeout=budget)
     except Timeout:
-        raise Absent(f"{argv[0]} did not finish within {budget:.3g} s", " ".join(spec["run"])) from None
+        raise Absent(f"{argv[0]} did not finish within {budget:.3g} s", " ".join(command.run)) from None
     except AhpError as error:  # not startable, or too much output
         raise Absent(str(error)) from None
     store.save(result.code, result.out)
     return result.code, result.out
 
 
-def _argv(spec: Spec, event: Event) -> tuple[list[str], str]:
-    directory = str(spec.get("directory") or ".")
-    folder = event.root if directory == "." else f"{event.root}/{directory}"
-    program = spec["run"][0]
+def _argv(command: Command, event: Event) -> tuple[list[str], str]:
+    folder = event.root if command.directory == "." else f"{event.root}/{command.directory}"
+    program = command.run[0]
     if "/" in program and not program.startswith("/"):
         program = f"{folder}/{program}"  # as the shell of that folder would read it
-    return [program, *spec["run"][1:]], folder
+    return [program, *command.run[1:]], folder
 
 
-def _fields(fields: frozenset[str], spec: Spec, code: int, printed: bytes, root: str) -> dict[str, object]:
-    parse_as = str(spec.get("parse") or "exit")
+def _fields(fields: frozenset[str], command: Command, code: int, printed: bytes, root: str) -> dict[str, object]:
+    parse_as = command.parse or "exit"
     try:
-        output = command_output.read(printed, code, parse_as, root, str(spec.get("directory") or "."))
+        output = command_output.read(printed, code, parse_as, root, command.directory)
     except Absent as absent:
         return {field: code if field == "exit_code" else absent for field in fields}
     found: dict[str, object] = {"exit_code": code, "count": output.count, "findings": output.findings}
-    extracts = spec.get("extract") or {}
+    extracts = command.extract or {}
     for field in fields & extracts.keys():
         one = extracts[field]
-        found[field] = extract.value(extract.plan(one["value"], parse_as), one["type"], output.value)
+        found[field] = extract.value(extract.plan(one.value, parse_as), one.type, output.value)
     return {field: found[field] for field in fields if field in found}
 
 
-def _empty(field: str, spec: Spec) -> object:
+def _empty(field: str, command: Command) -> object:
     if field == "findings":
         return []
-    one = (spec.get("extract") or {}).get(field)
-    return 0 if one is None else extract.empty(one["type"])
+    one = (command.extract or {}).get(field)
+    return 0 if one is None else extract.empty(one.type)

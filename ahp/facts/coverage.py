@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from ahp.facts import coverage_report, report_files
 from ahp.facts.absent import Absent
 from ahp.facts.gather import gather as gather_facts
-from ahp.facts.registry import Namespace, fact
+from ahp.facts.registry import Namespace, Settings, fact
 from ahp.protocol import text
 from ahp.protocol.event import Event
 from ahp.system.errors import AhpError
@@ -42,16 +41,15 @@ _MAKERS = {
 }
 
 
-def gather(event: Event, fields: frozenset[str], settings: dict[str, Any]) -> dict[str, object]:
+def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str, object]:
     """The values of `fields`; the newest of several reports counts.
 
     Raises Absent for a past state; GitError. What is missing for one field alone is that field's Absent.
     """
-    reports = settings.get("reports") or {}
-    patterns = reports.get("coverage") or _DEFAULT
+    patterns = settings.reports.coverage or _DEFAULT
     found: dict[str, object] = {}
     if "threshold" in fields:
-        found["threshold"] = _threshold(event, settings, reports.get("coverage_threshold"))
+        found["threshold"] = _threshold(event, settings)
     if fields & {"current", "is_stale"}:
         try:
             found.update(_current(event, patterns))
@@ -62,9 +60,9 @@ def gather(event: Event, fields: frozenset[str], settings: dict[str, Any]) -> di
     return found
 
 
-def _threshold(event: Event, settings: dict[str, Any], configured: float | None) -> object:
-    if configured is not None:
-        return float(configured)
+def _threshold(event: Event, settings: Settings) -> object:
+    if settings.reports.coverage_threshold is not None:
+        return float(settings.reports.coverage_threshold)
     values, missing = gather_facts({"issue": ["criticality"]}, event, settings)
     criticality = values.get("issue.criticality")
     if isinstance(criticality, str) and criticality in _FLOORS:

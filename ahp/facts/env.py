@@ -1,12 +1,12 @@
 """`env`: environment variables, only those the policy lists under `env_allow` (design §4, §6)."""
 
 from ahp.facts.absent import Absent
-from ahp.facts.registry import EVERY_FIELD, Namespace, fact
+from ahp.facts.registry import EVERY_FIELD, Namespace, Settings, fact
 from ahp.protocol.event import Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 NAMESPACE = Namespace(
     source="environment variables",
@@ -18,9 +18,9 @@ NAMESPACE = Namespace(
 )
 
 
-def gather(event: Event, fields: frozenset[str], settings: "dict[str, Any]") -> dict[str, object]:
-    """Values of the variables that the policy allows; `settings["env_allow"]` lists them."""
-    allowed = settings.get("env_allow") or ()
+def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str, object]:
+    """The variables that the policy lists under `env_allow`."""
+    allowed = settings.env_allow
     return {
         field: event.env.get(field, "") if field in allowed else Absent(f"{field} is not listed under `env_allow`")
         for field in fields

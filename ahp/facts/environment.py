@@ -4,7 +4,7 @@ Source: design §4.
 """
 
 from ahp.facts.absent import Absent
-from ahp.facts.registry import Namespace, by_namespace, fact
+from ahp.facts.registry import Namespace, Settings, by_namespace, fact
 from ahp.protocol.event import Event
 
 TYPE_CHECKING = False
@@ -30,23 +30,23 @@ class _Slots(dict[str, int]):
         return slot
 
 
-def gather(event: Event, fields: frozenset[str], settings: "dict[str, Any]") -> dict[str, object]:
+def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str, object]:
     """The name of the environment under the field "". Raises what the facts of its conditions raise."""
     return {"": name_of(event, settings)}
 
 
-def name_of(event: Event, settings: "dict[str, Any]") -> str | Absent:
-    """The environment by `settings["environment"]`, pairs of name and plan; absent when a condition is undecidable."""
+def name_of(event: Event, settings: Settings) -> str | Absent:
+    """The first environment of the policy that holds; absent when a condition is undecidable."""
     given = (event.given or {}).get("environment", {}).get("")
     if isinstance(given, str):
         return given
-    choices = settings.get("environment", ())
+    choices = settings.environment
     if choices is None:
         return Absent("the environment is just being chosen; its conditions cannot read what depends on it")
     return _choose(choices, event, settings) if choices else DEFAULT
 
 
-def _choose(choices: "list[tuple[str, Any]]", event: Event, settings: "dict[str, Any]") -> str | Absent:
+def _choose(choices: "list[tuple[str, Any]]", event: Event, settings: Settings) -> str | Absent:
     from ahp.conditions.evaluate import MISSING, Undecided, build
     from ahp.facts.gather import gather as gather_facts
 
@@ -54,7 +54,7 @@ def _choose(choices: "list[tuple[str, Any]]", event: Event, settings: "dict[str,
     tests = [(name, build(plan, slots)) for name, plan in choices]
     reads = by_namespace(slots)
     # These conditions may read any variable: they tell a name of the policy's, never the value.
-    inner = {**settings, "environment": None, "env_allow": reads.get("env", [])}
+    inner = settings.but(environment=None, env_allow=reads.get("env", []))
     values, missing = gather_facts(reads, event, inner)
     facts = [values.get(path, MISSING) for path in slots]
     for name, holds in tests:

@@ -6,15 +6,15 @@ from ahp.facts.absent import Absent
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-    from typing import Any
 
+    from ahp.facts.registry import Settings
     from ahp.protocol.event import Event
 
 _UNAVAILABLE = Absent("not available at this trigger")
 
 
 def gather(
-    reads: "Mapping[str, Collection[str]]", event: "Event", settings: "dict[str, Any]"
+    reads: "Mapping[str, Collection[str]]", event: "Event", settings: "Settings"
 ) -> "tuple[dict[str, object], dict[str, tuple[str, str]]]":
     """(values, missing) of the fields in `reads` (namespace → fields), each by its full path.
 
@@ -40,9 +40,7 @@ def gather(
     return values, missing
 
 
-def _collect(
-    namespace: str, fields: "frozenset[str]", event: "Event", settings: "dict[str, Any]"
-) -> "Mapping[str, object]":
+def _collect(namespace: str, fields: "frozenset[str]", event: "Event", settings: "Settings") -> "Mapping[str, object]":
     if event.given is not None and namespace in event.given:
         told = event.given[namespace]
         if isinstance(told, Absent):

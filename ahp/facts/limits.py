@@ -1,12 +1,12 @@
 """`limits`: the policy's own constants (design §4), one value each or one an environment."""
 
 from ahp.facts.absent import Absent
-from ahp.facts.registry import Namespace
+from ahp.facts.registry import Namespace, Settings
 from ahp.protocol.event import Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 NAMESPACE = Namespace(
     source="`limits:` of the policy",
@@ -17,13 +17,12 @@ NAMESPACE = Namespace(
 )
 
 
-def gather(event: Event, fields: frozenset[str], settings: "dict[str, Any]") -> dict[str, object]:
-    """The values of `fields` of `settings["limits"]`; one by environment takes the environment's, else its default."""
-    limits = settings.get("limits") or {}
-    return {field: _value(field, limits.get(field), event, settings) for field in fields}
+def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str, object]:
+    """The values of `fields` of the policy's limits; one by environment takes the environment's, else its default."""
+    return {field: _value(field, settings.limits.get(field), event, settings) for field in fields}
 
 
-def _value(name: str, value: object, event: Event, settings: "dict[str, Any]") -> object:
+def _value(name: str, value: object, event: Event, settings: Settings) -> object:
     if value is None:
         return Absent(f"the policy has no limit {name}")
     if not isinstance(value, dict):

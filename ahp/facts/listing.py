@@ -1,7 +1,6 @@
 """All facts of one event with their types and where each comes from (design §6, `ahp facts`)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from ahp.facts import registry, schemas
 from ahp.facts.gather import gather
@@ -40,12 +39,15 @@ class Row:
         return bool(self.reason)
 
 
-def listing(event: Event, settings: dict[str, Any]) -> list[Row]:
+def listing(event: Event, settings: registry.Settings) -> list[Row]:
     """Every fact that the event's trigger can have, in the order of design §6, then the policy's commands.
 
     Contents of files, variables and tool arguments are replaced by digests. Raises AhpError, GitError.
     """
-    entries = {**schemas.schema_for(event.trigger), **schemas.own_entries(settings)}
+    entries = {
+        **schemas.schema_for(event.trigger),
+        **schemas.own_entries(settings.env_allow, settings.limits, settings.commands),
+    }
     values, missing = gather(registry.by_namespace(entries), event, settings)
     rows = []
     for path, entry in entries.items():

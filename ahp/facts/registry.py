@@ -1,13 +1,15 @@
-"""The namespaces of facts, and what each one declares about itself in its own module (design §6).
+"""The namespaces of facts: what each declares about itself in its own module, and what a policy tells it (design §6).
 
 A namespace is a module `ahp.facts.NAME` with a `NAMESPACE` and a function `gather(event, fields, settings)` that gives
 the values of `fields` (or more), or raises Absent. A new one takes its module and its name in `NAMESPACES`, no more.
 """
 
+from ahp.system.jsontext import Record
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
+    from collections.abc import Callable, Iterable
+    from typing import Any, Self
 
 # In the order in which `ahp facts` and the docs show them. One that no rule reads is not even imported.
 NAMESPACES = (
@@ -123,3 +125,71 @@ def is_private(path: str) -> bool:
     """Whether the value of the fact at `path`, or of what lies below it, is never logged or shown (design §7)."""
     name, _, field = path.partition(".")
     return name in NAMESPACES and field.startswith(namespace(name).private)
+
+
+class Reports(Record):
+    """Where reports of other tools are found: patterns from the root; none leaves it to the namespace.
+
+    `coverage_threshold` is a percentage, None where the issue's criticality decides.
+    """
+
+    fields = ("tests", "coverage", "coverage_threshold")
+    __slots__ = fields
+    tests: list[str]
+    coverage: list[str]
+    coverage_threshold: float | None
+
+
+class Extract(Record):
+    """A fact taken from a command's output: an expression over `output` and the type of what it gives."""
+
+    fields = ("value", "type")
+    __slots__ = fields
+    value: str
+    type: str
+
+
+class Command(Record):
+    """A program that finds out a fact (`facts:`), or mends something (`action: {type: run}`; `parse` and below unused).
+
+    `run` are the program and its arguments, `directory` where from the root it runs, `timeout` seconds. It runs only
+    where a changed file matches `when_changed`, if there are such patterns.
+    """
+
+    fields = ("run", "directory", "timeout", "parse", "extract", "when_changed")
+    __slots__ = fields
+    parts = {"extract": {str: Extract}}  # noqa: RUF012
+    run: list[str]
+    directory: str
+    timeout: float
+    parse: str | None
+    extract: dict[str, Extract] | None
+    when_changed: list[str]
+
+
+class Settings(Record):
+    """The policy's settings as far as facts need them.
+
+    `limits` are values, or mappings by environment with `default`; `timezone` "" for the machine's; `environment` pairs
+    of name and plan, None while one is being chosen. `trusted` says whether a person accepted a command; without it
+    none runs.
+    """
+
+    fields = ("limits", "env_allow", "timezone", "reports", "commands", "environment")
+    __slots__ = (*fields, "trusted")
+    parts = {"reports": Reports, "commands": {str: Command}}  # noqa: RUF012
+    limits: "dict[str, Any]"
+    env_allow: list[str]
+    timezone: str
+    reports: Reports
+    commands: dict[str, Command]
+    environment: "list[tuple[str, Any]] | None"
+    if TYPE_CHECKING:
+        trusted: Callable[[Command], bool] | None = None
+
+    def but(self, **changes: object) -> "Self":
+        """A copy with some of it changed."""
+        made = type(self).__new__(type(self))
+        for name in self.__slots__:
+            setattr(made, name, changes[name] if name in changes else getattr(self, name))
+        return made

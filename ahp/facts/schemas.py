@@ -47,25 +47,25 @@ def env_schema(names: Iterable[str]) -> dict[str, Entry]:
     return {full_path("env", name): dict(registry.namespace("env").own or {}) for name in names}
 
 
-def own_entries(settings: Mapping[str, Any]) -> dict[str, Entry]:
-    """Entries of what a policy adds: `env_allow`, `limits` and `commands` of its settings.
+def own_entries(env_allow: Iterable[str], limits: Mapping[str, Any], commands: Mapping[str, Any]) -> dict[str, Entry]:
+    """Entries of what a policy adds; the commands are those of its models, or compiled ones.
 
     The facts of commands are optional: one may not be accepted, not start, or take too long.
     """
-    found = env_schema(settings.get("env_allow") or ())
-    for name, value in (settings.get("limits") or {}).items():
+    found = env_schema(env_allow)
+    for name, value in limits.items():
         entry = limit_entry(value)
         if entry is not None:
             found[full_path("limits", name)] = entry
     text = {"type": "str"}
     finding = {"path": text, "line": {"type": "int", "min": 0}, "message": text}
-    for name, spec in (settings.get("commands") or {}).items():
-        extracts = (spec.get("extract") or {}).items()
+    for name, command in commands.items():
+        extracts = command.extract.items()
         entries = {
             "exit_code": fact("int", "its exit status; 128 + n after signal n"),
             "count": fact("int", "findings, else entries of its output", min=0),
             "findings": fact("list[record]", "what it found, with the place", fields=finding),
-            **{field: fact(one["type"], f"{one['value']} of its output") for field, one in extracts},
+            **{field: fact(one.type, f"{one.value} of its output") for field, one in extracts},
         }
         found |= {full_path(name, field): {**entry, "optional": True} for field, entry in entries.items()}
     return found

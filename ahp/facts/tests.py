@@ -1,10 +1,8 @@
 """`tests`: the last test run, from JUnit XML reports (design §6); absent without a report or with a stale one."""
 
-from typing import Any
-
 from ahp.facts import junit, report_files
 from ahp.facts.absent import Absent
-from ahp.facts.registry import Namespace, fact
+from ahp.facts.registry import Namespace, Settings, fact
 from ahp.protocol import text
 from ahp.protocol.event import Event
 from ahp.system.errors import AhpError
@@ -40,13 +38,13 @@ _MAKERS = {
 }
 
 
-def gather(event: Event, fields: frozenset[str], settings: dict[str, Any]) -> dict[str, object]:
+def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str, object]:
     """The values of `fields` from all reports that `reports.tests` names, summed.
 
     Raises Absent without a report, for one that cannot be read, and for a past state; GitError.
     """
     repository = report_files.repository_for(event)
-    patterns = (settings.get("reports") or {}).get("tests") or _DEFAULT
+    patterns = settings.reports.tests or _DEFAULT
     found = report_files.find(event.root, patterns)
     path = next((pattern for pattern in patterns if "*" not in pattern), "junit.xml")
     command = report_files.maker(event, _MAKERS).replace("{path}", path)

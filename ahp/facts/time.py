@@ -5,14 +5,14 @@ Source: design §4, §6.
 
 import time
 
-from ahp.facts.registry import Namespace, fact
+from ahp.facts.registry import Namespace, Settings, fact
 from ahp.protocol.event import Event
 from ahp.system import clock
 from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -28,9 +28,9 @@ NAMESPACE = Namespace(
 )
 
 
-def gather(event: Event, fields: frozenset[str], settings: "dict[str, Any]") -> dict[str, object]:
-    """The values of `fields` now, in the zone `settings["timezone"]`. Raises AhpError for an unknown zone."""
-    year, month, day, hour, minute, weekday = _now(settings.get("timezone") or "")
+def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str, object]:
+    """The values of `fields` now, in the zone of the policy. Raises AhpError for an unknown zone."""
+    year, month, day, hour, minute, weekday = _now(settings.timezone)
     date = f"{year:04}-{month:02}-{day:02}"
     return {"hour": hour, "minute": minute, "weekday": WEEKDAYS[weekday], "date": date}
 

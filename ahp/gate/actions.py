@@ -11,6 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ahp.facts.registry import Command
+    from ahp.policy.program import Action
+
 MESSAGE = "commit.message"
 _INPUT = "tool.input."
 _SHOWN = 1000
@@ -20,12 +23,12 @@ class CannotApply(AhpError):
     """The host or the target does not take this change; the rule refuses and says what to change."""
 
 
-def modify(action: "Mapping[str, object]", event: Event, reason: str) -> tuple[dict[str, object], Event] | None:
+def modify(action: "Action", event: Event, reason: str) -> tuple[dict[str, object], Event] | None:
     """The modification `{target, original, updated, reason}` and the event after it; None when nothing would change.
 
     Raises CannotApply.
     """
-    target = str(action["target"])
+    target = action.target or ""
     original = _value(event, target)
     updated = _updated(action, original, target)
     if updated == original:
@@ -34,9 +37,8 @@ def modify(action: "Mapping[str, object]", event: Event, reason: str) -> tuple[d
     return shown, _with(event, target, updated)
 
 
-def split(action: "Mapping[str, object]", paths: list[str], reason: str) -> dict[str, object]:
-    """The answer of `split_suggestion`: the sizes as a modification, and the batches, by folder."""
-    size = int(str(action["max_batch"]))
+def split(size: int, paths: list[str], reason: str) -> dict[str, object]:
+    """The answer of `split_suggestion`: the sizes as a modification, and the batches of `size` files, by folder."""
     ordered = sorted(paths)
     batches = [ordered[start : start + size] for start in range(0, len(ordered), size)]
     return {
@@ -53,20 +55,15 @@ def without_values(modification: "Mapping[str, object]") -> dict[str, object]:
     return {**modification, **{name: _digest(modification[name]) for name in ("original", "updated")}}
 
 
-def run_fixer(action: "Mapping[str, object]", event: Event) -> str:
+def run_fixer(command: "Command", event: Event) -> str:
     """Runs a trusted fixer in the work tree, never on the index, and says how it went. Raises AhpError."""
     from ahp.system import environ, process
 
-    command = action["command"]
-    assert isinstance(command, list)
-    folder = f"{event.root}/{action.get('directory', '.')}"
-    timeout = float(str(action.get("timeout", 60.0)))
-    result = process.capture(
-        [str(word) for word in command], cwd=folder, env=environ.scrubbed(event.env), timeout=timeout
-    )
+    folder, env = f"{event.root}/{command.directory}", environ.scrubbed(event.env)
+    result = process.capture(command.run, cwd=folder, env=env, timeout=command.timeout)
     words = (result.err or result.out).decode("utf-8", "replace").strip().splitlines()
     ended = "ran" if result.code == 0 else f"ended with {result.code}" + (f" ({one_line(words[-1])})" if words else "")
-    return f"{one_line(' '.join(map(str, command)))} {ended}; look at its changes, stage them, and try again"
+    return f"{one_line(' '.join(command.run))} {ended}; look at its changes, stage them, and try again"
 
 
 def _value(event: Event, target: str) -> object:
@@ -101,27 +98,26 @@ def _put(given: object, path: str, value: object) -> dict[str, object]:
     return kept
 
 
-def _updated(action: "Mapping[str, object]", original: object, target: str) -> object:
-    kind = action["type"]
+def _updated(action: "Action", original: object, target: str) -> object:
+    kind = action.type
     if kind == "set":
-        return action["value"]
+        return action.value
     if kind == "append":
         if isinstance(original, list):
-            return [*original, action["value"]]
+            return [*original, action.value]
         if target == MESSAGE:
-            return _appended(str(original), str(action["value"]))
-        return ("" if original is None else str(original)) + str(action["value"])
+            return _appended(str(original), str(action.value))
+        return ("" if original is None else str(original)) + str(action.value)
     if kind == "clamp":
         if isinstance(original, bool) or not isinstance(original, int | float):
             raise CannotApply(f"{target} is not a number, so it cannot be clamped")
-        low, high = action.get("min"), action.get("max")
-        if isinstance(low, int | float) and original < low:
-            return low
-        return high if isinstance(high, int | float) and original > high else original
+        if action.min is not None and original < action.min:
+            return action.min
+        return action.max if action.max is not None and original > action.max else original
     if kind == "replace":
         if not isinstance(original, str):
             raise CannotApply(f"{target} is not a text, so nothing in it can be replaced")
-        return _replaced(str(action["pattern"]), str(action["with"]), original)
+        return _replaced(action.pattern or "", action.with_ or "", original)
     raise CannotApply(f"{kind} is not a change that ahp knows")
 
 

@@ -3,10 +3,9 @@
 Nothing here evaluates a condition: when an action changes the event, `decide` judges it again.
 """
 
-from typing import Any
-
 from ahp.facts import environment as environments
-from ahp.gate import actions, exemptions, signalling
+from ahp.facts.registry import Command
+from ahp.gate import exemptions, signalling
 from ahp.gate.candidate import Candidate, changed_paths
 from ahp.gate.escalation import Ladder, repeats_commits, resets, standing
 from ahp.gate.facts import Facts
@@ -16,7 +15,7 @@ from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable, episode_key
 from ahp.journal.state import State
 from ahp.policy import cache
-from ahp.policy.cache import Program
+from ahp.policy.program import Answers, Program
 from ahp.protocol import records
 from ahp.protocol.event import Event
 from ahp.protocol.levels import DECISION_OF, strength, strongest
@@ -35,8 +34,8 @@ class Answer:
     def __init__(self, event: Event, program: Program, matcher: Matcher) -> None:
         self.event, self.program, self.matcher = event, program, matcher
         answers = answers_of(program, event)
-        self.rules = answers["rules"]
-        self.ladder = Ladder.of(answers["escalation"])
+        self.rules, self.observes = answers.rules, answers.mode == "observe"
+        self.ladder = Ladder.of(answers.escalation)
         self.journal = Journal(event.journal, event.genesis)
         self.state = State.open(self.journal) if event.mode != "replay" else None
         self.now = self.state.now if self.state else clock.now()
@@ -46,7 +45,7 @@ class Answer:
         self.settled: dict[str, Candidate] = {}
         self.candidates: list[Candidate] = []
         self.facts: Facts | None = None
-        self.notes: list[str] = list(answers["notes"])
+        self.notes = ["mode: observe — signals are logged, none is enforced"] if self.observes else []
 
     def weigh(self, facts: Facts, hits: list[Hit]) -> Event | None:
         """Takes one round of hits; the event as the control actions leave it, None when nothing is left to judge."""
@@ -54,9 +53,9 @@ class Answer:
         named = environments.name_of(facts.event, self.program.settings)
         self.environment = named if isinstance(named, str) else ""
         found = [Candidate(hit.key, self.rules[hit.key], hit, facts, self.environment) for hit in hits]
-        self.candidates = sorted(found, key=lambda c: c.rule["priority"])
+        self.candidates = sorted(found, key=lambda c: c.rule.priority)
         for candidate in self.candidates:
-            candidate.shadow = candidate.shadow or self.program.mode == "observe"
+            candidate.shadow = candidate.shadow or self.observes
             self._recall(candidate)
         exemptions.waive(self.candidates, self.event, self.state, self.notes)
         self._refine()
@@ -104,14 +103,14 @@ class Answer:
         speaking = [c for c in self.candidates if c.enforced and not c.undecided and c.intensity != "allow"]
         by_key = {c.key: c for c in self.candidates}
         for candidate in speaking:
-            for key, why in candidate.rule["refines"].items():
+            for key, why in candidate.rule.refines.items():
                 other = by_key.get(key)
                 if other is None or other.undecided:
                     continue
-                if other.rule["locked"] and strength(candidate.intensity) < strength(other.intensity):
+                if other.rule.locked and strength(candidate.intensity) < strength(other.intensity):
                     continue
-                risky = candidate.intensity == "block" and candidate.rule["overridable"]
-                if risky and not other.rule["overridable"]:
+                risky = candidate.intensity == "block" and candidate.rule.overridable
+                if risky and not other.rule.overridable:
                     continue  # or a risk taken with the one would let the other pass, too
                 other.dropped = f"refined by {candidate.key} ({why})"
 
@@ -120,14 +119,14 @@ class Answer:
         for candidate in self.candidates:
             if not candidate.enforced or candidate.intensity in ("allow", "aid"):
                 continue
-            climbs = bool(candidate.rule["escalate"]) and not candidate.undecided
+            climbs = candidate.rule.escalates and not candidate.undecided
             candidate.standing = standing(
                 self.state.episode(candidate.episode) if self.state else None,
                 candidate.act(self.now),
                 candidate.own,
                 ladder=self.ladder,
                 escalates=climbs,
-                can_control=candidate.rule["action"] is not None,
+                can_control=candidate.rule.action is not None,
             )
             candidate.intensity = candidate.standing.intensity
 
@@ -157,16 +156,18 @@ class Answer:
 
     def _apply(self, candidate: Candidate, event: Event) -> Event:
         """One control action; what the host or the target does not take becomes a block that says what to change."""
-        action = candidate.rule["action"]
+        from ahp.gate import actions
+
+        action = candidate.rule.action
         if action is None:
             return event
         reason = candidate.message()
         try:
-            if action["type"] == "split_suggestion":
-                candidate.modifications.append(actions.split(action, candidate.paths(), reason))
+            if action.max_batch is not None:
+                candidate.modifications.append(actions.split(action.max_batch, candidate.paths(), reason))
                 return event
-            if action["type"] == "run":
-                candidate.intensity, candidate.refused = "block", self._run(candidate, event)
+            if action.command is not None:
+                candidate.intensity, candidate.refused = "block", _run(action.command, event)
                 return event
             done = actions.modify(action, event, reason)
         except actions.CannotApply as error:
@@ -176,18 +177,8 @@ class Answer:
             if candidate.key not in self.settled:
                 candidate.dropped = "its action changes nothing: all is as it would have it"
             return event
-        candidate.modifications.append(actions.without_values(done[0]) if candidate.rule["redact"] else done[0])
+        candidate.modifications.append(actions.without_values(done[0]) if candidate.rule.redact else done[0])
         return done[1]
-
-    def _run(self, candidate: Candidate, event: Event) -> str:
-        from ahp.policy import trust
-
-        action = candidate.rule["action"]
-        if not trust.checker(event)(action):
-            return "its fixer was not accepted in this clone; a person runs: ahp trust"
-        if event.mode != "real":
-            return "its fixer would run: " + " ".join(action["command"])
-        return actions.run_fixer(action, event)
 
     def _record(self, state: State, verdict: Verdict, delivered: list[Candidate]) -> None:
         """Appends what happened; where the log takes nothing, an agent's climbing warning becomes a refusal."""
@@ -225,7 +216,7 @@ class Answer:
         stamp, paths = clock.iso(self.now), changed_paths(event)
         ended = []
         for rule in self.program.rules:
-            key = rule["key"]
+            key = rule.key
             if key in hit:
                 continue
             name = episode_key(TRIGGERS[event.trigger].family, key, event.subject, event.actor.kind)
@@ -269,7 +260,7 @@ class Answer:
             )
 
 
-def answers_of(program: Program, event: Event) -> dict[str, Any]:
+def answers_of(program: Program, event: Event) -> Answers:
     """The words and actions of `program`, the policy of `event`; compiled again where their file was cut or removed.
 
     Raises AhpError when the policy is another one by now.
@@ -283,3 +274,15 @@ def answers_of(program: Program, event: Event) -> dict[str, Any]:
         program.answers = fresh.answers
     assert program.answers is not None
     return program.answers
+
+
+def _run(fixer: Command, event: Event) -> str:
+    """Runs an accepted fixer; what became of it."""
+    from ahp.gate import actions
+    from ahp.policy import trust
+
+    if not trust.checker(event)(fixer):
+        return "its fixer was not accepted in this clone; a person runs: ahp trust"
+    if event.mode != "real":
+        return "its fixer would run: " + " ".join(fixer.run)
+    return actions.run_fixer(fixer, event)

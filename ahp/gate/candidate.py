@@ -1,7 +1,5 @@
 """A rule that matched, on its way to a signal: its own intensity, what becomes of it, and what it says (design §4)."""
 
-from typing import Any
-
 from ahp.gate import rendering
 from ahp.gate.escalation import Standing
 from ahp.gate.facts import Facts
@@ -9,6 +7,7 @@ from ahp.gate.match import Hit
 from ahp.gate.overrides import Override
 from ahp.journal.index import episode_key
 from ahp.journal.logged_signal import Act
+from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Event
 from ahp.protocol.levels import strongest
 from ahp.protocol.text import one_line
@@ -26,19 +25,19 @@ class Candidate:
     delivered to the log only. `modifications` are what its action changed or proposes, `refused` why it could not.
     """
 
-    def __init__(self, key: str, rule: dict[str, Any], hit: Hit, facts: Facts, environment: str) -> None:
+    def __init__(self, key: str, rule: RuleAnswer, hit: Hit, facts: Facts, environment: str) -> None:
         self.key, self.rule, self.hit, self.facts = key, rule, hit, facts
         self.event = facts.event
         self.environment = environment
         self.dropped = ""
-        self.shadow = bool(rule["shadow"])
+        self.shadow = rule.shadow
         self.waived = ""
         self.override: Override | None = None
         self.refused = ""
         self.modifications: list[dict[str, object]] = []
         self.standing: Standing | None = None
         if not self.undecided:
-            facts.also(rendering.named(rule))
+            facts.also(rule.shows)
         self.own = self.intensity = self._own()
 
     @property
@@ -53,8 +52,8 @@ class Candidate:
     @property
     def advises(self) -> bool:
         """Whether its control action is advice that changes nothing: the batches of a large change."""
-        action = self.rule["action"]
-        return action is not None and action["type"] == "split_suggestion"
+        action = self.rule.action
+        return action is not None and action.type == "split_suggestion"
 
     def _own(self) -> str:
         level = self._declared()
@@ -62,19 +61,17 @@ class Candidate:
             return "block"
         if self.hit.undecided is None or level == "allow":
             return level
-        if TRIGGERS[self.event.trigger].post or self.rule["on_missing"] == "skip":
+        if TRIGGERS[self.event.trigger].post or self.rule.on_missing == "skip":
             self.dropped = "undecided: " + self.message()
             return level
-        missing: str = self.rule["on_missing"]
-        return missing
+        return self.rule.on_missing
 
     def _declared(self) -> str:
         """What the rule says for this environment; the strictest of all where nobody can tell the environment."""
-        declared = self.rule["intensity"]
+        declared = self.rule.intensity
         if not self.environment:
             return strongest(list(declared.values()))
-        level: str = declared.get(self.environment, declared["default"])
-        return level
+        return declared.get(self.environment, declared["default"])
 
     def insist(self) -> None:
         """Gives an undecided rule at least its own intensity: evidence that goes away does not soften it."""
@@ -101,31 +98,31 @@ class Candidate:
             path = (self.hit.undecided.path or "") if self.hit.undecided else ""
             command = self.facts.missing.get(path, ("", ""))[1]
             return [f"to get it: {one_line(command)}"] if command else []
-        return rendering.steps(self.rule["resolution"], self.facts.values)
+        return rendering.steps(self.rule.resolution, self.facts.values)
 
     def suggestions(self) -> list[dict[str, object]]:
         """`{type, description}` each."""
         if self.undecided:
             return [{"type": "follow_up", "description": step} for step in self.steps()]
         return [
-            {"type": suggestion["type"], "description": text}
-            for suggestion in self.rule["suggestions"]
-            for text in rendering.steps([suggestion["description"]], self.facts.values)
+            {"type": suggestion.type, "description": text}
+            for suggestion in self.rule.suggestions
+            for text in rendering.steps([suggestion.description], self.facts.values)
         ]
 
     def findings(self) -> list[dict[str, object]]:
-        return [] if self.undecided else rendering.findings(self.rule, self.hit)
+        return [] if self.undecided else rendering.findings(self.rule, self.facts.values, self.hit)
 
     def read(self) -> dict[str, object]:
         """The facts it read that may be shown and logged."""
-        if self.rule["redact"]:
+        if self.rule.redact:
             return {}
         scalars = self.facts.scalars()
-        return {path: scalars[path] for path in self.rule["reads"] if path in scalars}
+        return {path: scalars[path] for path in self.rule.reads if path in scalars}
 
     def evidence(self) -> str:
         """The digest of all it read: the same again is the same evidence (design §8)."""
-        values = {path: self.facts.values.get(path) for path in self.rule["reads"]}
+        values = {path: self.facts.values.get(path) for path in self.rule.reads}
         content = [self.key, values, self.hit.items, self.message() if self.undecided else None]
         return digest.tagged(jsontext.encode(content).encode())
 

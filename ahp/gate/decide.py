@@ -14,7 +14,7 @@ from ahp.system.digest import tagged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ahp.policy.cache import Program
+    from ahp.policy.program import Program
     from ahp.protocol.event import Event
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ahp.journal.episodes import Attempt, Episode
 from ahp.journal.logged_signal import Act
+from ahp.policy.program import Escalation
 from ahp.protocol.levels import strength
 
 
@@ -18,13 +19,9 @@ class Ladder(NamedTuple):
     forget_after: float
 
     @classmethod
-    def of(cls, settings: Mapping[str, object] | None) -> Ladder | None:
+    def of(cls, given: Escalation | None) -> Ladder | None:
         """From the `escalation` of a compiled policy; None where nothing escalates."""
-        if settings is None:
-            return None
-        rungs, after, forget = settings["ladder"], settings["after"], settings["forget_after"]
-        assert isinstance(rungs, list | tuple) and isinstance(after, int) and isinstance(forget, int | float)
-        return cls(tuple(rungs), after, float(forget))
+        return None if given is None else cls(tuple(given.ladder), given.after, given.forget_after)
 
     def rung(self, own: str, passed: int, can_control: bool) -> str:
         """The intensity in force after `passed` attempts went past a rule of intensity `own` (design §8.4).

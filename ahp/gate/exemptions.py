@@ -20,12 +20,12 @@ def waive(candidates: list[Candidate], event: Event, state: State | None, notes:
     given = waivers.parse(data, today=today)
     first_use = state.waived_as if state else lambda name: None
     for candidate in candidates:
-        if not candidate.enforced or candidate.rule["locked"] or candidate.intensity == "allow":
+        if not candidate.enforced or candidate.rule.locked or candidate.intensity == "allow":
             continue
-        waiver = given.find(candidate.key, event.subject, candidate.rule["digest"], today, first_use)
+        waiver = given.find(candidate.key, event.subject, candidate.rule.digest, today, first_use)
         if waiver is not None:
             candidate.waived = waiver.name
-    keys = {candidate.key: str(candidate.rule["digest"]) for candidate in candidates}
+    keys = {candidate.key: candidate.rule.digest for candidate in candidates}
     concerned = waivers.Waivers(waivers=[w for w in given.waivers if w.rule in keys])
     notes += concerned.warnings(today, keys)
 
@@ -38,6 +38,4 @@ def override(candidates: list[Candidate], state: State | None, now: float) -> No
         if candidate.enforced and candidate.intensity == "block":
             taken = state.risks_taken(candidate.key)
             if taken:
-                candidate.override = overrides.find(
-                    taken, candidate.act(now), overridable=bool(candidate.rule["overridable"])
-                )
+                candidate.override = overrides.find(taken, candidate.act(now), overridable=candidate.rule.overridable)

@@ -1,6 +1,6 @@
 """Why the gate says what it says: every rule of an event, with the values it saw (design §10)."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ahp.conditions import reference
 from ahp.conditions.evaluate import MISSING, Bound, Undecided
@@ -11,6 +11,7 @@ from ahp.gate.candidate import Candidate
 from ahp.gate.decide import program_of
 from ahp.gate.facts import Facts
 from ahp.gate.match import Hit, Matcher
+from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
 
@@ -24,7 +25,7 @@ class Reason(NamedTuple):
     ("delivered as block", "refined by …", "" when there is none).
     """
 
-    rule: dict[str, Any]
+    rule: RuleAnswer
     key: str
     outcome: str
     fate: str
@@ -57,7 +58,7 @@ def explain(event: Event) -> Explanation:
     known = {**_constants(first), **first.values}
     reasons = []
     for entry in program.rules:
-        key = entry["key"]
+        key = entry.key
         rule = answer.rules[key]
         outcome = _outcome(found.get(key), key in filtered)
         reasons.append(Reason(rule, key, outcome, _fate(candidates.get(key), verdict), _values(rule, known)))
@@ -81,25 +82,25 @@ def _fate(candidate: Candidate | None, verdict: Verdict) -> str:
     if why:
         return why
     if candidate.intensity == "allow":
-        return f"silent: {candidate.rule['rule']} is `allow` in {candidate.environment}"
+        return f"silent: {candidate.rule.id} is `allow` in {candidate.environment}"
     return f"delivered as {candidate.intensity}"
 
 
 def _constants(facts: Facts) -> dict[str, object]:
     """The policy's limits: the compiler folds them into the plans, so that no rule has read them as facts."""
-    names = list(facts.program.settings["limits"])
+    names = list(facts.program.settings.limits)
     return gather({"limits": names}, facts.event, facts.program.settings)[0]
 
 
-def _values(rule: dict[str, Any], known: dict[str, object]) -> list[tuple[str, object]]:
+def _values(rule: RuleAnswer, known: dict[str, object]) -> list[tuple[str, object]]:
     """The sub-expressions of `when` and condition; an `each` shows its list, whose items have no single value."""
-    if rule["redact"]:
+    if rule.redact:
         return []
-    texts = [text for text in (rule["when"], rule["each"], rule["condition"]) if text]
-    private = [path for path in rule["reads"] if is_private(path)]
-    if rule["each"]:
-        listed = rule["each"].partition(" in ")[2].strip()
-        return [*_of(rule["when"], known, private), _bared(listed, known.get(listed, MISSING), private)]
+    texts = [text for text in (rule.when, rule.each, rule.condition) if text]
+    private = [path for path in rule.reads if is_private(path)]
+    if rule.each:
+        listed = rule.each.partition(" in ")[2].strip()
+        return [*_of(rule.when, known, private), _bared(listed, known.get(listed, MISSING), private)]
     return [pair for text in texts for pair in _of(text, known, private)]
 
 

@@ -7,9 +7,8 @@ from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ahp.policy.cache import Program
+    from ahp.facts.registry import Settings
+    from ahp.policy.program import Program
     from ahp.protocol.event import Event
 
 
@@ -36,9 +35,9 @@ class Facts:
 
         costly = self.program.costly
         reads = {name: fields for name, fields in self.program.reads.items() if name in costly}
-        self._gather(reads, {**self.program.settings, "trusted": trust.checker(self.event)})
+        self._gather(reads, self.program.settings.but(trusted=trust.checker(self.event)))
 
-    def also(self, paths: "frozenset[str]") -> None:
+    def also(self, paths: list[str]) -> None:
         """Gathers what only a message names, once a rule has matched; commands are not run for a sentence."""
         unknown = [path for path in paths if path not in self.values and path not in self.missing]
         for namespace, fields in registry.by_namespace(unknown).items():
@@ -49,7 +48,7 @@ class Facts:
             except AhpError as error:  # the sentence says "(unknown)"; the rule has matched without it
                 self.missing.update({f"{namespace}.{field}": (str(error), "") for field in fields})
 
-    def _gather(self, reads: dict[str, list[str]], settings: "dict[str, Any]") -> None:
+    def _gather(self, reads: dict[str, list[str]], settings: "Settings") -> None:
         values, missing = gather(reads, self.event, settings)
         self.values.update(values)
         self.missing.update(missing)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ahp.gate.facts import Facts
-    from ahp.policy.cache import Program
+    from ahp.policy.program import Program, RulePlan
 
 
 class Hit:
@@ -39,18 +39,16 @@ class _Rule:
 
     __slots__ = ("condition", "costly", "each", "key", "when")
 
-    def __init__(self, data: "dict[str, Any]", slot_of: dict[str, int], pending: "list[str] | None" = None) -> None:
-        self.key: str = data["key"]
-        self.when: int = data["when"]
-        self.costly: bool = data["costly"]
+    def __init__(self, rule: "RulePlan", slot_of: dict[str, int], pending: "list[str] | None" = None) -> None:
+        self.key, self.when, self.costly = rule.key, rule.when, rule.costly
         self.condition: Callable[[list[object]], bool] | None = None
         self.each: Callable[[list[object]], tuple[list[object], Undecided | None]] | None = None
-        plan = _open(data["plan"], pending) if pending else data["plan"]
-        if data["each"] is None:
+        plan = _open(rule.plan, pending) if pending else rule.plan
+        if rule.items is None:
             self.condition = build(plan, slot_of)
         else:
-            var, listed = data["each"]
-            self.each = build_each(_open(listed, pending) if pending else listed, plan, var, slot_of)
+            items = _open(rule.items, pending) if pending else rule.items
+            self.each = build_each(items, plan, rule.var, slot_of)
 
 
 class Matcher:
@@ -65,7 +63,7 @@ class Matcher:
         self._program = program
         self._slot_of = slot_of = {path: index for index, path in enumerate(program.slots)}
         costly = program.costly
-        self._rules = [_Rule(data, slot_of, costly if data["costly"] else None) for data in program.rules]
+        self._rules = [_Rule(rule, slot_of, costly if rule.costly else None) for rule in program.rules]
         self.filtered: set[str] = set()
         self._whens = [build(_open(plan, costly) if costly else plan, slot_of) for plan in program.whens]
 
@@ -81,7 +79,7 @@ class Matcher:
         if not keys:
             return hits
         facts.gather_costly()
-        waiting = [_Rule(data, self._slot_of) for data in self._program.rules if data["key"] in keys]
+        waiting = [_Rule(rule, self._slot_of) for rule in self._program.rules if rule.key in keys]
         whens = [build(plan, self._slot_of) for plan in self._program.whens]
         hits = [hit for hit in hits if hit.key not in keys] + self._run(waiting, whens, facts.slots)
         order = {rule.key: index for index, rule in enumerate(self._rules)}

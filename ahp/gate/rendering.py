@@ -14,32 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ahp.gate.match import Hit
+    from ahp.policy.program import RuleAnswer
 
 FINDINGS = 100
 _NAMED = 5
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.]*)\}")
 
 
-def message(rule: "Mapping[str, object]", values: "Mapping[str, object]", hit: "Hit") -> str:
+def message(rule: "RuleAnswer", values: "Mapping[str, object]", hit: "Hit") -> str:
     """The rule's sentence with its placeholders filled; without one of its own, the condition and what it read."""
-    template = rule["message"]
-    if isinstance(template, str):
-        return trim(_fill(template, values), 1000)
-    shown = [f"{path} is {quoted(values[path])}" for path in _reads(rule) if path in values and _showable(rule, path)]
-    condition = str(rule["condition"])
+    if rule.message is not None:
+        return trim(_fill(rule.message, values), 1000)
     if hit.items is not None:
-        return trim(f"{len(hit.items)} × {one_line(condition)}", 1000)
-    return trim(one_line(condition) + (f" ({', '.join(shown[:_NAMED])})" if shown else ""), 1000)
-
-
-def named(rule: "Mapping[str, object]") -> frozenset[str]:
-    """The facts that a rule's sentences name, whether its condition reads them or not."""
-    texts = [rule["message"], *_texts(rule["resolution"]), *_texts(rule["suggestions"])]
-    return frozenset(path for text in texts if isinstance(text, str) for path in _PLACEHOLDER.findall(text))
-
-
-def _texts(entries: object) -> list[object]:
-    return [e.get("description") if isinstance(e, dict) else e for e in entries] if isinstance(entries, list) else []
+        return trim(f"{len(hit.items)} × {one_line(rule.condition)}", 1000)
+    reads = [path for path in rule.reads if path in values and not rule.redact and not is_private(path)]
+    shown = ", ".join([f"{path} is {quoted(values[path])}" for path in reads[:_NAMED]])
+    return trim(one_line(rule.condition) + (f" ({shown})" if shown else ""), 1000)
 
 
 def undecided(reason: str, command: str, path: str) -> str:
@@ -48,10 +38,10 @@ def undecided(reason: str, command: str, path: str) -> str:
     return text + (f"; to get it: {one_line(command)}" if command else "")
 
 
-def steps(templates: object, values: "Mapping[str, object]") -> list[str]:
+def steps(templates: list[str], values: "Mapping[str, object]") -> list[str]:
     """Templates as sentences; one that names a list gives a sentence an item (design §4)."""
     done: list[str] = []
-    for template in templates if isinstance(templates, list) else []:
+    for template in templates:
         lists = [p for p in _PLACEHOLDER.findall(template) if isinstance(values.get(p), list)]
         if not lists:
             done.append(trim(_fill(template, values), 500))
@@ -62,27 +52,25 @@ def steps(templates: object, values: "Mapping[str, object]") -> list[str]:
     return done
 
 
-def findings(rule: "Mapping[str, object]", hit: "Hit") -> list[dict[str, object]]:
+def findings(rule: "RuleAnswer", values: "Mapping[str, object]", hit: "Hit") -> list[dict[str, object]]:
     """Up to 100 `{file, line, message, fingerprint}`, one an item that an `each` found."""
-    place = rule.get("finding")
-    if hit.items is None:
-        return []
-    keys = place if isinstance(place, dict) else {}
-    found: list[dict[str, object]] = []
-    for item in hit.items[:FINDINGS]:
-        one: dict[str, object] = {}
-        file, line = _field(item, keys.get("file")), _field(item, keys.get("line"))
-        if file is None and isinstance(item, str) and ("file" in keys or not rule["redact"]):
-            file = item
-        if file is not None:
-            one["file"] = one_line(file, 500)
-        if isinstance(line, int):
-            one["line"] = line
-        said = keys.get("message")
-        if isinstance(said, str):
-            one["message"] = trim(_fill(said, _locals(rule, item)), 500)
-        one["fingerprint"] = _fingerprint(str(rule["rule"]), one.get("file"), item)
-        found.append(one)
+    return [_finding(rule, values, item) for item in (hit.items or [])[:FINDINGS]]
+
+
+def _finding(rule: "RuleAnswer", values: "Mapping[str, object]", item: object) -> dict[str, object]:
+    keys = rule.finding
+    file, line = (_field(item, keys.file), _field(item, keys.line)) if keys is not None else (None, None)
+    if file is None and isinstance(item, str) and (keys is not None or not rule.redact):
+        file = item
+    found: dict[str, object] = {}
+    if file is not None:
+        found["file"] = one_line(file, 500)
+    if isinstance(line, int):
+        found["line"] = line
+    if keys is not None and keys.message is not None:
+        known = {} if rule.redact else values
+        found["message"] = trim(_fill(keys.message, {**known, **_item_values(rule, item)}), 500)
+    found["fingerprint"] = _fingerprint(rule.id, found.get("file"), item)
     return found
 
 
@@ -121,26 +109,15 @@ def _fill(template: str, values: "Mapping[str, object]") -> str:
     return _PLACEHOLDER.sub(value_of, template)
 
 
-def _reads(rule: "Mapping[str, object]") -> list[str]:
-    reads = rule["reads"]
-    return [str(path) for path in reads] if isinstance(reads, list) else []
-
-
-def _showable(rule: "Mapping[str, object]", path: str) -> bool:
-    return not rule["redact"] and not is_private(path)
-
-
-def _field(item: object, path: object) -> object:
+def _field(item: object, path: str | None) -> object:
     """The field that `l.path` names in an item."""
-    if not isinstance(path, str) or not isinstance(item, dict):
-        return None
-    return item.get(path.partition(".")[2])
+    return item.get(path.partition(".")[2]) if path is not None and isinstance(item, dict) else None
 
 
-def _locals(rule: "Mapping[str, object]", item: object) -> dict[str, object]:
-    each = rule.get("each")
-    var = str(each).split(" in ", 1)[0].strip() if isinstance(each, str) else ""
+def _item_values(rule: "RuleAnswer", item: object) -> dict[str, object]:
+    """What a template may name of an item, by the name that `each` gives it."""
+    var = (rule.each or "").split(" in ", 1)[0].strip()
     if isinstance(item, dict):
-        hidden = ("text",) if rule["redact"] else ()
+        hidden = ("text",) if rule.redact else ()
         return {f"{var}.{name}": value for name, value in item.items() if name not in hidden}
-    return {} if rule["redact"] else {var: item}
+    return {} if rule.redact else {var: item}

@@ -9,7 +9,7 @@ from ahp.gate.escalation import Ladder
 from ahp.gate.facts import Facts
 from ahp.journal.episodes import new_id
 from ahp.journal.index import FORGET_AFTER
-from ahp.policy.cache import Program
+from ahp.policy.program import Program
 from ahp.protocol import records, signals
 from ahp.protocol.event import Event
 from ahp.protocol.signals import Signal
@@ -27,9 +27,9 @@ def signal(candidate: Candidate, now: float) -> Signal:
     known = stands.correlation_id if stands else ""
     header: dict[str, object] = {
         "id": str(uuid.uuid4()),
-        "type": candidate.rule["type"],
+        "type": candidate.rule.type,
         "timestamp": clock.iso(now),
-        "source": candidate.rule["oracle"],
+        "source": candidate.rule.oracle,
         "intensity": candidate.intensity,
         "correlation_id": known or new_id(now),
     }
@@ -53,9 +53,9 @@ def signal(candidate: Candidate, now: float) -> Signal:
         context["standing"] = stands.text
         context["attempt"] = stands.nth
         context["blocks_after"] = stands.of
-    if candidate.intensity == "block" and candidate.rule["overridable"]:
+    if candidate.intensity == "block" and candidate.rule.overridable:
         context["overridable"] = True
-    if candidate.rule["ask"]:
+    if candidate.rule.ask:
         context["ask"] = True
     return Signal(header, context, _payload(candidate))
 
@@ -80,8 +80,8 @@ def record(
         "attempt": event.attempt,
         "decision": verdict.decision,
         "paths": [one_line(path, _LINE) for path in candidate.paths()],
-        "overridable": bool(candidate.rule["overridable"]),
-        "digest": candidate.rule["digest"],
+        "overridable": candidate.rule.overridable,
+        "digest": candidate.rule.digest,
     }
     optional: dict[str, object] = {
         "issue": event.issue,
@@ -140,10 +140,10 @@ def _payload(candidate: Candidate) -> dict[str, object]:
     rule = candidate.rule
     if candidate.intensity == "block":
         steps = candidate.steps() or [str(s["description"]) for s in suggestions]
-        return signals.blocking(said, steps, bool(rule["resolvable"]))
+        return signals.blocking(said, steps, rule.resolvable)
     if candidate.intensity == "control":
-        return signals.controlling([{**m, "reason": said} for m in candidate.modifications], bool(rule["reversible"]))
+        return signals.controlling([{**m, "reason": said} for m in candidate.modifications], rule.reversible)
     if candidate.intensity == "prompt":
         texts = [str(suggestion["description"]) for suggestion in suggestions] or candidate.steps()
-        return signals.prompting(said, str(rule["severity"]), texts, bool(rule["continue_allowed"]))
+        return signals.prompting(said, rule.severity, texts, rule.continue_allowed)
     return signals.aiding(said, suggestions)

@@ -1,8 +1,10 @@
 """The commands of a policy in one clone, and a person's word that they may run (design §4)."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ahp.facts.registry import Command
 from ahp.journal.append import Journal
+from ahp.policy import compile as compiling
 from ahp.policy import trust
 from ahp.policy.rule import Policy
 from ahp.protocol import records
@@ -14,13 +16,13 @@ from ahp.system import clock
 class Commands(NamedTuple):
     """By name: what each command is, and the digests of those that nobody has accepted yet."""
 
-    specs: dict[str, dict[str, Any]]
+    specs: dict[str, Command]
     waiting: dict[str, str]
 
 
 def of_policy(policy: Policy, where: Workspace) -> Commands:
     """The commands that `policy` may run. Raises AhpError when the list of the accepted ones is damaged."""
-    specs = trust.commands(policy)
+    specs = compiling.commands(policy)
     read, known = trust.in_folder(where.root), trust.accepted(where.journal)
     digests = {name: trust.digest(spec, read) for name, spec in specs.items()}
     return Commands(specs, {name: digest for name, digest in digests.items() if digest not in known})

@@ -1,6 +1,5 @@
 """What a policy would have said to commits that exist: judged from git's objects, never logged (design §10)."""
 
-import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,7 +13,7 @@ from ahp.facts.time import WEEKDAYS
 from ahp.gate.decide import decide
 from ahp.hosts import asking
 from ahp.policy import compile as compiling
-from ahp.policy.cache import Program
+from ahp.policy.program import Program
 from ahp.policy.rule import Policy
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Workspace
@@ -72,13 +71,12 @@ def rules(policy: Policy) -> dict[str, bool]:
 
 def enforced(policy: Policy) -> dict[str, Program]:
     """The programs of `policy` as if nothing of it only watched: without shadow rules and `mode: observe`."""
-    made = {}
-    for trigger, program in compiling.programs(policy).items():
-        answers = copy.deepcopy(program.answers)
-        assert answers is not None
-        for rule in answers["rules"].values():
-            rule["shadow"] = False
-        made[trigger] = Program({**program.data, "mode": "enforce"}, program.path, answers)
+    made = compiling.programs(policy)
+    for program in made.values():
+        assert program.answers is not None
+        program.answers.mode = "enforce"
+        for rule in program.answers.rules.values():
+            rule.shadow = False
     return made
 
 
@@ -119,7 +117,7 @@ def _ask(repo: Repository, program: Program, commit: Past, view: PastView) -> It
     event.view = view
     event.given = {
         **{name: Absent(one.past) for name, one in declared().items() if one.past},
-        "time": _time(commit.made, program.settings.get("timezone")),
+        "time": _time(commit.made, program.settings.timezone),
         "commit": _commit(commit, is_written=program.trigger == "commit-msg"),
     }
     verdict = decide(event, program)
@@ -147,7 +145,7 @@ def _sentence(signal: Signal) -> str:
     return said + (f" ({one_line(place)}{f':{line}' if line else ''})" if place else "")
 
 
-def _time(made: str, zone: str | None) -> dict[str, object]:
+def _time(made: str, zone: str) -> dict[str, object]:
     """The facts of `time` when a commit was made, on its author's clock unless the policy states a zone."""
     then = datetime.fromisoformat(made)
     if zone:

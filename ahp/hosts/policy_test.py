@@ -14,9 +14,9 @@ from ahp.gate.decide import decide
 from ahp.hosts import asking, given_facts
 from ahp.policy import cases, layers
 from ahp.policy import compile as compiling
-from ahp.policy.cache import Program
 from ahp.policy.cases import Case
 from ahp.policy.problems import PolicyError, Problem
+from ahp.policy.program import Program
 from ahp.policy.rule import Policy
 from ahp.policy.sources import FileSource, TextSource
 from ahp.policy.yamltext import MAX_BYTES
@@ -136,9 +136,9 @@ def run(policy: Policy, cases: Iterable[Case]) -> Report:
     for trigger, program in programs.items():
         assert program.answers is not None
         for entry in program.rules:
-            key = entry["key"]
+            key = entry.key
             rules.append(Reached(key, trigger, asked[trigger], spoke[trigger, key]))
-            for other in program.answers["rules"][key]["refines"]:
+            for other in program.answers.rules[key].refines:
                 refinements.append(Softened(key, other, trigger, refined[trigger, key, other]))
     return Report(outcomes, rules, refinements)
 

@@ -4,40 +4,34 @@ A folder is named by the digest of the root and the contents of the three layers
 those and one file more. Every file that took part is looked at again: packs and extended files by their digest.
 """
 
-from ahp import __version__
+import posix
+
+from ahp.policy.program import Answers, Program
 from ahp.system import files, jsontext
 from ahp.system.digest import sha256, tagged
 from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import TypeVar
 
     from ahp.protocol.event import Event
 
-FORMAT = 2
+    R = TypeVar("R", bound=jsontext.Record)
+
 PROJECT, LOCAL = "/.ahp/hooks.yaml", "/.ahp/hooks.local.yaml"
 _SOURCE_LIMIT = 1 << 20
 _CACHE_LIMIT = 64 << 20
+_COMPILING = (
+    "system",
+    "protocol",
+    "conditions",
+    "facts",
+    "policy",
+)  # the rooms whose code a compiled policy is made by
 
-
-class Program:
-    """The rules of one trigger. `data` is the light half; `answers` the words and actions, None until they are read.
-
-    Light half: format, ahp, trigger, policy (digest), root, sources ([path, digest or null]), mode, slots (fact paths),
-    reads (namespace → fields), settings, whens (plans), rules ({key, plan, each, when, costly}), costly, escalates.
-    Each is an attribute, too.
-    """
-
-    __slots__ = ("answers", "data", "path")
-
-    def __init__(self, data: "dict[str, Any]", path: str, answers: "dict[str, Any] | None" = None) -> None:
-        self.data, self.path, self.answers = data, path, answers
-
-    def __getattr__(self, name: str) -> "Any":
-        if name == "data" or name not in self.data:  # "data": a copy that is being made has none yet
-            raise AttributeError(name)
-        return self.data[name]
+# The digest of their sources. The bundle of the git hooks sets it, and is stale when one of them changes.
+compiler = ""
 
 
 def load(event: "Event") -> Program | None:
@@ -49,20 +43,21 @@ def find(root: str, folder: str, trigger: str, user: str = "") -> Program | None
     """The compiled policy of `trigger` for the work tree at `root`; None when it has to be compiled.
 
     `folder` is the ahp folder of the repository (`<git common dir>/ahp`), `user` the path of the user's policy, "" for
-    none. A cache that was cut, is another version's or no longer fits its sources counts as none.
+    none. A cache that was cut, that other code made or that no longer fits its sources counts as none.
     """
     contents = _layers(root, user)
     if contents is None:
         return None
     path = place(root, folder, contents) + "/" + trigger
-    data = _read(path)
-    if data is None or data.get("trigger") != trigger or data.get("root") != root:
+    program = _read(path, Program)
+    if program is None or program.trigger != trigger:
         return None
     known = {name: None if content is None else tagged(content) for name, content in contents}
-    for name, digest in data["sources"]:
+    for name, digest in program.sources:
         if (known[name] if name in known else _digest(name)) != digest:
             return None
-    return Program(data, path)
+    program.path = path
+    return program
 
 
 def _layers(root: str, user: str) -> "list[tuple[str, bytes | None]] | None":
@@ -81,7 +76,7 @@ def layer_paths(root: str, user: str) -> "list[tuple[str, str]]":
 
 def place(root: str, folder: str, contents: "list[tuple[str, bytes | None]]") -> str:
     """The folder of the compiled policy that these layers make at `root`."""
-    parts = [__version__.encode(), b"%d" % FORMAT, _bytes(root)]
+    parts = [compiler_digest().encode(), _bytes(root)]
     for name, content in contents:
         parts += [_bytes(name), b"-" if content is None else b"%d:" % len(content) + content]
     return folder + "/cache/" + sha256(b"\0".join(parts))[:32]
@@ -99,8 +94,8 @@ def _digest(name: str) -> str | None:
     return None if content is None else tagged(content)
 
 
-def _read(path: str) -> "dict[str, Any] | None":
-    """One half of a program: a line with the digest of the rest, then JSON. None unless it is whole and of this ahp."""
+def _read(path: str, kind: "type[R]") -> "R | None":
+    """One half of a program: a line with the digest of the rest, then JSON. None unless it is whole."""
     try:
         content = files.read(path, _CACHE_LIMIT)
     except AhpError:
@@ -110,18 +105,35 @@ def _read(path: str) -> "dict[str, Any] | None":
     if sha256(content[65:]).encode() != content[:64]:
         return None
     try:
-        data = jsontext.decode(content[65:].decode())
+        return kind.of(jsontext.decode(content[65:].decode()))
     except ValueError:
         return None
-    if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("ahp") != __version__:
-        return None
-    return data
 
 
 def read_answers(program: Program) -> bool:
     """Reads the half with words and actions; False where its file was cut or is another policy's."""
-    answers = _read(program.path + ".answers")
-    if answers is None or (answers.get("trigger"), answers.get("policy")) != (program.trigger, program.policy):
+    answers = _read(f"{program.path}.answers", Answers)
+    if answers is None or (answers.trigger, answers.policy) != (program.trigger, program.policy):
         return False
     program.answers = answers
     return True
+
+
+def compiler_sources() -> list[str]:
+    """The files whose code decides what a policy is compiled to. Raises AhpError when this installation lacks them."""
+    package = __file__.rsplit("/", 2)[0]
+    try:
+        listed = [(room, name) for room in _COMPILING for name in sorted(posix.listdir(f"{package}/{room}"))]
+    except OSError as error:
+        raise AhpError(
+            f"this installation of ahp lacks its sources in {package} ({error.strerror}); reinstall"
+        ) from None
+    return [f"{package}/__init__.py", *[f"{package}/{room}/{name}" for room, name in listed if name.endswith(".py")]]
+
+
+def compiler_digest() -> str:
+    """What other code would not compile alike is told apart by: the digest of its sources. Raises AhpError."""
+    global compiler
+    if not compiler:
+        compiler = sha256(b"\0".join([sha256(files.read(path) or b"").encode() for path in compiler_sources()]))
+    return compiler

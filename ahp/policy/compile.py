@@ -1,14 +1,13 @@
-"""Checked policy to programs: one a trigger, in two halves of plain data (design §2, §4)."""
+"""Checked policy to programs, one a trigger (design §2, §4)."""
 
-import os
+from collections.abc import Iterable
 from typing import Any
 
-from ahp import __version__
 from ahp.conditions.typecheck import Checked
 from ahp.facts import registry
-from ahp.policy import cache, layers, store
-from ahp.policy.cache import FORMAT, Program
-from ahp.policy.raw import RawPolicy
+from ahp.facts.registry import Command, Extract, Reports, Settings
+from ahp.policy import cache, layers, models, store
+from ahp.policy.program import Action, Answers, Escalation, Finding, Program, RuleAnswer, RulePlan, Suggestion
 from ahp.policy.rule import Policy, Rule, rule_digest
 from ahp.policy.sources import FileSource, Watched
 from ahp.protocol.event import Event
@@ -37,57 +36,45 @@ def build(root: str, folder: str, user: str = "") -> tuple[Policy, dict[str, Pro
     """
     source = FileSource(root, user)
     policy = layers.load(source)
-    home = cache.place(root, folder, source.contents)
-    made = programs(policy, root, source.watched, home, user)
-    store.write(list(made.values()))
+    made = programs(policy, source.watched)
+    store.write(cache.place(root, folder, source.contents), list(made.values()))
     return policy, made
 
 
-def programs(
-    policy: Policy, root: str = "", watched: list[Watched] | None = None, home: str = "", user: str = ""
-) -> dict[str, Program]:
-    """A program for every trigger, in memory; `watched` is what they depend on, `home` where they will be stored."""
-    halves = {trigger: _halves(policy, trigger) for trigger in TRIGGERS}
-    mode, settings = policy.raw.setting("mode", "enforce"), _settings(policy)
-    common = {
-        "format": FORMAT,
-        "ahp": __version__,
-        "policy": tagged(jsontext.encode([mode, settings, halves]).encode()),
-        "root": root,
-        "user": user,
-        "sources": [list(pair) for pair in dict(watched or []).items()],
-        "mode": mode,
-        "settings": settings,
-        "triggers": [trigger for trigger, (light, _) in halves.items() if light["rules"]],
-    }
-    made = {}
-    for trigger, (light, answers) in halves.items():
-        head = {"trigger": trigger, **{name: common[name] for name in ("format", "ahp", "policy")}}
-        made[trigger] = Program({**common, **light}, os.path.join(home, trigger), {**head, **answers})
+def programs(policy: Policy, watched: Iterable[Watched] = ()) -> dict[str, Program]:
+    """A program for every trigger, in memory; `watched` are the files they depend on."""
+    settings = _settings(policy)
+    rules = {trigger: policy.at(trigger) for trigger in TRIGGERS}
+    made = {trigger: _program(policy, trigger, rules[trigger], settings) for trigger in TRIGGERS}
+    digest = tagged(jsontext.encode([[one, one.answers] for one in made.values()]).encode())
+    # The rest says where the policy was read, which is no part of what it means.
+    for trigger, one in made.items():
+        assert one.answers is not None
+        one.policy = one.answers.policy = digest
+        one.sources = list(dict(watched).items())
+        one.triggers = [name for name in TRIGGERS if rules[name]]
+        for rule in rules[trigger]:
+            one.answers.rules[rule.key].position = str(rule.raw.where("condition"))
     return made
 
 
-def _halves(policy: Policy, trigger: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    rules = policy.at(trigger)
-    return _light(policy, trigger, rules), _answers(policy, rules)
-
-
-def _settings(policy: Policy) -> dict[str, Any]:
+def _settings(policy: Policy) -> Settings:
     raw = policy.raw
-    return {
-        "limits": policy.limits(),
-        "env_allow": list(policy.env_names),
-        "timezone": raw.setting("timezone"),
-        "reports": {name: field.value for name, field in raw.reports.items()},
-        "commands": {name: field.value.model_dump() for name, field in raw.facts.items()},
-        "environment": [[name, checked.plan] for name, checked in policy.environment],
-        "approvers": raw.setting("approvers"),
-    }
+    reports = {name: raw.report(name) for name in Reports.fields}
+    return Settings(
+        limits=policy.limits(),
+        env_allow=list(policy.env_names),
+        timezone=raw.setting("timezone") or "",
+        reports=Reports(**reports),
+        commands={name: _fact_command(field.value) for name, field in raw.facts.items()},
+        environment=[(name, checked.plan) for name, checked in policy.environment],
+    )
 
 
-def _light(policy: Policy, trigger: str, rules: list[Rule]) -> dict[str, Any]:
+def _program(policy: Policy, trigger: str, rules: list[Rule], settings: Settings) -> Program:
+    """Without what says where it was read, and without the digest of the whole."""
     whens: list[Checked] = []
-    entries = []
+    plans = []
     late = set(policy.raw.facts)
     if TRIGGERS[trigger].family == "tool-use":
         late |= {name for name, one in registry.declared().items() if one.costly}
@@ -96,76 +83,109 @@ def _light(policy: Policy, trigger: str, rules: list[Rule]) -> dict[str, Any]:
         if rule.when is not None:
             index = next((i for i, known in enumerate(whens) if known.plan == rule.when.plan), len(whens))
             whens += [rule.when] if index == len(whens) else []
-        each = [rule.each.var, rule.each.plan] if rule.each is not None else None
-        entries.append(
-            {
-                "key": rule.key,
-                "plan": rule.condition.plan,
-                "each": each,
-                "when": index,
-                "costly": bool(late & {path.partition(".")[0] for path in rule.reads}),
-            }
+        plans.append(
+            RulePlan(
+                key=rule.key,
+                plan=rule.condition.plan,
+                var=rule.each.var if rule.each is not None else "",
+                items=rule.each.plan if rule.each is not None else None,
+                when=index,
+                costly=bool(late & {path.partition(".")[0] for path in rule.reads}),
+            )
         )
     slots = sorted({path for rule in rules for path in rule.reads})
     reads = registry.by_namespace(slots)
-    return {
-        "trigger": trigger,
-        "slots": slots,
-        "reads": reads,
-        "whens": [checked.plan for checked in whens],
-        "rules": entries,
-        "costly": sorted(late & reads.keys()),
-        "escalates": policy.raw.setting("escalation") is not None and any(rule.escalates for rule in rules),
-    }
+    made = Program(
+        trigger=trigger,
+        policy="",
+        triggers=[],
+        sources=[],
+        settings=settings,
+        slots=slots,
+        reads=reads,
+        whens=[checked.plan for checked in whens],
+        rules=plans,
+        costly=sorted(late & reads.keys()),
+    )
+    made.answers = _answers(policy, trigger, rules)
+    return made
 
 
-def _answers(policy: Policy, rules: list[Rule]) -> dict[str, Any]:
+def _answers(policy: Policy, trigger: str, rules: list[Rule]) -> Answers:
     escalation = policy.raw.setting("escalation")
-    return {
-        "rules": {rule.key: _answer(policy, rule) for rule in rules},
-        "escalation": None if escalation is None else escalation.model_dump(),
-        "notes": _notes(policy.raw),
-    }
+    return Answers(
+        trigger=trigger,
+        policy="",
+        mode=policy.raw.setting("mode"),
+        escalation=None if escalation is None else Escalation(**escalation.model_dump()),
+        rules={rule.key: _answer(policy, rule) for rule in rules},
+    )
 
 
-def _notes(raw: RawPolicy) -> list[str]:
-    return ["mode: observe — signals are logged, none is enforced"] if raw.setting("mode") == "observe" else []
+def _answer(policy: Policy, rule: Rule) -> RuleAnswer:
+    raw = rule.raw
+    action, finding, reversible = raw.get("action"), raw.get("finding"), raw.get("reversible")
+    return RuleAnswer(
+        id=raw.id,
+        oracle=raw.oracle,
+        type=rule.type,
+        priority=rule.priority,
+        intensity=rule.intensity,
+        message=raw.get("message"),
+        severity=raw.get("severity"),
+        suggestions=[Suggestion(type=one.type, description=one.description) for one in raw.get("suggestions")],
+        resolution=list(raw.get("resolution")),
+        resolvable=raw.get("resolvable"),
+        reversible=(action is None or action.type != "run") if reversible is None else reversible,
+        continue_allowed=raw.get("continue_allowed"),
+        action=None if action is None else _action(action),
+        on_missing=rule.on_missing,
+        escalates=rule.escalates,
+        shadow=rule.shadow,
+        locked=rule.locked,
+        overridable=rule.overridable,
+        refines=policy.refines.get((rule.trigger, rule.key), {}),
+        ci=raw.get("ci"),
+        redact=raw.get("redact"),
+        finding=None if finding is None else Finding(file=finding.file, line=finding.line, message=finding.message),
+        ask=raw.get("ask"),
+        condition=rule.condition.text,
+        each=rule.each.text if rule.each is not None else None,
+        when=rule.when.text if rule.when is not None else None,
+        reads=sorted(rule.reads),
+        shows=sorted(rule.shows),
+        position="",
+        digest=rule_digest(rule, policy),
+    )
 
 
-def _answer(policy: Policy, rule: Rule) -> dict[str, Any]:
-    raw, action = rule.raw, rule.raw.get("action")
-    finding = raw.get("finding")
-    reversible = raw.get("reversible")
-    return {
-        "rule": raw.id,
-        "oracle": raw.oracle,
-        "type": rule.type,
-        "priority": rule.priority,
-        "intensity": rule.intensity,
-        "message": raw.get("message"),
-        "severity": raw.get("severity", "medium"),
-        "suggestions": [suggestion.model_dump() for suggestion in raw.get("suggestions", [])],
-        "resolution": list(raw.get("resolution", [])),
-        "resolvable": raw.get("resolvable", True),
-        "reversible": (action is None or action.type != "run") if reversible is None else reversible,
-        "continue_allowed": raw.get("continue_allowed", True),
-        "action": None if action is None else action.model_dump(by_alias=True),
-        "on_missing": rule.on_missing,
-        "escalate": rule.escalates,
-        "shadow": rule.shadow,
-        "locked": rule.locked,
-        "overridable": rule.overridable,
-        "refines": policy.refines.get((rule.trigger, rule.key), {}),
-        "ci": raw.get("ci", "each"),
-        "redact": raw.get("redact", False),
-        "finding": None if finding is None else finding.model_dump(),
-        "ask": raw.get("ask", False),
-        "condition": rule.condition.text,
-        "each": rule.each.text if rule.each is not None else None,
-        "when": rule.when.text if rule.when is not None else None,
-        "reads": sorted(rule.reads),
-        "shows": sorted(rule.shows),
-        "position": str(raw.where("condition")),
-        "layer": rule.layer,
-        "digest": rule_digest(rule, policy),
-    }
+def _action(model: Any) -> Action:
+    """From one of the models of `control`, which differ in their keys."""
+    given: dict[str, Any] = {name: getattr(model, name, None) for name in Action.fields}
+    return Action(**{**given, "command": _fixer_command(model) if model.type == "run" else None})
+
+
+def _fact_command(model: models.Command) -> Command:
+    return Command(
+        run=model.run,
+        directory=model.directory,
+        timeout=model.timeout,
+        parse=model.parse,
+        extract={name: Extract(value=one.value, type=one.type) for name, one in model.extract.items()},
+        when_changed=model.when_changed,
+    )
+
+
+def _fixer_command(model: Any) -> Command:
+    where = {"directory": model.directory, "timeout": model.timeout}
+    return Command(run=model.command, **where, parse=None, extract=None, when_changed=[])
+
+
+def commands(policy: Policy) -> dict[str, Command]:
+    """Every command that the policy may run, by a name for people: `facts.NAME`, `rule KEY`."""
+    found = {f"facts.{name}": _fact_command(field.value) for name, field in policy.raw.facts.items()}
+    for rule in policy.rules:
+        action = rule.raw.get("action")
+        if action is not None and action.type == "run":
+            found[f"rule {rule.key}"] = _fixer_command(action)
+    return found

@@ -1,16 +1,10 @@
 """Control actions: what a rule changes instead of refusing (design §4; seed 002 §2.2)."""
 
-import re
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from ahp.conditions.globs import PatternError
-from ahp.conditions.regexes import regex
 from ahp.policy.model_types import Duration, Keys, Scalar, Text
-from ahp.policy.problems import Place, Problem
-from ahp.policy.raw import RawRule
-from ahp.protocol.triggers import TRIGGERS
 
 
 class SetAction(Keys):
@@ -96,41 +90,3 @@ class SplitAction(Keys):
 Action = Annotated[
     SetAction | ClampAction | ReplaceAction | AppendAction | RunAction | SplitAction, Field(discriminator="type")
 ]
-
-
-def check_action(rule: RawRule) -> list[Problem]:
-    """What is wrong with a rule's control action at its trigger."""
-    action, trigger = rule.get("action"), TRIGGERS[rule.trigger]
-    levels = set((rule.get("intensity") or {}).values())
-    if action is None:
-        if "control" in levels:
-            return [Problem(rule.where("intensity"), "`control` needs an `action` that says what it changes")]
-        return []
-    place = rule.where("action")
-    if trigger.post:
-        return [Problem(place, f"{trigger.name} comes after the action; nothing is left to change")]
-    if action.type in ("run", "split_suggestion"):
-        if action.type == "run" and (action.directory.startswith(("/", "~")) or ".." in action.directory.split("/")):
-            return [Problem(place, "`directory` is a folder inside the repository")]
-        return []
-    problems = _target(action.target, action.type, trigger.name, place)
-    if action.type == "replace":
-        try:
-            regex(action.pattern)
-        except PatternError as error:
-            problems.append(Problem(place, f"`pattern`: {error}"))
-    return problems
-
-
-def _target(target: str, kind: str, trigger: str, place: Place) -> list[Problem]:
-    if trigger == "pre-tool-use":
-        if re.match(r"tool\.input(\.[A-Za-z0-9_\-]+)+\Z", target):
-            return []
-        return [Problem(place, f"`target` is an argument of the tool, like tool.input.command, not {target[:60]!r}")]
-    if trigger == "commit-msg":
-        if target == "commit.message" and kind != "clamp":
-            return []
-        what = "the only thing to change at commit-msg is the target commit.message, a text"
-        return [Problem(place, what)]
-    what = f"nothing can be changed at {trigger}; actions there are run and split_suggestion"
-    return [Problem(place, what)]

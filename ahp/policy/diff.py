@@ -75,7 +75,7 @@ class _Sides:
             ("shadow", *_flag(not _shadow(old, self.old), not _shadow(new, self.new)), self.shadow_place(new)),
             ("locked", *_flag(old.locked, new.locked), new.raw.where("locked")),
             ("overridable", *_flag(not old.overridable, not new.overridable), new.raw.where("overridable")),
-            ("ci", *_ci(old.raw.get("ci", "each"), new.raw.get("ci", "each")), new.raw.where("ci")),
+            ("ci", *_ci(old.raw.get("ci"), new.raw.get("ci")), new.raw.where("ci")),
             ("redact", *_flag(_has(old, "redact"), _has(new, "redact")), new.raw.where("redact")),
             ("ask", *_flag(_has(old, "ask"), _has(new, "ask")), new.raw.where("ask")),
             ("action", *_action(old, new), new.raw.where("action")),
@@ -269,7 +269,7 @@ def _shadow(rule: Rule, policy: Policy) -> bool:
 
 
 def _has(rule: Rule, name: str) -> bool:
-    return bool(rule.raw.get(name, False))
+    return bool(rule.raw.get(name))
 
 
 def _levels(rule: Rule) -> str:

@@ -274,8 +274,6 @@ class HooksFile(Keys):
     """How ignored signals climb; absent, nothing does."""
     facts: dict[str, Command] = Field(default={})
     """Facts that commands find out, read as `NAME.count` and the like."""
-    approvers: Text | None = None
-    """An SSH allowed-signers file inside the repository: whose signed overrides and waivers `ahp ci` honours."""
     rules: dict[Name, ShortRule] = Field(default={})
     """Rules in the short form, by id."""
     hooks: dict[str, Hook] = Field(default={})

@@ -1,8 +1,10 @@
-"""A policy while its files are put together: what each part says, where it stands, which layer gave it (design §4)."""
+"""A policy before it is checked: what each part says, where it stands, which layer gave it (design §4)."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ahp.policy.model_types import Keys
+from ahp.policy.models import HooksFile, LongRule, OracleKeys, Reports
 from ahp.policy.problems import Place
 
 
@@ -62,10 +64,13 @@ class RawRule:
     layer: str
     place: Place
 
-    def get(self, name: str, default: Any = None) -> Any:
-        """The value of a rule key, `default` when it was not given."""
-        found = self.fields.get(name)
-        return default if found is None else found.value
+    def get(self, name: str) -> Any:
+        """The value of a rule key, its model's default when it was not given."""
+        return _value(self.fields, name, LongRule)
+
+    def of_oracle(self, name: str) -> Any:
+        """The value of a key of its oracle, its model's default when it was not given."""
+        return _value(self.oracle_fields, name, OracleKeys)
 
     def where(self, *names: str) -> Place:
         """The place of the first of these keys that was given, else of the rule."""
@@ -86,7 +91,15 @@ class RawPolicy:
     hooks: dict[str, HookDraft] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
 
-    def setting(self, name: str, default: Any = None) -> Any:
-        """A top-level value, `default` when no file gives it."""
-        found = self.settings.get(name)
-        return default if found is None else found.value
+    def setting(self, name: str) -> Any:
+        """A top-level value, its model's default when no file gives it."""
+        return _value(self.settings, name, HooksFile)
+
+    def report(self, name: str) -> Any:
+        """A value of `reports`, its model's default when no file gives it."""
+        return _value(self.reports, name, Reports)
+
+
+def _value(given: Fields, name: str, model: type[Keys]) -> Any:
+    found = given.get(name)
+    return model.model_fields[name].get_default() if found is None else found.value

@@ -49,23 +49,23 @@ class Rule:
 
     @property
     def type(self) -> str:
-        return self.oracle_value("type") or self.raw.oracle
+        return self.raw.of_oracle("type") or self.raw.oracle
 
     @property
     def priority(self) -> int:
-        return int(self.oracle_value("priority", 0))
+        return int(self.raw.of_oracle("priority"))
 
     @property
     def enabled(self) -> bool:
-        return bool(self.oracle_value("enabled", True))
+        return bool(self.raw.of_oracle("enabled"))
 
     @property
     def locked(self) -> bool:
-        return bool(self.raw.get("locked", False))
+        return bool(self.raw.get("locked"))
 
     @property
     def shadow(self) -> bool:
-        return bool(self.raw.get("shadow", False))
+        return bool(self.raw.get("shadow"))
 
     @property
     def on_missing(self) -> str:
@@ -103,11 +103,6 @@ class Rule:
         if self.when is not None:
             found |= self.when.reads
         return frozenset(found)
-
-    def oracle_value(self, name: str, default: Any = None) -> Any:
-        """A key of its oracle, `default` when that was not given."""
-        found = self.raw.oracle_fields.get(name)
-        return default if found is None or found.value is None else found.value
 
     def level(self, environment: str) -> str:
         """Its level in an environment."""

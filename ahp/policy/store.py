@@ -3,7 +3,7 @@
 import os
 import shutil
 
-from ahp.policy.cache import Program
+from ahp.policy.program import Program
 from ahp.system import files, jsontext
 from ahp.system.digest import sha256
 from ahp.system.errors import AhpError
@@ -11,25 +11,23 @@ from ahp.system.errors import AhpError
 KEPT = 12  # compiled policies of all work trees of a repository
 
 
-def write(programs: list[Program]) -> bool:
-    """Stores the programs of one policy, each file atomically; False where nothing can be written.
+def write(home: str, programs: list[Program]) -> bool:
+    """Stores the programs of one policy in the folder `home`, each file atomically; False where that cannot be.
 
     A gate that cannot cache still judges, only slower: a read-only git directory is no reason to refuse.
     """
-    home = os.path.dirname(programs[0].path)
     try:
         files.make_dirs(home)
         for program in programs:
-            assert program.answers is not None
-            _write(program.path + ".answers", program.answers)
-            _write(program.path, program.data)
+            _write(f"{home}/{program.trigger}.answers", program.answers)
+            _write(f"{home}/{program.trigger}", program)
     except AhpError:
         return False
     prune(os.path.dirname(home))
     return True
 
 
-def _write(path: str, data: dict[str, object]) -> None:
+def _write(path: str, data: object) -> None:
     content = jsontext.encode(data).encode()
     files.replace(path, sha256(content).encode() + b"\n" + content)
 

@@ -17,9 +17,9 @@ def templates(rule: RawRule) -> Iterator[tuple[str, str, Place]]:
     """Each text of a rule in which `{fact.path}` stands for a value: (key, text, place)."""
     if rule.get("message") is not None:
         yield "message", rule.get("message"), rule.where("message")
-    for step in rule.get("resolution", []):
+    for step in rule.get("resolution"):
         yield "resolution", step, rule.where("resolution")
-    for suggestion in rule.get("suggestions", []):
+    for suggestion in rule.get("suggestions"):
         yield "suggestions", suggestion.description, rule.where("suggestions")
     finding = rule.get("finding")
     if finding is not None and finding.message is not None:

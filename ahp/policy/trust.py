@@ -10,9 +10,8 @@ from ahp.system.errors import AhpError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
-    from ahp.policy.rule import Policy
+    from ahp.facts.registry import Command
     from ahp.protocol.actor import Actor
     from ahp.protocol.event import Event
 
@@ -24,19 +23,19 @@ class Untrusted(AhpError):
     """The command may not run, because nobody or only an agent accepted it."""
 
 
-def digest(spec: "dict[str, Any]", read: "Callable[[str], bytes | None]") -> str:
+def digest(command: "Command", read: "Callable[[str], bytes | None]") -> str:
     """`sha256:…` of everything that decides what a command does: argv, directory, parse, extract, timeout, and the
     content of each file of the repository that its argv names. `read` gives a file by its path from the root.
     """
-    directory = spec.get("directory") or "."
-    argv = spec.get("run") or spec["command"]
     named = {}
-    for word in argv:
-        for path in _candidates(word, directory):
+    for word in command.run:
+        for path in _candidates(word, command.directory):
             content = read(path)
             if content is not None:
                 named[path] = sha256(content)
-    parts = [argv, directory, spec.get("parse"), spec.get("extract"), spec["timeout"], named]
+    extract = command.extract
+    taken = None if extract is None else {name: {"value": e.value, "type": e.type} for name, e in extract.items()}
+    parts = [command.run, command.directory, command.parse, taken, command.timeout, named]
     return tagged(jsontext.encode(parts).encode())
 
 
@@ -64,14 +63,14 @@ def accepted(folder: str) -> "dict[str, dict[str, str]]":
     return found
 
 
-def checker(event: "Event") -> "Callable[[dict[str, Any]], bool]":
-    """Asks of a command's spec whether it may run in the event's work tree; the list is read once, at the first."""
+def checker(event: "Event") -> "Callable[[Command], bool]":
+    """Asks of a command whether it may run in the event's work tree; the list is read once, at the first."""
     known: list[dict[str, dict[str, str]]] = []
 
-    def trusted(spec: "dict[str, Any]") -> bool:
+    def trusted(command: "Command") -> bool:
         if not known:
             known.append(accepted(event.journal))
-        return digest(spec, in_folder(event.root)) in known[0]
+        return digest(command, in_folder(event.root)) in known[0]
 
     return trusted
 
@@ -103,16 +102,6 @@ def refuse_others(actor: "Actor") -> None:
     """Raises Untrusted unless `actor` is a person."""
     if actor.kind != "human":
         raise Untrusted(f"only a person can trust a command; {actor} cannot. Ask one to run: ahp trust")
-
-
-def commands(policy: "Policy") -> "dict[str, dict[str, Any]]":
-    """Every command that the policy may run, by a name for people: `facts.NAME`, `rule KEY`."""
-    found = {f"facts.{name}": field.value.model_dump() for name, field in policy.raw.facts.items()}
-    for rule in policy.rules:
-        action = rule.raw.get("action")
-        if action is not None and action.type == "run":
-            found[f"rule {rule.key}"] = action.model_dump()
-    return found
 
 
 def forget(folder: str) -> None:

@@ -6,17 +6,18 @@ from collections.abc import Iterable
 from ahp.conditions import typecheck as conditions
 from ahp.conditions.diagnostics import ConditionError, Position
 from ahp.conditions.diagnostics import Problem as ConditionProblem
+from ahp.conditions.globs import PatternError
+from ahp.conditions.regexes import regex
 from ahp.conditions.schema import MAX_COST, MAX_RULES, Schema, Type
 from ahp.conditions.typecheck import Checked, Each
 from ahp.facts.schemas import where
 from ahp.policy import environments, refine
-from ahp.policy.control import check_action
 from ahp.policy.expand import expand
 from ahp.policy.problems import Place, Problem
 from ahp.policy.raw import Field, RawPolicy, RawRule
 from ahp.policy.rule import Policy, Rule
 from ahp.policy.templates import check_texts
-from ahp.policy.vocabulary import Vocabulary
+from ahp.policy.vocabulary import Vocabulary, leaves_root
 from ahp.protocol.triggers import TRIGGERS
 
 
@@ -60,7 +61,7 @@ class _Checker:
         before = len(self.problems)
         schema = self.vocabulary.schema(raw.trigger)
         self.levels(raw)
-        self.problems += check_action(raw)
+        self.problems += _check_action(raw)
         filters = [self.condition(field, schema, (raw.trigger,)) for field in raw.filters]
         each = self.each(raw, schema)
         if len(self.problems) > before and (raw.get("each") and each is None):
@@ -180,6 +181,44 @@ class _Checker:
                     f"the rules at {trigger} cost {cost} steps together, more than {MAX_COST}; this one costs the most"
                 )
                 self.problems.append(Problem(dear.place, what))
+
+
+def _check_action(rule: RawRule) -> list[Problem]:
+    """What is wrong with a rule's control action at its trigger."""
+    action, trigger = rule.get("action"), TRIGGERS[rule.trigger]
+    levels = set((rule.get("intensity") or {}).values())
+    if action is None:
+        if "control" in levels:
+            return [Problem(rule.where("intensity"), "`control` needs an `action` that says what it changes")]
+        return []
+    place = rule.where("action")
+    if trigger.post:
+        return [Problem(place, f"{trigger.name} comes after the action; nothing is left to change")]
+    if action.type in ("run", "split_suggestion"):
+        if action.type == "run" and leaves_root(action.directory):
+            return [Problem(place, "`directory` is a folder inside the repository")]
+        return []
+    problems = _target(action.target, action.type, trigger.name, place)
+    if action.type == "replace":
+        try:
+            regex(action.pattern)
+        except PatternError as error:
+            problems.append(Problem(place, f"`pattern`: {error}"))
+    return problems
+
+
+def _target(target: str, kind: str, trigger: str, place: Place) -> list[Problem]:
+    if trigger == "pre-tool-use":
+        if re.match(r"tool\.input(\.[A-Za-z0-9_\-]+)+\Z", target):
+            return []
+        return [Problem(place, f"`target` is an argument of the tool, like tool.input.command, not {target[:60]!r}")]
+    if trigger == "commit-msg":
+        if target == "commit.message" and kind != "clamp":
+            return []
+        what = "the only thing to change at commit-msg is the target commit.message, a text"
+        return [Problem(place, what)]
+    what = f"nothing can be changed at {trigger}; actions there are run and split_suggestion"
+    return [Problem(place, what)]
 
 
 def _when(post: bool) -> str:

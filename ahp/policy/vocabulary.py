@@ -73,8 +73,8 @@ class Vocabulary:
     def own_entries(self) -> dict[str, Entry]:
         """The entries of the policy's limits, allowed variables and command facts."""
         limits = {name: field.value for name, field in self.raw.limits.items()}
-        commands = {name: field.value.model_dump() for name, field in self.raw.facts.items()}
-        return schemas.own_entries({"env_allow": self.raw.env_allow, "limits": limits, "commands": commands})
+        commands = {name: field.value for name, field in self.raw.facts.items()}
+        return schemas.own_entries(self.raw.env_allow, limits, commands)
 
     @cached_property
     def constants(self) -> dict[str, Any]:
@@ -145,12 +145,11 @@ class Vocabulary:
         if zone is not None and zone.value is not None and zone.value not in available_timezones():
             hint = nearest(zone.value, available_timezones())
             problems.append(Problem(zone.place, f"no time zone is called `{zone.value[:60]}`{hint}"))
-        for name, field in {**self.raw.reports, "approvers": self.raw.settings.get("approvers")}.items():
-            paths = [] if field is None else field.value if isinstance(field.value, list) else [field.value]
+        for name, field in self.raw.reports.items():
             problems += [
                 Problem(field.place, f"`{name}` names a path inside the repository, not {path[:60]!r}")
-                for path in paths
-                if field is not None and isinstance(path, str) and leaves_root(path)
+                for path in (field.value if isinstance(field.value, list) else ())
+                if leaves_root(path)
             ]
         for field in self.raw.facts.values():
             if leaves_root(field.value.directory):

@@ -2,7 +2,57 @@
 
 from _json import encode_basestring, make_encoder, make_scanner
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, ClassVar, Self, dataclass_transform
+else:
+
+    def dataclass_transform(**_: object) -> "Any":
+        """Tells the type checker which keywords a record takes."""
+        return lambda record: record
+
+
 _DEPTH = 64
+
+
+@dataclass_transform(kw_only_default=True)
+class Record:
+    """Plain data whose JSON form is the list of its fields: `encode` writes it, `of` makes it again.
+
+    A subclass names its `fields`, annotates each, and has them as slots; slots beyond them belong to this process
+    alone and begin as None. `parts` are the fields that are records themselves: a class, a list with a class for a list
+    of such, `{str: class}` for a mapping.
+    """
+
+    fields: "ClassVar[tuple[str, ...]]" = ()
+    parts: "ClassVar[dict[str, Any]]" = {}  # noqa: RUF012  # never changed
+    __slots__: "tuple[str, ...]" = ()
+
+    def __init__(self, **given: object) -> None:
+        if given.keys() != set(self.fields):
+            raise TypeError(f"{type(self).__name__} takes {', '.join(self.fields)}; given were {', '.join(given)}")
+        for name in self.__slots__:
+            setattr(self, name, given.get(name))
+
+    @classmethod
+    def of(cls, values: object) -> "Self":
+        """The record of a decoded list. Raises ValueError for anything else than a list of so many values."""
+        if not isinstance(values, list) or len(values) != len(cls.fields):
+            raise ValueError(f"not the {len(cls.fields)} fields of a {cls.__name__}")
+        made = cls.__new__(cls)
+        for name, value in zip(cls.__slots__, values + [None] * (len(cls.__slots__) - len(values)), strict=True):
+            setattr(made, name, value)
+        for name, kind in cls.parts.items():
+            setattr(made, name, _parts(kind, getattr(made, name)))
+        return made
+
+
+def _parts(kind: "Any", value: "Any") -> object:
+    if value is None:
+        return None
+    if isinstance(kind, list):
+        return [kind[0].of(item) for item in value]
+    return {key: kind[str].of(item) for key, item in value.items()} if isinstance(kind, dict) else kind.of(value)
 
 
 class _Context:
@@ -71,8 +121,10 @@ def _is_deeper(value: object, depth: int) -> bool:
     return inner is not None and (depth == 0 or any(_is_deeper(item, depth - 1) for item in inner))
 
 
-def _refuse(value: object) -> object:
+def _plain(value: object) -> object:
+    if isinstance(value, Record):
+        return [getattr(value, name) for name in value.fields]
     raise ValueError(f"a {type(value).__name__}")
 
 
-_chunks = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, False)
+_chunks = make_encoder(None, _plain, encode_basestring, None, ": ", ", ", False, False, False)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ahp.facts.gather import gather as gather_facts
+from ahp.facts.registry import Command, Extract, Reports, Settings
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, Workspace
 from ahp.system import clock, git
@@ -43,6 +44,27 @@ def make_event(repo: Any) -> Make:
     return make
 
 
+def command_of(spec: dict[str, Any]) -> Command:
+    """A command as `facts:` has it; what is not given is as the policy file leaves it."""
+    extract = {name: Extract(**one) for name, one in spec.get("extract", {}).items()}
+    defaults = {"directory": ".", "timeout": 30.0, "parse": "exit", "when_changed": []}
+    return Command(**{**defaults, **spec, "extract": extract})
+
+
+def settings_of(
+    reports: dict[str, Any] | None = None,
+    commands: dict[str, dict[str, Any]] | None = None,
+    trusted: Callable[[Command], bool] | None = None,
+    **given: Any,
+) -> Settings:
+    """The settings of a policy that says no more than this."""
+    plain = {"limits": {}, "env_allow": [], "timezone": "", "environment": [], **given}
+    found = Reports(**{"tests": [], "coverage": [], "coverage_threshold": None, **(reports or {})})
+    made = Settings(**plain, reports=found, commands={name: command_of(one) for name, one in (commands or {}).items()})
+    made.trusted = trusted
+    return made
+
+
 @pytest.fixture
 def gather() -> Gather:
     """`gather(event, "files.changed", …, settings={})` → values by path; the missing ones under "missing"."""
@@ -52,7 +74,7 @@ def gather() -> Gather:
         for path in paths:
             namespace, _, field = path.partition(".")
             reads.setdefault(namespace, []).append(field)
-        values, missing = gather_facts(reads, event, settings or {})
+        values, missing = gather_facts(reads, event, settings_of(**(settings or {})))
         assert set(values) | set(missing) == set(paths)
         return {**values, **({"missing": missing} if missing else {})}
 
@@ -98,4 +120,4 @@ def spec(script: str, **more: Any) -> dict[str, Any]:
 
 def settings(command: dict[str, Any], trusted: bool = True) -> dict[str, Any]:
     """The settings of a program with one command fact, `lint`."""
-    return {"commands": {"lint": command}, "trusted": lambda given: trusted and given is command}
+    return {"commands": {"lint": command}, "trusted": lambda given: trusted and given.run == command["run"]}

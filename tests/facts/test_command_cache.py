@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ahp.facts import command_cache
-from tests.facts.conftest import settings, spec
+from tests.facts.conftest import command_of, settings, spec
 
 
 @pytest.fixture
@@ -89,6 +89,6 @@ def test_a_file_too_large_to_read_is_told_by_size_and_time(
 
 
 def test_outside_a_repository_nothing_is_kept(make_event: Any) -> None:
-    store = command_cache.Store(make_event(repo=None, view=None), spec("exit 0"), "/bin/sh")
+    store = command_cache.Store(make_event(repo=None, view=None), command_of(spec("exit 0")), "/bin/sh")
     store.save(0, b"")
     assert store.load() is None

@@ -20,7 +20,7 @@ from ahp.facts.gather import gather
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, Workspace
 event = Event("pre-commit", "git", Actor("human"), Workspace("/", "/", {}), 0.0)
-gather({"actor": ["kind"], "branch": ["name"]}, event, {})
+gather({"actor": ["kind"], "branch": ["name"]}, event, None)
 print(*sorted(name for name in sys.modules if name.startswith("ahp.facts.")))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -36,6 +36,7 @@ def test_the_light_collectors_load_nothing_heavy(repo: Any) -> None:
 import sys
 sys.path.insert(0, sys.argv[2])
 from ahp.facts.gather import gather
+from ahp.facts.registry import Settings
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, Workspace
 from ahp.system import environ, git
@@ -47,7 +48,8 @@ reads = {"files": ["changed_count", "largest_bytes", "changes"], "diff": ["added
          "repo": ["root", "is_shallow"], "commit": ["subject", "type", "author", "is_merge"], "actor": ["kind"],
          "time": ["hour"], "env": ["CI"], "limits": ["x"], "environment": [""], "deps": ["changed"],
          "session": ["id"], "tool": ["name"], "push": ["ref"]}
-values, missing = gather(reads, event, {"limits": {"x": 1}, "env_allow": ["CI"]})
+settings = Settings(limits={"x": 1}, env_allow=["CI"], timezone="", reports=None, commands={}, environment=[])
+values, missing = gather(reads, event, settings)
 assert set(missing) == {"tool.name", "push.ref"}, missing
 heavy = {"os", "re", "json", "typing", "dataclasses", "enum", "functools", "collections", "pathlib", "subprocess"}
 print(*sorted(heavy & set(sys.modules)))

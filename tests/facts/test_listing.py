@@ -11,6 +11,7 @@ from ahp.cli.main import run
 from ahp.facts import schemas
 from ahp.facts.listing import listing
 from ahp.protocol.triggers import TRIGGERS
+from tests.facts.conftest import settings_of
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_contents_variables_and_arguments_are_never_shown(
     text = shown(capsys, "pre-commit") + shown(capsys, "pre-commit", "--format", "json")
     assert "hunter2" not in text and "sha256:" in text
     event = make_event("pre-tool-use", tool={"input": {"password": "hunter2", "n": 1}}, env={"TOKEN": "hunter2"})
-    rows = {row.path: row.value for row in listing(event, {"env_allow": ["TOKEN", "UNSET"]})}
+    rows = {row.path: row.value for row in listing(event, settings_of(env_allow=["TOKEN", "UNSET"]))}
     assert "hunter2" not in str(rows)
     assert set(rows["tool.input"]) == {"password", "n"}  # type: ignore[call-overload]
     assert str(rows["env.TOKEN"]).startswith("sha256:") and rows["env.UNSET"] == ""
@@ -65,7 +66,7 @@ def test_what_the_policy_adds_is_listed_too(here: Any, make_event: Any) -> None:
             "scan": {"run": ["true"], "parse": "sarif"},
         },
     }
-    rows = {row.path: row for row in listing(make_event(), settings)}
+    rows = {row.path: row for row in listing(make_event(), settings_of(**settings))}
     assert (rows["limits.names"].type, rows["limits.names"].value) == ("list[str]", ["main"])
     assert (rows["limits.size"].type, rows["limits.size"].value) == ("int", 3)
     assert (rows["lint.errors"].type, rows["lint.errors"].command) == ("int", "ahp trust")

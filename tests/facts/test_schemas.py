@@ -8,6 +8,7 @@ from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import ConditionError, check
 from ahp.facts import registry, schemas
 from ahp.protocol.triggers import TRIGGERS
+from tests.facts.conftest import command_of
 
 
 def test_the_groups_cover_exactly_the_triggers() -> None:
@@ -89,16 +90,12 @@ def test_a_variable_is_a_text_that_is_never_missing() -> None:
 
 def test_what_a_policy_adds_has_entries_too() -> None:
     extract = {"errors": {"value": "len(output)", "type": "int"}}
-    own = schemas.own_entries(
-        {
-            "env_allow": ["CI"],
-            "limits": {"size": {"production": 1, "default": 2.5}, "names": ["main"], "mixed": {"default": 1, "x": "y"}},
-            "commands": {"lint": {"extract": extract}, "scan": {}},
-        }
-    )
+    limits = {"size": {"production": 1, "default": 2.5}, "names": ["main"], "mixed": {"default": 1, "x": "y"}}
+    commands = {"lint": command_of({"run": ["x"], "extract": extract}), "scan": command_of({"run": ["x"]})}
+    own = schemas.own_entries(["CI"], limits, commands)
     assert (own["limits.size"]["type"], own["limits.size"]["min"], own["limits.size"]["max"]) == ("float", 1, 2.5)
     assert own["limits.names"]["type"] == "list[str]" and "limits.mixed" not in own
     assert own["lint.errors"] == {"type": "int", "doc": "len(output) of its output", "optional": True}
-    commands = {f"{name}.{field}" for name in ("lint", "scan") for field in ("exit_code", "count", "findings")}
-    assert set(own) == {"env.CI", "limits.size", "limits.names", "lint.errors", *commands}
+    fields = {f"{name}.{field}" for name in ("lint", "scan") for field in ("exit_code", "count", "findings")}
+    assert set(own) == {"env.CI", "limits.size", "limits.names", "lint.errors", *fields}
     assert Schema(own).facts.keys() == own.keys()

@@ -6,16 +6,23 @@ from typing import Any
 
 import pytest
 
+from ahp.facts.registry import Command
 from ahp.gate import actions
 from ahp.gate.actions import CannotApply
+from ahp.policy.program import Action
 from ahp.system.errors import Timeout
 from tests.gate.conftest import Desk
+
+
+def action_of(given: dict[str, Any]) -> Action:
+    named = {"with_" if key == "with" else key: value for key, value in given.items()}
+    return Action(**{**dict.fromkeys(Action.fields), **named})
 
 
 def change(desk: Desk, action: dict[str, Any], **slots: Any) -> Any:
     """(original, updated, the event after it); None when nothing would change."""
     event = desk.event("pre-tool-use", **slots)
-    done = actions.modify(action, event, "because")
+    done = actions.modify(action_of(action), event, "because")
     if done is None:
         return None
     modification, after = done
@@ -108,7 +115,8 @@ def test_messages_are_set_and_replaced(desk: Desk) -> None:
 
 def test_the_event_it_came_from_stays_as_it_was(desk: Desk) -> None:
     event = desk.event("commit-msg", draft=b"old\n")
-    _, after = actions.modify({"type": "set", "target": "commit.message", "value": "new"}, event, "r") or (None, event)
+    action = action_of({"type": "set", "target": "commit.message", "value": "new"})
+    _, after = actions.modify(action, event, "r") or (None, event)
     assert (event.draft, after.draft) == (b"old\n", b"new")
     assert after.attempt == event.attempt
 
@@ -131,7 +139,7 @@ def test_long_texts_are_shown_in_part_and_changed_whole(desk: Desk) -> None:
 
 
 def test_batches_are_by_folder(desk: Desk) -> None:
-    done = actions.split({"max_batch": 2}, ["b/2", "a/1", "b/1"], "too big")
+    done = actions.split(2, ["b/2", "a/1", "b/1"], "too big")
     assert done == {
         "target": "batch_size",
         "original": 3,
@@ -141,8 +149,12 @@ def test_batches_are_by_folder(desk: Desk) -> None:
     }
 
 
-def run(desk: Desk, script: str, **more: Any) -> str:
-    return actions.run_fixer({"command": ["sh", "-c", script, "fix"], **more}, desk.event())
+def fixer(*argv: str, directory: str = ".", timeout: float = 60.0) -> Command:
+    return Command(run=list(argv), directory=directory, timeout=timeout, parse=None, extract=None, when_changed=[])
+
+
+def run(desk: Desk, script: str, **where: Any) -> str:
+    return actions.run_fixer(fixer("sh", "-c", script, "fix", **where), desk.event())
 
 
 def test_a_fixer_changes_the_work_tree_and_asks_to_stage_it(desk: Desk) -> None:
@@ -156,7 +168,7 @@ def test_a_fixer_changes_the_work_tree_and_asks_to_stage_it(desk: Desk) -> None:
 
 def test_a_fixer_sees_nothing_of_the_running_hook(desk: Desk) -> None:
     event = desk.event(env={"PATH": "/usr/bin:/bin", "GIT_DIR": "/x", "GIT_INDEX_FILE": "/y"})
-    actions.run_fixer({"command": ["sh", "-c", "env >seen"]}, event)
+    actions.run_fixer(fixer("sh", "-c", "env >seen"), event)
     assert "GIT_" not in (desk.root / "seen").read_text()
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from ahp.conditions.evaluate import Bound
 from ahp.gate import match
+from ahp.gate.answer import answers_of
 from ahp.gate.decide import decide, program_of
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable
@@ -115,7 +116,7 @@ def test_a_locked_rule_is_never_softened(desk: Desk) -> None:
     desk.policy(long(*CHECKLIST))
     event = desk.event("pre-issue-submit", checklist={"incomplete_count": 1, "completion_rate": 0.9})
     program = program_of(event)
-    program.answers["rules"]["o/open"]["locked"] = True  # a policy that says so is refused when it is loaded
+    answers_of(program, event).rules["o/open"].locked = True  # a policy that says so is refused when it is loaded
     assert signals(decide(event, program)) == [("o/open", "block"), ("o/most", "prompt")]
 
 
@@ -368,8 +369,9 @@ def test_a_fixer_that_nobody_accepted_does_not_run(desk: Desk) -> None:
 
 
 def accept(desk: Desk) -> None:
-    rule = program_of(desk.event()).answers["rules"]["fix"]
-    digest = trust.digest(rule["action"], trust.in_folder(str(desk.root)))
+    event = desk.event()
+    rule = answers_of(program_of(event), event).rules["fix"]
+    digest = trust.digest(rule.action.command, trust.in_folder(str(desk.root)))
     trust.accept(str(desk.journal), {"rule fix": digest}, Actor("human", "ann"))
 
 

@@ -9,6 +9,7 @@ import pytest
 from ahp.gate.escalation import Ladder, Standing, repeats_commits, resets, standing
 from ahp.journal.episodes import Episode
 from ahp.journal.logged_signal import Act
+from ahp.policy.program import Escalation
 
 FULL = Ladder(("prompt", "control", "block"), 1, 14 * 86400.0)
 
@@ -148,5 +149,5 @@ def test_a_push_of_what_signalled_at_its_commits_does_not_count_again() -> None:
 
 def test_a_ladder_comes_from_the_compiled_policy() -> None:
     assert Ladder.of(None) is None
-    settings = {"ladder": ["prompt", "block"], "after": 2, "forget_after": 60}
-    assert Ladder.of(settings) == Ladder(("prompt", "block"), 2, 60.0)
+    given = Escalation(ladder=["prompt", "block"], after=2, forget_after=60.0)
+    assert Ladder.of(given) == Ladder(("prompt", "block"), 2, 60.0)

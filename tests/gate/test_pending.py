@@ -9,6 +9,7 @@ import pytest
 
 from ahp.cli.main import run
 from ahp.hosts.asking import around
+from ahp.policy import compile as compiling
 from ahp.policy import layers, trust
 from ahp.policy.sources import FileSource
 from ahp.protocol.actor import Actor
@@ -21,7 +22,7 @@ def denied(repo: Repo, rule: str) -> bool:
     repo.write(".ahp/hooks.yaml", f"facts: {{n: {{run: {command}, {extract}}}}}\nrules: {{r: {rule}}}\n")
     where = around(str(repo.root))
     read = trust.in_folder(where.root)
-    specs = trust.commands(layers.load(FileSource(where.root)))
+    specs = compiling.commands(layers.load(FileSource(where.root)))
     trust.accept(where.journal, {name: trust.digest(spec, read) for name, spec in specs.items()}, Actor("human"))
     return run(["check", "pre-commit"]) == 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -10,21 +11,35 @@ from hypothesis import strategies as st
 
 from ahp.gate import rendering
 from ahp.gate.match import Hit
+from ahp.policy import compile as compiling
+from ahp.policy import layers
+from ahp.policy.program import Finding, RuleAnswer
+from ahp.policy.sources import TextSource
 
-RULE: dict[str, Any] = {
-    "rule": "r",
-    "message": None,
-    "condition": "files.changed_count > 3",
-    "reads": ["files.changed_count", "branch.name", "diff.added", "env.TOKEN"],
-    "redact": False,
-    "each": None,
-    "finding": None,
-}
+POLICY = "rules: {r: {at: pre-push, block: files.changed_count > 3, on_missing: block}}"
+ANSWERS = compiling.programs(layers.load(TextSource(POLICY)))["pre-push"].answers
+READS = ["files.changed_count", "branch.name", "diff.added", "env.TOKEN"]
+
+
+def rule(**keys: Any) -> RuleAnswer:
+    """A compiled rule with some of its keys replaced."""
+    made = copy.copy(ANSWERS.rules["r"])
+    for name, value in {"reads": READS, **keys}.items():
+        setattr(made, name, value)
+    return made
 
 
 def said(template: str | None = None, hit: Hit | None = None, **more: Any) -> str:
     values = more.pop("values", {"files.changed_count": 7, "branch.name": "main", "env.TOKEN": "s3cret"})
-    return rendering.message({**RULE, "message": template, **more}, values, hit or Hit("o/r"))
+    return rendering.message(rule(message=template, **more), values, hit or Hit("o/r"))
+
+
+def findings(*items: object, values: dict[str, object] | None = None, **keys: Any) -> list[dict[str, object]]:
+    return rendering.findings(rule(**keys), values or {}, Hit("o/r", items=list(items)))
+
+
+def place(file: str = "x.none", line: str | None = None, message: str | None = None) -> Finding:
+    return Finding(file=file, line=line, message=message)
 
 
 def test_a_template_is_filled_with_quoted_facts() -> None:
@@ -83,7 +98,7 @@ def test_a_step_that_names_a_list_is_one_an_item() -> None:
         "fix 'b' of 2",
         "then push",
     ]
-    assert rendering.steps(None, values) == []
+    assert rendering.steps([], values) == []
     assert len(rendering.steps(["{l.x}"], {"l.x": list(range(500))})) == 100
 
 
@@ -95,30 +110,38 @@ def test_an_undecided_rule_names_the_fact_and_the_command() -> None:
 
 
 def test_findings_are_placed_and_named_for_good() -> None:
-    rule = {**RULE, "each": "l in diff.added", "finding": {"file": "l.path", "line": "l.line", "message": "{l.text}"}}
+    keys: dict[str, Any] = {"each": "l in diff.added", "finding": place("l.path", "l.line", "{l.text}")}
     item = {"path": "a\nb", "line": 3, "text": "TODO"}
-    (found,) = rendering.findings(rule, Hit("o/r", items=[item]))
+    (found,) = findings(item, **keys)
     assert (found["file"], found["line"], found["message"]) == ("a b", 3, "'TODO'")
-    (moved,) = rendering.findings(rule, Hit("o/r", items=[{**item, "line": 9}]))
+    (moved,) = findings({**item, "line": 9}, **keys)
     assert moved["fingerprint"] == found["fingerprint"]
-    (hidden,) = rendering.findings({**rule, "redact": True}, Hit("o/r", items=[item]))
+    (hidden,) = findings(item, **keys, redact=True)
     assert hidden["message"] == "(unknown)"
 
 
+def test_what_is_said_of_an_item_may_name_facts_too() -> None:
+    keys: dict[str, Any] = {"each": "p in files.changed", "finding": place("p", message="{p} on {branch.name}")}
+    values: dict[str, object] = {"branch.name": "main"}
+    assert findings("a.txt", values=values, **keys)[0]["message"] == "'a.txt' on 'main'"
+    assert findings("a.txt", values=values, redact=True, **keys)[0]["message"] == "(unknown) on (unknown)"
+
+
 def test_a_redacted_item_is_not_shown() -> None:
-    rule = {**RULE, "each": "p in x", "redact": True}
-    (found,) = rendering.findings({**rule, "finding": {"message": "{p}"}}, Hit("o/r", items=["s3cret"]))
+    (found,) = findings("s3cret", each="p in x", redact=True)
     assert "s3cret" not in str(found)
-    (found,) = rendering.findings({**rule, "finding": {"file": "p"}}, Hit("o/r", items=["a.txt"]))
+    (found,) = findings({"text": "s3cret"}, each="p in x", redact=True, finding=place("p.path", message="{p.text}"))
+    assert "s3cret" not in str(found)
+    (found,) = findings("a.txt", each="p in x", redact=True, finding=place("p"))
     assert found["file"] == "a.txt"
 
 
 def test_findings_without_a_place() -> None:
-    assert rendering.findings(RULE, Hit("o/r")) == []
-    (found,) = rendering.findings({**RULE, "each": "p in files.changed"}, Hit("o/r", items=["a.txt"]))
+    assert rendering.findings(rule(), {}, Hit("o/r")) == []
+    (found,) = findings("a.txt", each="p in files.changed")
     assert found["file"] == "a.txt"
-    (found,) = rendering.findings({**RULE, "finding": {"message": "{n}"}, "each": "n in x"}, Hit("o/r", items=[5]))
+    (found,) = findings(5, each="n in x", finding=place(message="{n}"))
     assert (found["message"], "file" in found) == ("5", False)
-    (found,) = rendering.findings({**RULE, "finding": {"message": "x"}}, Hit("o/r", items=[5]))
+    (found,) = findings(5, finding=place(message="x"))
     assert found["message"] == "x"
-    assert len(rendering.findings(RULE, Hit("o/r", items=list(range(500))))) == 100
+    assert len(findings(*range(500))) == 100

@@ -51,8 +51,8 @@ def test_the_packs_are_valid_to_both_evaluators_and_lint_has_one_thing_to_tell(n
 
 def test_every_rule_of_a_pack_says_what_is_wrong_and_how_to_mend_it() -> None:
     for program in compile.programs(policy_of(*ALL)).values():
-        for key, answer in program.answers["rules"].items():
-            assert answer["message"] and (answer["resolution"] or answer["suggestions"]), key
+        for key, answer in program.answers.rules.items():
+            assert answer.message and (answer.resolution or answer.suggestions), key
 
 
 @pytest.mark.parametrize("trigger", [name for name in TRIGGERS if name != "commit-msg"])

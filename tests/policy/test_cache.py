@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,11 +13,12 @@ import ahp
 from ahp.gate.answer import answers_of
 from ahp.policy import cache, sources, store
 from ahp.policy import compile as compiling
-from ahp.policy.cache import Program
 from ahp.policy.problems import PolicyError
+from ahp.policy.program import Program
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, Workspace
 from ahp.protocol.triggers import TRIGGERS
+from ahp.system import jsontext
 from ahp.system.errors import AhpError
 
 POLICY = "rules: {a: {at: pre-push, block: push.is_force, message: no}}\n"
@@ -42,7 +44,7 @@ class Place:
         return compiling.program(self.root, self.folder, trigger, self.user if user else "")
 
     def homes(self) -> list[Path]:
-        return [path for path in Path(self.folder, "cache").iterdir() if path.is_dir()]
+        return [path for path in Path(self.folder, "cache").iterdir() if len(path.name) == 32]
 
     def event(self, trigger: str = "pre-push") -> Event:
         where = Workspace(self.root, self.folder, {}, user_policy=self.user)
@@ -59,10 +61,10 @@ def test_a_policy_is_compiled_once_and_then_found(place: Place) -> None:
     made = place.compile()
     found = place.find()
     assert found is not None
-    assert found.data == made.data
-    assert answers_of(found, place.event()) == made.answers
-    assert answers_of(found, place.event())["rules"]["a"]["message"] == "no"
-    assert [rule["key"] for rule in found.rules] == ["a"]
+    assert jsontext.encode(found) == jsontext.encode(made)
+    assert jsontext.encode(answers_of(found, place.event())) == jsontext.encode(made.answers)
+    assert answers_of(found, place.event()).rules["a"].message == "no"
+    assert [rule.key for rule in found.rules] == ["a"]
     with pytest.raises(AttributeError):
         found.nothing
     for trigger in TRIGGERS:
@@ -71,9 +73,9 @@ def test_a_policy_is_compiled_once_and_then_found(place: Place) -> None:
 
 def test_an_event_finds_its_own_program(place: Place) -> None:
     assert cache.load(place.event()) is None
-    assert compiling.program_for(place.event()).data["trigger"] == "pre-push"
+    assert compiling.program_for(place.event()).trigger == "pre-push"
     found = cache.load(place.event())
-    assert found is not None and found.data["trigger"] == "pre-push"
+    assert found is not None and found.trigger == "pre-push"
 
 
 @pytest.mark.parametrize("name", ["hooks.yaml", "hooks.local.yaml"])
@@ -90,8 +92,8 @@ def test_the_users_layer_counts_and_can_be_left_out(place: Place) -> None:
     assert place.find(user=False) is None
     Path(place.user).write_text("rules: {b: {at: pre-push, block: push.is_new}}\n")
     assert place.find() is None
-    assert [rule["key"] for rule in place.compile().rules] == ["a", "b"]
-    assert [rule["key"] for rule in place.compile(user=False).rules] == ["a"]
+    assert [rule.key for rule in place.compile().rules] == ["a", "b"]
+    assert [rule.key for rule in place.compile(user=False).rules] == ["a"]
     assert place.find() is not None and place.find(user=False) is not None
 
 
@@ -137,13 +139,13 @@ def test_a_damaged_cache_is_rebuilt(place: Place, damage: object) -> None:
     found = place.find()
     assert found is not None
     (home / "pre-push.answers").write_bytes(damage((home / "pre-push.answers").read_bytes()))
-    assert answers_of(found, place.event())["rules"]["a"]["intensity"] == {"default": "block"}
+    assert answers_of(found, place.event()).rules["a"].intensity == {"default": "block"}
 
 
 def test_what_is_json_but_no_program_is_none(place: Place) -> None:
     place.compile()
     (home,) = place.homes()
-    for content in (b"[]", b"nonsense", b'{"format": 0}', b'{"format": 1, "ahp": "0.0"}'):
+    for content in (b"[]", b"nonsense", b"{}", b"[1, 2]"):
         from ahp.system.digest import sha256
 
         (home / "pre-push").write_bytes(sha256(content).encode() + b"\n" + content)
@@ -168,10 +170,47 @@ def test_answers_of_a_policy_that_changed_meanwhile_are_refused(place: Place) ->
         answers_of(found, place.event())
 
 
-def test_another_version_of_ahp_compiles_anew(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    place.compile()
-    monkeypatch.setattr(cache, "__version__", ahp.__version__ + "1")
-    assert place.find() is None
+def run_copy(package: Path, place: Place, call: str) -> str:
+    """What `call`, with the arguments of `cache.find`, gives in a process that imports ahp from `package`."""
+    code = (
+        "import sys; sys.path.insert(0, sys.argv.pop(1))\n"
+        "from ahp.policy import cache, compile as compiling\n"
+        f"found = {call}({place.root!r}, {place.folder!r}, 'pre-push', {place.user!r})\n"
+        "assert cache.__file__.startswith(sys.path[0]); print(found and [rule.key for rule in found.rules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(package)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("source", ["policy/program.py", "conditions/globs.py", "facts/files.py", "__init__.py"])
+def test_what_other_code_compiled_is_not_used(place: Place, tmp_path: Path, source: str) -> None:
+    package = tmp_path / "copy"
+    shutil.copytree(os.path.dirname(ahp.__file__), package / "ahp", ignore=shutil.ignore_patterns("__pycache__"))
+    assert run_copy(package, place, "compiling.program") == "['a']"
+    assert run_copy(package, place, "cache.find") == "['a']"
+    with (package / "ahp" / source).open("a") as file:
+        file.write("\n_ADDED = 1\n")
+    assert run_copy(package, place, "cache.find") == "None"
+    assert run_copy(package, place, "compiling.program") == "['a']"
+    assert run_copy(package, place, "cache.find") == "['a']"
+
+
+def test_every_module_that_compiling_loads_is_among_the_sources_that_count(place: Place) -> None:
+    code = (
+        "import sys\nfrom ahp.policy import cache, compile as compiling\n"
+        f"compiling.program({place.root!r}, {place.folder!r}, 'pre-push')\n"
+        "loaded = {m.__file__ for name, m in sys.modules.items() if name.split('.')[0] == 'ahp'}\n"
+        "print(*sorted(loaded - set(cache.compiler_sources())))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_an_installation_without_sources_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "__file__", "/nowhere/ahp/policy/cache.py")
+    with pytest.raises(AhpError, match="lacks its sources in /nowhere/ahp"):
+        cache.compiler_sources()
 
 
 def test_a_layer_that_cannot_be_read_is_not_passed_over(place: Place) -> None:
@@ -197,8 +236,8 @@ def test_where_nothing_can_be_written_the_policy_is_compiled_each_time(place: Pl
     Path(place.folder).parent.mkdir()
     Path(place.folder).write_text("a file where the folder should be")
     program = place.compile()
-    assert [rule["key"] for rule in program.rules] == ["a"]
-    assert program.answers["rules"]
+    assert [rule.key for rule in program.rules] == ["a"]
+    assert program.answers and program.answers.rules
     assert place.find() is None
 
 
@@ -214,13 +253,24 @@ def test_only_the_newest_policies_are_kept(place: Place, monkeypatch: pytest.Mon
     store.prune(place.folder + "/none")
 
 
+def test_the_results_of_commands_lie_beside_policies_and_stay(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "KEPT", 1)
+    results = Path(place.folder, "cache", "facts")
+    results.mkdir(parents=True)
+    os.utime(results, (1, 1))
+    place.compile()
+    place.write("limits: {x: 1}\n" + POLICY)
+    place.compile()
+    assert results.is_dir()
+
+
 def test_paths_that_are_no_text_are_found_again(tmp_path: Path) -> None:
     root = os.fsdecode(os.fsencode(str(tmp_path)) + b"/w\xff\nx")
     os.makedirs(root + "/.ahp")
     Path(root, ".ahp", "hooks.yaml").write_text(POLICY)
     compiling.program(root, str(tmp_path / "ahp"), "pre-push")
     found = cache.find(root, str(tmp_path / "ahp"), "pre-push")
-    assert found is not None and found.data["root"] == root
+    assert found is not None and found.sources[0][0] == root + "/.ahp/hooks.yaml"
 
 
 def test_finding_a_program_imports_next_to_nothing(place: Place) -> None:
@@ -229,7 +279,7 @@ def test_finding_a_program_imports_next_to_nothing(place: Place) -> None:
         f"import sys; sys.path.insert(0, {str(Path(ahp.__file__).parent.parent)!r}); before = set(sys.modules)\n"
         "from ahp.policy import cache\n"
         f"found = cache.find({place.root!r}, {place.folder!r}, 'pre-push', {place.user!r})\n"
-        "assert cache.read_answers(found) and found.answers['rules']\n"
+        "assert cache.read_answers(found) and found.answers.rules\n"
         "print(*sorted(m for m in set(sys.modules) - before if not m.startswith('ahp')))"
     )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
@@ -239,13 +289,13 @@ def test_finding_a_program_imports_next_to_nothing(place: Place) -> None:
 def test_a_bare_repository_has_the_users_layer_only(place: Place) -> None:
     Path(place.user).write_text("rules: {b: {at: pre-push, block: push.is_new}}\n")
     program = compiling.program("", place.folder, "pre-push", place.user)
-    assert [rule["key"] for rule in program.rules] == ["b"]
-    assert [name for name, _ in program.data["sources"]] == [place.user]
+    assert [rule.key for rule in program.rules] == ["b"]
+    assert [name for name, _ in program.sources] == [place.user]
     assert cache.find("", place.folder, "pre-push", place.user) is not None
 
 
 def test_a_program_can_be_copied(place: Place) -> None:
-    assert copy.copy(place.compile()).data["trigger"] == "pre-push"
+    assert copy.copy(place.compile()).trigger == "pre-push"
 
 
 def test_packs_are_listed_by_name() -> None:

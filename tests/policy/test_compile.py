@@ -7,7 +7,9 @@ import pytest
 from ahp.conditions import reference
 from ahp.gate.decide import decide
 from ahp.policy import compile as compiling
-from ahp.policy.rule import rule_digest
+from ahp.policy import layers
+from ahp.policy.rule import Policy, rule_digest
+from ahp.policy.sources import TextSource
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, Workspace
 from ahp.protocol.triggers import TRIGGERS
@@ -24,7 +26,6 @@ limits: {few: 3, size: {production: 1, default: 2}}
 environment: {production: branch.is_default}
 escalation: {ladder: [prompt, block]}
 reports: {tests: [junit.xml], coverage_threshold: 80}
-approvers: .ahp/approvers
 facts: {lint: {run: [ruff], extract: {n: len(output)}, parse: json}}
 hooks:
   pre-push:
@@ -50,31 +51,30 @@ hooks:
 
 
 def test_a_program_holds_what_the_gate_needs(load: Load) -> None:
-    program = compiling.programs(load(RULES), "/root", [("/root/x", None)], "/home", "/user")["pre-push"]
-    data = program.data
-    assert (data["trigger"], data["mode"], data["root"], data["user"]) == ("pre-push", "observe", "/root", "/user")
-    assert (data["sources"], program.path) == ([["/root/x", None]], "/home/pre-push")
-    assert data["reads"] == {
+    program = compiling.programs(load(RULES), [("/root/x", None)])["pre-push"]
+    assert (program.trigger, program.sources, program.triggers) == ("pre-push", [("/root/x", None)], ["pre-push"])
+    assert program.reads == {
         "env": ["TEAM"],
         "files": ["changed_count", "changes"],
         "limits": ["size"],
         "lint": ["n"],
         "push": ["is_force", "is_new"],
     }
-    assert data["slots"] == sorted(data["slots"])
-    assert [(r["key"], r["when"], r["costly"], r["each"] and r["each"][0]) for r in data["rules"]] == [
-        ("o/a", 0, False, None),
+    assert program.slots == sorted(program.slots)
+    assert [(rule.key, rule.when, rule.costly, rule.var) for rule in program.rules] == [
+        ("o/a", 0, False, ""),
         ("o/b", 0, True, "f"),
-        ("o/c", 0, False, None),
-        ("o/d", 0, False, None),
+        ("o/c", 0, False, ""),
+        ("o/d", 0, False, ""),
     ]
-    assert (len(data["whens"]), data["costly"], data["escalates"]) == (1, ["lint"], True)
-    settings = data["settings"]
-    assert settings["limits"] == {"few": 3, "size": {"production": 1, "default": 2}}
-    assert [name for name, _ in settings["environment"]] == ["production"]
-    assert settings["reports"] == {"tests": ["junit.xml"], "coverage_threshold": 80}
-    assert (settings["env_allow"], settings["timezone"]) == (["TEAM"], "UTC")
-    assert settings["commands"]["lint"]["extract"] == {"n": {"value": "len(output)", "type": "int"}}
+    assert (len(program.whens), program.costly) == (1, ["lint"])
+    settings = program.settings
+    assert settings.limits == {"few": 3, "size": {"production": 1, "default": 2}}
+    assert [name for name, _ in settings.environment or ()] == ["production"]
+    assert (settings.reports.tests, settings.reports.coverage_threshold) == (["junit.xml"], 80)
+    assert (settings.env_allow, settings.timezone) == (["TEAM"], "UTC")
+    extract = settings.commands["lint"].extract or {}
+    assert [(name, one.value, one.type) for name, one in extract.items()] == [("n", "len(output)", "int")]
 
 
 @pytest.mark.parametrize(("trigger", "late"), [("pre-tool-use", ["checklist", "issue"]), ("pre-issue-submit", [])])
@@ -83,29 +83,31 @@ def test_a_tool_call_reads_tickets_only_where_nothing_else_decides(trigger: str,
     policy = load(
         f"rules: {{a: {{at: {trigger}, block: \"{condition}\"}}, b: {{at: {trigger}, block: branch.name == 'x'}}}}"
     )
-    data = compiling.programs(policy)[trigger].data
-    assert (data["costly"], [rule["costly"] for rule in data["rules"]]) == (late, [bool(late), False])
+    program = compiling.programs(policy)[trigger]
+    assert (program.costly, [rule.costly for rule in program.rules]) == (late, [bool(late), False])
 
 
 def test_answers_hold_words_and_actions(load: Load) -> None:
     answers = compiling.programs(load(RULES))["pre-push"].answers
-    a, b, c, d = (answers["rules"][f"o/{name}"] for name in "abcd")
-    assert a["intensity"] == {"production": "block", "default": "prompt"}
-    assert (a["rule"], a["oracle"], a["type"], a["priority"], a["when"]) == ("a", "o", "kind", 3, "push.is_new")
-    assert (a["escalate"], a["on_missing"], a["reversible"], a["severity"]) == (True, "prompt", True, "medium")
-    assert b["action"] == {"type": "run", "command": ["fix", "it"], "directory": "sub", "timeout": 60.0}
-    assert b["reversible"] is False
-    assert b["suggestions"] == [
-        {"type": "best_practice", "description": "one"},
-        {"type": "follow_up", "description": "two"},
-    ]
-    assert b["finding"] == {"file": "f.path", "line": None, "message": None}
-    assert b["shows"] == ["files.changed", "files.changed_count"]
-    assert c["refines"] == {}
-    assert (d["shadow"], d["ci"], d["ask"], d["escalate"]) == (True, "range", True, False)
-    assert answers["escalation"] == {"ladder": ["prompt", "block"], "after": 1, "forget_after": 1209600.0}
-    assert answers["notes"]
-    assert a["position"].startswith("hooks.yaml:19:")
+    assert answers is not None and answers.escalation is not None
+    a, b, c, d = (answers.rules[f"o/{name}"] for name in "abcd")
+    assert a.intensity == {"production": "block", "default": "prompt"}
+    assert (a.id, a.oracle, a.type, a.priority, a.when) == ("a", "o", "kind", 3, "push.is_new")
+    assert (a.escalates, a.on_missing, a.reversible, a.severity) == (True, "prompt", True, "medium")
+    assert b.action is not None and b.action.command is not None and b.finding is not None
+    assert (b.action.type, b.action.target, b.action.max_batch) == ("run", None, None)
+    fixer = b.action.command
+    assert (fixer.run, fixer.directory, fixer.timeout, fixer.parse) == (["fix", "it"], "sub", 60.0, None)
+    assert b.reversible is False
+    assert [(one.type, one.description) for one in b.suggestions] == [("best_practice", "one"), ("follow_up", "two")]
+    assert (b.finding.file, b.finding.line, b.finding.message) == ("f.path", None, None)
+    assert b.shows == ["files.changed", "files.changed_count"]
+    assert c.refines == {}
+    assert (d.shadow, d.ci, d.ask, d.escalates) == (True, "range", True, False)
+    climb = answers.escalation
+    assert (climb.ladder, climb.after, climb.forget_after) == (["prompt", "block"], 1, 1209600.0)
+    assert answers.mode == "observe"
+    assert a.position.startswith("hooks.yaml:18:")
 
 
 def test_every_trigger_has_a_program_that_json_holds(load: Load) -> None:
@@ -113,15 +115,23 @@ def test_every_trigger_has_a_program_that_json_holds(load: Load) -> None:
         programs = compiling.programs(load(text))
         assert list(programs) == list(TRIGGERS)
         for program in programs.values():
-            assert jsontext.decode(jsontext.encode(program.data)) == program.data
-            assert jsontext.decode(jsontext.encode(program.answers)) == program.answers
+            for half in (program, program.answers):
+                assert half is not None
+                encoded = jsontext.encode(half)
+                assert jsontext.encode(type(half).of(jsontext.decode(encoded))) == encoded
+
+
+def digest(policy: Policy) -> str:
+    (found,) = {program.policy for program in compiling.programs(policy).values()}
+    return found
 
 
 def test_the_digest_follows_what_judges_not_where_it_was_read(load: Load) -> None:
-    first = compiling.programs(load(SEED), "/a")["pre-push"].data["policy"]
-    assert first == compiling.programs(load(SEED), "/b")["pre-commit"].data["policy"]
-    assert first != compiling.programs(load(SEED.replace("> 20", "> 21")), "/a")["pre-push"].data["policy"]
-    assert first != compiling.programs(load(SEED + "mode: observe\n"), "/a")["pre-push"].data["policy"]
+    first = digest(load(SEED))
+    assert first == digest(load("# a comment\n\n" + SEED))
+    assert first == digest(layers.load(TextSource(SEED, "HEAD:.ahp/hooks.yaml")))
+    assert first != digest(load(SEED.replace("> 20", "> 21")))
+    assert first != digest(load(SEED + "mode: observe\n"))
 
 
 def test_a_rules_digest_is_bound_to_its_meaning_not_its_words(load: Load) -> None:

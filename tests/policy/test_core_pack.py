@@ -10,7 +10,7 @@ import pytest
 from ahp.conditions.evaluate import build, build_each
 from ahp.policy import compile as compiling
 from ahp.policy import layers
-from ahp.policy.cache import Program
+from ahp.policy.program import Program
 from ahp.policy.sources import TextSource
 
 
@@ -38,12 +38,12 @@ def hits(trigger: str, **facts: Any) -> list[str]:
     given = [values[path] for path in program.slots]
     found = []
     for rule in program.rules:
-        if rule["each"]:
-            items, doubt = build_each(rule["each"][1], rule["plan"], rule["each"][0], slots)(given)
+        if rule.items is not None:
+            items, doubt = build_each(rule.items, rule.plan, rule.var, slots)(given)
             assert doubt is None
-            found += [rule["key"]] if items else []
-        elif build(rule["plan"], slots)(given):
-            found.append(rule["key"])
+            found += [rule.key] if items else []
+        elif build(rule.plan, slots)(given):
+            found.append(rule.key)
     return found
 
 
@@ -120,5 +120,5 @@ def test_large_and_binary_files_are_found() -> None:
 
 def test_every_rule_says_how_to_mend_it() -> None:
     for program in programs().values():
-        for answer in program.answers["rules"].values():
-            assert answer["resolution"] and answer["suggestions"] and answer["message"]
+        for answer in program.answers.rules.values():
+            assert answer.resolution and answer.suggestions and answer.message

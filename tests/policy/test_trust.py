@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
-from ahp.policy import trust
-from ahp.policy.models import Command
+from ahp.facts.registry import Command
+from ahp.policy import compile as compiling
+from ahp.policy import layers, trust
+from ahp.policy.sources import TextSource
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, Workspace
+from ahp.system import jsontext
 from ahp.system.errors import AhpError
 
 from .conftest import Load
@@ -17,8 +20,9 @@ from .conftest import Load
 PERSON = Actor("human", "ann")
 
 
-def spec(**keys: Any) -> dict[str, Any]:
-    return Command.model_validate({"run": ["sh", "check.sh"], **keys}).model_dump()
+def spec(**keys: Any) -> Command:
+    entries = jsontext.encode({"run": ["sh", "check.sh"], **keys})
+    return compiling.commands(layers.load(TextSource(f"facts: {{lint: {entries}}}")))["facts.lint"]
 
 
 def absent(path: str) -> None:
@@ -31,7 +35,7 @@ def absent(path: str) -> None:
         {"run": ["sh", "other.sh"]},
         {"directory": "sub"},
         {"parse": "json"},
-        {"extract": {"n": "len(output)"}},
+        {"parse": "lines", "extract": {"n": "len(output)"}},
         {"timeout": "20s"},
     ],
 )
@@ -112,7 +116,7 @@ def test_all_commands_of_a_policy_are_listed(load: Load) -> None:
           fix: {at: [pre-commit, pre-push], control: files.changed_count > 3, action: {type: run, command: [fix]}}
           split: {at: pre-push, control: push.is_force, action: {type: split_suggestion, max_batch: 3}}
         """)
-    found = trust.commands(policy)
+    found = compiling.commands(policy)
     assert list(found) == ["facts.lint", "rule fix"]
-    assert found["rule fix"]["command"] == ["fix"]
+    assert found["rule fix"].run == ["fix"]
     assert trust.digest(found["rule fix"], absent)

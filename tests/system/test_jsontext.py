@@ -94,3 +94,38 @@ def test_nesting_ends_at_64_and_brackets_in_texts_do_not_nest() -> None:
     with pytest.raises(ValueError, match="too deeply"):
         jsontext.encode([value])
     assert jsontext.decode(jsontext.encode(["[{" * 100, *([[1]] * 100)])) == ["[{" * 100, *([[1]] * 100)]
+
+
+class Inner(jsontext.Record):
+    fields = ("a",)
+    __slots__ = fields
+    a: int
+
+
+class Outer(jsontext.Record):
+    fields = ("one", "many", "named", "plain")
+    __slots__ = (*fields, "own")
+    parts = {"one": Inner, "many": [Inner], "named": {str: Inner}}  # noqa: RUF012
+    one: Inner | None
+    many: list[Inner]
+    named: dict[str, Inner]
+    plain: object
+
+
+def test_a_record_is_the_list_of_its_fields() -> None:
+    made = Outer(one=Inner(a=1), many=[Inner(a=2)], named={"x": Inner(a=3)}, plain=[1, {"y": None}])
+    made.own = "not written"
+    text = jsontext.encode({"made": made})
+    assert text == '{"made": [[1], [[2]], {"x": [3]}, [1, {"y": null}]]}'
+    found = Outer.of(json.loads(text)["made"])
+    assert (found.one.a, found.many[0].a, found.named["x"].a, found.plain) == (1, 2, 3, [1, {"y": None}])
+    assert found.own is None
+    assert Outer.of([None, [], {}, 0]).one is None
+
+
+@pytest.mark.parametrize("value", [[], [1, 2], {}, {"a": 1}, 7, None])
+def test_what_has_other_fields_is_no_such_record(value: object) -> None:
+    with pytest.raises(ValueError, match="not the 1 fields of a Inner"):
+        Inner.of(value)
+    with pytest.raises(TypeError, match="takes a; given were"):
+        Inner(b=1)

@@ -9,6 +9,7 @@ import sys
 from types import CodeType
 
 from ahp.facts import registry
+from ahp.policy import cache
 from ahp.system import environ, files, process
 from ahp.system.errors import AhpError
 
@@ -20,6 +21,9 @@ _BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build(
 _NOW = "<the code of the modules>"
 _MAIN = """
 fresh = begin({stamps!r}, {paths!r}, {now!r}, {later!r}, {compiled!r})
+if fresh:
+    from ahp.policy import cache
+    cache.compiler = {compiler!r}
 from ahp.hosts.git.main import main
 main("" if fresh else sys.argv[0])
 """
@@ -51,12 +55,15 @@ def build(paths: list[str], light: list[str]) -> bytes:
     lazy = [name for name in _ours() if name not in eager]
     now = tuple([(name, _code(name), _file(name), _is_package(name)) for name in _runnable(eager)])
     later = {name: (marshal.dumps(_code(name)), _file(name)) for name in lazy}
-    stamps = [(file, os.stat(file).st_mtime_ns, os.stat(file).st_size) for file in map(_file, [*eager, *lazy])]
     compiled = [(name, _file(name)) for name in ("_json", _SHA) if hasattr(sys.modules.get(name), "__file__")]
-    stamps += [(file, os.stat(file).st_mtime_ns, os.stat(file).st_size) for _, file in compiled]
+    # What compiles policies is stamped, too: as long as none of it changed, its digest is known without reading it.
+    sources = dict.fromkeys([*map(_file, [*eager, *lazy]), *[file for _, file in compiled], *cache.compiler_sources()])
+    stamps = [(file, os.stat(file).st_mtime_ns, os.stat(file).st_size) for file in sources]
     start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
     main = _bare(start)
-    text = _MAIN.format(stamps=stamps, paths=paths, now=_NOW, later=later, compiled=compiled)
+    text = _MAIN.format(
+        stamps=stamps, paths=paths, now=_NOW, later=later, compiled=compiled, compiler=cache.compiler_digest()
+    )
     main.body += ast.parse(text).body
     code = compile(main, start, "exec", dont_inherit=True)
     # Byte code has no literal: it takes the place of one, so that it is read once and not as bytes to be read again.
@@ -132,7 +139,7 @@ def _code(name: str) -> CodeType:
 class _Strip(ast.NodeTransformer):
     """Takes out what no hook uses: docstrings, annotations, imports for the type checker."""
 
-    def visit(self, node: ast.AST) -> ast.AST | None:
+    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
         self.generic_visit(node)
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             if ast.get_docstring(node, clean=False) is not None:
@@ -146,7 +153,7 @@ class _Strip(ast.NodeTransformer):
         if isinstance(node, ast.AnnAssign):
             return ast.Assign([node.target], node.value) if node.value else ast.Pass()
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            return ast.Pass()
+            return node.orelse or ast.Pass()
         return node
 
 
