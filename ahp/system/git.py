@@ -1,10 +1,13 @@
 """The one door to git: where a repository is, and small named questions to it."""
 
+import posix
+
 from ahp.system import environ, files
 from ahp.system.errors import AhpError
 
 _TIMEOUT = 20.0
 _LINE = 1 << 16
+ROOT = "/ahp/root"  # in the common directory
 # `git replace` is local: read the originals, which are what gets pushed.
 _PLAIN = ("--no-pager", "--no-optional-locks", "--no-replace-objects")
 # For `git log`: without what a person's configuration would add to it.
@@ -24,19 +27,23 @@ class Repository:
 
     `root` is the top of the work tree ("" in a bare repository), `git_dir` this work tree's folder, `common_dir` the
     one that all work trees share (gitrepository-layout). `env` is what git runs with: inside a hook the inherited
-    environment, which names the index being committed; elsewhere a scrubbed one.
+    environment, which names the index being committed; elsewhere a scrubbed one. git runs in `folder`, which is the
+    root but in a hook of a command that was told another work tree.
     """
 
-    __slots__ = ("common_dir", "env", "git", "git_dir", "root")
+    __slots__ = ("common_dir", "env", "folder", "git", "git_dir", "root")
 
-    def __init__(self, root: str, git_dir: str, common_dir: str, env: dict[str, str], git: str = "git") -> None:
+    def __init__(
+        self, root: str, git_dir: str, common_dir: str, env: dict[str, str], git: str = "git", folder: str = ""
+    ) -> None:
         self.root, self.git_dir, self.common_dir, self.env, self.git = root, git_dir, common_dir, env, git
+        self.folder = folder or root or git_dir
 
     def run(self, *args: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,), timeout: float = _TIMEOUT) -> bytes:
         """What `git args` prints. Raises GitError unless it exits with one of `ok`, Timeout, OutputLimit."""
         from ahp.system import process
 
-        argv = [self.git, "-C", self.root or self.git_dir, *_PLAIN, *args]
+        argv = [self.git, "-C", self.folder, *_PLAIN, *args]
         result = process.capture(argv, env=self.env, stdin=stdin, timeout=timeout)
         if result.code not in ok:
             words = result.err.decode("utf-8", "replace").strip().splitlines()
@@ -102,19 +109,21 @@ class Repository:
 
 
 def locate(folder: str, env: dict[str, str], git: str = "git") -> Repository:
-    """The repository of a running hook, without asking git: git has made its top level the current folder.
+    """The repository of a running hook, which git has started in `folder`, without asking git.
 
-    Raises NotARepository.
+    Raises NotARepository, AhpError where nothing tells whose work tree it is.
     """
-    git_dir = env.get("GIT_DIR") or folder + "/.git"
-    git_dir = _absolute(folder, git_dir)
+    git_dir = _absolute(folder, env.get("GIT_DIR") or ".git")
     link = _gitfile(git_dir)
     if link:
         git_dir = _absolute(folder, link)
-    common = env.get("GIT_COMMON_DIR") or ""
     if files.read(git_dir + "/HEAD", _LINE) is None:
         raise NotARepository(f"no git repository at {folder}")
-    return Repository(folder, git_dir, _absolute(folder, common) if common else _common_dir(git_dir), env, git)
+    common_dir = _common_dir(git_dir)
+    root = _work_tree(git_dir, common_dir, folder)
+    if root != folder and _same(root, folder):
+        root = folder  # one name for one place: compiled policies are kept by it
+    return Repository(root, git_dir, common_dir, env, git, folder)
 
 
 def discover(folder: str, env: dict[str, str], git: str = "git") -> Repository:
@@ -127,9 +136,70 @@ def discover(folder: str, env: dict[str, str], git: str = "git") -> Repository:
             raise NotARepository(f"no git repository at {folder} or above it") from None
         raise
     probe.common_dir = _common_dir(probe.git_dir)
-    bare = probe.line("rev-parse", "--is-inside-work-tree") != "true"
-    probe.root = "" if bare else _path(probe, "--show-toplevel")
+    known = recorded(probe.git_dir, probe.common_dir)
+    if known is None and probe.line("rev-parse", "--is-inside-work-tree") == "true":
+        probe.root = _path(probe, "--show-toplevel")
+    elif known is None and probe.line("rev-parse", "--is-bare-repository") == "true":
+        probe.root = ""
+    else:
+        probe.root = _work_tree(probe.git_dir, probe.common_dir, folder)
+    if probe.root:  # else a later core.worktree would have git look at other files
+        probe.env = {**probe.env, "GIT_DIR": probe.git_dir, "GIT_WORK_TREE": probe.root}
+    probe.folder = probe.root or probe.git_dir
     return probe
+
+
+def recorded(git_dir: str, common_dir: str) -> str | None:
+    """Where the work tree of `git_dir` is by git's own record for a linked one, else by that of `ahp install git`.
+
+    The path of its `.git`; the top itself where there is none in it, as `core.worktree` allows; "" for a bare
+    repository; None without a record.
+    """
+    linked = git_dir != common_dir
+    text = files.read(git_dir + "/gitdir" if linked else common_dir + ROOT, _LINE)
+    if text is None:
+        return None
+    path = text.decode("utf-8", "surrogateescape").removesuffix("\n")
+    return _absolute(git_dir, path) if path else ""
+
+
+def leads_back(link: str, git_dir: str) -> bool:
+    """Whether `link`, from `recorded`, still is at a work tree of `git_dir`."""
+    top, _, name = link.rpartition("/")
+    if name != ".git":
+        return _same(link, link)
+    named = _gitfile(link)
+    return link == git_dir or _same(_absolute(top, named) if named else link, git_dir)
+
+
+def _work_tree(git_dir: str, common_dir: str, folder: str) -> str:
+    """The top of the work tree whose policy judges (authority §1), "" for a bare repository.
+
+    What was recorded decides. Where that leads nowhere (a work tree that was moved or mounted elsewhere), it is the
+    folder at or above `folder` whose `.git` names this git directory; a folder that only the command line or the
+    environment names has none. Raises AhpError where neither tells.
+    """
+    link = recorded(git_dir, common_dir)
+    if link is None and git_dir.endswith("/.git"):
+        link = git_dir
+    if link == "":
+        return ""
+    if link and leads_back(link, git_dir):
+        return (link.removesuffix("/.git") or "/") if link.endswith("/.git") else link
+    while not leads_back(folder.rstrip("/") + "/.git", git_dir):
+        if folder in ("", "/"):
+            raise AhpError(f"cannot tell where the work tree of {git_dir} is; mend, in it: ahp install git")
+        folder = folder.rpartition("/")[0] or "/"
+    return folder
+
+
+def _same(path: str, other: str) -> bool:
+    """Whether both are there and one folder, under whatever names."""
+    try:
+        one, two = posix.stat(path), posix.stat(other)
+    except OSError:
+        return False
+    return (one.st_dev, one.st_ino) == (two.st_dev, two.st_ino)
 
 
 def _path(repo: Repository, question: str) -> str:

@@ -17,7 +17,7 @@ from ahp.hosts.templates import package, template
 from ahp.journal.append import Journal
 from ahp.protocol.actor import markers
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import environ, files, jsontext, process
+from ahp.system import environ, files, git, jsontext, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.view import RAW
@@ -44,6 +44,7 @@ def install(repo: Repository, user_policy: str) -> Installed:
     if not repo.root:
         raise AhpError("this repository is bare: no commit is made here, so there is nothing for hooks to judge")
     files.make_dirs(repo.ahp_dir)
+    _record_root(repo)
     genesis = Journal(repo.ahp_dir, noted(repo) or None).begin().genesis
     folder, shared = hooks_folder(repo)
     os.makedirs(folder, exist_ok=True)
@@ -88,6 +89,29 @@ def uninstall(repo: Repository) -> Installed:
     if os.path.exists(repo.ahp_dir + _RECORD):
         os.unlink(repo.ahp_dir + _RECORD)
     return Installed(folder, removed, restored)
+
+
+def _record_root(repo: Repository) -> None:
+    """Leaves, for hooks and commands, where the work tree is, as seen from the git directory that may move with it.
+
+    What was recorded stays while it holds: what git's configuration has come to say since moves nothing.
+    """
+    common = repo.common_dir
+    if (known := git.recorded(common, common)) and git.leads_back(known, common):
+        return
+    main = Repository("", common, common, environ.scrubbed(repo.env), repo.git)
+    if repo.git_dir == common:
+        top = repo.root
+    elif main.line("rev-parse", "--is-bare-repository") == "true":
+        top = ""
+    elif common.endswith("/.git"):
+        top = common.removesuffix("/.git")
+    elif not (top := main.config("core.worktree")):
+        return  # git has no record of it, either; the hooks look for the `.git` that names this directory
+    top = os.path.normpath(os.path.join(common, top)) if top else ""
+    link = f"{top.rstrip('/')}/.git"
+    place = os.path.relpath(link if git.leads_back(link, common) else top, common) if top else ""
+    files.replace(common + git.ROOT, f"{place}\n".encode("utf-8", "surrogateescape"))
 
 
 def noted(repo: Repository) -> str:
