@@ -151,6 +151,48 @@ def test_a_floor_imports_only_floors_below_it() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The groups of names that reach each other (Tarjan 1972: strongly connected components of more than one)."""
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        order[name] = low[name] = len(order)
+        stack.append(name)
+        for other in graph[name]:
+            if other not in order:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], order[other])
+        if low[name] == order[name]:
+            group = stack[stack.index(name) :]
+            del stack[-len(group) :]
+            found.extend([sorted(group)] if len(group) > 1 else [])
+
+    for name in graph:
+        if name not in order:
+            visit(name)
+    return found
+
+
+def test_a_circle_is_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}) == [["b", "c"]]
+
+
+def test_no_modules_import_each_other() -> None:
+    # A package is the door to its own modules, and names them for that.
+    known = {name: path for name, path in modules().items() if path.name != "__init__.py"}
+    graph = {
+        # Imports for the type checker and within functions count, too: either module needs the other to be understood.
+        name: {target for _, target in imports(ast.walk(ast.parse(path.read_bytes()))) if target in known} - {name}
+        for name, path in known.items()
+    }
+    assert not circles(graph), "\n".join(" - ".join(group) for group in circles(graph))
+
+
 def test_packages_are_light_to_enter() -> None:
     heavy = [
         str(path.relative_to(PROJECT))
