@@ -4,13 +4,10 @@ from ahp.facts import commit, tool_call
 from ahp.facts.commit_message import SCISSORS
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line, trim
-from ahp.system import digest, jsontext
 from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ahp.facts.registry import Command
     from ahp.policy.program import Action
 
@@ -48,11 +45,6 @@ def split(size: int, paths: list[str], reason: str) -> dict[str, object]:
         "reason": reason,
         "batches": [[one_line(path, 500) for path in batch] for batch in batches],
     }
-
-
-def without_values(modification: "Mapping[str, object]") -> dict[str, object]:
-    """A modification that tells only digests of what was there and what is there now (design §7)."""
-    return {**modification, **{name: _digest(modification[name]) for name in ("original", "updated")}}
 
 
 def run_fixer(command: "Command", event: Event) -> str:
@@ -137,10 +129,6 @@ def _replaced(pattern: str, template: str, text: str) -> str:
 
     done: str = re2.compile(pattern).sub(template, text)
     return done
-
-
-def _digest(value: object) -> str:
-    return digest.tagged(jsontext.encode(value).encode())
 
 
 def _shown(value: object) -> object:

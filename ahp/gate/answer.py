@@ -5,12 +5,10 @@ Nothing here evaluates a condition: when an action changes the event, `decide` j
 
 from ahp.facts import environment as environments
 from ahp.facts.registry import Command
-from ahp.gate import exemptions, signalling
+from ahp.gate import signalling
 from ahp.gate.candidate import Candidate, changed_paths
 from ahp.gate.escalation import Ladder, repeats_commits, resets, standing
-from ahp.gate.facts import Facts
-from ahp.gate.match import Hit, Matcher
-from ahp.journal import past_facts
+from ahp.gate.match import COUNTED, Facts, Hit, Matcher
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable, episode_key
 from ahp.journal.state import State
@@ -21,22 +19,31 @@ from ahp.protocol.event import Event
 from ahp.protocol.levels import DECISION_OF, strength, strongest
 from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
-from ahp.system import clock
+from ahp.system import clock, files
 from ahp.system.errors import AhpError
 
 ROUNDS = 3
-_TELL = ("tool-use", "session-start", "prompt-submit")
+_WAIVERS_LIMIT = 1 << 20
+_REPLACED = (
+    "the log that this gate was installed with is gone: escalation starts anew, "
+    "and `ahp log verify` says so; a person who knows why runs: ahp install git"
+)
 
 
 class Answer:
-    """One event on the rich path, over as many rounds as its control actions need."""
+    """One event on the rich path, over as many rounds as its control actions need.
 
-    def __init__(self, event: Event, program: Program, matcher: Matcher) -> None:
+    `is_replaced` says that the log is not the one that the gate was installed with.
+    """
+
+    def __init__(
+        self, event: Event, program: Program, matcher: Matcher, journal: Journal, is_replaced: bool = False
+    ) -> None:
         self.event, self.program, self.matcher = event, program, matcher
         answers = answers_of(program, event)
         self.rules, self.observes = answers.rules, answers.mode == "observe"
         self.ladder = Ladder.of(answers.escalation)
-        self.journal = Journal(event.journal, event.genesis)
+        self.journal, self.is_replaced = journal, is_replaced
         self.state = State.open(self.journal) if event.mode != "replay" else None
         self.now = self.state.now if self.state else clock.now()
         self.modified = event
@@ -57,17 +64,39 @@ class Answer:
         for candidate in self.candidates:
             candidate.shadow = candidate.shadow or self.observes
             self._recall(candidate)
-        exemptions.waive(self.candidates, self.event, self.state, self.notes)
+        self._waive()
         self._refine()
         self._climb()
-        exemptions.override(self.candidates, self.state, self.now)
+        self._override()
         return self._act(facts.event)
+
+    def _waive(self) -> None:
+        """Marks what the waivers of the work tree excuse. Raises PolicyError for mistakes in their file."""
+        data = files.read(f"{self.event.root}/{cache.WAIVERS}", _WAIVERS_LIMIT)
+        if data is not None:
+            from ahp.gate import waivers
+
+            self.notes += waivers.excuse(data, self.candidates, self.event.subject, self.state)
+
+    def _override(self) -> None:
+        """Lets a block pass that a person took the risk of, once, for this change."""
+        blocks = [c for c in self.candidates if self.state is not None and c.enforced and c.intensity == "block"]
+        for candidate in blocks:
+            taken = self.state.risks_taken(candidate.key) if self.state is not None else []
+            if taken:
+                from ahp.gate import overrides
+
+                act = candidate.act(self.now)
+                candidate.override = overrides.find(taken, act, overridable=candidate.rule.overridable)
 
     def _recall(self, candidate: Candidate) -> None:
         """Evidence that this subject had and has no more keeps the rule's own intensity (design §4)."""
         path = candidate.hit.undecided.path if candidate.hit.undecided is not None else None
-        if path and self.state is not None and past_facts.had_fact(self.event.journal, self.event.subject, path):
-            candidate.insist()
+        if path and self.state is not None:
+            from ahp.journal import past_facts
+
+            if past_facts.had_fact(self.event.journal, self.event.subject, path):
+                candidate.insist()
 
     def verdict(self) -> Verdict:
         """The verdict of the last round, recorded."""
@@ -177,7 +206,7 @@ class Answer:
             if candidate.key not in self.settled:
                 candidate.dropped = "its action changes nothing: all is as it would have it"
             return event
-        candidate.modifications.append(actions.without_values(done[0]) if candidate.rule.redact else done[0])
+        candidate.modifications.append(signalling.without_values(done[0]) if candidate.rule.redact else done[0])
         return done[1]
 
     def _record(self, state: State, verdict: Verdict, delivered: list[Candidate]) -> None:
@@ -197,9 +226,9 @@ class Answer:
                     ladder=self.ladder,
                 )
             )
-        if not delivered and TRIGGERS[self.event.trigger].family not in _TELL:
+        if not delivered and TRIGGERS[self.event.trigger].family not in COUNTED:
             assert self.facts is not None
-            lines.append(signalling.clean(self.event, self.program, self.facts, self.now))
+            lines.append(self.facts.verdict_record(self.now))
         durable = verdict.denied or any(c.override or c.waived for c in self.everything())
         try:
             state.settle()
@@ -207,7 +236,7 @@ class Answer:
         except JournalUnwritable as error:
             self._unrecorded(verdict, delivered, str(error))
         else:
-            self._check_genesis(verdict)
+            verdict.notes += [_REPLACED] if self.is_replaced else []
 
     def _resets(self, state: State) -> list[dict[str, object]]:
         """The ends of the episodes that this clean evaluation mends (design §8.5)."""
@@ -251,13 +280,6 @@ class Answer:
             verdict.notes.append(f"refused: a warning that climbs must be recorded, and {why}")
         else:
             verdict.notes.append(f"unrecorded: {why}")
-
-    def _check_genesis(self, verdict: Verdict) -> None:
-        if self.journal.tampered(self.journal.index()):
-            verdict.notes.append(
-                "the log that this gate was installed with is gone: escalation starts anew, "
-                "and `ahp log verify` says so; a person who knows why runs: ahp install git"
-            )
 
 
 def answers_of(program: Program, event: Event) -> Answers:

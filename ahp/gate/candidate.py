@@ -2,9 +2,7 @@
 
 from ahp.gate import rendering
 from ahp.gate.escalation import Standing
-from ahp.gate.facts import Facts
-from ahp.gate.match import Hit
-from ahp.gate.overrides import Override
+from ahp.gate.match import Facts, Hit
 from ahp.journal.index import episode_key
 from ahp.journal.logged_signal import Act
 from ahp.policy.program import RuleAnswer
@@ -13,6 +11,10 @@ from ahp.protocol.levels import strongest
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import digest, jsontext
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.gate.overrides import Override
 
 _PATHS = 500
 

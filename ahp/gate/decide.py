@@ -1,12 +1,10 @@
 """The only way to a verdict (design §2): the light half, which imports almost nothing."""
 
 from ahp.conditions.evaluate import set_deadline
-from ahp.gate.facts import Facts
-from ahp.gate.match import Matcher
+from ahp.gate.match import COUNTED, Facts, Matcher
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable
 from ahp.policy import cache
-from ahp.protocol import records
 from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
 from ahp.system import clock
@@ -14,6 +12,7 @@ from ahp.system.digest import tagged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ahp.journal.index import Index
     from ahp.policy.program import Program
     from ahp.protocol.event import Event
 
@@ -53,22 +52,20 @@ def decide(event: "Event", program: "Program | None" = None) -> Verdict:
     facts = Facts(program, event)
     hits = matcher.hits(facts)
     journal = Journal(event.journal, event.genesis)
-    if not hits and not _episode_open(event, journal):
+    index = journal.index() if event.mode == "real" else None
+    if not hits and (index is None or not _is_waited_for(event, journal, index)):
         return _allow(event, program, facts, journal)
     from ahp.gate.answer import Answer
 
-    answer = Answer(event, program, matcher)
+    answer = Answer(event, program, matcher, journal, is_replaced=index is not None and journal.tampered(index))
     while (modified := answer.weigh(facts, hits)) is not None:
         facts = Facts(program, modified)
         hits = matcher.hits(facts)
     return answer.verdict()
 
 
-def _episode_open(event: "Event", journal: Journal) -> bool:
-    """Whether a signal of this subject still waits for its reset."""
-    if event.mode != "real":
-        return False
-    index = journal.index()
+def _is_waited_for(event: "Event", journal: Journal, index: "Index") -> bool:
+    """Whether the log has something that a clean evaluation may have to answer: an episode to end, aids to deliver."""
     return (
         index.has_open(TRIGGERS[event.trigger].family, event.subject, event.actor.kind)
         or index.has_pending(event.session, event.subject)
@@ -82,19 +79,10 @@ def _allow(event: "Event", program: "Program", facts: Facts, journal: Journal) -
     if event.mode != "real":
         return verdict
     try:
-        _record(event, program, facts, journal)
+        if TRIGGERS[event.trigger].family in COUNTED:
+            journal.count(event.trigger, event.actor.kind, event.session or "")
+        else:
+            journal.append([facts.verdict_record(clock.now())])
     except JournalUnwritable as error:
         verdict.notes.append(str(error))
     return verdict
-
-
-def _record(event: "Event", program: "Program", facts: Facts, journal: Journal) -> None:
-    """Appends the verdict record of an evaluation without signals. Raises JournalUnwritable."""
-    if TRIGGERS[event.trigger].family in ("tool-use", "session-start", "prompt-submit"):
-        journal.count(event.trigger, event.actor.kind, event.session or "")
-        return
-    more = {"policy": program.policy, "host": event.host, "actor": str(event.actor), "attempt": event.attempt}
-    if event.view is not None:
-        more["change"] = event.view.change().digest
-    stamp = clock.iso(clock.now())
-    journal.append([records.verdict(stamp, event.trigger, "allow", event.subject, facts.scalars(), **more)])

@@ -9,8 +9,8 @@ from ahp.facts.registry import is_private
 from ahp.gate.answer import Answer
 from ahp.gate.candidate import Candidate
 from ahp.gate.decide import program_of
-from ahp.gate.facts import Facts
-from ahp.gate.match import Hit, Matcher
+from ahp.gate.match import Facts, Hit, Matcher
+from ahp.journal.append import Journal
 from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
@@ -47,7 +47,7 @@ def explain(event: Event) -> Explanation:
     facts, matcher = Facts(program, event), Matcher(program)
     hits = matcher.hits(facts)
     filtered = set(matcher.filtered)
-    answer = Answer(event, program, matcher)
+    answer = Answer(event, program, matcher, Journal(event.journal, event.genesis))
     first, first_hits = facts, hits
     while (modified := answer.weigh(facts, hits)) is not None:
         facts = Facts(program, modified)

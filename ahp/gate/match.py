@@ -1,19 +1,92 @@
-"""Which rules match: the sole evaluator in production (design §2).
+"""Which rules match an event's facts: the sole evaluator in production (design §2).
 
-A rule whose `when` or condition cannot be decided for want of a fact is a hit too: the answer turns it into a signal
-of the rule's `on_missing` intensity. Nothing here reads a policy's text or decides an intensity.
+Facts are a list of slots, of which the costly ones are filled only where a rule is undecided without them. A rule whose
+`when` or condition cannot be decided for want of a fact is a hit too: the answer turns it into a signal of the rule's
+`on_missing` intensity. Nothing here reads a policy's text or decides an intensity.
 """
 
-from ahp.conditions.evaluate import Bound, Undecided, build, build_each
+from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, build_each
 from ahp.conditions.language import children, with_children
+from ahp.facts import registry
+from ahp.facts.gather import gather
+from ahp.protocol import records
+from ahp.system import clock
+from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from ahp.gate.facts import Facts
+    from ahp.facts.registry import Settings
     from ahp.policy.program import Program, RulePlan
+    from ahp.protocol.event import Event
+
+
+# Families of triggers whose clean evaluations are only counted: there are too many to record each.
+COUNTED = ("tool-use", "session-start", "prompt-submit")
+
+
+class Facts:
+    """Values by slot (`MISSING` where absent), and why each absent one is: `(reason, command that makes it)`.
+
+    Costly namespaces (commands) stay missing until `gather_costly`: a rule that is decided without them, by Kleene's
+    logic, would be decided the same with them.
+    """
+
+    __slots__ = ("event", "missing", "program", "slots", "values")
+
+    def __init__(self, program: "Program", event: "Event") -> None:
+        self.program, self.event = program, event
+        self.values: dict[str, object] = {}
+        self.missing: dict[str, tuple[str, str]] = {}
+        self.slots: list[object] = []
+        costly = program.costly
+        self._gather({name: fields for name, fields in program.reads.items() if name not in costly}, program.settings)
+
+    def gather_costly(self) -> None:
+        """Fills the slots of the costly namespaces; commands that nobody accepted stay missing."""
+        from ahp.policy import trust
+
+        costly = self.program.costly
+        reads = {name: fields for name, fields in self.program.reads.items() if name in costly}
+        self._gather(reads, self.program.settings.but(trusted=trust.checker(self.event)))
+
+    def also(self, paths: list[str]) -> None:
+        """Gathers what only a message names, once a rule has matched; commands are not run for a sentence."""
+        unknown = [path for path in paths if path not in self.values and path not in self.missing]
+        for namespace, fields in registry.by_namespace(unknown).items():
+            if namespace not in registry.NAMESPACES:
+                continue
+            try:
+                self._gather({namespace: fields}, self.program.settings)
+            except AhpError as error:  # the sentence says "(unknown)"; the rule has matched without it
+                self.missing.update({f"{namespace}.{field}": (str(error), "") for field in fields})
+
+    def _gather(self, reads: dict[str, list[str]], settings: "Settings") -> None:
+        values, missing = gather(reads, self.event, settings)
+        self.values.update(values)
+        self.missing.update(missing)
+        get = self.values.get
+        self.slots = [get(path, MISSING) for path in self.program.slots]
+
+    def verdict_record(self, now: float) -> dict[str, object]:
+        """The log line of an evaluation that delivered nothing (design §7)."""
+        event = self.event
+        more = {"policy": self.program.policy, "host": event.host, "actor": str(event.actor), "attempt": event.attempt}
+        if event.view is not None:
+            more["change"] = event.view.change().digest
+        return records.verdict(clock.iso(now), event.trigger, "allow", event.subject, self.scalars(), **more)
+
+    def scalars(self) -> dict[str, object]:
+        """The facts a log line may hold: numbers, truth values and short words, never contents (design §7)."""
+        return {path: value for path, value in self.values.items() if _loggable(path, value)}
+
+
+def _loggable(path: str, value: object) -> bool:
+    if registry.is_private(path):
+        return False
+    return value is None or isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= 200)
 
 
 class Hit:
@@ -67,7 +140,7 @@ class Matcher:
         self.filtered: set[str] = set()
         self._whens = [build(_open(plan, costly) if costly else plan, slot_of) for plan in program.whens]
 
-    def hits(self, facts: "Facts") -> list[Hit]:
+    def hits(self, facts: Facts) -> list[Hit]:
         """The hits, in the program's order.
 
         Costly facts are gathered only when a rule that reads them is undecided without.

@@ -62,17 +62,6 @@ def trailers(event: "Event") -> list[str]:
     return list(dict.fromkeys(override.trailer for override in used)) if change else []
 
 
-def read_trailers(message: str) -> list[tuple[str, str]]:
-    """The (rule, reason) of each override trailer in the last paragraph of a commit message."""
-    found = []
-    for line in message.rstrip().rpartition("\n\n")[2].splitlines():
-        name, colon, value = line.partition(":")
-        if colon and name.strip().lower() == TRAILER.lower():
-            rule, _, reason = value.strip().partition(" ")
-            found.append((rule, reason.strip()))
-    return found
-
-
 def _override(signal: "LoggedSignal") -> Override:
     return Override(signal.id, signal.rule, signal.by, str((signal.details or {}).get("reason") or ""))
 

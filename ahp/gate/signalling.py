@@ -1,21 +1,18 @@
 """Candidates as signals and as lines of the log (design §7; seed 002 §2.2, §3.1, §6.2)."""
 
 import uuid
+from collections.abc import Mapping
 
 from ahp.facts.registry import is_private
-from ahp.gate import actions
 from ahp.gate.candidate import Candidate
 from ahp.gate.escalation import Ladder
-from ahp.gate.facts import Facts
 from ahp.journal.episodes import new_id
 from ahp.journal.index import FORGET_AFTER
-from ahp.policy.program import Program
 from ahp.protocol import records, signals
-from ahp.protocol.event import Event
 from ahp.protocol.signals import Signal
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
-from ahp.system import clock
+from ahp.system import clock, digest, jsontext
 
 _FILES = 100
 _LINE = 1024
@@ -95,7 +92,7 @@ def record(
         "forget_after": ladder.forget_after if ladder and ladder.forget_after != FORGET_AFTER else None,
         "overrides": candidate.override.signal if candidate.override else None,
         "undecidable": candidate.undecided,
-        "modifications": [actions.without_values(m) if is_private(str(m["target"])) else m for m in _changes(signal)],
+        "modifications": [without_values(m) if is_private(str(m["target"])) else m for m in _changes(signal)],
     }
     more |= {name: value for name, value in optional.items() if value}
     if act.head is not None:
@@ -110,12 +107,13 @@ def _changes(signal: Signal) -> list[dict[str, object]]:
     return listed if isinstance(listed, list) else []
 
 
-def clean(event: Event, program: Program, facts: Facts, now: float) -> dict[str, object]:
-    """The record of an evaluation that delivered nothing."""
-    more = {"policy": program.policy, "host": event.host, "actor": str(event.actor), "attempt": event.attempt}
-    if event.view is not None:
-        more["change"] = event.view.change().digest
-    return records.verdict(clock.iso(now), event.trigger, "allow", event.subject, facts.scalars(), **more)
+def without_values(modification: Mapping[str, object]) -> dict[str, object]:
+    """A modification that tells only digests of what was there and what is there now (design §7)."""
+    return {**modification, **{name: _digest(modification[name]) for name in ("original", "updated")}}
+
+
+def _digest(value: object) -> str:
+    return digest.tagged(jsontext.encode(value).encode())
 
 
 def why_not(candidate: Candidate) -> str:

@@ -8,12 +8,15 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from ahp.gate.candidate import Candidate
+from ahp.journal.state import State
 from ahp.policy import yamltext
+from ahp.policy.cache import WAIVERS
 from ahp.policy.problems import PolicyError, Problem, nearest, quoted
 from ahp.protocol.text import one_line
 from ahp.system.yamltree import Node
 
-PATH = ".ahp/waivers.yaml"
+PATH = WAIVERS
 LONGEST_DAYS = 90
 WARNED_DAYS = 7
 
@@ -90,6 +93,24 @@ class Waivers(BaseModel):
         `digests` maps the keys of the policy's rules to their digests; None leaves that comparison out.
         """
         return [text for waiver in self.waivers if (text := _warning(waiver, today, digests))]
+
+
+def excuse(data: bytes, candidates: list[Candidate], subject: str, state: State | None) -> list[str]:
+    """Marks the candidates that the file's bytes `data` excuse on `subject`; warnings about these rules' waivers.
+
+    Raises PolicyError.
+    """
+    today = now()
+    given = parse(data, today=today)
+    first_use = state.waived_as if state else lambda name: None
+    for candidate in candidates:
+        if not candidate.enforced or candidate.rule.locked or candidate.intensity == "allow":
+            continue
+        waiver = given.find(candidate.key, subject, candidate.rule.digest, today, first_use)
+        if waiver is not None:
+            candidate.waived = waiver.name
+    digests = {candidate.key: candidate.rule.digest for candidate in candidates}
+    return Waivers(waivers=[w for w in given.waivers if w.rule in digests]).warnings(today, digests)
 
 
 def parse(data: bytes, name: str = PATH, today: datetime.date | None = None) -> Waivers:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     R = TypeVar("R", bound=jsontext.Record)
 
 PROJECT, LOCAL = "/.ahp/hooks.yaml", "/.ahp/hooks.local.yaml"
+WAIVERS = ".ahp/waivers.yaml"
 _SOURCE_LIMIT = 1 << 20
 _CACHE_LIMIT = 64 << 20
 _COMPILING = (

@@ -10,8 +10,7 @@ import pytest
 from ahp.gate import decide as deciding
 from ahp.gate.answer import Answer
 from ahp.gate.decide import decide, program_of
-from ahp.gate.facts import Facts
-from ahp.gate.match import Matcher
+from ahp.gate.match import Facts, Matcher
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable
 from ahp.policy.problems import PolicyError
@@ -109,7 +108,7 @@ def test_answering_no_hits_is_the_quick_return(desk: Desk) -> None:
     program = program_of(event)
     matcher = Matcher(program)
     facts = Facts(program, event)
-    answer = Answer(event, program, matcher)
+    answer = Answer(event, program, matcher, Journal(event.journal))
     assert answer.weigh(facts, matcher.hits(facts)) is None
     long = answer.verdict()
     assert long.as_dict() == quick.as_dict()

@@ -8,8 +8,7 @@ import pytest
 
 from ahp.facts.gather import gather
 from ahp.gate.decide import program_of
-from ahp.gate.facts import Facts
-from ahp.gate.match import Hit, Matcher
+from ahp.gate.match import Facts, Hit, Matcher
 from tests.gate.conftest import Desk
 
 
@@ -122,7 +121,7 @@ def test_a_command_runs_only_when_a_rule_cannot_be_decided_without_it(
             return {"lint.exit_code": 1}, {}
         return gather(reads, event, settings)
 
-    monkeypatch.setattr("ahp.gate.facts.gather", spy)
+    monkeypatch.setattr("ahp.gate.match.gather", spy)
     found = hits(desk, text, files={"changed_count": count})
     assert len(gathered) == asked
     assert [hit.key for hit in found] == (["lint", "last"] if asked else [])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ahp.gate.overrides import Override, find, read_trailers, trailers
+from ahp.gate.overrides import Override, find, trailers
 from ahp.journal.append import Journal
 from ahp.journal.logged_signal import Act, LoggedSignal
 from ahp.protocol.records import other
@@ -56,13 +56,6 @@ def test_a_trailer_is_one_line_whatever_the_reason() -> None:
     assert len(lines) == 1
     assert "\x1b" not in lines[0]
     assert len(lines[0]) < 400
-
-
-def test_trailers_are_read_from_the_last_paragraph() -> None:
-    message = "Subject\n\nAhp-Override: no this is text\n\nahp-override: size/1 because of it\nOther: x\n"
-    assert read_trailers(message) == [("size/1", "because of it")]
-    assert read_trailers("Subject") == []
-    assert read_trailers("S\n\nAhp-Override:\n") == [("", "")]
 
 
 @pytest.mark.parametrize("change", ["change1:c", "change1:d", ""])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 
 import pytest
+from pydantic import ValidationError
 
 from ahp.gate import waivers
 from ahp.policy.problems import PolicyError
@@ -90,6 +91,8 @@ def test_no_file_content_is_no_waiver() -> None:
         (FILE.replace("approver: ann\n", "aprover: ann\n"), "unknown key 'aprover'; did you mean `approver`?"),
         (FILE.replace(OLD, "sha256:short"), "waivers.yaml:6:11: digest:"),
         (FILE.replace("FEAT-1", '"a\\nb"'), "waivers.yaml:2:12: subject: a text of one line"),
+        (FILE.replace("size/1", "7"), "waivers.yaml:1:9: rule: a text of one line"),
+        (FILE.replace("2026-03-01", "20260301"), "waivers.yaml:5:12: expires: a day like 2026-02-09"),
         ("rule: size/1", "waivers.yaml:1:1: waivers:"),
         ("- 5", "waivers.yaml:1:3:"),
         ("[{", "waivers.yaml:"),
@@ -107,6 +110,11 @@ def test_an_expiry_gone_by_does_not_break_the_gate() -> None:
 
 def test_waivers_are_listed_on_one_line_each() -> None:
     assert waivers.texts(parse(FILE).waivers)[0] == "size/1 on FEAT-1 until 2026-03-01, by ann: generated code"
+
+
+def test_a_waiver_that_was_read_cannot_be_changed() -> None:
+    with pytest.raises(ValidationError):
+        parse(FILE).waivers[0].subject = "*"
 
 
 def test_today_is_a_day_in_utc() -> None:

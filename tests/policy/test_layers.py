@@ -149,6 +149,20 @@ def test_a_rule_that_became_invalid_is_reported_as_that_only(errors: Errors) -> 
     assert len(found) == 1
 
 
+def test_a_pack_of_a_layer_that_may_only_tighten_leaves_the_oracles_of_the_project_alone(load: Load) -> None:
+    project = """
+        hooks:
+          pre-issue-start:
+            - name: dependency-check
+              rules: [{id: blocked-by, condition: issue.unmet_dependency_count > 5, intensity: block}]
+        """
+    rules = {rule.key: rule for rule in load(project, local="extends: tickets").rules}
+    own = rules["dependency-check/blocked-by"]
+    assert (own.condition.text, own.raw.layer) == ("issue.unmet_dependency_count > 5", "project")
+    assert {key for key in rules if key.startswith("dependency-check/")} == {"dependency-check/blocked-by"}
+    assert any(rule.raw.layer == "pack tickets" for rule in rules.values())
+
+
 def test_a_layer_with_a_pack_may_be_the_only_one(load: Load) -> None:
     policy = load("", "extends: [core]")
     assert {rule.raw.layer for rule in policy.rules} == {"pack core"}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+from pathlib import Path
 
 import pytest
 
+import ahp
 from ahp.system.view import RAW
 from tests.hosts.git.gated import Gated
 
@@ -24,6 +26,7 @@ rules:
   names: {at: pre-commit, each: p in files.changed, block: "glob(p, '*.pem')"}
   default: {at: pre-commit, prompt: branch.is_detached and files.deleted == files.changed and files.changed_count > 9}
 """
+PACKAGE = Path(ahp.__file__).parent
 ALLOWED = frozenset(
     {"_json", "_sha2", "_sha256", "_signal", "_thread", "errno", "gc", "marshal", "posix", "sys", "time"}
 )
@@ -88,6 +91,19 @@ def test_a_quiet_commit_loads_only_what_is_allowed(gated: Gated, way: str) -> No
     assert {name for name in loaded - own if name.split(".")[0] != "ahp"} <= ALLOWED
     rich = {"ahp.gate.answer", "ahp.policy.compile", "ahp.system.process", "ahp.journal.state", "ahp.hosts.git.bundle"}
     assert loaded & rich == set()
+
+
+def test_no_module_joins_the_path_unnoticed(gated: Gated) -> None:
+    known = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in PACKAGE.rglob("*.py")}
+    known = {name.removesuffix(".__init__") for name in known}
+    gated.policy(POLICY)
+    gated.write("a.txt")
+    gated.add()
+    quiet = modules(gated, BUNDLED, "pre-commit") & known
+    gated.policy(POLICY.replace("'*.pem'", "'*.txt'"))
+    fired = modules(gated, BUNDLED, "pre-commit", code=1) & known
+    assert len(quiet) <= 50, sorted(quiet)
+    assert len(fired) <= 69, sorted(fired)
 
 
 def test_a_fact_that_git_has_to_be_asked_for_costs_one_module_more(gated: Gated) -> None:
