@@ -2,6 +2,7 @@
 
 from ahp.facts import xmltext
 from ahp.facts.absent import Absent
+from ahp.protocol.text import one_line
 
 _NAME_LIMIT = 500
 _BAD = ("failure", "error")
@@ -40,9 +41,10 @@ def parse(data: bytes, where: str) -> Report:
 
     def start(name: str, attributes: dict[str, str], around: list[str]) -> None:
         if name == "testsuite" and "testsuite" not in around:
+            case.first_line = 0 if attributes.get("name") == "pytest" else 1
             # Suites inside suites are counted in the outer one; reading both would count twice.
-            report.declared_failed += _number(attributes, "failures") + _number(attributes, "errors")
-            report.declared_total += _number(attributes, "tests")
+            report.declared_failed += _count(attributes, "failures", where) + _count(attributes, "errors", where)
+            report.declared_total += _count(attributes, "tests", where)
             report.duration += _seconds(attributes)
         elif name == "testcase":
             case.begin(attributes)
@@ -67,6 +69,7 @@ class _Current:
 
     def __init__(self) -> None:
         self.attributes: dict[str, str] = {}
+        self.first_line = 1  # pytest, alone, counts from 0
         self.seen: set[str] = set()
 
     def begin(self, attributes: dict[str, str]) -> None:
@@ -81,13 +84,21 @@ class _Current:
     def failed(self, attributes: dict[str, str]) -> Case:
         group, name = self.attributes.get("classname", ""), self.attributes.get("name", "")
         full = (f"{group}::{name}" if group else name)[:_NAME_LIMIT]
-        line = _number(self.attributes, "line")
+        written = self.attributes.get("line", "")
+        line = int(written) + 1 - self.first_line if _is_number(written) else 0
         return Case(full, self.attributes.get("file", ""), line, attributes.get("message", "")[:_NAME_LIMIT])
 
 
-def _number(attributes: dict[str, str], name: str) -> int:
-    text = attributes.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
+def _count(attributes: dict[str, str], name: str, where: str) -> int:
+    """What a suite declares, 0 where it does not. Raises Absent: what is no figure must not read as "no failures"."""
+    text = attributes.get(name, "0").strip()
+    if not _is_number(text):
+        raise Absent(f'{where}: {name}="{one_line(text, 40)}" is no count; the report is broken')
+    return int(text)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 12
 
 
 def _seconds(attributes: dict[str, str]) -> float:

@@ -121,6 +121,12 @@ def by_namespace(paths: "Iterable[str]") -> "dict[str, list[str]]":
     return reads
 
 
+def is_list(path: str) -> bool:
+    """Whether the fact at `path` is a list, as far as its namespace says; what a policy adds is not looked at."""
+    name, _, field = path.partition(".")
+    return name in NAMESPACES and str(namespace(name).schema.get(field, {}).get("type", "")).startswith("list")
+
+
 def is_private(path: str) -> bool:
     """Whether the value of the fact at `path`, or of what lies below it, is never logged or shown (design §7)."""
     name, _, field = path.partition(".")

@@ -4,6 +4,7 @@ Nothing here evaluates a condition: when an action changes the event, `decide` j
 """
 
 from ahp.facts import environment as environments
+from ahp.facts import registry
 from ahp.facts.registry import Command
 from ahp.gate import signalling
 from ahp.gate.candidate import Candidate, changed_paths
@@ -92,11 +93,14 @@ class Answer:
     def _recall(self, candidate: Candidate) -> None:
         """Evidence that this subject had and has no more keeps the rule's own intensity (design §4)."""
         path = candidate.hit.undecided.path if candidate.hit.undecided is not None else None
-        if path and self.state is not None:
-            from ahp.journal import past_facts
+        if path and self.state is not None and self._had(path):
+            candidate.insist()
 
-            if past_facts.had_fact(self.event.journal, self.event.subject, path):
-                candidate.insist()
+    def _had(self, path: str) -> bool:
+        """Whether the log tells a value of the fact at `path` for this subject."""
+        from ahp.journal import past_facts
+
+        return past_facts.had_fact(self.event.journal, self.event.subject, path)
 
     def verdict(self) -> Verdict:
         """The verdict of the last round, recorded."""
@@ -250,7 +254,9 @@ class Answer:
                 continue
             name = episode_key(TRIGGERS[event.trigger].family, key, event.subject, event.actor.kind)
             episode = state.episode(name)
-            if episode is not None and resets(episode, issue=event.issue, paths=paths):
+            if episode is None or self._forgets(key):
+                continue
+            if resets(episode, issue=event.issue, paths=paths):
                 ended.append(
                     records.other(
                         "episode-end",
@@ -265,6 +271,15 @@ class Answer:
                     )
                 )
         return ended
+
+    def _forgets(self, key: str) -> bool:
+        """Whether a rule is clean only because evidence that this subject had is gone, by its `has` or `default`.
+
+        A list is not logged, so one that is absent counts as gone (design §4).
+        """
+        assert self.facts is not None
+        gone = [path for path in self.rules[key].reads if path in self.facts.missing]
+        return any(registry.is_list(path) or self._had(path) for path in gone)
 
     def _already_told(self, state: State, candidate: Candidate) -> bool:
         """Whether a push repeats only what its commits were told: that does not count again (design §8.2)."""

@@ -54,8 +54,9 @@ def _of_rule(rule: Rule) -> list[Problem]:
         found.append(Problem(place, f"`{level}` is unusual at {rule.trigger}; the protocol has {usual} there"))
     if not rule.enabled:
         found.append(Problem(rule.place, f"`{rule.key}` is not enabled"))
-    if rule.raw.get("on_missing") == "skip" and "block" in levels:
-        what = f"`{rule.key}` blocks, but lets everything pass where its facts are missing (`on_missing: skip`)"
+    skips = rule.raw.get("on_missing") == "skip" and not rule.raw.where("on_missing").file.startswith("pack ")
+    if skips and "block" in levels:
+        what = f"`{rule.key}` blocks, but lets everything pass where its facts never were known (`on_missing: skip`)"
         found.append(Problem(rule.raw.where("on_missing"), what))
     return found
 

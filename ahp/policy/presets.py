@@ -8,9 +8,11 @@ from typing import Any
 _PYTHON = ["*.py", "*.pyi"]
 _JAVASCRIPT = ["*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.vue"]
 
-# pytest writes its report to a file only; it is read and removed, and pytest's own exit code is kept.
+# pytest writes its report to a file only; it is read and removed, and pytest's own exit code is kept. Only the older
+# family names the file and line of a case.
 _PYTEST = (
-    'report=$(mktemp) || exit 125; python -m pytest -q --junitxml="$report" >/dev/null 2>&1; code=$?; '
+    "report=$(mktemp) || exit 125; "
+    'python -m pytest -q -o junit_family=xunit1 --junitxml="$report" >/dev/null 2>&1; code=$?; '
     'cat "$report"; rm -f "$report"; exit $code'
 )
 

@@ -38,9 +38,14 @@ def test_an_error_of_the_suite_itself_is_a_failure() -> None:
     assert report.failed_count == 1 and report.failed[0].name == "set-up of the suite"
 
 
-def test_texts_that_are_no_numbers_count_nothing() -> None:
-    report = junit.parse(b'<testsuite tests="many" failures="-1" errors="&#178;" time="nan"/>', "r.xml")
-    assert (report.total, report.failed_count, report.duration) == (0, 0, 0.0)
+@pytest.mark.parametrize("figure", [b'tests="abc"', b'failures="-2"', b'errors="&#178;"', b'tests="1.5"', b'tests=""'])
+def test_a_count_that_is_none_makes_a_broken_report_and_never_zero(figure: bytes) -> None:
+    with pytest.raises(Absent, match=r"r\.xml: \w+=.* is no count; the report is broken"):
+        junit.parse(b"<testsuite " + figure + b'><testcase name="a"/></testsuite>', "r.xml")
+
+
+def test_a_duration_that_is_no_number_counts_nothing() -> None:
+    assert junit.parse(b'<testsuite time="nan"/>', "r.xml").duration == 0.0
     assert junit.parse(b'<testsuite time="soon"/>', "r.xml").duration == 0.0
 
 

@@ -178,6 +178,32 @@ def test_evidence_that_is_gone_softens_nothing(desk: Desk) -> None:
     assert submit(desk, tests={}).decision == "deny"
 
 
+@pytest.mark.parametrize(
+    ("condition", "had"),
+    [
+        ("has(tests.failed_count) and tests.failed_count > 0", {"failed_count": 2}),
+        ("default(tests.failed_count, 0) > 0", {"failed_count": 2}),
+        ("len(default(tests.failed, [])) > 0", {"failed": ["a"]}),
+    ],
+)
+def test_a_rule_that_forgives_what_is_gone_is_not_thereby_mended(desk: Desk, condition: str, had: Any) -> None:
+    desk.policy(long(f"id: r, condition: '{condition}', intensity: block"))
+    assert submit(desk, tests=had, issue="F-1").decision == "deny"
+    assert submit(desk, tests={}, issue="F-1").decision == "allow"
+    assert desk.log("episode-end") == []
+    submit(desk, tests={"failed_count": 0, "failed": []}, issue="F-1")
+    assert [record["reason"] for record in desk.log("episode-end")] == ["mended"]
+
+
+def test_what_was_never_known_keeps_nothing_open(desk: Desk) -> None:
+    desk.policy(
+        long("id: r, condition: 'files.changed_count > 2 and not default(tests.is_stale, false)', intensity: block")
+    )
+    assert submit(desk, files=files(3), tests={}, issue="F-1").decision == "deny"
+    assert submit(desk, files=files(1), tests={}, issue="F-1").decision == "allow"
+    assert len(desk.log("episode-end")) == 1
+
+
 def test_a_bound_that_is_exceeded_refuses(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.policy(long("id: r, condition: files.changed_count > 0, intensity: prompt"))
 

@@ -43,9 +43,9 @@ def test_an_issue_meets_every_oracle_of_its_life(lab: Repo) -> None:
     lab.write(PATH, text.replace("[ ]", "[x]") + boxes)
     lab.write("reports/junit.xml", JUNIT.format("<failure/>"))
     assert ("quality-gate", "block", "failed-tests") in told(move("submit", "FEAT-0001").before)
-    lab.write("reports/junit.xml", JUNIT.format(""))
     for number in range(20):
         lab.write(f"{number}.py")
+    lab.write("reports/junit.xml", JUNIT.format(""))
     passed = move("submit", "FEAT-0001")
     kinds = {(intensity, rule) for _, intensity, rule in told(passed.before)}
     assert {("prompt", "nearly-done"), ("control", "large")} <= kinds
@@ -58,6 +58,23 @@ def test_an_issue_meets_every_oracle_of_its_life(lab: Repo) -> None:
     ]
     lab.write(PATH, (lab.root / PATH).read_text().replace("[ ]", "[x]"))
     assert told(move("close", "FEAT-0001").after) == [("retrospective", "aid", "look-back")]
+
+
+@pytest.mark.parametrize("how", ["deleted", "stale"])
+def test_a_red_report_that_goes_away_or_ages_keeps_the_block_until_the_tests_pass(lab: Repo, how: str) -> None:
+    lab.commit("mine", **{PATH: draft("FEAT-0001").replace("[ ]", "[x]"), "src/m.py": "x = 1\n"})
+    move("start", "FEAT-0001")
+    assert told(move("submit", "FEAT-0001").before) == []  # nobody ever had a report
+    lab.write("junit.xml", JUNIT.format("<failure/>"))
+    assert told(move("submit", "FEAT-0001").before) == [("quality-gate", "block", "failed-tests")]
+    if how == "deleted":
+        (lab.root / "junit.xml").unlink()
+    else:
+        lab.write("src/m.py", "x = 1\n# e\n")
+    assert told(move("submit", "FEAT-0001").before) == [("quality-gate", "block", "failed-tests")]
+    assert b"mended" not in (lab.root / ".git/ahp/signals.jsonl").read_bytes()
+    lab.write("junit.xml", JUNIT.format(""))
+    assert not move("submit", "FEAT-0001").denied
 
 
 @pytest.mark.parametrize(("criticality", "floor"), [("low", 0), ("medium", 70), ("high", 85), ("critical", 90)])

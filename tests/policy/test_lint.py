@@ -29,7 +29,7 @@ def test_the_core_pack_needs_no_advice(load: Load) -> None:
         ("rules: {a: {at: pre-tool-use, prompt: tool.name == 'shell'}}",
          "`prompt` is unusual at pre-tool-use; the protocol has block or control there"),
         ("rules: {a: {at: pre-push, block: push.is_force, enabled: false}}", "`a` is not enabled"),
-        ("rules: {a: {at: pre-push, block: push.is_force, on_missing: skip}}", "lets everything pass where its facts"),
+        ("rules: {a: {at: pre-push, block: push.is_force, on_missing: skip}}", "pass where its facts never"),
         ("rules: {a: {at: pre-push, block: push.is_force}, b: {at: pre-push, prompt: push.is_force}}",
          "`b` asks the same as the rule at hooks.yaml:1:9"),
         ("hooks: {pre-push: [{name: o, rules: [{condition: push.is_force, intensity: allow}]}]}",

@@ -59,6 +59,8 @@ def test_pytest_s_report_and_exit_code_come_out_of_its_command(tmp_path: Path) -
     )
     assert done.returncode == 1
     assert facts("pytest", done.stdout).items() >= {"failed_count": 1, "total": 2}.items()
+    output = command_output.read(done.stdout.encode(), 1, "junit", str(tmp_path), ".")
+    assert [(found["path"], found["line"]) for found in output.findings] == [("test_x.py", 2)]
     assert [path.name for path in tmp_path.iterdir() if "tmp" in path.name] == []
 
 
