@@ -5,15 +5,14 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from ahp.shell import code, git, marks, output, special, usage
+from ahp.shell import git, languages, marks, output, special, usage
 from ahp.shell.command import UNKNOWN, Command
 from ahp.shell.marks import ANYTHING, Unknown
 from ahp.shell.state import State
-from ahp.shell.usage import SHELLS, Run, Usage
+from ahp.shell.usage import SHELLS, SOURCING, Run, Usage
 
 NESTED = 6
 _MOST = 500
-_SOURCED = (".", "source")
 # Variables whose value is a command; and those that name a file which is run.
 _COMMANDS = ("COMMAND", "EDITOR", "PAGER", "ASKPASS", "RSH", "LESSOPEN", "LESSCLOSE", "VISUAL", "GIT_SSH", "PERL5DB")
 _COMMAND_NAMES = (*_COMMANDS, "EXTERNAL_DIFF", "BROWSER")
@@ -118,7 +117,7 @@ class Execution:
     def _read_code(self, run: Run, found: Usage) -> None:
         """Takes what a text in another language does for the command's own doing."""
         source = run.code
-        if run.file is not None and run.language not in SHELLS and run.language not in _SOURCED:
+        if run.file is not None and run.language not in SHELLS and run.language not in SOURCING:
             source = self._state.stored(run.file)
             if source is None and run.language in ("patch", "git"):
                 found.writes.append(self._marks.mark(Unknown("patch")))
@@ -127,7 +126,7 @@ class Execution:
             return
         if marks.is_unknown(source):
             found.unknown("program")
-        told = code.read(run.language, source)
+        told = languages.read(run.language, source)
         found.reads += told.reads
         found.writes += told.writes
         found.unsure += told.unsure
@@ -201,8 +200,8 @@ class Execution:
             here = state.folder
             state.folder = usage.joined(here, self._marks.pattern(found.folder))
             given = None if run.stdin == "" else run.stdin or stdin
-            self._start(run, command.assignments, given, program == "eval" or program in _SOURCED)
-            state.folder = state.folder if program == "eval" or program in _SOURCED else here
+            self._start(run, command.assignments, given, program == "eval" or program in SOURCING)
+            state.folder = state.folder if program == "eval" or program in SOURCING else here
 
     def _start(self, run: Run, assignments: list[str], stdin: str | None, here: bool) -> None:
         state = self._state
@@ -212,7 +211,7 @@ class Execution:
             state.nested -= 1
         elif run.script is not None:
             self._run_script(run, stdin, here)
-        elif run.file is not None and (run.language in SHELLS or run.language in _SOURCED):
+        elif run.file is not None and (run.language in SHELLS or run.language in SOURCING):
             content = state.stored(run.file)
             if content is not None:
                 self._run_script(run._replace(script=content), None, here)

@@ -78,7 +78,10 @@ def _behind_dashes(args: list[str]) -> list[str] | None:
 def _config(found: Usage, known: Marks) -> None:
     """`git config KEY VALUE`, `git config --unset KEY`, `git config set KEY VALUE`."""
     flags, words = set(found.flags), list(found.operands)
+    files = [value for name, value in found.values if name == "--file"]
     verb = words.pop(0) if words[:1] and words[0] in ("get", "list", "edit", *_CONFIG_VERBS) else ""
+    if verb == "edit" or "--edit" in flags:
+        found.writes += files or [".git/config"]
     if verb in ("get", "list") or flags & _READS_CONFIG or not words:
         return
     deletes = bool(flags & _DELETES_CONFIG) or verb in _CONFIG_VERBS[1:]
@@ -87,7 +90,7 @@ def _config(found: Usage, known: Marks) -> None:
     if not marks.is_known(words[0]):
         found.unknown("option")
     found.config.append((words[0].lower(), "" if deletes else words[1]))
-    found.writes += [value for name, value in found.values if name == "--file"]
+    found.writes += files
 
 
 def _writes(found: Usage, after: list[str] | None, known: Marks) -> None:

@@ -2,7 +2,7 @@
 
 import re
 
-from ahp.shell import marks, special
+from ahp.shell import find, marks
 from ahp.shell.marks import ANYTHING, Marks, Unknown
 
 _MOST = 1 << 14
@@ -65,16 +65,24 @@ def _place(program: str, args: list[str], stdin: str | None, known: Marks) -> st
     elif program == "git" and operands[:1] == ["rev-parse"]:
         pattern = _git_place(args)
     elif program == "find":
-        found = special.found_by(args, known)
+        found = find.found_by(args, known)
         pattern = found[0] if len(found) == 1 else ""
     elif program in _PASSES and stdin and len(known.of(stdin)) == 1:
-        return stdin  # some of the names that come in
+        return _some(program, operands, "-v" in args, stdin, known)
     elif program in _LISTS:
         pattern = _listed(program, args, operands)
     if not pattern:
         return None
     source = " ".join([program, *map(known.shown, args)])
     return known.mark(Unknown(f"$({source})", pattern=pattern))
+
+
+def _some(program: str, operands: list[str], others: bool, names: str, known: Marks) -> str:
+    """Some of the names that come in; a word that `grep` looks for is a part of them."""
+    listed = known.of(names)[0]
+    if not program.endswith("grep") or others or not operands or not re.fullmatch(r"[\w.-]+", operands[0]):
+        return names
+    return known.mark(listed._replace(pattern=f"{listed.pattern.removesuffix(ANYTHING)}{ANYTHING}/*{operands[0]}*"))
 
 
 def _git_place(args: list[str]) -> str:

@@ -1,10 +1,9 @@
-"""Programs whose command lines are no list of options and operands: find, tar, dd, xargs, parallel, the shells."""
+"""Programs whose command lines are no list of options and operands: shells, tar, dd, xargs, parallel and others."""
 
 import re
 from collections.abc import Callable
-from itertools import takewhile
 
-from ahp.shell import marks, options, synopsis, usage
+from ahp.shell import find, marks, options, synopsis, usage
 from ahp.shell.marks import ANYTHING, Marks, Unknown
 from ahp.shell.options import Options
 from ahp.shell.usage import Run, Usage
@@ -53,54 +52,6 @@ def _piped(found: Usage, stdin: str | None, arguments: tuple[str, ...] = ()) -> 
     return found
 
 
-_FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
-_FIND_NAMES = frozenset(("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"))
-_FIND_WRITES = frozenset(("-fprint", "-fprint0", "-fprintf", "-fls"))
-
-
-def find(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
-    """`find ROOTS TESTS ACTIONS`."""
-    roots = list(takewhile(lambda word: not word.startswith(("-", "(", "!", "\\")), args)) or ["."]
-    found = Usage([arg for arg in dict.fromkeys(args) if arg.startswith("-") and arg not in ("-", "--")])
-    found.operands = roots
-    found.reads += roots
-    paths = found_by(args, known)
-    for index, word in enumerate(args):
-        following = args[index + 1 : index + 2]
-        if word in _FIND_RUNS:
-            end = next((place for place in range(index + 1, len(args)) if args[place] in (";", "+")), len(args))
-            names = [known.mark(Unknown("{}", quoted=True, pattern=path)) for path in paths]
-            found.runs += [
-                Run(tuple(one.replace("{}", name) for one in args[index + 1 : end]))
-                for name in (names if any("{}" in one for one in args[index + 1 : end]) else names[:1])
-            ]
-        elif word == "-delete":
-            found.writes += [known.mark(Unknown("{}", pattern=path)) for path in paths]
-        elif word in _FIND_WRITES:
-            found.writes += following
-        elif word.startswith("-files0-from") or (known.may_be_option(word) and index < len(roots)):
-            found.unknown("option")
-    return found
-
-
-def found_by(args: list[str], known: Marks) -> list[str]:
-    """The paths that a find line finds, one pattern for each root."""
-    roots = [known.pattern(word) for word in takewhile(lambda word: not word.startswith(("-", "(", "!")), args)] or [
-        "."
-    ]
-    names = [
-        known.pattern(args[index + 1])
-        for index, word in enumerate(args[:-1])
-        if word in _FIND_NAMES and args[index - 1] not in ("!", "-not")
-    ]
-    name = (
-        names[0].replace("*", ANYTHING) if len(names) == 1 and "/" in names[0] else names[0] if len(names) == 1 else ""
-    )
-    if "/" in name:
-        return [name if name.startswith(root) else f"{root.rstrip('/')}/{ANYTHING}" for root in roots]
-    return [usage.joined(root, f"{ANYTHING}/{name}".rstrip("/")) for root in roots]
-
-
 def dd(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
     """`dd if=SOURCE of=TARGET`."""
     pairs = [(name, value) for name, _, value in (arg.partition("=") for arg in args)]
@@ -127,7 +78,8 @@ def tar(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage
     modes = _TAR_MODES & set(found.flags)
     found.reads += archives if modes else found.operands
     if modes & {"--extract", "--get"}:
-        found.writes += [f"{folder.rstrip('/')}/{ANYTHING}" for folder in folders or ["."]]
+        members = found.operands or [ANYTHING]
+        found.writes += [usage.joined(folder, member) for folder in folders or ["."] for member in members]
     elif not modes:
         found.writes += archives
     return found
@@ -148,7 +100,8 @@ def xargs(program: str, args: list[str], stdin: str | None, known: Marks) -> Usa
     command = read.operands or ["echo"]
     values = dict(read.values)
     place = values.get("-I") or values.get("-J") or values.get("--replace") or "{}" * ("--replace" in read.flags)
-    words = _from_input(None if "--arg-file" in values else stdin, known, bool(place))
+    end = "\0" if "-0" in read.flags or "--null" in read.flags else "\n" if place or "--delimiter" in values else ""
+    words = _from_input(None if "--arg-file" in values else stdin, known, end)
     if place:
         found.runs += [
             Run(tuple(part.replace(place, word) for part in command), stdin="", opens=not marks.is_known(word))
@@ -162,10 +115,10 @@ def xargs(program: str, args: list[str], stdin: str | None, known: Marks) -> Usa
     return found
 
 
-def _from_input(stdin: str | None, known: Marks, by_line: bool) -> list[str]:
-    """The arguments that an input becomes; one mark where only running tells."""
+def _from_input(stdin: str | None, known: Marks, end: str) -> list[str]:
+    """The arguments that an input becomes, each up to `end`, or to a blank; one mark where only running tells."""
     if stdin is not None and marks.is_known(stdin):
-        return (stdin.splitlines() if by_line else stdin.split()) or [""][: 1 if by_line else 0]
+        return [part for part in stdin.split(end or None) if part]
     parts = known.of(stdin or "")
     pattern = parts[0].pattern if len(parts) == 1 else ANYTHING
     named = not pattern.startswith(ANYTHING)  # the names of files behind a folder are no options
@@ -179,9 +132,9 @@ def parallel(program: str, args: list[str], stdin: str | None, known: Marks) -> 
     sources = next((index for index, word in enumerate(read.operands) if re.fullmatch(r":::\+?|::::\+?", word)), None)
     command = read.operands[:sources]
     if sources is None:
-        words = _from_input(stdin, known, True)
+        words = _from_input(stdin, known, "\n")
     elif read.operands[sources].startswith("::::"):
-        words = _from_input(None, known, True)
+        words = _from_input(None, known, "\n")
     else:
         words = [word for word in read.operands[sources + 1 :] if not word.startswith(":::")]
     text = " ".join(command)
@@ -242,7 +195,7 @@ def screen(program: str, args: list[str], stdin: str | None, known: Marks) -> Us
 
 
 READERS: dict[str, Callable[[str, list[str], str | None, Marks], Usage]] = {
-    "find": find,
+    "find": find.find,
     "dd": dd,
     "tar": tar,
     "bsdtar": tar,

@@ -30,6 +30,7 @@ SHELLS = frozenset(
         "es",
     ]
 )
+SOURCING = (".", "source")
 ASKS = frozenset(("--version", "--help", "-h", "-V", "-v", "-version"))
 _RUNS = re.compile(r"(?:^alias\..*|command|exec|action|invoke|editor|pager|askpass|shell|rsh|ssh)[:\]]*$", re.I)
 """Names of settings whose value is run."""
@@ -306,9 +307,17 @@ class _Reading:
         elif words:
             self._script_file(words[0], tuple(words))
         elif not (ASKS & set(usage.flags) or (self.program in ("crontab", "php") and usage.flags)):
-            self._from_stdin()
-            if not usage.code:
-                usage.unknown("program")
+            self._run_stdin()
+
+    def _run_stdin(self) -> None:
+        """The program's text comes in; it is unknown, but for an existing file's, judged when it was written."""
+        parts = self.marks.of(self.stdin or "")
+        if self.program in SOURCING and self.stdin:
+            self.usage.runs.append(Run(script=self.stdin))
+        elif self.stdin and not parts:
+            self._code(self.stdin)
+        elif not any(part.origin == "file" for part in parts):
+            self.usage.unknown("program")
 
     def _role(self, name: str) -> str:
         found = synopsis.of(self.program)
@@ -316,9 +325,7 @@ class _Reading:
 
     def _script_file(self, word: str, arguments: tuple[str, ...] = ()) -> None:
         if word in ("-", "/dev/stdin"):
-            self._from_stdin()
-            if not self.usage.code:
-                self.usage.unknown("program")
+            self._run_stdin()
             return
         self.usage.reads.append(word)
         if marks.is_unknown(word) and self.marks.pattern(word).startswith(marks.ANYTHING):

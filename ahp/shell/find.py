@@ -1,0 +1,55 @@
+"""`find`: the files that it finds, writes and hands to commands."""
+
+from itertools import takewhile
+
+from ahp.shell.marks import ANYTHING, Marks, Unknown
+from ahp.shell.usage import Run, Usage, joined
+
+_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
+_NAMES = frozenset(("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"))
+_WRITES = frozenset(("-fprint", "-fprint0", "-fprintf", "-fls"))
+
+
+def find(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`find ROOTS TESTS ACTIONS`."""
+    roots = _roots(args)
+    found = Usage([arg for arg in dict.fromkeys(args) if arg.startswith("-") and arg not in ("-", "--")])
+    found.operands = roots
+    found.reads += roots
+    names = [known.mark(Unknown("{}", quoted=True, pattern=path)) for path in found_by(args, known)]
+    for index, word in enumerate(args):
+        if word in _RUNS:
+            end = next((place for place in range(index + 1, len(args)) if args[place] in (";", "+")), len(args))
+            command = args[index + 1 : end]
+            given = names if any("{}" in one for one in command) else names[:1]
+            found.runs += [Run(tuple(one.replace("{}", name) for one in command)) for name in given]
+        elif word == "-delete":
+            found.writes += names
+        elif word in _WRITES:
+            found.writes += args[index + 1 : index + 2]
+        elif index < len(roots) and known.may_be_option(word):
+            found.unknown("option")
+    return found
+
+
+def found_by(args: list[str], known: Marks) -> list[str]:
+    """The paths that a find line finds, one pattern for each root."""
+    names = [
+        known.pattern(args[index + 1])
+        for index, word in enumerate(args[:-1])
+        if word in _NAMES and args[index - 1] not in ("!", "-not")
+    ]
+    name = names[0] if len(names) == 1 else ""
+    return [_pattern(known.pattern(root), name) for root in _roots(args)]
+
+
+def _roots(args: list[str]) -> list[str]:
+    return list(takewhile(lambda word: not word.startswith(("-", "(", "!")), args)) or ["."]
+
+
+def _pattern(root: str, name: str) -> str:
+    """What is found below `root`: everything, or what has this name; one with a slash is a whole path."""
+    if "/" not in name:
+        return joined(root, f"{ANYTHING}/{name}".rstrip("/"))
+    path = name.replace("*", ANYTHING)
+    return path if root == "." or path.startswith(root) else joined(root, ANYTHING)

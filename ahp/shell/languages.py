@@ -1,0 +1,133 @@
+"""Program texts of small languages: awk, sed, ed and vi, patches, makefiles, crontabs, the clients of databases."""
+
+import re
+from collections.abc import Callable
+
+from ahp.shell.code import STRING, Code, general, unquoted
+from ahp.shell.usage import is_file
+
+
+def read(language: str, text: str) -> Code:
+    """What a text does that the program, or the file, `language` is for; marks in it stand for what is not known."""
+    return _LANGUAGES.get(language, general)(text)
+
+
+_AWK_WRITES = re.compile(rf"\bprintf?\b[^;\n]{{0,500}}?>>?\s*({STRING})")
+_AWK_RUNS = re.compile(rf"\bsystem\s*\(\s*({STRING})?|\|&?\s*({STRING})|({STRING})\s*\|&?\s*getline")
+_AWK_COMPUTES = re.compile(rf"system\s*\(\s*(?!{STRING}\s*\))|{STRING}\s*[$\w][^|;}}\n]*\|&?\s*getline")
+_AWK_READS = re.compile(rf"getline[^;}}\n]*<\s*({STRING})")
+
+
+def _awk(text: str) -> Code:
+    """`print > "FILE"`, `system("TEXT")`, `print | "TEXT"`, `"TEXT" | getline`."""
+    scripts = [unquoted(next(filter(None, found), '""')) for found in _AWK_RUNS.findall(text)]
+    return Code(
+        reads=[unquoted(one) for one in _AWK_READS.findall(text)],
+        writes=[one for one in map(unquoted, _AWK_WRITES.findall(text)) if is_file(one)],
+        scripts=[one for one in scripts if one],
+        unknown=_AWK_COMPUTES.search(text) is not None,
+    )
+
+
+_SED_WRITES = re.compile(r"(?:^|[;\n}/0-9$] *|[/gpIi0-9])[wW] +([^\n;]+)", re.M)
+_SED_RUNS = re.compile(
+    r"(?:^|[;\n{] *|^[0-9$,/]+)e(?: +([^\n;]+)|$)|^s(.)(?:\\.|(?!\2).)*\2(?:\\.|(?!\2).)*\2[gpiIm0-9]*e"
+)
+
+
+def _sed(text: str) -> Code:
+    """`w FILE`, `s///w FILE`, `e TEXT`, `s///e`."""
+    runs = [found[1] or "" for found in _SED_RUNS.finditer(text)]
+    return Code(
+        writes=[one.strip() for one in _SED_WRITES.findall(text) if is_file(one.strip())],
+        scripts=[one for one in runs if one],
+        unknown="" in runs,
+    )
+
+
+_EX_RUNS = re.compile(
+    r"^[\s:]*(?:silent!?\s+)?[%0-9,.$']*\s*(?:r(?:ead)?\s*)?!\s*(.*)|^[\s:]*term(?:inal)?\s+(.+)", re.S
+)
+_EX_SHELL = re.compile(
+    r"^[\s:]*(?:sh(?:ell)?|term(?:inal)?)\s*$|\b(?:system|term|shell-command|call-process)\b\s*[(\"]"
+)
+_EX_WRITES = re.compile(r"^[\s:]*(?:%|[0-9,.$]*)(?:w(?:rite)?|sav(?:eas)?|W|wq|x|up(?:date)?)!?\s+(?:>>\s*)?(\S+)")
+
+
+def _ex(text: str) -> Code:
+    """ed, ex and vi: `!TEXT`, `w FILE`."""
+    found = Code()
+    for part in re.split(r"\n|(?<!\\)\|", text):
+        if runs := _EX_RUNS.match(part):
+            found.scripts.append((runs[1] or runs[2] or "").strip())
+        elif _EX_SHELL.search(part):
+            found.unknown = True
+        elif writes := _EX_WRITES.match(part):
+            found.writes.append(writes[1])
+    found.unknown |= "" in found.scripts
+    return found
+
+
+_CLIENT_RUNS = re.compile(r"^\s*(?:\\?!|\.?(?:shell|system)\b|esyscmd\()\s*(.*)", re.M)
+_CLIENT_WRITES = re.compile(
+    r"^\s*(?:\.(?:output|once|backup|save|log|excel)|\\o(?:ut)?)\s+(\S+)|\bINTO\s+OUTFILE\s+(\S+)", re.M | re.I
+)
+
+
+def _client(text: str) -> Code:
+    """Clients and debuggers: `!TEXT`, `.shell TEXT`, `.output FILE`."""
+    scripts = [found[1].strip() for found in _CLIENT_RUNS.finditer(text)]
+    writes = [(found[1] or found[2]).strip("'\"") for found in _CLIENT_WRITES.finditer(text)]
+    return Code(writes=writes, scripts=[one for one in scripts if one], unknown="" in scripts)
+
+
+def _tcl(text: str) -> Code:
+    """expect and Tcl: `spawn COMMAND`, `exec COMMAND`."""
+    return Code(scripts=[found.strip() for found in re.findall(r"\b(?:spawn|exec|system)\s+([^;\n]+)", text)])
+
+
+_PATCHED = re.compile(
+    r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |(?:---|\+\+\+) (?:[ab]/)?|rename (?:from|to) )(.+)$",
+    re.M,
+)
+
+
+def _patch(text: str) -> Code:
+    """The files that a patch changes, as diff, git and Codex write them."""
+    named = [found.split("\t")[0].strip() for found in _PATCHED.findall(text)]
+    return Code(writes=[one for one in dict.fromkeys(named) if is_file(one)], unknown=not named)
+
+
+_MAKE_RUNS = re.compile(r"^\t[@+-]*(.+)|^[\w.%/ -]+:[^=;\n]*;(.+)|\$[({]shell\s+([^)}]+)[)}]|^\w+\s*!=\s*(.+)", re.M)
+
+
+def _make(text: str) -> Code:
+    """A makefile: its recipes, and `$(shell …)`."""
+    return Code(scripts=[next(filter(None, found)) for found in _MAKE_RUNS.findall(text)])
+
+
+def _package(text: str) -> Code:
+    """The scripts of a `package.json` or `composer.json`."""
+    block = re.search(r'"scripts"\s*:\s*\{([^}]*)\}', text)
+    return Code(scripts=list(map(unquoted, re.findall(rf"{STRING}\s*:\s*({STRING})", block[1] if block else ""))))
+
+
+def _crontab(text: str) -> Code:
+    """The commands of a crontab, behind their five fields or an `@daily`."""
+    lines = [line.strip() for line in text.split("\n")]
+    commands = [re.sub(r"^(?:@\w+|(?:\S+\s+){5})\s*", "", line) for line in lines if line and not line.startswith("#")]
+    return Code(scripts=commands)
+
+
+_NAMES: dict[Callable[[str], Code], str] = {
+    _awk: "awk gawk mawk nawk bwk",
+    _sed: "sed gsed",
+    _ex: "ed red ex vi vim nvim view vimdiff gvim emacs nano",
+    _client: "sqlite3 mysql mariadb psql sftp ftp lftp telnet gdb lldb dc m4",
+    _tcl: "expect tclsh wish",
+    _patch: "patch git apply_patch applypatch",
+    _make: "make gmake bmake just GNUmakefile makefile Makefile justfile Justfile",
+    _package: "package.json composer.json",
+    _crontab: "crontab",
+}
+_LANGUAGES = {name: reader for reader, names in _NAMES.items() for name in names.split()}
