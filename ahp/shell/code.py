@@ -1,7 +1,7 @@
 """Program texts of general languages (Python, JavaScript, Perl, Ruby, PHP …), read without running them.
 
-They are read by what they share: strings, and the names of the functions that start programs. A string that looks like a
-path is a file; what is handed to a shell is a text for one.
+They are read by what they share: strings, and the names of the functions that start programs. A string that looks
+like a path is a file; what is handed to a shell is a text for one.
 """
 
 import re
@@ -34,14 +34,15 @@ STRING = (
 _STRINGS = re.compile(STRING, re.S)
 _ADDED = re.compile(r"(['\"])\s*(?:\+|\.(?=\s*['\"]))\s*\1")  # `'.a' + 'hp'`
 _ESCAPES = {"n": "\n", "t": "\t"}
-# Functions that start a program in any program that names them; and those with everyday names, which do so where a
-# module for it is named, too.
-_STARTS = """run-shell-command system popen popen2 popen3 shell_exec passthru proc_open pcntl_exec Popen execSync execFile
-    execFileSync spawnSync execl execle execlp execlpe execv execve execvp execvpe spawnl spawnlp spawnv spawnvp spawnve
-    posix_spawn posix_spawnp callCommand esyscmd syscmd write18 qx exec getoutput getstatusoutput"""
-_MAY_START = "run call check_call check_output spawn execute capture2 capture3 capture2e pipeline Exec sh shell term"
-_SPOKEN = r"do shell script"
-_CALL = re.compile(rf"(?:\b({'|'.join((_STARTS + ' ' + _MAY_START).split())})\b\s*|{_SPOKEN})[({{\[\s]*")
+# Functions that start a program wherever they are named; and those with everyday names, which do so where a module for
+# it is named, too.
+_START_NAMES = """run-shell-command system popen popen2 popen3 shell_exec passthru proc_open pcntl_exec Popen execSync
+    execFile execFileSync spawnSync execl execle execlp execlpe execv execve execvp execvpe spawnl spawnlp spawnv
+    spawnvp spawnve posix_spawn posix_spawnp callCommand esyscmd syscmd write18 qx exec getoutput getstatusoutput"""
+_EVERYDAY_NAMES = "run call check_call check_output spawn execute capture2 capture3 pipeline Exec sh shell term"
+_STARTS, _MAY_START = frozenset(_START_NAMES.split()), frozenset(_EVERYDAY_NAMES.split())
+_SPOKEN = "do shell script"
+_CALL = re.compile(rf"(?:\b({'|'.join(sorted(_STARTS | _MAY_START))})(?![\w-])\s*|{_SPOKEN})[({{\[\s]*")
 _MODULES = re.compile(
     r"\b(?:subprocess|child_process|os|pty|commands|sh|plumbum|pexpect|shelljs|execa|zx|Process|IO|Kernel|Open3|Runtime"
     r"|ProcessBuilder|ext|Posix|syscall|Bun|Deno)\b"
@@ -106,7 +107,7 @@ def _calls(text: str) -> Iterator[tuple[str, str]]:
     for found in _CALL.finditer(text):
         is_called = found.end() < len(text) and text[found.end() - 1] in "({[ \t\n"
         is_imported = text[: found.start()].endswith("import ")
-        if is_called and not is_imported and (found[1] not in _MAY_START.split() or names_a_module):
+        if is_called and not is_imported and (found[1] not in _MAY_START or names_a_module):
             yield found[1] or _SPOKEN, _arguments(text, found.end())
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
-from ahp.shell import marks, usage
+from ahp.shell import marks, roles, usage
 from ahp.shell.command import Command
 from ahp.shell.execution import NESTED, Execution, Redirects
 from ahp.shell.expansion import Expander, text
@@ -176,7 +176,7 @@ class _Reader:
             else:
                 command.args += [self.state.marks.shown(word) for word in self._expander.words(child)]
         command.args += command.assignments
-        command.flags = usage.read(command.program, command.args, None, self.state.marks).flags
+        command.flags = roles.read(command.program, command.args, None, self.state.marks).flags
         self.execution.bare(command, [])
         if command.program == "export" or "-x" in command.flags:
             for item in command.assignments:

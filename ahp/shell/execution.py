@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from ahp.shell import git, languages, marks, output, special, usage
+from ahp.shell import git, languages, marks, output, roles, special, usage
 from ahp.shell.command import UNKNOWN, Command
 from ahp.shell.marks import ANYTHING, Unknown
 from ahp.shell.state import State
@@ -70,11 +70,12 @@ class Execution:
         found = self._usage(command, words[1:], stdin) if told else Usage(operands=words[1:], places={"program"})
         self._add(self._described(command, found, redirects.writes, stdin))
         printed = output.printed(program, words[1:], stdin, state.files, self._marks)
+        passed_on = self._follow(command, words, found, stdin)
+        printed = printed if passed_on is None else passed_on
         for word in redirects.writes:
             errors = self._marks.mark(Unknown("", "output"))
             state.write(word, printed if word in redirects.takes else errors, word in redirects.appends)
         state.remember(program, found, stdin)
-        self._follow(command, words, found, stdin)
         return None if redirects.takes else printed
 
     def environment(self, assignments: list[str]) -> None:
@@ -100,7 +101,7 @@ class Execution:
 
     def _usage(self, command: Command, args: list[str], stdin: str | None) -> Usage:
         program = command.program
-        reader = git.read if program == "git" else special.READERS.get(program, usage.read)
+        reader = git.read if program == "git" else special.READERS.get(program, roles.read)
         found = reader(program, args, stdin, self._marks)
         project = () if any(run.file or run.code for run in found.runs) else special.PROJECT_FILES.get(program, ())
         found.runs += [Run(file=name, language=name) for name in project if self._state.stored(name) is not None]
@@ -138,9 +139,9 @@ class Execution:
     def _hands_over_a_shell(self, command: Command, args: list[str]) -> bool:
         """Whether a file into which the script wrote a shell is handed to a program that may run it."""
         words = [item.partition("=")[2] for item in command.assignments]
-        words += args if usage.is_foreign(command.program) else []
+        words += args if roles.is_foreign(command.program) else []
         texts = [self._state.stored(part) for word in words for part in (word, word.partition("=")[2])]
-        if not usage.is_listed(command.program):
+        if not roles.is_listed(command.program):
             texts += self._state.files.values()
         return any(usage.A_SHELL.search(text.removeprefix("#!")) for text in texts if text)
 
@@ -174,13 +175,13 @@ class Execution:
 
     # What it changes and runs
 
-    def _follow(self, command: Command, words: list[str], found: Usage, stdin: str | None) -> None:
-        """What the command changes for those behind it, and what it runs."""
+    def _follow(self, command: Command, words: list[str], found: Usage, stdin: str | None) -> str | None:
+        """What the command changes for those behind it, and what it runs; returns what a single one of these prints."""
         state, program = self._state, command.program
         if state.nested > NESTED:
             if found.runs:
                 self.unknown()
-            return
+            return None
         if program in ("cd", "pushd", "popd"):
             state.change_folder(program, found.operands, "-" in words)
         elif program in ("read", "mapfile", "readarray", "printf", "getopts"):
@@ -193,6 +194,7 @@ class Execution:
         elif "/" in words[0] and (content := state.stored(words[0])) is not None:
             self._run_script(Run(script=content, arguments=tuple(words)), stdin)
         self.environment(command.assignments)
+        printed = None
         for run in found.runs:
             if len(self.commands) >= _MOST:
                 self._add(UNKNOWN)
@@ -200,21 +202,24 @@ class Execution:
             here = state.folder
             state.folder = usage.joined(here, self._marks.pattern(found.folder))
             given = None if run.stdin == "" else run.stdin or stdin
-            self._start(run, command.assignments, given, program == "eval" or program in SOURCING)
+            printed = self._start(run, command.assignments, given, program == "eval" or program in SOURCING)
             state.folder = state.folder if program == "eval" or program in SOURCING else here
+        return printed if len(found.runs) == 1 else None
 
-    def _start(self, run: Run, assignments: list[str], stdin: str | None, here: bool) -> None:
+    def _start(self, run: Run, assignments: list[str], stdin: str | None, here: bool) -> str | None:
         state = self._state
         if run.words:
             state.nested += 1
-            self.run(list(run.words), [*assignments, *run.assignments], Redirects(stdin), run.opens)
+            printed = self.run(list(run.words), [*assignments, *run.assignments], Redirects(stdin), run.opens)
             state.nested -= 1
-        elif run.script is not None:
+            return printed
+        if run.script is not None:
             self._run_script(run, stdin, here)
         elif run.file is not None and (run.language in SHELLS or run.language in SOURCING):
             content = state.stored(run.file)
             if content is not None:
                 self._run_script(run._replace(script=content), None, here)
+        return None
 
     def _run_script(self, run: Run, stdin: str | None, here: bool = False) -> None:
         """Reads a text as a script; `here` says that it runs in this very shell."""

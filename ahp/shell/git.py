@@ -2,7 +2,7 @@
 
 import re
 
-from ahp.shell import marks, usage
+from ahp.shell import marks, roles
 from ahp.shell.marks import Marks, Unknown
 from ahp.shell.usage import Run, Usage
 
@@ -29,7 +29,7 @@ _FILE_NAME = re.compile(r"^\.|^:|/$|\.[A-Za-z]\w{0,5}$")
 
 def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
     """Reads the arguments of git, without the program."""
-    found = usage.read("git", args, stdin, known)
+    found = roles.read("git", args, stdin, known)
     after = _behind_dashes(args)
     if found.verb == "config":
         _config(found, known)

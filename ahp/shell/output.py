@@ -14,7 +14,7 @@ _PLAIN = frozenset(("date", "uname", "whoami", "hostname", "id", "nproc", "wc", 
 _PLAIN |= {"pgrep", "pidof", "dirname", "basename", "readlink", "realpath", "sw_vers", "lsb_release"}
 _LISTS = frozenset(("ls", "fd", "fdfind", "rg", "grep", "egrep", "ag", "locate", "tree", "git"))
 _PASSES = frozenset(("sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "rg", "shuf", "tac", "cat"))
-_NAMES_ONLY = frozenset(("-l", "-L", "--files-with-matches", "--files", "--files-without-match", "-rl", "-rli", "-lr"))
+_NAMES_ONLY = re.compile(r"-[a-zA-Z]*[lL]|--files(?:-with|$)")
 
 
 def printed(program: str, args: list[str], stdin: str | None, files: dict[str, str], known: Marks) -> str:
@@ -99,7 +99,7 @@ def _listed(program: str, args: list[str], operands: list[str]) -> str:
         lists = operands[:1] == ["ls-files"] or "--name-only" in args or "--diff-filter" in " ".join(args)
         return f"./{ANYTHING}" if lists else ""
     if program in ("rg", "grep", "egrep", "ag"):
-        return f"./{ANYTHING}" if _NAMES_ONLY & set(args) else ""
+        return f"./{ANYTHING}" if any(map(_NAMES_ONLY.match, args)) else ""
     if program == "ls" and not any(marks.is_known(word) for word in operands[1:]):
         return f"{operands[0].rstrip('/')}/{ANYTHING}" if operands and marks.is_known(operands[0]) else f"./{ANYTHING}"
     return f"./{ANYTHING}"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from ahp.shell import find, marks, options, synopsis, usage
+from ahp.shell import find, marks, options, roles, synopsis, usage
 from ahp.shell.marks import ANYTHING, Marks, Unknown
 from ahp.shell.options import Options
 from ahp.shell.usage import Run, Usage
@@ -30,7 +30,7 @@ def shell(program: str, args: list[str], stdin: str | None, known: Marks) -> Usa
     elif rest[:1] in (["-"], ["--"]):
         rest = rest[1:]
     found.operands = rest
-    usage.opens_option(found, args[: len(args) - len(rest)], known)
+    found.opens_option(args[: len(args) - len(rest)], known)
     if reads_text:
         if rest:
             found.runs.append(Run(script=rest[0], arguments=tuple(rest[1:])))
@@ -72,7 +72,7 @@ def tar(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage
     old = [f"-{args[0]}"] if args and not args[0].startswith("-") and marks.is_known(args[0]) else []
     if old and old[0][1:].rstrip("f").isalpha() and "f" in old[0]:  # `tar fx a`: the values follow in order
         old = ["-" + old[0][1:].replace("f", "") + "f"] if len(old[0]) > 2 else ["-f"]
-    found = usage.read(program, [*old, *args[len(old) :]], stdin, known)
+    found = roles.read(program, [*old, *args[len(old) :]], stdin, known)
     archives = [value for name, value in found.values if name == "--file"]
     folders = [value for name, value in found.values if name == "--directory"]
     modes = _TAR_MODES & set(found.flags)
@@ -90,7 +90,7 @@ def _own_options(program: str, args: list[str], known: Marks) -> tuple[Options, 
     listed = synopsis.of(program)
     read = options.parse(args, listed.spec if listed else options.ANY, False)
     found = Usage(read.flags, read.values, operands=read.operands)
-    usage.opens_option(found, args[: len(args) - len(read.operands)], known)
+    found.opens_option(args[: len(args) - len(read.operands)], known)
     return read, found
 
 
@@ -156,7 +156,7 @@ def trap(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
 
 def at(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
     """`at TIME`: the standard input is a text for a shell, `-f` a file with one."""
-    found = usage.read(program, args, stdin, known)
+    found = roles.read(program, args, stdin, known)
     if not {"-f", "-l", "-r", "-d", "-c", "-V"} & set(found.flags):
         _piped(found, stdin)
     return found
@@ -164,7 +164,7 @@ def at(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
 
 def patch(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
     """`patch [FILE [PATCH]]`, `git apply`: which files it writes stands in the patch."""
-    found = usage.read(program, args, stdin, known)
+    found = roles.read(program, args, stdin, known)
     if stdin is not None and marks.is_known(stdin) and "--input" not in dict(found.values):
         found.runs.append(Run(code=stdin, language="patch"))
     elif not found.writes:
@@ -178,7 +178,7 @@ def patch(program: str, args: list[str], stdin: str | None, known: Marks) -> Usa
 
 def chmod(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
     """`chmod -x FILE`: a mode may look like an option."""
-    found = usage.read(program, [f"a{arg}" if _MODE.match(arg) else arg for arg in args], stdin, known)
+    found = roles.read(program, [f"a{arg}" if _MODE.match(arg) else arg for arg in args], stdin, known)
     found.flags += [arg for arg in args if _MODE.match(arg)]
     return found
 
@@ -188,7 +188,7 @@ _MODE = re.compile(r"-[rwxXstugo][rwxXstugo,+=-]*$")
 
 def screen(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
     """`screen COMMAND`; with one of these options it only speaks to one that runs."""
-    found = usage.read(program, args, stdin, known)
+    found = roles.read(program, args, stdin, known)
     if {"-r", "-x", "-l", "-d", "-D", "-R", "-X", "-w"} & set(found.flags):
         found.places.discard("program")
     return found

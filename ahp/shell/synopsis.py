@@ -18,7 +18,9 @@ INTO     a folder in which files of any name are written
 CD       the folder in which the program works
 COMMAND  a command: this word and all behind it
 LOGIN    the same; without it a shell is started
-REMOTE   the same, joined to a text for a shell; LINE: the same where nothing is no shell
+LINE     the same, joined to a text for a shell
+BEGIN    the first words of the command (`env -S`, `docker run --entrypoint`)
+LIST     a command, its words separated by commas
 SCRIPT   a text for a shell
 SETTING  `Name=text`, a text for a shell if the name is one of those that run commands
 RUN      a script file in the program's own language; without it (and without code) the program reads standard input
@@ -38,7 +40,7 @@ from ahp.shell.options import Spec
 
 _TABLES = ("programs.txt", "git.txt")
 
-_RUNNERS = {"COMMAND", "LOGIN", "REMOTE", "LINE", "KEYS", "BISECT", "FOREACH", "RUN", "VERB", "ASSIGN"}
+_RUNNERS = {"COMMAND", "LOGIN", "LINE", "KEYS", "BISECT", "FOREACH", "RUN", "VERB", "ASSIGN"}
 """Behind these operands the options are another program's."""
 
 

@@ -14,25 +14,8 @@ _OPERATION = re.compile(r"(:?[-=?+]|##?|%%?|//?|:|\^\^?|,,?|@)(.*)", re.S)
 _GLOB = re.compile(r"[*?\[\\]")
 _PLACES = {"HOME": "~", "PWD": ".", "TMPDIR": "/tmp"}  # noqa: S108
 # Numbers and names that the shell sets itself: never an option, never two words.
-_HARMLESS = frozenset(
-    [
-        "#",
-        "?",
-        "$",
-        "!",
-        "RANDOM",
-        "SECONDS",
-        "LINENO",
-        "UID",
-        "EUID",
-        "PPID",
-        "BASHPID",
-        "HOSTNAME",
-        "OSTYPE",
-        "HOSTTYPE",
-        "SHLVL",
-    ]
-)
+_SET_BY_THE_SHELL = "# ? $ ! RANDOM SECONDS LINENO UID EUID PPID BASHPID HOSTNAME OSTYPE HOSTTYPE SHLVL"
+_HARMLESS = frozenset(_SET_BY_THE_SHELL.split())
 
 
 class Variables:
