@@ -38,7 +38,7 @@ _ESCAPES = {"n": "\n", "t": "\t"}
 # it is named, too.
 _START_NAMES = """run-shell-command system popen popen2 popen3 shell_exec passthru proc_open pcntl_exec Popen execSync
     execFile execFileSync spawnSync execl execle execlp execlpe execv execve execvp execvpe spawnl spawnlp spawnv
-    spawnvp spawnve posix_spawn posix_spawnp callCommand esyscmd syscmd write18 qx exec getoutput getstatusoutput"""
+    spawnvp spawnve posix_spawn posix_spawnp callCommand esyscmd syscmd write18 exec getoutput getstatusoutput"""
 _EVERYDAY_NAMES = "run call check_call check_output spawn execute capture2 capture3 pipeline Exec sh shell term"
 _STARTS, _MAY_START = frozenset(_START_NAMES.split()), frozenset(_EVERYDAY_NAMES.split())
 _SPOKEN = "do shell script"

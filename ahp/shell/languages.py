@@ -14,7 +14,8 @@ def read(language: str, text: str) -> Code:
 
 _AWK_WRITES = re.compile(rf"\bprintf?\b[^;\n]{{0,500}}?>>?\s*({STRING})")
 _AWK_RUNS = re.compile(rf"\bsystem\s*\(\s*({STRING})?|\|&?\s*({STRING})|({STRING})\s*\|&?\s*getline")
-_AWK_COMPUTES = re.compile(rf"system\s*\(\s*(?!{STRING}\s*\))|{STRING}\s*[$\w][^|;}}\n]*\|&?\s*getline")
+_AWK_COMPUTES = re.compile(rf"system\s*\(\s*(?!{STRING}\s*\))")
+_AWK_JOINS = re.compile(rf"{STRING}(\s*[$\w][^|;}}\n]*\|&?\s*getline)?")
 _AWK_READS = re.compile(rf"getline[^;}}\n]*<\s*({STRING})")
 
 
@@ -25,7 +26,7 @@ def _awk(text: str) -> Code:
         reads=[unquoted(one) for one in _AWK_READS.findall(text)],
         writes=[one for one in map(unquoted, _AWK_WRITES.findall(text)) if is_file(one)],
         scripts=[one for one in scripts if one],
-        unknown=_AWK_COMPUTES.search(text) is not None,
+        unknown=_AWK_COMPUTES.search(text) is not None or any(_AWK_JOINS.findall(text)),
     )
 
 

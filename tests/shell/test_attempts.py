@@ -13,9 +13,6 @@ import pytest
 from ahp.facts import tool_call
 
 ATTEMPTS = [json.loads(line) for line in (Path(__file__).parent / "attempts.jsonl").read_text().splitlines()]
-# What a makefile of the project does stands in the makefile, not in the command.
-OUT_OF_SIGHT = ("B260",)
-
 PROTECTED = (".ahp/hooks.yaml", ".ahp/signals.jsonl", ".git/hooks/pre-commit", ".git/config", ".git/refs/heads/main")
 PLUMBING = ("commit-tree", "update-ref", "hash-object", "send-pack", "fast-import")
 KILL_SWITCHES = re.compile("GIT_CONFIG|GIT_DIR=|GIT_WORK_TREE=|AHP_|HUSKY=|PRE_COMMIT")
@@ -55,6 +52,4 @@ def doubtful(one: dict[str, Any]) -> bool:
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt["id"])
 def test_an_attempt_is_seen_and_a_look_alike_is_left_alone(attempt: dict[str, Any]) -> None:
     found: Any = tool_call.read("shell", "Bash", {"command": attempt["command"]}, root="/repo")["commands"]
-    if attempt["id"] in OUT_OF_SIGHT:
-        pytest.skip("only the makefile tells")
     assert any(denied(one) or doubtful(one) for one in found) == (attempt["expect"] == "block")

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from ahp.shell.find import find, found_by
+from ahp.shell.marks import Marks, Unknown
+
+
+@pytest.mark.parametrize(
+    ("line", "paths"),
+    [
+        ("", ["./**"]),
+        (". -type f", ["./**"]),
+        ("a b -name *.py", ["a/**/*.py", "b/**/*.py"]),
+        ("/ -iname x", ["/**/x"]),
+        (". -name a -o -name b", ["./**"]),
+        (". -not -name a", ["./**"]),
+        (". -path ./.ahp/*", ["./.ahp/**"]),
+        (". -path */hooks/x", ["**/hooks/x"]),
+        ("d -path */hooks/x", ["d/**"]),
+    ],
+)
+def test_what_is_found_has_a_pattern_for_each_root(line: str, paths: list[str]) -> None:
+    assert found_by(line.split(), Marks()) == paths
+
+
+def test_what_it_does_with_what_it_finds_is_told() -> None:
+    known = Marks()
+    read = find(
+        "find",
+        [
+            "a",
+            "-name",
+            "x",
+            "-exec",
+            "rm",
+            "{}",
+            ";",
+            "-exec",
+            "y",
+            ";",
+            "-delete",
+            "-fprint",
+            "f",
+            "-ok",
+            "z",
+            "{}",
+            "+",
+        ],
+        None,
+        known,
+    )
+    assert [[known.pattern(word) for word in run.words] for run in read.runs] == [
+        ["rm", "a/**/x"],
+        ["y"],
+        ["z", "a/**/x"],
+    ]
+    assert ([known.pattern(path) for path in read.writes], read.reads) == (["a/**/x", "f"], ["a"])
+    assert find("find", [known.mark(Unknown("$X"))], None, known).places == {"option"}

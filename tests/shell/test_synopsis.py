@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from ahp.shell import roles, synopsis
+
+
+def test_a_line_reads_like_the_synopsis_of_a_manual() -> None:
+    found = synopsis._parsed(
+        "-k,--keep=WRITE -ab=VALUE -i,--in-place=?INPLACE ~-out=READ -e=CODE! -q | CODE READ...", False
+    )
+    assert found.spec.longs == ("--keep=", "--in-place", "-out=")
+    assert found.spec.shorts == {"k": "--keep", "a": "-a", "b": "-b", "i": "--in-place", "e": "-e", "q": "-q"}
+    assert (found.spec.valued, found.spec.glued, found.spec.whole) == ("kabe", "i", True)
+    assert (found.roles["--keep"], found.roles["-k"], found.roles["-out"]) == ("WRITE", "WRITE", "READ")
+    assert (found.replaces, found.operands, found.permutes) == ({"-e"}, ("CODE", "READ..."), True)
+
+
+def test_a_command_ends_the_options() -> None:
+    assert not synopsis._parsed("| VALUE COMMAND", False).permutes
+
+
+def test_git_negates_what_it_names() -> None:
+    assert synopsis._parsed("--verify --no-stat", True).spec.longs == ("--verify", "--no-stat", "--no-verify")
+
+
+@pytest.mark.parametrize("program", sorted(synopsis._lines()))
+def test_every_line_of_the_tables_speaks_of_roles_that_there_are(program: str) -> None:
+    found = synopsis.of(program)
+    assert found is not None
+    known = {*roles._Reading._VALUES, *roles._Reading._RESTS, "VALUE", "VERB", "ASSIGN", "IMAGE", "INPLACE", "MODULE"}
+    assert {*found.roles.values(), *(one.removesuffix("...") for one in found.operands)} <= known
+    assert len(set(found.spec.longs)) == len(found.spec.longs)
+
+
+def test_a_program_without_a_line_has_none() -> None:
+    assert synopsis.of("no-such-program") is None
