@@ -12,6 +12,6 @@ from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON
 @TEXT_OR_JSON
 def command(trigger: str, issue: str, facts: str | None, form: str) -> int:
     """Judge TRIGGER without logging or counting anything."""
-    from ahp.cli.judge import dry_event, judge
+    from ahp.cli.judge import event_here, judge
 
-    return judge(dry_event(trigger, issue, facts), form)
+    return judge(event_here(trigger, issue, facts), form)

@@ -21,7 +21,7 @@ MAX_LINE = 16 * 1024 * 1024  # bytes of one request: what any host may send (des
 @click.command()
 @click.argument("expression", required=False)
 @click.option("--schema", "schema_file", type=click.Path(dir_okay=False), help="Fact paths and types, JSON or YAML.")
-@click.option("--facts", "facts_file", type=click.Path(dir_okay=False), help="Namespaces of facts, JSON or YAML.")
+@click.option("--facts", "facts_file", metavar="FILE|{…}", help="Facts: a YAML or JSON file, or a mapping.")
 @click.option("--batch", is_flag=True, help="Read JSON lines {id, expression, facts} from standard input.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.pass_context

@@ -3,9 +3,10 @@
 import click
 
 from ahp.cli.say import say
+from ahp.hosts.verdict_text import steps_of
 from ahp.protocol.signals import reason_of
 from ahp.protocol.verdict import Verdict
-from ahp.system import environ, jsontext
+from ahp.system import environ, jsontext, process
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -34,7 +35,7 @@ def through_the_gate(argv: list[str], asking: str) -> int:
             say(verdict, env)
         if verdict.denied:
             return 1
-    code = host.run(argv, env)
+    code = process.attached(argv, env)
     if code == 0:
         for after in host.follow(gates):
             say(after, env)
@@ -45,10 +46,6 @@ def _refusal(verdict: Verdict) -> dict[str, object]:
     """A refusal as Monoco words its own, for who reads its JSON."""
     blocks = [signal for signal in verdict.signals if signal.intensity == "block"]
     reasons = [f"[{signal.context['rule']}] {reason_of(signal.payload)}" for signal in blocks]
-    steps = [step for signal in blocks for step in _list(signal.payload.get("resolution_path"))]
+    steps = [step for signal in blocks for step in steps_of(signal.payload)]
     error = f"{verdict.trigger} refused by ahp: {'; '.join(reasons)}"
     return {"error": error, "suggestions": steps, "decision": "deny"}
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []

@@ -26,10 +26,10 @@ def command(what: str, issue: str, facts: str | None, form: str) -> int:
     """
     if what not in TRIGGERS and all(c in "0123456789abcdef-" for c in what):
         return _signal(what, form)
-    from ahp.cli.judge import dry_event
+    from ahp.cli.judge import event_here
     from ahp.gate.explain import explain
 
-    explanation = explain(dry_event(what, issue, facts))
+    explanation = explain(event_here(what, issue, facts))
     if form == "json":
         _json(explanation)
     else:

@@ -22,11 +22,11 @@ _WIDTH = 100
 @TEXT_OR_JSON
 def command(trigger: str, issue: str, facts: str | None, form: str) -> int:
     """Print every fact that conditions can read at TRIGGER, as it is now."""
-    from ahp.cli.judge import dry_event
+    from ahp.cli.judge import event_here
     from ahp.policy import cache, trust
     from ahp.policy.compile import program_for
 
-    event = dry_event(trigger, issue, facts)
+    event = event_here(trigger, issue, facts)
     program = cache.load(event) or program_for(event)
     rows = listing(event, program.settings.but(trusted=trust.checker(event)))
     if form == "json":

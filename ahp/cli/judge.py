@@ -10,22 +10,13 @@ from ahp.protocol.event import Event
 from ahp.system import jsontext
 
 
-def dry_event(trigger: str, issue: str, facts: str | None) -> Event:
-    """The event of `trigger` in the current folder as a question; `facts` as `--facts` has them. Raises AhpError."""
+def event_here(trigger: str, issue: str, facts: str | None = None, dry: bool = True) -> Event:
+    """The event of `trigger` in the current folder; `facts` as `--facts` has them. Raises AhpError."""
     from ahp.hosts import given_facts
-
-    return _event(trigger, issue, dry=True, facts=given_facts.read(facts) if facts else None)
-
-
-def real_event(trigger: str, issue: str) -> Event:
-    """The event of `trigger` in the current folder, to be logged and counted. Raises AhpError."""
-    return _event(trigger, issue, dry=False)
-
-
-def _event(trigger: str, issue: str, dry: bool, facts: dict[str, object] | None = None) -> Event:
     from ahp.hosts.api import Gate
 
-    return Gate(os.getcwd(), host="cli").event(trigger, issue_id=issue, dry=dry, facts=facts)
+    given = given_facts.read(facts) if facts else None
+    return Gate(os.getcwd(), host="cli").event(trigger, issue_id=issue, dry=dry, facts=given)
 
 
 def judge(event: Event, form: str) -> int:

@@ -13,8 +13,8 @@ from ahp.system.errors import AhpError
 @TEXT_OR_JSON
 def command(trigger: str, issue: str, facts: str | None, form: str) -> int:
     """Judge TRIGGER for real: signals are logged, attempts count."""
-    from ahp.cli.judge import judge, real_event
+    from ahp.cli.judge import event_here, judge
 
     if facts:
         raise AhpError("--facts is for dry commands (ahp check, explain, facts): a real run judges what is there")
-    return judge(real_event(trigger, issue), form)
+    return judge(event_here(trigger, issue, dry=False), form)

@@ -124,7 +124,7 @@ def _direct(repo: Repository) -> tuple[int, int]:
 
 
 def _write(root: str, text: str) -> None:
-    """The policy, and beside it the word to git that a person's own layer stays out of the repository."""
+    """The policy, and a .gitignore that keeps a person's own layer out of the repository."""
     folder = root + "/.ahp"
     try:
         os.makedirs(folder, exist_ok=True)  # for everybody who may read the work tree, unlike ahp's own folders

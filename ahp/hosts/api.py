@@ -85,6 +85,13 @@ class Gate:
             given_facts.state(event, facts)
         return event
 
+    def text(self, verdict: Verdict) -> str:
+        """What whoever acts should read of a verdict, for an agent at most 600 characters; "" when there is nothing."""
+        from ahp.hosts import verdict_text
+
+        agent = self._actor(environ.current()).kind == "agent"
+        return verdict_text.for_agent(verdict) if agent else verdict_text.for_person(verdict, colour=False)
+
     def respond(self, signal_id: str, action: str, reason: str = "") -> None:
         """Records the agent's answer to a signal, by its id. Raises AnswerRefused, JournalUnwritable."""
         from ahp.journal.place import journal_of

@@ -35,11 +35,6 @@ def event(
     return made
 
 
-def in_repository(repo: "Repository", genesis: str, user_policy: str) -> Workspace:
-    """The workspace of a repository whose log has the id `genesis`, "" where none was installed."""
-    return Workspace(repo.root, repo.ahp_dir, repo.env, repo, genesis or None, user_policy)
-
-
 def around(folder: str) -> Workspace:
     """The workspace of the repository that holds `folder`, as it is installed; without one, that of the folder itself.
 
@@ -51,7 +46,7 @@ def around(folder: str) -> Workspace:
     try:
         repo = git.discover(folder, env)
     except git.NotARepository:
-        return Workspace(folder, folder + "/.ahp", env, None, noted_genesis(folder + "/.ahp"), user_policy())
+        return Workspace(folder, folder + "/.ahp", env, user_policy=user_policy())
     return Workspace(repo.root, repo.ahp_dir, env, repo, noted_genesis(repo.ahp_dir), user_policy())
 
 

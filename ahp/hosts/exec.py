@@ -10,7 +10,6 @@ from ahp.hosts.issue import branches_of
 from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
 from ahp.shell import commands, monoco
-from ahp.system import process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
@@ -61,18 +60,15 @@ def ask(gates: list[IssueGate]) -> list[Verdict]:
     return verdicts
 
 
-def run(argv: list[str], env: dict[str, str]) -> int:
-    """The command itself, with its own input, output and exit code. Raises NotStarted."""
-    return process.attached(argv, env)
-
-
 def follow(gates: list[IssueGate]) -> list[Verdict]:
     """What the gates say after the command did its work."""
     return [decide(gate.event("post")) for gate in gates]
 
 
 def _gates(move: monoco.Move, root: str, host: str) -> list[IssueGate]:
-    folder = _existing(root)
+    if not os.path.isdir(root):
+        raise AhpError(f"there is no folder {root}")
+    folder = os.path.abspath(root)
     event = Gate(folder).event("pre-issue-start")
     issue = named(move.issue) if move.issue else ids.of_branch(event.repo.branch() if event.repo else "")
     if not issue:
@@ -83,12 +79,6 @@ def _gates(move: monoco.Move, root: str, host: str) -> list[IssueGate]:
             raise AhpError("issues live in a git repository; there is none here")
         steps = life.gates(of_issue(event.view, issue, event.project).get(issue).phase, move.goal)
     return [IssueGate(step, issue, folder, move.json, host) for step in steps]
-
-
-def _existing(folder: str) -> str:
-    if not os.path.isdir(folder):
-        raise AhpError(f"there is no folder {folder}")
-    return os.path.abspath(folder)
 
 
 def _branch_tip(repo: Repository, issue: str) -> RangeView | None:

@@ -20,7 +20,7 @@ _PLAIN: dict[str, object] = {"int": 0, "float": 0.0, "bool": False, "str": "", "
 
 
 def read(text: str) -> dict[str, object]:
-    """The facts in a YAML or JSON file, or in `text` itself where it begins with `{`. Raises AhpError."""
+    """The mapping in a YAML or JSON file, or in `text` itself where it begins with `{`. Raises AhpError."""
     from ahp.system import yamltree
 
     inline = text.lstrip().startswith("{")

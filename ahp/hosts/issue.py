@@ -65,7 +65,7 @@ def move(step: str, issue: str, solution: str = "") -> Moved:
     issue_id = named(issue)
     event = _here().event(f"pre-issue-{step}", issue_id=issue_id)
     repo, view = _project(event)
-    check(step, repo, view, issue_id, solution, event.project)  # what cannot be done is not worth asking about
+    check(step, repo, view, issue_id, solution, event.project)  # the gate is not asked about an impossible step
     moved = Moved(issue_id, step, decide(event))
     if moved.denied:
         return moved
@@ -175,7 +175,7 @@ def _here() -> Gate:
 
 
 def _follow(moved: Moved) -> None:
-    """The gate after the step. What is done stays done, whatever goes wrong here."""
+    """The gate after the step, which is made already: an error becomes a note."""
     try:
         moved.after = decide(_here().event(f"post-issue-{moved.step}", issue_id=moved.issue))
     except AhpError as error:

@@ -1,6 +1,6 @@
-"""Tickets that a range of commits moved: every gate between where they stood and where they stand now (design §9).
+"""Tickets whose stage a range of commits changed: every gate between the old stage and the new one (design §9).
 
-This is the check that no switch of another tool goes round: it asks about the state, not about the command.
+It asks about the state and not about a command, so no option of another tool avoids it.
 """
 
 from ahp.protocol.event import Event
@@ -12,10 +12,10 @@ from ahp.tickets.ticket_error import TicketError
 
 
 def gates_of(event: Event) -> list[Event]:
-    """The events of the gates that the range of `event` has to pass on its tip, by issue and in the order of life.
+    """The events of the gates that the range of `event` has to pass on its tip, by issue and in the order of stages.
 
-    A ticket that is new stood nowhere, one that is gone needs no gate. Raises TicketError when a changed ticket cannot
-    be read on the tip.
+    A new ticket has to pass every gate up to its stage, a deleted one none. Raises TicketError when a changed ticket
+    cannot be read on the tip.
     """
     view = event.view
     assert isinstance(view, RangeView)
@@ -33,7 +33,7 @@ def gates_of(event: Event) -> list[Event]:
 
 
 def _phase(tickets: Tickets, issue: str) -> str:
-    """Where a ticket stood; nowhere when it was not there, or nobody could read it."""
+    """The phase of a ticket, "" when it is not there or cannot be read."""
     try:
         return tickets.get(issue).phase
     except TicketError:

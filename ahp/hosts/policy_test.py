@@ -25,9 +25,8 @@ from ahp.protocol.event import Workspace
 from ahp.protocol.signals import reason_of
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
-from ahp.system import environ, files, git
+from ahp.system import files
 from ahp.system.errors import AhpError
-from ahp.system.git import NotARepository
 
 _BUDGET = 60.0
 _NOWHERE = "/nonexistent"
@@ -77,7 +76,7 @@ def rehearse(paths: tuple[str, ...], policy_file: str | None) -> Report:
     The user's and the local layer take no part: a test says the same on every machine. Raises PolicyError with the
     mistakes of policy and tests, AhpError when there is no test.
     """
-    root = _root()
+    root = asking.around(os.getcwd()).root or os.getcwd()
     policy = from_file(policy_file) if policy_file else _project(root)
     found = [(path, os.path.abspath(path)) for path in paths] or _of_project(root)
     if not found:
@@ -103,13 +102,6 @@ def _project(root: str) -> Policy:
     source = FileSource(root)
     source.paths = {"project": source.paths["project"]}
     return layers.load(source)
-
-
-def _root() -> str:
-    try:
-        return git.discover(os.getcwd(), environ.current()).root or os.getcwd()
-    except NotARepository:
-        return os.getcwd()
 
 
 def _of_project(root: str) -> list[tuple[str, str]]:

@@ -64,11 +64,12 @@ def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:
 
 
 def for_agent(verdict: Verdict) -> str:
-    """What an agent reads: at most 600 characters, the strongest signal first."""
-    parts: list[str] = []
-    for signal in sorted(verdict.signals, key=lambda s: list(_SYMBOLS).index(s.intensity)):
-        parts.append(_note(signal))
-    parts += [f"ahp: {one_line(note, 300)}" for note in verdict.notes]
+    """What an agent reads: at most 600 characters, what refuses first, then the strongest signal."""
+    signals = sorted(verdict.signals, key=lambda s: list(_SYMBOLS).index(s.intensity))
+    parts = [_note(signal, verdict.denied) for signal in signals]
+    notes = [f"ahp: {one_line(note, 300)}" for note in verdict.notes]
+    refused_by_a_note = verdict.denied and not any(signal.intensity == "block" for signal in signals)
+    parts = [*notes, *parts] if refused_by_a_note else [*parts, *notes]
     text = parts[0] if parts else ""
     for number, part in enumerate(parts[1:], start=1):
         more = f"\n({len(parts) - number} more: ahp log)"
@@ -78,8 +79,11 @@ def for_agent(verdict: Verdict) -> str:
     return trim(text, AGENT_LIMIT)
 
 
-def _note(signal: Signal) -> str:
-    """One signal in the lines that design §9 gives agents; a warning told again is one line."""
+def _note(signal: Signal, denied: bool) -> str:
+    """One signal in the lines that design §9 gives agents; a warning told again is one line.
+
+    Where the action is `denied`, a warning beside that does not count and does not say that going on is allowed.
+    """
     payload, context = signal.payload, signal.context
     reason = one_line(reason_of(payload).removesuffix(f" ({context.get('standing')})"), 220)
     places = _places(signal)[:3]
@@ -94,8 +98,8 @@ def _note(signal: Signal) -> str:
         changed = trim("; ".join([_changed(m) for m in _modifications(payload)][:3]), 200)
         verb = "suggests a split" if _only_batches(payload) else "changed this"
         return f"ahp {verb}: {rule_of(signal)} ({short_id(signal)})\nWhy: {why}\nChange: {changed}{do}"
-    ahead = f", {nth} of {of} before it blocks" if of else ""
-    going = "\nGoing on is allowed." if signal.intensity == "prompt" and not again else ""
+    ahead = f", {nth} of {of} before it blocks" if of and not denied else ""
+    going = "\nGoing on is allowed." if signal.intensity == "prompt" and not again and not denied else ""
     return f"ahp note ({short_id(signal)}){ahead}: {why}{do}{going}"
 
 

@@ -9,6 +9,7 @@ from ahp.system import environ, files, git, jsontext
 from ahp.system.errors import AhpError
 from ahp.system.git import NotARepository
 
+INSTALL_RECORD = "/install.json"
 _LIMIT = 1 << 20
 
 
@@ -26,10 +27,17 @@ def journal_of(folder: str) -> Journal:
 
 def noted_genesis(place: str) -> str | None:
     """The id of the log that `ahp install git` noted in the ahp folder `place`, None when it is not installed."""
-    data = files.read(place + "/install.json", _LIMIT)
-    try:
-        noted = jsontext.decode((data or b"null").decode())
-    except ValueError:
-        raise AhpError(f"{place}/install.json is no JSON; run `ahp install git` again") from None
-    genesis = noted.get("genesis") if isinstance(noted, dict) else None
+    genesis = install_record(place).get("genesis")
     return genesis if isinstance(genesis, str) else None
+
+
+def install_record(place: str) -> dict[str, object]:
+    """All that `ahp install git` noted in the ahp folder `place`, {} when it is not installed. Raises AhpError."""
+    data = files.read(place + INSTALL_RECORD, _LIMIT)
+    try:
+        record = jsontext.decode((data or b"{}").decode("utf-8", "surrogateescape"))
+    except ValueError:
+        record = None
+    if not isinstance(record, dict):
+        raise AhpError(f"{place}{INSTALL_RECORD} is damaged; remove it and run ahp install git again")
+    return record

@@ -25,7 +25,7 @@ judge() {
     fi
 }
 
-# What is no answer (an interpreter that cannot start, a kill) is refused, too, with what to do next.
+# Where Python gave no answer (it cannot start, it was killed) the action is refused, too, with what to do next.
 answered() {
     case $1 in 0 | 1 | 2 | 130) exit "$1" ;; esac
     echo "ahp: cannot judge this $hook: $python ended with $1 and without an answer" >&2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,18 @@ def test_facts_replace_what_would_be_gathered(here: Repo, capsys: pytest.Capture
     code, out = run(capsys, "run", "pre-commit", "--facts", "facts.yaml")
     assert code == 2
     assert "--facts is for dry commands" in out
+
+
+def test_facts_may_stand_in_the_argument_and_a_call_is_read_as_a_real_one(
+    here: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = "no-rm: {at: pre-tool-use, block: any(c.program == 'rm' for c in tool.commands), message: no rm}"
+    here.write(".ahp/hooks.yaml", f"rules:\n  {rule}\n")
+    call = '{tool: {command: "cd x && sudo rm -rf /"}}'
+    assert ask(capsys, "check", "pre-tool-use", "--facts", call)["decision"] == "deny"
+    code, out = run(capsys, "facts", "pre-tool-use", "--facts", call)
+    assert code == 0 and re.search(r'tool.name +str +"shell"', out) and re.search(r"tool.commands .* 3: ", out)
+    assert run(capsys, "explain", "pre-tool-use", "--facts", call)[0] == 1
 
 
 def test_json_holds_the_verdict_of_the_protocol(here: Repo, capsys: pytest.CaptureFixture[str]) -> None:

@@ -158,7 +158,7 @@ def test_one_journal_for_all_worktrees_and_the_genesis_that_was_installed(
     noted.write_text('{"genesis": 5}')
     assert journal_of(str(folder)).genesis is None
     noted.write_text("{")
-    with pytest.raises(AhpError, match=r"install\.json is no JSON"):
+    with pytest.raises(AhpError, match=r"install\.json is damaged"):
         journal_of(str(folder))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ahp.hosts import verdict_text
@@ -104,6 +104,17 @@ def test_a_warning_for_an_agent_says_where_it_stands() -> None:
     )
 
 
+def test_beside_a_refusal_no_warning_says_that_going_on_is_allowed() -> None:
+    block = signal("block", signals.blocking("no", [], True))
+    both = verdict(warning(1, "1st time; it blocks after 1 more"), block)
+    unrecorded = verdict(warning(1, "1st time; it blocks after 1 more"), notes=("refused: it must be recorded",))
+    for one in (both, unrecorded):
+        one.decision = "deny"
+    told = "ahp note (12345678): big\nDo: split"
+    assert verdict_text.for_agent(both).endswith(f"Override: a person only\n{told}")
+    assert verdict_text.for_agent(unrecorded) == f"ahp: refused: it must be recorded\n{told}"
+
+
 def test_the_same_warning_again_is_one_line_for_an_agent() -> None:
     said = verdict_text.for_agent(verdict(warning(2, "2nd time; the next one blocks")))
     assert said == "ahp note (12345678), 2 of 2 before it blocks: big"
@@ -147,6 +158,7 @@ def test_the_strongest_comes_first_for_an_agent() -> None:
 hostile = st.text(max_size=400) | st.sampled_from(["\x1b[2J" * 100, "\u202e" * 300, "\ud800", "a\nb" * 200])
 
 
+@settings(deadline=None)
 @given(hostile, st.lists(hostile, max_size=8), st.lists(hostile, max_size=12), st.integers(1, 6))
 def test_whatever_a_rule_says_an_agent_reads_at_most_600_clean_characters(
     said: str, steps: list[str], files: list[str], count: int

@@ -66,7 +66,7 @@ def build(paths: list[str], light: list[str]) -> bytes:
     )
     main.body += ast.parse(text).body
     code = compile(main, start, "exec", dont_inherit=True)
-    # Byte code has no literal: it takes the place of one, so that it is read once and not as bytes to be read again.
+    # A code object has no literal in the source: it takes the place of a constant, so that marshal reads it once.
     code = code.replace(co_consts=tuple([now if value == _NOW else value for value in code.co_consts]))
     return importlib.util.MAGIC_NUMBER + _UNCHECKED + bytes(8) + marshal.dumps(code)
 

@@ -24,23 +24,23 @@ _LINES = 200_000
 _REPLAYED = ("rebase", "cherry-pick", "revert", "am")
 
 
-def check_commit(hook: Hook, commit: str, had_word: bool) -> None:
-    """Logs HEAD when nobody judged what it holds. `had_word`: pre-commit of this git process did run."""
+def check_commit(hook: Hook, commit: str, had_token: bool) -> None:
+    """Logs HEAD when nobody judged what it holds. `had_token`: pre-commit of this git process did run."""
     wanted = {commit: _digests(hook.repo, commit)}
     if not _judges(hook) or not _unjudged(hook, wanted):
         return
-    reason = "what was judged is not what was committed" if had_word else "no pre-commit hook judged this commit"
+    reason = "what was judged is not what was committed" if had_token else "no pre-commit hook judged this commit"
     _log(hook, {commit: next(iter(wanted[commit]))}, reason)
-    # git tells a hook nowhere else what it is doing; without a reflog the notice is printed once too often.
+    # Only the reflog says whether this is a rebase or the like; without one the notice is printed once too often.
     doing = hook.repo.line("log", "--walk-reflogs", "--max-count=1", "--format=%gs", "HEAD", ok=(0, 128))
     if not doing.startswith(_REPLAYED):
         write(f"ahp: {reason}; it is logged")
-        if not had_word:
+        if not had_token:
             _explain(hook)
 
 
 def _explain(hook: Hook) -> None:
-    """Another tool may have taken the place of our hook; else a person or an agent went round it."""
+    """Says so where another tool has taken the place of our hook."""
     from ahp.hosts.git.doctor import obstacle
 
     if found := obstacle(hook.repo, "pre-commit"):
@@ -73,7 +73,7 @@ def _only_joins(repo: Repository, commit: str) -> bool:
 
 
 def _judges(hook: Hook) -> bool:
-    """Whether there is any rule that a commit could have gone round."""
+    """Whether the policy has any rule for commits."""
     return "pre-commit" in program_of(hook.event()).triggers
 
 
@@ -87,7 +87,7 @@ def _digests(repo: Repository, commit: str) -> set[str]:
 
 
 def _unjudged(hook: Hook, wanted: dict[str, set[str]]) -> list[str]:
-    """The commits that the log knows neither a judgement nor a notice of."""
+    """The commits of which the log has neither a judgement nor a notice."""
     marks = {digest: digest.encode() for digests in wanted.values() for digest in digests}
     judged: set[str] = set()
     noticed: set[str] = set()

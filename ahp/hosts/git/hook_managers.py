@@ -1,4 +1,4 @@
-"""Beside other hook managers: where our shim goes so that both run, and either may leave (design §9).
+"""Other hook managers: where our shim goes so that both run, and either can be uninstalled first (design §9).
 
 pre-commit and prek call the hook that was there before them, `NAME.legacy`, and put it back when they leave. lefthook
 moves it to `NAME.old` and does not call it; on leaving it removes its own scripts, under whatever name, and puts the
@@ -80,7 +80,7 @@ def take_away(path: str, shared: str) -> tuple[bool, bool]:
 
 
 def _bring_forward(path: str, earlier: str) -> None:
-    """Behind us, a tool that chains would call us again once it is installed anew: it belongs in front."""
+    """A chaining tool must come first; installed again behind us it would call us twice."""
     if owner(path) in CHAINING:
         os.unlink(earlier)
     elif owner(path) in ("", "ahp"):
@@ -88,7 +88,7 @@ def _bring_forward(path: str, earlier: str) -> None:
 
 
 def _settle_lefthook(path: str, earlier: str) -> None:
-    """Its script may be in our place again: after a change of its configuration it writes its scripts anew."""
+    """lefthook rewrites its scripts after a change of its configuration, so one may be in our place again."""
     if owner(path + ASIDE) == "ahp":
         os.unlink(path + ASIDE)
     if owner(earlier) == "lefthook":

@@ -9,12 +9,14 @@ import os
 import re
 import shlex
 import shutil
+from typing import NamedTuple
 
 from ahp.hosts.git import bundle, husky
 from ahp.hosts.git.githooks import HOOKS, OTHERS
 from ahp.hosts.git.hook_managers import MARK, make_room, owner, take_away
 from ahp.hosts.templates import package, template
 from ahp.journal.append import Journal
+from ahp.journal.place import INSTALL_RECORD, install_record, noted_genesis
 from ahp.protocol.actor import markers
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import environ, files, git, jsontext, process
@@ -22,21 +24,22 @@ from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.view import RAW
 
-_RECORD = "/install.json"
 _BUNDLE = "/cache/light.pyc"
 _TIPS = 200
 _HUSKY = "/husky"
 _LOG_ID = re.compile(rb"^log='?([0-9A-Za-z-]+)'?$", re.MULTILINE)
 
 
-class Installed:
+class Installed(NamedTuple):
     """What `install` did: the folder of the hooks, those it wrote, and the earlier ones that keep running.
 
     `husky` is the folder of the committed hooks that call ours, "" when the project has none.
     """
 
-    def __init__(self, folder: str, written: list[str], kept: list[str], husky: str = "") -> None:
-        self.folder, self.written, self.kept, self.husky = folder, written, kept, husky
+    folder: str
+    written: list[str]
+    kept: list[str]
+    husky: str = ""
 
 
 def install(repo: Repository, user_policy: str) -> Installed:
@@ -62,15 +65,15 @@ def install(repo: Repository, user_policy: str) -> Installed:
     if shared:
         kept += [hook for hook in OTHERS if _pass_on(f"{folder}/{hook}", f"{shared}/{hook}")]
         repo.run("config", "--local", "core.hooksPath", folder)
-    before = _record(repo).get("before") or _tips(repo)
+    before = install_record(repo.ahp_dir).get("before") or _tips(repo)
     record = {"folder": folder, "shared": shared, "hooks": written, "genesis": genesis, "before": before}
-    files.replace(repo.ahp_dir + _RECORD, (jsontext.encode(record) + "\n").encode("utf-8", "surrogateescape"))
+    files.replace(repo.ahp_dir + INSTALL_RECORD, (jsontext.encode(record) + "\n").encode("utf-8", "surrogateescape"))
     return Installed(folder, written, kept, committed)
 
 
 def uninstall(repo: Repository) -> Installed:
     """Removes our shims and puts earlier hooks back. The log and the policy stay. Raises AhpError, GitError."""
-    record = _record(repo)
+    record = install_record(repo.ahp_dir)
     shared = str(record.get("shared") or "")
     folder = str(record.get("folder") or "") or hooks_folder(repo)[0]
     removed, restored = [], []
@@ -86,8 +89,8 @@ def uninstall(repo: Repository) -> Installed:
             os.unlink(repo.git_dir + name)
     if shared and repo.config("core.hooksPath") == folder:
         repo.run("config", "--local", "--unset", "core.hooksPath")
-    if os.path.exists(repo.ahp_dir + _RECORD):
-        os.unlink(repo.ahp_dir + _RECORD)
+    if os.path.exists(repo.ahp_dir + INSTALL_RECORD):
+        os.unlink(repo.ahp_dir + INSTALL_RECORD)
     return Installed(folder, removed, restored)
 
 
@@ -116,8 +119,7 @@ def _record_root(repo: Repository) -> None:
 
 def noted(repo: Repository) -> str:
     """The id of the log that the hooks were installed with, "" when they are not. Raises AhpError."""
-    genesis = _record(repo).get("genesis")
-    return genesis if isinstance(genesis, str) else ""
+    return noted_genesis(repo.ahp_dir) or ""
 
 
 def installed_log(repo: Repository) -> str:
@@ -171,7 +173,7 @@ def hooks_folder(repo: Repository) -> tuple[str, str]:
     """The folder to install into, and the user's or machine's shared one that its hooks have to call ("" if none)."""
     asked = asked_folder(repo)
     scope = repo.line("config", "--show-scope", "--get", "core.hooksPath", ok=(0, 1)).split("\t")[0]
-    shared = str(_record(repo).get("shared") or "")
+    shared = str(install_record(repo.ahp_dir).get("shared") or "")
     if scope == "local" and husky.is_active(asked):
         return repo.common_dir + "/hooks", ""
     if shared and scope == "local":
@@ -201,8 +203,8 @@ def _leave_husky(repo: Repository) -> None:
 
 
 def made_before(repo: Repository) -> list[str]:
-    """The commits at the ends of all that was there when the gate was first put in place: nobody could judge those."""
-    known = _record(repo).get("before")
+    """The tips of branches and tags when the gate was first installed: nobody could judge what they hold."""
+    known = install_record(repo.ahp_dir).get("before")
     tips = [str(tip) for tip in known] if isinstance(known, list) else []
     return [tip for tip in tips if repo.commit_id(tip)]
 
@@ -212,17 +214,6 @@ def _tips(repo: Repository) -> list[str]:
     commits = [line.split()[0] for line in listed.splitlines() if line.endswith(" commit")]
     head = repo.commit_id("HEAD")
     return list(dict.fromkeys([*([head] if head else []), *commits]))[:_TIPS]
-
-
-def _record(repo: Repository) -> dict[str, object]:
-    data = files.read(repo.ahp_dir + _RECORD, 1 << 20)
-    try:
-        record = jsontext.decode((data or b"{}").decode("utf-8", "surrogateescape"))
-    except ValueError:
-        record = None
-    if not isinstance(record, dict):
-        raise AhpError(f"{repo.ahp_dir}{_RECORD} is damaged; remove it and run ahp install git again")
-    return record
 
 
 def _pass_on(path: str, shared: str) -> bool:

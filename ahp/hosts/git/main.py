@@ -7,9 +7,9 @@ import gc
 import posix
 import sys
 
-from ahp.hosts import asking
 from ahp.hosts.git.githooks import HOOKS, Hook
 from ahp.protocol.actor import Actor, identify
+from ahp.protocol.event import Workspace
 from ahp.system import environ, git
 from ahp.system.errors import AhpError
 
@@ -27,7 +27,7 @@ def main(stale_bundle: str = "") -> None:
         env = environ.current()
         actor = identify(env)
         repo = git.locate(posix.getcwd(), env, program)
-        where = asking.in_repository(repo, genesis, user_policy)
+        where = Workspace(repo.root, repo.ahp_dir, env, repo, genesis or None, user_policy)
         code = HOOKS[name].judge(Hook(name, parent, arguments, actor, repo, where))
         if stale_bundle:
             _renew(stale_bundle)

@@ -24,7 +24,7 @@ def say(verdict: Verdict, actor: Actor, env: dict[str, str]) -> int:
 
 
 def write(text: str) -> None:
-    """One write to standard error; a reader that went away is no reason to fail."""
+    """One write to standard error, also where nobody reads it any more."""
     try:
         os.write(2, (text + "\n").encode("utf-8", "replace"))
     except BrokenPipeError:

@@ -1,4 +1,4 @@
-"""post-commit: notice what nobody judged, then advise."""
+"""post-commit: log a commit that nobody judged, then advise."""
 
 from ahp.gate.decide import decide, program_of
 from ahp.hosts.git import bypass, token
@@ -15,7 +15,7 @@ def judge(hook: Hook) -> int:
     left = token.find(hook.repo, hook.parent)
     event = hook.event(CommitView(hook.repo, commit))
     token.withdraw(hook.repo)
-    bypass.check_commit(hook, commit, had_word=left is not None and not left.deferred)
+    bypass.check_commit(hook, commit, had_token=left is not None and not left.deferred)
     program = program_of(event)
     if program.rules:
         say(hook, decide(event, program))

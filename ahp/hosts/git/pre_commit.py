@@ -1,4 +1,4 @@
-"""pre-commit and pre-merge-commit: judge what is staged, and leave word for the hooks that follow.  [light]"""
+"""pre-commit and pre-merge-commit: judge what is staged, and leave a token for the later hooks.  [light]"""
 
 from ahp.gate.decide import decide, program_of
 from ahp.hosts.git import token
@@ -15,7 +15,7 @@ def judge(hook: Hook) -> int:
 
 
 def judge_staged(hook: Hook, event: Event, message_follows: bool = True) -> int:
-    """Judges a commit's content; when it may go on, leaves word. `message_follows`: commit-msg has not run yet."""
+    """Judges a commit's content; when it may go on, leaves a token. `message_follows`: commit-msg has not run yet."""
     program = program_of(event)
     verdict = decide(event, program)
     code = say(hook, verdict)

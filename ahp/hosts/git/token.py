@@ -1,8 +1,8 @@
-"""The word that one hook of a `git commit` leaves for the later ones (design §9).
+"""The token that one hook of a `git commit` leaves for the later ones (design §9).
 
 One line, `PARENT HEAD MESSAGE AFTER ATTEMPT`: the process id of git, what HEAD named, whether commit-msg and
 post-commit have work (`quiet` or `work`), and the name of this attempt in the log. The shims read it without starting
-Python. No word, or another process's, means work.
+Python. No token, or that of another process, means work.
 
 Where nobody types a message, pre-commit's shim may leave its own work to commit-msg, so that one start of Python does
 both; MESSAGE is then `pre-commit` or `pre-merge-commit`. It does so only while `ahp-message` lies beside the token,
@@ -61,7 +61,7 @@ def find(repo: "Repository", parent: str) -> Token | None:
 
 
 def withdraw(repo: "Repository") -> None:
-    """Takes the word back, so that nothing later relies on it."""
+    """Takes the token back, so that nothing later relies on it."""
     try:
         files.overwrite(repo.git_dir + _NAME, b"")
     except AhpError:

@@ -38,7 +38,7 @@ def find(root: str, env: dict[str, str]) -> Monoco:
         raise AhpError("monoco is neither on PATH nor in .venv; install it first: pip install monoco-toolkit")
     program = os.path.abspath(program)
     python = _python(program)
-    # In a folder of nobody's, so that what is asked for is what the command would import.
+    # In /, so that the import finds the installed package and nothing of the current folder.
     asked = process.capture([python, "-c", _PROBE], timeout=30.0, cwd="/", env=env)
     try:
         told = jsontext.decode(asked.out.decode("utf-8", "surrogateescape"))
@@ -72,7 +72,7 @@ def _python(program: str) -> str:
     named = os.fsdecode(first[2:].strip()) if first.startswith(b"#!") else ""
     beside = f"{os.path.dirname(os.path.realpath(program))}/python"
     for python in (named, beside):
-        # A shell stands there when the way to the interpreter is too long for a first line, or has blanks.
+        # pip writes a /bin/sh wrapper where the interpreter's path is too long for a shebang, or has blanks.
         if os.path.basename(python).startswith("python") and _runs(python):
             return python
     raise AhpError(f"cannot tell which Python runs {program}; give it a first line that names it")
