@@ -9,6 +9,7 @@ from ahp.conditions import sets
 from ahp.conditions.evaluate import closure
 from ahp.conditions.language import LOOP, OPERATIONS, children
 from ahp.conditions.plan import Plan, walk
+from ahp.conditions.runtime import FAULTS
 from ahp.conditions.schema import ANY, Type, join, type_of_value
 
 Types = Mapping[str, Type]
@@ -69,7 +70,7 @@ def folded(plan: Plan) -> Plan:
         return plan
     try:
         return ["const", closure(plan, {})([])]
-    except (ArithmeticError, TypeError):
+    except (*FAULTS, ArithmeticError):
         return plan
 
 

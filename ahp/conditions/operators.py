@@ -9,6 +9,7 @@ from ahp.conditions.diagnostics import quoted
 from ahp.conditions.evaluate import closure
 from ahp.conditions.lexical import Refused
 from ahp.conditions.plan import Plan, walk
+from ahp.conditions.runtime import FAULTS
 from ahp.conditions.schema import ANY, BOOL, SchemaError, Type, type_of_value
 from ahp.conditions.spelling import nearest
 
@@ -60,20 +61,21 @@ def binary(checker: Checker, node: ast.BinOp) -> Typed:
 
 
 def _computable(checker: Checker, found: Typed) -> None:
-    """A calculation on literals alone must have a value; a divisor that is the literal zero never has."""
+    """Raises Refused for a calculation on literals that has no value, and for a divisor that is a literal zero."""
     plan = found.plan
-    divides_by_zero = plan[0] in ("/", "//", "%") and plan[2] in (["const", 0], ["const", 0.0])
-    value = None
-    if not divides_by_zero and not any(part[0] in ("fact", "item") for part in walk(plan)):
-        try:
-            value = closure(plan, {})([])
-        except ZeroDivisionError:
-            divides_by_zero = True
-        except OverflowError:
-            raise checker.refuse(found.node, "bound", "the number is too large") from None
-    if divides_by_zero:
+    if plan[0] in ("/", "//", "%") and plan[2][0] == "const" and plan[2][1] == 0:
         raise checker.refuse(found.node, "type", "division by zero")
-    if value is not None and value != value:
+    if any(part[0] in ("fact", "item") for part in walk(plan)):
+        return
+    try:
+        value = closure(plan, {})([])
+    except ZeroDivisionError:
+        raise checker.refuse(found.node, "type", "division by zero") from None
+    except OverflowError:
+        raise checker.refuse(found.node, "bound", "the number is too large") from None
+    except FAULTS:
+        raise checker.refuse(found.node, "type", "the calculation has no value") from None
+    if value != value:
         raise checker.refuse(found.node, "bound", "the calculation has no number for a result")
 
 

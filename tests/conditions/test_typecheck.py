@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
 from ahp.conditions.evaluate import build, build_each
-from ahp.conditions.schema import Schema, SchemaError, Type
+from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import ConditionError, Position, check, check_each
-from tests.conditions.cases import SCHEMA as CASES
 from tests.conditions.cases import run
 
 SCHEMA = Schema(
@@ -38,6 +36,9 @@ REFUSED = [
     ("files.zzz > 1", "name", 1, "changed"),
     ("issue.review.totl > 1", "name", 1, "'total'"),
     ("length(files.changed) > 1", "name", 1, "'len'"),
+    ("[1, 2][5] + 1 > 2", "type", 1, "no value"),
+    ("files.changed.some(b.flag)", "name", 1, "any(… for x in files.changed)"),
+    ("(1 if (zzz and b.flg) else 2) + 1 > 2", "name", 8, "unknown name"),
     ("files.changed.length() > 1", "name", 1, "len(files.changed)"),
     ("branch.name.length > 1", "name", 1, "len(branch.name)"),
     ("branch.name.startsWith('a')", "name", 1, "branch.name.startswith()"),
@@ -241,73 +242,6 @@ def test_accepted(text: str) -> None:
     build(plan, {path: index for index, path in enumerate(SCHEMA.facts)})
 
 
-CONSTANT = [
-    ("files.changed_count >= 0", True),
-    ("files.changed_count < 0", False),
-    ("len(files.changed) >= 0", True),
-    ("true", True),
-    ("files.changed_count > 5 and files.changed_count < 3", False),
-    ("files.changed_count > 5 or files.changed_count < 9", True),
-    ("3 < files.changed_count < 4", False),
-    ("files.changed_count in [] or not b.flag and b.flag", False),
-    ("tool.name in ['shell', 'write']", True),
-    ("tool.name != 'shell' and tool.name != 'write'", False),
-    ("branch.name is None", None),
-    ("tests.failed is None", False),
-    ("not tests.failed is None", True),
-    ("any(x == 'a' and x == 'b' for x in files.changed)", False),
-    ("all(x != 'a' or x != 'b' for x in files.changed)", True),
-    ("abs(files.changed_count) < 0", False),
-    ("1 < 2", True),
-    ("files.changed_count + len(branch.name) < 0", False),
-    ("-files.changed_count > 0", False),
-    ("files.changed_count * 2 < 0", False),
-    ("files.changed_count % 3 > 3", False),
-    ("min(files.changed_count, 3) > 3", False),
-    ("max(files.changed_count, 3) < 3", False),
-    ("files.changed_count != files.changed_count", False),
-    ("len(files.changed) > 0 - 1", True),
-    ("b.flag and not b.flag", False),
-    ("count(x == 'a' for x in files.changed) < 0", False),
-    ("files.changed_count > 1e308 * 10", False),
-    ("b.flag", None),
-    ("files.changed_count - 1 < 0 or files.changed_count > 2", None),
-    ("has(tests.failed) and not has(tests.failed)", False),
-    ("b.flag and (files.changed_count < 0 or not b.flag)", False),
-    ("tool.input.x == 1 and tool.input.x == 2", False),
-]
-
-
-@pytest.mark.parametrize(("text", "verdict"), CONSTANT)
-def test_what_is_always_or_never_true_is_found(text: str, verdict: bool | None) -> None:
-    checked = check(text, SCHEMA)
-    assert checked.constant is verdict
-    assert (checked.constant_problem is None) == (verdict is None or text == "true")
-
-
-ADVICE = [
-    ("tests.failed > 0", [("tests.failed", "absent")]),
-    ("has(tests.failed) and tests.failed > 0", []),
-    ("tests.failed > 0 and has(tests.failed)", []),
-    ("not has(tests.failed) or tests.failed > 0", []),
-    ("not (has(tests.failed) and b.flag) or tests.failed > 0", []),
-    ("(tests.failed if has(tests.failed) else 0) > 0", []),
-    ("(0 if not has(tests.failed) else tests.failed) > 0", []),
-    ("has(tests.failed) or tests.failed > 0", [("tests.failed", "absent")]),
-    ("default(tests.failed, 0) > 0", []),
-    ("branch.name == 'a'", []),
-    ("branch.name.startswith('a')", [("branch.name", "null")]),
-    ("branch.name is not None and branch.name.startswith('a')", []),
-    ("tests.failed is None", [("tests.failed", "absent")]),
-]
-
-
-@pytest.mark.parametrize(("text", "wanted"), ADVICE)
-def test_unguarded_facts_are_advice(text: str, wanted: list[tuple[str, str]]) -> None:
-    advice = check(text, SCHEMA).advice
-    assert [(one.message.split("'")[1], "absent" if "absent" in one.message else "null") for one in advice] == wanted
-
-
 def test_constants_become_part_of_the_plan() -> None:
     constants = {"limits.max": 3, "limits.names": ("a", "b"), "limits.re": "^a"}
     checked = check("files.changed_count > limits.max and branch.name in limits.names", SCHEMA, constants=constants)
@@ -357,67 +291,6 @@ def test_each_gives_the_items_that_a_condition_holds_for() -> None:
         check("any(c == 'a' for c in files.changed)", SCHEMA, item=(each.var, each.item))
 
 
-def test_chained_comparisons_do_not_multiply_the_plan_without_end() -> None:
-    text = "b.flag"
-    for _ in range(6):
-        text = f"0 < (1 if {text} else 2) < (1 if {text} else 2) < 3" if len(text) < 900 else text
-    try:
-        assert check(text, SCHEMA).cost < 10_000
-    except ConditionError as error:
-        assert error.problems[0].kind == "bound"
-
-
-def test_a_loop_of_everything_is_too_costly() -> None:
-    body = " or ".join(f"matches(x, 'a{n}')" for n in range(60))
-    with pytest.raises(ConditionError, match="too large"):
-        check(f"any({body} for x in files.changed)", SCHEMA)
-
-
-def test_schema_entries_are_checked() -> None:
-    for entries in (
-        {"a": 1},
-        {"a": {}},
-        {"a": {"type": "strange"}},
-        {"a": {"type": "int", "wrong": 1}},
-        {"a": {"type": "number"}},
-        [],
-    ):
-        with pytest.raises(SchemaError):
-            Schema(entries)  # type: ignore[arg-type]
-    schema = Schema({"a.b": "int", "c": {"type": "list"}, "d": {"type": "int", "triggers": ["pre-commit"], "doc": "x"}})
-    assert "a.b" in schema and [fact.path for fact in schema] == ["a.b", "c", "d"]
-    assert schema.facts["d"].type == Type("int") and schema.names_under("a") == ["b"]
-    with pytest.raises(SchemaError):
-        check("a.b > limits.x", schema, constants={"limits.x": object()})
-
-
-def test_parser_time_stays_small_on_nested_errors() -> None:
-    started = time.process_time()
-    for text in (
-        "(" * 24 + "a b" + ")" * 24,
-        "[" * 24 + "1 for" + "]" * 24,
-        "len(" * 24 + "*" + ")" * 24,
-        "x[" * 24 + "1 1" + "]" * 24,
-    ):
-        with pytest.raises(ConditionError):
-            check(text, CASES)
-    assert time.process_time() - started < 5
-
-
 def test_path_spelled_with_keys_is_the_same_path() -> None:
     assert run("git['branch'] == 'feature/x-1'") is True
     assert run("tool['input']['command'].startswith('rm')") is True
-
-
-@pytest.mark.parametrize(
-    "failure", [RecursionError("deep"), MemoryError(), ValueError("strange"), OverflowError("large")]
-)
-def test_every_way_pythons_parser_fails_is_a_condition_error(
-    failure: Exception, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise failure
-
-    monkeypatch.setattr("ahp.conditions.parse.ast.parse", fail)
-    with pytest.raises(ConditionError):
-        check("b.flag", SCHEMA)
