@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ahp.conditions import globs, operators, regexes
-from ahp.conditions.checker import Checker, Typed
+from ahp.conditions.checker import Checker, Typed, a_type
 from ahp.conditions.diagnostics import quoted
 from ahp.conditions.language import FUNCTION, LOOP, METHOD, OPERATIONS, Operation, callables
 from ahp.conditions.schema import SchemaError
@@ -85,10 +85,10 @@ def _made(checker: Checker, node: ast.Call, operation: Operation, before: list[T
 def _arity(checker: Checker, node: ast.Call, operation: Operation, before: int) -> None:
     low, high = operation.least - before, operation.most - before
     if not low <= len(node.args) <= high:
-        wanted = str(low) if low == high else f"{low} to {high}"
+        wanted = f"{low} to {high} arguments" if low != high else "1 argument" if low == 1 else f"{low} arguments"
         variadic = operation.most > len(operation.takes)
         hint = "to find the largest of a list compare each: any(x > 5 for x in LIST)" if variadic else ""
-        what = f"{operation.name}() takes {wanted} arguments, not {len(node.args)}"
+        what = f"{operation.name}() takes {wanted}, not {len(node.args)}"
         raise checker.refuse(node, "type", what, hint)
 
 
@@ -116,7 +116,7 @@ def _text_or_texts(checker: Checker, value: Typed, operation: Operation) -> Type
 def _sized(checker: Checker, value: Typed, operation: Operation) -> Typed:
     sized = checker.typed(value, "str", "list", "map")
     if value.group not in ("str", "list", "map", "any"):
-        what = f"{operation.name}() needs a text, a list or a map; {value.text} is none"
+        what = f"{operation.name}() needs a text, a list or a map, {value.text} is {a_type(value.type)}"
         raise checker.refuse(value.node, "type", what)
     return sized
 
@@ -124,7 +124,7 @@ def _sized(checker: Checker, value: Typed, operation: Operation) -> Typed:
 def _fact(checker: Checker, value: Typed, operation: Operation) -> Typed:
     limit = value.is_const() and not isinstance(value.node, ast.Constant)
     if value.plan[0] not in _PATHS and not limit:
-        raise checker.refuse(value.node, "type", f"{operation.name}() asks about a fact; {value.text} is none")
+        raise checker.refuse(value.node, "type", f"{operation.name}() asks about a fact; {value.text} is not one")
     return value
 
 
@@ -156,7 +156,7 @@ def _compile(checker: Checker, node: ast.expr, name: str, pattern: Any) -> None:
         try:
             globs.glob(one) if name == "glob" else regexes.regex(one)
         except globs.PatternError as error:
-            raise checker.refuse(node, "pattern", f"{quoted(one, 40)} is no {what}: {error}") from None
+            raise checker.refuse(node, "pattern", f"{quoted(one, 40)} is not a {what}: {error}") from None
 
 
 KINDS: dict[str, Callable[[Checker, Typed, Operation], Typed]] = {

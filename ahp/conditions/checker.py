@@ -70,10 +70,9 @@ def a_type(kind: Type) -> str:
 
 
 class Checker:
-    """Walks a syntax tree once and builds the plan; `problems` collects what independent operands of and/or got
-    wrong.
+    """Walks a syntax tree once and builds the plan; `problems` collects the mistakes of independent operands of and/or.
 
-    `constructs` are the parts of the language by the syntax that spells them: each takes the checker and a node, and
+    `constructs` are the parts of the language by the type of their syntax node: each takes the checker and a node, and
     gives the checked expression or raises Refused.
     """
 
@@ -126,7 +125,7 @@ class Checker:
         hint = {
             "number": f"compare it: {typed.bare} > 0",
             "list": f"write len({typed.bare}) > 0",
-            "str": "a condition stands without quotes" if typed.is_const() else f"compare it: {typed.bare} != ''",
+            "str": "write the condition without quotes" if typed.is_const() else f"compare it: {typed.bare} != ''",
         }.get(typed.group, "")
         raise self.refuse(node, "type", f"{typed.text} is {a_type(typed.type)}, not true or false", hint)
 

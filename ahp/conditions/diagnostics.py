@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ahp.system.errors import AhpError
 
-ERROR_TEXT = 500  # characters an error may have (design §5): hostile text must not flood a terminal or a log
+ERROR_TEXT = 500  # characters an error may have (design §5), so that hostile text cannot flood a terminal or a log
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ConditionError(AhpError):
 
 
 def clip(text: str, limit: int = ERROR_TEXT) -> str:
-    """`text` in one printable line of at most `limit` characters: what an author wrote is quoted, never trusted."""
+    """`text` in one line of at most `limit` characters, with those that cannot be printed escaped."""
     head = text[: limit * 4]
     plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in head)
     return plain if len(plain) <= limit else plain[: limit - 1] + "…"

@@ -15,9 +15,7 @@ _MAX: Cut = (math.inf, 1)
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers as disjoint ascending intervals between cuts; of integers every cut is brought before the next
-    integer.
-    """
+    """Numbers as disjoint ascending intervals between cuts; with `integer` every cut stands just before an integer."""
 
     spans: tuple[tuple[Cut, Cut], ...]
     integer: bool

@@ -29,7 +29,7 @@ MENDED = {
     "!~": "write not matches(text, 'regex')",
     ":=": "a condition cannot assign; to compare write '=='",
     "**": "there are no powers; write the number",
-    "->": "a condition has no functions of its own",
+    "->": "a condition cannot define functions",
     "...": "",
     "=": "to compare write '=='",
     "!": "write 'not'",

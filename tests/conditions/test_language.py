@@ -53,7 +53,7 @@ def test_it_is_checked() -> None:
     for text, words in (
         ("basename(files.changed) == 'x'", "write any(basename(x, …) for x in files.changed)"),
         ("basename(1) == 'x'", "basename() needs a text"),
-        ("basename() == 'x'", "takes 1 arguments, not 0"),
+        ("basename() == 'x'", "takes 1 argument, not 0"),
         ("basename(branch.name) == 1", "never equals"),
         ("basename(branch.name)", "a text, not true or false"),
         ("basname(branch.name) == 'x'", "did you mean 'basename'?"),

@@ -160,7 +160,7 @@ REFUSED = [
     ("matches(branch.name, 'a(?i)b')", "pattern", 22, "at the start"),
     ("matches(branch.name, '(a{1,500}){1,500}')", "pattern", 22, ""),
     ("branch.name.startswith([1])", "type", 24, "startswith()"),
-    ("branch.name.startswith()", "type", 1, "1 arguments"),
+    ("branch.name.startswith()", "type", 1, "1 argument,"),
 ]
 
 
