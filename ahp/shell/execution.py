@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from ahp.shell import git, languages, marks, output, roles, special, usage
+from ahp.shell import git, marks, output, roles, special, usage
 from ahp.shell.command import UNKNOWN, Command
 from ahp.shell.marks import ANYTHING, Unknown
 from ahp.shell.state import State
@@ -127,6 +127,8 @@ class Execution:
             return
         if marks.is_unknown(source):
             found.unknown("program")
+        from ahp.shell import languages  # its patterns take a while to compile, and few commands need them
+
         told = languages.read(run.language, source)
         found.reads += told.reads
         found.writes += told.writes
