@@ -3,15 +3,17 @@
 import os
 import sys
 import time
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 import click
 
 from ahp.protocol.text import one_line
 from ahp.system import jsontext
+from ahp.system.interrupt import Ended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ahp.runner.config import AgentConfig
     from ahp.runner.models.model import Model
@@ -56,7 +58,8 @@ def run(task: str | None, script: str, issue: str | None, plan: bool | None, liv
     try:
         runs.keep_script(root, run_id, script)
         agent = _agent(root, run_id, config, issue, events, given.model(), given.toolbox())
-        turn = agent.run(task)
+        with _told_how_to_go_on(run_id):
+            turn = agent.run(task)
     finally:
         events.close()
     return _ended(turn, run_id, form)
@@ -92,7 +95,8 @@ def resume(run_id: str, script: str | None, live: bool, form: str) -> int:
         config = config.model_copy(update={"enable_planning": past.planning})
         model = given.model(0 if script else past.consumed)
         tools = given.toolbox(None if script else past.ran)
-        turn = _agent(root, run_id, config, past.issue, events, model, tools).resume()
+        with _told_how_to_go_on(run_id):
+            turn = _agent(root, run_id, config, past.issue, events, model, tools).resume()
     finally:
         events.close()
     return _ended(turn, run_id, form)
@@ -115,6 +119,16 @@ def _agent(
     gate = RepositoryGate(root, session=run_id)
     move = ticket_moves(root, issue) if issue else None
     return Agent(model, tools, gate=gate, config=config, root=root, issue=issue, move=move, events=events)
+
+
+@contextmanager
+def _told_how_to_go_on(run_id: str) -> "Iterator[None]":
+    """Says how a run goes on that Ctrl-C or a signal ends."""
+    try:
+        yield
+    except (KeyboardInterrupt, Ended):
+        click.echo(f"ahp: interrupted\n  go on:         ahp agent resume {run_id}", err=True)
+        raise
 
 
 def _ended(turn: "AgentTurn", run_id: str, form: str) -> int:

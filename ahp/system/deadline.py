@@ -1,8 +1,10 @@
 """A time limit for code that does not keep one itself."""
 
+import contextvars
+import queue
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ahp.system.errors import Timeout
 
@@ -12,27 +14,69 @@ T = TypeVar("T")
 _GRACE = 0.25
 
 
-def within(seconds: float, function: Callable[[], T], what: str) -> T:
-    """What `function` returns or raises. Raises Timeout when it takes over `seconds`, at once when they are 0.
+class Worker:
+    """A thread that does one thing after another, each within its time: what is bound to a thread survives between.
 
-    Python cannot end a thread: one that hangs is left behind, and what it may still return is thrown away.
+    Python cannot end a thread: one that hangs is left behind, what it may still return is thrown away, and the next
+    call gets a new thread.
     """
-    if seconds <= 0:
-        raise Timeout(f"{what} was given no time")
-    returned: list[T] = []
-    raised: list[BaseException] = []
 
-    def run() -> None:
-        try:
-            returned.append(function())
-        except BaseException as error:  # noqa: BLE001  # it is raised again below, in the caller's thread
-            raised.append(error)
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds + _GRACE)
-    if raised:
-        raise raised[0]
-    if not returned:
-        raise Timeout(f"{what} did not finish within {seconds:g} s")
-    return returned[0]
+    def call(self, seconds: float, function: Callable[[], T], what: str) -> T:
+        """What `function` returns or raises, in a copy of the caller's context variables.
+
+        Raises Timeout when it takes over `seconds`, at once when they are 0.
+        """
+        if seconds <= 0:
+            raise Timeout(f"{what} was given no time")
+        returned: list[T] = []
+        raised: list[BaseException] = []
+        done = threading.Event()
+        context = contextvars.copy_context()
+
+        def job() -> None:
+            try:
+                returned.append(context.run(function))
+            except BaseException as error:  # noqa: BLE001  # it is raised again below, in the caller's thread
+                raised.append(error)
+            finally:
+                done.set()
+
+        if self._thread is None:
+            self._thread = threading.Thread(target=_work, args=(self._jobs,), daemon=True)
+            self._thread.start()
+        self._jobs.put(job)
+        if not done.wait(seconds + _GRACE):
+            raise Timeout(f"{what} did not finish within {seconds:g} s")
+        if raised:
+            raise raised[0]
+        return returned[0]
+
+    @property
+    def thread(self) -> threading.Thread | None:
+        """The thread that works now; None before the first call and after `leave`."""
+        return self._thread
+
+    def leave(self) -> None:
+        """Leaves the thread to itself: it ends when what it does ends. The next call gets a new one."""
+        self._jobs.put(None)
+        self._jobs, self._thread = queue.SimpleQueue(), None
+
+
+def _work(jobs: "queue.SimpleQueue[Callable[[], None] | None]") -> None:
+    job: Any = jobs.get()
+    while job is not None:
+        job()
+        job = jobs.get()
+
+
+def within(seconds: float, function: Callable[[], T], what: str) -> T:
+    """What `function` returns or raises, in a thread of its own. Raises Timeout when it takes over `seconds`."""
+    worker = Worker()
+    try:
+        return worker.call(seconds, function, what)
+    finally:
+        worker.leave()

@@ -3,6 +3,7 @@
 `posix_spawn` instead of `subprocess`, whose import alone costs as much as a quiet commit.
 """
 
+import _thread
 import posix
 import select
 import time
@@ -67,20 +68,35 @@ def capture(
     if cwd is not None:  # posix_spawn cannot change the folder
         program, command = "/bin/sh", ["/bin/sh", "-c", 'cd -- "$0" && exec "$@"', cwd, *command]
     child = _Child(program, command, env)
+    _live.add(child)
     try:
         return child.finish(stdin, time.monotonic() + timeout, timeout, limit, argv[0])
     finally:
+        _live.discard(child)
         child.kill()
 
 
+def running() -> set[int]:
+    """The ids of the processes that `capture` waits for now, in all threads."""
+    return {child.pid for child in tuple(_live)}
+
+
+def kill_started_by(thread: int) -> None:
+    """Kills what `capture` runs in the thread of that ident, with its group: a thread that is waited for no more."""
+    for child in tuple(_live):
+        if child.thread == thread:
+            child.kill_group()
+
+
 class _Child:
-    __slots__ = ("code", "err", "inp", "out", "pid")
+    __slots__ = ("code", "err", "inp", "out", "pid", "thread")
 
     def __init__(self, program: str, argv: list[str], env: dict[str, str]) -> None:
         in_read, self.inp = posix.pipe()
         self.out, out_write = posix.pipe()
         self.err, err_write = posix.pipe()
         self.code: int | None = None
+        self.thread = _thread.get_ident()
         actions = [
             (posix.POSIX_SPAWN_DUP2, in_read, 0),
             (posix.POSIX_SPAWN_DUP2, out_write, 1),
@@ -176,14 +192,21 @@ class _Child:
         self._close_input()
         for fd in (self.out, self.err):
             posix.close(fd)
+        self.kill_group()
+        if self.code is None:
+            posix.waitpid(self.pid, 0)
+            self.code = 128 + _KILL
+
+    def kill_group(self) -> None:
+        """Ends what is left of the group."""
         try:
             posix.killpg(self.pid, _KILL)
         except OSError as error:
             if error.errno != ESRCH:
                 raise
-        if self.code is None:
-            posix.waitpid(self.pid, 0)
-            self.code = 128 + _KILL
+
+
+_live: set[_Child] = set()
 
 
 def attached(argv: list[str], env: dict[str, str]) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 
 import pytest
 
-from ahp.system.deadline import within
+from ahp.system.deadline import Worker, within
 from ahp.system.errors import Timeout
 
 
@@ -32,3 +33,22 @@ def test_without_time_nothing_starts() -> None:
     with pytest.raises(Timeout, match="no time"):
         within(0, lambda: started.append(1), "it")
     assert not started
+
+
+def test_a_worker_does_everything_in_one_thread_until_it_is_left() -> None:
+    worker = Worker()
+    first = worker.call(60, threading.get_ident, "it")
+    assert first == worker.call(60, threading.get_ident, "it") != threading.get_ident()
+    thread = worker.thread
+    worker.leave()
+    assert thread is not None
+    thread.join()
+    assert worker.thread is None
+    worker.call(60, threading.get_ident, "it")
+    worker.leave()
+
+
+def test_context_variables_reach_the_worker() -> None:
+    variable: contextvars.ContextVar[int] = contextvars.ContextVar("variable", default=0)
+    variable.set(5)
+    assert within(60, variable.get, "it") == 5

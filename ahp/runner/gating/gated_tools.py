@@ -17,8 +17,10 @@ from ahp.runner.tools.environment import tool_environment
 from ahp.runner.tools.tool import InvalidCall, Tool, Toolbox, ToolContext, told
 from ahp.runner.verification.work_tree import WorkTreeMark, changed_since, mark
 from ahp.runner.words.actions import ToolCall
-from ahp.system.deadline import within
+from ahp.system.deadline import Worker
+from ahp.system.descendants import Descendants
 from ahp.system.errors import AhpError, Timeout
+from ahp.system.interrupt import Ended
 
 _ROUNDS = 3  # of rewriting and judging again, as the gate itself has (design §2)
 
@@ -37,7 +39,14 @@ class GatedTools:
     """Runs calls for one run."""
 
     def __init__(
-        self, toolbox: Toolbox, desk: SignalDesk, events: EventLog, config: AgentConfig, root: str, agent: str
+        self,
+        toolbox: Toolbox,
+        desk: SignalDesk,
+        events: EventLog,
+        config: AgentConfig,
+        root: str,
+        agent: str,
+        descendants: Descendants,
     ) -> None:
         self._toolbox = toolbox
         self._desk = desk
@@ -45,6 +54,8 @@ class GatedTools:
         self._config = config
         self._root = root
         self._agent = agent
+        self._descendants = descendants
+        self._worker = Worker()
         self._repeats = Repeats()
         self._barred = Repeats()
         self._may_have_written = self._has_run = False
@@ -141,16 +152,40 @@ class GatedTools:
         judged = _told(tool, valid)  # as it was before the tool, which may change what it was given
         context = ToolContext(self._root, seconds, tool_environment(self._agent))
         try:
-            output = within(seconds, lambda: tool.run(valid, context), tool.name)
+            output = self._worker.call(seconds, lambda: tool.run(valid, context), tool.name)
             outcome = Outcome("ok", self._shortened(str(output)))
         except Timeout as error:
             outcome = Outcome("E_TIMEOUT", f"E_TIMEOUT: {error}")
+            self._give_up_thread()
+        except KeyboardInterrupt:
+            raise
         except AhpError as error:
             outcome = Outcome("E_TOOL", f"E_TOOL: {error}")
-        except Exception as error:  # noqa: BLE001  # a tool is outside code: its bug is a result, not the run's end
+        except Ended:  # of this process, in this thread
+            raise
+        except BaseException as error:  # noqa: BLE001  # a tool is outside code: its bug is a result, not the run's end
             outcome = Outcome("E_TOOL", f"E_TOOL: {type(error).__name__}: {one_line(error, 500)}")
+        outcome = self._ended_leftovers(tool, outcome)
         self._desk.ask("post-tool-use", tool={**judged, "output": outcome.text, "code": outcome.code})
         return self._counted(call, outcome)
+
+    def _ended_leftovers(self, tool: Tool, outcome: Outcome) -> Outcome:
+        """The outcome, with what the call left running and was ended with it: the model may count on that."""
+        names = self._descendants.sweep()
+        if not names:
+            return outcome
+        self._events("leftovers_ended", tool=tool.name, names=names)
+        told = f"(ended with the call, which had left it running: {', '.join(names)})"
+        return replace(outcome, text=f"{outcome.text}\n{told}")
+
+    def _give_up_thread(self) -> None:
+        """Ends all that the tool's thread has started, and leaves the thread itself behind."""
+        self._descendants.sweep(self._worker.thread)
+        self._worker.leave()
+
+    def close(self) -> None:
+        """Ends all that tools of this run have started and not ended."""
+        self._give_up_thread()
 
     def _counted(self, call: ToolCall, outcome: Outcome) -> Outcome:
         """The outcome, with a word when the same call keeps giving it (seed 003 §4)."""

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -24,6 +25,8 @@ from ahp.runner.tools.environment import AGENT, marked
 from ahp.runner.tools.tool import Tool, Toolbox
 from ahp.runner.verification.verifier import PytestVerifier, Verification, VerificationResult, Verifier
 from ahp.runner.words.plan import Plan
+from ahp.system import interrupt
+from ahp.system.descendants import Descendants
 from ahp.system.errors import AhpError
 
 _log = logging.getLogger(__name__)
@@ -120,7 +123,9 @@ class _Run:
         self._states = StateMachine(self._moved)
         self._desk = SignalDesk(agent.gate, self._events, issue=agent.issue, max_same_blocks=config.max_same_blocks)
         self._name = str(getattr(agent.gate, "agent", AGENT))
-        tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root, self._name)
+        self._mark = secrets.token_hex(8)
+        self._descendants = Descendants(self._mark)
+        tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root, self._name, self._descendants)
         system = prompts.system(list(agent.toolbox.tools.values()), inject_schemas=config.inject_schemas)
         self._session = Session(agent.model, config, self._events, self._desk, tools, system, past)
         self._issue = IssueGates(self._session, agent.issue, agent.move, past.moved if past else ())
@@ -133,7 +138,7 @@ class _Run:
 
     def carry_out(self, task: str) -> AgentTurn:
         """From INTAKE to DONE or BLOCKED, in a process marked as an agent's."""
-        with marked(self._name):
+        with interrupt.raised(), marked(self._name, self._mark), self._descendants:
             return self._carry_out(task)
 
     def _carry_out(self, task: str) -> AgentTurn:
@@ -149,17 +154,24 @@ class _Run:
             turn = AgentTurn("", f"ERROR {type(error).__name__}", self._states.state)
             raise
         finally:
-            self._desk.next_call()  # what nobody will answer any more
-            turn = self._with_figures(turn)
-            self._events(
-                "run_end",
-                answer=turn.answer,
-                stop_reason=turn.stop_reason,
-                state=self._states.state.value,
-                requests=turn.requests,
-                tokens=turn.tokens,
-                usd=turn.usd,
-            )
+            with interrupt.held():
+                turn = self._end(turn)
+        return turn
+
+    def _end(self, turn: AgentTurn) -> AgentTurn:
+        """Leaves nothing running and nothing unanswered, whatever ended the run; the last event says how it ended."""
+        self._session.close()
+        self._desk.next_call()  # what nobody will answer any more
+        turn = self._with_figures(turn)
+        self._events(
+            "run_end",
+            answer=turn.answer,
+            stop_reason=turn.stop_reason,
+            state=self._states.state.value,
+            requests=turn.requests,
+            tokens=turn.tokens,
+            usd=turn.usd,
+        )
         return turn
 
     def _through(self, task: str) -> str:

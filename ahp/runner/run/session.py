@@ -16,8 +16,9 @@ from ahp.runner.run.stop_reason import Stop
 from ahp.runner.words import fences
 from ahp.runner.words.actions import Malformed, Respond, ToolCall
 from ahp.runner.words.replies import Act, Reply, read_reply
-from ahp.system.deadline import within
+from ahp.system.deadline import Worker
 from ahp.system.errors import AhpError, Timeout
+from ahp.system.interrupt import Ended
 
 _OVER_BUDGET = {
     "BUDGET_TOKENS": "its tokens (budget_tokens) are used up",
@@ -45,6 +46,7 @@ class Session:
         self.tools = tools
         self.requests = 0
         self._model = model
+        self._worker = Worker()
         # Here the clock of the budget starts.
         self.budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
         self._spent: dict[str, int] = {}
@@ -130,6 +132,11 @@ class Session:
         """Answers the gate; how that went, for the next user turn."""
         return f"{self.desk.answer(responses)}\nGo on."
 
+    def close(self) -> None:
+        """Ends all that tools of this run have started, and leaves its threads."""
+        self.tools.close()
+        self._worker.leave()
+
     def _query(self, scene: str) -> Answer:
         messages: list[Message] = [message.copy() for message in self._conversation.messages]
         seconds = self.config.model_timeout_s
@@ -145,7 +152,7 @@ class Session:
             tokens=estimate(messages),
         )
         try:
-            answer = within(
+            answer = self._worker.call(
                 seconds,
                 lambda: self._model.query(messages, max_tokens=self.config.max_tokens, timeout_s=seconds),
                 f"the model {self._model.name}",
@@ -153,11 +160,14 @@ class Session:
         except (ContextOverflow, RoleOrder):  # the one is mended by the caller, the other is a bug of ours
             raise
         except Timeout as error:
+            self._worker.leave()
             over = self.budget.exhausted()
             raise Stop(over or "MODEL_TIMEOUT", f"{error} (model_timeout_s, budget_seconds in {PATH})") from error
         except AhpError as error:
             raise Stop("MODEL_ERROR", str(error)) from error
-        except Exception as error:  # a model is outside code: what it raises ends the run, not ahp
+        except (KeyboardInterrupt, Ended):
+            raise
+        except BaseException as error:  # a model is outside code: what it raises ends the run, not ahp
             raise Stop("MODEL_ERROR", f"{type(error).__name__}: {one_line(error, 500)}") from error
         if not isinstance(answer, Answer) or not isinstance(answer.text, str):
             raise Stop("MODEL_ERROR", f"the model {self._model.name} returned no Answer with text")

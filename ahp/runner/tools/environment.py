@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ahp.system import environ
+from ahp.system.descendants import MARK
 
 AGENT = "ahp"  # the runner's own name among agents
 MARKER = "AHP_AGENT"
 
 _lock = threading.Lock()
 _runs = 0
-_former: str | None = None
+_former: dict[str, str | None] = {}
 
 
 def tool_environment(agent: str) -> dict[str, str]:
@@ -21,24 +22,24 @@ def tool_environment(agent: str) -> dict[str, str]:
 
 
 @contextmanager
-def marked(agent: str) -> Iterator[None]:
-    """Marks this process as `agent`'s while a run goes on.
+def marked(agent: str, run: str = "") -> Iterator[None]:
+    """Marks this process as `agent`'s while a run goes on; `run` is the mark of that run's processes.
 
-    A tool may start programs without handing on `ToolContext.env`; they inherit the marker all the same. What is
+    A tool may start programs without handing on `ToolContext.env`; they inherit the marks all the same. What is
     marked cannot give a person's answer (`ahp respond ID proceed_with_risk`), and its commits are judged as an agent's.
     """
-    global _runs, _former
+    global _runs
     with _lock:
         if not _runs:
-            _former = os.environ.get(MARKER)
+            _former.update({name: os.environ.get(name) for name in (MARKER, MARK)})
         _runs += 1
-        os.environ[MARKER] = agent
+        os.environ.update({MARKER: agent, MARK: run})
     try:
         yield
     finally:
         with _lock:
             _runs -= 1
-            if not _runs and _former is None:
-                os.environ.pop(MARKER, None)
-            elif not _runs:
-                os.environ[MARKER] = _former or ""
+            for name, value in _former.items() if not _runs else ():
+                os.environ.pop(name, None)
+                if value is not None:
+                    os.environ[name] = value

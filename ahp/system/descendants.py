@@ -1,0 +1,153 @@
+"""Processes that a call started and did not end, also those that left their process group and session.
+
+On Linux this process becomes the reaper of its orphans, so that all of them end up among its children. Elsewhere
+they are found by a mark in their environment.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+import time
+from types import TracebackType
+
+from ahp.system import environ, process
+from ahp.system.errors import AhpError
+
+_SET_SUBREAPER, _GET_SUBREAPER = 36, 37  # of prctl(2)
+_KILL_TIME = 2.0  # s until processes that are killed must be gone
+_PS_TIME = 10.0
+MARK = "AHP_RUN"
+
+
+class Descendants:
+    """Ends what is started while it is entered and left behind. `mark` is the value of AHP_RUN in its environment."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark = mark
+        self._linux = sys.platform == "linux" and os.path.isdir("/proc/self/task")
+        self._was_reaper = False
+        self._before: set[int] = set()
+
+    def __enter__(self) -> "Descendants":
+        if self._linux:
+            self._was_reaper = _reaper(_GET_SUBREAPER)
+            _reaper(_SET_SUBREAPER, True)
+            self._before = _children(os.getpid())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.sweep()
+        if self._linux:
+            _reaper(_SET_SUBREAPER, self._was_reaper)
+
+    def sweep(self, thread: threading.Thread | None = None) -> list[str]:
+        """Kills what was left behind, with all that was started in `thread`; the names of what was killed.
+
+        Without `thread`, programs that a thread started and still holds are left to it.
+        """
+        if thread is not None and thread.ident is not None:
+            process.kill_started_by(thread.ident)
+        ended: dict[int, str] = {}
+        until = time.monotonic() + _KILL_TIME
+        while found := self._left_behind(thread):
+            for pid in found:
+                ended.setdefault(pid, _name(pid))
+                _kill(pid)
+            if time.monotonic() > until:
+                break
+            time.sleep(0.002)
+        return sorted(name for name in ended.values() if name)
+
+    def _left_behind(self, thread: threading.Thread | None) -> set[int]:
+        if not self._linux:
+            return _marked(self._mark)
+        own = _children(os.getpid(), thread.native_id) if thread is not None and thread.native_id else set()
+        # Orphans come to the first thread. In a program that starts processes there while a run goes on in another
+        # thread, only the mark tells whose they are.
+        orphans = _children(os.getpid(), os.getpid()) - self._before - process.running()
+        if threading.current_thread() is not threading.main_thread():
+            orphans = {pid for pid in orphans if _has_mark(pid, self._mark)}
+        return {pid for pid in own | orphans if not _reaped(pid)}
+
+
+def _reaper(option: int, value: bool = False) -> bool:
+    """Sets or gets whether orphaned descendants come to this process."""
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        if option == _SET_SUBREAPER:
+            libc.prctl(option, int(value), 0, 0, 0)
+            return value
+        answer = ctypes.c_int()
+        libc.prctl(option, ctypes.byref(answer), 0, 0, 0)
+        return bool(answer.value)
+    except (OSError, AttributeError):  # a libc without prctl: groups are still killed
+        return False
+
+
+def _children(pid: int, thread: int | None = None) -> set[int]:
+    """The direct children of a process, or of one of its threads (Linux)."""
+    threads = [str(thread)] if thread is not None else _listed(f"/proc/{pid}/task")
+    found: set[int] = set()
+    for one in threads:
+        try:
+            with open(f"/proc/{pid}/task/{one}/children", "rb") as file:
+                found.update(map(int, file.read().split()))
+        except OSError:
+            continue
+    return found
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _has_mark(pid: int, mark: str) -> bool:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return f"{MARK}={mark}".encode() in file.read().split(b"\0")
+    except OSError:
+        return False
+
+
+def _marked(mark: str) -> set[int]:
+    """The processes whose environment carries the mark, as `ps` tells it."""
+    try:
+        env = {name: value for name, value in environ.current().items() if name != MARK}
+        listed = process.capture(["ps", "axeww", "-o", "pid=,command="], timeout=_PS_TIME, env=env).out
+    except AhpError:
+        return set()
+    lines = [line.split(None, 1) for line in listed.decode("utf-8", "replace").splitlines()]
+    found = {int(line[0]) for line in lines if len(line) == 2 and f" {MARK}={mark}" in line[1] and line[0].isdigit()}
+    return found - {os.getpid()}
+
+
+def _name(pid: int) -> str:
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return str(pid)
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except OSError:  # gone, or somebody else's
+        return
+
+
+def _reaped(pid: int) -> bool:
+    """Collects a child that has ended; False while it lives."""
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:
+        return not os.path.exists(f"/proc/{pid}") if sys.platform == "linux" else False
+    except OSError:
+        return True

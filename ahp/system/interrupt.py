@@ -1,0 +1,58 @@
+"""Signals that end a process, as exceptions: whatever has to be put right on the way out is."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
+_ALL = (signal.SIGINT, *_ENDING)
+
+
+class Ended(SystemExit):
+    """The process was asked to end by `signum`; its exit code is 128 + that."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(128 + signum)
+        self.signum = signum
+
+
+@contextmanager
+def raised() -> Iterator[None]:
+    """Makes SIGTERM and SIGHUP raise Ended in the main thread, where nobody else handles them."""
+    former = {}
+    if threading.current_thread() is threading.main_thread():
+        former = {one: signal.signal(one, _end) for one in _ENDING if signal.getsignal(one) is signal.SIG_DFL}
+    try:
+        yield
+    finally:
+        for one, handler in former.items():
+            signal.signal(one, handler)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Holds back Ctrl-C, SIGTERM and SIGHUP until the end of the block: a second one does not cut short the way out.
+
+    Not by the signal mask, which is the thread's: the kernel would give the signal to another thread.
+    """
+    arrived: list[int] = []
+    former = {}
+    if threading.current_thread() is threading.main_thread():
+        known = {one: signal.getsignal(one) for one in _ALL}
+        former = {one: handler for one, handler in known.items() if callable(handler)}
+        for one in former:
+            signal.signal(one, lambda number, frame: arrived.append(number))
+    try:
+        yield
+    finally:
+        for one, handler in former.items():
+            signal.signal(one, handler)
+        if arrived:
+            os.kill(os.getpid(), arrived[0])
+
+
+def _end(signum: int, frame: FrameType | None) -> None:
+    raise Ended(signum)
