@@ -184,6 +184,18 @@ def test_a_run_is_found_by_the_beginning_of_its_id(project: Path) -> None:
     assert "unfinished" in ahp("list").stdout
 
 
+def test_an_unreadable_run_does_not_hide_the_others(project: Path) -> None:
+    (project / "s.yaml").write_text("answers: [hello]")
+    assert ahp("run", "x", "--script", "s.yaml", "--no-plan").return_value == 0
+    broken = Path(runs.events_path(str(project), "20200101-1"))
+    broken.parent.mkdir()
+    broken.write_bytes(b"no event\n{}\n")
+    listed = ahp("list").stdout.splitlines()
+    assert ["UNREADABLE" in line for line in listed] == [True, False]
+    [found] = [one for one in json.loads(ahp("list", "--format", "json").stdout) if one["stop_reason"] == "UNREADABLE"]
+    assert "events.jsonl:1: not an event" in found["task"]
+
+
 def test_ids_sort_by_time() -> None:
     assert runs.new_id()[:9].endswith("-")
 

@@ -14,7 +14,7 @@ from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.models.model import Model
 from ahp.runner.run import prompts
 from ahp.runner.run.direct import DirectWork
-from ahp.runner.run.events import EventLog
+from ahp.runner.run.events import VERSION, EventLog
 from ahp.runner.run.limits import Breaker
 from ahp.runner.run.planned import PlannedWork
 from ahp.runner.run.restored_run import RestoredRun
@@ -51,6 +51,11 @@ class AgentTurn:
     tokens: int = 0
     usd: float = 0.0
 
+    @property
+    def ok(self) -> bool:
+        """Whether the task is done: then `answer` is the model's, else it says what stopped the run."""
+        return self.stop_reason == "DONE"
+
 
 class Agent:
     """Carries out tasks with one model, its tools, and a gate that is asked at every step (seed 002 §4).
@@ -86,7 +91,8 @@ class Agent:
 
     def run(self, task: str) -> AgentTurn:
         """Carries out one task. The last event of every run is `run_end`, whatever ended it."""
-        self.events("run_start", task=task, issue=self.issue, config=self.config.model_dump(mode="json"))
+        config = self.config.model_dump(mode="json")
+        self.events("run_start", version=VERSION, model=self.model.name, task=task, issue=self.issue, config=config)
         return _Run(self).carry_out(task)
 
     def resume(self) -> AgentTurn:

@@ -10,6 +10,7 @@ from ahp.system.errors import AhpError, Timeout
 Event = dict[str, Any]
 Listener = Callable[[Event], object]
 
+VERSION = 1  # of what events hold, in `run_start`
 FILE = "events.jsonl"
 LOCK = "lock"
 _LIMIT = 1 << 30  # bytes of a file that is read back

@@ -78,8 +78,11 @@ def ids(root: str) -> list[str]:
 
 
 def summary(root: str, run_id: str) -> RunSummary:
-    """One run in short. Raises AhpError when its events cannot be read."""
-    events = read_events(events_path(root, run_id))
+    """One run in short; `stop_reason` is UNREADABLE when its events cannot be read."""
+    try:
+        events = read_events(events_path(root, run_id))
+    except AhpError as error:
+        return RunSummary(run_id, "", str(error), "UNREADABLE")
     first = events[0] if events else {}
     last = events[-1] if events else {}
     return RunSummary(run_id, str(first.get("at", "")), str(first.get("task", "")), str(last.get("stop_reason", "")))
