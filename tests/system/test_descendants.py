@@ -26,6 +26,9 @@ LEFT_BEHIND = {
 }
 
 
+NAMES = (["sleep"], ["sh"], ["setsid"])  # it may be seen before it has become a sleep
+
+
 def alive(pid: int) -> bool:
     """Whether a process runs; one that only waits to be collected does not."""
     try:
@@ -54,7 +57,7 @@ def test_what_a_command_left_behind_is_ended(tmp_path: Path, command: str) -> No
     with Descendants("test") as left:
         pid = run(command, tmp_path)
         assert alive(pid)
-        assert left.sweep() == ["sleep"]
+        assert left.sweep() in NAMES
         assert not alive(pid)
         assert left.sweep() == []
 
@@ -83,7 +86,7 @@ def test_what_was_there_before_and_what_is_held_is_left_alone(tmp_path: Path) ->
         ready.wait()
         assert left.sweep() == []
         assert alive(holder[0].pid)
-        assert left.sweep(thread) == ["sleep"]
+        assert len(left.sweep(thread)) == 1
         assert not alive(holder[0].pid)
         go.set()
         thread.join()
