@@ -74,7 +74,7 @@ class AgentConfig(BaseModel):
     """Wall time of a run in seconds. 0 allows no request; null is no limit."""
 
     verification_policy: str | None = Field(default=None, pattern=r"^[a-z][a-z0-9_]{0,63}$")
-    """auto, none or run_pytest, in place of what a plan says; null leaves it to the plan, and is auto without one."""
+    """auto, none or run_pytest, whatever a plan says; a plan can add a check. Null is auto."""
 
     inject_schemas: bool = False
     """Whether the system prompt carries the JSON schema of every tool; else one line each."""

@@ -5,10 +5,21 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 
 from ahp.system import interrupt
+
+
+@pytest.fixture(autouse=True)
+def as_started_by_a_person() -> Iterator[None]:
+    """A shell that runs in the background has its children ignore Ctrl-C."""
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL, signal.SIGHUP: signal.SIG_DFL}
+    former = {one: signal.signal(one, handler) for one, handler in usual.items()}
+    yield
+    for one, handler in former.items():
+        signal.signal(one, handler)
 
 
 @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGHUP])

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ahp.hosts.verdict_text import short_id
 from ahp.protocol.signals import ACTIONS_OF, Signal
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
@@ -70,7 +71,8 @@ class SignalDesk:
         self._events("blocked", trigger=verdict.trigger, what=what, times=times, reasons=why)
         if times >= self._max_same_blocks:
             named = "; ".join(f"{rule}: {reason}" for rule, reason in why) or "no reason given"
-            raise Stop("GATE_BLOCKED", f"the gate refused {what} {times} times for the same reason: {named}")
+            ids = ", ".join(short_id(signal) for signal in verdict.signals if signal.intensity == "block")
+            raise Stop("GATE_BLOCKED", f"the gate refused {what} {times} times for the same reason: {named} ({ids})")
 
     def settle(self, verdict: Verdict, action: str, **details: Any) -> None:
         """Answers the control signals of a verdict whose modifications were applied or could not be."""

@@ -23,7 +23,7 @@ from ahp.runner.run.state_machine import State, StateMachine
 from ahp.runner.run.stop_reason import Stop
 from ahp.runner.tools.environment import AGENT, marked
 from ahp.runner.tools.tool import Tool, Toolbox
-from ahp.runner.verification.verifier import PytestVerifier, Verification, VerificationResult, Verifier
+from ahp.runner.verification.verifier import NOT_RUN, PytestVerifier, Verification, VerificationResult, Verifier
 from ahp.runner.words.plan import Plan
 from ahp.system import interrupt
 from ahp.system.descendants import Descendants
@@ -206,14 +206,23 @@ class _Run:
         self._work.mend(problem)
 
     def _verify(self) -> str | None:
-        """What verification found wrong, or None."""
+        """What verification found wrong, or None. A plan adds to what the settings ask for and removes nothing."""
         config = self._session.config
-        policy = config.verification_policy or self._work.policy or "auto"
-        left = self._session.budget.seconds_left()
-        seconds = config.verification_timeout_s if left is None else min(config.verification_timeout_s, left)
-        found = self._verification.run(policy, seconds, wrote=self._session.tools.wrote)
-        self._events("final_verify", policy=policy, result=found.model_dump(mode="json"))
-        return None if found.ok else f"verification failed: {found.told()}"
+        asked = config.verification_policy or "auto"
+        added = self._work.policy or "auto"
+        # `run_pytest` is what `auto` does, whether something was written or not.
+        policies = [added] if added == "run_pytest" and asked == "auto" else [asked]
+        policies += [added] if added not in ("auto", "none", *policies) else []
+        for policy in policies:
+            left = self._session.budget.seconds_left()
+            seconds = config.verification_timeout_s if left is None else min(config.verification_timeout_s, left)
+            found = self._verification.run(policy, seconds, wrote=self._session.tools.wrote)
+            if found is NOT_RUN and policy != policies[-1]:
+                continue
+            self._events("final_verify", policy=policy, result=found.model_dump(mode="json"))
+            if not found.ok:
+                return f"verification failed: {found.told()}"
+        return None
 
     def _with_figures(self, turn: AgentTurn) -> AgentTurn:
         budget = self._session.budget
@@ -221,11 +230,16 @@ class _Run:
             turn,
             plan=self._work.plan,
             verification=self._verification.result,
-            notes=self._desk.take_notes(),
+            notes=[*self._desk.take_notes(), *self._unverified()],
             requests=self._session.requests,
             tokens=budget.tokens_used,
             usd=budget.usd_used,
         )
+
+    def _unverified(self) -> list[str]:
+        """What a person has to know when a check could not be made."""
+        result = self._verification.result
+        return [result.summary] if result is not None and result.type == "not_run" and result is not NOT_RUN else []
 
     def _moved(self, former: State, new: State, why: str) -> None:
         self._events("state", former=former.value, state=new.value, why=why)

@@ -1,5 +1,6 @@
 """One run's talk with the model: every request, within its limits, and every action a reply asks for."""
 
+import math
 from collections.abc import Callable
 
 from ahp.protocol.text import one_line
@@ -171,6 +172,9 @@ class Session:
             raise Stop("MODEL_ERROR", f"{type(error).__name__}: {one_line(error, 500)}") from error
         if not isinstance(answer, Answer) or not isinstance(answer.text, str):
             raise Stop("MODEL_ERROR", f"the model {self._model.name} returned no Answer with text")
+        counts = [answer.input_tokens or 0, answer.output_tokens or 0, answer.usd]
+        if not all(isinstance(count, int | float) and 0 <= count < math.inf for count in counts):
+            raise Stop("MODEL_ERROR", f"the model {self._model.name} reports tokens or a price that are no numbers")
         return answer
 
     def _count(self, answer: Answer) -> None:

@@ -64,10 +64,11 @@ NOT_RUN = VerificationResult(ok=True, type="not_run", summary="nothing to verify
 
 
 class PytestVerifier:
-    """Runs the project's pytest with `python` and reads its JUnit report."""
+    """Runs the project's pytest with `python`, by default the project's own, and reads its JUnit report."""
 
-    def __init__(self, python: str = sys.executable, arguments: tuple[str, ...] = ()) -> None:
-        self._command = [python, "-m", "pytest", "-q", "-o", "junit_family=xunit1", *arguments]
+    def __init__(self, python: str | None = None, arguments: tuple[str, ...] = ()) -> None:
+        self._python = python
+        self._arguments = ["-m", "pytest", "-q", "-o", "junit_family=xunit1", *arguments]
 
     def verify(self, root: str, timeout_s: float) -> VerificationResult:
         """One run of all tests of `root`, its whole process tree killed at `timeout_s`."""
@@ -75,14 +76,19 @@ class PytestVerifier:
             report = os.path.join(folder, "junit.xml")
             # Options of the pytest that may have started this process are not the project's.
             env = {key: value for key, value in environ.current().items() if not key.startswith("PYTEST_")}
+            python = self._python or interpreter(root, env)
+            command = [python, *self._arguments, f"--junitxml={report}"]
             try:
-                ran = process.capture([*self._command, f"--junitxml={report}"], cwd=root, env=env, timeout=timeout_s)
+                ran = process.capture(command, cwd=root, env=env, timeout=timeout_s)
                 data = files.read(report, _REPORT_LIMIT)
             except Timeout as error:
                 return VerificationResult(ok=False, type="timeout", summary=f"the tests took too long: {error}")
             except AhpError as error:
                 return VerificationResult(ok=False, type="error", summary=f"the tests could not be run: {error}")
         said = (ran.out + b"\n" + ran.err).decode("utf-8", "replace")
+        if data is None and said.rstrip().endswith("No module named pytest"):
+            told = f"nothing was verified: pytest is not installed for {python}"
+            return VerificationResult(ok=True, type="not_run", summary=told)
         return self._judge(ran.code, data, said)
 
     def _judge(self, code: int, report: bytes | None, said: str) -> VerificationResult:
@@ -137,6 +143,14 @@ class Verification:
             return self._verifiers[policy].verify(self._root, timeout_s)
         except AhpError as error:
             return VerificationResult(ok=False, type="error", summary=str(error))
+
+
+def interpreter(root: str, env: Mapping[str, str]) -> str:
+    """The Python of the project at `root`: of its virtual environment, of the active one, on the PATH, else ours."""
+    folders = [os.path.join(root, ".venv"), os.path.join(root, "venv"), env.get("VIRTUAL_ENV", "")]
+    own = [os.path.join(folder, "bin", "python") for folder in folders if folder]
+    found = next((one for one in own if os.access(one, os.X_OK)), None)
+    return found or process.find("python3", dict(env)) or sys.executable
 
 
 def has_tests(root: str) -> bool:

@@ -105,6 +105,9 @@ def test_thoughts_are_no_part_of_an_answer() -> None:
         ("never asked", {"model_timeout_s": 0}, "MODEL_TIMEOUT"),
         (ContextOverflow("too long"), {}, "CONTEXT_OVERFLOW"),
         (Answer(5), {}, "MODEL_ERROR"),  # type: ignore[arg-type]
+        (Answer("x", input_tokens="5"), {}, "MODEL_ERROR"),  # type: ignore[arg-type]
+        (Answer("x", output_tokens=-1), {}, "MODEL_ERROR"),
+        (Answer("x", usd=float("nan")), {}, "MODEL_ERROR"),
     ],
 )
 def test_a_model_that_fails_ends_the_run_with_the_reason(answer: Any, settings: dict[str, Any], reason: str) -> None:

@@ -16,8 +16,12 @@ from ahp.runner.tools.tool import FunctionTool, ToolContext
 from tests.runner.runs import Scene, call
 from tests.system.test_descendants import LEFT_BEHIND, LINUX, NAMES, alive
 
+# A shell that runs in the background has its children ignore Ctrl-C.
 PROGRAM = """\
-import subprocess, sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from ahp.runner.config import AgentConfig
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.events import EventLog

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from ahp.runner.verification.verifier import NOT_RUN, PytestVerifier, Verification, VerificationResult, has_tests
+from ahp.runner.verification.verifier import (
+    NOT_RUN,
+    PytestVerifier,
+    Verification,
+    VerificationResult,
+    has_tests,
+    interpreter,
+)
 from ahp.system.errors import AhpError
 from tests.runner.runs import DONE, Scene, call, plan
 
@@ -177,5 +184,50 @@ def test_a_run_is_verified_by_the_real_pytest(tmp_path: Path) -> None:
     assert "assert '1800' == '3600'" in scene.said[2]
 
 
-def test_the_interpreter_of_this_process_is_the_default() -> None:
-    assert PytestVerifier()._command[0] == sys.executable
+def program(path: Path, text: str) -> str:
+    path.parent.mkdir(parents=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_the_project_s_own_interpreter_is_the_default(tmp_path: Path) -> None:
+    root, active = tmp_path / "project", tmp_path / "active"
+    root.mkdir()
+    on_path = program(tmp_path / "bin" / "python3", "")
+    assert interpreter(str(root), {"PATH": str(tmp_path / "none")}) == sys.executable
+    assert interpreter(str(root), {"PATH": str(tmp_path / "bin")}) == on_path
+    own = program(active / "bin" / "python", "")
+    assert interpreter(str(root), {"PATH": str(tmp_path / "bin"), "VIRTUAL_ENV": str(active)}) == own
+    own = program(root / ".venv" / "bin" / "python", "")
+    assert interpreter(str(root), {"PATH": str(tmp_path / "bin"), "VIRTUAL_ENV": str(active)}) == own
+
+
+def test_a_project_whose_interpreter_has_no_pytest_is_not_red_and_says_so(tmp_path: Path) -> None:
+    root = project(tmp_path, "def test_a(): pass\n")
+    bare = program(tmp_path / ".venv" / "bin" / "python", 'echo "$0: No module named pytest" >&2; exit 1')
+    found = PytestVerifier().verify(root, 60)
+    assert (found.ok, found.type) == (True, "not_run")
+    assert f"pytest is not installed for {bare}" in found.summary
+    scene = Scene(["done"], root=root, verification_policy="run_pytest")
+    assert scene.turn.stop_reason == "DONE"
+    assert scene.turn.notes == [found.summary]
+
+
+@pytest.mark.parametrize(
+    ("asked", "planned", "made"),
+    [
+        (None, "none", ["auto"]),
+        ("run_pytest", "none", ["run_pytest"]),
+        ("run_pytest", "check", ["run_pytest", "check"]),
+        (None, "check", ["check"]),
+        (None, "run_pytest", ["run_pytest"]),
+        ("none", "auto", ["none"]),
+        ("none", "check", ["check"]),
+    ],
+)
+def test_a_plan_adds_checks_and_removes_none(asked: str | None, planned: str, made: list[str]) -> None:
+    verifiers = {"run_pytest": Told(), "check": Told()}
+    answers = [plan("a", policy=planned), DONE, "done"]
+    scene = Scene(answers, planning=True, verifiers=verifiers, verification_policy=asked)
+    assert [event["policy"] for event in scene.of("final_verify")] == made
