@@ -8,6 +8,7 @@ import click
 
 from ahp.cli.options import TEXT_OR_JSON
 from ahp.policy.problems import PolicyError, Problem
+from ahp.system import jsontext
 from ahp.system.terminal import table
 
 
@@ -65,7 +66,7 @@ def _waivers() -> Any:
 def _say_problems(problems: list[Problem], advice: list[Problem], form: str) -> None:
     if form == "json":
         found = {"valid": not problems, "problems": _plain(problems), "advice": _plain(advice)}
-        click.echo(json.dumps(found, ensure_ascii=False))
+        click.echo(jsontext.encode(found))
         return
     for problem in problems:
         click.echo(str(problem))
@@ -88,7 +89,7 @@ def show(form: str) -> int:
     known = _waivers()
     described = showing.describe(policy, [waiver.model_dump(mode="json") for waiver in known.waivers])
     if form == "json":
-        click.echo(json.dumps(described, ensure_ascii=False, indent=2))
+        click.echo(jsontext.visible(json.dumps(described, ensure_ascii=False, indent=2)))
         return 0
     for number, (heading, rows) in enumerate(showing.sections(described)):
         click.echo("\n" * (number > 0) + heading)
@@ -143,7 +144,7 @@ def diff(ref: str, form: str) -> int:
     if form == "json":
         keys = ("trigger", "key", "part", "verdict", "detail")
         found = [{**{key: getattr(c, key) for key in keys}, "position": str(c.place)} for c in changes]
-        click.echo(json.dumps(found, ensure_ascii=False))
+        click.echo(jsontext.encode(found))
     else:
         for change in changes:
             click.echo(f"{change.verdict}: {change.key} at {change.trigger}: {change.part}: {change.detail}")

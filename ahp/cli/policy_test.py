@@ -8,6 +8,7 @@ import click
 
 from ahp.hosts.policy_test import Outcome, Report
 from ahp.protocol.text import one_line
+from ahp.system import jsontext
 from ahp.system.terminal import table
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -57,7 +58,8 @@ def as_json(report: Report) -> str:
     ]
     rules = [rule._asdict() for rule in report.rules]
     refinements = [one._asdict() for one in report.refinements]
-    return json.dumps({"tests": tests, "rules": rules, "refinements": refinements}, ensure_ascii=False, indent=2)
+    told = {"tests": tests, "rules": rules, "refinements": refinements}
+    return jsontext.visible(json.dumps(told, ensure_ascii=False, indent=2))
 
 
 def junit(report: Report) -> str:

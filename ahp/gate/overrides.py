@@ -36,10 +36,13 @@ def find(risks: "Iterable[LoggedSignal]", act: "Act", *, overridable: bool) -> "
     """The override that lets `act` pass, among the `proceed_with_risk` answers to this rule (`State.risks_taken`).
 
     It must be for the same change (without one, the same evidence) and not be spent by another attempt: the hooks of
-    one git command are one. Always None for a rule that cannot be overridden.
+    one git command are one. One for a push holds as often as that is tried: what the remote has is no part of the
+    next push's change. Always None for a rule that cannot be overridden.
     """
     for signal in risks if overridable else ():
-        if _tree(act) and _tree(signal.act) == _tree(act) and (signal.spent is None or signal.spent.same(act)):
+        if not _tree(act) or _tree(signal.act) != _tree(act):
+            continue
+        if signal.spent is None or signal.spent.same(act) or TRIGGERS[act.hook].family == "push":
             return _override(signal)
     return None
 

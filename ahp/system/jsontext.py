@@ -13,6 +13,11 @@ else:
 
 
 _DEPTH = 64
+# C1 controls, line separators, marks that turn the reading order, characters without a width.
+_HIDDEN = (
+    *map(chr, range(0x80, 0xA0)),
+    *"\u061c\u200b\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff",
+)
 
 
 @dataclass_transform(kw_only_default=True)
@@ -92,7 +97,7 @@ def decode(text: str) -> object:
 
 
 def encode(value: object) -> str:
-    """One line of JSON with `, ` and `: ` as in seed 002 §6.2; only lone surrogates and line separators are escaped.
+    """One line of JSON with `, ` and `: ` as in seed 002 §6.2; escaped are lone surrogates and what is not seen.
 
     Raises ValueError for NaN, infinities, values that JSON lacks, and nesting beyond 64.
     """
@@ -112,8 +117,15 @@ def encode(value: object) -> str:
     except UnicodeEncodeError:
         # File names may hold bytes that are no UTF-8; as \udcXX they survive the log and come back byte for byte.
         text = "".join([f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in text])
-    # Line separators of Unicode would cut a line for some readers of JSON lines.
-    return text.replace("\x85", "\\u0085").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return visible(text)
+
+
+def visible(text: str) -> str:
+    """JSON text with what a terminal would obey or an eye would miss written as escapes; it means the same."""
+    for c in () if text.isascii() else _HIDDEN:
+        if c in text:
+            text = text.replace(c, f"\\u{ord(c):04x}")
+    return text
 
 
 def _is_deeper(value: object, depth: int) -> bool:

@@ -46,6 +46,13 @@ def test_an_override_is_good_for_one_attempt_and_all_its_hooks() -> None:
     assert find([spent], ACT._replace(token="t3", at=230.0), overridable=True) is None
 
 
+def test_one_for_a_push_holds_as_often_as_it_is_tried() -> None:
+    act = ACT._replace(hook="pre-push")
+    spent = taken(act=act, spent=act._replace(token="t2", at=200.0))
+    assert find([spent], act._replace(token="t3", at=230.0), overridable=True)
+    assert find([spent], act._replace(token="t3", change="change1:d"), overridable=True) is None
+
+
 def test_a_rule_that_cannot_be_overridden_is_not() -> None:
     assert find([taken()], ACT, overridable=False) is None
     assert find([], ACT, overridable=True) is None

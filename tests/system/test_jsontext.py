@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -22,6 +23,25 @@ values = st.recursive(
 )
 
 
+def hides(c: str) -> bool:
+    """Whether a terminal obeys `c`, it ends a line, or it turns the reading order."""
+    turns = unicodedata.bidirectional(c) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+    return "\x80" <= c <= "\x9f" or turns or c in "\u061c\u200b\u200e\u200f\u2028\u2029\u2060\ufeff"
+
+
+HIDING = "".join([c for c in map(chr, range(0x10000)) if hides(c)])
+hiding = st.text(st.sampled_from(HIDING + 'a\u4e2d\ud800"\\\n'), max_size=8)
+
+
+@given(st.dictionaries(hiding, st.lists(hiding, max_size=3), max_size=3))
+def test_nothing_in_a_text_hides_and_all_of_it_comes_back(value: object) -> None:
+    text = jsontext.encode(value)
+    assert not any(hides(c) for c in text)
+    assert jsontext.decode(text) == value == json.loads(text)
+    shown = jsontext.visible(json.dumps({"\x9b\u202e": 1}, ensure_ascii=False, indent=2))
+    assert shown == '{\n  "\\u009b\\u202e": 1\n}'
+
+
 @given(values)
 def test_what_was_encoded_is_decoded_by_both(value: object) -> None:
     text = jsontext.encode(value)
@@ -34,7 +54,7 @@ def test_what_was_encoded_is_decoded_by_both(value: object) -> None:
 def test_it_is_written_as_the_json_package_writes_it(value: object) -> None:
     ours = jsontext.encode(value)
     theirs = json.dumps(value, ensure_ascii=False)
-    if not any(0xD800 <= ord(c) <= 0xDFFF or c in "\x85\u2028\u2029" for c in theirs):
+    if not any(0xD800 <= ord(c) <= 0xDFFF or hides(c) for c in theirs):
         assert ours == theirs
 
 

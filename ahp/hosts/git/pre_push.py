@@ -3,7 +3,7 @@
 from ahp.gate.decide import decide, program_of
 from ahp.hosts.git import bypass
 from ahp.hosts.git.githooks import Hook, read_input, say
-from ahp.hosts.git.ranges import range_of, read_refs
+from ahp.hosts.git.ranges import range_of, read_refs, without_credentials
 
 
 def judge(hook: Hook) -> int:
@@ -14,7 +14,7 @@ def judge(hook: Hook) -> int:
     program = program_of(hook.event()) if pushed else None
     for ref in pushed:
         event = hook.event(range_of(hook.repo, ref, remote))
-        event.push, event.remote = ref, remote
+        event.push, event.remote = ref, without_credentials(remote)
         code = max(code, say(hook, decide(event, program)))
         if program and any(name.startswith("pre-issue-") for name in program.triggers):
             from ahp.hosts.issue_transitions import gates_of

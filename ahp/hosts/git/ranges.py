@@ -17,6 +17,13 @@ def read_refs(data: bytes) -> list[PushRef]:
     return pushed
 
 
+def without_credentials(remote: str) -> str:
+    """A remote's name, or its address without the user and password in it: facts are shown and logged."""
+    scheme, colon, rest = remote.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{colon}{host.rpartition('@')[2]}{slash}{path}"
+
+
 def range_of(repo: Repository, ref: PushRef, remote: str) -> RangeView:
     """From what the remote has to what it gets; nothing for a deletion.
 
@@ -37,8 +44,9 @@ def range_of(repo: Repository, ref: PushRef, remote: str) -> RangeView:
 
 def made_here(repo: Repository, tip: str, before: list[str], limit: int) -> list[str]:
     """The commits, newest first, that no known branch of any remote has, nor any commit of `before`."""
-    listed = repo.run("rev-list", f"--max-count={limit}", tip, "--not", "--remotes", *before, "--")
-    return listed.decode().split()
+    known = "".join([f"^{commit}\n" for commit in before])  # some of them may be gone
+    arguments = ["--ignore-missing", f"--max-count={limit}", "--stdin", tip, "--not", "--remotes", "--"]
+    return repo.run("rev-list", *arguments, stdin=known.encode()).decode().split()
 
 
 def _boundary(repo: Repository, tip: str, remote: str) -> str:

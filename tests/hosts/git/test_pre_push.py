@@ -8,6 +8,7 @@ import pytest
 
 from ahp.hosts.git import ranges
 from ahp.system.errors import AhpError
+from tests.attended import attended
 from tests.conftest import Repo
 from tests.hosts.git.conftest import Ask
 from tests.hosts.git.gated import Gated
@@ -214,3 +215,45 @@ def test_the_worst_ref_decides_in_this_process(gated: Gated, remote: Repo, ask: 
         "deny",
         "allow",
     ]
+
+
+def test_a_push_that_the_server_rejects_does_not_spend_the_override(gated: Gated, remote: Repo) -> None:
+    gated.commit("second", **{"bad.txt": "1\n"})
+    assert gated.say("push", "-q", "origin", "main").code == 1
+    (signal,) = gated.log("signal")
+    answer = ["ahp", "respond", signal["id"][:8], "proceed_with_risk", "--reason", "agreed"]
+    assert attended(answer, gated.root)[0] == 0
+    refusing = remote.write("hooks/pre-receive", "#!/bin/sh\nexit 1\n", 0o755)
+    assert "pre-receive hook declined" in gated.say("push", "-q", "origin", "main").text
+    refusing.unlink()
+    assert gated.say("push", "-q", "origin", "main").code == 0
+    assert remote.git("rev-parse", "main") == gated.head()
+    gated.commit("third", **{"bad2.txt": "1\n"})
+    assert gated.say("push", "-q", "origin", "main").code == 1
+
+
+@pytest.mark.parametrize(
+    ("remote", "shown"),
+    [
+        ("origin", "origin"),
+        ("https://ann:pa@ss@example.org/x@y.git", "https://example.org/x@y.git"),
+        ("ssh://git@example.org:22/x", "ssh://example.org:22/x"),
+        ("helper::https://ann@example.org", "helper::https://example.org"),
+        ("git@example.org:x.git", "git@example.org:x.git"),
+        ("/srv/a@b/x.git", "/srv/a@b/x.git"),
+    ],
+)
+def test_an_address_is_shown_without_user_and_password(remote: str, shown: str) -> None:
+    assert ranges.without_credentials(remote) == shown
+
+
+def test_no_password_of_an_address_is_logged_or_shown(gated: Gated, ask: Ask) -> None:
+    gated.policy('version: 1\nrules: {all: {at: pre-push, block: push.remote != "", message: "to {push.remote}"}}\n')
+    refs = f"refs/heads/main {gated.head()} refs/heads/main {ZERO}\n".encode()
+    address = "https://ann:secret@example.org/x.git"
+    code, said = ask("pre-push", address, address, stdin=refs)
+    assert code == 1 and "to 'https://example.org/x.git'" in said and "secret" not in said
+    assert "secret" not in (gated.folder / "signals.jsonl").read_text()
+    gated.git("config", "branch.main.remote", address)
+    done = gated.run("ahp", "check", "pre-push")
+    assert b"to 'https://example.org/x.git'" in done.stdout + done.stderr
