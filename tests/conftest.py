@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from ahp.system import terminal
+
 PROJECT = Path(__file__).resolve().parent.parent
 REAL_HOME = os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir)
 
@@ -206,6 +208,27 @@ def repo(tmp_path: Path) -> Repo:
     made = Repo(root)
     made.git("init", "--quiet")
     return made
+
+
+@pytest.fixture
+def person(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A person at the terminal of this process, who says yes; the questions that were asked."""
+    asked: list[str] = []
+
+    def agree(question: str, patience: float = 0) -> bool:
+        asked.append(question)
+        return True
+
+    monkeypatch.setattr(terminal, "ask", agree)
+    monkeypatch.setattr(terminal, "attended", lambda: True)
+    return asked
+
+
+@pytest.fixture
+def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No terminal, whoever runs the tests."""
+    monkeypatch.setattr(terminal, "ask", lambda question, patience=0: None)
+    monkeypatch.setattr(terminal, "attended", lambda: False)
 
 
 @pytest.fixture(scope="session")

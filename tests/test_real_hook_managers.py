@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.attended import attended
 from tests.conftest import Repo
 
 pytestmark = pytest.mark.tools
@@ -48,8 +49,11 @@ class Tool:
         if self.name == "husky":  # it has no command for it; this is what its documentation says
             call(self.repo, "git", "config", "--unset", "core.hooksPath")
             shutil.rmtree(self.repo.root / ".husky/_")
+        elif self.name == AHP:
+            code, said = attended([AHP, "uninstall", "git"], self.repo.root)
+            assert code == 0, said
         else:
-            call(self.repo, self.name, "uninstall", *(["git"] if self.name == AHP else []))
+            call(self.repo, self.name, "uninstall")
 
 
 @pytest.fixture(params=["pre-commit", "prek", "lefthook", "husky"])

@@ -31,7 +31,9 @@ _AT_ONCE = 100  # rows that are drawn together: the first of a long log show at 
 @click.option("--actor", metavar="WHO", help="human, agent or ci, or one of them: agent:claude.")
 @click.option("--since", metavar="TIME", help="A day, a time stamp, or an age like 2h or 14d.")
 @click.option("--until", metavar="TIME", help="As --since.")
-@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Records to show; default: signal and bypass.")
+@click.option(
+    "--kind", "kinds", multiple=True, metavar="KIND", help="Records to show; default: signal, bypass, install."
+)
 @click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="The last N; default: all.")
 @click.option("--open", "only_open", is_flag=True, help="What is open now, and how far up its ladder it is.")
 @click.option("--follow", is_flag=True, help="Wait for more, answers included, until interrupted.")

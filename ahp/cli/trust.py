@@ -6,18 +6,16 @@ import shlex
 import click
 
 from ahp.protocol.text import one_line
-from ahp.system.errors import AhpError
 
 
 @click.command()
-@click.option("--yes", is_flag=True, help="Accept without being asked.")
 @click.option("--list", "only_list", is_flag=True, help="Show the commands and whether they are accepted.")
 @click.option("--forget", is_flag=True, help="Take every acceptance back.")
-def command(yes: bool, only_list: bool, forget: bool) -> int:
+def command(only_list: bool, forget: bool) -> int:
     """Accept the commands that the policy of this folder runs: `facts.run` and `action.run`.
 
     Acceptance is bound to the command, its directory, parsing, timeout and the files it names, in this clone. Only a
-    person can give it.
+    person can give it, at a terminal.
     """
     from ahp.hosts import asking, command_trust
     from ahp.policy import layers, trust
@@ -37,11 +35,7 @@ def command(yes: bool, only_list: bool, forget: bool) -> int:
     if only_list or not waiting:
         return 0
     trust.refuse_others(actor)
-    if not yes:
-        answer = terminal.ask(f"ahp: may these {len(waiting)} commands run from now on?", 600.0)
-        if answer is None:
-            raise AhpError("nobody can be asked here; a person runs: ahp trust --yes")
-        if not answer:
-            return 1
+    if not terminal.confirm(f"ahp: may these {len(waiting)} commands run from now on?", "ahp trust"):
+        return 1
     command_trust.accept(waiting, actor, where)
     return 0

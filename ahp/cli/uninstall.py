@@ -3,14 +3,27 @@
 import click
 
 from ahp.protocol.text import one_line
+from ahp.system.errors import AhpError
 
 
 @click.command()
 @click.argument("hosts", nargs=-1, type=click.Choice(["git", "monoco"]))
-def command(hosts: tuple[str, ...]) -> None:
-    """Remove the gate from HOSTS (default: every one it is in). The policy and the log stay."""
+def command(hosts: tuple[str, ...]) -> int:
+    """Remove the gate from HOSTS (default: every one it is in). The policy and the log stay.
+
+    Only a person can, at a terminal; it leaves a record in the log.
+    """
+    from ahp.protocol.actor import identify
+    from ahp.system import environ, terminal
+
+    if (actor := identify(environ.current())).kind != "human":
+        raise AhpError(f"only a person can take the gate away; {actor} cannot")
+    typed = " ".join(["ahp uninstall", *hosts])
+    if not terminal.confirm("ahp: take the gate away from this repository?", typed):
+        return 1
     for host in hosts or ("git", "monoco"):
         {"git": _git, "monoco": _monoco}[host](host in hosts)
+    return 0
 
 
 def _git(named: bool) -> None:

@@ -33,7 +33,7 @@ def program_of(event: "Event") -> "Program":
     if event.root and event.repo is not None and program.sources[0][1] in _NOTHING:  # no project layer
         from ahp.policy import removed
 
-        removed.refuse(event.repo)
+        removed.refuse(event.repo, event.actor.kind)
     return program
 
 

@@ -17,7 +17,7 @@ from ahp.policy.starter import Plan
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Workspace
 from ahp.protocol.text import one_line
-from ahp.system import files
+from ahp.system import files, terminal
 from ahp.system.commits import commits
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
@@ -50,7 +50,8 @@ def adopt(
     force: bool = False,
     seen: Callable[[int, int], None] = lambda done, total: None,
 ) -> Adoption:
-    """Writes `.ahp/hooks.yaml` for the repository there; its commands are accepted where `actor` is a person.
+    """Writes `.ahp/hooks.yaml` for the repository there; its commands are accepted where `actor` is a person at a
+    terminal.
 
     `wanted` are packs besides those that fit; `seen` is told how many past commits were judged, and of how many.
     Raises AhpError when a policy is there (unless `force`), for a folder without work tree, for a pack that does not
@@ -147,10 +148,10 @@ def _compiled(where: Workspace) -> Policy:
 
 
 def _trust(where: Workspace, actor: Actor, done: Adoption) -> None:
-    """Accepts the commands of the policy that was just written; only for a person."""
+    """Accepts the commands of the policy that was just written; only for a person at a terminal."""
     specs, new = command_trust.of_policy(done.policy, where)
     written = {name: new[name] for name in new if name.removeprefix("facts.") in done.plan.survey.tools}
-    if written and actor.kind == "human":
+    if written and actor.kind == "human" and terminal.attended():
         command_trust.accept(written, actor, where)
     else:
         written = {}

@@ -10,7 +10,7 @@ from ahp.system.errors import AhpError
 from ahp.system.git import NotARepository
 
 INSTALL_RECORD = "/install.json"
-_LIMIT = 1 << 20
+_LIMIT = 64 << 20
 
 
 def journal_of(folder: str) -> Journal:

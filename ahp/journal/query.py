@@ -18,7 +18,7 @@ from ahp.journal.logged_signal import LoggedSignal
 from ahp.journal.state import State
 from ahp.system import clock
 
-SHOWN = ("signal", "bypass")
+SHOWN = ("signal", "bypass", "install")
 _POLL = 0.2
 
 

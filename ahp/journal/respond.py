@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import NamedTuple
 
 from ahp.journal import answers
@@ -12,10 +13,11 @@ from ahp.protocol import records
 from ahp.protocol.actor import Actor
 from ahp.protocol.signals import ACTIONS_OF, SignalResponse
 from ahp.protocol.text import one_line
-from ahp.system import clock
+from ahp.system import clock, terminal
 
 _TEXT = 1024
 _LOOKED_AT = 200
+_QUESTION = 500
 _FOLLOWS = {
     "proceed_with_risk": "the rule passes once for this tree, and the commit will say so",
     "acknowledge": "the same evidence does not climb again",
@@ -69,7 +71,8 @@ def _check(signal: LoggedSignal, by: Actor, action: str, reason: str) -> None:
 def respond(journal: Journal, prefix: str, action: str, by: Actor, reason: str = "", feedback: str = "") -> Given:
     """Records the answer of `by` to the signal whose id begins with `prefix`.
 
-    Raises AnswerRefused when there is no such signal or the answer is not theirs to give, JournalUnwritable.
+    A person is asked at the terminal before a rule passes. Raises AnswerRefused when there is no such signal or the
+    answer is not theirs to give, AhpError when nobody can be asked, JournalUnwritable.
     """
     with State.open(journal) as state:
         id = answers.one(prefix, state.find(prefix))
@@ -77,6 +80,12 @@ def respond(journal: Journal, prefix: str, action: str, by: Actor, reason: str =
         assert signal is not None
         _check(signal, by, action, reason)
         stamp = clock.iso(state.now)
+        message = one_line(state.record(signal).get("message") or "", _QUESTION)
+    if action == answers.RISK:
+        question = f"ahp: {one_line(signal.rule)} blocks: {message}\nlet it pass once, for this change?"
+        typed = f"ahp respond {one_line(prefix)} {action} --reason {shlex.quote(one_line(reason, _TEXT))}"
+        if not terminal.confirm(question, typed):
+            raise answers.AnswerRefused("nothing was recorded: the answer was no")
     details: dict[str, object] = {}
     if reason:
         details["reason"] = one_line(reason, _TEXT)

@@ -8,11 +8,11 @@ _PATH = PROJECT[1:]
 _LOST = (
     "git has this policy, but the work tree does not, or has an empty file, so nobody would judge; "
     f"take it back with `git restore --staged --worktree --source=HEAD {_PATH}` (in a sparse checkout: "
-    "`git sparse-checkout add .ahp`), or give the gate up: `ahp uninstall git`"
+    "`git sparse-checkout add .ahp`)"
 )
 
 
-def refuse(repo: Repository) -> None:
+def refuse(repo: Repository, actor_kind: str = "") -> None:
     """Raises PolicyError when the index or HEAD of `repo` holds a project policy that is not empty: removing or
     emptying the file is no way round it.
 
@@ -20,4 +20,6 @@ def refuse(repo: Repository) -> None:
     """
     answer = repo.run("cat-file", "--batch-check", stdin=f":{_PATH}\nHEAD:{_PATH}\n".encode())
     if any(not line.endswith((b" missing", b" 0")) for line in answer.splitlines()):
-        raise PolicyError([Problem(Place(_PATH), _LOST)])
+        # An agent is not told how the gate is taken away.
+        more = ", or give the gate up: `ahp uninstall git`" if actor_kind == "human" else ""
+        raise PolicyError([Problem(Place(_PATH), _LOST + more)])

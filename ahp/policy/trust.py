@@ -101,7 +101,7 @@ def accept(folder: str, commands: "dict[str, str]", actor: "Actor") -> None:
 def refuse_others(actor: "Actor") -> None:
     """Raises Untrusted unless `actor` is a person."""
     if actor.kind != "human":
-        raise Untrusted(f"only a person can trust a command; {actor} cannot. Ask one to run: ahp trust")
+        raise Untrusted(f"only a person can trust a command; {actor} cannot")
 
 
 def forget(folder: str) -> None:

@@ -14,6 +14,7 @@ KINDS = (
     "response",
     "verdict",
     "count",
+    "install",
     "episode-end",
     "delivery",
     "bypass",

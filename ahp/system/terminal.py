@@ -10,7 +10,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from ahp.system.errors import AhpError
+
 _PATIENCE = 30.0
+_CONSIDERATION = 600.0
 
 
 def table(
@@ -72,24 +75,55 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
+def confirm(question: str, command: str) -> bool:
+    """A person's yes or no to what is theirs alone to decide. Raises AhpError where nobody can be asked.
+
+    `command` is what to type in a terminal; no option and no variable takes the place of one.
+    """
+    answer = ask(question, _CONSIDERATION)
+    if answer is None:
+        raise AhpError(f"a person has to agree to this at a terminal, and there is none; type, in one: {command}")
+    return answer
+
+
+def attended() -> bool:
+    """Whether a person at a terminal started this: the one of this process, and in its foreground."""
+    fd = _terminal()
+    if fd is not None:
+        os.close(fd)
+    return fd is not None
+
+
 def ask(question: str, patience: float = _PATIENCE) -> bool | None:
     """The answer to a yes-or-no question: True, False, or None when nobody can be asked or answers in time (seconds).
 
     Asks only when this process group is in the terminal's foreground: a background job would be stopped by reading.
     """
-    try:
-        fd = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
-    except OSError:
+    fd = _terminal()
+    if fd is None:
         return None
     try:
-        if os.tcgetpgrp(fd) != os.getpgrp():
-            return None
         os.write(fd, f"{question} [y/N] ".encode())
         return _answer(fd, time.monotonic() + patience)
     except OSError:
         return None
     finally:
         os.close(fd)
+
+
+def _terminal() -> int | None:
+    """A descriptor of this process's terminal; None without one, and in the background."""
+    try:
+        fd = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
+    except OSError:
+        return None
+    try:
+        if os.tcgetpgrp(fd) == os.getpgrp():
+            return fd
+    except OSError:  # hung up
+        pass
+    os.close(fd)
+    return None
 
 
 def _answer(fd: int, deadline: float) -> bool | None:

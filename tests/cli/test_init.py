@@ -17,7 +17,7 @@ def inside(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_init_says_what_it_found_and_what_the_past_would_have_heard(
-    repo: Repo, capsys: pytest.CaptureFixture[str]
+    repo: Repo, capsys: pytest.CaptureFixture[str], person: list[str]
 ) -> None:
     repo.write("pyproject.toml", "[tool.ruff]\n")
     repo.commit("root", **{"pyproject.toml": "[tool.ruff]\n"})

@@ -11,7 +11,7 @@ import pytest
 from ahp.cli import main
 from ahp.hosts.git import install as installing
 from ahp.hosts.git import main as hook
-from ahp.system import environ
+from ahp.system import environ, terminal
 from tests.conftest import Repo
 
 
@@ -30,7 +30,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
     return code, out + err
 
 
-def test_install_and_uninstall_say_what_they_did(here: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+def test_install_and_uninstall_say_what_they_did(
+    here: Repo, capsys: pytest.CaptureFixture[str], person: list[str]
+) -> None:
     here.write(".git/hooks/pre-push", "#!/bin/sh\n", 0o755)
     folder = f"{here.root}/.git/hooks"
     installed = f"git: 5 hooks in {folder}\ngit: earlier hooks keep running: pre-push\n"
@@ -39,6 +41,32 @@ def test_install_and_uninstall_say_what_they_did(here: Repo, capsys: pytest.Capt
     removed = f"git: 5 hooks removed from {folder}\ngit: earlier hooks are back: pre-push\n"
     assert run(capsys, "uninstall", "git") == (0, removed)
     assert run(capsys, "uninstall", "git") == (0, f"git: 0 hooks removed from {folder}\n")
+
+
+@pytest.mark.parametrize("marker", ["CLAUDECODE", "CI"])
+def test_only_a_person_takes_the_gate_away(
+    here: Repo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, person: list[str], marker: str
+) -> None:
+    run(capsys, "install", "git")
+    monkeypatch.setenv(marker, "1")
+    code, said = run(capsys, "uninstall", "git")
+    assert code == 2 and "only a person can take the gate away" in said and "ahp uninstall" not in said
+    assert person == [] and (here.root / ".git/hooks/pre-push").exists()
+
+
+@pytest.mark.parametrize(("answer", "code"), [(False, 1), (None, 2)])
+def test_without_a_person_s_yes_the_gate_stays(
+    here: Repo,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    answer: bool | None,
+    code: int,
+) -> None:
+    run(capsys, "install", "git")
+    monkeypatch.setattr(terminal, "ask", lambda question, patience: answer)
+    ended, said = run(capsys, "uninstall", "git")
+    assert ended == code and (here.root / ".git/hooks/pre-push").exists()
+    assert ("type, in one: ahp uninstall git" in said) == (answer is None)
 
 
 def test_outside_a_repository_there_is_nothing_to_install_into(

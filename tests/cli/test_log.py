@@ -134,7 +134,7 @@ def test_no_log_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "there is no log yet" in run(log.command, "verify").output
 
 
-def test_an_answer_by_the_beginning_of_an_id(journal: Journal) -> None:
+def test_an_answer_by_the_beginning_of_an_id(journal: Journal, person: list[str]) -> None:
     result = run(respond.command, "a1", "acknowledge", "--feedback", "noise")
     assert result.output == "acknowledge: size/1 (a1b2c3d4); the same evidence does not climb again\n"
     told = run(respond.command, "b1", "proceed_with_risk", "--reason", "hot fix", "--format", "json")
@@ -172,7 +172,8 @@ def test_what_is_open(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_silence_is_told_from_an_answer(journal: Journal) -> None:
-    journal.append([_signal("c" + ID[1:], "prompt", attempt="next")])
+    later = clock.iso(clock.now() + 1)  # in the same millisecond it would be the same attempt
+    journal.append([_signal("c" + ID[1:], "prompt", attempt="next", timestamp=later)])
     run(respond.command, "c1", "dismiss")
     lines = run(log.command, "--intensity", "prompt").output.splitlines()
     assert ["→ dismiss (by silence)" in line for line in lines] == [True, False]

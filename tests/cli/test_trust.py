@@ -20,8 +20,11 @@ def inside(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     repo.write(".ahp/hooks.yaml", POLICY)
 
 
-def test_a_person_sees_the_commands_and_accepts_them(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["trust", "--yes"]) == 0
+def test_a_person_sees_the_commands_and_accepts_them(
+    repo: Repo, capsys: pytest.CaptureFixture[str], person: list[str]
+) -> None:
+    assert run(["trust"]) == 0
+    assert person == ["ahp: may these 2 commands run from now on?"]
     out = capsys.readouterr().out
     assert "waits: facts.lint: sh lint.sh  (in .)" in out and "waits: rule fix: fix 'a b'" in out
     assert run(["trust", "--list"]) == 0
@@ -42,11 +45,12 @@ def test_a_person_sees_the_commands_and_accepts_them(repo: Repo, capsys: pytest.
 
 @pytest.mark.parametrize("marker", ["CLAUDECODE", "CI"])
 def test_an_agent_or_ci_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], marker: str
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], marker: str, person: list[str]
 ) -> None:
     monkeypatch.setenv(marker, "true")
-    assert run(["trust", "--yes"]) == 2
-    assert "only a person can trust a command" in capsys.readouterr().err
+    assert run(["trust"]) == 2
+    err = capsys.readouterr().err
+    assert "only a person can trust a command" in err and "ahp trust" not in err
     monkeypatch.delenv(marker)
     assert run(["trust", "--list"]) == 0
     assert "accepted" not in capsys.readouterr().out
@@ -58,7 +62,7 @@ def test_a_person_is_asked(
 ) -> None:
     monkeypatch.setattr(terminal, "ask", lambda question, patience: answer)
     assert run(["trust"]) == code
-    capsys.readouterr()
+    assert ("type, in one: ahp trust" in capsys.readouterr().err) == (answer is None)
     run(["trust", "--list"])
     assert ("waits" in capsys.readouterr().out) == (answer is not True)
 

@@ -125,7 +125,7 @@ def test_the_branch_is_named_where_only_its_name_tells_that_it_is_the_default(re
     assert "protected" not in written(repo)
 
 
-def test_the_commands_it_wrote_are_trusted_for_a_person(repo: Repo) -> None:
+def test_the_commands_it_wrote_are_trusted_for_a_person(repo: Repo, person: list[str]) -> None:
     repo.write("pyproject.toml", "[tool.ruff]\n")
     done = adopt()
     assert done.trusted == ["facts.ruff"] and done.waiting == []
@@ -136,7 +136,12 @@ def test_the_commands_it_wrote_are_trusted_for_a_person(repo: Repo) -> None:
     assert len((repo.root / ".git/ahp/signals.jsonl").read_text().splitlines()) == 2
 
 
-def test_an_agent_cannot_trust_them(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_terminal_nobody_trusts_them(repo: Repo, nobody: None) -> None:
+    repo.write("pyproject.toml", "[tool.ruff]\n")
+    assert adopt().waiting == ["facts.ruff"]
+
+
+def test_an_agent_cannot_trust_them(repo: Repo, monkeypatch: pytest.MonkeyPatch, person: list[str]) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
     repo.write("pyproject.toml", "[tool.ruff]\n")
     done = adopt()
@@ -144,7 +149,7 @@ def test_an_agent_cannot_trust_them(repo: Repo, monkeypatch: pytest.MonkeyPatch)
     assert not (repo.root / ".git/ahp/trust.json").exists()
 
 
-def test_commands_of_a_person_s_own_layer_are_not_trusted_along(repo: Repo) -> None:
+def test_commands_of_a_person_s_own_layer_are_not_trusted_along(repo: Repo, person: list[str]) -> None:
     repo.write(
         ".ahp/hooks.local.yaml",
         "facts: {mine: {run: [sh, x.sh]}}\nrules: {own: {at: pre-push, block: mine.count > 0}}\n",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.attended import attended
 from tests.conftest import OUTSIDE, PROJECT, Repo
 
 pytestmark = pytest.mark.tools
@@ -65,6 +66,13 @@ def lab(bare: Repo) -> Repo:
     return bare
 
 
+def uninstalled(repo: Repo, *hosts: str) -> str:
+    """What a person reads who takes the gate away."""
+    code, said = attended([AHP, "uninstall", *hosts], repo.root)
+    assert code == 0, said
+    return said
+
+
 @pytest.fixture
 def installed(bare: Repo, monoco: str) -> Iterator[Path]:
     """`ahp install monoco` in the project: the folder of the shim, which is not on PATH yet."""
@@ -73,7 +81,7 @@ def installed(bare: Repo, monoco: str) -> Iterator[Path]:
     assert "0.4.2 asks at start, submit and close" in done(bare, AHP, "install", "monoco")
     done(bare, AHP, "install", "monoco")
     yield bare.root / ".git/ahp/bin"
-    assert "removed" in done(bare, AHP, "uninstall", "monoco")
+    assert "removed" in uninstalled(bare, "monoco")
     left = everything(bare.root / ".git/ahp")
     assert (everything(features), left & SHIMS) == (before[0], before[1] & SHIMS)
 
@@ -260,10 +268,10 @@ def test_two_repositories_share_the_adapter_and_the_last_one_takes_it_away(
     other = Repo(tmp_path / "other")
     other.git("init", "-q")
     done(other, AHP, "install", "monoco")
-    done(other, AHP, "uninstall", "monoco")
+    uninstalled(other, "monoco")
     assert list(Path(monoco).parent.glob("lib/*/site-packages/monoco/features/ahp/adapter.py"))
-    assert "nothing of ours" in done(other, AHP, "uninstall", "monoco")
-    assert "monoco" not in done(other, AHP, "uninstall")
+    assert "nothing of ours" in uninstalled(other, "monoco")
+    assert "monoco" not in uninstalled(other)
 
 
 def test_the_floor_of_coverage_follows_the_criticality_of_the_issue(lab: Repo) -> None:

@@ -65,7 +65,7 @@ def said(lab: Repo, *argv: str, **env: str) -> tuple[int, str]:
 
 
 def test_what_is_installed_asks_and_what_is_uninstalled_is_gone(
-    lab: Repo, monoco: Path, capsys: pytest.CaptureFixture[str]
+    lab: Repo, monoco: Path, capsys: pytest.CaptureFixture[str], person: list[str]
 ) -> None:
     (lab.root / ".git/ahp").mkdir(exist_ok=True)
     before = everything(monoco.parent, lab.root / ".git/ahp")

@@ -7,11 +7,13 @@ import pytest
 from ahp.journal import segments
 from ahp.journal.answers import AnswerRefused
 from ahp.journal.respond import fitting, respond
+from ahp.system import terminal
+from ahp.system.errors import AhpError
 
 from .story import AGENT, PERSON, Story
 
 
-def test_an_answer_is_recorded_with_what_was_said(story: Story) -> None:
+def test_an_answer_is_recorded_with_what_was_said(story: Story, person: list[str]) -> None:
     id = story.signal("block")
     given = respond(story.journal, id[:8], "proceed_with_risk", PERSON, "a\nreason", "too strict")
     assert given.response.as_dict()["details"] == {"reason": "a reason", "feedback": "too strict"}
@@ -30,6 +32,20 @@ def test_a_refused_answer_leaves_no_trace(story: Story) -> None:
     for prefix, action, by in [(id, "dismiss", PERSON), (id, "proceed_with_risk", PERSON), ("zz", "abort", PERSON)]:
         with pytest.raises(AnswerRefused):
             respond(story.journal, prefix, action, by, "why")
+    assert Path(story.journal.log_path).read_bytes() == before
+
+
+@pytest.mark.parametrize(("answer", "said"), [(False, "the answer was no"), (None, "type, in one: ahp respond ")])
+def test_a_risk_needs_a_person_s_yes_at_the_terminal(
+    story: Story, monkeypatch: pytest.MonkeyPatch, answer: bool | None, said: str
+) -> None:
+    id = story.signal("block")
+    before = Path(story.journal.log_path).read_bytes()
+    monkeypatch.setattr(terminal, "ask", lambda question, patience: answer)
+    with pytest.raises(AhpError, match=said) as raised:
+        respond(story.journal, id[:8], "proceed_with_risk", PERSON, "it's urgent")
+    if answer is None:
+        assert str(raised.value).endswith(f"""ahp respond {id[:8]} proceed_with_risk --reason 'it'"'"'s urgent'""")
     assert Path(story.journal.log_path).read_bytes() == before
 
 

@@ -63,6 +63,8 @@ def test_a_policy_that_the_work_tree_lacks_is_no_free_pass(ruled: Gated, lose: C
     assert said.code != 0
     assert "git has this policy, but the work tree does not" in said.text
     assert "git restore" in said.text and "ahp uninstall git" in said.text
+    told = ruled.say("commit", "-m", "x", env={"CLAUDECODE": "1"})
+    assert told.code != 0 and "git restore" in told.text and "uninstall" not in told.text
 
 
 def test_a_push_is_refused_too(ruled: Gated) -> None:

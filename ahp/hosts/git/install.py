@@ -15,17 +15,18 @@ from ahp.hosts.git import bundle, husky
 from ahp.hosts.git.githooks import HOOKS, OTHERS
 from ahp.hosts.git.hook_managers import MARK, make_room, owner, take_away
 from ahp.hosts.templates import package, template
+from ahp.journal import segments
 from ahp.journal.append import Journal
 from ahp.journal.place import INSTALL_RECORD, install_record, noted_genesis
-from ahp.protocol.actor import markers
+from ahp.protocol import records
+from ahp.protocol.actor import identify, markers
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import environ, files, git, jsontext, process
+from ahp.system import clock, environ, files, git, jsontext, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.view import RAW
 
 _BUNDLE = "/cache/light.pyc"
-_TIPS = 200
 _HUSKY = "/husky"
 _LOG_ID = re.compile(rb"^log='?([0-9A-Za-z-]+)'?$", re.MULTILINE)
 
@@ -53,44 +54,58 @@ def install(repo: Repository, user_policy: str) -> Installed:
     os.makedirs(folder, exist_ok=True)
     known = baked(repo, genesis, user_policy)
     bundle.write(known["BUNDLE"], known["PYTHON"], bundle.import_paths())
-    written, kept = [], []
+    written, kept, changed = [], [], False
     for hook in HOOKS:
         place, keeps = make_room(f"{folder}/{hook}", f"{shared}/{hook}" if shared else "")
         if keeps:
             kept.append(hook)
-        _write(place, shim(hook, known))
+        text = shim(hook, known)
+        changed = changed or not os.path.isfile(place) or files.read(place) != text
+        _write(place, text)
         written.append(hook)
     committed = husky.folder_of(repo.root, asked_folder(repo))
     kept += [hook for hook in _join_husky(repo, committed, known) if hook not in kept]
     if shared:
         kept += [hook for hook in OTHERS if _pass_on(f"{folder}/{hook}", f"{shared}/{hook}")]
         repo.run("config", "--local", "core.hooksPath", folder)
-    before = install_record(repo.ahp_dir).get("before") or _tips(repo)
-    record = {"folder": folder, "shared": shared, "hooks": written, "genesis": genesis, "before": before}
-    files.replace(repo.ahp_dir + INSTALL_RECORD, (jsontext.encode(record) + "\n").encode("utf-8", "surrogateescape"))
+    earlier, tips = install_record(repo.ahp_dir), _tips(repo)
+    folders = list(dict.fromkeys([*_folders(earlier), folder]))
+    if changed:
+        _log(repo, genesis, "installed", folders, tips)
+    # Once for all: what was committed while the gate was away was judged by nobody.
+    known_before = earlier.get("before") or _first_tips(repo) or tips
+    _keep(repo, {"folder": folder, "folders": folders, "shared": shared, "genesis": genesis, "before": known_before})
     return Installed(folder, written, kept, committed)
 
 
 def uninstall(repo: Repository) -> Installed:
-    """Removes our shims and puts earlier hooks back. The log and the policy stay. Raises AhpError, GitError."""
+    """Removes our shims wherever they were put and puts earlier hooks back. The log and the policy stay, and what the
+    first install found. Raises AhpError, GitError.
+    """
     record = install_record(repo.ahp_dir)
     shared = str(record.get("shared") or "")
     folder = str(record.get("folder") or "") or hooks_folder(repo)[0]
+    folders = _folders(record) or [folder]
+    if record.get("folder"):
+        _log(repo, noted(repo), "removed", folders, _tips(repo))
     removed, restored = [], []
-    for hook in (*HOOKS, *OTHERS):
-        was_there, is_back = take_away(f"{folder}/{hook}", shared)
-        if was_there:
-            removed.append(hook)
-        if is_back:
-            restored.append(hook)
+    for place in folders:
+        for hook in (*HOOKS, *OTHERS):
+            was_there, is_back = take_away(f"{place}/{hook}", shared)
+            if was_there:
+                removed.append(hook)
+            if is_back:
+                restored.append(hook)
     _leave_husky(repo)
     for name in ("/ahp-token", "/ahp-message"):
         if os.path.lexists(repo.git_dir + name):
             os.unlink(repo.git_dir + name)
     if shared and repo.config("core.hooksPath") == folder:
         repo.run("config", "--local", "--unset", "core.hooksPath")
-    if os.path.exists(repo.ahp_dir + INSTALL_RECORD):
-        os.unlink(repo.ahp_dir + INSTALL_RECORD)
+    if record:
+        _keep(repo, {name: record[name] for name in ("genesis", "before") if name in record})
+    if os.path.lexists(repo.common_dir + git.ROOT):
+        os.unlink(repo.common_dir + git.ROOT)
     return Installed(folder, removed, restored)
 
 
@@ -203,17 +218,47 @@ def _leave_husky(repo: Repository) -> None:
 
 
 def made_before(repo: Repository) -> list[str]:
-    """The tips of branches and tags when the gate was first installed: nobody could judge what they hold."""
+    """The commits at the ends of all that was there when the gate was first put in place: nobody could judge those."""
     known = install_record(repo.ahp_dir).get("before")
-    tips = [str(tip) for tip in known] if isinstance(known, list) else []
-    return [tip for tip in tips if repo.commit_id(tip)]
+    return [str(tip) for tip in known] if isinstance(known, list) else []
 
 
 def _tips(repo: Repository) -> list[str]:
-    listed = repo.run("for-each-ref", "--format=%(objectname) %(objecttype)", "refs/heads", "refs/tags").decode()
+    """The commits at the ends of all that is here: of each branch and tag, and where each work tree is."""
+    each = "%(objectname) %(objecttype)%0a%(*objectname) %(*objecttype)"
+    listed = repo.run("for-each-ref", f"--format={each}", "refs/heads", "refs/tags").decode()
     commits = [line.split()[0] for line in listed.splitlines() if line.endswith(" commit")]
-    head = repo.commit_id("HEAD")
-    return list(dict.fromkeys([*([head] if head else []), *commits]))[:_TIPS]
+    trees = repo.run("worktree", "list", "--porcelain").decode("utf-8", "replace")
+    heads = [line[5:] for line in trees.splitlines() if line.startswith("HEAD ") and line[5:].strip("0")]
+    return list(dict.fromkeys([*heads, *commits]))
+
+
+def _first_tips(repo: Repository) -> list[str]:
+    """What the first install found, as the log has it: its record beside the log may have been removed."""
+    for line in (line for part in segments.listed(repo.ahp_dir) for line in segments.forward_in(part)):
+        record = line.record() if b'"install"' in line.raw else None
+        if record and record.get("kind") == "install" and isinstance(tips := record.get("tips"), list):
+            return [str(tip) for tip in tips]
+    return []
+
+
+def _log(repo: Repository, genesis: str, what: str, folders: list[str], tips: list[str]) -> None:
+    """Leaves in the log that the hooks were `installed` or `removed`, by whom, and what there was then."""
+    by = str(identify(environ.current()))
+    reason = f"git hooks {what}: {', '.join(folders)}"
+    record = records.other("install", clock.iso(clock.now()), host="git", what=what, actor=by, reason=reason, tips=tips)
+    Journal(repo.ahp_dir, genesis or None).append([record], durable=True)
+
+
+def _folders(record: dict[str, object]) -> list[str]:
+    """Every folder that has our hooks: a work tree may have one of its own (`extensions.worktreeConfig`)."""
+    listed = record.get("folders")
+    known = listed if isinstance(listed, list) else [record.get("folder")]
+    return [str(folder) for folder in known if folder]
+
+
+def _keep(repo: Repository, record: dict[str, object]) -> None:
+    files.replace(repo.ahp_dir + INSTALL_RECORD, (jsontext.encode(record) + "\n").encode("utf-8", "surrogateescape"))
 
 
 def _pass_on(path: str, shared: str) -> bool:

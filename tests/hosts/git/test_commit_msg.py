@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ahp.hosts.git import commit_msg
+from tests.attended import attended
 from tests.hosts.git.conftest import Ask
 from tests.hosts.git.gated import Gated
 
@@ -113,8 +114,12 @@ def test_an_override_leaves_its_trailer_and_counts_for_one_commit(gated: Gated) 
     gated.policy("version: 1\nrules:\n  no-a: {at: pre-commit, block: files.changed_count > 0, message: no}\n")
     assert commit(gated, "one")[0] == 1
     (signal,) = gated.log("signal")
-    done = gated.run("ahp", "respond", signal["id"][:8], "proceed_with_risk", "--reason", "the fix waits for it")
-    assert done.returncode == 0, done.stderr
+    answer = ["ahp", "respond", signal["id"][:8], "proceed_with_risk", "--reason", "the fix waits for it"]
+    code, said = attended(answer, gated.root, answer=b"n\n")
+    assert code == 2 and "the answer was no" in said
+    assert commit(gated, "one")[0] == 1
+    code, said = attended(answer, gated.root)
+    assert code == 0 and "ahp: no-a blocks: no\nlet it pass once, for this change? [y/N]" in said, said
     assert commit(gated, "one") == (0, "")
     assert gated.git("log", "-1", "--format=%B").rstrip() == "one\n\nAhp-Override: no-a the fix waits for it"
     assert gated.log("bypass") == []
@@ -125,8 +130,11 @@ def test_an_agent_cannot_take_the_risk(gated: Gated) -> None:
     gated.policy("version: 1\nrules:\n  no-a: {at: pre-commit, block: files.changed_count > 0, message: no}\n")
     assert commit(gated, "one")[0] == 1
     (signal,) = gated.log("signal")
-    done = gated.run("ahp", "respond", signal["id"], "proceed_with_risk", "--reason", "x", env={"CLAUDECODE": "1"})
-    assert done.returncode == 2
+    answer = ["ahp", "respond", signal["id"], "proceed_with_risk", "--reason", "x"]
+    code, said = attended(answer, gated.root, {"CLAUDECODE": "1"})
+    assert code == 2 and "[y/N]" not in said and "ahp respond" not in said
+    alone = gated.run("setsid", "--wait", *answer)  # its markers taken off, it has no terminal
+    assert alone.returncode == 2 and b"a person has to agree to this at a terminal" in alone.stderr
     assert commit(gated, "one")[0] == 1
 
 

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from ahp.hosts.git import install as installing
+from ahp.hosts.git import ranges
 from ahp.hosts.git.githooks import HOOKS
 from ahp.journal.place import journal_of
 from ahp.system.errors import AhpError
+from tests.attended import attended
 from tests.conftest import Repo
 from tests.hosts.git.gated import Gated
 
@@ -98,7 +100,7 @@ def test_an_earlier_hook_keeps_running_first_and_comes_back(plain: Gated, quick:
     done = installing.uninstall(plain.repository())
     assert tuple(done.kept) == tuple(HOOKS)
     assert hooks(plain) == dict.fromkeys(HOOKS, text.encode())
-    assert not (plain.folder / "install.json").exists()
+    assert set(json.loads((plain.folder / "install.json").read_text())) == {"genesis", "before"}
 
 
 def test_an_earlier_hook_that_stages_is_judged_by_what_it_staged(plain: Gated, quick: None) -> None:
@@ -147,6 +149,73 @@ def test_a_linked_hook_is_kept_as_a_link(plain: Gated, quick: None) -> None:
     assert target.read_text() == "#!/bin/sh\nexit 0\n"
     installing.uninstall(plain.repository())
     assert os.readlink(plain.root / ".git" / "hooks" / "pre-commit") == str(target)
+
+
+def put_away(gated: Gated) -> None:
+    code, said = attended(["ahp", "uninstall", "git"], gated.root)
+    assert code == 0, said
+
+
+def test_taking_the_gate_away_for_a_commit_is_no_amnesty(gated: Gated, tmp_path: Path) -> None:
+    gated.policy(BAD)
+    first = gated.head()
+    put_away(gated)
+    made = gated.commit("x", **{"bad.txt": "x\n"})
+    installing.install(gated.repository(), str(gated.user_policy))
+    gated.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
+    said = gated.say("push", "-q", str(tmp_path / "remote.git"), "main")
+    assert "1 of the pushed commits passed no pre-commit hook" in said.text
+    assert [record["commit"] for record in gated.log("bypass")] == [made]
+    told = [(record["what"], record["tips"]) for record in gated.log("install")]
+    assert told == [("installed", [first]), ("removed", [first]), ("installed", [made])]
+    assert "git hooks removed: " in gated.run("ahp", "log").stdout.decode()
+
+
+def test_what_the_first_install_found_is_in_the_log_too(gated: Gated) -> None:
+    first = gated.head()
+    (gated.folder / "install.json").unlink()
+    gated.commit("x")
+    installing.install(gated.repository(), str(gated.user_policy))
+    assert installing.made_before(gated.repository()) == [first]
+
+
+def test_every_tip_is_known_and_one_that_is_gone_does_no_harm(plain: Gated, quick: None, tmp_path: Path) -> None:
+    tree = plain.git("write-tree")
+    commits = [plain.git("commit-tree", tree, "-m", str(number)) for number in range(230)]
+    lines = "".join([f"create refs/tags/t{number} {commit}\n" for number, commit in enumerate(commits[:-2])])
+    plain.git("update-ref", "--stdin", stdin=lines.encode())
+    plain.git("tag", "-a", "-m", "annotated", "last", commits[-2])
+    plain.git("worktree", "add", "-q", "--detach", str(tmp_path / "tree"), commits[-1])
+    installing.install(plain.repository(), "")
+    before = installing.made_before(plain.repository())
+    assert set(before) == {plain.head(), *commits}
+    (record,) = plain.log("install")
+    assert record["tips"] == before and record["actor"].startswith("human") and record["host"] == "git"
+    assert ranges.made_here(plain.repository(), "HEAD", ["1" * 40, *before], 9) == []
+    assert ranges.made_here(plain.repository(), "HEAD", ["1" * 40], 9) == [plain.head()]
+
+
+def test_a_work_tree_with_hooks_of_its_own_is_remembered(plain: Gated, quick: None, tmp_path: Path) -> None:
+    plain.git("worktree", "add", "-q", str(tmp_path / "tree"))
+    tree = Gated(tmp_path / "tree")
+    plain.git("config", "extensions.worktreeConfig", "true")
+    own = tmp_path / "own hooks"
+    tree.git("config", "--worktree", "core.hooksPath", str(own))
+    installing.install(plain.repository(), "")
+    installing.install(tree.repository(), "")
+    assert {path.name for path in own.iterdir()} == set(hooks(plain)) == set(HOOKS)
+    done = installing.uninstall(plain.repository())
+    assert len(done.written) == 2 * len(HOOKS)
+    assert not list(own.iterdir()) and hooks(plain) == {}
+
+
+def test_a_hook_that_was_missing_is_told_when_it_is_put_back(plain: Gated, quick: None) -> None:
+    for _ in range(2):
+        installing.install(plain.repository(), "")
+    assert len(plain.log("install")) == 1
+    (plain.root / ".git/hooks/pre-push").unlink()
+    installing.install(plain.repository(), "")
+    assert [record["what"] for record in plain.log("install")] == ["installed", "installed"]
 
 
 def test_a_local_hooks_path_is_installed_into(plain: Gated, quick: None) -> None:
