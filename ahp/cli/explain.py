@@ -9,7 +9,10 @@ from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ahp.gate.explain import Explanation, Reason
+    from ahp.policy.program import RuleAnswer
 
 _MARKS = {"true": "yes", "false": "no", "undecided": "?", "filtered": "-", "bound": "!"}
 
@@ -46,14 +49,70 @@ def _signal(prefix: str, form: str) -> int:
     from ahp.system import jsontext
 
     with State.open(journal_of(os.getcwd())) as state:
-        found = answers.one(prefix, state.find(prefix))
-        record = state.record(state.signal(found)) if state.signal(found) else {}  # type: ignore[arg-type]
+        signal = state.signal(answers.one(prefix, state.find(prefix)))
+        record = state.record(signal) if signal else {}
+    rule, whose = _rule_of(record)
+    steps = [*rule.resolution, *[one.description for one in rule.suggestions]] if rule else []
+    told = {
+        "rule_at": whose,
+        "condition": [text for text in (rule.when, rule.each, rule.condition) if text] if rule else [],
+        "steps": list(dict.fromkeys(steps)),  # `fix` is both
+        "answers": [f"ahp respond {str(record['id'])[:8]} {action}" for action in _fitting(record)],
+    }
     if form == "json":
-        click.echo(jsontext.encode(record))
-    else:
-        for name, value in record.items():
+        click.echo(jsontext.encode({**record, "explained": told}))
+        return 0
+    for name, value in record.items():
+        if name != "findings":
             click.echo(f"{name}: {one_line(value if isinstance(value, str) else jsontext.encode(value), 1000)}")
+    found = record.get("findings")
+    for one in found if isinstance(found, list) else ():
+        click.echo(f"finding: {one_line(jsontext.encode(one), 1000)}")
+    click.echo(f"rule_at: {one_line(whose, 500)}")
+    for name in ("condition", "steps", "answers"):
+        for line in told[name]:
+            click.echo(f"{name.removesuffix('s')}: {one_line(line, 1000)}")
     return 0
+
+
+def _rule_of(record: "Mapping[str, object]") -> "tuple[RuleAnswer | None, str]":
+    """The rule that sent a signal, as the policy here has it, and where that is, or why it cannot be shown."""
+    import os
+
+    from ahp.gate.answer import answers_of
+    from ahp.gate.decide import program_of
+    from ahp.hosts import asking
+    from ahp.policy.problems import PolicyError
+    from ahp.protocol.actor import identify
+
+    where = asking.around(os.getcwd())
+    event = asking.event(str(record["hook"]), "cli", identify(where.env), where, mode="dry")
+    try:
+        rule = answers_of(program_of(event), event).rules.get(str(record["rule"]))
+    except PolicyError as error:
+        return None, f"the policy here cannot be read: {error}"
+    if rule is None:
+        return None, "the policy here has no such rule any more"
+    return rule, rule.position + ("" if rule.digest == record.get("digest") else " (changed since)")
+
+
+def _fitting(record: "Mapping[str, object]") -> list[str]:
+    """The answers that whoever asks may give to a signal."""
+    from ahp.journal import answers
+    from ahp.protocol.actor import identify
+    from ahp.protocol.signals import ACTIONS_OF
+    from ahp.system import environ
+
+    level, who = str(record["intensity"]), identify(environ.current())
+    known = {"actor": str(record.get("actor") or ""), "overridable": bool(record.get("overridable"))}
+    fit = []
+    for action in ACTIONS_OF.get(level, ()):
+        try:
+            answers.check(action, intensity=level, by=who, reason="asked", **known)  # type: ignore[arg-type]
+        except answers.AnswerRefused:
+            continue
+        fit.append(action + (' --reason "…"' if action == answers.RISK else ""))
+    return fit
 
 
 def _text(explanation: "Explanation") -> None:

@@ -1,0 +1,75 @@
+"""`ahp explain ID`: all there is to know about one signal."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ahp.cli.main import run
+from tests.conftest import Repo
+
+POLICY = """\
+version: 1
+rules:
+  names:
+    at: pre-commit
+    each: p in files.changed
+    block: p.startswith('bad')
+    finding: {file: p}
+    message: a bad name
+    fix: [rename it, "or ask {files.changed_count} others"]
+"""
+
+
+@pytest.fixture
+def signal(repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """The beginning of the id of a block with two findings."""
+    repo.write(".ahp/hooks.yaml", POLICY)
+    repo.commit("first", **{"a.txt": "1"})
+    for name in ("bad1", "bad2"):
+        repo.write(name)
+        repo.add(name)
+    monkeypatch.chdir(repo.root)
+    assert run(["run", "pre-commit", "--format", "json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    return str(told["signals"][0]["header"]["id"])[:8]
+
+
+def test_a_signal_is_told_with_its_rule_findings_steps_and_answers(
+    repo: Repo, signal: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(["explain", signal]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith("finding: ")][1].startswith('finding: {"file": "bad2"')
+    assert "rule_at: .ahp/hooks.yaml:6:12" in lines
+    assert [line for line in lines if line.startswith(("condition", "step", "answer"))] == [
+        "condition: p in files.changed",
+        "condition: p.startswith('bad')",
+        "step: rename it",
+        "step: or ask {files.changed_count} others",
+        f"answer: ahp respond {signal} retry_after_fix",
+        f'answer: ahp respond {signal} proceed_with_risk --reason "…"',
+        f"answer: ahp respond {signal} abort",
+    ]
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert run(["explain", signal]) == 0
+    assert "answer: " not in capsys.readouterr().out  # it was a person's
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (POLICY.replace("'bad'", "'bad1'"), "(changed since)"),
+        ("version: 1\nrules: {other: {at: pre-commit, block: 'false', message: no}}\n", "has no such rule any more"),
+        ("rules: [", "cannot be read"),
+    ],
+)
+def test_a_policy_that_is_another_now_is_told(
+    repo: Repo, signal: str, capsys: pytest.CaptureFixture[str], policy: str, said: str
+) -> None:
+    repo.write(".ahp/hooks.yaml", policy)
+    assert run(["explain", signal, "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["rule"] == "names" and told["findings_total"] == 2
+    assert said in told["explained"]["rule_at"]
