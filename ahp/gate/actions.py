@@ -73,17 +73,17 @@ def _with(event: Event, target: str, value: object) -> Event:
     """The event with one thing changed; the one it came from stays as it was."""
     if target == MESSAGE:
         given = event.given
-        if given is not None and "commit" in given:  # what was stated of the message follows the message
+        if given is not None and "commit" in given:  # given facts of the message are those of the new one
             given = {**given, "commit": {**given["commit"], **commit.parts(str(value))}}
         return event.but(draft=str(value).encode("utf-8", "surrogateescape"), given=given)
     assert event.tool is not None
     arguments = _put(event.tool.get("input"), target.removeprefix(_INPUT), value)
-    # What rules read of the arguments follows from them: command, paths, what an escalation is aimed at.
+    # Made anew from the arguments: commands, paths, the target of an escalation.
     return event.but(tool=tool_call.changed(event.tool, arguments, event.root))
 
 
 def _put(given: object, path: str, value: object) -> dict[str, object]:
-    """A copy of the mapping `given` with `value` at a dotted path, folders of which are made as they are needed."""
+    """A copy of the mapping `given` with `value` at a dotted path; mappings that lack on the way are made."""
     name, _, rest = path.partition(".")
     kept = dict(given) if isinstance(given, dict) else {}
     kept[name] = _put(kept.get(name), rest, value) if rest else value

@@ -15,7 +15,6 @@ from ahp.journal.index import JournalUnwritable, episode_key
 from ahp.journal.state import State
 from ahp.policy import cache
 from ahp.policy.program import Answers, Program
-from ahp.protocol import records
 from ahp.protocol.event import Event
 from ahp.protocol.levels import DECISION_OF, strength, strongest
 from ahp.protocol.triggers import TRIGGERS
@@ -126,7 +125,7 @@ class Answer:
         return verdict
 
     def everything(self) -> list[Candidate]:
-        """Settled control rules first, each once, then the last round's; a rule that blocks now changed nothing."""
+        """The control rules of earlier rounds that do not block now, each once, then the rest of the last round."""
         blocking = {c.key for c in self.candidates if c.enforced and c.intensity == "block"}
         settled = {key: c for key, c in self.settled.items() if key not in blocking}
         return [*settled.values(), *[c for c in self.candidates if c.key not in settled]]
@@ -144,7 +143,7 @@ class Answer:
                     continue
                 risky = candidate.intensity == "block" and candidate.rule.overridable
                 if risky and not other.rule.overridable:
-                    continue  # or a risk taken with the one would let the other pass, too
+                    continue  # else an override of the one would let the other pass, too
                 other.dropped = f"refined by {candidate.key} ({why})"
 
     def _climb(self) -> None:
@@ -246,7 +245,7 @@ class Answer:
         """The ends of the episodes that this clean evaluation mends (design §8.5)."""
         event = self.event
         hit = {c.key for c in self.everything()} | self.matcher.filtered
-        stamp, paths = clock.iso(self.now), changed_paths(event)
+        paths = changed_paths(event)
         ended = []
         for rule in self.program.rules:
             key = rule.key
@@ -257,19 +256,7 @@ class Answer:
             if episode is None or self._forgets(key):
                 continue
             if resets(episode, issue=event.issue, paths=paths):
-                ended.append(
-                    records.other(
-                        "episode-end",
-                        stamp,
-                        hook=event.trigger,
-                        rule=key,
-                        subject=event.subject,
-                        actor=str(event.actor),
-                        correlation_id=episode.id,
-                        attempt=event.attempt,
-                        reason="mended",
-                    )
-                )
+                ended.append(signalling.mended(event, key, episode.id, self.now))
         return ended
 
     def _forgets(self, key: str) -> bool:

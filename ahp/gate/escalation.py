@@ -64,8 +64,8 @@ def standing(
 ) -> Standing:
     """Where the signal of a rule stands whose own intensity is `own`, for the attempt `act` (design §8).
 
-    `ladder` is the policy's, `escalates` the rule's word about it (§8.1), `can_control` whether it has an action. What
-    the same attempt was told by another hook or host it is told again.
+    `ladder` is the policy's, `escalates` the rule's word about it (§8.1), `can_control` whether it has an action. The
+    same attempt, seen by another hook or host, stands where it stood.
     """
     attempt = episode.place(act) if episode else Attempt(act, 0, excused=False)
     known = episode.id if episode else ""

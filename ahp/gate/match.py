@@ -200,7 +200,7 @@ def _decide(condition: "Callable[[list[object]], bool]", slots: list[object]) ->
 
 
 def _open(plan: "list[Any]", pending: "list[str]") -> "list[Any]":
-    """The plan with `has` and `default` of facts that are only pending left open: not gathered yet is not absent."""
+    """The plan with `has` and `default` of facts that are not gathered yet left undecided: they may still be there."""
     op = plan[0]
     if op in ("has", "default") and _reads(plan[1], pending):
         return ["==", plan[1], plan[1]] if op == "has" else plan[1]

@@ -48,7 +48,7 @@ def find(risks: "Iterable[LoggedSignal]", act: "Act", *, overridable: bool) -> "
 
 
 def trailers(event: "Event") -> list[str]:
-    """The trailer lines that the commit of a commit-msg event has to carry: one an override that it passed under.
+    """The trailer lines that the commit of a commit-msg event has to carry: one for each override that it passed under.
 
     Raises AhpError when the log cannot be read.
     """

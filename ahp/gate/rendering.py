@@ -1,6 +1,6 @@
 """What a signal says: templates filled with facts, findings placed, batches listed (design §4, §9).
 
-Facts are words of strangers: in a sentence they stand on one line, bounded and in quotes, never as instructions.
+Facts may hold what a stranger wrote: in a sentence they stand on one line, bounded, in quotes, never as instructions.
 """
 
 import re

@@ -9,6 +9,7 @@ from ahp.gate.escalation import Ladder
 from ahp.journal.episodes import new_id
 from ahp.journal.index import FORGET_AFTER
 from ahp.protocol import records, signals
+from ahp.protocol.event import Event
 from ahp.protocol.signals import Signal
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
@@ -105,6 +106,21 @@ def record(
 def _changes(signal: Signal) -> list[dict[str, object]]:
     listed = signal.payload.get("modifications")
     return listed if isinstance(listed, list) else []
+
+
+def mended(event: Event, rule: str, episode: str, now: float) -> dict[str, object]:
+    """The log line that ends an episode of a rule, since a clean evaluation was about the same thing (design §8.5)."""
+    return records.other(
+        "episode-end",
+        clock.iso(now),
+        hook=event.trigger,
+        rule=rule,
+        subject=event.subject,
+        actor=str(event.actor),
+        correlation_id=episode,
+        attempt=event.attempt,
+        reason="mended",
+    )
 
 
 def without_values(modification: Mapping[str, object]) -> dict[str, object]:

@@ -116,8 +116,8 @@ def excuse(data: bytes, candidates: list[Candidate], subject: str, state: State 
 def parse(data: bytes, name: str = PATH, today: datetime.date | None = None) -> Waivers:
     """The waivers in a file's bytes. Raises PolicyError with every mistake at `file:line:column`.
 
-    An expiry beyond 90 days after `today` (UTC; default: now) is a mistake, an expiry gone by is not: the file would
-    otherwise break the gate by itself one morning.
+    An expiry beyond 90 days after `today` (UTC; default: now) is a mistake. One in the past is none, or the file
+    would break the gate on the day after its first waiver ends.
     """
     node = yamltext.parse(data, name)
     if node is None:

@@ -133,7 +133,7 @@ def compiler_sources() -> list[str]:
 
 
 def compiler_digest() -> str:
-    """What other code would not compile alike is told apart by: the digest of its sources. Raises AhpError."""
+    """The digest of the sources that compile: what other code has compiled is not used. Raises AhpError."""
     global compiler
     if not compiler:
         compiler = sha256(b"\0".join([sha256(files.read(path) or b"").encode() for path in compiler_sources()]))

@@ -1,4 +1,4 @@
-"""What changed between two policies, and which way: stricter, weaker, or not to be told (design §4, §13).
+"""What changed between two policies, and which way: stricter, weaker or unknown (design §4, §13).
 
 Layers use it, too: a rule owns everything it reads, so a changed limit or environment is a change of the rule.
 """
@@ -32,7 +32,7 @@ class Change:
 
     @property
     def weakens(self) -> bool:
-        """Whether it counts as weaker; what cannot be told does."""
+        """Whether it counts as weaker, as what is unknown does."""
         return self.verdict in (WEAKER, UNKNOWN)
 
 
@@ -260,7 +260,7 @@ def _ci(old: str, new: str) -> tuple[str, str]:
 
 
 def _only_blocks(rule: Rule) -> bool:
-    """Nothing is left to climb to."""
+    """Whether it blocks everywhere, so that it has no rung left to climb to."""
     return set(rule.intensity.values()) == {"block"}
 
 

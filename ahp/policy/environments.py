@@ -1,4 +1,4 @@
-"""Environments: one that a variable chooses may only raise, since whoever runs ahp can set it (design §4)."""
+"""Environments that a variable chooses may only raise levels, since whoever runs ahp can set it (design §4)."""
 
 from typing import Any
 

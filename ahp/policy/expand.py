@@ -83,7 +83,7 @@ def _short(draft: RuleDraft) -> tuple[list[RawRule], list[Problem]]:
 
 
 def _feed_fix(rule_fields: Fields, fix: Field | None) -> None:
-    """`fix` is both what could be done and how to pass; what the author gave in full stays."""
+    """`fix` becomes suggestions and resolution, unless the rule gives these itself."""
     if fix is None:
         return
     rule_fields.setdefault("suggestions", fix._replace(value=[SuggestionKeys(description=step) for step in fix.value]))

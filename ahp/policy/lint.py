@@ -15,7 +15,7 @@ def compare_evaluators(policy: Policy) -> None:
 
     Raises PolicyError where it and the evaluator that judges disagree.
     """
-    set_deadline(float("inf"))  # none of an event that this process has judged before
+    set_deadline(float("inf"))  # the deadline of an event judged earlier in this process does not apply
     words = Vocabulary(policy.raw)
     conditions: dict[tuple[str, str, str], tuple[Checked, Schema, Place]] = {}
     for rule in policy.rules:
@@ -31,7 +31,7 @@ def compare_evaluators(policy: Policy) -> None:
 
 def advise(policy: Policy) -> list[Problem]:
     """Every piece of advice, sorted by place; the policy is valid all the same."""
-    # A rule that says what is to happen without its facts was thought about.
+    # With `on_missing` its author has said what happens without its facts.
     settled = {rule.raw.where("condition") for rule in policy.rules if rule.raw.get("on_missing") is not None}
     advice = [one for one in policy.advice if one.place not in settled or "undecidable" not in one.what]
     for rule in policy.rules:

@@ -30,7 +30,7 @@ class _Fields:
 
 
 def merge(policy: RawPolicy, raw: RawFile, adds_only: bool = False) -> list[Problem]:
-    """Adds one file to `policy`, in place, and gives the problems that only the merge can see.
+    """Adds one file to `policy`, in place, and gives the problems that show only when files are merged.
 
     With `adds_only` what is already there stays as it is: a pack in a layer that may only tighten adds its rules, but
     does not put its own limits in the place of the project's.

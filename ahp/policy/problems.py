@@ -9,7 +9,7 @@ from ahp.system.errors import AhpError
 from ahp.system.yamltree import Place as Place
 
 SHOWN_TEXT = 1000  # characters a problem is shown with
-SHOWN_PROBLEMS = 50  # a file of another kind yields thousands; past fifty nobody reads on
+SHOWN_PROBLEMS = 50  # a file that is no policy yields thousands
 
 
 class Problem(NamedTuple):

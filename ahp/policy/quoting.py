@@ -1,4 +1,4 @@
-"""Frequent slips of people who write conditions in YAML, and the line as they meant it (design §4)."""
+"""Frequent mistakes in quoting conditions in YAML, and the line as it was meant (design §4)."""
 
 import re
 
@@ -61,7 +61,7 @@ def mend_cut(value: str, line: str, end: int) -> str:
 
 def _needs_quotes(value: str) -> bool:
     if value[0] in "{[":
-        # what is closed at the end, or not at all, is a list or mapping with something wrong inside
+        # a list or mapping with a mistake inside, unless text follows its closing bracket
         return re.match(r"[{\[][^{}\[\]]*[}\]].", value) is not None
     return value[0] in _INDICATORS or ": " in value or value.endswith(":")
 

@@ -1,7 +1,7 @@
 """Which rules speak for which: refinement inside an oracle (design §4).
 
-A rule whose conjuncts include all of another's, and more, speaks for both. When it is the weaker one that is a
-softening, and then it has to be plain that its author meant it.
+A rule whose conjuncts include all of another's, and more, speaks for both. Where the one that speaks is weaker, that
+is a softening, which is allowed only where its author plainly meant it.
 """
 
 from collections import Counter, defaultdict

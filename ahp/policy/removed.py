@@ -1,4 +1,4 @@
-"""A policy that git holds and the work tree lacks: lost, not given up (design §4)."""
+"""A project policy that was removed from the work tree, or emptied, while git still holds it (design §4)."""
 
 from ahp.policy.cache import PROJECT
 from ahp.policy.problems import Place, PolicyError, Problem
@@ -14,9 +14,9 @@ _LOST = (
 
 def refuse(repo: Repository, actor_kind: str = "") -> None:
     """Raises PolicyError when the index or HEAD of `repo` holds a project policy that is not empty: removing or
-    emptying the file is no way round it.
+    emptying the file is no way round it. A sparse checkout or a full disk may have done so.
 
-    A sparse checkout and a full disk lose it without anybody's will. Raises GitError.
+    Raises GitError.
     """
     answer = repo.run("cat-file", "--batch-check", stdin=f":{_PATH}\nHEAD:{_PATH}\n".encode())
     if any(not line.endswith((b" missing", b" 0")) for line in answer.splitlines()):

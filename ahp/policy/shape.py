@@ -84,7 +84,7 @@ def read(data: bytes, name: str, layer: str) -> RawFile:
         if rest is not None:
             return RawFile(name, layer, HooksFile.model_validate(rest, context={}), node, tuple(told))
     except ValidationError:
-        pass  # what is left is no better: the first mistakes say enough
+        pass  # the rest is invalid by itself, too: the first mistakes are told alone
     raise PolicyError(told)
 
 
@@ -100,7 +100,7 @@ def _sound_part(plain: dict[str, Any], error: ValidationError) -> dict[str, Any]
         if item["type"] == "extra_forbidden" and isinstance(holder, dict):
             holder.pop(path[-1], None)
             if path[0] == "rules" and len(path) == 3 and not holder.keys() & ShortRule.LEVELS:
-                rest["rules"].pop(path[1], None)  # the unknown key may have been the level
+                rest["rules"].pop(path[1], None)  # the unknown key may be a misspelt level
         elif len(path) >= 2 and path[0] == "rules" and isinstance(rest.get("rules"), dict):
             rest["rules"].pop(path[1], None)
         else:

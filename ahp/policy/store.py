@@ -38,6 +38,6 @@ def prune(folder: str) -> None:
         homes = [name for name in os.listdir(folder) if len(name) == 32]  # results of commands lie beside them
         homes.sort(key=lambda name: os.stat(os.path.join(folder, name)).st_mtime_ns, reverse=True)
     except OSError:
-        return  # another process is pruning; it will do
+        return  # another process removes some at this moment
     for name in homes[KEPT:]:
         shutil.rmtree(os.path.join(folder, name), ignore_errors=True)

@@ -155,7 +155,7 @@ class _Checker:
     def reachable(
         self, raw: RawRule, when: Checked | None, condition: Checked, schema: Schema, item: Item | None
     ) -> None:
-        """A condition that its own filter rules out would look like a guard and be none."""
+        """Refuses a condition that never holds where its rule's `when` does: it would look like a guard and be none."""
         if when is None or condition.constant is not None or when.constant is not None:
             return
         text = f"({when.text}) and ({condition.text})"
@@ -168,7 +168,7 @@ class _Checker:
             self.problems.append(Problem(raw.where("condition"), what))
 
     def bounds(self, rules: tuple[Rule, ...]) -> None:
-        """A decision must end in its time: so many rules, so much work a trigger (design §5)."""
+        """Bounds the rules of a trigger and their static cost, so that a decision ends in time (design §5)."""
         for trigger in TRIGGERS:
             here = [rule for rule in rules if rule.trigger == trigger]
             cost = sum(rule.cost for rule in here)
@@ -238,7 +238,7 @@ def _text(problem: ConditionProblem) -> str:
 
 
 def _unique(problems: list[Problem]) -> list[Problem]:
-    """Sorted; a rule at several triggers says the same of each but for the names it offers."""
+    """Sorted, one of each: at several triggers a rule has the same problem, with other names offered."""
     first: dict[tuple[Place, str], Problem] = {}
     for problem in sorted(problems):
         first.setdefault((problem.place, problem.what.partition(";")[0]), problem)
