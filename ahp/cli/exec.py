@@ -35,7 +35,7 @@ def through_the_gate(argv: list[str], asking: str) -> int:
             say(verdict, env)
         if verdict.denied:
             return 1
-    code = process.attached(argv, env)
+    code = process.attached(argv, {**env, **host.followed(gates)})
     if code == 0:
         for after in host.follow(gates):
             say(after, env)

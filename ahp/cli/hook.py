@@ -29,7 +29,7 @@ def _monoco(arguments: tuple[str, ...]) -> int:
     from ahp.hosts.monoco import hook
     from ahp.system import jsontext
 
-    if len(arguments) == 2 and arguments[0] in hook.EVENTS:
+    if len(arguments) in (2, 3) and arguments[0] in hook.EVENTS:
         click.echo(jsontext.encode(hook.answer(*arguments)))
         return 0
     if len(arguments) > 1 and arguments[0] == "exec":

@@ -1,16 +1,31 @@
-"""`checklist`: the boxes of the event's ticket (design §6), whole and by section; cancelled boxes do not count."""
+"""`checklist`: the boxes of the event's ticket (design §6), whole and by section; cancelled boxes do not count.
+
+What is argued away instead of done can be asked about: boxes that are cancelled, marked in a way that nobody knows, or
+that the base has and the ticket has no more.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
 
 from ahp.facts.absent import Absent
 from ahp.facts.registry import ISSUE, Namespace, fact
 from ahp.protocol.event import Event
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.tickets.tasklist import Box
+    from ahp.tickets.ticket import Ticket
+
 _BOXES: dict[str, dict[str, object]] = {
     "total": fact("int", "boxes, without the cancelled ones", min=0),
     "done": fact("int", "ticked boxes", min=0),
-    "incomplete_count": fact("int", "open boxes: to do, or begun", min=0),
+    "incomplete_count": fact("int", "open boxes: to do, begun, or invalid", min=0),
     "completion_rate": fact("float", "done of total; absent when there are no boxes", min=0.0, max=1.0, optional=True),
     "incomplete": fact("list[str]", "texts of the open boxes"),
     "incomplete_ids": fact("list[str]", "ids of the open boxes; one without gets its place: tasks-2"),
+    "cancelled_count": fact("int", "cancelled boxes", min=0),
+    "invalid_count": fact("int", "boxes with a mark that nobody knows, which are open", min=0),
+    "removed": fact("list[str]", "texts of the boxes that the base has and the ticket has no more", optional=True),
 }
 
 _SCHEMA = dict(_BOXES)
@@ -37,9 +52,46 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
 
     _, ticket = current(event)
     found: dict[str, object] = {}
+    earlier = _of_base(event, ticket) if any(field.endswith("removed") for field in fields) else ()
     for section in dict.fromkeys(field.rpartition(".")[0] for field in fields):
         counts = tally(box for box in ticket.boxes if not section or box.section == section)
         place = f" in {section}" if section else ""
         counts.setdefault("completion_rate", Absent(f"{ticket.id} has no boxes{place}"))
+        counts["removed"] = earlier if isinstance(earlier, Absent) else _removed(earlier, ticket, section)
         found.update({f"{section}.{name}" if section else name: value for name, value in counts.items()})
     return {field: found[field] for field in fields}
+
+
+def _of_base(event: Event, ticket: "Ticket") -> "tuple[Box, ...] | Absent":
+    """The boxes that the ticket has in what the change is measured from; none where it is new."""
+    from ahp.system.history import RangeView
+    from ahp.tickets.projects import of_issue
+    from ahp.tickets.ticket_error import NoTicket, TicketError
+
+    if event.view is None or event.repo is None:
+        return Absent("there is no base to compare the ticket with")
+    base = event.view.base()
+    try:
+        return of_issue(RangeView(event.repo, base, base), ticket.id, event.project).get(ticket.id).boxes
+    except NoTicket:
+        return ()
+    except TicketError as error:
+        return Absent(f"the ticket of the base cannot be read: {error}")
+
+
+def _removed(earlier: "Iterable[Box]", ticket: "Ticket", section: str) -> list[str]:
+    """The labels of earlier boxes of a section ("" for any) that are in no section now; a moved box is still there."""
+    left = Counter(_name(box) for box in ticket.boxes)
+    gone = []
+    for box in earlier:
+        name = _name(box)
+        if left[name]:
+            left[name] -= 1
+        elif box.state != "cancelled" and (box.text or box.named) and section in ("", box.section):
+            gone.append(box.label)
+    return gone
+
+
+def _name(box: "Box") -> str:
+    """What a box is known by: the id that its author gave it, else its words."""
+    return box.id if box.named else " ".join(box.text.casefold().split())

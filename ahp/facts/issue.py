@@ -21,7 +21,10 @@ NAMESPACE = Namespace(
         "status": fact("str", "open, closed, backlog, archived …, lower case"),
         "stage": fact("str", "draft, doing, review, done …, lower case", optional=True),
         "title": fact("str", "its title"),
-        "criticality": fact("str", "low, medium, high, critical", optional=True),
+        "solution": fact(
+            "str", "what it is closed as: as asked, else as written; at a close else implemented, elsewhere ''"
+        ),
+        "criticality": fact("str", "low, medium, high, critical; by its type where it states none", optional=True),
         "dependencies": fact("list[str]", "ids of the tickets it needs"),
         "unmet_dependencies": fact("list[str]", "those that are not done, or not to be found"),
         "unmet_dependency_count": fact("int", "number of unmet dependencies", min=0),
@@ -30,6 +33,7 @@ NAMESPACE = Namespace(
     },
 )
 
+_CRITICALITY = {"fix": "high", "epic": "high", "feature": "medium", "chore": "low"}  # Monoco's
 _WRITTEN = ("id", "type", "status", "stage", "title")
 
 
@@ -41,7 +45,11 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
     tickets, ticket = current(event)
     found: dict[str, object] = {field: getattr(ticket, field) for field in _WRITTEN if field in fields}
     if "criticality" in fields:
-        found["criticality"] = ticket.criticality or Absent(f"{ticket.id} states no criticality")
+        stated = ticket.criticality or _CRITICALITY.get(ticket.type)
+        found["criticality"] = stated or Absent(f"{ticket.id} states no criticality")
+    if "solution" in fields:
+        at_close = "implemented" if event.trigger.endswith("issue-close") else ""
+        found["solution"] = event.solution or ticket.solution or at_close
     for field in ("dependencies", "files"):
         if field in fields:
             found[field] = list(getattr(ticket, field))

@@ -17,6 +17,8 @@ from ahp.tickets import ids, life
 from ahp.tickets.current import named
 from ahp.tickets.projects import of_issue
 
+FOLLOWED = "AHP_FOLLOWED"  # "STEP ISSUE,…": of these moves somebody around the command says what follows
+
 
 class IssueGate(NamedTuple):
     """One gate that the command has to pass: the step, the issue, the folder it happens in, and who asks."""
@@ -26,10 +28,12 @@ class IssueGate(NamedTuple):
     folder: str
     json: bool
     host: str = "exec"
+    solution: str = ""
 
     def event(self, when: str) -> Event:
         """The event before (`pre`) or after (`post`) the step. Raises AhpError."""
         event = Gate(self.folder, host=self.host).event(f"{when}-issue-{self.step}", issue_id=self.issue)
+        event.solution = self.solution
         if when == "pre" and self.step == "close" and event.repo is not None:
             event.view = _branch_tip(event.repo, self.issue) or event.view
         return event
@@ -42,7 +46,8 @@ def gates_of(argv: list[str], host: str = "exec") -> list[IssueGate]:
     """
     found: list[IssueGate] = []
     for command in commands.read(shlex.join(argv)):
-        move = monoco.read(command.args) if command.program == "monoco" else None
+        given = monoco.arguments(command.program, command.args)
+        move = monoco.read(given) if given is not None else None
         if move is not None:
             if command.unresolved:
                 raise AhpError("which issue this moves is only told by running it; write the id out")
@@ -58,6 +63,11 @@ def ask(gates: list[IssueGate]) -> list[Verdict]:
         if verdicts[-1].denied:
             break
     return verdicts
+
+
+def followed(gates: list[IssueGate]) -> dict[str, str]:
+    """What tells the command of which moves `follow` will speak, so that the adapter inside Monoco does not, too."""
+    return {FOLLOWED: ",".join(f"{gate.step} {gate.issue}" for gate in gates)} if gates else {}
 
 
 def follow(gates: list[IssueGate]) -> list[Verdict]:
@@ -77,8 +87,8 @@ def _gates(move: monoco.Move, root: str, host: str) -> list[IssueGate]:
     if move.command == "update":
         if event.view is None:
             raise AhpError("issues live in a git repository; there is none here")
-        steps = life.gates(of_issue(event.view, issue, event.project).get(issue).phase, move.goal)
-    return [IssueGate(step, issue, folder, move.json, host) for step in steps]
+        steps = life.gates(of_issue(event.view, issue, event.project).get(issue).phase, move.goal, move.solution)
+    return [IssueGate(step, issue, folder, move.json, host, move.solution) for step in steps]
 
 
 def _branch_tip(repo: Repository, issue: str) -> RangeView | None:

@@ -64,6 +64,7 @@ def move(step: str, issue: str, solution: str = "") -> Moved:
     """
     issue_id = named(issue)
     event = _here().event(f"pre-issue-{step}", issue_id=issue_id)
+    event.solution = solution
     repo, view = _project(event)
     check(step, repo, view, issue_id, solution, event.project)  # the gate is not asked about an impossible step
     moved = Moved(issue_id, step, decide(event))

@@ -49,7 +49,8 @@ class Event:
     whose progress an escalation follows. What is judged is set by the host that knows it: `view`, the state of the
     tree; `draft`, the commit message as it stands, with its comments; `tool`, the canonical call of an agent; `push`
     and `remote`; `given`, facts that replace what would be gathered: namespace → its fields, or why it is `Absent`.
-    `project` is the folder, relative to `root`, whose tickets count, where that is not the root itself. `attempt` names
+    `project` is the folder, relative to `root`, whose tickets count, where that is not the root itself; `solution` what
+    an issue is closed as, where the command says. `attempt` names
     the command that several events belong to, such as one `git commit`. The slots of Workspace are the event's, too.
     """
 
@@ -67,6 +68,7 @@ class Event:
         "push",
         "remote",
         "session",
+        "solution",
         "subject",
         "tool",
         "trigger",
@@ -95,7 +97,7 @@ class Event:
         self.given: dict[str, Any] | None = None
         self.issue: str | None = None
         self.session: str | None = None
-        self.attempt = self.project = ""
+        self.attempt = self.project = self.solution = ""
 
     def but(self, **changed: object) -> "Event":
         """A copy with other values of some slots; the event itself stays as it was."""

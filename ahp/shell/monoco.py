@@ -24,6 +24,34 @@ _ISSUE = Spec(
 )
 
 
+_MODULES = ("monoco", "monoco.main", "monoco.__main__")
+
+
+def arguments(program: str, args: list[str]) -> list[str] | None:
+    """What Monoco is given by a command, None where it runs something else.
+
+    `monoco …`, `python [options] -m monoco …` and `python PLACE/monoco …` are Monoco.
+    """
+    if program == "monoco":
+        return args
+    if not program.startswith(("python", "pypy")):
+        return None
+    rest = iter(args)
+    for word in rest:
+        if not word.startswith("-") or word in ("-", "--"):
+            return list(rest) if word.rpartition("/")[2] == "monoco" else None
+        letters = "" if word.startswith("--") else word[1:]
+        option = next((n for n, letter in enumerate(letters) if letter in "mcXW"), None)
+        if word == "--check-hash-based-pycs":
+            next(rest, "")
+        if option is None:
+            continue
+        value = letters[option + 1 :] or next(rest, "")  # attached to its letter, or the next word
+        if letters[option] in "mc":
+            return list(rest) if letters[option] == "m" and value in _MODULES else None
+    return None
+
+
 class Move(NamedTuple):
     """One call that moves an issue: the command (`start`, `submit`, `close`, `update`) and what it is about."""
 
@@ -34,6 +62,8 @@ class Move(NamedTuple):
     root: str
     """The folder of `--root`, "" when none is given."""
     json: bool
+    solution: str = ""
+    """What a `close` or `update` says the issue is closed as, "" where it says nothing."""
 
 
 def read(args: list[str]) -> Move | None:
@@ -51,4 +81,5 @@ def read(args: list[str]) -> Move | None:
     if command not in ("start", "submit", "close") and not goal:
         return None
     issue = rest.operands[1] if len(rest.operands) > 1 else ""
-    return Move(command, issue, goal, values.get("--root", ""), "--json" in rest.flags)
+    solution = values.get("--solution", "").lower()
+    return Move(command, issue, goal, values.get("--root", ""), "--json" in rest.flags, solution)

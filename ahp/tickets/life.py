@@ -7,7 +7,8 @@ from ahp.tickets.edit import Value, edit_keys
 from ahp.tickets.ticket import STAGES, Ticket
 from ahp.tickets.ticket_error import TicketError
 
-SOLUTIONS = ("implemented", "cancelled", "wontfix", "duplicate")
+GIVEN_UP = ("cancelled", "wontfix", "duplicate")
+SOLUTIONS = ("implemented", *GIVEN_UP)
 STATUSES = ("open", "closed", "backlog", "archived")
 
 _FROM = {"start": ("draft", "doing", "review"), "submit": ("doing", "review"), "close": ("review",)}
@@ -84,11 +85,14 @@ def place(path: str, folder: str, status: str) -> str:
     return folder + "/".join([*folders, name])
 
 
-def gates(old: str, new: str) -> list[str]:
+def gates(old: str, new: str, solution: str = "") -> list[str]:
     """The steps whose gates lie between two phases, in order; none on the way back.
+
+    One that is given up, as its `solution` says, only has to pass the last: nothing of it is handed in.
 
     A ticket that is new, or frozen, stands where a draft does: `gates("draft", "review")` is start and submit.
     """
     places = [STAGES.index(phase) if phase in STAGES else 0 for phase in (old, new)]
     steps = {goal: step for step, goal in _TO.items()}
-    return [steps[phase] for phase in STAGES[places[0] + 1 : places[1] + 1]]
+    passed = [steps[phase] for phase in STAGES[places[0] + 1 : places[1] + 1]]
+    return passed[-1:] if new == "done" and solution in GIVEN_UP else passed

@@ -1,16 +1,13 @@
 """What is wrong with the tickets of a project, all at once."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ahp.protocol.text import one_line
-from ahp.tickets import dependencies, life, tasklist
+from ahp.tickets import dependencies, life
 from ahp.tickets.find import Tickets
 from ahp.tickets.ticket import STAGES, Ticket
 from ahp.tickets.ticket_error import TicketError
-
-_ODD_BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([^\]]{0,3})\](?=[ \t]|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,8 @@ def _words(ticket: Ticket) -> Iterator[tuple[int, str]]:
 
 
 def _odd_boxes(ticket: Ticket) -> Iterator[tuple[int, str]]:
-    for number, line in tasklist.visible_lines(ticket.front.body, ticket.front.body_line):
-        box = _ODD_BOX.match(line)
-        if box and box[1] not in tasklist.STATES and not box[1].isdigit():
-            yield number, f"`[{one_line(box[1], 10)}]` is no box and does not count; write [ ], [x], [/] or [~]"
+    for box in ticket.boxes:
+        if box.state == "invalid":
+            yield box.line, "this box has an unknown mark and counts as open; write [ ], [x], [/] or [~]"
+        if not box.text and ticket.phase != "draft":  # a new ticket has two, to be filled in
+            yield box.line, "a box without a text; say what is to be done, or take it away"

@@ -1,6 +1,7 @@
 """The task list of a ticket, as GitHub and Monoco 0.4.2 write it, item by item.
 
-`[ ]` is to do, `[x]` done, `[/]` and `[-]` doing, `[~]` and `[+]` cancelled.
+`[ ]` is to do, `[x]` done, `[/]` and `[-]` doing, `[~]` and `[+]` cancelled. A mark that nobody knows (`[v]`, `[]`)
+makes an invalid box, which is open: writing one is no way to be done.
 
 HTML comments and code fences hold no boxes: Monoco's template carries four in its comments. What is opened and never
 closed hides nothing, so that no stray mark can empty a checklist.
@@ -17,6 +18,7 @@ STATES = {" ": "todo", "x": "done", "X": "done", "/": "doing", "-": "doing", "~"
 
 # Monoco reads `-` bullets only; the others are boxes to every other Markdown reader, so an open one must not vanish.
 _BOX = re.compile(r"[ \t]*(?:-[ \t]*|[*+][ \t]+|\d{1,9}[.)][ \t]+)\[([ xX/~+-])\](?!\()[ \t]*(.*)")
+_INVALID = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([^\]\d]|[ \txX/~+-]{0,3})\](?=[ \t]|$)[ \t]*(.*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})(.*)$")
 _NAMED = re.compile(r"([A-Za-z][A-Za-z0-9]*-\d+)[ \t]*[:：][ \t]*(.*)")
@@ -55,8 +57,8 @@ class Box(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """To do, or begun."""
-        return self.state in ("todo", "doing")
+        """To do, or begun, or marked in a way that nobody knows."""
+        return self.state in ("todo", "doing", "invalid")
 
     @property
     def label(self) -> str:
@@ -82,14 +84,14 @@ def scan(body: str, first_line: int, issue_id: str = "") -> list[Box]:
             if found or is_title or len(heading[1]) < 3:
                 section = found
             continue
-        if "[" in line and (box := _BOX.match(line)):
+        if "[" in line and (box := _BOX.match(line) or _INVALID.match(line)):
             counts[section] = counts.get(section, 0) + 1
             named = _NAMED.match(box[2])
             boxes.append(
                 Box(
                     named[1] if named else f"{section or 'box'}-{counts[section]}",
                     (named[2] if named else box[2]).strip(),
-                    STATES[box[1]],
+                    STATES.get(box[1], "invalid"),
                     section,
                     number,
                     bool(named),

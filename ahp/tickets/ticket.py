@@ -28,6 +28,7 @@ class Ticket:
     stage: str
     title: str
     criticality: str | None
+    solution: str
     dependencies: tuple[str, ...]
     files: tuple[str, ...]
     boxes: tuple[Box, ...]
@@ -65,6 +66,7 @@ def read(path: str, data: bytes) -> Ticket:
         stage=fields.word("stage") or default_stage,
         title=fields.text("title"),
         criticality=fields.word("criticality") or None,
+        solution=fields.word("solution"),
         dependencies=tuple(dict.fromkeys((*fields.texts("dependencies"), *fields.texts("depends_on")))),
         files=tuple(fields.texts("files")),
         boxes=(*fields.checklist(), *tasklist.scan(front.body, front.body_line, issue_id)),
@@ -161,7 +163,8 @@ class _Fields:
 
 def tally(found: Iterable[Box]) -> dict[str, object]:
     """The facts of a checklist (design §6): counts without the cancelled boxes, the rate absent without boxes."""
-    live = [box for box in found if box.state != "cancelled"]
+    boxes = list(found)
+    live = [box for box in boxes if box.state != "cancelled"]
     unfinished = [box for box in live if box.is_open]
     facts: dict[str, object] = {
         "total": len(live),
@@ -169,6 +172,8 @@ def tally(found: Iterable[Box]) -> dict[str, object]:
         "incomplete_count": len(unfinished),
         "incomplete": [box.label for box in unfinished],
         "incomplete_ids": [box.id for box in unfinished],
+        "cancelled_count": len(boxes) - len(live),
+        "invalid_count": sum(box.state == "invalid" for box in live),
     }
     if live:
         facts["completion_rate"] = (len(live) - len(unfinished)) / len(live)

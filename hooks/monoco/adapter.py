@@ -40,7 +40,8 @@ def _program():
 
 
 def _ask(program, event, issue, folder):
-    argv = [*program, "hook", "monoco", event, *([issue] if issue else [])]
+    solution = _solution() if event.endswith("-close") else ""
+    argv = [*program, "hook", "monoco", event, *([issue] if issue else []), *([solution] if issue and solution else [])]
     # A session of its own, so that the commands of a policy die with it.
     asked = subprocess.Popen(
         argv,
@@ -59,6 +60,17 @@ def _ask(program, event, issue, folder):
     if asked.returncode:
         raise ChildProcessError(err.decode("utf-8", "replace").strip()[-500:] or f"exit code {asked.returncode}")
     return out
+
+
+def _solution():
+    """What the command closes the issue as, "" where it does not say; Monoco's hooks are not told."""
+    words = sys.argv[1:]
+    for place, word in enumerate(words, 1):
+        if word in ("--solution", "-s"):
+            return "".join(words[place : place + 1])
+        if word.startswith("--solution="):
+            return word.partition("=")[2]
+    return ""
 
 
 def answer(context):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import pytest
@@ -9,7 +10,10 @@ import pytest
 from ahp.facts import checklist
 from ahp.facts.absent import Absent
 from ahp.protocol.event import Event
+from ahp.system.git import discover
+from ahp.system.worktree import WorkTreeView
 from ahp.tickets.ticket_error import TicketError
+from tests.conftest import Repo
 from tests.tickets.memory import draft, place
 
 Make = Callable[..., Event]
@@ -36,3 +40,33 @@ def test_the_checklist_counts_as_a_whole_and_by_section(event: Make) -> None:
     assert none.reason == "FEAT-0001 has no boxes in review"
     assert set(facts) == set(checklist.NAMESPACE.schema)
     assert checklist.gather(event(), frozenset(("tasks.total",)), {}) == {"tasks.total": 0}
+
+
+@pytest.mark.parametrize(
+    ("now", "told"),
+    [
+        ("- [ ] a\n- [ ] b\n", (0, 0, [])),
+        ("- [x] a\n- [~] b\n", (1, 0, [])),
+        ("- [x] a\n- [v] b\n", (0, 1, [])),
+        ("- [x] a\n", (0, 0, ["b"])),
+        ("- [x] a\n<!--\n- [ ] b\n-->\n", (0, 0, ["b"])),
+        ("- [x] A\n## Review\n- [ ]  b\n", (0, 0, [])),
+    ],
+)
+def test_boxes_that_are_argued_away_are_seen(event: Make, repo: Repo, now: str, told: tuple[object, ...]) -> None:
+    text = draft("FEAT-0001") + "## Tasks\n"
+    repo.commit("first", **{place("FEAT-0001"): text + "- [ ] a\n- [ ] b\n"})
+    repo.write(place("FEAT-0001"), text + now)
+    view = WorkTreeView(discover(str(repo.root), dict(os.environ)))
+    fields = ("cancelled_count", "invalid_count", "removed")
+    facts = checklist.gather(event(view=view), frozenset((*fields, "tasks.removed", "acceptance.removed")), {})
+    assert tuple(facts[field] for field in fields) == told
+    assert (facts["tasks.removed"], facts["acceptance.removed"]) == (told[2], [])
+
+
+def test_a_base_that_cannot_be_read_tells_nothing_of_removed_boxes(event: Make, repo: Repo) -> None:
+    repo.commit("first", **{place("FEAT-0001"): "broken"})
+    repo.write(place("FEAT-0001"), draft("FEAT-0001"))
+    view = WorkTreeView(discover(str(repo.root), dict(os.environ)))
+    found = checklist.gather(event(view=view), frozenset(("removed",)), {})["removed"]
+    assert isinstance(found, Absent) and "cannot be read" in found.reason

@@ -26,8 +26,9 @@ def test_every_field_of_the_schema_comes_from_the_ticket(event: Make) -> None:
     other = draft("FEAT-0002", "FEAT-0001")
     files = {place("FEAT-0001"): draft("FEAT-0001", "FEAT-0002", "X-1"), place("FEAT-0002"): other}
     facts = issue.gather(event(files=files), ALL, {})
-    assert isinstance(facts.pop("criticality"), Absent)
     assert facts == {
+        "criticality": "medium",
+        "solution": "",
         "id": "FEAT-0001",
         "type": "feature",
         "status": "open",
@@ -45,6 +46,24 @@ def test_a_stated_criticality_is_a_word(event: Make) -> None:
     text = draft("FEAT-0001").replace("type:", "criticality: High\ntype:")
     facts = issue.gather(event(files={place("FEAT-0001"): text}), frozenset(("criticality",)), {})
     assert facts == {"criticality": "high"}
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("fix", "high"), ("epic", "high"), ("chore", "low"), ("spike", None)])
+def test_without_one_the_type_decides_the_criticality(event: Make, kind: str, expected: str | None) -> None:
+    text = draft("FEAT-0001").replace("type: feature", f"type: {kind}")
+    found = issue.gather(event(files={place("FEAT-0001"): text}), frozenset(("criticality",)), {})["criticality"]
+    assert found == expected or (expected is None and isinstance(found, Absent))
+
+
+def test_the_solution_is_the_one_asked_for_else_the_tickets_else_a_close_means_implemented(event: Make) -> None:
+    def solution(trigger: str, asked: str, written: str) -> object:
+        files = {place("FEAT-0001"): draft("FEAT-0001").replace("files:", f"solution: {written}\nfiles:")}
+        return issue.gather(event(trigger, files, solution=asked), frozenset(("solution",)), {})["solution"]
+
+    assert solution("pre-issue-close", "wontfix", "Implemented") == "wontfix"
+    assert solution("pre-issue-close", "", "Cancelled") == "cancelled"
+    assert solution("pre-issue-close", "", "null  # one of implemented") == "implemented"
+    assert solution("pre-issue-submit", "", "") == ""
 
 
 def test_dependencies_are_opened_only_when_a_rule_reads_them(event: Make) -> None:

@@ -133,3 +133,10 @@ def test_a_monoco_that_the_adapter_does_not_know_moves_no_issue(
     with pytest.raises(SystemExit if refused else ImportError):
         runpy.run_path(str(PROJECT / "hooks/monoco/adapter.py"))
     assert ("cannot join Monoco's hooks" in capsys.readouterr().err) is refused
+
+
+def test_what_somebody_around_the_command_says_is_not_said_twice(lab: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert answer("post-issue-submit", "FEAT-0001")["decision"] == "warn"
+    monkeypatch.setenv("AHP_FOLLOWED", "start FEAT-0002,submit FEAT-0001")
+    assert answer("post-issue-submit", "feat-0001") == {"decision": "allow", "message": "", "suggestions": []}
+    assert answer("pre-issue-submit", "FEAT-0001")["decision"] == "deny"

@@ -77,6 +77,26 @@ def test_a_red_report_that_goes_away_or_ages_keeps_the_block_until_the_tests_pas
     assert not move("submit", "FEAT-0001").denied
 
 
+@pytest.mark.parametrize("solution", ["wontfix", "cancelled"])
+def test_a_ticket_is_given_up_with_its_boxes_open(lab: Repo, solution: str) -> None:
+    lab.write(PATH, draft("FEAT-0001"))
+    move("start", "FEAT-0001")
+    assert not move("close", "FEAT-0001", solution).denied
+
+
+@pytest.mark.parametrize(
+    ("box", "rule"), [("- [~] b", "cancelled-boxes"), ("", "removed-boxes"), ("<!-- - [ ] b -->", "removed-boxes")]
+)
+def test_boxes_that_were_argued_away_are_asked_about(lab: Repo, box: str, rule: str) -> None:
+    text = draft("FEAT-0001").replace("[ ]", "[x]")
+    lab.commit("boxes", **{PATH: text + "- [ ] b\n"})
+    move("start", "FEAT-0001")
+    assert ("quality-gate", "block", "open-boxes") in told(move("submit", "FEAT-0001").before)
+    started = (lab.root / PATH).read_text()
+    lab.write(PATH, started.replace("- [ ] b", box))
+    assert told(move("submit", "FEAT-0001").before) == [("quality-gate", "prompt", rule)]
+
+
 @pytest.mark.parametrize(("criticality", "floor"), [("low", 0), ("medium", 70), ("high", 85), ("critical", 90)])
 def test_the_floor_of_coverage_is_that_of_the_issues_criticality(criticality: str, floor: int, lab: Repo) -> None:
     lab.commit("mine", **{PATH: draft("FEAT-0001").replace("[ ]", "[x]") + "\n"})

@@ -30,6 +30,9 @@ class MemoryView:
     def paths(self) -> list[str]:
         return list(self.files)
 
+    def base(self) -> str:
+        return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # git's empty tree
+
     def read(self, path: str) -> bytes | None:
         self.opened.append(path)
         return self.files.get(path)

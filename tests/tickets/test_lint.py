@@ -15,7 +15,9 @@ def test_sound_tickets_have_no_faults() -> None:
 
 
 def test_every_fault_is_named_at_its_line() -> None:
-    odd = draft("FEAT-0001", "FEAT-0404").replace("stage: draft", "stage: later\ncriticality: huge") + "- [v] b\n"
+    odd = (
+        draft("FEAT-0001", "FEAT-0404").replace("stage: draft", "stage: later\ncriticality: huge") + "- [v] b\n- [ ]\n"
+    )
     closed = draft("FEAT-0002").replace("status: open", "status: closed").replace("stage: draft", "stage: done")
     files = {
         place("FEAT-0001"): odd,
@@ -30,7 +32,8 @@ def test_every_fault_is_named_at_its_line() -> None:
         "open/FEAT-0001-a-thing.md:5: `stage: later` is none of draft, doing, review, done, freezed",
         "open/FEAT-0001-a-thing.md:6: `criticality: huge` is none of low, medium, high, critical",
         "open/FEAT-0001-a-thing.md:8: it depends on FEAT-0404, and there is no such ticket",
-        "open/FEAT-0001-a-thing.md:16: `[v]` is no box and does not count; write [ ], [x], [/] or [~]",
+        "open/FEAT-0001-a-thing.md:16: this box has an unknown mark and counts as open; write [ ], [x], [/] or [~]",
+        "open/FEAT-0001-a-thing.md:17: a box without a text; say what is to be done, or take it away",
         "open/FEAT-0002-a-thing.md: its status is closed; it belongs at Issues/Features/closed/FEAT-0002-a-thing.md",
         "open/FEAT-0002-a-thing.md:14: it is done, and this box is open",
         "open/FEAT-0003-a-thing.md:2: the front matter is not YAML: did not find expected node content",

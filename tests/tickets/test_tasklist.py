@@ -17,8 +17,14 @@ def test_every_mark_has_its_state() -> None:
 
 
 def test_other_bullets_are_boxes_and_links_are_not() -> None:
-    body = "* [ ] a\n+ [ ] b\n1. [ ] c\n2) [ ] d\n-[ ] e\n\t- [ ] f\n- [x](http://x)\n- [v] g\n*[ ] i\ntext [ ] j"
+    body = "* [ ] a\n+ [ ] b\n1. [ ] c\n2) [ ] d\n-[ ] e\n\t- [ ] f\n- [x](http://x)\n- [1] g\n*[ ] i\n- [WIP] k"
     assert [box.text for box in scan(body, 1)] == ["a", "b", "c", "d", "e", "f"]
+
+
+def test_a_mark_that_nobody_knows_makes_an_open_box() -> None:
+    boxes = scan("- [v] a\n* [] b\n1. [  ] c\n- [✓] d\n- [xx] e\n- [?]\n", 1)
+    assert [box.text for box in boxes] == ["a", "b", "c", "d", "e", ""]
+    assert all(box.state == "invalid" and box.is_open for box in boxes)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,8 @@ def test_a_record_document_has_its_checklist_in_the_front_matter() -> None:
 
 def test_cancelled_boxes_do_not_count_and_no_boxes_have_no_rate() -> None:
     ticket = read("FEAT-0001.md", b"---\nid: FEAT-0001\n---\n- [~] a\n- [+] b\n")
-    assert tally(ticket.boxes) == {"total": 0, "done": 0, "incomplete_count": 0, "incomplete": [], "incomplete_ids": []}
+    nothing = {"total": 0, "done": 0, "incomplete_count": 0, "incomplete": [], "incomplete_ids": []}
+    assert tally(ticket.boxes) == {**nothing, "cancelled_count": 2, "invalid_count": 0}
 
 
 @pytest.mark.parametrize(

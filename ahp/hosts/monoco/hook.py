@@ -3,7 +3,7 @@
 import os
 
 from ahp.gate.decide import decide
-from ahp.hosts.exec import IssueGate
+from ahp.hosts.exec import FOLLOWED, IssueGate
 from ahp.hosts.verdict_text import rule_of, short_id, steps_of
 from ahp.protocol.signals import reason_of
 from ahp.protocol.verdict import Verdict
@@ -13,12 +13,16 @@ from ahp.tickets.current import named
 EVENTS = tuple(f"{when}-issue-{step}" for when in ("pre", "post") for step in ("start", "submit", "close"))
 
 
-def answer(trigger: str, issue: str) -> dict[str, object]:
+def answer(trigger: str, issue: str, solution: str = "") -> dict[str, object]:
     """Monoco's result for one of EVENTS in the current folder: `decision` (allow, warn, deny), `message`,
-    `suggestions`. What cannot be judged is denied before the step and told after it."""
+    `suggestions`. What cannot be judged is denied before the step and told after it. `solution` is what a close
+    makes of the issue."""
     when, _, step = trigger.partition("-issue-")
     try:
-        return result(decide(IssueGate(step, named(issue), os.getcwd(), True, "monoco").event(when)))
+        gate = IssueGate(step, named(issue), os.getcwd(), True, "monoco", solution.lower())
+        if when == "post" and f"{step} {gate.issue}" in os.environ.get(FOLLOWED, "").split(","):
+            return {"decision": "allow", "message": "", "suggestions": []}
+        return result(decide(gate.event(when)))
     except AhpError as error:
         return {"decision": "deny" if when == "pre" else "warn", "message": str(error), "suggestions": []}
 
