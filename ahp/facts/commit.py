@@ -6,7 +6,7 @@ from ahp.protocol.event import Event
 from ahp.system import files
 from ahp.system.git import PLAIN_LOG, Repository
 
-# `ahp ci` judges finished commits under these names too, with the message they have.
+# Past commits are judged under these names too, with the message they have.
 _MESSAGE = ["commit-msg", "post-commit"]
 
 NAMESPACE = Namespace(

@@ -183,7 +183,7 @@ def _log(repo: Repository) -> Check:
         return Check("log", "wrong", report.problems[0] + more, "ahp log verify tells all; what is lost stays told")
     os.close(os.open(journal.log_path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW))
     with journal.lock:
-        return Check("log", "ok", f"{report.lines} lines, unbroken")
+        return Check("log", "ok", f"{report.lines} line{'s' * (report.lines != 1)}, unbroken")
 
 
 def _state(repo: Repository) -> Check:
