@@ -229,9 +229,10 @@ class Answer:
                     ladder=self.ladder,
                 )
             )
-        if not delivered and TRIGGERS[self.event.trigger].family not in COUNTED:
+        if TRIGGERS[self.event.trigger].family not in COUNTED:
             assert self.facts is not None
-            lines.append(self.facts.verdict_record(self.now))
+            more = signalling.undelivered(self.everything())
+            lines.append(self.facts.verdict_record(self.now, verdict.decision, **more))
         durable = verdict.denied or any(c.override or c.waived for c in self.everything())
         try:
             state.settle()

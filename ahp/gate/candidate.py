@@ -137,7 +137,7 @@ class Candidate:
     def paths(self) -> list[str]:
         """The files it is about: its findings', else all that changed; at most 500."""
         found = [str(finding["file"]) for finding in self.findings() if "file" in finding]
-        return list(dict.fromkeys(found or changed_paths(self.event)))[:_PATHS]
+        return list(dict.fromkeys(found or changed_paths(self.event) or _named(self.event)))[:_PATHS]
 
     @property
     def target(self) -> str | None:
@@ -150,6 +150,12 @@ class Candidate:
         """The key of its episode."""
         event = self.event
         return episode_key(TRIGGERS[event.trigger].family, self.key, event.subject, event.actor.kind, self.target)
+
+
+def _named(event: Event) -> list[str]:
+    """The paths that a tool call names."""
+    paths = (event.tool or {}).get("paths")
+    return [str(path) for path in paths] if isinstance(paths, list) else []
 
 
 def _head(event: Event) -> str | None:

@@ -80,7 +80,7 @@ def _allow(event: "Event", program: "Program", facts: Facts, journal: Journal) -
         return verdict
     try:
         if TRIGGERS[event.trigger].family in COUNTED:
-            journal.count(event.trigger, event.actor.kind, event.session or "")
+            journal.count(event.trigger, str(event.actor), event.session or "", program.policy)
         else:
             journal.append([facts.verdict_record(clock.now())])
     except JournalUnwritable as error:

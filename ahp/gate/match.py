@@ -34,10 +34,10 @@ class Facts:
     logic, would be decided the same with them.
     """
 
-    __slots__ = ("event", "missing", "program", "slots", "values")
+    __slots__ = ("begun", "event", "missing", "program", "slots", "values")
 
     def __init__(self, program: "Program", event: "Event") -> None:
-        self.program, self.event = program, event
+        self.program, self.event, self.begun = program, event, clock.monotonic()
         self.values: dict[str, object] = {}
         self.missing: dict[str, tuple[str, str]] = {}
         self.slots: list[object] = []
@@ -70,13 +70,29 @@ class Facts:
         get = self.values.get
         self.slots = [get(path, MISSING) for path in self.program.slots]
 
-    def verdict_record(self, now: float) -> dict[str, object]:
-        """The log line of an evaluation that delivered nothing (design §7)."""
-        event = self.event
-        more = {"policy": self.program.policy, "host": event.host, "actor": str(event.actor), "attempt": event.attempt}
-        if event.view is not None:
-            more["change"] = event.view.change().digest
-        return records.verdict(clock.iso(now), event.trigger, "allow", event.subject, self.scalars(), **more)
+    def verdict_record(
+        self,
+        now: float,
+        decision: str = "allow",
+        *,
+        dropped: "list[dict[str, str]] | None" = None,
+        skipped: "list[dict[str, str]] | None" = None,
+        hidden: "set[str] | None" = None,
+    ) -> dict[str, object]:
+        """The log line of the evaluation (design §7); `hidden` are facts that it must not tell."""
+        told = {path: value for path, value in self.scalars().items() if not hidden or path not in hidden}
+        ms = (clock.monotonic() - self.begun) * 1000
+        more = {"environment": self._environment(), "dropped": dropped, "skipped": skipped}
+        return records.verdict(clock.iso(now), self.event, decision, self.program.policy, told, ms, **more)
+
+    def _environment(self) -> str:
+        """The named environment, "" where it cannot be told."""
+        if not self.program.settings.environment:
+            return "development"
+        from ahp.facts import environment
+
+        named = environment.name_of(self.event, self.program.settings)
+        return named if isinstance(named, str) else ""
 
     def scalars(self) -> dict[str, object]:
         """The facts a log line may hold: numbers, truth values and short words, never contents (design §7)."""

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
+from typing import TypedDict
 
 from ahp.facts.registry import is_private
 from ahp.gate.candidate import Candidate
@@ -59,7 +60,7 @@ def signal(candidate: Candidate, now: float) -> Signal:
 
 
 def record(
-    candidate: Candidate, signal: Signal, verdict: Verdict, counted: bool, ladder: Ladder | None
+    candidate: Candidate, signal: Signal, given: Verdict, counted: bool, ladder: Ladder | None
 ) -> dict[str, object]:
     """The log line of a signal (design §7), with what the journal recognises attempts and episodes by."""
     event = candidate.event
@@ -67,23 +68,18 @@ def record(
     more: dict[str, object] = {
         "rule": candidate.key,
         "declared": candidate.own,
-        "subject": event.subject,
+        **records.about(event),
         "message": one_line(signals.reason_of(signal.payload), _LINE),
         "facts": candidate.read(),
         "evidence": act.evidence,
-        "change": act.change,
-        "policy": verdict.policy,
-        "host": event.host,
-        "actor": str(event.actor),
-        "attempt": event.attempt,
-        "decision": verdict.decision,
+        "policy": given.policy,
+        "decision": given.decision,
         "paths": [one_line(path, _LINE) for path in candidate.paths()],
         "overridable": candidate.rule.overridable,
         "digest": candidate.rule.digest,
     }
     optional: dict[str, object] = {
         "issue": event.issue,
-        "session": event.session,
         "target": candidate.target,
         "findings": signal.context.get("findings"),
         "findings_total": signal.context.get("findings_total"),
@@ -121,6 +117,24 @@ def mended(event: Event, rule: str, episode: str, now: float) -> dict[str, objec
         attempt=event.attempt,
         reason="mended",
     )
+
+
+class Undelivered(TypedDict):
+    """What a verdict record says of rules that are no part of the verdict, and which facts it must not tell."""
+
+    dropped: list[dict[str, str]]
+    skipped: list[dict[str, str]]
+    hidden: set[str]
+
+
+def undelivered(candidates: list[Candidate]) -> Undelivered:
+    """Rules that matched and were not delivered, those that could not be decided, and what redacting rules read."""
+    kept = [(c, {"rule": c.key, "why": one_line(why_not(c), _LINE)}) for c in candidates if not c.enforced]
+    return {
+        "dropped": [told for c, told in kept if not c.undecided],
+        "skipped": [told for c, told in kept if c.undecided],
+        "hidden": {path for c in candidates if c.rule.redact for path in c.rule.reads},
+    }
 
 
 def without_values(modification: Mapping[str, object]) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from ahp.protocol.event import Event, PushRef, Workspace
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import clock, environ, git
+from ahp.system import clock, digest, environ, git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def event(
 ) -> Event:
     """The event of `trigger` that `actor` brings about; what it changes is still to be set."""
     branch = where.repo.branch() if where.repo is not None else ""
+    session = session_name(session) if session else None
     subject = subject_of(branch, issue, session)
     made = Event(trigger, host, actor, where, clock.monotonic() + budget, mode, subject)
     made.issue, made.session = issue, session
@@ -74,6 +75,12 @@ def subject_of(branch: str, issue: str | None = None, session: str | None = None
     A detached head without any of them is `detached` (design §1).
     """
     return issue or issue_in(branch) or branch or session or DETACHED
+
+
+def session_name(id: str) -> str:
+    """A session's id as facts and log have it: the agent's, or 16 digits of its digest where that is no word."""
+    plain = len(id) <= 48 and id.isascii() and id.replace("-", "").replace("_", "").replace(".", "").isalnum()
+    return id if plain else digest.sha256(id.encode("utf-8", "surrogatepass"))[:16]
 
 
 def issue_in(branch: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Write = Callable[[indexes.Index, Sequence[Mapping[str, object]]], None]
 
 ROTATE_AT = 64 << 20
-COUNT_ENTRY = 64
+COUNT_ENTRY = 200
 
 _WRITE = posix.O_WRONLY | posix.O_APPEND | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
 _ATTEMPTS = 4
@@ -92,13 +92,16 @@ class Journal(LogFiles):
         except AhpError as error:
             raise self._unwritable(str(error)) from None
 
-    def count(self, trigger: str, actor_kind: str, session: str = "") -> None:
-        """Counts a clean tool call: 64 bytes in `counts`, which the next rich run folds into the log (design §2).
+    def count(self, trigger: str, actor: str, session: str = "", policy: str = "") -> None:
+        """Counts a clean tool call: an entry in `counts`, which the next rich run folds into the log (design §2).
 
         Raises JournalUnwritable.
         """
-        mark = digest.sha256(session.encode("utf-8", "surrogatepass"))[:16] if session else "-"
-        fields = f"{clock.now():.0f} {indexes.escape(trigger)[:20]} {actor_kind[:12]} {mark}".encode()
+        words = [
+            indexes.escape(word).replace(" ", "%20;")[:most] or "-"
+            for word, most in ((trigger, 20), (actor, 40), (session, 48), (policy, 71))
+        ]
+        fields = f"{clock.now():.0f} {' '.join(words)}".encode("utf-8", "replace")
         entry = fields[: COUNT_ENTRY - 1].ljust(COUNT_ENTRY - 1) + b"\n"
         try:
             if indexes.status(self.folder) is None:

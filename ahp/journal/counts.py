@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import uuid
+from typing import NamedTuple
 
 from ahp.journal.append import COUNT_ENTRY, Journal
 from ahp.journal.index import JournalUnwritable
 from ahp.journal.segments import backward
 from ahp.protocol import records
-from ahp.system import clock, digest, files
+from ahp.system import clock, files
 from ahp.system.errors import AhpError, Timeout
 
 _LIMIT = 64 << 20
@@ -17,14 +18,19 @@ _BATCH = ".folding"
 _LOOKED_BACK = 200
 
 
-def read(folder: str) -> list[tuple[float, str, str, str]]:
-    """The entries not folded yet: (seconds, trigger, actor kind, mark of the session or "-"). Torn ones are skipped."""
+class Entry(NamedTuple):
+    """One clean call: when (seconds), at which trigger, whose, of which session, by which policy ("" where unknown)."""
+
+    at: float
+    trigger: str
+    actor: str
+    session: str
+    policy: str
+
+
+def read(folder: str) -> list[Entry]:
+    """The entries not folded yet. Torn ones are skipped."""
     return _entries(files.read(folder + "/counts", _LIMIT) or b"")
-
-
-def mark(session: str) -> str:
-    """How an entry names a session: 16 hexadecimal digits."""
-    return digest.sha256(session.encode("utf-8", "surrogatepass"))[:16]
 
 
 def fold(journal: Journal) -> int:
@@ -73,23 +79,30 @@ def _told(journal: Journal, named: str) -> bool:
     return False
 
 
-def _entries(data: bytes) -> list[tuple[float, str, str, str]]:
+def _entries(data: bytes) -> list[Entry]:
     found = []
     for raw in data.split(b"\n"):
-        fields = raw.decode("ascii", "replace").split()
-        if len(raw) == COUNT_ENTRY - 1 and len(fields) == 4 and fields[0].isdigit():
-            found.append((float(fields[0]), fields[1], fields[2], fields[3]))
+        fields = raw.decode("utf-8", "replace").split()
+        if len(raw) == COUNT_ENTRY - 1 and len(fields) == 5 and fields[0].isdigit():
+            words = [field if field != "-" else "" for field in fields[1:]]
+            found.append(Entry(float(fields[0]), words[0], words[1], words[2], words[3]))
     return found
 
 
-def _sums(entries: list[tuple[float, str, str, str]]) -> list[dict[str, object]]:
-    """One entry a (trigger, actor kind, session): how many, and when the last was."""
-    sums: dict[tuple[str, str, str], tuple[int, float]] = {}
-    for at, *who in entries:
-        key = (who[0], who[1], who[2])
-        number, last = sums.get(key, (0, 0.0))
-        sums[key] = (number + 1, max(last, at))
+def _sums(entries: list[Entry]) -> list[dict[str, object]]:
+    """One for each trigger, actor, session and policy: how many calls, when the first and the last was."""
+    sums: dict[tuple[str, str, str, str], list[float]] = {}
+    for entry in entries:
+        sums.setdefault(entry[1:], []).append(entry.at)
     return [
-        {"hook": hook, "actor": actor, "session": session, "calls": number, "last": clock.iso(last)}
-        for (hook, actor, session), (number, last) in sums.items()
+        {
+            "hook": hook,
+            "actor": actor,
+            "session": session,
+            "policy": policy,
+            "calls": len(times),
+            "first": clock.iso(min(times)),
+            "last": clock.iso(max(times)),
+        }
+        for (hook, actor, session, policy), times in sums.items()
     ]

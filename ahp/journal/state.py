@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
+from typing import TypeVar
 
 from ahp.journal import checkpoint, counts, segments, tables
 from ahp.journal.answers import AUTOMATIC
 from ahp.journal.append import Journal
 from ahp.journal.episodes import Episode
-from ahp.journal.fold import Fold, MemoryStore
+from ahp.journal.fold import Fold, MemoryStore, Store
 from ahp.journal.index import episode_key, goes_to, unescape
 from ahp.journal.logged_signal import LoggedSignal
 from ahp.protocol import records
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock
+
+_T = TypeVar("_T")
 
 
 class State:
@@ -69,20 +72,20 @@ class State:
 
     def episode(self, key: str) -> Episode | None:
         """The open episode of a key (`ahp.journal.index.episode_key`), None when there is none or it is forgotten."""
-        episode = self.store.episode(key)
+        episode = self._ask(lambda store: store.episode(key))
         return None if episode is None or episode.ends <= self.now else episode
 
     def signal(self, id: str) -> LoggedSignal | None:
         """A signal by its whole id."""
-        return self.store.signal(id)
+        return self._ask(lambda store: store.signal(id))
 
     def find(self, prefix: str) -> list[str]:
         """Up to five ids that begin with `prefix`, sorted."""
-        return self.store.find(prefix, 5)
+        return self._ask(lambda store: store.find(prefix, 5))
 
     def latest(self, limit: int) -> list[LoggedSignal]:
         """The last `limit` signals, newest first."""
-        return self.store.latest(limit)
+        return self._ask(lambda store: store.latest(limit))
 
     def open_episodes(self) -> list[tuple[Episode, LoggedSignal]]:
         """The open episodes, each with its last enforced signal; the one that signalled last comes first."""
@@ -108,21 +111,22 @@ class State:
 
         Whoever delivers them appends `delivery([...])`.
         """
-        waiting = [s for s in self.store.pending() if goes_to((s.session, s.subject), session, subject)]
+        pending = self._ask(lambda store: store.pending())
+        waiting = [s for s in pending if goes_to((s.session, s.subject), session, subject)]
         return [self.record(signal) for signal in waiting]
 
     def risks_taken(self, rule: str | None) -> list[LoggedSignal]:
         """The signals of a rule (None: of all) that a person answered with `proceed_with_risk`, newest first."""
-        return [signal for signal in reversed(self.store.risks()) if rule in (None, signal.rule)]
+        return [signal for signal in reversed(self._ask(lambda store: store.risks())) if rule in (None, signal.rule)]
 
     def signalled_paths(self, family: str, rule: str, subject: str, actor_kind: str) -> set[str]:
         """The paths of a rule's enforced signals on a subject that the state still knows, of closed episodes too."""
         key = episode_key(family, rule, subject, actor_kind)
-        return {path for signal in self.store.enforced(key) for path in signal.paths}
+        return {path for signal in self._ask(lambda store: store.enforced(key)) for path in signal.paths}
 
     def waived_as(self, name: str) -> str | None:
         """The rule digest of the first signal that the waiver `name` excused, None when it has excused none."""
-        return self.store.waived_as(name)
+        return self._ask(lambda store: store.waived_as(name))
 
     def settle(self) -> int:
         """Appends what was derived: ends of forgotten episodes, automatic answers, counted tool calls.
@@ -133,13 +137,25 @@ class State:
         made_from = (index.serial, index.size)
         found: list[dict[str, object]] = []
         if made_from == self._read_to:
-            stamp = clock.iso(self.now)
-            gone = (index.keys - self.store.open_keys()) | {episode.key for episode in self.store.ended(self.now)}
-            found += [_end(key, stamp) for key in sorted(gone)]
-            found += [_automatic(signal) for signal in self.store.unlogged()]
+            found = self._ask(lambda store: self._derived(store, index.keys))
             if not self.journal.append(found, after=made_from):
                 found = []
         return len(found) + counts.fold(self.journal)
+
+    def _derived(self, store: Store, keys: set[str]) -> list[dict[str, object]]:
+        stamp = clock.iso(self.now)
+        gone = (keys - store.open_keys()) | {episode.key for episode in store.ended(self.now)}
+        return [_end(key, stamp) for key in sorted(gone)] + [_automatic(signal) for signal in store.unlogged()]
+
+    def _ask(self, question: Callable[[Store], _T]) -> _T:
+        """The answer of the store; where a page of the database cannot be read, that of a fold in memory."""
+        try:
+            return question(self.store)
+        except sqlite3.Error:
+            self.close()
+            self._fold, self._read_to = checkpoint.steadily(lambda: _in_memory(self.journal))
+            self.store = self._fold.store
+            return question(self.store)
 
 
 def delivery(ids: Iterable[str], at: float, **more: object) -> dict[str, object]:

@@ -29,13 +29,14 @@ judge() {
 answered() {
     case $1 in 0 | 1 | 2 | 130) exit "$1" ;; esac
     echo "ahp: cannot judge this $hook: $python ended with $1 and without an answer" >&2
-    ways_out
+    # More than 128 is a signal: what was killed, as for want of memory, is installed all the same.
+    if [ "$1" -gt 128 ]; then ways_out "try again; it was killed by signal $(($1 - 128))"; else ways_out; fi
     exit 2
 }
 
 # git's own switch is named to a person at a terminal, never to an agent; there is none after the fact.
 ways_out() {
-    echo "     mend: pip install ahp-engine && ahp install git" >&2
+    echo "     mend: ${1:-pip install ahp-engine && ahp install git}" >&2
     [ -n "$verb" ] && [ -t 2 ] || return
     for name in $others; do
         eval "[ -z \"\${$name-}\" ]" || return

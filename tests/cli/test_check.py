@@ -83,7 +83,8 @@ def test_a_run_is_logged(here: Repo, capsys: pytest.CaptureFixture[str]) -> None
     assert code == 0
     assert "warned by warn" in out
     records = log(here)
-    assert [(r["kind"], r.get("rule")) for r in records] == [("genesis", None), ("signal", "warn")]
+    told = [(r["kind"], r.get("rule")) for r in records]
+    assert told == [("genesis", None), ("signal", "warn"), ("verdict", None)]
     assert (records[1]["host"], records[1]["decision"]) == ("cli", "warn")
     here.git("rm", "-q", "--cached", "a.txt")
     assert run(capsys, "run", "pre-commit") == (0, "")

@@ -212,8 +212,8 @@ def test_clean_tool_calls_are_entries_of_one_size(journal: Journal) -> None:
     journal.count("pre-tool-use", "agent", "some session\udcff")
     journal.count("x" * 100, "agent")
     data = Path(journal.counts_path).read_bytes()
-    assert len(data) == 128
-    assert [len(line) for line in data.split(b"\n")] == [63, 63, 0]
+    assert len(data) == 400
+    assert [len(line) for line in data.split(b"\n")] == [199, 199, 0]
     assert not os.path.exists(journal.log_path)
 
 

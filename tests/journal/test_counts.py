@@ -12,10 +12,10 @@ from .story import Story, kinds
 
 def test_tool_calls_are_folded_into_one_record(story: Story) -> None:
     for session in ("s1", "s1", "s2"):
-        story.journal.count("pre-tool-use", "agent", session)
+        story.journal.count("pre-tool-use", "agent:claude", session, "sha256:p")
     Path(story.journal.counts_path).write_bytes(Path(story.journal.counts_path).read_bytes() + b"torn")
     assert [entry[1:] for entry in counts.read(story.journal.folder)] == [
-        ("pre-tool-use", "agent", counts.mark(session)) for session in ("s1", "s1", "s2")
+        ("pre-tool-use", "agent:claude", session, "sha256:p") for session in ("s1", "s1", "s2")
     ]
     with story.state() as state:
         assert state.settle() == 1
@@ -26,7 +26,8 @@ def test_tool_calls_are_folded_into_one_record(story: Story) -> None:
     assert record is not None
     calls = record["calls"]
     assert isinstance(calls, list)
-    assert [(c["session"], c["calls"]) for c in calls] == [(counts.mark("s1"), 2), (counts.mark("s2"), 1)]
+    assert [(c["session"], c["calls"]) for c in calls] == [("s1", 2), ("s2", 1)]
+    assert {(c["actor"], c["policy"], c["first"] <= c["last"]) for c in calls} == {("agent:claude", "sha256:p", True)}
 
 
 def test_a_fold_that_was_killed_counts_nothing_twice(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,13 @@ import pytest
 from ahp.journal import past_facts
 from ahp.journal.append import Journal
 from ahp.protocol import records
+from ahp.protocol.actor import Actor
+from ahp.protocol.event import Event, Workspace
 
 
 def clean(subject: str, facts: dict[str, object]) -> dict[str, object]:
-    return records.verdict("2026-02-09T10:00:00.000Z", "pre-commit", "allow", subject, facts)
+    event = Event("pre-commit", "git", Actor("human"), Workspace("", "", {}), 0.0, subject=subject)
+    return records.verdict("2026-02-09T10:00:00.000Z", event, "allow", "sha256:p", facts, 1.0)
 
 
 def test_a_fact_of_this_subject_is_remembered(tmp_path: Path) -> None:

@@ -216,3 +216,18 @@ def test_the_clock_is_used_when_no_time_is_given(story: Story) -> None:
     story.signal()
     with State.open(story.journal) as state:
         assert state.now == pytest.approx(clock.now(), abs=60)
+
+
+def test_a_page_that_cannot_be_read_is_read_from_the_log(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    id = story.signal()
+
+    def fail(*_: object) -> None:
+        raise sqlite3.DatabaseError("disk I/O error")
+
+    with story.state() as state:
+        monkeypatch.setattr(SqlStore, "episode", fail)
+        monkeypatch.setattr(SqlStore, "signal", fail)
+        episode = state.episode(KEY)
+        assert episode is not None and episode.count == 1
+        seen = state.signal(id)
+        assert seen is not None and seen.rule == "size/1"

@@ -61,8 +61,8 @@ class Gated(Repo):
         return [record for record in records if not kind or record["kind"] == kind]
 
     def judged(self) -> list[tuple[str, str]]:
-        """(hook, decision) of every evaluation and signal in the log."""
-        return [(r["hook"], r["decision"]) for r in self.log() if r["kind"] in ("verdict", "signal")]
+        """(hook, decision) of every evaluation in the log."""
+        return [(r["hook"], r["decision"]) for r in self.log("verdict")]
 
 
 def make(root: Path) -> Gated:

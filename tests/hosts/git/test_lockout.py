@@ -146,6 +146,8 @@ def test_every_hook_says_so_when_its_interpreter_cannot_start(gated: Gated, tmp_
     said = sh(gated, f".git/hooks/{hook} message </dev/null")
     assert said.code == 2
     assert f"cannot judge this {hook}: {broken} ended with 137" in said.text
+    assert "mend: try again; it was killed by signal 9" in said.text
+    assert "pip install" not in said.text
 
 
 def test_a_broken_policy_is_corrected_as_the_screen_says(gated: Gated) -> None:
