@@ -81,6 +81,9 @@ UNDECIDED = [
     ("a.i.x > a.i.y", {"i": {"x": [], "y": []}}, "null_operand", None),
     ("len(a.l) > 1", {"l": None}, "null_operand", "a.l"),
     ("abs(a.n) > 1", {"n": None}, "null_operand", "a.n"),
+    ("a.s in [a.i.x.lower(), a.s.lower()]", {"s": None, "i": {"x": "b"}}, "null_operand", "a.s"),
+    ("a.n > a.i.x", {"n": None, "i": {"x": 1}}, "null_operand", "a.n"),
+    ("max(a.n, a.i.x + 1) > 1", {"n": None, "i": {"x": 1}}, "null_operand", "a.n"),
     ("min(a.m, a.n) > 1", {"m": 1}, "missing_fact", "a.n"),
     ("-a.n > 1", {"n": None}, "null_operand", "a.n"),
     ("(a.n if a.b else a.m) > 1", {"m": 1}, "missing_fact", "a.b"),
@@ -232,3 +235,12 @@ def test_facts_are_never_changed() -> None:
     ):
         build(check(text, SCHEMA).plan, SLOTS)(values)
     assert values == before
+
+
+def test_of_two_nulls_the_first_is_named() -> None:
+    schema = Schema({"b.x": {"type": "int", "nullable": True}, "b.y": {"type": "int", "nullable": True}})
+    condition = build(check("b.x + b.y > 1", schema).plan, {"b.x": 0, "b.y": 1})
+    for values, path in (([None, None], "b.x"), ([1, None], "b.y"), ([None, MISSING], "b.y")):
+        with pytest.raises(Undecided) as caught:
+            condition(values)
+        assert caught.value.path == path

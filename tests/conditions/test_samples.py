@@ -20,3 +20,10 @@ def test_samples_are_few_deterministic_and_at_the_boundaries() -> None:
     wide = check(" and ".join(f"b.n{n} > {n}" for n in range(40)), SCHEMA)
     assert len(fact_sets([wide.plan], wide.types)) == MAX_SAMPLES
     assert fact_sets([["const", True]], {}) == [{}]
+
+
+def test_a_pattern_that_varies_gives_texts_too() -> None:
+    types = {"a.s": SCHEMA.facts["a.s"].type}
+    plan = ["glob", ["fact", "a.s"], ["fact", "limits.g"], [["*.rs"], "docs/**"]]
+    texts = {row["a.s"] for row in fact_sets([plan], types) if row["a.s"] is not MISSING}
+    assert {"ab.rs", "docs/a/b"} <= texts

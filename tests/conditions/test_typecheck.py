@@ -34,6 +34,8 @@ REFUSED = [
     ("files.changedCount > 1", "name", 1, "'changed_count'"),
     ("b.flag and files.chnaged_count > 1", "name", 12, "'changed_count'"),
     ("files.zzz > 1", "name", 1, "changed"),
+    ("[][0] == 'a'", "type", 1, "has no items"),
+    ("b.flag[0] == 1", "type", 1, "has no items"),
     ("issue.review.totl > 1", "name", 1, "'total'"),
     ("length(files.changed) > 1", "name", 1, "'len'"),
     ("[1, 2][5] + 1 > 2", "type", 1, "no value"),
