@@ -1,8 +1,8 @@
 """The condition language: every function and operator is one entry of one table.  [light]
 
 Checker, inference, normal form, both evaluators, the documentation and the tests read here what they need to know of
-one. A plan is a list `[name, operand …]` whose operands are plans; where the entry says `parameter`, its last element
-is plain data.
+one; a new one takes its entry and the page written anew (tests/conditions/test_docs.py). A plan is a list
+`[name, operand …]` whose operands are plans; where the entry says `parameter`, its last element is plain data.
 """
 
 from ahp.conditions import closures, globs, logic
