@@ -11,8 +11,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from ahp.system import terminal
+
+# No test is timed: a slow machine would fail it.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 PROJECT = Path(__file__).resolve().parent.parent
 REAL_HOME = os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir)

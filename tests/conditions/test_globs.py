@@ -105,7 +105,7 @@ def test_globs_agree_with_git_on_files(tmp_path: Path) -> None:
         assert {path for path in paths if glob(pattern)(path)} == ignored, pattern
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.text("ab*?", min_size=1, max_size=8), st.text("ab", max_size=10))
 def test_one_segment_agrees_with_fnmatch(pattern: str, name: str) -> None:
     assert glob(pattern)(name) == fnmatchcase(name, pattern)

@@ -79,7 +79,7 @@ def test_a_report_that_tells_nothing_says_so(data: bytes, says: str) -> None:
 
 
 @given(data=st.one_of(st.binary(max_size=100), st.text(alphabet="SFDALHBR:,0123-\n", max_size=100).map(str.encode)))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_bytes_give_a_percentage_or_an_error(data: bytes) -> None:
     try:
         assert 0 <= coverage_report.parse(data, "r") <= 100

@@ -139,7 +139,7 @@ def test_a_diff_that_is_cut_or_bent_is_an_error(text: bytes) -> None:
 
 
 @given(old=st.lists(st.text(), max_size=6), new=st.lists(st.text(), max_size=6))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_removing_and_adding_lines_leads_from_old_to_new(
     repo: Any, make_event: Any, gather: Any, old: list[str], new: list[str]
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.hosts import verdict_text
@@ -158,7 +158,6 @@ def test_the_strongest_comes_first_for_an_agent() -> None:
 hostile = st.text(max_size=400) | st.sampled_from(["\x1b[2J" * 100, "\u202e" * 300, "\ud800", "a\nb" * 200])
 
 
-@settings(deadline=None)
 @given(hostile, st.lists(hostile, max_size=8), st.lists(hostile, max_size=12), st.integers(1, 6))
 def test_whatever_a_rule_says_an_agent_reads_at_most_600_clean_characters(
     said: str, steps: list[str], files: list[str], count: int

@@ -323,9 +323,7 @@ def _records(folder: str) -> list[dict[str, Any]]:
     return records
 
 
-Life.TestCase.settings = settings(
-    max_examples=80, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
-)
+Life.TestCase.settings = settings(max_examples=80, stateful_step_count=30, suppress_health_check=list(HealthCheck))
 test_log_and_ladder_equal_a_slow_reference = Life.TestCase
 
 

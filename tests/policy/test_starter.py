@@ -61,7 +61,7 @@ def test_a_default_branch_that_only_its_name_tells_is_named(watched: dict[str, s
     assert by_key["protect-main"].shadow is bool(watched)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.text(st.characters(codec="ascii", categories=["L", "N", "P", "S"]), min_size=1, max_size=30), st.text())
 def test_no_branch_name_and_no_reason_changes_the_meaning(branch: str, reason: str) -> None:
     policy = read(Plan(NOTHING, ["core"], branch=branch, watched={"no-secrets": reason}))

@@ -40,7 +40,7 @@ RULINGS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(
     replies=st.lists(REPLIES, max_size=12),
     before=RULINGS,

@@ -95,7 +95,7 @@ def test_a_signal_ends_the_run_and_all_its_processes(tmp_path: Path, where: str,
         while not all((tmp_path / name).exists() and (tmp_path / name).read_text() for name in ("child", "other")):
             assert run.poll() is None, run.stderr and run.stderr.read()
         run.send_signal(signum)
-        run.wait(30)
+        run.wait(120)
     assert run.returncode == (-signum if signum is signal.SIGINT else 128 + signum)
     assert not any(alive(int((tmp_path / name).read_text())) for name in ("child", "other"))
     last = read_events(str(tmp_path / "run" / "events.jsonl"))[-1]
