@@ -10,10 +10,13 @@ __all__ = [
     "FunctionTool",
     "Model",
     "ModelError",
+    "NativeCall",
     "RepositoryGate",
     "Tool",
     "ToolContext",
+    "ToolDefinition",
     "Touched",
+    "Want",
     "is_protocol_content",
     "read_control",
     "tool",
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from ahp.facts.tool_call import Touched
     from ahp.runner.config import AgentConfig
     from ahp.runner.gating.gate_adapter import RepositoryGate
-    from ahp.runner.models.model import Answer, ContextOverflow, Model, ModelError
+    from ahp.runner.models.model import Answer, ContextOverflow, Model, ModelError, NativeCall, ToolDefinition, Want
     from ahp.runner.run.agent import Agent, AgentTurn
     from ahp.runner.run.events import EventLog
     from ahp.runner.tools.function import tool
@@ -43,10 +46,13 @@ _LAZY = {
     "FunctionTool": "ahp.runner.tools.tool",
     "Model": "ahp.runner.models.model",
     "ModelError": "ahp.runner.models.model",
+    "NativeCall": "ahp.runner.models.model",
     "RepositoryGate": "ahp.runner.gating.gate_adapter",
     "Tool": "ahp.runner.tools.tool",
     "ToolContext": "ahp.runner.tools.tool",
+    "ToolDefinition": "ahp.runner.models.model",
     "Touched": "ahp.facts.tool_call",
+    "Want": "ahp.runner.models.model",
     "is_protocol_content": "ahp.runner.words.guard",
     "read_control": "ahp.runner.words.control_protocol",
     "tool": "ahp.runner.tools.function",

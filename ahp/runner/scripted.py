@@ -13,7 +13,7 @@ from ahp.protocol import signals
 from ahp.protocol.levels import DECISION_OF, strongest
 from ahp.protocol.signals import Signal
 from ahp.protocol.verdict import Verdict
-from ahp.runner.models.model import Answer, ContextOverflow, ModelError
+from ahp.runner.models.model import Answer, ContextOverflow, FinishReason, ModelError, NativeCall, Want
 from ahp.runner.run.conversation import Message, check_roles
 from ahp.runner.tools.tool import FunctionTool, Tool, ToolContext
 from ahp.runner.validation import load_yaml, sentences
@@ -45,6 +45,7 @@ class Request:
 
     messages: list[Message]
     max_tokens: int
+    want: Want | None = None
 
     @property
     def said(self) -> str:
@@ -65,9 +66,9 @@ class ScriptedModel:
         self._answers = list(answers)
         self.requests: list[Request] = []
 
-    def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float) -> Answer:
+    def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float, want: Want | None = None) -> Answer:
         """The next answer of the script."""
-        self.requests.append(Request(messages, max_tokens))
+        self.requests.append(Request(messages, max_tokens, want))
         check_roles(messages)
         if len(self.requests) > len(self._answers):
             raise ModelError(f"the script has only {len(self._answers)} answers")
@@ -168,10 +169,19 @@ def signal(intensity: str, rule: str, message: str, *, signal_id: str, ways: Seq
     return Signal(header, {"rule": rule}, payload)
 
 
+class _CallEntry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    tool: str
+    args: dict[str, Any] | str = {}
+
+
 class _AnswerEntry(BaseModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
     text: str = ""
+    finish_reason: FinishReason = "stop"
+    calls: list[_CallEntry] = []
     input_tokens: int | None = Field(default=None, ge=0)
     output_tokens: int | None = Field(default=None, ge=0)
     usd: float = Field(default=0.0, ge=0)
@@ -179,13 +189,17 @@ class _AnswerEntry(BaseModel):
     hang: bool = False
     error: str | None = Field(default=None, alias="raise")
     overflow: bool = False
+    transient: bool = False
+    retry_after_s: float | None = Field(default=None, ge=0)
 
     def scripted(self) -> Scripted:
         if self.hang:
             return Hang()
-        item: Scripted = Answer(self.text, self.input_tokens, self.output_tokens, self.usd)
+        calls = tuple(NativeCall(call.tool, call.args) for call in self.calls)
+        item: Scripted = Answer(self.text, self.finish_reason, calls, self.input_tokens, self.output_tokens, self.usd)
         if self.error is not None:
-            item = ContextOverflow(self.error) if self.overflow else ModelError(self.error)
+            kind = ContextOverflow if self.overflow else ModelError
+            item = kind(self.error, transient=self.transient, retry_after_s=self.retry_after_s)
         return Sleep(self.sleep, item) if self.sleep else item
 
 

@@ -33,8 +33,8 @@ def ask(model: Model) -> Answer:
 
 
 def test_a_scripted_model_is_a_model_that_follows_its_script() -> None:
-    model = ScriptedModel(["a", Answer("b", 1, 2), Sleep(0.0, "c"), ModelError("d")])
-    assert [ask(model) for _ in range(3)] == [Answer("a"), Answer("b", 1, 2), Answer("c")]
+    model = ScriptedModel(["a", Answer("b", input_tokens=1, output_tokens=2), Sleep(0.0, "c"), ModelError("d")])
+    assert [ask(model) for _ in range(3)] == [Answer("a"), Answer("b", input_tokens=1, output_tokens=2), Answer("c")]
     for problem in ("d", "only 4 answers"):
         with pytest.raises(ModelError, match=problem):
             ask(model)

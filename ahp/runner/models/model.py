@@ -1,14 +1,26 @@
 """What the runner needs of a language model."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Literal, Protocol
 
 from ahp.runner.run.conversation import Message
 from ahp.system.errors import AhpError
 
+FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
+
 
 class ModelError(AhpError):
-    """The model gave no answer; the run ends with MODEL_ERROR."""
+    """The model gave no answer.
+
+    `transient` says that the same request may succeed when it is made again, after `retry_after_s` seconds where the
+    server named a time.
+    """
+
+    def __init__(self, problem: str, *, transient: bool = False, retry_after_s: float | None = None) -> None:
+        super().__init__(problem)
+        self.transient = transient
+        self.retry_after_s = retry_after_s
 
 
 class ContextOverflow(ModelError):
@@ -16,10 +28,49 @@ class ContextOverflow(ModelError):
 
 
 @dataclass(frozen=True)
+class ToolDefinition:
+    """A tool as a model is told of it; `parameters` is the JSON schema of its arguments, an object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Want:
+    """What kind of reply is wanted. A model may ignore it: every reply is read and validated by the runner.
+
+    `kind` is plan, action (a tool call, a control object or, without a `schema`, words) or words. `tools` may be
+    called. `schema` is the JSON schema of the whole reply as text, for models that can be held to one.
+    """
+
+    kind: Literal["plan", "action", "words"]
+    tools: tuple[ToolDefinition, ...] = ()
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class NativeCall:
+    """A tool call that the model's interface carries beside the text.
+
+    `args` are the arguments as an object, or the text that should be one: they are not validated yet.
+    """
+
+    tool: str
+    args: Mapping[str, Any] | str
+
+
+@dataclass(frozen=True)
 class Answer:
-    """One reply. Tokens read and written (None: not reported, the runner estimates) and its price in US dollars."""
+    """One reply: its text, why it ended, the calls that came beside the text.
+
+    `finish_reason` is `length` for a reply cut at `max_tokens`. Tokens read and written (None: not reported, the runner
+    estimates) and the price in US dollars count against the budgets.
+    """
 
     text: str
+    finish_reason: FinishReason = "stop"
+    calls: tuple[NativeCall, ...] = ()
     input_tokens: int | None = None
     output_tokens: int | None = None
     usd: float = 0.0
@@ -33,7 +84,7 @@ class Model(Protocol):
         """How events call it."""
         ...
 
-    def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float) -> Answer:
+    def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float, want: Want | None = None) -> Answer:
         """The reply to `messages`: system first, then user and assistant in turn, a user last.
 
         At most `max_tokens` tokens within `timeout_s` seconds. Raises ContextOverflow, ModelError.

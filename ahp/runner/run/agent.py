@@ -21,6 +21,7 @@ from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.session import Session
 from ahp.runner.run.state_machine import State, StateMachine
 from ahp.runner.run.stop_reason import Stop
+from ahp.runner.run.wants import Wants
 from ahp.runner.tools.environment import AGENT, marked
 from ahp.runner.tools.tool import Tool, Toolbox
 from ahp.runner.verification.verifier import NOT_RUN, PytestVerifier, Verification, VerificationResult, Verifier
@@ -133,7 +134,8 @@ class _Run:
         self._descendants = Descendants(self._mark)
         tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root, self._name, self._descendants)
         system = prompts.system(list(agent.toolbox.tools.values()), inject_schemas=config.inject_schemas)
-        self._session = Session(agent.model, config, self._events, self._desk, tools, system, past)
+        wants = Wants(agent.toolbox.tools.values())
+        self._session = Session(agent.model, config, self._events, self._desk, tools, system, wants, past)
         self._issue = IssueGates(self._session, agent.issue, agent.move, past.moved if past else ())
         self._verification = Verification(agent.verifiers, agent.root)
         self._replans = Breaker(config.max_replans, past.replans if past else 0)

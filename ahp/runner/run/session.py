@@ -1,6 +1,5 @@
 """One run's talk with the model: every request, within its limits, and every action a reply asks for."""
 
-import math
 from collections.abc import Callable
 
 from ahp.protocol.text import one_line
@@ -8,13 +7,14 @@ from ahp.runner.config import PATH, AgentConfig
 from ahp.runner.gating.gated_tools import GatedTools
 from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.models.model import Answer, ContextOverflow, Model
+from ahp.runner.models.reply_text import as_text, fault_of, with_calls
 from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Conversation, Message, RoleOrder, estimate
 from ahp.runner.run.events import EventLog
 from ahp.runner.run.limits import Breaker, Budget
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.stop_reason import Stop
-from ahp.runner.words import fences
+from ahp.runner.run.wants import Wants
 from ahp.runner.words.actions import Malformed, Respond, ToolCall
 from ahp.runner.words.replies import Act, Reply, read_reply
 from ahp.system.deadline import Worker
@@ -39,6 +39,7 @@ class Session:
         desk: SignalDesk,
         tools: GatedTools,
         system: str,
+        wants: Wants,
         past: RestoredRun | None = None,
     ) -> None:
         self.config = config
@@ -47,6 +48,7 @@ class Session:
         self.tools = tools
         self.requests = 0
         self._model = model
+        self._wants = wants
         self._worker = Worker()
         # Here the clock of the budget starts.
         self.budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
@@ -108,7 +110,7 @@ class Session:
                     raise Stop("CONTEXT_OVERFLOW", f"system prompt and task alone are too long: {error}") from error
                 self._trimmed(1, "the model's context is full")
         self._count(answer)
-        text = fences.without_thoughts(answer.text)
+        text = as_text(answer)
         self._conversation.answer(text)
         return text
 
@@ -143,6 +145,7 @@ class Session:
         seconds = self.config.model_timeout_s
         left = self.budget.seconds_left()
         seconds = seconds if left is None else min(seconds, left)
+        want = self._wants.of(scene)
         self.requests += 1
         self.events(
             "model_request",
@@ -155,7 +158,7 @@ class Session:
         try:
             answer = self._worker.call(
                 seconds,
-                lambda: self._model.query(messages, max_tokens=self.config.max_tokens, timeout_s=seconds),
+                lambda: self._model.query(messages, max_tokens=self.config.max_tokens, timeout_s=seconds, want=want),
                 f"the model {self._model.name}",
             )
         except (ContextOverflow, RoleOrder):  # the one is mended by the caller, the other is a bug of ours
@@ -170,11 +173,9 @@ class Session:
             raise
         except BaseException as error:  # a model is outside code: what it raises ends the run, not ahp
             raise Stop("MODEL_ERROR", f"{type(error).__name__}: {one_line(error, 500)}") from error
-        if not isinstance(answer, Answer) or not isinstance(answer.text, str):
-            raise Stop("MODEL_ERROR", f"the model {self._model.name} returned no Answer with text")
-        counts = [answer.input_tokens or 0, answer.output_tokens or 0, answer.usd]
-        if not all(isinstance(count, int | float) and 0 <= count < math.inf for count in counts):
-            raise Stop("MODEL_ERROR", f"the model {self._model.name} reports tokens or a price that are no numbers")
+        fault = fault_of(answer)
+        if fault is not None:
+            raise Stop("MODEL_ERROR", f"the model {self._model.name} {fault}")
         return answer
 
     def _count(self, answer: Answer) -> None:
@@ -183,7 +184,14 @@ class Session:
         if written is None:
             written = estimate([{"role": "assistant", "content": answer.text}])
         self.budget.add(read + written, answer.usd)
-        self.events("model_answer", text=answer.text, input_tokens=read, output_tokens=written, usd=answer.usd)
+        self.events(
+            "model_answer",
+            text=with_calls(answer.text, answer.calls),
+            finish_reason=answer.finish_reason,
+            input_tokens=read,
+            output_tokens=written,
+            usd=answer.usd,
+        )
 
     def _trimmed(self, pairs: int, why: str) -> None:
         if pairs:

@@ -152,7 +152,7 @@ def test_the_first_event_is_the_start_and_the_last_the_end() -> None:
 
 
 def test_what_a_model_reports_is_counted_and_else_estimated() -> None:
-    scene = Scene([Answer("a", 100, 20, 0.25)])
+    scene = Scene([Answer("a", input_tokens=100, output_tokens=20, usd=0.25)])
     assert (scene.turn.tokens, scene.turn.usd) == (120, 0.25)
     assert Scene(["a"]).turn.tokens > 100
 

@@ -232,12 +232,16 @@ def test_a_context_that_cannot_be_trimmed_ends_the_run() -> None:
     assert scene.turn.stop_reason == "CONTEXT_OVERFLOW"
 
 
+def used(text: str, read: int, written: int) -> Answer:
+    return Answer(text, input_tokens=read, output_tokens=written)
+
+
 @pytest.mark.parametrize(
     ("budget", "reason", "requests"),
     [(29, "BUDGET_TOKENS", 2), (30, "BUDGET_TOKENS", 2), (31, "DONE", 3), (1, "BUDGET_TOKENS", 1)],
 )
 def test_budget_tokens(budget: int, reason: str, requests: int) -> None:
-    answers = [Answer(call(n=1), 10, 5), Answer(call(n=2), 10, 5), Answer("answer", 1, 1)]
+    answers = [used(call(n=1), 10, 5), used(call(n=2), 10, 5), used("answer", 1, 1)]
     # 30 tokens are used after two requests.
     scene = Scene(answers, budget_tokens=budget)
     assert (scene.turn.stop_reason, scene.turn.requests) == (reason, requests)

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from ahp.protocol.verdict import Verdict
 from ahp.runner.config import AgentConfig
-from ahp.runner.models.model import Answer
+from ahp.runner.models.model import Answer, Want
 from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.conversation import Message, check_roles
 from ahp.runner.run.events import EventLog, read_events
@@ -77,7 +77,7 @@ class Worker:
         self.world = world
         self.heard: list[list[Message]] = []
 
-    def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float) -> Answer:
+    def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float, want: Want | None = None) -> Answer:
         check_roles(messages)
         self.heard.append(messages)
         return Answer(self.reply(messages), input_tokens=10, output_tokens=1, usd=0.5)
@@ -303,7 +303,7 @@ def test_what_is_used_up_stays_used_up(tmp_path: Path) -> None:
 
 def test_budgets_are_carried_over(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
-    turn, _, _ = direct(path, Answer(call(), 60, 40, 1.0), budget_tokens=100)  # type: ignore[arg-type]
+    turn, _, _ = direct(path, Answer(call(), input_tokens=60, output_tokens=40, usd=1.0), budget_tokens=100)  # type: ignore[arg-type]
     assert turn.stop_reason == "BUDGET_TOKENS"
     for budget, reason in (({"budget_tokens": 100}, "BUDGET_TOKENS"), ({"budget_usd": 1.0}, "BUDGET_USD")):
         turn, model, _ = direct(path, "never", resumes=True, **budget)
@@ -314,7 +314,9 @@ def test_budgets_are_carried_over(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(event) + "\n" for event in early))
     turn, _, _ = direct(path, "never", resumes=True, budget_seconds=60)
     assert turn.stop_reason == "BUDGET_TIME"
-    turn, _, _ = direct(path, Answer("answer", 1, 1, 0.5), resumes=True, budget_seconds=90)  # type: ignore[arg-type]
+    turn, _, _ = direct(
+        path, Answer("answer", input_tokens=1, output_tokens=1, usd=0.5), resumes=True, budget_seconds=90
+    )  # type: ignore[arg-type]
     assert (turn.stop_reason, turn.tokens, turn.usd) == ("DONE", 2, 0.5)
 
 

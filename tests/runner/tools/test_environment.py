@@ -16,7 +16,7 @@ from ahp.journal import query
 from ahp.journal.place import journal_of
 from ahp.runner.config import AgentConfig
 from ahp.runner.gating.gate_adapter import RepositoryGate
-from ahp.runner.models.model import Answer
+from ahp.runner.models.model import Answer, Want
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.conversation import Message
 from ahp.runner.scripted import ScriptedGate
@@ -60,7 +60,7 @@ class Climber:
     def __init__(self) -> None:
         self.said: list[str] = []
 
-    def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float) -> Answer:
+    def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float, want: Want | None = None) -> Answer:
         self.said.append(messages[-1]["content"])
         if len(self.said) == 1:
             return Answer(call("shell", command="echo KEY > .env"))

@@ -1,0 +1,45 @@
+"""A reply as text: conversations keep only text, which every chat template can render, and one reader reads it."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import get_args
+
+from ahp.runner.models.model import Answer, FinishReason, NativeCall
+from ahp.runner.words import fences
+
+
+def as_text(answer: Answer) -> str:
+    """What a reply says and does, without its thoughts, each call beside it as a line of its own.
+
+    A thought that never ends takes no call with it: the call was not part of the text.
+    """
+    text = fences.without_thoughts(answer.text)
+    if answer.calls and fences.only_thoughts(text):
+        text = ""
+    if answer.calls and fences.open_at_end(text):
+        text = fences.without_marks(text)  # else the calls would stand in it
+    return with_calls(text, answer.calls)
+
+
+def with_calls(text: str, calls: Iterable[NativeCall]) -> str:
+    """The text, and each call as the object that the prompts ask for."""
+    lines = [json.dumps({"tool": call.tool, "args": call.args}, ensure_ascii=False, default=str) for call in calls]
+    return "\n\n".join([text, *lines] if text.strip() else lines) if lines else text
+
+
+def fault_of(answer: object) -> str | None:
+    """What is wrong with what a model returned as its Answer; None when it is one."""
+    if not isinstance(answer, Answer) or not isinstance(answer.text, str):
+        return "returned no Answer with text"
+    if not isinstance(answer.calls, tuple | list) or not all(
+        isinstance(call, NativeCall) and isinstance(call.tool, str) and isinstance(call.args, Mapping | str)
+        for call in answer.calls
+    ):
+        return "returned calls that are no NativeCall of a name and arguments"
+    if answer.finish_reason not in get_args(FinishReason):
+        return f"returned the finish reason {answer.finish_reason!r}; one of {', '.join(get_args(FinishReason))}"
+    counts = [answer.input_tokens or 0, answer.output_tokens or 0, answer.usd]
+    if not all(isinstance(count, int | float) and 0 <= count < math.inf for count in counts):
+        return "reports tokens or a price that are no numbers"
+    return None

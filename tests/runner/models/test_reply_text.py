@@ -1,0 +1,57 @@
+"""What a reply is as text, and which replies are none."""
+
+import pytest
+
+from ahp.runner.models.model import Answer, NativeCall
+from ahp.runner.models.reply_text import as_text, fault_of
+from ahp.runner.words.actions import ToolCall
+from ahp.runner.words.replies import Act, read_reply
+
+LOOK = NativeCall("look", {"path": "a"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "  \n",
+        "I look",
+        "<think>and never end",
+        "<think>so</think>I look.",
+        "See:\n```py\nprint(1)",
+        "a\n~~~\nb\n~~~",
+    ],
+)
+@pytest.mark.parametrize("args", [{"path": "a"}, '{"path": "a"}'])
+def test_a_call_beside_the_text_is_read_as_that_call(text: str, args: dict[str, str] | str) -> None:
+    reply = read_reply(as_text(Answer(text, "tool_calls", (NativeCall("look", args),))), {"look"}, "step")
+    assert reply == Act(call=ToolCall("look", {"path": "a"}))
+
+
+def test_arguments_that_are_no_object_are_told_the_model() -> None:
+    reply = read_reply(as_text(Answer("", calls=(NativeCall("look", '{"path": "a'),))), {"look"}, "step")
+    assert "arguments of look" in reply.problem  # type: ignore[union-attr]
+
+
+def test_a_text_without_calls_loses_only_its_thoughts() -> None:
+    assert as_text(Answer("<think>so</think>\n\nyes")) == "yes"
+    assert as_text(Answer("```\nopen")) == "```\nopen"
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        (Answer("a"), None),
+        (Answer("", "tool_calls", (LOOK,), 1, 2, 0.5), None),
+        ("a", "no Answer"),
+        (Answer(None), "no Answer"),  # type: ignore[arg-type]
+        (Answer("", calls=LOOK), "no NativeCall"),  # type: ignore[arg-type]
+        (Answer("", calls=({"tool": "look"},)), "no NativeCall"),  # type: ignore[arg-type]
+        (Answer("", calls=(NativeCall("look", None),)), "no NativeCall"),  # type: ignore[arg-type]
+        (Answer("", "end_turn"), "finish reason 'end_turn'"),  # type: ignore[arg-type]
+        (Answer("", usd=float("inf")), "no numbers"),
+    ],
+)
+def test_what_a_model_returned_is_checked(answer: object, fault: str | None) -> None:
+    found = fault_of(answer)
+    assert found is None if fault is None else fault in str(found)

@@ -1,0 +1,72 @@
+"""What reply each scene wants."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from ahp.runner.run.wants import Wants
+from ahp.runner.tools.tool import FunctionTool
+from ahp.runner.words.plan_text import parse_plan_from_text
+from tests.runner.runs import Scene, call
+
+
+class Inner(BaseModel):
+    text: str
+    below: "list[Inner]" = []
+
+
+class Args(BaseModel):
+    path: str
+    edits: list[Inner] = []
+
+
+TOOL = FunctionTool("mend", "mends\n a file", Args, lambda args, context: "", kind="edit")
+
+
+def test_every_scene_says_what_it_wants() -> None:
+    scene = Scene([call(), "answer"])
+    wants = [request.want for request in scene.model.requests]
+    assert [want.kind for want in wants if want] == ["action", "action"]
+    wants_of = Wants([TOOL]).of
+    assert [wants_of(name).kind for name in ("planning", "step", "react", "answer", "gate")] == [
+        "plan",
+        "action",
+        "action",
+        "words",
+        "words",
+    ]
+    assert [bool(wants_of(name).tools) for name in ("planning", "step", "react", "answer")] == [
+        False,
+        True,
+        True,
+        False,
+    ]
+    assert wants_of("react").schema is None  # its answer is words
+
+
+def test_a_step_is_held_to_calls_and_control() -> None:
+    want = Wants([TOOL]).of("step")
+    assert (want.tools[0].name, want.tools[0].description) == ("mend", "mends a file")
+    assert want.schema is not None
+    forms: list[dict[str, Any]] = list(want.schema["anyOf"])
+    assert [next(iter(form["properties"].values())).get("const") for form in forms] == [
+        "mend",
+        "step_done",
+        "replan",
+        None,
+    ]
+    args = forms[0]["properties"]["args"]
+    assert "$ref" not in str(forms) and "$defs" not in str(forms)
+    # What refers to itself is cut where it begins anew.
+    assert args["properties"]["edits"]["items"]["properties"]["below"]["items"] == {}
+
+
+def test_a_plan_of_the_wanted_form_can_be_carried_out() -> None:
+    schema = Wants([]).of("planning").schema
+    assert schema is not None and schema["required"] == ["title", "steps", "verification_policy"]
+    step = schema["properties"]["steps"]["items"]
+    assert sorted(step["properties"]) == ["dependencies", "description", "id", "tools_expected"]
+    parse_plan_from_text(
+        '{"title": "t", "verification_policy": "auto",'
+        ' "steps": [{"id": "a", "description": "b", "dependencies": [], "tools_expected": []}]}'
+    )
