@@ -4,6 +4,7 @@ import os
 from hashlib import sha256
 
 from ahp.conditions.globs import glob
+from ahp.facts import tree_digest
 from ahp.facts.registry import Command
 from ahp.protocol.event import Event
 from ahp.system import files, jsontext
@@ -12,7 +13,6 @@ from ahp.system.git import Repository
 
 _FORMAT = 1
 _OUTPUT_LIMIT = 8 << 20  # bytes; a larger result is not kept
-_FILE_LIMIT = 64 << 20
 
 
 class Store:
@@ -61,31 +61,5 @@ class Store:
 
 def _key(repository: Repository, told: str, program: str, globs: list[str]) -> str:
     status = os.stat(program)
-    digest = sha256(f"{told}\0{program}\0{status.st_size}\0{status.st_mtime_ns}".encode("utf-8", "surrogateescape"))
-    matches = glob(globs) if globs else lambda path: True
-    # For what git has hashed its object id serves; only edited and new files are read.
-    edited = set(_names(repository.run("diff-files", "--name-only", "-z")))
-    for item in _names(repository.run("ls-files", "--stage", "-z")):
-        path = item.partition("\t")[2]
-        if path not in edited and matches(path):
-            digest.update(os.fsencode(item) + b"\0")
-    new = _names(repository.run("ls-files", "--others", "--exclude-standard", "-z"))
-    for path in sorted(edited.union(new)):
-        if matches(path):
-            digest.update(os.fsencode(path) + b"\0" + _content(f"{repository.root}/{path}"))
-    return digest.hexdigest()
-
-
-def _content(path: str) -> bytes:
-    if os.path.islink(path):
-        return b"link " + os.fsencode(os.readlink(path))
-    try:
-        data = files.read(path, _FILE_LIMIT)
-    except AhpError:  # too large, or not readable: size and time stand for the content
-        status = os.lstat(path)
-        return f"{status.st_size} {status.st_mtime_ns}".encode()
-    return b"absent" if data is None else sha256(data).digest()
-
-
-def _names(data: bytes) -> list[str]:
-    return data.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    told = f"{told}\0{program}\0{status.st_size}\0{status.st_mtime_ns}"
+    return tree_digest.of(repository, told, glob(globs) if globs else lambda path: True)

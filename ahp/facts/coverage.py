@@ -19,7 +19,9 @@ NAMESPACE = Namespace(
         "current": fact("float", "covered lines and branches of all lines and branches, 0 to 100", **_PERCENT),
         "threshold": fact("float", "what the policy asks for, else the issue's criticality: 0, 70, 85, 90", **_PERCENT),
         "previous": fact("float", "the same figure in the report of the base", **_PERCENT),
-        "is_stale": fact("bool", "a source is newer than the report: no `current`", optional=True),
+        "is_stale": fact(
+            "bool", "the report was made from other sources than there are now: no `current`", optional=True
+        ),
     },
 )
 
@@ -77,11 +79,11 @@ def _current(event: Event, patterns: Sequence[str]) -> dict[str, object]:
     report = max(report_files.find(event.root, patterns), key=lambda one: one.mtime_ns, default=None)
     if report is None:
         raise Absent(f"there is no coverage report ({', '.join(patterns[:3])})", command)
-    newer = report_files.newer_source(repository, report)
-    if newer is not None:
-        stale = Absent(f"{report.path} is older than {text.one_line(newer, 100)}", command)
-        return {"current": stale, "is_stale": True}
     try:
+        changed = report_files.changed_source(event, repository, [report])
+        if changed is not None:
+            stale = Absent(f"{report.path} is older than {text.one_line(changed, 100)}", command)
+            return {"current": stale, "is_stale": True}
         return {"current": coverage_report.parse(report.read(), report.path), "is_stale": False}
     except (Absent, AhpError) as error:
         return {"current": Absent(str(error), command), "is_stale": False}

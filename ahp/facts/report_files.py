@@ -3,22 +3,29 @@
 import glob
 import os
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 
+from ahp.facts import tree_digest
 from ahp.facts.absent import Absent
 from ahp.protocol.event import Event
 from ahp.system import files
+from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 
 REPORT_LIMIT = 64 << 20  # bytes
 _REPORTS_AT_MOST = 2000
 
-# What a test run depends on: program text and build files.  Prose, tickets and pictures may change after it.
+# What a test run depends on: program text, build files, templates, snapshots, settings.  Prose, tickets and pictures
+# may change after it.
 _CODE = (
     ".py .pyi .pyx .js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte .css .html .go .rs .java .kt .kts .groovy .scala "
     ".clj .c .h .cc .cpp .cxx .hpp .m .mm .cs .fs .swift .dart .rb .php .pl .pm .lua .r .jl .ex .exs .erl .hs .ml .nim "
-    ".zig .f90 .sh .bash .zsh .ps1 .sql .proto .ipynb .tf .toml .json .yaml .yml .gradle"
+    ".zig .f90 .sh .bash .zsh .ps1 .sql .proto .graphql .gql .ipynb .tf .toml .json .yaml .yml .ini .cfg "
+    ".properties .gradle .snap .ambr .jinja .jinja2 .j2 .tmpl .tpl .mustache .hbs .ejs .erb .haml .slim .pug .liquid "
+    ".twig .njk .mako .dockerfile"
 )
 _CODE_ENDS = frozenset(_CODE.split())
+_CODE_NAMES = ("makefile", "gnumakefile", "dockerfile", "containerfile", "rakefile", "gemfile")
 _KINDS = {
     "python": ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", ".coveragerc"),
     "node": ("package.json",),
@@ -64,21 +71,62 @@ def find(root: str, patterns: Iterable[str]) -> list[Found]:
     return list(found.values())
 
 
-def newer_source(repository: Repository, report: Found) -> str | None:
-    """A source file of the work tree that changed after the report was written, None when there is none.
+def changed_source(event: Event, repository: Repository, reports: list[Found]) -> str | None:
+    """A source that is not what it was when the reports were made, as words for a sentence; None when all are.
 
-    Raises GitError. Only files that git tracks or would track are asked, and only those that look like code.
+    Seen for the first time, reports are stale when a source is newer than the oldest of them. From then on they are
+    stale when paths or contents of the sources are others than at that time. Raises GitError, AhpError, Absent.
     """
+    paths = {report.path for report in reports}
+    settings = {name for name in os.listdir(event.root) if name.lower().startswith(".env")}  # git may ignore them
+    sources = tree_digest.of(repository, "", lambda path: path not in paths and _is_code(path), settings - paths)
+    seen = _First(event, reports)
+    if seen.sources == sources:
+        return None
+    newer = _newer(repository, paths, settings, min(report.mtime_ns for report in reports))
+    if newer is None and seen.sources:
+        return "the sources, of which some were removed, renamed or replaced since"
+    if newer is None:
+        seen.keep(sources)
+    return newer
+
+
+class _First:
+    """The digest that the sources had when these very reports were first seen; "" when they were not."""
+
+    __slots__ = ("_path", "_reports", "sources")
+
+    def __init__(self, event: Event, reports: list[Found]) -> None:
+        names = "\0".join([event.root, *[report.path for report in reports]])
+        self._path = f"{event.journal}/cache/reports/{_digest(names)[:32]}"
+        self._reports = _digest("\0".join(f"{one.mtime_ns} {sha256(one.read()).hexdigest()}" for one in reports))
+        kept = (files.read(self._path, 256) or b"").decode("ascii", "replace").split()
+        self.sources = kept[1] if len(kept) == 2 and kept[0] == self._reports else ""
+
+    def keep(self, sources: str) -> None:
+        """Remembers `sources`. Where nothing can be written, the time stamps go on deciding."""
+        try:
+            files.make_dirs(self._path.rpartition("/")[0])
+            files.replace(self._path, f"{self._reports} {sources}\n".encode())
+        except AhpError:
+            return
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _newer(repository: Repository, reports: set[str], settings: set[str], mtime_ns: int) -> str | None:
+    """A source file of the work tree that changed after `mtime_ns`, None when there is none."""
     listed = repository.run("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
-    for raw in listed.split(b"\0"):
-        path = os.fsdecode(raw)
-        if not _is_code(path) or path == report.path:
+    for path in [*listed.decode("utf-8", "surrogateescape").split("\0"), *settings]:
+        if path in reports or not (path in settings or _is_code(path)):
             continue
         try:
             status = os.lstat(os.path.join(repository.root, path))
         except OSError:
             continue  # deleted: when is not recorded
-        if status.st_mtime_ns > report.mtime_ns:
+        if status.st_mtime_ns > mtime_ns:
             return path
     return None
 
@@ -88,7 +136,7 @@ def _is_code(path: str) -> bool:
     # Reports of one run are written one after the other; none of them makes another stale.
     if name.startswith("coverage") or path.startswith(_NOT_CODE):
         return False
-    return os.path.splitext(name)[1] in _CODE_ENDS
+    return os.path.splitext(name)[1] in _CODE_ENDS or name.split(".")[0] in _CODE_NAMES or name.startswith(".env")
 
 
 def maker(event: Event, commands: Mapping[str, str]) -> str:

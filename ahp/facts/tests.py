@@ -16,7 +16,9 @@ NAMESPACE = Namespace(
         "skipped": fact("int", "skipped cases", min=0, optional=True),
         "failed": fact("list[str]", "names of the failed cases: module.Class::name", optional=True),
         "duration": fact("float", "seconds, as the report says", min=0.0, optional=True),
-        "is_stale": fact("bool", "a source is newer than the report; the rest is absent then", optional=True),
+        "is_stale": fact(
+            "bool", "the report was made from other sources than there are now; the rest is absent then", optional=True
+        ),
     },
 )
 
@@ -50,11 +52,11 @@ def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str
     command = report_files.maker(event, _MAKERS).replace("{path}", path)
     if not found:
         raise Absent(f"there is no JUnit XML report ({', '.join(patterns[:3])})", command)
-    newer = report_files.newer_source(repository, min(found, key=lambda report: report.mtime_ns))
-    if newer is not None:
-        stale = Absent(f"the test report is older than {text.one_line(newer, 100)}", command)
-        return {**dict.fromkeys(fields, stale), "is_stale": True}
     try:
+        changed = report_files.changed_source(event, repository, found)
+        if changed is not None:
+            stale = Absent(f"the test report is older than {text.one_line(changed, 100)}", command)
+            return {**dict.fromkeys(fields, stale), "is_stale": True}
         reports = [junit.parse(report.read(), report.path) for report in found]
     except (Absent, AhpError) as error:
         raise Absent(str(error), command) from None

@@ -60,3 +60,100 @@ def test_past_states_and_places_without_a_work_tree_have_no_evidence(
     assert {reason for reason, _ in past.values()} == {"a past state is judged, and the reports are of the present one"}
     outside = gather(make_event("pre-tool-use", repo=None, view=None), "tests.total")["missing"]
     assert "without a work tree" in outside["tests.total"][0]
+
+
+def is_stale(make_event: Any, gather: Any) -> dict[str, Any]:
+    return dict(gather(make_event("pre-issue-submit"), "tests.is_stale", "coverage.is_stale"))
+
+
+STALE = {"tests.is_stale": True, "coverage.is_stale": True}
+FRESH = {"tests.is_stale": False, "coverage.is_stale": False}
+
+
+def removed(root: Path) -> None:
+    (root / "app.py").unlink()
+
+
+def renamed(root: Path) -> None:
+    (root / "app.py").rename(root / "main.py")
+
+
+def edited_and_dated_back(root: Path) -> None:
+    (root / "app.py").write_text("x = 22\n")  # git tells files of one size and second by nothing
+    age(root / "app.py", 3600)
+
+
+def an_old_file_added(root: Path) -> None:
+    (root / "more.py").write_text("")
+    age(root / "more.py", 3600)
+
+
+@pytest.mark.parametrize("change", [removed, renamed, edited_and_dated_back, an_old_file_added])
+def test_a_report_once_seen_is_stale_when_its_sources_are_others(
+    project: Any, make_event: Any, gather: Any, change: Any
+) -> None:
+    assert is_stale(make_event, gather) == FRESH
+    change(project.root)
+    assert is_stale(make_event, gather) == STALE
+    reason = gather(make_event("pre-issue-submit"), "tests.total")["missing"]["tests.total"][0]
+    assert reason == "the test report is older than the sources, of which some were removed, renamed or replaced since"
+
+
+def test_a_report_is_current_again_with_its_sources_back_or_after_another_run(
+    project: Any, make_event: Any, gather: Any
+) -> None:
+    assert is_stale(make_event, gather) == FRESH
+    project.write("app.py", "x = 2\n")
+    assert is_stale(make_event, gather) == STALE
+    project.write("app.py", "x = 1\n")  # newer than the reports by its time, and the same
+    assert is_stale(make_event, gather) == FRESH
+    project.write("app.py", "x = 2\n")
+    assert is_stale(make_event, gather) == STALE
+    for name in ("junit.xml", "coverage.xml"):
+        age(project.root / name, -1)
+    assert is_stale(make_event, gather) == FRESH
+    project.write("app.py", "x = 1\n")
+    assert is_stale(make_event, gather) == STALE
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["page.html.j2", "tests/__snapshots__/a.snap", "Dockerfile", "docker/Dockerfile.test", "Makefile", "q.graphql"],
+)
+def test_what_tests_read_beside_code_makes_a_report_stale(
+    project: Any, make_event: Any, gather: Any, name: str
+) -> None:
+    age(project.root / "junit.xml", 10)
+    age(project.root / "coverage.xml", 10)
+    age(project.root / "app.py", 20)
+    project.write(name, "x\n")
+    assert is_stale(make_event, gather) == STALE
+
+
+def test_staging_and_committing_change_no_source(project: Any, make_event: Any, gather: Any) -> None:
+    project.write("app.py", "x = 2\n")
+    project.write('odd "name"\\\n.py', "x = 2\n")
+    (project.root / "link.py").symlink_to("app.py")
+    for name in ("junit.xml", "coverage.xml"):
+        age(project.root / name, -1)
+    assert is_stale(make_event, gather) == FRESH
+    project.git("add", "-A")
+    assert is_stale(make_event, gather) == FRESH
+    project.git("commit", "-qm", "more")
+    assert is_stale(make_event, gather) == FRESH
+
+
+def test_settings_that_git_ignores_count(project: Any, make_event: Any, gather: Any) -> None:
+    project.write(".gitignore", "*.xml\n.env\n")
+    for name in ("app.py", ".gitignore"):
+        age(project.root / name, 3600)
+    assert is_stale(make_event, gather) == FRESH
+    project.write(".env", "DEBUG=1\n")
+    assert is_stale(make_event, gather) == STALE
+
+
+def test_where_nothing_can_be_kept_times_decide(project: Any, make_event: Any, gather: Any) -> None:
+    (project.root / ".git" / "ahp").write_text("")  # a file where the folder would be
+    assert is_stale(make_event, gather) == FRESH
+    project.write("app.py", "x = 2\n")
+    assert is_stale(make_event, gather) == STALE
