@@ -78,11 +78,15 @@ def replace(path: str, data: bytes, mode: int = 0o600) -> None:
         raise AhpError(f"cannot write {path}: {error.strerror}") from None
 
 
-def overwrite(path: str, data: bytes, mode: int = 0o600) -> None:
-    """Writes `data` to `path` in place, for what may be found half written at no harm. Raises AhpError."""
+def overwrite(path: str, data: bytes, mode: int = 0o600, *, truncate: bool = True) -> None:
+    """Writes `data` to `path` in place, for what may be found half written at no harm. Raises AhpError.
+
+    Without `truncate` the rest of a longer file stays behind `data`: ext4 writes a file that was truncated to the disk
+    when it is closed, which takes a millisecond.
+    """
     try:
-        flags = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
-        fd = posix.open(path, flags, mode)
+        flags = posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
+        fd = posix.open(path, flags | posix.O_TRUNC if truncate else flags, mode)
         try:
             write_all(fd, data)
         finally:

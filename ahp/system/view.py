@@ -8,10 +8,12 @@ from ahp.system.git import Repository
 
 # A `.gitmodules` may tell git to hide what a submodule is moved to.
 _MODULES = "--ignore-submodules=dirty"
-RAW = ("--raw", "--numstat", "-z", "-M", "--no-abbrev", "--no-ext-diff", "--no-textconv", _MODULES)
+# `git add -N` stages no content: git commits nothing of such a file.
+_INTENT = "--ita-invisible-in-index"
+RAW = ("--raw", "--numstat", "-z", "-M", "--no-abbrev", "--no-ext-diff", "--no-textconv", _INTENT, _MODULES)
 _PREFIX = ("--src-prefix=a/", "--dst-prefix=b/")
 _EXACT = ("-U0", "--inter-hunk-context=0", "--submodule=short", _MODULES)
-PATCH = ("-p", *_EXACT, "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", *_PREFIX)
+PATCH = ("-p", *_EXACT, _INTENT, "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", *_PREFIX)
 LITERAL = "--literal-pathspecs"
 _PATHS_AT_ONCE = 100
 LOOKED_AT = 8000  # bytes in which git looks for a NUL

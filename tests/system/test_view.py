@@ -66,6 +66,20 @@ def test_the_work_tree_is_what_lies_on_the_disk(states: Repo) -> None:
     assert tree.base() == states.head()
 
 
+def test_a_file_that_is_only_meant_to_be_added_is_in_the_work_tree_and_not_in_the_index(repo: Repo) -> None:
+    repo.commit("first", **{"a.txt": "1\n"})
+    repo.write("meant.txt", "2\n")
+    repo.git("add", "-N", "meant.txt")
+    repo.write("a.txt", "3\n")
+    repo.git("add", "a.txt")
+    index = IndexView(at(repo))
+    assert paths(index) == [("M", "a.txt")]
+    assert b"meant" not in index.diff()
+    tree = WorkTreeView(at(repo))
+    assert paths(tree) == [("M", "a.txt"), ("A", "meant.txt")]
+    assert b"+2\n" in tree.diff()
+
+
 def test_a_change_on_the_disk_changes_the_digest(states: Repo) -> None:
     before = WorkTreeView(at(states)).change().digest
     states.write("new.txt", "3\n4")

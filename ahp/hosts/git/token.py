@@ -1,8 +1,8 @@
 """The token that one hook of a `git commit` leaves for the later ones (design §9).
 
-One line, `PARENT HEAD MESSAGE AFTER ATTEMPT`: the process id of git, what HEAD named, whether commit-msg and
-post-commit have work (`quiet` or `work`), and the name of this attempt in the log. The shims read it without starting
-Python. No token, or that of another process, means work.
+Its first line is `PARENT HEAD MESSAGE AFTER ATTEMPT`: the process id of git, what HEAD named, whether commit-msg and
+post-commit have work (`quiet` or `work`), and the name of this attempt in the log. What stands behind it is the rest of
+a longer one. The shims read it without starting Python. No token, or that of another process, means work.
 
 Where nobody types a message, pre-commit's shim may leave its own work to commit-msg, so that one start of Python does
 both; MESSAGE is then `pre-commit` or `pre-merge-commit`. It does so only while `ahp-message` lies beside the token,
@@ -35,7 +35,7 @@ class Token:
 def leave(repo: "Repository", parent: str, attempt: str, *, message: bool, after: bool) -> None:
     """Says whether commit-msg (`message`) and post-commit (`after`) have work. Raises AhpError when it cannot."""
     line = f"{parent} {_head(repo)} {_WORDS[message]} {_WORDS[after]} {attempt}\n"
-    files.overwrite(repo.git_dir + _NAME, line.encode("utf-8", "surrogateescape"))
+    files.overwrite(repo.git_dir + _NAME, line.encode("utf-8", "surrogateescape"), truncate=False)
 
 
 def allow_deferring(repo: "Repository", allowed: bool) -> None:
@@ -54,7 +54,7 @@ def allow_deferring(repo: "Repository", allowed: bool) -> None:
 def find(repo: "Repository", parent: str) -> Token | None:
     """The token of this git process, None when there is none or it is another's."""
     data = files.read(repo.git_dir + _NAME, 4096)
-    fields = (data or b"").decode("utf-8", "surrogateescape").split()
+    fields = (data or b"").partition(b"\n")[0].decode("utf-8", "surrogateescape").split()
     if len(fields) != 5 or fields[0] != parent:
         return None
     return Token("" if fields[2] in _WORDS else fields[2], fields[4])
@@ -63,7 +63,7 @@ def find(repo: "Repository", parent: str) -> Token | None:
 def withdraw(repo: "Repository") -> None:
     """Takes the token back, so that nothing later relies on it."""
     try:
-        files.overwrite(repo.git_dir + _NAME, b"")
+        files.overwrite(repo.git_dir + _NAME, b"-\n", truncate=False)
     except AhpError:
         return  # a git directory that cannot be written holds no token of this run either
 
