@@ -1,98 +1,8 @@
-"""`.ahp/waivers.yaml`: rules that a person excused for a while (design §7)."""
-
-from __future__ import annotations
-
-import datetime
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any
-
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+"""Which signals the waivers of the policy excuse (design §7)."""
 
 from ahp.gate.candidate import Candidate
 from ahp.journal.state import State
-from ahp.policy import yamltext
-from ahp.policy.cache import WAIVERS
-from ahp.policy.problems import PolicyError, Problem, nearest, quoted
-from ahp.protocol.text import one_line
-from ahp.system.yamltree import Node
-
-PATH = WAIVERS
-LONGEST_DAYS = 90
-WARNED_DAYS = 7
-
-_EXPECTED = {
-    "expires": "a day like 2026-02-09",
-    "digest": "`sha256:` and 64 hexadecimal digits, as `ahp policy show` prints them",
-    **dict.fromkeys(("rule", "subject", "reason", "approver"), "a text of one line"),
-}
-_Line = Annotated[str, StringConstraints(min_length=1, max_length=1024, pattern=r"^[^\x00-\x1f\x7f]+$")]
-
-
-class Waiver(BaseModel):
-    """One rule excused on one subject until a day."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
-
-    rule: _Line
-    """The rule's key, `oracle/id`."""
-    subject: _Line
-    """The issue, branch or session that it is excused on; `*` for all."""
-    reason: _Line
-    """Why; shown with every signal that it excuses."""
-    approver: _Line
-    """Who answers for it."""
-    expires: datetime.date
-    """The last day it holds, at most 90 days ahead."""
-    digest: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
-    """The rule as it was approved (`ahp policy show`): a rule that was changed is not excused any more. Without it a
-    waiver is bound to the rule as it was when it first excused it."""
-
-    def holds(self, rule: str, subject: str, digest: str, today: datetime.date, first_use: str | None = None) -> bool:
-        """Whether it excuses this rule, of this digest, on this subject, today.
-
-        `first_use` is the digest that the log has for the first signal it excused, None before that.
-        """
-        return (
-            self.rule == rule
-            and self.subject in (subject, "*")
-            and (self.digest or first_use or digest) == digest
-            and today <= self.expires <= today + datetime.timedelta(days=LONGEST_DAYS)
-        )
-
-    @property
-    def name(self) -> str:
-        """What a waived signal's record names it by, in its key `waived`."""
-        return f"{self.rule} {self.subject} {self.expires}"
-
-
-class Waivers(BaseModel):
-    """The file: a list of waivers."""
-
-    model_config = ConfigDict(frozen=True, strict=True)
-
-    waivers: Annotated[list[Waiver], Field(max_length=1000)] = []
-
-    def find(
-        self,
-        rule: str,
-        subject: str,
-        digest: str,
-        today: datetime.date,
-        first_use: Callable[[str], str | None] = lambda name: None,
-    ) -> Waiver | None:
-        """The waiver that holds, the one for this subject before one for all; None when none does.
-
-        `first_use` (`State.waived_as`) gives the digest that a waiver's name was first used with.
-        """
-        holding = [w for w in self.waivers if w.holds(rule, subject, digest, today, first_use(w.name))]
-        return min(holding, key=lambda waiver: waiver.subject == "*", default=None)
-
-    def warnings(self, today: datetime.date, digests: dict[str, str] | None = None) -> list[str]:
-        """What a person should know: expired, about to expire (a week before), bound to a rule that changed or is gone.
-
-        `digests` maps the keys of the policy's rules to their digests; None leaves that comparison out.
-        """
-        return [text for waiver in self.waivers if (text := _warning(waiver, today, digests))]
+from ahp.policy import waivers
 
 
 def excuse(data: bytes, candidates: list[Candidate], subject: str, state: State | None) -> list[str]:
@@ -100,8 +10,8 @@ def excuse(data: bytes, candidates: list[Candidate], subject: str, state: State 
 
     Raises PolicyError.
     """
-    today = now()
-    given = parse(data, today=today)
+    today = waivers.now()
+    given = waivers.parse(data, today=today)
     first_use = state.waived_as if state else lambda name: None
     for candidate in candidates:
         if not candidate.enforced or candidate.rule.locked or candidate.intensity == "allow":
@@ -110,84 +20,4 @@ def excuse(data: bytes, candidates: list[Candidate], subject: str, state: State 
         if waiver is not None:
             candidate.waived = waiver.name
     digests = {candidate.key: candidate.rule.digest for candidate in candidates}
-    return Waivers(waivers=[w for w in given.waivers if w.rule in digests]).warnings(today, digests)
-
-
-def parse(data: bytes, name: str = PATH, today: datetime.date | None = None) -> Waivers:
-    """The waivers in a file's bytes. Raises PolicyError with every mistake at `file:line:column`.
-
-    An expiry beyond 90 days after `today` (UTC; default: now) is a mistake. One in the past is none, or the file
-    would break the gate on the day after its first waiver ends.
-    """
-    node = yamltext.parse(data, name)
-    if node is None:
-        return Waivers()
-    try:
-        waivers = Waivers.model_validate({"waivers": _dated(node.plain())})
-    except ValidationError as error:
-        raise PolicyError(_problem(node, error_) for error_ in error.errors()) from None
-    latest = (today or now()) + datetime.timedelta(days=LONGEST_DAYS)
-    late = [n for n, waiver in enumerate(waivers.waivers) if waiver.expires > latest]
-    if late:
-        why = f"expires more than {LONGEST_DAYS} days ahead; the latest day is {latest}"
-        raise PolicyError(Problem(node.at((n, "expires")).place, why) for n in late)
-    return waivers
-
-
-def now() -> datetime.date:
-    """Today in UTC."""
-    return datetime.datetime.now(datetime.UTC).date()
-
-
-def _dated(value: object) -> object:
-    """The tree with each `expires` a date: YAML's own dates and quoted ones alike."""
-    if not isinstance(value, list):
-        return value
-    return [
-        {**one, "expires": _date(one["expires"])} if isinstance(one, dict) and "expires" in one else one
-        for one in value
-    ]
-
-
-def _date(value: object) -> object:
-    if isinstance(value, str):
-        try:
-            return datetime.date.fromisoformat(value)
-        except ValueError:
-            return value
-    return value
-
-
-def _problem(node: Node, error: Any) -> Problem:
-    where: tuple[str | int, ...] = error["loc"][1:]
-    field = str(where[-1]) if where else ""
-    if error["type"] == "extra_forbidden":
-        what = f"unknown key {quoted(field)}{nearest(field, Waiver.model_fields)}"
-        return Problem(node.key_place(where), what)
-    if error["type"] == "missing":
-        return Problem(node.at(where[:-1]).place, f"a waiver needs `{field}`")
-    text = _EXPECTED.get(field) or error["msg"][:1].lower() + error["msg"][1:]
-    return Problem(node.at(where).place, f"{field or 'waivers'}: {text}")
-
-
-def _warning(waiver: Waiver, today: datetime.date, digests: dict[str, str] | None) -> str:
-    name = f"waiver of {one_line(waiver.rule)} on {one_line(waiver.subject)}"
-    left = (waiver.expires - today).days
-    if left < 0:
-        return f"{name} expired on {waiver.expires}"
-    if digests is not None and waiver.rule not in digests:
-        return f"{name}: the policy has no such rule"
-    if digests is not None and waiver.digest is None:
-        return f"{name} is bound to no digest; add `digest: {digests[waiver.rule]}`"
-    if digests is not None and digests[waiver.rule] != waiver.digest:
-        return f"{name} does not hold: the rule has changed since it was approved"
-    if left <= WARNED_DAYS:
-        return f"{name} expires {'today' if left == 0 else f'in {left} days' if left > 1 else 'tomorrow'}"
-    return ""
-
-
-def texts(waivers: Sequence[Waiver]) -> list[str]:
-    """One line a waiver, for `ahp policy show`."""
-    return [
-        one_line(f"{w.rule} on {w.subject} until {w.expires}, by {w.approver}: {w.reason}", limit=400) for w in waivers
-    ]
+    return waivers.Waivers(waivers=[w for w in given.waivers if w.rule in digests]).warnings(today, digests)

@@ -237,8 +237,7 @@ def _disk(repo: Repository) -> Check:
 
 
 def _waivers(repo: Repository, user_policy: str) -> Check:
-    from ahp.gate import waivers
-    from ahp.policy import layers
+    from ahp.policy import layers, waivers
     from ahp.policy.problems import PolicyError
     from ahp.policy.rule import rule_digest
     from ahp.policy.sources import FileSource

@@ -7,7 +7,7 @@ import datetime
 import pytest
 from pydantic import ValidationError
 
-from ahp.gate import waivers
+from ahp.policy import waivers
 from ahp.policy.problems import PolicyError
 
 TODAY = datetime.date(2026, 2, 9)
