@@ -8,6 +8,7 @@ import click
 
 from ahp.cli.options import TEXT_OR_JSON
 from ahp.policy.problems import PolicyError, Problem
+from ahp.protocol.text import one_line
 from ahp.system import jsontext
 from ahp.system.terminal import table
 
@@ -55,8 +56,8 @@ def _here() -> Any:
 
 def _waivers() -> Any:
     """The waivers of the current folder. Raises PolicyError with every mistake in their file."""
-    from ahp.gate import waivers
     from ahp.hosts.asking import around
+    from ahp.policy import waivers
     from ahp.system import files
 
     data = files.read(os.path.join(around(os.getcwd()).root, waivers.PATH), 1 << 20)
@@ -82,8 +83,8 @@ def _plain(problems: list[Problem]) -> list[dict[str, object]]:
 @TEXT_OR_JSON
 def show(form: str) -> int:
     """Print the merged policy, with the layer that each part comes from, and the waivers of its rules."""
-    from ahp.gate import waivers
     from ahp.policy import show as showing
+    from ahp.policy import waivers
 
     policy = _here()
     known = _waivers()
@@ -130,22 +131,25 @@ def test(paths: tuple[str, ...], policy_file: str | None, form: str) -> int:
 def diff(ref: str, form: str) -> int:
     """Compare the project's policy at the commit REF with the one in the work tree, rule by rule.
 
-    What cannot be shown to be as strict is marked `unknown`.
+    Waivers, approvers and policy tests are compared, too. What cannot be shown to be as strict is marked `unknown`.
     """
+    from ahp.facts.policy import suspects
     from ahp.hosts.asking import repository_here
-    from ahp.policy import layers
-    from ahp.policy.diff import compare
-    from ahp.policy.sources import FileSource, TreeSource
+    from ahp.policy.weakening import Sides
     from ahp.system.history import CommitView
+    from ahp.system.worktree import WorkTreeView
 
     repo = repository_here()
-    old = layers.load(TreeSource(CommitView(repo, ref), ref))
-    changes = compare(old, layers.load(FileSource(repo.root)))
+    old = CommitView(repo, ref)
+    new = WorkTreeView(repo, old.new)
+    sides = Sides(old, new)
+    changes = sides.compared() + sides.beside(suspects(new.change().entries))
     if form == "json":
         keys = ("trigger", "key", "part", "verdict", "detail")
         found = [{**{key: getattr(c, key) for key in keys}, "position": str(c.place)} for c in changes]
         click.echo(jsontext.encode(found))
     else:
         for change in changes:
-            click.echo(f"{change.verdict}: {change.key} at {change.trigger}: {change.part}: {change.detail}")
+            at = f" at {change.trigger}" if change.trigger else ""
+            click.echo(f"{change.verdict}: {change.key}{at}: {change.part}: {one_line(change.detail, 500)}")
     return 0

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, Self
 
+    from ahp.protocol.event import Event
+
 # In the order in which `ahp facts` and the docs show them. One that no rule reads is not even imported.
 NAMESPACES = (
     "files",
@@ -20,6 +22,7 @@ NAMESPACES = (
     "repo",
     "commit",
     "deps",
+    "policy",
     "issue",
     "checklist",
     "tests",
@@ -50,6 +53,8 @@ SESSION = ("prompt-submit", "session-start", "task-complete")
 ALL = COMMIT + PUSH + CI + ISSUE + TOOL + SESSION
 # Where there is a change to speak of: a prompt or a new session has none yet.
 CHANGE = COMMIT + PUSH + CI + ISSUE + TOOL + ("task-complete",)
+# Where the change is one of the whole tree: a tool call names files, but no state to compare.
+TREE = COMMIT + PUSH + CI + ISSUE + ("task-complete",)
 AGENT = TOOL + SESSION
 
 EVERY_FIELD = ("",)
@@ -178,11 +183,11 @@ class Settings(Record):
 
     `limits` are values, or mappings by environment with `default`; `timezone` "" for the machine's; `environment` pairs
     of name and plan, None while one is being chosen. `trusted` says whether a person accepted a command; without it
-    none runs.
+    none runs. `compare_policies` gives the facts of `policy` about an event that may touch it.
     """
 
     fields = ("limits", "env_allow", "timezone", "reports", "commands", "environment")
-    __slots__ = (*fields, "trusted")
+    __slots__ = (*fields, "compare_policies", "trusted")
     parts = {"reports": Reports, "commands": {str: Command}}  # noqa: RUF012
     limits: "dict[str, Any]"
     env_allow: list[str]
@@ -191,6 +196,7 @@ class Settings(Record):
     commands: dict[str, Command]
     environment: "list[tuple[str, Any]] | None"
     if TYPE_CHECKING:
+        compare_policies: Callable[[Event], dict[str, object]] | None = None
         trusted: Callable[[Command], bool] | None = None
 
     def but(self, **changes: object) -> "Self":

@@ -42,6 +42,7 @@ class Facts:
         self.missing: dict[str, tuple[str, str]] = {}
         self.slots: list[object] = []
         costly = program.costly
+        program.settings.compare_policies = _compare_policies
         self._gather({name: fields for name, fields in program.reads.items() if name not in costly}, program.settings)
 
     def gather_costly(self) -> None:
@@ -97,6 +98,12 @@ class Facts:
     def scalars(self) -> dict[str, object]:
         """The facts a log line may hold: numbers, truth values and short words, never contents (design §7)."""
         return {path: value for path, value in self.values.items() if _loggable(path, value)}
+
+
+def _compare_policies(event: "Event") -> dict[str, object]:
+    from ahp.policy import weakening
+
+    return weakening.facts(event)
 
 
 def _loggable(path: str, value: object) -> bool:

@@ -78,6 +78,7 @@ class _Sides:
             ("ci", *_ci(old.raw.get("ci"), new.raw.get("ci")), new.raw.where("ci")),
             ("redact", *_flag(_has(old, "redact"), _has(new, "redact")), new.raw.where("redact")),
             ("ask", *_flag(_has(old, "ask"), _has(new, "ask")), new.raw.where("ask")),
+            ("severity", *_severity(old, new), new.raw.where("severity")),
             ("action", *_action(old, new), new.raw.where("action")),
             ("refines", *self.softenings(old, new), self.softening_place(new)),
             *self.settings(old, new),
@@ -186,8 +187,8 @@ class _Sides:
             ("timezone", "time", "settings"),
         ):
             one, two = getattr(self.old.raw, named).get(setting), getattr(self.new.raw, named).get(setting)
-            if space in spaces and two is not None and (one is None or one.value != two.value):
-                found.append((setting, UNKNOWN, "what it reads comes from elsewhere", two.place))
+            if space in spaces and (one and one.value) != (two and two.value):
+                found.append((setting, UNKNOWN, "what it reads comes from elsewhere", two.place if two else new.place))
         if new.escalates:
             verdict = _ladder(self.old.raw.setting("escalation"), self.new.raw.setting("escalation"))
             field = self.new.raw.settings.get("escalation")
@@ -270,6 +271,12 @@ def _shadow(rule: Rule, policy: Policy) -> bool:
 
 def _has(rule: Rule, name: str) -> bool:
     return bool(rule.raw.get(name))
+
+
+def _severity(old: Rule, new: Rule) -> tuple[str, str]:
+    """Only `high` has an effect: such a rule also blocks a change of nothing but the policy (authority §2.5)."""
+    one, two = old.raw.get("severity"), new.raw.get("severity")
+    return _flag(one == "high", two == "high")[0], f"{one} became {two}"
 
 
 def _levels(rule: Rule) -> str:

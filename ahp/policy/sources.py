@@ -86,7 +86,10 @@ def _is_link(path: str) -> bool:
 
 
 class TreeSource:
-    """The project's policy as a commit has it; CI reads no user and no local layer (design §4)."""
+    """The project's policy as a commit has it; CI reads no user and no local layer (design §4).
+
+    `name` is the commit's for the places of errors; "" leaves the bare path.
+    """
 
     def __init__(self, tree: TreeReader, name: str) -> None:
         self.tree, self.name = tree, name
@@ -94,7 +97,8 @@ class TreeSource:
 
     def layers(self) -> list[tuple[str, str, bytes]]:
         data = self.tree.read(PROJECT[1:])
-        return [] if data is None else [("project", f"{self.name}:{PROJECT[1:]}", data)]
+        place = f"{self.name}:{PROJECT[1:]}" if self.name else PROJECT[1:]
+        return [] if data is None else [("project", place, data)]
 
     def beside(self, layer: str, relative: str) -> bytes | None:
         return self.tree.read(f".ahp/{relative}")

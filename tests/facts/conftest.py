@@ -55,13 +55,14 @@ def settings_of(
     reports: dict[str, Any] | None = None,
     commands: dict[str, dict[str, Any]] | None = None,
     trusted: Callable[[Command], bool] | None = None,
+    compare_policies: Callable[[Event], dict[str, object]] | None = None,
     **given: Any,
 ) -> Settings:
     """The settings of a policy that says no more than this."""
     plain = {"limits": {}, "env_allow": [], "timezone": "", "environment": [], **given}
     found = Reports(**{"tests": [], "coverage": [], "coverage_threshold": None, **(reports or {})})
     made = Settings(**plain, reports=found, commands={name: command_of(one) for name, one in (commands or {}).items()})
-    made.trusted = trusted
+    made.trusted, made.compare_policies = trusted, compare_policies
     return made
 
 

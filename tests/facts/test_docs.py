@@ -23,6 +23,7 @@ END = "<!-- end of the generated part -->"
 NAMED = {
     registry.ALL: "all",
     registry.CHANGE: "all but `prompt-submit` and `session-start`",
+    registry.TREE: "all but tool triggers, `prompt-submit` and `session-start`",
     registry.COMMIT: "`pre-commit`, `commit-msg`, `pre-merge-commit`, `post-commit`",
     registry.ISSUE: "issue triggers",
     registry.AGENT: "`pre-tool-use`, `post-tool-use`, `prompt-submit`, `session-start`, `task-complete`",

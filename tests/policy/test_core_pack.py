@@ -22,12 +22,14 @@ def programs() -> dict[str, Program]:
 def hits(trigger: str, **facts: Any) -> list[str]:
     """The rules of the pack that match; facts by path with `__` for a dot, all others quiet."""
     quiet: dict[str, Any] = {
+        "actor.kind": "human",
         "branch.is_default": False,
         "diff.added": [],
         "files.binary": [],
         "files.changed_count": 1,
         "files.changes": [],
         "files.lines_changed": 1,
+        "policy.weakenings": [],
         "push.is_delete": False,
         "push.is_force": False,
         "push.is_new": False,

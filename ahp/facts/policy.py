@@ -1,0 +1,82 @@
+"""`policy`: whether the change touches the policy, and makes it weaker (design §6).
+
+The comparison of two policies stands above the facts and is heavy: the gate hands it in, and it is asked only where the
+change touches a file that may belong to the policy.
+"""
+
+from ahp.facts.absent import Absent
+from ahp.facts.registry import TREE, Namespace, Settings, fact
+from ahp.protocol.event import Event
+from ahp.system.change import FileChange
+
+_WEAKENING = {
+    "what": fact("str", "the part of a rule, or the file beside the rules, and what became of it"),
+    "rule": fact("str", "the rule's key; empty for what is no rule"),
+    "verdict": fact("str", "weaker, or unknown where the two cannot be compared", enum=["weaker", "unknown"]),
+    "file": fact("str", "the file where it was changed"),
+    "line": fact("int", "the line there; null for what was removed", min=1, nullable=True),
+}
+
+NAMESPACE = Namespace(
+    source="the policy before and after the change",
+    triggers=TREE,
+    assumed=True,
+    light=True,
+    schema={
+        "changed": fact(
+            "bool",
+            "a file of the policy changed: hooks.yaml and what it extends, waivers.yaml, approvers, agent.yaml, a test",
+        ),
+        "weakened": fact(
+            "bool", "it became weaker; for agents and CI also where the two cannot be compared (`ahp policy diff`)"
+        ),
+        "weakenings": fact("list[record]", "what became weaker or cannot be compared", fields=_WEAKENING),
+        "rules_weakened": fact("list[str]", "keys of the rules that make `weakened` true"),
+        "branch": fact("str", "the default branch: once the policy is there, it is in force for others"),
+    },
+)
+
+FOLDER = ".ahp"
+HOOKS, WAIVERS, APPROVERS, AGENT = ".ahp/hooks.yaml", ".ahp/waivers.yaml", ".ahp/approvers", ".ahp/agent.yaml"
+TESTS = ".ahp/tests/"
+_LOCAL = ".ahp/hooks.local.yaml"  # nobody else reads it, committed or not
+
+
+def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str, object]:
+    """The values of `fields`. Raises GitError, AhpError; Absent where nobody handed in the comparison."""
+    found: dict[str, object] = {"changed": False, "weakened": False, "weakenings": [], "rules_weakened": []}
+    touched = [] if event.view is None else suspects(event.view.change().entries)
+    if touched:
+        found["changed"] = any(is_policy(path) for path in touched)
+        if fields - {"branch", "changed"} or ("changed" in fields and not found["changed"]):
+            if settings.compare_policies is None:
+                raise Absent("policies are not compared here")
+            found |= settings.compare_policies(event)
+    if "branch" in fields:
+        found["branch"] = _branch(event)
+    return found
+
+
+def suspects(entries: list[FileChange]) -> list[str]:
+    """The changed paths, old names too, that belong to the policy or may be files that it extends."""
+    paths = [path for entry in entries for path in (entry.path, entry.old_path) if path and path.startswith(FOLDER)]
+    return [path for path in paths if is_policy(path) or may_be_extended(path)]
+
+
+def is_policy(path: str) -> bool:
+    """Whether a file of that name is always part of the policy; what it extends may have any name."""
+    if path.startswith(TESTS):
+        return path.endswith((".yaml", ".yml"))
+    return path in (HOOKS, WAIVERS, APPROVERS, AGENT, FOLDER)
+
+
+def may_be_extended(path: str) -> bool:
+    """Whether a policy may extend a file of that name (design §4)."""
+    return path.startswith(FOLDER + "/") and path.endswith((".yaml", ".yml")) and path != _LOCAL
+
+
+def _branch(event: Event) -> str:
+    from ahp.facts.default_branch import default_branch
+
+    named = default_branch(event.repo, event.remote or "") if event.repo is not None else ""
+    return named or "the default branch"

@@ -1,0 +1,218 @@
+"""What a change does to the policy and to all that belongs to it: the comparison behind `policy.*` (authority §2.6)."""
+
+import posixpath
+from collections.abc import Collection
+
+from ahp.facts import policy as names
+from ahp.policy import diff, layers, waivers, yamltext
+from ahp.policy.diff import STRONGER, UNKNOWN, WEAKER, Change
+from ahp.policy.problems import Place, PolicyError, quoted
+from ahp.policy.sources import TreeReader, TreeSource
+from ahp.protocol.event import Event
+from ahp.protocol.text import one_line
+from ahp.system.change import FileChange
+from ahp.system.errors import AhpError
+from ahp.system.history import RangeView
+
+_FILE = (0o100644, 0o100755)
+_SHOWN = 100
+# Parts that stand at no line of the new state.
+_WITHOUT_LINE = ("rule", "file", "requires", "test", "waiver")
+
+
+def facts(event: Event) -> dict[str, object]:
+    """The facts of `policy` but `branch`, for an event whose change may touch the policy. Raises GitError, AhpError."""
+    assert event.view is not None and event.repo is not None
+    base = event.view.base()
+    entries = event.view.change().entries
+    sides = Sides(RangeView(event.repo, base, base), event.view)
+    touched = names.suspects(entries)
+    found = [*_links(entries), *sides.changes(touched)]
+    weaker = [one for one in found if one.verdict == WEAKER or (event.actor.kind != "human" and one.weakens)]
+    return {
+        "changed": any(sides.is_part(path) for path in touched),
+        "weakened": bool(weaker),
+        "weakenings": [_record(one) for one in found if one.weakens],
+        "rules_weakened": sorted({one.key for one in weaker if one.trigger}),
+    }
+
+
+def touches_only_policy(event: Event) -> bool:
+    """Whether the change of `event` is not empty and has files of the policy alone: it may mend a wrong rule."""
+    if event.view is None or event.repo is None:
+        return False
+    entries = event.view.change().entries
+    paths = {path for entry in entries for path in (entry.path, entry.old_path) if path}
+    if not paths or len(names.suspects(entries)) < len(paths):
+        return False
+    base = event.view.base()
+    sides = Sides(RangeView(event.repo, base, base), event.view)
+    return all(names.is_policy(path) or sides.is_part(path) for path in paths)
+
+
+class Sides:
+    """Two states of a tree whose policies are compared."""
+
+    def __init__(self, old: TreeReader, new: TreeReader) -> None:
+        self.old, self.new = _Reader(old), _Reader(new)
+        self._rules: list[Change] | None = None
+
+    def changes(self, touched: Collection[str]) -> list[Change]:
+        """What became of the policy by a change of the paths `touched`. A side that cannot be read is `unknown`."""
+        found = list(self.rules()) if any(map(_may_hold_rules, touched)) else []
+        return found + self.beside(touched)
+
+    def rules(self) -> list[Change]:
+        """The changes of the rules and of what they read; one `unknown` where a side does not load."""
+        if self._rules is None:
+            try:
+                self._rules = self.compared()
+            except AhpError as error:
+                self._rules = [_unknown(names.HOOKS, error)]
+        return self._rules
+
+    def is_part(self, path: str) -> bool:
+        """Whether one of the two policies has that file."""
+        if not names.is_policy(path):
+            self.rules()
+        return names.is_policy(path) or path in self.old.read_paths or path in self.new.read_paths
+
+    def beside(self, touched: Collection[str]) -> list[Change]:
+        """The changes of waivers, approvers and policy tests among the paths `touched`."""
+        found: list[Change] = []
+        for path, compare in ((names.WAIVERS, _waivers), (names.APPROVERS, _approvers)):
+            if path in touched:
+                try:
+                    found += compare(self.old.read(path) or b"", self.new.read(path) or b"")
+                except AhpError as error:
+                    found.append(_unknown(path, error))
+        return found + self._tests(sorted(path for path in touched if path.startswith(names.TESTS)))
+
+    def compared(self) -> list[Change]:
+        """As `rules`. Raises PolicyError for a side that does not load, GitError, AhpError."""
+        before, after = layers.load(TreeSource(self.old, "base")), layers.load(TreeSource(self.new, ""))
+        if self.old.read(names.HOOKS) is not None and self.new.read(names.HOOKS) is None:
+            return [Change("", names.HOOKS, "file", WEAKER, "the policy is removed", Place(names.HOOKS))]
+        return diff.compare(before, after) + self._requirements()
+
+    def _requirements(self) -> list[Change]:
+        """`requires` of every file that takes part."""
+        found = []
+        for path in sorted(self.old.read_paths | self.new.read_paths):
+            one, two = (_requirement(side.read(path)) for side in (self.old, self.new))
+            if one != two:
+                verdict = STRONGER if one is None else WEAKER if two is None else UNKNOWN
+                place = Place(path)
+                found.append(Change("", path, "requires", verdict, f"{quoted(one)} became {quoted(two)}", place))
+        return found
+
+    def _tests(self, paths: list[str]) -> list[Change]:
+        """Policy tests that are in none of the changed files any more."""
+        before: dict[str, str] = {}
+        after: set[str] = set()
+        for path in paths:
+            try:
+                before.update(dict.fromkeys(_test_names(self.old.read(path), path), path))
+                after.update(_test_names(self.new.read(path), path))
+            except AhpError as error:
+                return [_unknown(path, error)]
+        return [
+            Change("", path, "test", WEAKER, f"the test {quoted(name)} is removed", Place(path))
+            for name, path in before.items()
+            if name not in after
+        ]
+
+
+class _Reader:
+    """A tree that remembers which of its files were read. Each is read once."""
+
+    def __init__(self, tree: TreeReader) -> None:
+        self._tree = tree
+        self._known: dict[str, bytes | None] = {}
+
+    @property
+    def read_paths(self) -> set[str]:
+        return {path for path, data in self._known.items() if data is not None}
+
+    def read(self, path: str) -> bytes | None:
+        path = posixpath.normpath(path)
+        if path not in self._known:
+            self._known[path] = self._tree.read(path)
+        return self._known[path]
+
+
+def _may_hold_rules(path: str) -> bool:
+    return names.may_be_extended(path) or path in (names.HOOKS, names.FOLDER)
+
+
+def _links(entries: list[FileChange]) -> list[Change]:
+    """Files of the policy that are now links, or no files at all: what they lead to cannot be compared."""
+    return [
+        Change("", entry.path, "file", UNKNOWN, "it is no regular file", Place(entry.path))
+        for entry in entries
+        if entry.new_mode and entry.new_mode not in _FILE and names.suspects([entry])
+    ]
+
+
+def _waivers(old: bytes, new: bytes) -> list[Change]:
+    """Waivers that no former one covers: new, longer, or less bound. Raises PolicyError."""
+    before = waivers.parse(old, names.WAIVERS).waivers
+    found = []
+    for waiver in waivers.parse(new, names.WAIVERS).waivers:
+        same = [one for one in before if one.rule == waiver.rule and one.subject in (waiver.subject, "*")]
+        if not any(one.expires >= waiver.expires and one.digest in (None, waiver.digest) for one in same):
+            what = "is longer or less bound than before" if same else "is new"
+            detail = f"the waiver of {quoted(waiver.rule)} on {quoted(waiver.subject)} until {waiver.expires} {what}"
+            found.append(Change("", names.WAIVERS, "waiver", WEAKER, detail, Place(names.WAIVERS)))
+    return found
+
+
+def _approvers(old: bytes, new: bytes) -> list[Change]:
+    """Lines of the allowed signers (ssh-keygen(1)) that were not there: whoever they name may approve now."""
+    known = set(_lines(old))
+    return [
+        Change("", names.APPROVERS, "approver", WEAKER, f"a new line: {quoted(line)}", Place(names.APPROVERS, number))
+        for line, number in _lines(new).items()
+        if line not in known
+    ]
+
+
+def _lines(data: bytes) -> dict[str, int]:
+    """Each line that says something, with its number."""
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    stripped = {line.strip(): number for number, line in enumerate(lines, start=1)}
+    return {line: number for line, number in stripped.items() if line and not line.startswith("#")}
+
+
+def _requirement(data: bytes | None) -> object:
+    node = yamltext.parse(data or b"", "")
+    plain = node.plain() if node is not None else None
+    return plain.get("requires") if isinstance(plain, dict) else None
+
+
+def _test_names(data: bytes | None, path: str) -> list[str]:
+    """The names of the policy tests in a file; their facts are not looked at. Raises PolicyError."""
+    node = yamltext.parse(data or b"", path)
+    plain = node.plain() if node is not None else []
+    found = plain if isinstance(plain, list) else []
+    return [str(one["name"]) for one in found if isinstance(one, dict) and "name" in one]
+
+
+def _unknown(path: str, error: AhpError) -> Change:
+    place = error.problems[0].place if isinstance(error, PolicyError) else Place(path)
+    why = one_line(str(error).splitlines()[0], _SHOWN)
+    return Change("", path, "file", UNKNOWN, f"cannot be compared: {why}", place._replace(file=path))
+
+
+def _record(change: Change) -> dict[str, object]:
+    """One item of `policy.weakenings`."""
+    where = f"`{change.key}` at {change.trigger}" if change.trigger else change.key
+    cannot = "; this cannot be compared" if change.verdict == UNKNOWN and change.part != "file" else ""
+    removed = change.part == "rule"  # its place is in the former policy, or in a pack
+    return {
+        "what": one_line(f"{where}: {change.part}: {change.detail}{cannot}", 300),
+        "rule": change.key if change.trigger else "",
+        "verdict": change.verdict,
+        "file": names.HOOKS if removed else change.place.file,
+        "line": None if change.part in _WITHOUT_LINE else change.place.line,
+    }
