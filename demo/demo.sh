@@ -56,12 +56,12 @@ passes 'ahp policy lint'
 passes 'ahp install git'
 
 say 'Blocked: the policy protects main'
-passes 'git add .ahp'
-is_refused 'git commit --quiet -m "Add the policy"'
+passes 'echo "Judged by ahp." > NOTES.md && git add .ahp NOTES.md'
+is_refused 'git commit --quiet -m "Add the policy and a note"'
 
 say 'Mended: the same commit on a branch passes, and ahp has nothing to say'
 passes 'git switch --quiet --create feature/login'
-passes 'git commit --quiet -m "Add the policy"'
+passes 'git commit --quiet -m "Add the policy and a note"'
 
 say 'Blocked: a key in an added line; the log and the screen get file and line, never the key'
 passes "echo 'key = \"AKIA0123456789ABCDEF\"' > config.py && git add config.py"

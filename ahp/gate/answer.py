@@ -67,6 +67,7 @@ class Answer:
         self._waive()
         self._refine()
         self._climb()
+        self._mend()
         self._override()
         return self._act(facts.event)
 
@@ -161,6 +162,14 @@ class Answer:
                 can_control=candidate.rule.action is not None,
             )
             candidate.intensity = candidate.standing.intensity
+
+    def _mend(self) -> None:
+        """A change of nothing but the policy is stopped only by what guards the policy."""
+        paths = changed_paths(self.event)
+        if paths and all(path.startswith(".ahp") for path in paths):
+            from ahp.gate import mending
+
+            mending.soften(self.candidates, self.event)
 
     def _act(self, event: Event) -> Event | None:
         """Applies the control actions; where the action is refused anyway, only those that advise."""

@@ -24,7 +24,8 @@ class Candidate:
 
     `environment` is "" when it cannot be told. `own` is the intensity that rule and environment give it, `intensity`
     the one in force after the ladder. `dropped` says why it is not delivered ("" when it is); `shadow` and `waived` are
-    delivered to the log only. `modifications` are what its action changed or proposes, `refused` why it could not.
+    delivered to the log only. `modifications` are what its action changed or proposes, `refused` why it could not,
+    `softened` why it speaks as a prompt.
     """
 
     def __init__(self, key: str, rule: RuleAnswer, hit: Hit, facts: Facts, environment: str) -> None:
@@ -35,7 +36,7 @@ class Candidate:
         self.shadow = rule.shadow
         self.waived = ""
         self.override: Override | None = None
-        self.refused = ""
+        self.refused = self.softened = ""
         self.modifications: list[dict[str, object]] = []
         self.standing: Standing | None = None
         if not self.undecided:
@@ -81,6 +82,12 @@ class Candidate:
             told = [] if self.dropped else [self.own]
             self.dropped = ""
             self.own = self.intensity = strongest([self._declared(), *told])
+
+    def soften(self, why: str) -> None:
+        """Has it speak as a prompt, whatever its rung."""
+        self.intensity, self.softened = "prompt", why
+        if self.standing is not None:
+            self.standing = self.standing._replace(intensity="prompt", of=0, text="")
 
     def message(self) -> str:
         """The sentence of its signal."""

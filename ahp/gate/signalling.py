@@ -160,8 +160,8 @@ def why_not(candidate: Candidate) -> str:
 
 def _payload(candidate: Candidate) -> dict[str, object]:
     said = candidate.message()
-    if candidate.refused:
-        said = f"{said}; {candidate.refused}"
+    if more := candidate.refused or candidate.softened:
+        said = f"{said}; {more}"
     if candidate.standing and candidate.standing.text:
         said = f"{said} ({candidate.standing.text})"
     suggestions = candidate.suggestions()
