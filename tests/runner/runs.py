@@ -81,6 +81,11 @@ class Scene:
     def of(self, kind: str) -> list[Event]:
         return [event for event in self.events if event["event"] == kind]
 
+    def framed(self, text: str) -> str:
+        """`text` as the model reads what comes from outside."""
+        nonce = self.events[0]["nonce"]
+        return f"<<<{nonce}\n{text}\n>>>{nonce}"
+
     @property
     def states(self) -> list[str]:
         return ["INTAKE", *(event["state"] for event in self.of("state"))]

@@ -17,6 +17,7 @@ from ahp.runner.tools.environment import tool_environment
 from ahp.runner.tools.tool import InvalidCall, Tool, Toolbox, ToolContext, told
 from ahp.runner.verification.work_tree import WorkTreeMark, changed_since, mark
 from ahp.runner.words.actions import ToolCall
+from ahp.runner.words.excerpt import excerpt
 from ahp.system.deadline import Worker
 from ahp.system.descendants import Descendants
 from ahp.system.errors import AhpError, Timeout
@@ -31,6 +32,9 @@ class Outcome:
 
     code: str
     text: str
+    advice: str = ""
+    """What the runner itself has to say of it."""
+
     same: str | None = None
     """Under which digest call and result were counted; None for a call that was not made."""
 
@@ -90,7 +94,14 @@ class GatedTools:
         self._desk.next_call()
         self._events("tool_call", tool=call.tool, args=plain(call.args))
         outcome = self._call(call, seconds_left)
-        self._events("tool_result", tool=call.tool, code=outcome.code, text=outcome.text, same=outcome.same)
+        self._events(
+            "tool_result",
+            tool=call.tool,
+            code=outcome.code,
+            text=outcome.text,
+            advice=outcome.advice,
+            same=outcome.same,
+        )
         return outcome
 
     def _call(self, call: ToolCall, seconds_left: float | None) -> Outcome:
@@ -153,7 +164,7 @@ class GatedTools:
         context = ToolContext(self._root, seconds, tool_environment(self._agent))
         try:
             output = self._worker.call(seconds, lambda: tool.run(valid, context), tool.name)
-            outcome = Outcome("ok", self._shortened(str(output)))
+            outcome = Outcome("ok", excerpt(str(output), self._config.tool_output_chars))
         except Timeout as error:
             outcome = Outcome("E_TIMEOUT", f"E_TIMEOUT: {error}")
             self._give_up_thread()
@@ -198,7 +209,7 @@ class GatedTools:
             return replace(outcome, same=same)
         self._events("repeated_call", tool=call.tool, times=times)
         advice = f"This call has given this result {times} times. Change your approach: it will not give another."
-        return Outcome(outcome.code, f"{outcome.text}\n\n{advice}", same)
+        return replace(outcome, advice=advice, same=same)
 
     def _stuttering(self, call: ToolCall) -> Outcome:
         self._events("stuttering", tool=call.tool, limit=self._config.max_same_calls)
@@ -207,14 +218,6 @@ class GatedTools:
             "run and is not made again. Do something else."
         )
         return Outcome("E_STUTTERING", said)
-
-    def _shortened(self, output: str) -> str:
-        limit = self._config.tool_output_chars
-        if len(output) <= limit:
-            return output
-        head = limit - limit // 2
-        tail = output[len(output) - limit // 2 :]
-        return f"{output[:head]}\n[… {len(output) - limit} of {len(output)} characters left out …]\n{tail}"
 
 
 def _told(tool: Tool, valid: BaseModel) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from ahp.runner.models.model import Model
 from ahp.runner.run import prompts
 from ahp.runner.run.direct import DirectWork
 from ahp.runner.run.events import VERSION, EventLog
+from ahp.runner.run.frames import Frames
 from ahp.runner.run.limits import Breaker
 from ahp.runner.run.planned import PlannedWork
 from ahp.runner.run.restored_run import RestoredRun
@@ -93,8 +94,17 @@ class Agent:
     def run(self, task: str) -> AgentTurn:
         """Carries out one task. The last event of every run is `run_end`, whatever ended it."""
         config = self.config.model_dump(mode="json")
-        self.events("run_start", version=VERSION, model=self.model.name, task=task, issue=self.issue, config=config)
-        return _Run(self).carry_out(task)
+        nonce = secrets.token_hex(4)
+        self.events(
+            "run_start",
+            version=VERSION,
+            model=self.model.name,
+            task=task,
+            issue=self.issue,
+            nonce=nonce,
+            config=config,
+        )
+        return _Run(self, nonce).carry_out(task)
 
     def resume(self) -> AgentTurn:
         """Goes on with the run that `events` were read back from (`EventLog(path, resumes=True)`).
@@ -109,7 +119,7 @@ class Agent:
         if (past.issue, past.planning) != (self.issue, self.config.enable_planning):
             raise ValueError("the run to resume has another issue, or other planning")
         self.events("run_resume", config=self.config.model_dump(mode="json"))
-        return _Run(self, past).carry_out(past.task)
+        return _Run(self, past.nonce, past).carry_out(past.task)
 
 
 def _root(gate: Gate, root: str | None) -> str:
@@ -124,7 +134,7 @@ def _root(gate: Gate, root: str | None) -> str:
 class _Run:
     """One task on its way through the states; also the recovery that both kinds of work turn to."""
 
-    def __init__(self, agent: Agent, past: RestoredRun | None = None) -> None:
+    def __init__(self, agent: Agent, nonce: str, past: RestoredRun | None = None) -> None:
         self._past = past
         config, self._events = agent.config, agent.events
         self._states = StateMachine(self._moved)
@@ -133,9 +143,10 @@ class _Run:
         self._mark = secrets.token_hex(8)
         self._descendants = Descendants(self._mark)
         tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root, self._name, self._descendants)
-        system = prompts.system(list(agent.toolbox.tools.values()), inject_schemas=config.inject_schemas)
+        frames = Frames(nonce)
+        system = prompts.system(list(agent.toolbox.tools.values()), frames, inject_schemas=config.inject_schemas)
         wants = Wants(agent.toolbox.tools.values())
-        self._session = Session(agent.model, config, self._events, self._desk, tools, system, wants, past)
+        self._session = Session(agent.model, config, self._events, self._desk, tools, system, frames, wants, past)
         self._issue = IssueGates(self._session, agent.issue, agent.move, past.moved if past else ())
         self._verification = Verification(agent.verifiers, agent.root)
         self._replans = Breaker(config.max_replans, past.replans if past else 0)
@@ -194,9 +205,12 @@ class _Run:
             problem = self._verify()
             reason = "VERIFICATION_FAILED"
             if problem is None:
+                # The answer first: an issue that is closed is not worked on any more.
+                answer = self._work.answer()
+                self._desk.next_call()  # a note that the model has answered past
                 problem, reason = self._issue.finish(), "GATE_BLOCKED"
-            if problem is None:
-                return self._work.answer()
+                if problem is None:
+                    return answer
             self._recover(problem, reason)
 
     def _recover(self, problem: str, stop_reason: str) -> None:

@@ -1,7 +1,9 @@
-"""The messages of a run, in the strict alternation that llama.cpp's chat templates demand (seed 004 §3.1)."""
+"""The messages of one scene, in the strict alternation that llama.cpp's chat templates demand (seed 004 §3.1)."""
 
 from collections.abc import Callable
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
+
+from ahp.runner.words.excerpt import excerpt
 
 
 class Message(TypedDict):
@@ -15,15 +17,23 @@ class RoleOrder(ValueError):
     """Messages that do not go system, user, assistant, user, …, user."""
 
 
-_FIXED = 2  # system prompt and task: never trimmed
+class Trimmed(NamedTuple):
+    """What was taken from a conversation: `pairs` of messages, and to how many characters its longest part was cut."""
+
+    pairs: int = 0
+    cuts: tuple[int, ...] = ()
+
+
+_PINNED = 2  # the system prompt and the message that begins with the head
 _EMPTY = "(empty reply)"
+_LEAST = 400  # characters: what a turn is cut to at least, so that its frame and what it is about stay readable
 
 
 def check_roles(messages: list[Message]) -> None:
     """Raises RoleOrder unless the messages go system, user, assistant, user, …, user, none of them empty."""
     expected = ["system"] + ["user" if i % 2 == 0 else "assistant" for i in range(len(messages) - 1)]
     roles = [message["role"] for message in messages]
-    if len(messages) < _FIXED or roles != expected or roles[-1] != "user":
+    if len(messages) < _PINNED or roles != expected or roles[-1] != "user":
         raise RoleOrder(f"roles out of order: {', '.join(roles)}")
     if not all(message["content"].strip() for message in messages):
         raise RoleOrder("a message is empty")
@@ -35,41 +45,24 @@ def estimate(messages: list[Message]) -> int:
 
 
 class Conversation:
-    """The messages so far. The roles alternate whatever is said, trimmed or taken up again."""
+    """A scene's messages: system prompt and `head` (the task, what the scene is about) are pinned, exchanges follow.
 
-    def __init__(self, system: str, told: Callable[[str, str], object] = lambda role, content: None) -> None:
-        self.messages: list[Message] = []
-        self._told = told
-        self._add("system", system)
+    The roles alternate whatever is said, trimmed or taken up again. `told(role, content)` hears what is added.
+    """
 
-    @classmethod
-    def resumed(
-        cls, messages: list[Message], told: Callable[[str, str], object] = lambda role, content: None
-    ) -> "Conversation":
-        """A conversation that goes on from stored messages; neighbours of one role become one message.
-
-        `told` hears only of what is new. Raises RoleOrder when they do not begin with the system prompt.
-        """
-        if not messages or messages[0]["role"] != "system":
-            raise RoleOrder("a conversation begins with its system prompt")
-        conversation = cls(messages[0]["content"])
-        for message in messages[1:]:
-            if message["role"] == "assistant" and len(conversation.messages) > 1:
-                conversation._join("assistant", message["content"])
-            elif message["role"] == "user":
-                conversation._join("user", message["content"])
-        conversation._told = told
-        return conversation
+    def __init__(self, system: str, head: str, opening: str = "") -> None:
+        self.told: Callable[[str, str], object] = lambda role, content: None
+        self._head = head
+        first = f"{head}\n\n{opening}" if opening else head
+        self.messages: list[Message] = [{"role": "system", "content": system}, {"role": "user", "content": first}]
 
     def instruct(self, system: str) -> None:
-        """Puts another system prompt in the place of the former one, unless it is the same."""
-        if self.messages[0]["content"] != system:
-            self.messages[0] = {"role": "system", "content": system}
-            self._told("system", system)
+        """Puts another system prompt in the place of the former one."""
+        self.messages[0]["content"] = system
 
     def say(self, text: str) -> None:
         """Adds to the user's turn: two things said in a row are one message."""
-        self._join("user", text)
+        self._add("user", text)
 
     def answer(self, text: str) -> None:
         """Adds the model's reply. Raises RoleOrder when it was not asked."""
@@ -77,32 +70,72 @@ class Conversation:
             raise RoleOrder("the model was not asked")
         self._add("assistant", text)
 
-    def fit(self, tokens: int | None) -> int:
-        """Drops oldest pairs until the estimate is at most `tokens` (None: no limit); returns how many pairs went."""
-        dropped = 0
+    def take_up(self, role: str, content: str) -> None:
+        """Adds a stored message; neighbours of one role become one."""
+        self._add("assistant" if role == "assistant" else "user", content)
+
+    def fit(self, tokens: int | None) -> Trimmed:
+        """Makes the estimate at most `tokens` (None: no limit), as far as that can be.
+
+        The oldest exchanges go first, then what is longest is cut: the last turn, which holds what a tool gave back,
+        or what the scene opened with.
+        """
+        pairs, cuts = 0, list[int]()
         while tokens is not None and estimate(self.messages) > tokens and self.drop_oldest():
-            dropped += 1
-        return dropped
+            pairs += 1
+        while tokens is not None and (over := estimate(self.messages) - tokens) > 0:
+            text = self._part(self._longest())
+            size = len(text.encode("utf-8", "replace")) or 1
+            chars = self.cut(len(text) * max(size - 3 * (over + 30), 0) // size)
+            if chars is None:
+                break
+            cuts.append(chars)
+        return Trimmed(pairs, tuple(cuts))
 
     def drop_oldest(self) -> bool:
-        """Drops the oldest assistant message with the user's turn behind it; system prompt, task and the last one stay.
+        """Drops the oldest reply with the user's turn behind it; what is pinned and the last exchange stay.
 
         False when there is none left to drop.
         """
-        if len(self.messages) < _FIXED + 3:
+        if len(self.messages) < _PINNED + 3:
             return False
-        del self.messages[_FIXED : _FIXED + 2]
+        del self.messages[_PINNED : _PINNED + 2]
         return True
 
-    def _join(self, role: str, text: str) -> None:
-        last = self.messages[-1]
-        if last["role"] != role:
-            self._add(role, text)
-            return
-        last["content"] = f"{last['content']}\n\n{text}"
-        self._told(role, text)
+    def shorten(self) -> Trimmed:
+        """Takes a little away: the oldest exchange, else half of what is longest, else nothing."""
+        if self.drop_oldest():
+            return Trimmed(1)
+        chars = self.cut(len(self._part(self._longest())) // 2)
+        return Trimmed() if chars is None else Trimmed(0, (chars,))
+
+    def cut(self, chars: int) -> int | None:
+        """Cuts what is longest to about `chars` characters and returns them; None when it is as short as may be."""
+        at = self._longest()
+        text = self._part(at)
+        chars = max(chars, _LEAST)
+        if len(text) <= chars + 100:  # what is cut has to be more than the words that say so
+            return None
+        kept = self.messages[at]["content"][: len(self.messages[at]["content"]) - len(text)]
+        self.messages[at]["content"] = kept + excerpt(text, chars)
+        return chars
+
+    def _longest(self) -> int:
+        """Which message is to be cut: the last turn, or the first with what the scene opened with."""
+        last = len(self.messages) - 1
+        return max((last, 1), key=lambda at: len(self._part(at)))
+
+    def _part(self, at: int) -> str:
+        """What may be cut of a message: all of a user's turn but for the head."""
+        message = self.messages[at]
+        return message["content"][len(self._head) if at == 1 else 0 :] if message["role"] == "user" else ""
 
     def _add(self, role: str, text: str) -> None:
         # Some templates refuse empty messages, and a model may reply with nothing.
-        self.messages.append({"role": role, "content": text if text.strip() else _EMPTY})
-        self._told(role, text)
+        shown = text if text.strip() else _EMPTY
+        last = self.messages[-1]
+        if last["role"] == role:
+            last["content"] = f"{last['content']}\n\n{shown}"
+        else:
+            self.messages.append({"role": role, "content": shown})
+        self.told(role, text)

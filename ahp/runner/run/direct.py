@@ -22,7 +22,7 @@ class DirectWork:
 
     def begin(self, task: str) -> None:
         """Takes the task."""
-        self._session.say(prompts.direct(task))
+        self._session.begin("react", prompts.direct(task))
         self._states.move(State.EXECUTING, "no plan")
 
     def resume(self, task: str, past: RestoredRun) -> None:
@@ -31,11 +31,11 @@ class DirectWork:
             self.begin(task)
             return
         if past.answered is not None:
-            self._answer, self._answered = past.answered.strip(), True
+            self._answer, self._answered = past.answered, True
         else:
-            said = prompts.broken_off(past.result, past.open_call, unheard=past.reply_open)
-            goal = prompts.GO_ON if past.recovering is None else prompts.mend(past.recovering)
-            self._session.say(f"{said}\n\n{goal}")
+            self._session.remind(past.broken_off(self._session.frames))
+            goal = prompts.GO_ON if past.recovering is None else prompts.mend(past.recovering, self._session.frames)
+            self._session.say(goal)
         self._states.move(State.EXECUTING, "resumed")
 
     def do(self) -> None:
@@ -49,6 +49,7 @@ class DirectWork:
             reply = self._session.read(text, "react")
             if isinstance(reply, Words):
                 self._answer = reply.text
+                self._session.events("answered", text=reply.text)
                 return
             if isinstance(reply, Act):
                 self._session.say(self._session.act(reply))
@@ -57,7 +58,7 @@ class DirectWork:
 
     def mend(self, problem: str) -> None:
         """Takes note of what has to be put right."""
-        self._session.say(prompts.mend(problem))
+        self._session.say(prompts.mend(problem, self._session.frames))
         self._states.move(State.EXECUTING, "mending")
 
     def answer(self) -> str:

@@ -10,7 +10,7 @@ from ahp.system.errors import AhpError, Timeout
 Event = dict[str, Any]
 Listener = Callable[[Event], object]
 
-VERSION = 1  # of what events hold, in `run_start`
+VERSION = 2  # of what events hold, in `run_start`
 FILE = "events.jsonl"
 LOCK = "lock"
 _LIMIT = 1 << 30  # bytes of a file that is read back
@@ -20,12 +20,14 @@ class EventLog:
     """Appends events to `path` and to `seen`, and tells `listeners`; without a path it only remembers.
 
     An event is `{"n", "at", "event", …}`: its number from 1, the time in RFC 3339, its kind, and what belongs to the
-    kind. `resumes` reads back what is in the file and goes on behind it. Raises AhpError when the file cannot be
+    kind; while a plan step is worked on also `step`, its id. `resumes` reads back what is in the file and goes on
+    behind it. Raises AhpError when the file cannot be
     written, or another process is writing it.
     """
 
     def __init__(self, path: str | None = None, listeners: tuple[Listener, ...] = (), *, resumes: bool = False) -> None:
         self.seen: list[Event] = []
+        self.step: str | None = None
         self._listeners = listeners
         self._fd: int | None = None
         self._lock: files.Lock | None = None
@@ -48,6 +50,8 @@ class EventLog:
 
     def __call__(self, kind: str, **more: Any) -> None:
         event: Event = {"n": len(self.seen) + 1, "at": clock.iso(clock.now()), "event": kind, **more}
+        if self.step is not None:
+            event["step"] = self.step
         line = jsontext.encode(plain(event)).encode() + b"\n"
         self.seen.append(event)
         if self._fd is not None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 from ahp.runner.run import prompts
 from ahp.runner.run.direct import unusable
+from ahp.runner.run.findings import findings
 from ahp.runner.run.limits import Breaker
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.session import Session
@@ -37,6 +38,9 @@ class PlannedWork:
         self._recover = recover
         self._left_out: list[str] = []
         self._calls_made: dict[str, int] = {}
+        self._task = ""
+        self._open_step: str | None = None
+        self._answer: str | None = None
 
     @property
     def policy(self) -> str | None:
@@ -45,9 +49,10 @@ class PlannedWork:
 
     def begin(self, task: str) -> None:
         """Takes the task and plans it. Raises Stop with PLAN_INVALID."""
+        self._task = task
         self._states.move(State.PLANNING, "a new task")
         limit = self._session.config.max_plan_steps
-        self._session.say(prompts.planning(task, steps=limit, policies=self._policies))
+        self._session.begin("planning", prompts.planning(task, steps=limit, policies=self._policies))
         self._make_plan([])
 
     def resume(self, task: str, past: RestoredRun) -> None:
@@ -58,8 +63,9 @@ class PlannedWork:
         if not past.has_task:
             self.begin(task)
             return
+        self._task, self._open_step, self._answer = task, past.open_step, past.answered
         self.plan, self._left_out, self._calls_made = past.plan, past.left_out, dict(past.step_calls)
-        self._session.say(prompts.broken_off(past.result, past.open_call, unheard=past.reply_open))
+        self._session.remind(past.broken_off(self._session.frames))
         if self.plan is None:
             self.begin(task)
         elif past.recovering is not None:
@@ -73,9 +79,11 @@ class PlannedWork:
     def mend(self, problem: str) -> None:
         """Plans anew; finished steps stay. Raises Stop with PLAN_INVALID."""
         assert self.plan is not None
+        self._answer = None
         self._states.move(State.PLANNING, "replan")
-        limit = self._session.config.max_plan_steps
-        self._session.say(prompts.replanning(self.plan, problem, steps=limit, policies=self._policies))
+        limit, frames = self._session.config.max_plan_steps, self._session.frames
+        head = prompts.replanning(self._task, self.plan, problem, frames, steps=limit, policies=self._policies)
+        self._session.begin("planning", head)
         self._make_plan([step for step in self.plan.steps if step.status is StepStatus.DONE])
 
     def do(self) -> None:
@@ -94,13 +102,20 @@ class PlannedWork:
         self._all_done()
 
     def answer(self) -> str:
-        """The final answer, in words that a person can be shown. Raises Stop with MAX_ITER."""
+        """The final answer, in words for a person; one that was given stands. Raises Stop with MAX_ITER."""
+        if self._answer is not None:
+            return self._answer
+        assert self.plan is not None
         ask = self._session.loop("answer", "the final answer")
-        self._session.say(prompts.FINISH)
+        found = findings(self._session.events.seen)
+        head = prompts.answer(self._task, self.plan, self._left_out, found)
+        self._session.begin("answer", head, prompts.known(self.plan, None, found, self._session.frames))
         while True:
             text = ask()
             reply = self._session.read(text, "answer")
             if isinstance(reply, Words):
+                self._session.events("answered", text=reply.text)
+                self._answer = reply.text
                 return reply.text
             if isinstance(reply, Act):
                 said = self._session.respond(list(reply.responses)) if reply.responses else ""
@@ -138,6 +153,7 @@ class PlannedWork:
     def _carry_out(self, step: PlanStep) -> tuple[str | None, bool]:
         """(why the step is not done or None, whether the model asked for another plan). Raises Stop."""
         step.status = StepStatus.IN_PROGRESS
+        self._session.events.step = step.id
         self._session.events("plan_step_start", step_id=step.id, description=step.description)
         problem: str | None = BROKEN_OFF
         try:
@@ -149,12 +165,19 @@ class PlannedWork:
             if step.status is StepStatus.IN_PROGRESS:
                 step.status = StepStatus.FAILED
             self._session.events("plan_step_end", step_id=step.id, status=step.status.value, problem=problem)
+            self._session.events.step = None
 
     def _worker(self, step: PlanStep) -> tuple[str | None, bool]:
         assert self.plan is not None
         calls = Breaker(self._session.config.max_step_tool_calls, self._calls_made.pop(step.id, 0))
         ask = self._session.loop("step", f"step {step.id}")
-        self._session.say(prompts.step(self.plan, step, self._left_out))
+        if step.id == self._open_step:  # its conversation is there
+            self._session.say(prompts.GO_ON)
+        else:
+            found = findings(self._session.events.seen)
+            head = prompts.step(self._task, self.plan, step, self._left_out, found)
+            self._session.begin("step", head, prompts.known(self.plan, step, found, self._session.frames))
+        self._open_step = None
         while True:
             reply = self._session.read(ask(), "step")
             if isinstance(reply, Act) and reply.control is not None:

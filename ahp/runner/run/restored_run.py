@@ -5,8 +5,10 @@ from typing import Any
 
 from ahp.protocol.signals import Signal
 from ahp.runner.gating.gates import count_blocks
-from ahp.runner.run.conversation import Conversation, Message
-from ahp.runner.run.events import Event
+from ahp.runner.run import prompts
+from ahp.runner.run.conversation import Conversation
+from ahp.runner.run.events import VERSION, Event
+from ahp.runner.run.frames import Frames
 from ahp.runner.run.limits import Repeats
 from ahp.runner.verification.work_tree import WorkTreeMark
 from ahp.runner.words.plan import BROKEN_OFF, Plan, StepStatus
@@ -20,9 +22,10 @@ _RAN = ("ok", "E_TOOL", "E_TIMEOUT")
 class RestoredRun:
     """Where a run stood when its events end, and everything that was counted in it.
 
-    A step that was broken off is pending again; what its tools did stays done. `open_call` is the tool that may have
-    run without a recorded result, `result` the (tool, text) that the model has not read, `reply_open` whether its last
-    reply was not acted on. Raises AhpError for events that tell of no run.
+    A step that was broken off is pending again; what its tools did stays done. `open_step` is the one that
+    `conversation` is about, `open_call` the tool that may have run without a recorded result, `result` the
+    (tool, text, advice) that the model has not read, `reply_open` whether its last reply was not acted on.
+    Raises AhpError for events that tell of no run.
     """
 
     def __init__(self, events: Iterable[Event]) -> None:
@@ -30,13 +33,16 @@ class RestoredRun:
         self.issue: str | None = None
         self.planning = True
         self.stop_reason = ""
-        self.messages: list[Message] = []
+        self.nonce = ""
+        self.system = ""
+        self.conversation: Conversation | None = None
+        self.open_step: str | None = None
         self.plan: Plan | None = None
         self.left_out: list[str] = []
         self.problem = ""
         self.recovering: str | None = None
         self.answered: str | None = None
-        self.result: tuple[str, str] | None = None
+        self.result: tuple[str, str, str] | None = None
         self.open_call: str | None = None
         self.reply_open = False
         self.moved: set[str] = set()
@@ -68,12 +74,17 @@ class RestoredRun:
     @property
     def has_task(self) -> bool:
         """Whether the model was told the task."""
-        return len(self.messages) > 1
+        return self.conversation is not None
 
     @property
     def consumed(self) -> int:
         """How many of a script's answers the run has used: one that was not acted on comes again."""
         return self.requests - (self._asking or self.reply_open)
+
+    def broken_off(self, frames: Frames) -> str:
+        """What the model has to know of the end of these events."""
+        unread = None if self.result is None else prompts.result(*self.result, frames)
+        return prompts.broken_off(unread, self.open_call, unheard=self.reply_open)
 
     def _read(self, event: Event) -> None:
         at = clock.parse_iso(event["at"])
@@ -101,7 +112,9 @@ class RestoredRun:
         self.iterations = {place: spent for place, spent in self.iterations.items() if place in places}
 
     def _on_run_start(self, event: Event) -> None:
-        self.task, self.issue = str(event["task"]), event["issue"]
+        if event["version"] != VERSION:
+            raise AhpError(f"it was written by another version of ahp (of its events: {event['version']})")
+        self.task, self.issue, self.nonce = str(event["task"]), event["issue"], str(event["nonce"])
         self.planning = bool(event["config"]["enable_planning"])
 
     def _on_run_resume(self, event: Event) -> None:
@@ -111,22 +124,33 @@ class RestoredRun:
         self.stop_reason = str(event["stop_reason"])
 
     def _on_message(self, event: Event) -> None:
-        message: Message = {"role": str(event["role"]), "content": str(event["content"])}
-        if message["role"] == "system":
-            self.messages[:1] = [message]
+        role, content = str(event["role"]), str(event["content"])
+        if role == "system":
+            self.system = content
             return
-        if not self.messages:
-            raise ValueError("the conversation does not begin with its system prompt")
-        self.messages.append(message)
-        self.reply_open = message["role"] == "assistant"
-        if message["role"] == "user":
-            self.result, self.open_call, self.notes = None, None, []
+        if self.conversation is None:
+            raise ValueError("a message outside of a conversation")
+        self.conversation.take_up(role, content)
+        self.reply_open = role == "assistant"
+        if role == "user":
+            self._told()
+
+    def _on_conversation(self, event: Event) -> None:
+        self.conversation = Conversation(self.system, str(event["head"]), str(event["opening"]))
+        self.open_step = self._step if event["scene"] == "step" else None
+        self.reply_open = False
+        self._told()
+
+    def _told(self) -> None:
+        self.result, self.open_call, self.notes = None, None, []
 
     def _on_trimmed(self, event: Event) -> None:
-        conversation = Conversation.resumed(self.messages)
+        if self.conversation is None:
+            raise ValueError("nothing was said that could be trimmed")
         for _ in range(int(event["pairs"])):
-            conversation.drop_oldest()
-        self.messages = conversation.messages
+            self.conversation.drop_oldest()
+        for chars in event["cuts"]:
+            self.conversation.cut(int(chars))
 
     def _on_state(self, event: Event) -> None:
         state = event["state"]
@@ -134,8 +158,6 @@ class RestoredRun:
         # A run that was killed with its answer on the way out has not given it.
         self.reply_open = self.reply_open and state == "DONE"
         if state == "VERIFYING":
-            if not self.planning and self.answered is None:
-                self.answered = self.messages[-1]["content"]
             self.iterations.pop(_PLACES["react"], None)
         elif state in ("RECOVERING", "EXECUTING"):
             self.answered = None if state == "RECOVERING" else self.answered
@@ -153,10 +175,14 @@ class RestoredRun:
         self.tokens += int(event["input_tokens"]) + int(event["output_tokens"])
         self.usd += float(event["usd"])
 
+    def _on_answered(self, event: Event) -> None:
+        self.answered = str(event["text"])
+        self.reply_open = False
+
     def _on_plan_generated(self, event: Event) -> None:
         self.plan, self.left_out = Plan.model_validate(event["plan"]), list(event["left_out"])
         self.iterations, self.step_calls = {}, {}
-        self.recovering, self.reply_open = None, False
+        self.recovering, self.reply_open, self.open_step = None, False, None
 
     def _on_planning_retry(self, event: Event) -> None:
         self.reply_open = False
@@ -173,6 +199,7 @@ class RestoredRun:
 
     def _on_plan_step_end(self, event: Event) -> None:
         broken_off = event["problem"] == BROKEN_OFF
+        self.open_step = self.open_step if broken_off else None
         self.problem = self.problem if broken_off else str(event["problem"])
         self._mark(event["step_id"], StepStatus.PENDING if broken_off else StepStatus(event["status"]))
 
@@ -182,6 +209,7 @@ class RestoredRun:
     def _on_control_signal(self, event: Event) -> None:
         self.reply_open = False
         if event["control"] == "step_done":
+            self.open_step = None
             self._mark(event["step_id"], StepStatus.DONE)
 
     def _mark(self, step_id: str, status: StepStatus) -> None:
@@ -196,7 +224,7 @@ class RestoredRun:
 
     def _on_tool_result(self, event: Event) -> None:
         tool, text = str(event["tool"]), str(event["text"])
-        self.result, self.open_call = (tool, text), None
+        self.result, self.open_call = (tool, text, str(event["advice"])), None
         if event["same"] is not None:
             self.repeats.add(str(event["same"]))
         if event["code"] in _RAN or (event["code"] == "E_STUTTERING" and event["same"] is not None):

@@ -1,6 +1,6 @@
 """One run's talk with the model: every request, within its limits, and every action a reply asks for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ahp.protocol.text import one_line
 from ahp.runner.config import PATH, AgentConfig
@@ -9,8 +9,9 @@ from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.models.model import Answer, ContextOverflow, Model
 from ahp.runner.models.reply_text import as_text, fault_of, with_calls
 from ahp.runner.run import prompts
-from ahp.runner.run.conversation import Conversation, Message, RoleOrder, estimate
+from ahp.runner.run.conversation import Conversation, Message, RoleOrder, Trimmed, estimate
 from ahp.runner.run.events import EventLog
+from ahp.runner.run.frames import Frames
 from ahp.runner.run.limits import Breaker, Budget
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.stop_reason import Stop
@@ -39,6 +40,7 @@ class Session:
         desk: SignalDesk,
         tools: GatedTools,
         system: str,
+        frames: Frames,
         wants: Wants,
         past: RestoredRun | None = None,
     ) -> None:
@@ -46,6 +48,7 @@ class Session:
         self.events = events
         self.desk = desk
         self.tools = tools
+        self.frames = frames
         self.requests = 0
         self._model = model
         self._wants = wants
@@ -53,22 +56,20 @@ class Session:
         # Here the clock of the budget starts.
         self.budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
         self._spent: dict[str, int] = {}
-        self._conversation = self._opened(system, past)
+        self._system = system
+        self._conversation: Conversation | None = None
+        self._reminders: list[str] = []
         if past is not None:
             self._take_up(past)
-
-    def _opened(self, system: str, past: RestoredRun | None) -> Conversation:
-        def told(role: str, content: str) -> None:
-            self.events("message", role=role, content=content)
-
-        if past is None or not past.messages:
-            return Conversation(system, told)
-        conversation = Conversation.resumed(past.messages, told)
-        conversation.instruct(system)  # the tools may be others now
-        return conversation
+        if past is None or past.system != system:  # the tools may be others now
+            events("message", role="system", content=system)
 
     def _take_up(self, past: RestoredRun) -> None:
         """Goes on where a former run stood: what is used up stays used up."""
+        if past.conversation is not None:
+            self._conversation = past.conversation
+            self._conversation.instruct(self._system)
+            self._conversation.told = self._told
         self.requests = past.requests
         self.budget.add(past.tokens, past.usd)
         self.budget.started -= past.seconds
@@ -76,9 +77,36 @@ class Session:
         self.desk.take_up(past)
         self.tools.take_up(past)
 
+    def remind(self, text: str) -> None:
+        """Puts `text` before whatever the model is told next."""
+        self._reminders.append(text)
+
+    def begin(self, scene: str, head: str, known: Iterable[str] = ()) -> None:
+        """Begins the conversation of a scene with its `head`, which is pinned, and what is `known`, which may be cut.
+
+        Of the former conversations only what these tell of them is left.
+        """
+        opening = "\n\n".join([*self._first(), *known])
+        self.events("conversation", scene=scene, head=head, opening=opening)
+        self._conversation = Conversation(self._system, head, opening)
+        self._conversation.told = self._told
+
     def say(self, text: str) -> None:
         """The next user turn, after what the gate wants to be read."""
-        self._conversation.say("\n\n".join([*self.desk.take_notes(), text]))
+        self._talk.say("\n\n".join([*self._first(), text]))
+
+    def _first(self) -> list[str]:
+        """What the next turn begins with, once: reminders, then the gate's notes."""
+        reminders, self._reminders = self._reminders, []
+        return [*reminders, *self.frames.gate(self.desk.take_notes())]
+
+    @property
+    def _talk(self) -> Conversation:
+        assert self._conversation is not None, "no scene has begun"
+        return self._conversation
+
+    def _told(self, role: str, content: str) -> None:
+        self.events("message", role=role, content=content)
 
     def loop(self, scene: str, where: str) -> Callable[[], str]:
         """Asks the model, at most `max_iterations` times; then raises Stop with MAX_ITER. `where` is for its advice."""
@@ -100,18 +128,19 @@ class Session:
         over = self.budget.exhausted()
         if over:
             raise Stop(over, f"the run ends here: {_OVER_BUDGET[over]}. Raise it in {PATH} to go on.")
-        self._trimmed(self._conversation.fit(self.config.context_tokens), "context_tokens")
+        self._trimmed(self._talk.fit(self.config.context_tokens), "context_tokens")
         while True:
             try:
                 answer = self._query(scene)
                 break
             except ContextOverflow as error:
-                if not self._conversation.drop_oldest():
+                trimmed = self._talk.shorten()
+                if trimmed == Trimmed():
                     raise Stop("CONTEXT_OVERFLOW", f"system prompt and task alone are too long: {error}") from error
-                self._trimmed(1, "the model's context is full")
+                self._trimmed(trimmed, "the model's context is full")
         self._count(answer)
         text = as_text(answer)
-        self._conversation.answer(text)
+        self._talk.answer(text)
         return text
 
     def read(self, text: str, scene: str) -> Reply:
@@ -129,7 +158,7 @@ class Session:
     def use(self, call: ToolCall) -> str:
         """Calls a tool; its result for the next user turn."""
         outcome = self.tools.call(call, self.budget.seconds_left())
-        return prompts.result(one_line(call.tool, 80), outcome.text)
+        return prompts.result(call.tool, outcome.text, outcome.advice, self.frames)
 
     def respond(self, responses: list[Respond]) -> str:
         """Answers the gate; how that went, for the next user turn."""
@@ -141,7 +170,7 @@ class Session:
         self._worker.leave()
 
     def _query(self, scene: str) -> Answer:
-        messages: list[Message] = [message.copy() for message in self._conversation.messages]
+        messages: list[Message] = [message.copy() for message in self._talk.messages]
         seconds = self.config.model_timeout_s
         left = self.budget.seconds_left()
         seconds = seconds if left is None else min(seconds, left)
@@ -179,7 +208,7 @@ class Session:
         return answer
 
     def _count(self, answer: Answer) -> None:
-        read = estimate(self._conversation.messages) if answer.input_tokens is None else answer.input_tokens
+        read = estimate(self._talk.messages) if answer.input_tokens is None else answer.input_tokens
         written = answer.output_tokens
         if written is None:
             written = estimate([{"role": "assistant", "content": answer.text}])
@@ -193,6 +222,6 @@ class Session:
             usd=answer.usd,
         )
 
-    def _trimmed(self, pairs: int, why: str) -> None:
-        if pairs:
-            self.events("trimmed", pairs=pairs, why=why)
+    def _trimmed(self, trimmed: Trimmed, why: str) -> None:
+        if trimmed != Trimmed():
+            self.events("trimmed", pairs=trimmed.pairs, cuts=list(trimmed.cuts), why=why)

@@ -37,6 +37,7 @@ def _step(tools: tuple[ToolDefinition, ...]) -> dict[str, Any]:
     """One call, one control object, or one answer to the gate."""
     forms = [_object(tool={"const": tool.name}, args=_inlined(tool.parameters)) for tool in tools]
     forms.append(_object(control={"const": "step_done"}))
+    forms.append(_object(control={"const": "step_done"}, reason=_TEXT))
     forms.append(_object(control={"const": "replan"}, reason=_TEXT))
     forms.append(_object(respond=_TEXT, action=_TEXT, reason=_TEXT))
     return {"anyOf": forms}

@@ -140,7 +140,7 @@ def test_an_aid_comes_after_the_call(project: str) -> None:
 
 def test_an_issue_is_judged_by_the_work_on_it(project: str) -> None:
     (Path(project) / "new.txt").write_text("x")
-    run = scene(project, plan("a"), DONE, planning=True, issue="FEAT-001", submit=True, max_replans=0)
+    run = scene(project, plan("a"), DONE, "done", planning=True, issue="FEAT-001", submit=True, max_replans=0)
     assert run.turn.stop_reason == "GATE_BLOCKED"
     assert "something is not committed" in run.turn.answer
 

@@ -17,7 +17,7 @@ def test_a_tool_is_used_and_its_result_read_before_the_answer() -> None:
     scene = Scene([call(path="a"), "It says: seen."])
     assert (scene.turn.answer, scene.turn.stop_reason, scene.turn.state) == ("It says: seen.", "DONE", "DONE")
     assert scene.states == ["INTAKE", "EXECUTING", "VERIFYING", "DONE"]
-    assert scene.said[1] == "Result of look:\n<<<\nseen\n>>>"
+    assert scene.said[1] == f"Result of look:\n{scene.framed('seen')}"
     assert scene.turn.requests == 2
     assert scene.turn.plan is None
 

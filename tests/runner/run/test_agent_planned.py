@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
-from ahp.runner.scripted import ScriptedGate, signal, verdict
+from ahp.runner.models.model import ContextOverflow
+from ahp.runner.run.conversation import check_roles, estimate
+from ahp.runner.scripted import ScriptedGate, scripted_tool, signal, verdict
 from ahp.runner.verification.verifier import VerificationResult
-from tests.runner.runs import DONE, REPLAN, Scene, call, plan
+from tests.runner.runs import DONE, REPLAN, Scene, block, call, plan
 
 PLANNED = ["INTAKE", "PLANNING", "EXECUTING", "VERIFYING", "DONE"]
 
@@ -194,6 +197,7 @@ def test_the_gate_may_be_answered_while_planning_and_at_the_end() -> None:
     gate = ScriptedGate(
         {
             "pre-issue-start": [verdict("pre-issue-start", signal("prompt", "big", "large", signal_id="p1"))],
+            "pre-issue-submit": [verdict("pre-issue-submit", signal("prompt", "tip", "look again", signal_id="p2"))],
             "post-issue-submit": [verdict("post-issue-submit", signal("aid", "tip", "well done", signal_id="a1"))],
         }
     )
@@ -201,11 +205,102 @@ def test_the_gate_may_be_answered_while_planning_and_at_the_end() -> None:
         '{"respond": "p1", "action": "acknowledge"}',
         plan("a"),
         DONE,
-        '{"respond": "a1", "action": "suggestion_applied"}',
         "done",
+        '{"respond": "p2", "action": "acknowledge"}',
     ]
     scene = Scene(answers, planning=True, gate=gate, issue="FEAT-1", submit=True)
     assert scene.turn.stop_reason == "DONE"
-    assert [(key, action) for key, action, _ in gate.responses] == [("p1", "acknowledge"), ("a1", "suggestion_applied")]
+    assert [(key, action) for key, action, _ in gate.responses] == [("p1", "acknowledge"), ("p2", "acknowledge")]
     assert "ahp note (p1)" in scene.said[0]
-    assert "well done" in scene.said[3]
+    assert "To submit FEAT-1 is next." in scene.said[4]
+    assert (scene.turn.answer, scene.turn.notes) == ("done", ["ahp note (a1): well done"])
+
+
+def test_the_answer_comes_before_the_issue_is_submitted_and_closed() -> None:
+    moved: list[str] = []
+    settings: dict[str, Any] = {"issue": "F", "submit": True, "close": True, "move": lambda i, verb: moved.append(verb)}
+    scene = Scene([plan("a"), DONE, *[DONE] * 3], planning=True, max_iterations=3, **settings)
+    assert (scene.turn.stop_reason, moved) == ("MAX_ITER", ["start"])
+    scene = Scene([plan("a"), DONE, "done"], planning=True, **settings)
+    assert (scene.turn.stop_reason, moved) == ("DONE", ["start", "start", "submit", "close"])
+    kinds = [event["event"] for event in scene.events]
+    assert kinds.index("answered") < len(kinds) - kinds[::-1].index("issue_moved") - 1
+    assert scene.turn.requests == 3
+
+
+def test_an_answer_given_before_a_refused_submit_is_given_anew() -> None:
+    refused = [verdict("pre-issue-submit", block()), verdict("pre-issue-submit")]
+    answers = [plan("a"), DONE, "too early", plan("b"), DONE, "done"]
+    scene = Scene(answers, planning=True, gate=ScriptedGate({"pre-issue-submit": refused}), issue="F", submit=True)
+    assert (scene.turn.answer, scene.turn.stop_reason) == ("done", "DONE")
+
+
+def test_each_step_has_a_conversation_of_its_own() -> None:
+    answers = [
+        plan("a", "b", "c", c=["a"]),
+        *(call(n=1), call(n=2), '{"control": "step_done", "reason": "two looks"}'),
+        *(DONE, "words", DONE, "done"),
+    ]
+    tools = [scripted_tool("look", ["alpha", "beta"])]
+    scene = Scene(answers, planning=True, tools=tools)
+    assert scene.turn.stop_reason == "DONE"
+    assert [len(request.messages) for request in scene.model.requests] == [2, 2, 4, 6, 2, 2, 4, 2]
+    for request in scene.model.requests:
+        check_roles(request.messages)
+        assert request.messages[1]["content"].startswith("Task:\nthe task\n\n")
+    first, third, last = (scene.model.requests[at].messages[1]["content"] for at in (1, 6, 7))
+    assert "- [in_progress] a: do a\n- [pending] b: do b" in first
+    assert "Last result" not in first
+    assert "- [done] a: do a (two looks)\n- [done] b: do b\n- [in_progress] c: do c" in third
+    assert "First write the plan" not in third
+    for head in (third, last):
+        assert f"Last result of step a, of look:\n{scene.framed('beta')}" in head
+        assert "alpha" not in head
+
+
+def test_a_step_keeps_its_head_and_its_last_exchange_in_a_small_context() -> None:
+    results = [str(n) * 2_000 for n in range(15)] + ["x" * 60_000]
+    answers = [plan("a"), *[call(n=n) for n in range(16)], DONE, "done"]
+    settings = {"max_step_tool_calls": 20, "context_tokens": 2_000, "tool_output_chars": 60_000}
+    scene = Scene(answers, planning=True, tools=[scripted_tool("look", results)], **settings)
+    assert scene.turn.stop_reason == "DONE"
+    for request in scene.model.requests:
+        check_roles(request.messages)
+        assert estimate(request.messages) <= 2_000
+    for request in scene.model.requests[1:-1]:
+        assert '{"control": "step_done"}' in request.messages[1]["content"]
+        assert "Step a: do a" in request.messages[1]["content"]
+    cut = scene.model.requests[-2].said
+    assert cut.startswith(f"Result of look:\n<<<{scene.events[0]['nonce']}\nxxx")
+    assert cut.endswith(f"xxx\n>>>{scene.events[0]['nonce']}")
+    assert "characters left out" in cut
+
+
+def test_a_model_whose_context_is_full_gets_shorter_results() -> None:
+    full = ContextOverflow("4096 tokens")
+    scene = Scene(
+        [plan("a"), call(), full, full, DONE, "done"], planning=True, tools=[scripted_tool("look", ["x" * 9_000])]
+    )
+    assert scene.turn.stop_reason == "DONE"
+    lengths = [len(request.said) for request in scene.model.requests[2:5]]
+    assert 9_000 < lengths[0] < 9_100
+    assert 4_500 < lengths[1] < 4_700
+    assert 2_250 < lengths[2] < 2_500
+    assert [event["cuts"] for event in scene.of("trimmed")] == [[lengths[0] // 2], [lengths[1] // 2]]
+
+
+def test_what_the_model_names_stands_on_one_line() -> None:
+    steps = [{"id": "a\nahp", "description": "do\n\nGate x:\nb", "tools_expected": ["look\nnow"]}]
+    scene = Scene([json.dumps({"title": "a\ngoal", "steps": steps}), DONE, "done"], planning=True)
+    assert "Plan: a goal\n- [in_progress] a ahp: do  Gate x: b\n" in scene.said[1]
+    assert "Step a ahp: do  Gate x: b (tools: look now)\n" in scene.said[1]
+
+
+def test_events_of_a_step_carry_its_id() -> None:
+    scene = Scene([plan("a", "b"), call(), DONE, DONE, "done"], planning=True)
+    steps = [event.get("step") for event in scene.events]
+    begins = [n for n, event in enumerate(scene.events) if event["event"] == "plan_step_start"]
+    ends = [n for n, event in enumerate(scene.events) if event["event"] == "plan_step_end"]
+    for name, begin, end in zip("ab", begins, ends, strict=True):
+        assert set(steps[begin : end + 1]) == {name}
+    assert set(steps[: begins[0]] + steps[ends[-1] + 1 :]) == {None}

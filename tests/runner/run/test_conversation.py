@@ -38,61 +38,89 @@ def test_an_empty_message_is_refused() -> None:
 
 def test_two_things_said_in_a_row_are_one_message() -> None:
     told: list[tuple[str, str]] = []
-    conversation = Conversation("s", lambda *said: told.append(said))
+    conversation = Conversation("s", "head", "opening")
+    conversation.told = lambda *said: told.append(said)
     conversation.say("a")
     conversation.say("b")
-    assert conversation.messages[1:] == [{"role": "user", "content": "a\n\nb"}]
-    assert told == [("system", "s"), ("user", "a"), ("user", "b")]
+    assert conversation.messages[1:] == [{"role": "user", "content": "head\n\nopening\n\na\n\nb"}]
+    assert told == [("user", "a"), ("user", "b")]
 
 
 def test_a_model_that_was_not_asked_does_not_answer() -> None:
-    conversation = Conversation("s")
+    conversation = Conversation("s", "head")
+    conversation.answer("x")
     with pytest.raises(RoleOrder, match="not asked"):
         conversation.answer("x")
 
 
 def test_an_empty_reply_leaves_no_empty_message() -> None:
-    conversation = Conversation("s")
-    conversation.say("a")
+    conversation = Conversation("s", "a")
     conversation.answer("")
     conversation.say("b")
     check_roles(conversation.messages)
 
 
 def test_trimming_drops_oldest_pairs_and_keeps_system_task_and_last_exchange() -> None:
-    conversation = Conversation("system")
-    for i in range(4):
+    conversation = Conversation("system", "user 0 " + "x" * 300)
+    conversation.answer("answer 0 " + "y" * 300)
+    for i in range(1, 4):
         conversation.say(f"user {i} " + "x" * 300)
         conversation.answer(f"answer {i} " + "y" * 300)
     conversation.say("last")
     before = estimate(conversation.messages)
-    assert conversation.fit(None) == 0
-    assert conversation.fit(before) == 0
-    assert conversation.fit(before - 1) == 1
+    assert conversation.fit(None) == (0, ())
+    assert conversation.fit(before) == (0, ())
+    assert conversation.fit(before - 1) == (1, ())
     check_roles(conversation.messages)
     assert [m["content"].split(" x")[0].split(" y")[0] for m in conversation.messages] == [
         *("system", "user 0", "answer 1", "user 2", "answer 2", "user 3", "answer 3", "last")
     ]
-    assert conversation.fit(0) == 2
+    assert conversation.fit(0) == (2, ())
     assert [m["content"][:8] for m in conversation.messages] == ["system", "user 0 x", "answer 3", "last"]
     check_roles(conversation.messages)
     assert not conversation.drop_oldest()
 
 
 def test_a_stored_conversation_is_taken_up_in_order() -> None:
-    stored = messages("system", "assistant", "user", "user", "assistant", "assistant", "tool", "user")
-    resumed = Conversation.resumed(stored)
+    resumed = Conversation("system", "head")
+    for message in messages("user", "assistant", "assistant", "user"):
+        resumed.take_up(message["role"], message["content"])
     resumed.say("go on")
     check_roles(resumed.messages)
     assert [m["role"] for m in resumed.messages] == ["system", "user", "assistant", "user"]
-    with pytest.raises(RoleOrder):
-        Conversation.resumed(messages("user"))
 
 
-@given(st.lists(st.sampled_from(["say", "ask", "fit", "drop", "resume"]), max_size=30))
+@pytest.mark.parametrize("text", ["x" * 9_000, "天" * 9_000, "\ud800" * 9_000], ids=["ascii", "chinese", "lone"])
+def test_a_last_turn_that_does_not_fit_is_cut_in_its_middle(text: str) -> None:
+    conversation = Conversation("s", "head")
+    conversation.answer("call")
+    conversation.say(f"begin {text} end")
+    pairs, cuts = conversation.fit(1_000)
+    assert (pairs, len(cuts)) == (0, 1)
+    assert 900 < estimate(conversation.messages) <= 1_000
+    last = conversation.messages[-1]["content"]
+    assert (last[:6], last[-4:]) == ("begin ", " end")
+    # A resumed run cuts the same from what its events say.
+    again = Conversation("s", "head")
+    again.answer("call")
+    again.say(f"begin {text} end")
+    again.cut(cuts[0])
+    assert again.messages == conversation.messages
+
+
+def test_the_head_is_never_cut() -> None:
+    head = "x" * 9_000
+    conversation = Conversation("s", head, "y" * 9_000)
+    while conversation.shorten().cuts:
+        pass
+    assert conversation.messages[1]["content"].startswith(head)
+    assert len(conversation.messages[1]["content"]) < 9_000 + 1_200
+    assert conversation.fit(0) == (0, ())
+
+
+@given(st.lists(st.sampled_from(["say", "ask", "fit", "drop", "shorten", "resume"]), max_size=30))
 def test_roles_alternate_whatever_happens(moves: list[str]) -> None:
-    conversation = Conversation("s")
-    conversation.say("task")
+    conversation = Conversation("s", "task")
     for move in moves:
         if move == "say":
             conversation.say("x")
@@ -104,8 +132,12 @@ def test_roles_alternate_whatever_happens(moves: list[str]) -> None:
             conversation.fit(20)
         elif move == "drop":
             conversation.drop_oldest()
+        elif move == "shorten":
+            conversation.shorten()
         else:
-            conversation = Conversation.resumed(conversation.messages)
+            stored, conversation = conversation.messages, Conversation("s", conversation.messages[1]["content"])
+            for message in stored[2:]:
+                conversation.take_up(message["role"], message["content"])
     conversation.say("last")
     check_roles(conversation.messages)
     assert conversation.messages[1]["content"].startswith("task")
@@ -113,3 +145,17 @@ def test_roles_alternate_whatever_happens(moves: list[str]) -> None:
 
 def test_the_estimate_counts_a_chinese_character_as_one() -> None:
     assert estimate([{"role": "user", "content": "天气" * 30}]) == 64
+
+
+def test_what_is_longest_is_cut_first() -> None:
+    conversation = Conversation("s", "head", "known " + "x" * 9_000)
+    conversation.answer("call")
+    conversation.say("result " + "y" * 4_000)
+    cuts = conversation.fit(800)[1]
+    assert estimate(conversation.messages) <= 800
+    assert len(cuts) == 2
+    first, last = conversation.messages[1]["content"], conversation.messages[3]["content"]
+    assert first.startswith("head\n\nknown x")
+    assert last.startswith("result y")
+    assert 400 <= len(first) <= 2_000
+    assert 400 <= len(last) <= 2_000

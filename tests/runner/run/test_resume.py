@@ -13,10 +13,10 @@ from pydantic import BaseModel
 
 from ahp.protocol.verdict import Verdict
 from ahp.runner.config import AgentConfig
-from ahp.runner.models.model import Answer, Want
+from ahp.runner.models.model import Answer, ContextOverflow, Want
 from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.conversation import Message, check_roles
-from ahp.runner.run.events import EventLog, read_events
+from ahp.runner.run.events import VERSION, EventLog, read_events
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.scripted import ScriptedGate, ScriptedModel, scripted_tool, signal, verdict
 from ahp.runner.tools.tool import FunctionTool, ToolContext
@@ -212,6 +212,52 @@ def test_a_resumed_run_killed_again_goes_on(story: list[bytes], tmp_path: Path) 
             check_resumed(second, world, before, turn)
 
 
+@pytest.mark.parametrize("tokens", [None, 1_000, 900])
+def test_the_conversation_read_back_is_the_one_that_the_model_heard(tokens: int | None) -> None:
+    full = ContextOverflow("full")
+    calls = [call(n=n) for n in range(6)]
+    model = ScriptedModel([plan("a", "b"), *calls, "words", DONE, call(), full, full, DONE, "done"])
+    tools = [scripted_tool("look", [*[str(n) * 900 for n in range(5)], "x" * 9_000])]
+    one = Agent(
+        model,
+        tools,
+        gate=ScriptedGate({"pre-tool-use": [verdict(PRE, signal("prompt", "p", "loud", signal_id="d1"))]}),
+        config=AgentConfig(context_tokens=tokens),
+        root=nowhere(),
+    )
+    assert one.run("the task").stop_reason == "DONE"
+    seen = one.events.seen
+    assert {event["why"] for event in one.events.of("trimmed")} >= ({"context_tokens"} if tokens else set())
+    asked = [number for number, event in enumerate(seen) if event["event"] == "model_request"]
+    for number, request in zip(asked, model.requests, strict=True):
+        past = RestoredRun(seen[:number])
+        assert past.conversation is not None
+        assert past.conversation.messages == request.messages
+
+
+def test_a_step_that_was_broken_off_goes_on_in_its_own_conversation(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    planned(path, plan("a", "b"), DONE, call(n=1))  # the script ends here
+    turn, model = planned(path, DONE, "answer", resumes=True)
+    assert turn.stop_reason == "DONE"
+    messages = model.requests[0].messages
+    assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"]
+    assert "Step b: do b" in messages[1]["content"]
+    assert "Result of look" in messages[3]["content"]
+    assert messages[3]["content"].endswith("This run was broken off and goes on now.\n\nGo on with the task.")
+    assert len(events_of(path, "conversation")) == 4  # planning, a, b, answer
+
+
+def test_an_answer_that_was_given_is_not_asked_for_again(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    planned(path, plan("a"), DONE, "the answer")
+    lines = path.read_bytes().splitlines(keepends=True)
+    answered = [json.loads(line)["event"] for line in lines].index("answered")
+    path.write_bytes(b"".join(lines[: answered + 1]))
+    turn, model = planned(path, resumes=True)
+    assert (turn.answer, turn.stop_reason, model.requests) == ("the answer", "DONE", [])
+
+
 def direct(path: Path, *answers: str, gate: Any = None, resumes: bool = False, **settings: Any) -> Any:
     """(turn, model, how often the tool ran) of a run without a plan, or of its resumption."""
     ran: list[Any] = []
@@ -264,7 +310,8 @@ def test_the_model_reads_what_it_had_not_read(tmp_path: Path) -> None:
     said = model.requests[0].said
     assert "ahp note (a1): well done" in said
     assert "goes on now." in said
-    assert "Result of look:\n<<<\nseen\n>>>" in said
+    nonce = json.loads(lines[0])["nonce"]
+    assert f"Result of look:\n<<<{nonce}\nseen\n>>>{nonce}" in said
 
     path.write_bytes(b"".join(lines[: called + 1]))
     _, model, ran = direct(path, "answer", resumes=True)
@@ -397,7 +444,7 @@ def test_other_tools_are_told_in_another_system_prompt(tmp_path: Path) -> None:
     assert "- other(" in model.requests[0].messages[0]["content"]
     systems = [event for event in events_of(path, "message") if event["role"] == "system"]
     assert len(systems) == 2
-    assert RestoredRun(read_events(str(path))).messages[0]["content"] == systems[1]["content"]
+    assert RestoredRun(read_events(str(path))).system == systems[1]["content"]
 
 
 def test_trimmed_exchanges_stay_trimmed(tmp_path: Path) -> None:
@@ -429,16 +476,20 @@ def test_what_cannot_be_resumed_is_said(tmp_path: Path) -> None:
         {"event": "plan_generated", "plan": {"steps": []}, "left_out": []},
         {"event": "plan_generated", "plan": 5, "left_out": []},
         {"event": "message", "role": "user"},
-        {"event": "message", "role": "user", "content": "no system prompt before"},
+        {"event": "message", "role": "user", "content": "no conversation before"},
+        {"event": "conversation", "scene": "react"},
         {"event": "verdict", "trigger": PRE, "decision": "deny", "signals": [5]},
         {"event": "tool_result", "tool": "look"},
         {"event": "model_answer", "input_tokens": None, "output_tokens": 1, "usd": 1},
-        {"event": "trimmed", "pairs": "x"},
+        {"event": "trimmed", "pairs": "x", "cuts": []},
+        {"event": "trimmed", "pairs": 1, "cuts": []},
+        {"event": "run_start", "version": 1},
         {"event": "state", "at": "yesterday"},
     ],
 )
 def test_events_that_make_no_sense_are_an_error_with_their_number(tmp_path: Path, line: dict[str, Any]) -> None:
-    start = {"event": "run_start", "task": "t", "issue": None, "config": {"enable_planning": False}}
+    config = {"enable_planning": False}
+    start = {"event": "run_start", "version": VERSION, "task": "t", "issue": None, "nonce": "n", "config": config}
     stamped = [{"at": "2026-01-01T00:00:00.000Z", **event} for event in (start, line)]
     with pytest.raises(AhpError, match="event 2 of this run cannot be read back"):
         RestoredRun(stamped)

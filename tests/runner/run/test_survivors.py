@@ -61,8 +61,8 @@ def test_what_a_call_left_running_is_ended_with_it_and_told(tmp_path: Path, comm
     assert not alive(int((tmp_path / "pid").read_text()))
     [ended] = scene.of("leftovers_ended")
     assert ended["names"] in NAMES
-    told = f"started\n(ended with the call, which had left it running: {ended['names'][0]})\n>>>"
-    assert scene.said[1].endswith(told)
+    told = f"started\n(ended with the call, which had left it running: {ended['names'][0]})"
+    assert scene.said[1] == f"Result of look:\n{scene.framed(told)}"
 
 
 @LINUX

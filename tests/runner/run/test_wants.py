@@ -52,6 +52,7 @@ def test_a_step_is_held_to_calls_and_control() -> None:
     assert [next(iter(form["properties"].values())).get("const") for form in forms] == [
         "mend",
         "step_done",
+        "step_done",
         "replan",
         None,
     ]

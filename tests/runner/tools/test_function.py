@@ -28,9 +28,10 @@ def write_it(path: str, context: ToolContext) -> int:
 def test_a_typed_function_is_a_tool() -> None:
     assert isinstance(look, FunctionTool)
     assert (look.name, look.description, look.kind, look.writes) == ("look", "Reads a file.", "other", True)
-    assert Scene([call(path="a"), call(path="b", lines=0), "done"], tools=[look]).said[1:] == [
-        "Result of look:\n<<<\n10 lines of a\n>>>",
-        "Result of look:\n<<<\nE_INVALID_ARGS: look: lines: Input should be greater than or equal to 1\n>>>",
+    scene = Scene([call(path="a"), call(path="b", lines=0), "done"], tools=[look])
+    assert [event["text"] for event in scene.of("tool_result")] == [
+        "10 lines of a",
+        "E_INVALID_ARGS: look: lines: Input should be greater than or equal to 1",
     ]
     assert "Extra inputs" in Scene([call(path="a", more=1), "done"], tools=[look]).said[1]
 
