@@ -61,6 +61,10 @@ class AgentConfig(BaseModel):
     model_timeout_s: float = Field(default=300.0, ge=0)
     """Seconds the model may take for one reply. 0 allows no request."""
 
+    max_model_retries: int = Field(default=4, ge=0)
+    """Times one request is made again when the model fails in a way that may pass: a server that loads, a lost
+    connection. The first wait is 1 s, each next one twice as long, or what the server asks for. 0 makes none again."""
+
     verification_timeout_s: float = Field(default=600.0, ge=0)
     """Seconds the verifier may take. 0 lets none run, which counts as a failed verification."""
 

@@ -136,6 +136,8 @@ class PlannedWork:
                 self._session.say(self._session.respond(list(reply.responses)))
                 continue
             try:
+                if self._session.cut:
+                    raise PlanError([prompts.cut(self._session.config.max_tokens)])
                 plan = parse_plan_from_text(text, policies=self._policies, finished=finished)
                 break
             except PlanError as error:

@@ -167,7 +167,7 @@ class RestoredRun:
         self.requests += 1
         self._asking = True
         place = f"step {self._step}" if event["scene"] == "step" else _PLACES.get(event["scene"])
-        if place is not None:
+        if place is not None and event["attempt"] == 1:
             self.iterations[place] = self.iterations.get(place, 0) + 1
 
     def _on_model_answer(self, event: Event) -> None:

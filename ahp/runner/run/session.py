@@ -1,12 +1,13 @@
 """One run's talk with the model: every request, within its limits, and every action a reply asks for."""
 
+import time
 from collections.abc import Callable, Iterable
 
 from ahp.protocol.text import one_line
 from ahp.runner.config import PATH, AgentConfig
 from ahp.runner.gating.gated_tools import GatedTools
 from ahp.runner.gating.signal_desk import SignalDesk
-from ahp.runner.models.model import Answer, ContextOverflow, Model
+from ahp.runner.models.model import Answer, ContextOverflow, Model, ModelError
 from ahp.runner.models.reply_text import as_text, fault_of, with_calls
 from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Conversation, Message, RoleOrder, Trimmed, estimate
@@ -17,11 +18,14 @@ from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.stop_reason import Stop
 from ahp.runner.run.wants import Wants
 from ahp.runner.words.actions import Malformed, Respond, ToolCall
+from ahp.runner.words.excerpt import excerpt
 from ahp.runner.words.replies import Act, Reply, read_reply
 from ahp.system.deadline import Worker
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.interrupt import Ended
 
+_FIRST_WAIT = 1.0  # seconds
+_CUT_SHOWN = 400  # characters of a reply that was cut
 _OVER_BUDGET = {
     "BUDGET_TOKENS": "its tokens (budget_tokens) are used up",
     "BUDGET_USD": "its money (budget_usd) is used up",
@@ -50,6 +54,7 @@ class Session:
         self.tools = tools
         self.frames = frames
         self.requests = 0
+        self.cut = False  # whether the last reply ended at its limit
         self._model = model
         self._wants = wants
         self._worker = Worker()
@@ -129,23 +134,46 @@ class Session:
         if over:
             raise Stop(over, f"the run ends here: {_OVER_BUDGET[over]}. Raise it in {PATH} to go on.")
         self._trimmed(self._talk.fit(self.config.context_tokens), "context_tokens")
+        answer = self._answer(scene)
+        self._count(answer)
+        text = as_text(answer)
+        self.cut = answer.finish_reason == "length"
+        # What was cut is written anew: the whole of it would only take the place of what is needed.
+        self._talk.answer(excerpt(text, _CUT_SHOWN) if self.cut else text)
+        return text
+
+    def _answer(self, scene: str) -> Answer:
+        """The model's answer; a request that is too long or fails for a time is made again. Raises Stop."""
+        retries = Breaker(self.config.max_model_retries)
+        attempt = 0
         while True:
+            attempt += 1
             try:
-                answer = self._query(scene)
-                break
+                return self._query(scene, attempt)
             except ContextOverflow as error:
                 trimmed = self._talk.shorten()
                 if trimmed == Trimmed():
                     raise Stop("CONTEXT_OVERFLOW", f"system prompt and task alone are too long: {error}") from error
                 self._trimmed(trimmed, "the model's context is full")
-        self._count(answer)
-        text = as_text(answer)
-        self._talk.answer(text)
-        return text
+            except ModelError as error:
+                if not error.transient or not retries.spend():
+                    raise Stop("MODEL_ERROR", str(error)) from error
+                self._wait(error, retries.spent)
+
+    def _wait(self, error: ModelError, retry: int) -> None:
+        """Waits before a request is made again. Raises Stop when there is not that much time."""
+        seconds = _FIRST_WAIT * 2 ** (retry - 1) if error.retry_after_s is None else max(error.retry_after_s, 0.0)
+        left = self.budget.seconds_left()
+        if seconds > self.config.model_timeout_s or (left is not None and seconds >= left):
+            raise Stop("MODEL_ERROR", f"{error} (to be asked again in {seconds:g} s, for which there is no time)")
+        self.events("model_retry", problem=str(error), retry=retry, seconds=seconds)
+        time.sleep(seconds)
 
     def read(self, text: str, scene: str) -> Reply:
         """What a reply to `scene` does."""
         reply = read_reply(text, self.tools.names, scene)
+        if self.cut and not isinstance(reply, Act):
+            reply = Malformed(prompts.cut(self.config.max_tokens))
         if isinstance(reply, Malformed):
             self.events("malformed_reply", problem=reply.problem)
         return reply
@@ -169,7 +197,7 @@ class Session:
         self.tools.close()
         self._worker.leave()
 
-    def _query(self, scene: str) -> Answer:
+    def _query(self, scene: str, attempt: int) -> Answer:
         messages: list[Message] = [message.copy() for message in self._talk.messages]
         seconds = self.config.model_timeout_s
         left = self.budget.seconds_left()
@@ -179,6 +207,7 @@ class Session:
         self.events(
             "model_request",
             scene=scene,
+            attempt=attempt,
             model=self._model.name,
             max_tokens=self.config.max_tokens,
             messages=len(messages),
@@ -190,7 +219,7 @@ class Session:
                 lambda: self._model.query(messages, max_tokens=self.config.max_tokens, timeout_s=seconds, want=want),
                 f"the model {self._model.name}",
             )
-        except (ContextOverflow, RoleOrder):  # the one is mended by the caller, the other is a bug of ours
+        except (ModelError, RoleOrder):  # the one is for the caller, the other is a bug of ours
             raise
         except Timeout as error:
             self._worker.leave()

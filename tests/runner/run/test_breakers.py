@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from ahp.runner.models.model import Answer, ContextOverflow
+from ahp.runner.models.model import Answer, ContextOverflow, ModelError
 from ahp.runner.run.conversation import check_roles, estimate
-from ahp.runner.scripted import AnyArgs, ScriptedGate, scripted_tool
+from ahp.runner.scripted import AnyArgs, Scripted, ScriptedGate, scripted_tool
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.system import clock, process
 from ahp.system.errors import Timeout
@@ -282,3 +282,63 @@ def test_a_run_under_every_limit_asks_the_gate_for_every_call() -> None:
     gate = ScriptedGate()
     Scene([call(n=1), call(n=2), "answer"], gate=gate)
     assert gate.triggers() == ["pre-tool-use", "post-tool-use"] * 2
+
+
+def test_a_model_that_fails_for_a_time_is_asked_again() -> None:
+    busy = ModelError("the model loads", transient=True, retry_after_s=0)
+    scene = Scene([busy, busy, "answer"], max_iterations=1)
+    assert (scene.turn.answer, scene.turn.requests) == ("answer", 3)
+    assert [(event["retry"], event["seconds"]) for event in scene.of("model_retry")] == [(1, 0), (2, 0)]
+    assert [event["attempt"] for event in scene.of("model_request")] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("limit", "failures", "reason"), [(0, 1, "MODEL_ERROR"), (2, 2, "DONE"), (2, 3, "MODEL_ERROR")]
+)
+def test_max_model_retries(limit: int, failures: int, reason: str) -> None:
+    busy = ModelError("the model loads", transient=True, retry_after_s=0)
+    scene = Scene([*[busy] * failures, "answer"], max_model_retries=limit)
+    assert scene.turn.stop_reason == reason
+    assert len(scene.of("model_retry")) == min(limit, failures)
+
+
+@pytest.mark.parametrize("settings", [{"budget_seconds": 50}, {"model_timeout_s": 50}])
+def test_nobody_waits_for_a_model_longer_than_there_is_time(settings: dict[str, float]) -> None:
+    scene = Scene([ModelError("busy", transient=True, retry_after_s=100), "answer"], **settings)
+    assert scene.turn.stop_reason == "MODEL_ERROR"
+    assert "busy (to be asked again in 100 s" in scene.turn.answer
+
+
+def test_each_wait_is_twice_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(time, "sleep", waits.append)
+    Scene([*[ModelError("reset", transient=True)] * 4, "answer"])
+    assert waits == [1, 2, 4, 8]
+
+
+LONG = '{"tool": "look", "args": {"text": "' + "x" * 5_000
+
+
+@pytest.mark.parametrize("reply", [LONG, "Let me first think. " * 300, '{"control": "step_'])
+@pytest.mark.parametrize("planning", [False, True])
+def test_a_reply_that_was_cut_is_told_as_cut_and_not_kept(reply: str, planning: bool) -> None:
+    answers: list[Scripted] = [Answer(reply, "length"), *([DONE] if planning else []), "done"]
+    scene = Scene([plan("a"), *answers] if planning else answers, planning=planning)
+    assert scene.turn.answer == "done"
+    again = scene.model.requests[1 + planning]
+    assert "Your reply was cut at 1024 tokens" in again.said
+    assert len(again.messages[2]["content"]) < 500
+    assert "cut at 1024 tokens" in again.messages[0]["content"]
+    assert not scene.of("tool_call")
+
+
+def test_a_whole_call_is_made_although_the_reply_was_cut() -> None:
+    scene = Scene([Answer(f"```json\n{call()}\n```\nNow I will wait for", "length"), "done"])
+    assert scene.figures()["tool_call"] == 1
+
+
+def test_a_plan_that_was_cut_is_no_plan() -> None:
+    cut = Answer("[PLAN]\n1. [ ] write a\n2. [ ] wri", "length")
+    scene = Scene([cut, plan("a"), DONE, "done"], planning=True)
+    assert scene.turn.stop_reason == "DONE"
+    assert "cut at 1024 tokens" in scene.of("planning_retry")[0]["problems"][0]

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from ahp.protocol.verdict import Verdict
 from ahp.runner.config import AgentConfig
-from ahp.runner.models.model import Answer, ContextOverflow, Want
+from ahp.runner.models.model import Answer, ContextOverflow, ModelError, Want
 from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.conversation import Message, check_roles
 from ahp.runner.run.events import VERSION, EventLog, read_events
@@ -346,6 +346,13 @@ def test_what_is_used_up_stays_used_up(tmp_path: Path) -> None:
     assert (turn.stop_reason, len(model.requests)) == ("MAX_ITER", 1)
     turn, _, _ = direct(path, "answer", max_iterations=4, resumes=True)
     assert (turn.stop_reason, turn.requests) == ("DONE", 4)
+
+
+def test_a_request_made_again_is_no_iteration_after_a_kill_either(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    busy: Any = ModelError("busy", transient=True, retry_after_s=0)
+    direct(path, busy, ContextOverflow("full"), call("look"), max_iterations=2)  # type: ignore[arg-type]
+    assert RestoredRun(read_events(str(path))).iterations == {"the task": 1}
 
 
 def test_budgets_are_carried_over(tmp_path: Path) -> None:
