@@ -1,6 +1,7 @@
 """`.ahp/agent.yaml`: the settings of the runner."""
 
 import os
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -10,6 +11,8 @@ from ahp.system.errors import AhpError
 
 PATH = ".ahp/agent.yaml"
 _LIMIT = 64 << 10
+
+ReplyFormat = Literal["auto", "native", "schema", "text"]
 
 
 class AgentConfig(BaseModel):
@@ -82,6 +85,10 @@ class AgentConfig(BaseModel):
 
     inject_schemas: bool = False
     """Whether the system prompt carries the JSON schema of every tool; else one line each."""
+
+    reply_format: ReplyFormat = "auto"
+    """How an OpenAI-compatible server holds replies to their form: native tool calls, a JSON schema, or not at all.
+    auto takes the first of them that the server accepts."""
 
     submit: bool = False
     """Whether a run with an issue submits it at its end, through the gates of issue-submit."""

@@ -11,6 +11,7 @@ from ahp.runner.gating.gated_tools import GatedTools
 from ahp.runner.gating.gates import Gate
 from ahp.runner.gating.issue_gates import IssueGates, Move
 from ahp.runner.gating.signal_desk import SignalDesk
+from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.model import Model
 from ahp.runner.run import prompts
 from ahp.runner.run.direct import DirectWork
@@ -99,6 +100,7 @@ class Agent:
             "run_start",
             version=VERSION,
             model=self.model.name,
+            endpoint=_told(getattr(self.model, "endpoint", None)),
             task=task,
             issue=self.issue,
             nonce=nonce,
@@ -120,6 +122,11 @@ class Agent:
             raise ValueError("the run to resume has another issue, or other planning")
         self.events("run_resume", config=self.config.model_dump(mode="json"))
         return _Run(self, past.nonce, past).carry_out(past.task)
+
+
+def _told(endpoint: object) -> dict[str, str] | None:
+    """Where a model is asked, as `resume` needs it; None for a model that has no server."""
+    return {"api": endpoint.api, "base_url": endpoint.base_url} if isinstance(endpoint, Endpoint) else None
 
 
 def _root(gate: Gate, root: str | None) -> str:

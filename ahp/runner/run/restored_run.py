@@ -31,6 +31,8 @@ class RestoredRun:
     def __init__(self, events: Iterable[Event]) -> None:
         self.task = ""
         self.issue: str | None = None
+        self.model = ""
+        self.endpoint: dict[str, str] | None = None
         self.planning = True
         self.stop_reason = ""
         self.nonce = ""
@@ -86,6 +88,15 @@ class RestoredRun:
         unread = None if self.result is None else prompts.result(*self.result, frames)
         return prompts.broken_off(unread, self.open_call, unheard=self.reply_open)
 
+    def asked(
+        self, model: str | None, base_url: str | None, api: str | None
+    ) -> tuple[str | None, str | None, str | None]:
+        """(model, base URL, interface) to go on with: those of the run, where no others are named."""
+        own = self.endpoint or {}
+        if base_url is None and api is None:
+            base_url, api = own.get("base_url"), own.get("api")
+        return model or (self.model if self.endpoint else None), base_url, api
+
     def _read(self, event: Event) -> None:
         at = clock.parse_iso(event["at"])
         if event["event"] in ("run_start", "run_resume"):
@@ -116,6 +127,9 @@ class RestoredRun:
             raise AhpError(f"it was written by another version of ahp (of its events: {event['version']})")
         self.task, self.issue, self.nonce = str(event["task"]), event["issue"], str(event["nonce"])
         self.planning = bool(event["config"]["enable_planning"])
+        self.model = str(event["model"])
+        endpoint = event["endpoint"]
+        self.endpoint = {name: str(endpoint[name]) for name in ("api", "base_url")} if endpoint else None
 
     def _on_run_resume(self, event: Event) -> None:
         self.stop_reason = ""

@@ -52,6 +52,12 @@ def script_path(root: str, run_id: str) -> str:
     return os.path.join(folder(root), run_id, SCRIPT)
 
 
+def kept_script(root: str, run_id: str) -> str | None:
+    """The script of a run; None when a model carried it out."""
+    path = script_path(root, run_id)
+    return path if os.path.isfile(path) else None
+
+
 def keep_script(root: str, run_id: str, path: str) -> None:
     """Copies the script at `path` to where a resumed run looks for it. Raises AhpError."""
     data = files.read(path)

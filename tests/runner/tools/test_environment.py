@@ -132,3 +132,9 @@ def test_runs_at_once_leave_the_former_mark_when_the_last_one_ends(monkeypatch: 
             assert os.environ["AHP_AGENT"] == "b"
         assert os.environ["AHP_AGENT"] == "b"
     assert os.environ["AHP_AGENT"] == "outer"
+
+
+def test_what_a_model_starts_does_not_see_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AHP_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(name, "secret")
+    assert "secret" not in tool_environment("ahp").values()

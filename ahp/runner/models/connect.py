@@ -1,0 +1,57 @@
+"""The model that a person names, ready to be asked."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ahp.protocol.text import one_line
+from ahp.runner.config import ReplyFormat
+from ahp.runner.models.anthropic_messages import AnthropicModel
+from ahp.runner.models.endpoint import MODEL, Endpoint, endpoint, key_of
+from ahp.runner.models.exchange import Exchange, sdk, within_time
+from ahp.runner.models.openai_chat import OpenAIModel
+from ahp.system.errors import AhpError
+
+_LISTING_TIME = 20.0
+
+
+def connect(
+    model: str | None,
+    base_url: str | None = None,
+    api: str | None = None,
+    *,
+    env: Mapping[str, str],
+    reply_format: ReplyFormat = "auto",
+) -> OpenAIModel | AnthropicModel:
+    """The model of that name, else of AHP_MODEL, else the only one of the server whose address is given.
+
+    Raises AhpError when it is not clear which one is meant, when the key or the package for it is missing.
+    """
+    model = model or env.get(MODEL)
+    to = endpoint(base_url, api, model, env)
+    sdk(to.api)
+    key = key_of(to, env)
+    if not model:
+        if to.official:
+            raise AhpError(f"which model? Name it with --model or {MODEL}")
+        model = _only_model(to, key)
+    if to.api == "anthropic":
+        return AnthropicModel(model, to, key)
+    return OpenAIModel(model, to, key, reply_format=reply_format)
+
+
+def _only_model(to: Endpoint, key: str | None) -> str:
+    """The model that a server has, when it has one."""
+    exchange = Exchange(to, key, "of this server")
+
+    async def listed() -> Any:
+        async with exchange.client(_LISTING_TIME) as client:
+            return await exchange.body(client.models.with_streaming_response.list, {})
+
+    body = within_time(_LISTING_TIME, listed, exchange.who)
+    found = body.get("data") if isinstance(body, dict) else None
+    items = found if isinstance(found, list) else []
+    names = [exchange.clean(item["id"]) for item in items if isinstance(item, dict) and isinstance(item.get("id"), str)]
+    if len(names) == 1:
+        return names[0]
+    known = f"{to.base_url} has {one_line(', '.join(names), 300)}" if names else f"{to.base_url} names none"
+    raise AhpError(f"which model? Name it with --model: {known}")

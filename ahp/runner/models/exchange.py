@@ -1,0 +1,220 @@
+"""One exchange with a model's server: within its time, its size, and with errors that hold no key."""
+
+import asyncio
+import email.utils
+import importlib
+import json
+import math
+import re
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from ahp.protocol.text import one_line
+from ahp.runner.models.endpoint import Api, Endpoint
+from ahp.runner.models.model import ContextOverflow, ModelError
+from ahp.runner.tools.environment import KEY_VARIABLES
+from ahp.system import jsontext
+from ahp.system.errors import AhpError, Timeout
+
+T = TypeVar("T")
+
+_LARGEST = 32 << 20  # bytes of a reply
+_LONGEST = 300  # characters of a server's error
+_SHORTEST_KEY = 8  # what is shorter is no key, and may stand in any text
+_USER_INFO = re.compile(r"(?<=//)[^/@\s\"'<>]+@")
+_TRANSIENT = (408, 409, 425, 429, 500, 502, 503, 504, 529)
+_OVERFLOW = re.compile(
+    r"context[ _-]?(?:length|size|window|limit|overflow)|exceed_context|maximum context|max_model_len|"
+    r"(?:prompt|input|request)(?: is| was)? too (?:long|large)|too many (?:input )?tokens",
+    re.IGNORECASE,
+)
+# What a server says of a request that it will never take as it is, also with status 500.
+_REFUSED = re.compile(r"role|template|jinja|tool|grammar|schema|response_format|max_completion_tokens", re.IGNORECASE)
+
+
+class Refused(ModelError):
+    """The server does not take the request in this form; another form may do."""
+
+
+def sdk(name: Api) -> Any:
+    """The official package of an interface. Raises AhpError with the command that installs it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        missing = error.name or name
+        raise AhpError(
+            f"models need the Python package {missing}, which is not installed: pip install 'ahp-engine[runner]'"
+        ) from None
+
+
+def within_time(timeout_s: float, request: Callable[[], Awaitable[T]], who: str) -> T:
+    """What `request` returns. At `timeout_s` its connection is closed, whatever it waits for; raises Timeout."""
+
+    async def limited() -> T:
+        async with asyncio.timeout(timeout_s):
+            return await request()
+
+    try:
+        return asyncio.run(limited())
+    except TimeoutError:
+        raise Timeout(f"{who} did not answer within {timeout_s:g} s") from None
+
+
+class Exchange:
+    """Requests to one endpoint with one key, which is in nothing that comes back from it."""
+
+    def __init__(self, to: Endpoint, key: str | None, model: str) -> None:
+        self.to = to
+        self.key = key
+        self.who = f"the model {one_line(model, 80)} at {to.base_url}"
+        self._secrets = [key] if key and len(key) >= _SHORTEST_KEY else []
+
+    def client(self, timeout_s: float) -> Any:
+        """A client of the SDK: no retries of its own, no redirects (the key would go along), no proxy to this machine.
+
+        Raises ModelError for settings of the environment that it cannot use.
+        """
+        package = sdk(self.to.api)
+        kind = {"openai": "AsyncOpenAI", "anthropic": "AsyncAnthropic"}[self.to.api]
+        try:
+            http = package.DefaultAsyncHttpxClient(
+                follow_redirects=False,
+                trust_env=not self.to.is_local,
+                # Certificates take longer to load than a local server to answer, and here none is ever looked at.
+                verify=not (self.to.is_local and self.to.base_url.startswith("http:")),
+                timeout=timeout_s,
+            )
+            return getattr(package, kind)(
+                api_key=self.key or "none",
+                base_url=self.to.base_url,
+                max_retries=0,
+                timeout=timeout_s,
+                http_client=http,
+            )
+        except Exception as error:  # noqa: BLE001  # such as a proxy's address, which may hold a password
+            raise self._broken(error) from None
+
+    async def body(self, send: Callable[..., Any], request: Mapping[str, Any]) -> Any:
+        """The JSON value that a request is answered with. Raises ModelError, ContextOverflow, Refused."""
+        package = sdk(self.to.api)
+        try:
+            async with send(**request) as response:
+                data = await self._read(response.iter_bytes())
+        except (AhpError, asyncio.CancelledError):
+            raise
+        except package.APIStatusError as error:
+            raise self._refusal(error.status_code, error.body, error.response.headers) from None
+        except package.APIConnectionError as error:
+            raise self._unreachable(error.__cause__ or error) from None
+        except OSError as error:
+            raise self._unreachable(error) from None
+        except Exception as error:  # noqa: BLE001  # the SDK, its HTTP library and the proxy settings have no common class
+            raise self._broken(error) from None
+        try:
+            return jsontext.decode(data.decode("utf-8", "replace"))
+        except ValueError:
+            said = self.clean(one_line(data[:_LONGEST].decode("utf-8", "replace"), 100))
+            raise ModelError(f"{self.who} answered with no JSON: {said!r}") from None
+
+    def clean(self, text: str) -> str:
+        """Text from a server or a library without keys, passwords of addresses, and halves of characters."""
+        for secret in self._secrets:
+            text = text.replace(secret, "…")
+        return text.encode("utf-8", "replace").decode()
+
+    def shown(self, text: object) -> str:
+        """Such text on one line of an error."""
+        return _USER_INFO.sub("…@", self.clean(one_line(text, _LONGEST)))
+
+    async def _read(self, parts: AsyncIterator[bytes]) -> bytes:
+        read, size = [], 0
+        async for part in parts:
+            read.append(part)
+            size += len(part)
+            if size > _LARGEST:
+                raise ModelError(f"{self.who} answered with more than {_LARGEST >> 20} MB")
+        return b"".join(read)
+
+    def _refusal(self, status: int, body: object, headers: Any) -> ModelError:
+        said = _message(body)
+        shown = self.shown(said) or f"HTTP status {status}"
+        if status in (401, 403):
+            known = f"the key of {' or '.join(KEY_VARIABLES)}" if self.key else f"no key ({KEY_VARIABLES[0]})"
+            return ModelError(f"{self.who} refuses {known}: {shown}")
+        if _OVERFLOW.search(said):
+            return ContextOverflow(f"{self.who}: {shown}")
+        if status == 404:
+            hint = "" if urlsplit(self.to.base_url).path else "; does its address end with /v1?"
+            return ModelError(f"{self.who} is not there: {shown}{hint}")
+        if 300 <= status < 400:
+            return ModelError(f"{self.who} is elsewhere (HTTP status {status}): give its own address")
+        if status in (400, 405, 413, 415, 422, 501) or (status == 500 and _REFUSED.search(said)):
+            return Refused(f"{self.who} refuses the request: {shown}")
+        transient = status in _TRANSIENT and "insufficient_quota" not in said
+        return ModelError(
+            f"{self.who} cannot answer now (HTTP status {status}): {shown}",
+            transient=transient,
+            retry_after_s=_retry_after(headers) if transient else None,
+        )
+
+    def _unreachable(self, error: BaseException) -> ModelError:
+        """A server that is not there, or a connection that broke."""
+        why = self.shown(_root(error)) or type(error).__name__
+        return ModelError(f"no answer from {self.who}: {why}. Is the server running?", transient=True)
+
+    def _broken(self, error: Exception) -> ModelError:
+        # Errors of the HTTP library while a reply is read come through as they are.
+        carried = type(error).__module__.partition(".")[0].startswith(("httpx", "httpcore", "anyio", "h11", "ssl"))
+        if carried and not isinstance(error, ValueError | TypeError):
+            return self._unreachable(error)
+        return ModelError(f"{self.who} cannot be asked: {type(error).__name__}: {self.shown(error)}")
+
+
+def _message(body: object) -> str:
+    """What an error's body says, with the codes that tell what kind of error it is."""
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        if isinstance(inner, dict):
+            parts = [inner.get(name) for name in ("message", "detail", "code", "type", "param")]
+            return " ".join(str(part) for part in parts if isinstance(part, str | int)) or json.dumps(body)[:2000]
+        return str(inner)
+    return body if isinstance(body, str) else ""
+
+
+def _root(error: BaseException) -> BaseException:
+    while error.__cause__ is not None or error.__context__ is not None:
+        error = error.__cause__ or error.__context__ or error
+    return error
+
+
+def _retry_after(headers: Any) -> float | None:
+    """Seconds that a server asks to wait for: a number, or the date of RFC 9110."""
+    value = str(headers.get("retry-after") or "").strip()
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, TypeError, OverflowError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def count(value: object) -> int | None:
+    """A number of tokens as a server reports it; None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def texts(content: object, kinds: Iterable[str] = ("text", "output_text")) -> str:
+    """The text of a reply whose content is a text, parts, or nothing; thoughts among the parts are no text."""
+    if isinstance(content, str):
+        return content
+    found = []
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, str):
+            found.append(part)
+        elif isinstance(part, dict) and part.get("type", "text") in kinds and isinstance(part.get("text"), str):
+            found.append(part["text"])
+    return "".join(found)

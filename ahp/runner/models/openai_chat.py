@@ -1,0 +1,155 @@
+"""Models behind OpenAI's chat completions: OpenAI itself, llama.cpp, vLLM, Ollama and the many that speak it."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ahp.runner.config import ReplyFormat
+from ahp.runner.models.endpoint import Endpoint
+from ahp.runner.models.exchange import Exchange, Refused, count, texts, within_time
+from ahp.runner.models.model import Answer, FinishReason, ModelError, NativeCall, Want
+from ahp.runner.run.conversation import Message
+
+_FINISH: dict[str, FinishReason] = {
+    "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "content_filter": "content_filter",
+}
+
+
+class _Form(NamedTuple):
+    """In which form a server takes requests, as far as it has shown."""
+
+    native: bool = True  # tools may be offered
+    schema: bool = True  # a reply may be held to a JSON schema
+    system: bool = True  # its chat template has a system role
+    new_limit: bool = False  # `max_completion_tokens`, which OpenAI's newer models want
+
+
+class OpenAIModel:
+    """One model of one server.
+
+    `reply_format` says how a reply is held to its form: `native` offers the tools, `schema` asks for JSON, `text`
+    does neither, `auto` begins with native tool calls. A form that the server refuses is left for the next one, and not
+    tried again.
+    """
+
+    def __init__(self, name: str, to: Endpoint, key: str | None = None, *, reply_format: ReplyFormat = "auto") -> None:
+        self.name = name
+        self.endpoint = to
+        self._exchange = Exchange(to, key, name)
+        self._form = _Form(
+            native=reply_format in ("auto", "native"),
+            schema=reply_format in ("auto", "schema"),
+            new_limit=to.official,
+        )
+
+    def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float, want: Want | None = None) -> Answer:
+        """One chat completion, with as many requests as it takes to find a form that the server accepts."""
+        asked = want or Want("words")
+
+        async def complete() -> Answer:
+            async with self._exchange.client(timeout_s) as client:
+                return self._answer(await self._complete(client, messages, max_tokens, asked))
+
+        return within_time(timeout_s, complete, self._exchange.who)
+
+    async def _complete(self, client: Any, messages: list[Message], max_tokens: int, want: Want) -> Any:
+        form, first = self._form, None
+        while True:
+            request = _request(self.name, messages, max_tokens, want, form)
+            try:
+                body = await self._exchange.body(client.chat.completions.with_streaming_response.create, request)
+            except Refused as error:
+                first = first or error
+                other = _other_form(form, request, str(error))
+                if other is None:
+                    raise first from None
+                form = other
+                continue
+            self._form = form
+            return body
+
+    def _answer(self, body: Any) -> Answer:
+        choices = _map(body).get("choices")
+        choice = _map(choices[0]) if isinstance(choices, list) and choices else {}
+        message = choice.get("message")
+        if not isinstance(message, dict):
+            said = self._exchange.shown(_map(body).get("error") or body)
+            # Some servers answer a failure with status 200.
+            raise ModelError(f"{self._exchange.who} answered with no message: {said}", transient=True)
+        usage = _map(_map(body).get("usage"))
+        price = usage.get("cost")
+        clean = self._exchange.clean
+        return Answer(
+            clean(texts(message.get("content")) or texts(message.get("refusal"))),
+            _FINISH.get(str(choice.get("finish_reason")), "stop"),
+            tuple(_calls(message, clean)),
+            count(usage.get("prompt_tokens")),
+            count(usage.get("completion_tokens")),
+            float(price) if isinstance(price, int | float) and 0 <= price < 1e6 else 0.0,
+        )
+
+
+def _request(name: str, messages: list[Message], max_tokens: int, want: Want, form: _Form) -> dict[str, Any]:
+    limit = "max_completion_tokens" if form.new_limit else "max_tokens"
+    request: dict[str, Any] = {"model": name, "messages": _told(messages, form.system), limit: max_tokens}
+    if form.native and want.kind == "action" and want.tools:
+        request["tools"] = [
+            {
+                "type": "function",
+                "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)},
+            }
+            for tool in want.tools
+        ]
+    elif form.schema and want.schema is not None:
+        schema = {"name": want.kind, "schema": dict(want.schema)}
+        request["response_format"] = {"type": "json_schema", "json_schema": schema}
+    return request
+
+
+def _told(messages: list[Message], system: bool) -> list[Message]:
+    """The messages; without a system role its prompt stands before the first user's turn."""
+    if system or len(messages) < 2 or messages[0]["role"] != "system":
+        return messages
+    first: Message = {"role": messages[1]["role"], "content": f"{messages[0]['content']}\n\n{messages[1]['content']}"}
+    return [first, *messages[2:]]
+
+
+def _other_form(form: _Form, request: Mapping[str, Any], said: str) -> _Form | None:
+    """The form to try after one that was refused: what the server names first, then what it may not know."""
+    said = said.lower()
+    ways = []
+    if "tools" in request:
+        ways.append(("tool" in said or "function" in said, form._replace(native=False)))
+    if "response_format" in request:
+        ways.append(
+            (any(word in said for word in ("schema", "response_format", "grammar")), form._replace(schema=False))
+        )
+    if form.system:
+        ways.append(
+            (any(word in said for word in ("role", "system", "template", "jinja")), form._replace(system=False))
+        )
+    if not form.new_limit and "max_completion_tokens" in said:
+        return form._replace(new_limit=True)
+    named = [other for is_named, other in ways if is_named]
+    return next(iter([*named, *(other for _, other in ways)]), None)
+
+
+def _calls(message: Mapping[str, Any], clean: Any) -> list[NativeCall]:
+    listed = message.get("tool_calls")
+    functions = [_map(item).get("function") for item in listed] if isinstance(listed, list) else []
+    found = []
+    for function in map(_map, [*functions, message.get("function_call")]):
+        if not isinstance(function.get("name"), str):
+            continue
+        args = function.get("arguments")
+        args = args if isinstance(args, dict) else clean(args) if isinstance(args, str) and args.strip() else {}
+        found.append(NativeCall(clean(function["name"]), args))
+    return found
+
+
+def _map(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,93 @@
+"""Models behind Anthropic's messages, asked through the official SDK on real sockets."""
+
+from __future__ import annotations
+
+import pytest
+
+from ahp.runner.models.anthropic_messages import AnthropicModel
+from ahp.runner.models.endpoint import Endpoint
+from ahp.runner.models.model import Answer, ContextOverflow, ModelError, NativeCall, ToolDefinition, Want
+from ahp.runner.run.conversation import Message
+from ahp.system.errors import Timeout
+from tests.runner.models.server import LONG, Play, Server, dribbles, hangs, resets, says
+
+ASKED: list[Message] = [{"role": "system", "content": "be good"}, {"role": "user", "content": "hello?"}]
+LOOK = ToolDefinition("look", "looks", {"type": "object"})
+KEY = "sk-ant-secret"
+
+
+def ask(server: Server, want: Want | None = None, timeout_s: float = LONG) -> Answer:
+    one = AnthropicModel("claude", Endpoint("anthropic", server.address), KEY)
+    return one.query(ASKED, max_tokens=50, timeout_s=timeout_s, want=want)
+
+
+def message(content: object, stop: str = "end_turn", usage: object = None) -> dict[str, object]:
+    return {"id": "1", "type": "message", "role": "assistant", "content": content, "stop_reason": stop, "usage": usage}
+
+
+def error(status: int, kind: str, said: str) -> Play:
+    return says({"type": "error", "error": {"type": kind, "message": said}}, status)
+
+
+def test_one_request() -> None:
+    content = [
+        {"type": "thinking", "thinking": "hm"},
+        {"type": "text", "text": "I look."},
+        {"type": "tool_use", "id": "1", "name": "look", "input": {"at": "a"}},
+        {"type": "tool_use", "id": "2", "name": "look", "input": None},
+        {"type": "tool_use", "id": "3"},
+    ]
+    usage = {"input_tokens": 5, "cache_read_input_tokens": 100, "output_tokens": 3}
+    with Server([says(message(content, "tool_use", usage))]) as server:
+        got = ask(server, Want("action", (LOOK,), {"type": "object"}))
+    assert got == Answer("I look.", "tool_calls", (NativeCall("look", {"at": "a"}), NativeCall("look", {})), 105, 3)
+    (request,) = server.requests
+    assert request.path == "/v1/messages"
+    assert KEY in (
+        request.headers.get("x-api-key", ""),
+        request.headers.get("authorization", "").removeprefix("Bearer "),
+    )
+    assert request.body == {
+        "model": "claude",
+        "max_tokens": 50,
+        "system": "be good",
+        "messages": ASKED[1:],
+        "tools": [{"name": "look", "description": "looks", "input_schema": {"type": "object"}}],
+    }
+
+
+def test_a_plan_and_words_come_without_tools() -> None:
+    with Server([says(message([{"type": "text", "text": "a"}], "max_tokens"))]) as server:
+        assert ask(server, Want("plan", (), {"type": "object"})) == Answer("a", "length")
+    assert "tools" not in server.requests[0].body
+
+
+@pytest.mark.parametrize(
+    ("play", "said", "transient"),
+    [
+        (error(529, "overloaded_error", "Overloaded"), "Overloaded", True),
+        (error(400, "invalid_request_error", "messages: roles must alternate"), "roles must alternate", False),
+        (error(401, "authentication_error", "invalid x-api-key"), "refuses the key", False),
+        (says({"content": None}), "no message", True),
+        (resets(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"), "no answer", True),
+    ],
+)
+def test_what_is_no_reply_is_reported(play: Play, said: str, transient: bool) -> None:
+    with Server([play]) as server, pytest.raises(ModelError, match=said) as raised:
+        ask(server)
+    assert raised.value.transient is transient and KEY not in str(raised.value)
+    assert len(server.requests) == 1
+
+
+def test_a_full_context_is_told_apart() -> None:
+    said = "prompt is too long: 210000 tokens > 200000 maximum"
+    with Server([error(400, "invalid_request_error", said)]) as server, pytest.raises(ContextOverflow):
+        ask(server)
+
+
+@pytest.mark.parametrize("play", [hangs, dribbles(b"HTTP/1.1 200 OK\r\n\r\n")])
+def test_no_request_outlives_its_time(play: Play) -> None:
+    with Server([play]) as server:
+        with pytest.raises(Timeout):
+            ask(server, timeout_s=0.2)
+        assert server.cut.wait(LONG)

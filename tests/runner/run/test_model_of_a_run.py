@@ -1,0 +1,35 @@
+"""Which model a run is asked of: written down with the run, so that it can go on without naming it."""
+
+from __future__ import annotations
+
+import pytest
+
+from ahp.runner.config import AgentConfig
+from ahp.runner.models.endpoint import Endpoint
+from ahp.runner.models.openai_chat import OpenAIModel
+from ahp.runner.run.agent import Agent
+from ahp.runner.run.restored_run import RestoredRun
+from ahp.runner.scripted import ScriptedGate
+from tests.runner.models.server import Server, chat, says
+from tests.runner.runs import Scene, nowhere
+
+KEY = "sk-secret-of-mine"
+
+
+def test_model_and_address_are_written_down_and_the_key_is_not() -> None:
+    with Server([says(chat(f"42, and your key is {KEY}"))]) as server:
+        model = OpenAIModel("tiny", Endpoint("openai", f"{server.address}/v1"), KEY)
+        agent = Agent(model, gate=ScriptedGate(), config=AgentConfig(enable_planning=False), root=nowhere())
+        turn = agent.run("the task")
+    assert (turn.stop_reason, turn.answer) == ("DONE", "42, and your key is …")
+    assert KEY not in str(agent.events.seen)
+    past = RestoredRun(agent.events.seen)
+    assert past.asked(None, None, None) == ("tiny", f"{server.address}/v1", "openai")
+    assert past.asked("other", None, None) == ("other", f"{server.address}/v1", "openai")
+    assert past.asked(None, "http://h/v1", None) == ("tiny", "http://h/v1", None)
+
+
+@pytest.mark.parametrize("named", [None, "m"])
+def test_a_scripted_run_names_no_model_to_go_on_with(named: str | None) -> None:
+    past = RestoredRun(Scene(["a"]).events)
+    assert past.asked(named, None, None) == (named, None, None)
