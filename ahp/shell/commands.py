@@ -28,6 +28,10 @@ class Reading(NamedTuple):
     commands: list[Command]
     files: dict[str, str]
     """The files that it writes with a text that stands in it, by path from where the script starts; and their texts."""
+    drafts: dict[str, str]
+    """The same, and texts of which a part is not known, as the script has them."""
+    appended: frozenset[str]
+    """Those that keep what they hold: their text comes behind it."""
 
 
 def read(script: str) -> list[Command]:
@@ -46,8 +50,10 @@ def read_all(script: str) -> Reading:
         reader.uncalled()
     except RecursionError:  # thousands of nested expansions
         reader.execution.unknown()
-    known = {path: text for path, text in reader.state.files.items() if marks.is_known(text)}
-    return Reading(reader.execution.commands, known)
+    state = reader.state
+    known = {path: text for path, text in state.files.items() if marks.is_known(text)}
+    drafts = {path: state.marks.shown(text) for path, text in state.files.items() if not marks.is_unknown(text)}
+    return Reading(reader.execution.commands, known, drafts, frozenset(state.appended))
 
 
 class _Reader:
@@ -242,7 +248,7 @@ class _Reader:
 
     def _redirected(self, node: Node, stdin: str | None) -> str | None:
         """A statement with redirects."""
-        body = node.child_by_field_name("body")
+        body, stdin = self._last(node.child_by_field_name("body"), stdin)
         redirects = Redirects(stdin)
         after: list[Node] = []
         for child in node.children_by_field_name("redirect"):
@@ -261,6 +267,24 @@ class _Reader:
             else:
                 printed = self._statement(following, self.state.stdin)
         return printed
+
+    def _last(self, body: Node | None, stdin: str | None) -> tuple[Node | None, str | None]:
+        """The command that a redirect belongs to, the last of `a && b > f` or `a | b > f`, and what it reads.
+
+        Those before it are read here: the grammar hangs the redirect on all of them.
+        """
+        while body is not None and body.type in ("list", "pipeline", "negated_command") and body.named_children:
+            *before, last = body.named_children
+            if body.type == "pipeline":
+                stdin = self._pipeline(before, stdin) if before else stdin
+                stdin = self.state.marks.mark(Unknown("", "output")) if stdin is None and before else stdin
+            else:
+                ambient, self.state.stdin = self.state.stdin, stdin
+                for child in before:
+                    self._walk(child)
+                self.state.stdin = ambient
+            body = last
+        return body, stdin
 
     def _redirect(self, node: Node, former: Redirects) -> Redirects:
         """The redirects with one more."""

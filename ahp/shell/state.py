@@ -26,6 +26,8 @@ class State:
         self.nested = 0
         self.files: dict[str, str] = {}
         """What the script wrote, by path; a mark where only running tells."""
+        self.appended: set[str] = set()
+        """Those of them of which only what is added at their end is known."""
         self.pipes: dict[str, str] = {}
         """What `<(…)` prints, by its source."""
         self._budget = _BUDGET
@@ -85,14 +87,19 @@ class State:
 
     def write(self, word: str, text: str, appends: bool = False) -> None:
         """Remembers what a redirect writes."""
-        before = self.files.get(self.path(word), "") if appends else ""
-        self.files[self.path(word)] = before + text
+        path = self.path(word)
+        before = self.files.get(path, "") if appends else ""
+        if not appends:
+            self.appended.discard(path)
+        elif path not in self.files:
+            self.appended.add(path)
+        self.files[path] = before + text
 
     def remember(self, program: str, found: Usage, stdin: str | None) -> None:
         """Remembers what a command writes of itself: what it is given, brings or copies."""
         if program in ("tee", "sponge"):
             for word in found.operands:
-                self.write(word, stdin if stdin is not None else self._unseen(word))
+                self.write(word, stdin if stdin is not None else self._unseen(word), "--append" in found.flags)
         for word in found.fetched:
             self.write(word, self._unseen(word))
         for source, copy in found.copies:

@@ -224,3 +224,26 @@ PIECES += ["(", "a{b,c}", "> f", "2>&1", "for i in", "do", "done", "if", "fi", "
 )
 def test_any_text_is_read_without_an_exception(script: str) -> None:
     assert all(isinstance(command, Command) for command in read(script))
+
+
+@pytest.mark.parametrize(
+    ("script", "writes"),
+    [
+        ("cd d && echo a > f", {"d/f"}),
+        ("a && b || cd d && c > f", {"d/f"}),
+        ("ls | grep x > f", {"f"}),
+        ("! echo a > f", {"f"}),
+        ("cd d && cat <<E > f\na\nE\n", {"d/f"}),
+        ("(cd d; echo a) > f", {"f"}),
+    ],
+)
+def test_a_redirect_behind_a_list_is_that_of_its_last_command(script: str, writes: set[str]) -> None:
+    assert {path for command in read(script) for path in command.writes} == writes
+
+
+def test_texts_with_unknown_parts_are_drafts_and_what_is_added_is_told_apart() -> None:
+    reading = read_all(
+        "echo a >> f; echo b >> f; cat > g <<E\nx=$X\nE\nmake > h; echo c | tee -a i; echo > j; echo d >> j"
+    )
+    assert reading.drafts == {"f": "a\nb\n", "g": "x=$X\n", "i": "c\n", "j": "\nd\n"}
+    assert reading.appended == {"f", "i"}
