@@ -59,6 +59,8 @@ LIGHT = [
     "ahp.conditions.globs",
     "ahp.conditions.regexes",
     "ahp.facts.gather",
+    "ahp.facts.call_view",
+    "ahp.facts.protected",
     "ahp.facts.tool_call",
     *[f"ahp.facts.{name}" for name, declared in registry.declared().items() if declared.light],
     "ahp.policy.cache",

@@ -36,7 +36,7 @@ def gather(name: str, event: Event, fields: frozenset[str], settings: Settings) 
 def _is_concerned(event: Event, command: Command) -> bool:
     """Whether a changed file matches `when_changed`; where there is no change to speak of, the command runs."""
     globs = command.when_changed
-    if not globs or event.view is None:
+    if not globs or event.view is None or event.view.doubt(contents=False):
         return True
     matches = glob(list(globs))
     return any(matches(entry.path) for entry in event.view.change().entries)

@@ -1,5 +1,6 @@
 """`deps`: did the change touch what the project depends on (design §6)."""
 
+from ahp.facts.absent import Absent
 from ahp.facts.registry import CHANGE, Namespace, fact
 from ahp.protocol.event import Event
 
@@ -48,6 +49,8 @@ _FOREIGN = ("node_modules", "vendor", "third_party", ".venv", "site-packages")
 
 def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields`. Raises GitError, AhpError."""
+    if event.view is not None and (doubt := event.view.doubt(contents=False)):
+        raise Absent(doubt)
     entries = [] if event.view is None else event.view.change().entries
     changed = [entry.path for entry in entries if not any(part in _FOREIGN for part in entry.path.split("/"))]
     manifests = [path for path in changed if _is_manifest(path)]

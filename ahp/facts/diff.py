@@ -1,5 +1,6 @@
-"""`diff`: the lines the event adds and removes (design §6); empty, not absent, for a call that writes no text."""
+"""`diff`: the lines the event adds and removes (design §6); of a tool call, those that it tells."""
 
+from ahp.facts.absent import Absent
 from ahp.facts.registry import CHANGE, EVERY_FIELD, Namespace, fact
 from ahp.protocol.event import Event
 from ahp.system.errors import AhpError
@@ -26,6 +27,9 @@ _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34,
 def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields`. Raises GitError, AhpError when git's diff cannot be understood."""
     text = b"" if event.view is None else event.view.diff()
+    doubt = event.view.doubt(contents=True) if event.view is not None else ""
+    if doubt and not text:
+        raise Absent(doubt)
     added, removed = parse(text, "added" in fields, "removed" in fields)
     return {"added": added, "removed": removed}
 

@@ -1,5 +1,6 @@
 """`files`: what the event changes (design §6); paths are relative to the repository's top, `/` between parts."""
 
+from ahp.facts.absent import Absent
 from ahp.facts.registry import CHANGE, Namespace, fact
 from ahp.protocol.event import Event
 from ahp.system.change import FileChange
@@ -42,6 +43,7 @@ NAMESPACE = Namespace(
 )
 
 _STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "type-changed"}
+_NAMES = ("changed", "added", "modified", "deleted", "renamed", "changed_count")  # known without any content
 _KIND = {"added": "AC", "modified": "MTU", "deleted": "D", "renamed": "R"}
 
 
@@ -50,10 +52,14 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
     view = event.view
     if view is None:
         return {field: 0 if NAMESPACE.schema[field]["type"] == "int" else [] for field in fields}
-    entries = view.change().entries
+    if doubt := view.doubt(contents=False):
+        raise Absent(doubt)
+    entries, unread = view.change().entries, view.doubt(contents=True)
     found: dict[str, object] = {}
     for field in fields:
-        if field == "changed":
+        if unread and field not in _NAMES:
+            found[field] = Absent(unread)
+        elif field == "changed":
             found[field] = [entry.path for entry in entries]
         elif field == "changed_count":
             found[field] = len(entries)

@@ -13,6 +13,7 @@ _VIEWS = {
     "worktree": "the work tree, against the merge base",
     "commit": "the commit, against its parent",
     "range": "the range of commits",
+    "call": "what the call says it does to files",
     "": "nothing: no file is concerned",
 }
 

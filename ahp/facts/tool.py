@@ -1,11 +1,10 @@
 """`tool`: the tool call of a coding agent (design §6), in one vocabulary for all clients."""
 
 from ahp.facts.absent import Absent
+from ahp.facts.protected import KINDS, written
 from ahp.facts.registry import TOOL, Namespace, fact
+from ahp.facts.tool_names import NAMES
 from ahp.protocol.event import Event
-
-# One word for what each client calls otherwise: Bash, run_shell_command, exec_command are all `shell`.
-NAMES = ("shell", "write", "edit", "patch", "read", "list", "search", "fetch", "task", "mcp", "other")
 
 _AFTER = ["post-tool-use"]
 _PLACES = (
@@ -48,6 +47,15 @@ NAMESPACE = Namespace(
         ),
         "paths": fact("list[str]", "files it reads or writes, as far as can be told; relative inside the repository"),
         "writes": fact("list[str]", "those it writes"),
+        "protected": fact(
+            "list[record]",
+            "what it writes of the files that decide what is allowed here, or tell what happened",
+            fields={
+                "kind": fact("str", "what the file is", enum=list(KINDS)),
+                "path": fact("str", "the path as the call writes it"),
+                "sure": fact("bool", "false where it only may write it: a program nobody knows, or a pattern"),
+            },
+        ),
         "output": fact("str", "what it answered", triggers=_AFTER),
         "is_error": fact("bool", "it failed", triggers=_AFTER),
     },
@@ -59,4 +67,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
     call = event.tool
     if call is None:
         raise Absent("no tool call was given")
-    return {field: call.get(field, Absent(f"the client does not tell tool.{field}")) for field in fields}
+    found = {field: call.get(field, Absent(f"the client does not tell tool.{field}")) for field in fields}
+    if "protected" in fields and "protected" not in call:
+        found["protected"] = written(event, call)
+    return found

@@ -3,6 +3,7 @@
 Light: `ahp.shell` is imported only for shell calls.
 """
 
+from ahp.facts.tool_names import WRITING, kind_of
 from ahp.system import digest
 from ahp.system.paths import real
 
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-WRITING = ("write", "edit", "patch")  # kinds whose paths are written
 _COMMANDS = ("command", "cmd", "script")
 _FOLDERS = ("workdir", "cwd", "directory", "dir_path")
 # An argument is a path when its name ends in one of these words: `file_path`, `absolutePath`, `output-file`, `dst`.
@@ -47,7 +47,9 @@ def read(
     writes: bool = False,
     touched: "Touched | None" = None,
 ) -> "dict[str, object]":
-    """The call of a tool of the kind `name` (one of `ahp.facts.tool.NAMES`) with the arguments `given`.
+    """The call of a tool of the kind `name` with the arguments `given`.
+
+    The kind is one of `ahp.facts.tool_names.NAMES`; "" leaves it to the client's own name of the tool.
 
     `root` is the top of the work tree, where the call runs: paths inside it become relative to it. `writes` says that
     a tool of another kind than write, edit and patch writes the files it names. `touched` is what the tool itself says
@@ -56,6 +58,7 @@ def read(
     that is known before the call, and `target`, what an escalation follows: tool and paths, or programs and verbs.
     Never raises.
     """
+    name = name or kind_of(native_name)
     if touched is None:
         touched = _touched(name, given, writes)
     call: dict[str, object] = {"name": name, "native_name": native_name, "input": dict(given)}
@@ -71,7 +74,7 @@ def _touched(name: str, given: "Mapping[str, object]", writes: bool) -> Touched:
     """What the names of the arguments tell of a call."""
     if name == "shell":
         return Touched(command=_command(next((given[key] for key in _COMMANDS if key in given), None)))
-    named = [*(_patched(given) if name == "patch" else []), *_paths(given)]
+    named = [*(_patched(given) if name == "patch" else []), *named_paths(given)]
     return Touched(named, named if name in WRITING or writes else ())
 
 
@@ -129,11 +132,19 @@ def _places(paths: "Iterable[str]", root: str, folder: str = "") -> list[str]:
     return _once(found)
 
 
-def _paths(given: "Mapping[str, object]") -> list[str]:
-    """The values of all arguments that are named like paths, in order, also inside objects and lists of objects."""
+def place_of(path: str, root: str) -> str:
+    """Where a path of a call in `root` lies on the disk."""
+    for own in _OWN_FOLDER:
+        if (path + "/").startswith(own + "/"):
+            path = path[len(own) :].lstrip("/")
+    return _whole(path, root, "")
+
+
+def named_paths(given: "Mapping[str, object]", nested: bool = True) -> list[str]:
+    """The values of all arguments that are named like paths, in order; `nested`: also inside objects and lists."""
     found: list[str] = []
     level: list[object] = [given]
-    for _ in range(_DEEPEST):
+    for _ in range(_DEEPEST if nested else 1):
         below: list[object] = []
         for holder in level:
             for key, value in holder.items() if isinstance(holder, dict) else ():

@@ -1,6 +1,6 @@
 """Control actions: what a rule changes instead of refusing (design §4; seed 002 §2.2 modifications)."""
 
-from ahp.facts import commit, tool_call
+from ahp.facts import call_view, commit, tool_call
 from ahp.facts.commit_message import SCISSORS
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line, trim
@@ -78,8 +78,10 @@ def _with(event: Event, target: str, value: object) -> Event:
         return event.but(draft=str(value).encode("utf-8", "surrogateescape"), given=given)
     assert event.tool is not None
     arguments = _put(event.tool.get("input"), target.removeprefix(_INPUT), value)
-    # Made anew from the arguments: commands, paths, the target of an escalation.
-    return event.but(tool=tool_call.changed(event.tool, arguments, event.root))
+    # Made anew from the arguments: commands, paths, the target of an escalation, what it does to files.
+    changed = event.but(tool=tool_call.changed(event.tool, arguments, event.root))
+    changed.view = call_view.view_of(changed)
+    return changed
 
 
 def _put(given: object, path: str, value: object) -> dict[str, object]:

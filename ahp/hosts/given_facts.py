@@ -8,8 +8,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ahp.facts import commit, given, schemas, tool_call
+from ahp.facts import call_view, commit, given, schemas, tool_call
 from ahp.facts.registry import NAMESPACES
+from ahp.facts.tool_names import kind_of
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.system import files
@@ -51,6 +52,7 @@ def state(event: Event, facts: Mapping[str, object], others: Mapping[str, Any] |
         if namespace == "tool":
             event.given.pop("tool", None)
             event.tool = as_call(stated, event.root)
+            event.view = call_view.view_of(event)
             continue
         if namespace == "commit" and (text := _message(stated)) is not None:
             event.draft = text.encode("utf-8", "surrogateescape")
@@ -75,8 +77,9 @@ def as_call(stated: Mapping[str, object], root: str = "") -> dict[str, object]:
     arguments = dict(arguments) if isinstance(arguments, Mapping) else {}
     if stated.get("command"):
         arguments.setdefault("command", stated["command"])
-    name = str(stated.get("name") or ("shell" if arguments.get("command") else "other"))
-    native = str(stated.get("native_name") or name)
+    native = str(stated.get("native_name") or "")
+    name = str(stated.get("name") or (native and kind_of(native)) or ("shell" if arguments.get("command") else "other"))
+    native = native or name
     said = touched if isinstance(touched, tool_call.Touched) else None
     known = tool_call.read(name, native, arguments, root=root, writes=bool(stated.get("writes")), touched=said)
     for field, value in stated.items():

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from ahp.facts.tool import NAMES
+from ahp.facts.tool_names import NAMES
 from ahp.protocol import signals
 from ahp.protocol.levels import DECISION_OF, strongest
 from ahp.protocol.signals import Signal

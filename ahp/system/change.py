@@ -61,6 +61,10 @@ class Change:
             self._digest = "change1:" + digest.sha256(lines.encode("utf-8", "surrogateescape"))
         return self._digest
 
+    def identify(self, more: bytes) -> None:
+        """Takes `more` into the digest: what tells this change from another that does the same to the tree."""
+        self._digest = "change1:" + digest.sha256(self.digest.encode() + b"\0" + more)
+
     def _lines(self) -> list[str]:
         lines = []
         for e in self.entries:

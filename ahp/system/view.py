@@ -35,6 +35,10 @@ class View:
             self._change = self._read_change()
         return self._change
 
+    def doubt(self, contents: bool) -> str:
+        """Why the files that changed, or with `contents` what is in them, cannot be told; "" where they can."""
+        return ""
+
     def base(self) -> str:
         """What the change is measured from: a commit, or a tree where there is none. Raises GitError."""
         raise NotImplementedError

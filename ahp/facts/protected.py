@@ -1,0 +1,125 @@
+"""Which files that a tool call writes decide what is allowed here, or tell what happened (design §6).  Light."""
+
+from ahp.facts.tool_call import inside
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.protocol.event import Event
+
+KINDS = ("policy", "log", "git hooks", "git configuration", "git history", "agent settings")
+
+_PROJECT_SETTINGS = """
+    .claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml .gemini/settings.json
+    .github/hooks .opencode/plugins .opencode/plugin opencode.json opencode.jsonc .cursor/hooks.json
+"""
+_HOME_SETTINGS = """
+    .claude/settings.json .claude/settings.local.json .claude.json .codex/hooks.json .codex/config.toml
+    .gemini/settings.json .gemini/trustedFolders.json .copilot .config/opencode .cursor/hooks.json
+"""
+# Below the top of the work tree, and below the home.
+_IN_PROJECT = {
+    "policy": (".ahp",),
+    "git hooks": (".husky", ".pre-commit-config.yaml", "lefthook.yml"),
+    "agent settings": tuple(_PROJECT_SETTINGS.split()),
+}
+_IN_HOME = {
+    "policy": (".ahp",),
+    "git configuration": (".gitconfig", ".config/git"),
+    "agent settings": tuple(_HOME_SETTINGS.split()),
+}
+# Below the git directory, and the one that all work trees share.
+_IN_GIT = {
+    "log": ("ahp",),
+    "git hooks": ("hooks",),
+    "git configuration": ("config", "config.worktree", "info/attributes"),
+    "git history": ("HEAD", "refs", "packed-refs", "objects", "logs", "reftable", "shallow", "info/grafts"),
+}
+
+
+def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
+    """The protected files that the call writes: `{kind, path, sure}` each, once a path and kind.
+
+    A folder above one counts, and so does a pattern that may name one; `sure` is false where it only may write it.
+    """
+    if not call.get("writes") and not call.get("commands"):
+        return []
+    places = _places(event)
+    found: dict[tuple[str, str], bool] = {}
+    for path, sure in _aimed_at(call):
+        for kind, place in places:
+            if _concerns(path, place):
+                found[kind, path] = found.get((kind, path), False) or sure
+    return [{"kind": kind, "path": path, "sure": sure} for (kind, path), sure in found.items()]
+
+
+def _aimed_at(call: dict[str, object]) -> list[tuple[str, bool]]:
+    """The paths that the call writes (true) and those that it may write."""
+    listed, commands = call.get("writes"), call.get("commands")
+    aimed = [(str(path), "*" not in str(path)) for path in (listed if isinstance(listed, list) else [])]
+    for one in commands if isinstance(commands, list) else []:
+        aimed += [(str(path), False) for path in one.get("may_write", [])]
+    return aimed
+
+
+def _places(event: "Event") -> list[tuple[str, str]]:
+    """(kind, path) of everything that is protected here; paths as the facts of a call have them."""
+    root, repo = event.root, event.repo
+    places = [(kind, name) for kind, names in _IN_PROJECT.items() for name in names]
+    places += [(kind, f"~/{name}") for kind, names in _IN_HOME.items() for name in names]
+    home = _home(event)
+    if home:
+        places += [(kind, inside(f"{home}/{name}", root)) for kind, names in _IN_HOME.items() for name in names]
+    if repo is None:
+        return places
+    for folder in dict.fromkeys((repo.git_dir, repo.common_dir)):
+        places += [(kind, inside(f"{folder}/{name}", root)) for kind, names in _IN_GIT.items() for name in names]
+    if repo.root and repo.git_dir != f"{repo.root}/.git":
+        places.append(("git configuration", ".git"))  # a link to the git directory
+    hooks = repo.config("core.hooksPath")
+    if hooks:
+        places.append(("git hooks", inside(home + hooks[1:] if hooks.startswith("~/") else hooks, root)))
+    return places
+
+
+def _home(event: "Event") -> str:
+    """The home of the user policy, which no variable moves."""
+    return event.user_policy.removesuffix("/.ahp/hooks.yaml") if event.user_policy.endswith("/.ahp/hooks.yaml") else ""
+
+
+def _concerns(path: str, place: str) -> bool:
+    """Whether writing `path`, which may be a pattern, writes the file or folder `place`.
+
+    Letters of either case are one: there are file systems on which they are.
+    """
+    path, place = path.casefold(), place.casefold()
+    if "*" not in path:
+        return _is_in(path, place) or (path not in (".", "/") and _is_in(place, path)) or path in (".", "/", "~")
+    if not path.strip("*/"):
+        return False  # any file at all: that is unresolved, and told as such
+    pattern = path.rstrip("/")
+    return _matches(place, pattern) or _matches(place, pattern + "/*") or _matches(pattern, place + "/*")
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return (path + "/").startswith(folder.rstrip("/") + "/")
+
+
+def _matches(text: str, pattern: str) -> bool:
+    """Whether the pattern may stand for the text; `*` for any letters, also slashes, `?` for one, `[…]` for any."""
+    parts: list[str] = []
+    for number, part in enumerate(pattern.split("[")):
+        parts.append(part.partition("]")[2] if number and "]" in part else part)
+    pattern = "*".join(parts)
+    at = start = 0
+    star, mark = -1, 0
+    while at < len(text):
+        if start < len(pattern) and pattern[start] == "*":
+            star, mark, start = start, at, start + 1
+        elif start < len(pattern) and pattern[start] in ("?", text[at]):
+            at, start = at + 1, start + 1
+        elif star >= 0:
+            mark += 1
+            at, start = mark, star + 1
+        else:
+            return False
+    return not pattern[start:].strip("*")

@@ -1,0 +1,85 @@
+"""`tool.protected`: what a call writes of policy, log, git's own files and agents' settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ahp.facts import tool_call
+
+
+def told(make_event: Any, gather: Any, native: str, arguments: dict[str, Any], **slots: Any) -> set[tuple[str, bool]]:
+    event = make_event("pre-tool-use", view=None, **slots)
+    event.tool = tool_call.read("", native, arguments, root=event.root)
+    return {(one["kind"], one["sure"]) for one in gather(event, "tool.protected")["tool.protected"]}
+
+
+@pytest.mark.parametrize(
+    ("command", "kinds"),
+    [
+        ("echo x > .ahp/hooks.yaml", {("policy", True)}),
+        ("cd .ahp && echo x > hooks.yaml", {("policy", True)}),
+        ("echo x > .AHP/Hooks.yaml", {("policy", True)}),
+        ("echo x > /proc/self/cwd/.ahp/hooks.yaml", {("policy", True)}),
+        ("rm -rf .ahp", {("policy", True)}),
+        ("rm -f .git/hooks/pre-commit", {("git hooks", True)}),
+        ("chmod -x .git/hooks/*", {("git hooks", False)}),
+        ("sed -i d .git/config", {("git configuration", True)}),
+        ("rm .git/ahp/signals.jsonl", {("log", True)}),
+        ("truncate -s 0 .git/ahp/state.db", {("log", True)}),
+        ("echo x > .git/refs/heads/main", {("git history", True)}),
+        ("cp x ~/.claude/settings.json", {("agent settings", True)}),
+        ("echo {} > .claude/settings.local.json", {("agent settings", True)}),
+        ("rm -f .git/index.lock", set()),
+        ("cat .ahp/hooks.yaml", set()),
+        ("echo x > ahp.txt", set()),
+        ("git commit -m .ahp/hooks.yaml", set()),
+        ("echo x > $UNKNOWN", set()),
+    ],
+)
+def test_a_shell_command_is_told_what_it_writes(
+    make_event: Any, gather: Any, command: str, kinds: set[tuple[str, bool]]
+) -> None:
+    assert told(make_event, gather, "Bash", {"command": command}) == kinds
+
+
+def test_all_of_it_is_written_with_the_folder_above(make_event: Any, gather: Any) -> None:
+    kinds = {kind for kind, sure in told(make_event, gather, "Bash", {"command": "rm -rf .git"}) if sure}
+    assert kinds == {"log", "git hooks", "git configuration", "git history"}
+    assert ("policy", True) in told(make_event, gather, "Bash", {"command": "rm -rf ."})
+
+
+def test_other_tools_too_also_through_a_link(repo: Any, make_event: Any, gather: Any) -> None:
+    (repo.root / "innocent").symlink_to(".ahp")
+    assert told(make_event, gather, "Write", {"file_path": "innocent/hooks.yaml", "content": ""}) == {("policy", True)}
+    patch = {"command": "*** Begin Patch\n*** Delete File: .claude/settings.json\n*** End Patch"}
+    assert told(make_event, gather, "apply_patch", patch) == {("agent settings", True)}
+    assert told(make_event, gather, "Read", {"file_path": ".ahp/hooks.yaml"}) == set()
+
+
+def test_hooks_and_policy_that_lie_elsewhere(repo: Any, make_event: Any, gather: Any) -> None:
+    repo.git("config", "core.hooksPath", "tools/hooks")
+    write = {"file_path": "tools/hooks/pre-commit", "content": ""}
+    assert told(make_event, gather, "Write", write) == {("git hooks", True)}
+    user = {"file_path": "/home/x/.ahp/hooks.yaml", "content": ""}
+    assert told(make_event, gather, "Write", user, user_policy="/home/x/.ahp/hooks.yaml") == {("policy", True)}
+
+
+def test_of_a_linked_work_tree_the_link_and_the_shared_directory_count(repo: Any, make_event: Any, gather: Any) -> None:
+    from ahp.system import git
+
+    repo.commit("first", a="1\n")
+    repo.git("worktree", "add", "-q", "../linked")
+    linked = git.discover(str(repo.root.parent / "linked"), {"PATH": "/usr/bin:/bin"})
+    event = make_event("pre-tool-use", view=None, repo=linked)
+    event.root = linked.root
+    event.tool = tool_call.read("shell", "Bash", {"command": f"rm .git {repo.root}/.git/config"}, root=event.root)
+    kinds = {one["kind"] for one in gather(event, "tool.protected")["tool.protected"]}
+    assert kinds == {"git configuration"}
+
+
+def test_outside_a_repository_and_where_it_is_stated(make_event: Any, gather: Any) -> None:
+    assert told(make_event, gather, "Write", {"file_path": ".ahp/x", "content": ""}, repo=None) == {("policy", True)}
+    event = make_event("pre-tool-use", view=None, tool={"name": "shell", "protected": []})
+    assert gather(event, "tool.protected") == {"tool.protected": []}
