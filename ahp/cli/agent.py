@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ahp.runner.config import AgentConfig
+    from ahp.runner.gating.person import Person
     from ahp.runner.models.model import Model
     from ahp.runner.run.agent import Agent, AgentTurn
     from ahp.runner.run.events import Event, EventLog
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 _RUN = click.argument("run_id", metavar="[RUN]", default="")
+_LIVE = click.option("--live", is_flag=True, help="Tell what happens while it happens, on standard error.")
+_ASK = click.option("--ask", is_flag=True, help="Ask at the terminal what to do when refusals would end the run.")
 _LONGEST_WAIT = 2.0
 
 
@@ -36,9 +39,10 @@ def command() -> None:
 @click.option("--script", metavar="FILE", required=True, help="Answers and tools of a scripted model, YAML or JSON.")
 @click.option("--issue", metavar="ID", help="The issue that it is about; its gates are asked.")
 @click.option("--plan/--no-plan", default=None, help="Plan first, or not; default: as .ahp/agent.yaml says.")
-@click.option("--live", is_flag=True, help="Tell what happens while it happens, on standard error.")
+@_LIVE
+@_ASK
 @_FORMAT
-def run(task: str | None, script: str, issue: str | None, plan: bool | None, live: bool, form: str) -> int:
+def run(task: str | None, script: str, issue: str | None, plan: bool | None, live: bool, ask: bool, form: str) -> int:
     """Carry out TASK (or the task in the script). Exit code 0: done; 1: not done; 2: the gate could not judge."""
     from ahp.runner.config import load_config
     from ahp.runner.run import runs
@@ -46,6 +50,7 @@ def run(task: str | None, script: str, issue: str | None, plan: bool | None, liv
     from ahp.runner.scripted import load_script
 
     root = runs.project_root(os.getcwd())
+    person = _person(root, ask)
     given = load_script(script)
     task = task or given.task
     if not task:
@@ -57,7 +62,7 @@ def run(task: str | None, script: str, issue: str | None, plan: bool | None, liv
     events = EventLog(runs.events_path(root, run_id), (_tell,) if live else ())
     try:
         runs.keep_script(root, run_id, script)
-        agent = _agent(root, run_id, config, issue, events, given.model(), given.toolbox())
+        agent = _agent(root, run_id, config, issue, events, given.model(), given.toolbox(), person)
         with _told_how_to_go_on(run_id):
             turn = agent.run(task)
     finally:
@@ -68,9 +73,10 @@ def run(task: str | None, script: str, issue: str | None, plan: bool | None, liv
 @command.command()
 @_RUN
 @click.option("--script", metavar="FILE", help="Another script, from its first answer; default: go on with the run's.")
-@click.option("--live", is_flag=True, help="Tell what happens while it happens, on standard error.")
+@_LIVE
+@_ASK
 @_FORMAT
-def resume(run_id: str, script: str | None, live: bool, form: str) -> int:
+def resume(run_id: str, script: str | None, live: bool, ask: bool, form: str) -> int:
     """Go on with RUN, which was killed or blocked; without one, with the last run. Exit codes as of run.
 
     What is finished stays finished, what is used up stays used up (raise it in .ahp/agent.yaml), and every call is
@@ -84,6 +90,7 @@ def resume(run_id: str, script: str | None, live: bool, form: str) -> int:
     from ahp.runner.scripted import load_script
 
     root = runs.project_root(os.getcwd())
+    person = _person(root, ask)
     run_id = runs.find(root, run_id)
     given = load_script(script or runs.script_path(root, run_id))
     config = load_config(root)
@@ -96,7 +103,7 @@ def resume(run_id: str, script: str | None, live: bool, form: str) -> int:
         model = given.model(0 if script else past.consumed)
         tools = given.toolbox(None if script else past.ran)
         with _told_how_to_go_on(run_id):
-            turn = _agent(root, run_id, config, past.issue, events, model, tools).resume()
+            turn = _agent(root, run_id, config, past.issue, events, model, tools, person).resume()
     finally:
         events.close()
     return _ended(turn, run_id, form)
@@ -110,6 +117,7 @@ def _agent(
     events: "EventLog",
     model: "Model",
     tools: "Iterable[Tool]",
+    person: "Person | None",
 ) -> "Agent":
     """The agent of one run; its gate knows it as one session, however often it is resumed."""
     from ahp.runner.gating.gate_adapter import RepositoryGate
@@ -118,7 +126,23 @@ def _agent(
 
     gate = RepositoryGate(root, session=run_id)
     move = ticket_moves(root, issue) if issue else None
-    return Agent(model, tools, gate=gate, config=config, root=root, issue=issue, move=move, events=events)
+    return Agent(
+        model, tools, gate=gate, config=config, root=root, issue=issue, move=move, events=events, person=person
+    )
+
+
+def _person(root: str, ask: bool) -> "Person | None":
+    """Who decides at the terminal, with --ask. Raises UsageError where no person is."""
+    if not ask:
+        return None
+    from ahp.protocol.actor import identify
+    from ahp.runner.gating.person import PersonAtTerminal
+    from ahp.system import environ, terminal
+
+    actor = identify(environ.current())
+    if actor.kind != "human" or not terminal.attended():
+        raise click.UsageError("--ask is for a person at a terminal")
+    return PersonAtTerminal(root, actor)
 
 
 @contextmanager
@@ -138,7 +162,7 @@ def _ended(turn: "AgentTurn", run_id: str, form: str) -> int:
         shown = {"run": run_id, "answer": turn.answer, "stop_reason": turn.stop_reason, "notes": turn.notes, **figures}
         click.echo(jsontext.encode(shown))
     else:
-        _print(turn.answer, turn.stop_reason, turn.notes, run_id)
+        _print(turn, run_id)
     return 2 if turn.stop_reason == "GATE_ERROR" else int(turn.stop_reason != "DONE")
 
 
@@ -207,14 +231,16 @@ def _tell(event: "Event", stream: "IO[str] | None" = None) -> None:
         click.echo(said, file=stream or sys.stderr)
 
 
-def _print(answer: str, stop_reason: str, notes: list[str], run_id: str) -> None:
+def _print(turn: "AgentTurn", run_id: str) -> None:
     from ahp.runner.run import live
 
-    if stop_reason == "DONE":
-        click.echo(live.text(answer))
+    if turn.ok:
+        click.echo(live.text(turn.answer))
     else:
-        click.echo(f"ahp: not done ({stop_reason}): {live.text(answer)}", err=True)
+        click.echo(f"ahp: not done ({turn.stop_reason}): {live.text(turn.answer)}", err=True)
         click.echo(f"  what happened: ahp agent show {run_id}", err=True)
+        for signal in turn.overridable:
+            click.echo(f'  let it pass:   ahp respond {signal[:8]} proceed_with_risk --reason "…"', err=True)
         click.echo(f"  go on:         ahp agent resume {run_id}", err=True)
-    for note in notes:
+    for note in turn.notes:
         click.echo(live.text(note), err=True)

@@ -14,6 +14,7 @@ from ahp.system.errors import AhpError
 
 _PATIENCE = 30.0
 _CONSIDERATION = 600.0
+_LONGEST = 1_000  # bytes of what is typed
 
 
 def table(
@@ -99,11 +100,26 @@ def ask(question: str, patience: float = _PATIENCE) -> bool | None:
 
     Asks only when this process group is in the terminal's foreground: a background job would be stopped by reading.
     """
+    typed = line(f"{question} [y/N]", patience)
+    return None if typed is None else typed.lower() in ("y", "yes")
+
+
+def choose(question: str, choices: Mapping[str, str], patience: float = _CONSIDERATION) -> str | None:
+    """The key of `choices` (a letter each, and what it does) that a person types; None when nobody answers in time."""
+    offered = ", ".join(f"[{key}] {told}" for key, told in choices.items())
+    while True:
+        typed = line(f"{question}\n{offered}?", patience)
+        if typed is None or typed.lower() in choices:
+            return None if typed is None else typed.lower()
+
+
+def line(question: str, patience: float = _CONSIDERATION) -> str | None:
+    """The line that a person types, without white space around it; None when nobody can be asked or answers in time."""
     fd = _terminal()
     if fd is None:
         return None
     try:
-        os.write(fd, f"{question} [y/N] ".encode())
+        os.write(fd, f"{question} ".encode())
         return _answer(fd, time.monotonic() + patience)
     except OSError:
         return None
@@ -126,9 +142,9 @@ def _terminal() -> int | None:
     return None
 
 
-def _answer(fd: int, deadline: float) -> bool | None:
+def _answer(fd: int, deadline: float) -> str | None:
     typed = b""
-    while b"\n" not in typed and len(typed) < 100:
+    while b"\n" not in typed and len(typed) < _LONGEST:
         left = deadline - time.monotonic()
         if left <= 0 or not select.select([fd], [], [], left)[0]:
             os.write(fd, b"\n")
@@ -137,4 +153,4 @@ def _answer(fd: int, deadline: float) -> bool | None:
         if not part:
             return None
         typed += part
-    return typed.strip().lower() in (b"y", b"yes")
+    return typed.decode("utf-8", "replace").strip()

@@ -58,7 +58,9 @@ def at_pty(monkeypatch: pytest.MonkeyPatch) -> int:
     """A terminal that `ask` takes for its own; what is written here is typed there."""
     main, side = pty.openpty()
     real = os.open
-    monkeypatch.setattr(os, "open", lambda path, flags, *more: side if path == "/dev/tty" else real(path, flags, *more))
+    monkeypatch.setattr(
+        os, "open", lambda path, flags, *more: os.dup(side) if path == "/dev/tty" else real(path, flags, *more)
+    )
     monkeypatch.setattr(os, "tcgetpgrp", lambda fd: os.getpgrp())
     return main
 
@@ -174,3 +176,20 @@ def test_nobody_waits_for_a_library_that_draws_when_nobody_looks_on() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("a  b\nFalse\n", "")
+
+
+def test_one_of_the_choices_is_taken_and_anything_else_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    typed, asked = ["x", "", "P"], list[str]()
+    monkeypatch.setattr(terminal, "line", lambda question, patience: asked.append(question) or typed.pop(0))
+    assert terminal.choose("what now?", {"p": "pass", "s": "stop"}) == "p"
+    assert asked == ["what now?\n[p] pass, [s] stop?"] * 3
+
+
+def test_a_line_is_read_as_text(at_pty: int) -> None:
+    os.write(at_pty, "  weil es so ist: 天\n".encode())
+    assert terminal.line("why?", 20) == "weil es so ist: 天"
+
+
+def test_nobody_chooses_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "_terminal", lambda: None)
+    assert terminal.choose("what now?", {"p": "pass"}) is None

@@ -122,7 +122,8 @@ class GatedTools:
             call = _told(tool, valid)
             verdict = self._desk.ask("pre-tool-use", tool=call)
             if verdict.denied:
-                self._desk.blocked(verdict, tool.name)
+                if self._desk.blocked(verdict, tool.name):
+                    continue
                 return Outcome("blocked", f"{tool.name} did not run: the gate refused it.")
             wanted, missing = modified(verdict, call["input"])
             changed = self._modified(tool, valid, verdict, wanted, missing)

@@ -47,6 +47,12 @@ def count_blocks(blocks: Repeats, trigger: str, why: list[list[str]]) -> int:
     return max([blocks.count(trigger, one) for one in why] or [blocks.count(trigger, None)])
 
 
+def forget_blocks(blocks: Repeats, trigger: str, why: list[list[str]]) -> None:
+    """Counts these rules with their reasons anew: a person has decided about them."""
+    for one in [*why, None]:
+        blocks.forget(trigger, one)
+
+
 def modified(verdict: Verdict, args: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """(the arguments as the verdict wants them, the targets of its modifications that the call does not have)."""
     event = verdict.modified

@@ -23,30 +23,37 @@ class IssueGates:
         self._issue = issue
         self._move = move
         self._done = set(done)
+        self.overridable: list[str] = []  # signals of the last refusal that a person could let pass
 
     def start(self) -> None:
         """Starts the issue before any work. Raises Stop when the gate refuses: no work can mend that."""
-        refused = self._pass("start")
+        refused = self._pass("start", final=True)
         if refused:
-            raise Stop("GATE_BLOCKED", refused)
+            raise Stop("GATE_BLOCKED", refused, self.overridable)
 
-    def finish(self) -> str | None:
-        """Submits and closes the issue as the settings say, each once; why the gate refuses, or None."""
+    def finish(self, *, final: bool = False) -> str | None:
+        """Submits and closes the issue as the settings say, each once; why the gate refuses, or None.
+
+        `final` says that no work can mend it any more.
+        """
         config = self._session.config
         for verb, wanted in (("submit", config.submit), ("close", config.close)):
-            refused = self._pass(verb) if wanted else None
+            refused = self._pass(verb, final=final) if wanted else None
             if refused:
                 return refused
         return None
 
-    def _pass(self, verb: str) -> str | None:
+    def _pass(self, verb: str, *, final: bool) -> str | None:
         """One move between its gates. Raises Stop when the gate cannot judge or the move fails."""
         if self._issue is None or verb in self._done:
             return None
         desk = self._session.desk
         verdict = desk.ask(f"pre-issue-{verb}")
+        while verdict.denied and desk.blocked(verdict, f"issue {verb}", final=final):
+            verdict = desk.ask(f"pre-issue-{verb}")
         if verdict.denied:
-            desk.blocked(verdict, f"issue {verb}")
+            blocks = [signal for signal in verdict.signals if signal.intensity == "block"]
+            self.overridable = [signal.id for signal in blocks if signal.context.get("overridable")]
             why = "; ".join(f"{rule}: {reason}" for rule, reason in reasons(verdict))
             return f"the gate refuses to {verb} {self._issue}: {why}"
         if verb != "start" and desk.waits:

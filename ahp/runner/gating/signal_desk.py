@@ -7,7 +7,8 @@ from ahp.hosts.verdict_text import short_id
 from ahp.protocol.signals import ACTIONS_OF, Signal
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
-from ahp.runner.gating.gates import Gate, count_blocks, reasons, said
+from ahp.runner.gating.gates import Gate, count_blocks, forget_blocks, reasons, said
+from ahp.runner.gating.person import Choice, Person
 from ahp.runner.run.events import EventLog, plain
 from ahp.runner.run.limits import Repeats
 from ahp.runner.run.restored_run import RestoredRun
@@ -21,8 +22,11 @@ _PERSON_ONLY = "proceed_with_risk"
 class SignalDesk:
     """Asks the gate for one run, keeps what the model is to read next, and sends what it answers."""
 
-    def __init__(self, gate: Gate, events: EventLog, *, issue: str | None, max_same_blocks: int) -> None:
+    def __init__(
+        self, gate: Gate, events: EventLog, *, issue: str | None, max_same_blocks: int, person: Person | None = None
+    ) -> None:
         self._gate = gate
+        self._person = person
         self._events = events
         self._issue = issue
         self._max_same_blocks = max_same_blocks
@@ -64,15 +68,29 @@ class SignalDesk:
             self._note(note)
         return verdict
 
-    def blocked(self, verdict: Verdict, what: str) -> None:
-        """Counts a block. Raises Stop when the same one came too often."""
+    def blocked(self, verdict: Verdict, what: str, *, final: bool = False) -> bool:
+        """Counts a block; True when a person lets it pass, so that it is to be judged again.
+
+        The person is asked, where there is one, when the same block came too often or is `final`: nothing but their
+        word could help. Raises Stop when it came too often and nobody decides otherwise, or when they stop the run.
+        """
         why = reasons(verdict)
         times = count_blocks(self._blocks, verdict.trigger, why)
         self._events("blocked", trigger=verdict.trigger, what=what, times=times, reasons=why)
-        if times >= self._max_same_blocks:
+        too_often = times >= self._max_same_blocks
+        blocks = [signal for signal in verdict.signals if signal.intensity == "block"]
+        choice = Choice.STOP
+        if self._person is not None and blocks and (too_often or final):
+            choice = self._person.decide(what, blocks, may_go_on=not final)
+            self._events("person", choice=choice.value, trigger=verdict.trigger, what=what, reasons=why)
+            if choice is not Choice.STOP:
+                forget_blocks(self._blocks, verdict.trigger, why)
+        if choice is Choice.STOP and too_often:
             named = "; ".join(f"{rule}: {reason}" for rule, reason in why) or "no reason given"
-            ids = ", ".join(short_id(signal) for signal in verdict.signals if signal.intensity == "block")
-            raise Stop("GATE_BLOCKED", f"the gate refused {what} {times} times for the same reason: {named} ({ids})")
+            ids = ", ".join(short_id(signal) for signal in blocks)
+            told = f"the gate refused {what} {times} times for the same reason: {named} ({ids})"
+            raise Stop("GATE_BLOCKED", told, [one.id for one in blocks if one.context.get("overridable")])
+        return choice is Choice.PASS
 
     def settle(self, verdict: Verdict, action: str, **details: Any) -> None:
         """Answers the control signals of a verdict whose modifications were applied or could not be."""

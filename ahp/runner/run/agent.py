@@ -10,6 +10,7 @@ from ahp.runner.config import AgentConfig
 from ahp.runner.gating.gated_tools import GatedTools
 from ahp.runner.gating.gates import Gate
 from ahp.runner.gating.issue_gates import IssueGates, Move
+from ahp.runner.gating.person import Person
 from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.model import Model
@@ -41,7 +42,8 @@ class AgentTurn:
 
     `answer` is for the person: the model's words, or what stopped the run and what to do. `stop_reason` is DONE or one
     of the reasons in docs/runner.md, `state` DONE or BLOCKED. `notes` are signals of the gate that came after the
-    model's last turn. `tokens` are read and written together, `usd` US dollars.
+    model's last turn. `tokens` are read and written together, `usd` US dollars. `overridable` are the ids of the
+    signals that ended the run and that a person could let pass.
     """
 
     answer: str
@@ -53,6 +55,7 @@ class AgentTurn:
     requests: int = 0
     tokens: int = 0
     usd: float = 0.0
+    overridable: list[str] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -66,7 +69,8 @@ class Agent:
     The gate's `root` is the project's folder, so that tools work where they are judged; `root` is for a gate that has
     none. With `issue` the gates of issue-start and, as the settings say, issue-submit and
     issue-close are asked, and `move(issue, verb)` is called between pre and post to do it. `verifiers` are by
-    verification policy; `run_pytest` is there. Raises ValueError for two tools of one name.
+    verification policy; `run_pytest` is there. `person` is asked where a refusal would end the run. Raises ValueError
+    for two tools of one name.
     """
 
     def __init__(
@@ -81,6 +85,7 @@ class Agent:
         move: Move | None = None,
         events: EventLog | None = None,
         verifiers: Mapping[str, Verifier] | None = None,
+        person: Person | None = None,
     ) -> None:
         self.model = model
         self.toolbox = Toolbox(tools)
@@ -90,6 +95,7 @@ class Agent:
         self.issue = issue
         self.move = move
         self.events = events or EventLog()
+        self.person = person
         self.verifiers: dict[str, Verifier] = {"run_pytest": PytestVerifier(), **(verifiers or {})}
 
     def run(self, task: str) -> AgentTurn:
@@ -145,7 +151,9 @@ class _Run:
         self._past = past
         config, self._events = agent.config, agent.events
         self._states = StateMachine(self._moved)
-        self._desk = SignalDesk(agent.gate, self._events, issue=agent.issue, max_same_blocks=config.max_same_blocks)
+        self._desk = SignalDesk(
+            agent.gate, self._events, issue=agent.issue, max_same_blocks=config.max_same_blocks, person=agent.person
+        )
         self._name = str(getattr(agent.gate, "agent", AGENT))
         self._mark = secrets.token_hex(8)
         self._descendants = Descendants(self._mark)
@@ -176,7 +184,7 @@ class _Run:
             turn = AgentTurn(answer, "DONE", self._states.state)
         except Stop as stop:
             self._states.move(State.BLOCKED, stop.reason)
-            turn = AgentTurn(stop.advice, stop.reason, self._states.state)
+            turn = AgentTurn(stop.advice, stop.reason, self._states.state, overridable=stop.overridable)
         except Exception as error:
             turn = AgentTurn("", f"ERROR {type(error).__name__}", self._states.state)
             raise
@@ -216,7 +224,8 @@ class _Run:
                 # The answer first: an issue that is closed is not worked on any more.
                 answer = self._work.answer()
                 self._desk.next_call()  # a note that the model has answered past
-                problem, reason = self._issue.finish(), "GATE_BLOCKED"
+                last = self._replans.spent >= self._replans.limit
+                problem, reason = self._issue.finish(final=last), "GATE_BLOCKED"
                 if problem is None:
                     return answer
             self._recover(problem, reason)
@@ -225,7 +234,8 @@ class _Run:
         """Goes back to work on what went wrong, at the price of one replan. Raises Stop with `stop_reason`."""
         self._states.move(State.RECOVERING, problem.partition("\n")[0])
         if not self._replans.spend():
-            raise Stop(stop_reason, f"{problem}\nNo further try is left (max_replans: {self._replans.limit}).")
+            told = f"{problem}\nNo further try is left (max_replans: {self._replans.limit})."
+            raise Stop(stop_reason, told, self._issue.overridable if stop_reason == "GATE_BLOCKED" else ())
         self._events("replan", problem=problem, used=self._replans.spent)
         self._work.mend(problem)
 

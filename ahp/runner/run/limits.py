@@ -40,6 +40,10 @@ class Repeats:
         """The digest under which `what` is counted."""
         return digest.sha256(jsontext.encode(what).encode())
 
+    def forget(self, *what: Any) -> None:
+        """Begins to count `what` anew."""
+        self.counts.pop(self.key(*what), None)
+
     def seen(self, *what: Any) -> bool:
         """Whether `what` was counted before."""
         return self.key(*what) in self.counts

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ahp.protocol.signals import Signal
-from ahp.runner.gating.gates import count_blocks
+from ahp.runner.gating.gates import count_blocks, forget_blocks
 from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Conversation
 from ahp.runner.run.events import VERSION, Event
@@ -263,6 +263,10 @@ class RestoredRun:
 
     def _on_blocked(self, event: Event) -> None:
         count_blocks(self.blocks, event["trigger"], event["reasons"])
+
+    def _on_person(self, event: Event) -> None:
+        if event["choice"] != "stop":
+            forget_blocks(self.blocks, event["trigger"], event["reasons"])
 
     def _on_note(self, event: Event) -> None:
         self.notes.append(str(event["text"]))
