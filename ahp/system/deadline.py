@@ -3,9 +3,11 @@
 import contextvars
 import queue
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ahp.system import interrupt
 from ahp.system.errors import Timeout
 
 T = TypeVar("T")
@@ -49,8 +51,10 @@ class Worker:
             self._thread = threading.Thread(target=_work, args=(self._jobs,), daemon=True)
             self._thread.start()
         self._jobs.put(job)
-        if not done.wait(seconds + _GRACE):
-            raise Timeout(f"{what} did not finish within {seconds:g} s")
+        until = time.monotonic() + seconds + _GRACE
+        while not done.wait(min(interrupt.SLICE, max(until - time.monotonic(), 0.0))):
+            if time.monotonic() >= until:
+                raise Timeout(f"{what} did not finish within {seconds:g} s")
         if raised:
             raise raised[0]
         return returned[0]

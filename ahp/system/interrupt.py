@@ -3,9 +3,14 @@
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+# Seconds of one wait. A signal that comes right before a thread begins to wait for a lock or the clock does not wake
+# it: Python runs the handler when the wait is over, so no wait is long.
+SLICE = 0.2
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 _ALL = (signal.SIGINT, *_ENDING)
@@ -30,6 +35,13 @@ def raised() -> Iterator[None]:
     finally:
         for one, handler in former.items():
             signal.signal(one, handler)
+
+
+def sleep(seconds: float) -> None:
+    """Sleeps, and lets a signal end it within SLICE seconds whenever it comes."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        time.sleep(min(left, SLICE))
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from ahp.system import interrupt
 from ahp.system.deadline import Worker, within
 from ahp.system.errors import Timeout
 
@@ -52,3 +53,34 @@ def test_context_variables_reach_the_worker() -> None:
     variable: contextvars.ContextVar[int] = contextvars.ContextVar("variable", default=0)
     variable.set(5)
     assert within(60, variable.get, "it") == 5
+
+
+def test_no_wait_is_so_long_that_a_signal_before_it_is_slept_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    real = threading.Event.wait
+
+    def wait(event: threading.Event, timeout: float | None = None) -> bool:
+        if timeout is not None:
+            waited.append(timeout)
+        return real(event, timeout)
+
+    monkeypatch.setattr(threading.Event, "wait", wait)
+    with pytest.raises(Timeout):
+        within(0.2, threading.Event().wait, "it")
+    assert len(waited) > 1
+    assert max(waited) <= interrupt.SLICE
+
+
+def test_a_long_sleep_is_made_of_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    naps: list[float] = []
+
+    def nap(seconds: float) -> None:
+        naps.append(seconds)
+        now[0] += seconds
+
+    monkeypatch.setattr(interrupt.time, "sleep", nap)
+    monkeypatch.setattr(interrupt.time, "monotonic", lambda: now[0])
+    interrupt.sleep(1.5)
+    assert sum(naps) == pytest.approx(1.5)
+    assert max(naps) <= interrupt.SLICE

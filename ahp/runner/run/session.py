@@ -1,6 +1,5 @@
 """One run's talk with the model: every request, within its limits, and every action a reply asks for."""
 
-import time
 from collections.abc import Callable, Iterable
 
 from ahp.protocol.text import one_line
@@ -20,6 +19,7 @@ from ahp.runner.run.wants import Wants
 from ahp.runner.words.actions import Malformed, Respond, ToolCall
 from ahp.runner.words.excerpt import excerpt
 from ahp.runner.words.replies import Act, Reply, read_reply
+from ahp.system import interrupt
 from ahp.system.deadline import Worker
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.interrupt import Ended
@@ -167,7 +167,7 @@ class Session:
         if seconds > self.config.model_timeout_s or (left is not None and seconds >= left):
             raise Stop("MODEL_ERROR", f"{error} (to be asked again in {seconds:g} s, for which there is no time)")
         self.events("model_retry", problem=str(error), retry=retry, seconds=seconds)
-        time.sleep(seconds)
+        interrupt.sleep(seconds)
 
     def read(self, text: str, scene: str) -> Reply:
         """What a reply to `scene` does."""

@@ -14,7 +14,7 @@ from ahp.runner.models.model import Answer, ContextOverflow, ModelError
 from ahp.runner.run.conversation import check_roles, estimate
 from ahp.runner.scripted import AnyArgs, Scripted, ScriptedGate, scripted_tool
 from ahp.runner.tools.tool import FunctionTool, ToolContext
-from ahp.system import clock, process
+from ahp.system import clock, interrupt, process
 from ahp.system.errors import Timeout
 from tests.runner.runs import DONE, REPLAN, Scene, call, plan
 
@@ -311,7 +311,7 @@ def test_nobody_waits_for_a_model_longer_than_there_is_time(settings: dict[str, 
 
 def test_each_wait_is_twice_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
-    monkeypatch.setattr(time, "sleep", waits.append)
+    monkeypatch.setattr(interrupt, "sleep", waits.append)
     Scene([*[ModelError("reset", transient=True)] * 4, "answer"])
     assert waits == [1, 2, 4, 8]
 
