@@ -7,6 +7,7 @@ old one back. Any other hook is moved to `NAME.before-ahp` and called by our shi
 
 import os
 
+from ahp.hosts.git.idle_hook import IDLE
 from ahp.system.errors import AhpError
 
 MARK = b"`ahp install git`"
@@ -67,16 +68,25 @@ def take_away(path: str, shared: str) -> tuple[bool, bool]:
     """Removes our shim of the hook `path` wherever another tool moved it; (whether it was there, whether an earlier
     hook is back). Raises AhpError, OSError."""
     earlier = path + KEPT
+    if is_idle := owner(path + IDLE) == "ahp":
+        os.unlink(path + IDLE)
     places = [place for place in (path, path + CHAINED, path + ASIDE) if owner(place) == "ahp"]
     for place in places:
         os.unlink(place)
     if not places or not os.path.lexists(earlier):
-        return bool(places), False
+        return bool(places) or is_idle, False
     if (shared and os.path.islink(earlier)) or (places[0] != path and owner(earlier) == owner(path)):
         os.unlink(earlier)
         return True, False
     os.rename(earlier, places[0])
     return True, True
+
+
+def share(path: str) -> None:
+    """Puts our idle shim beside the hook `path` that another tool put there since. Raises AhpError, OSError."""
+    place, _ = make_room(path, "")
+    if not os.path.lexists(place):
+        os.replace(path + IDLE, place)
 
 
 def _bring_forward(path: str, earlier: str) -> None:

@@ -11,7 +11,7 @@ import shlex
 import shutil
 from typing import NamedTuple
 
-from ahp.hosts.git import bundle, husky
+from ahp.hosts.git import bundle, husky, idle_hook
 from ahp.hosts.git.githooks import HOOKS, OTHERS
 from ahp.hosts.git.hook_managers import MARK, make_room, owner, take_away
 from ahp.hosts.templates import package, template
@@ -59,6 +59,8 @@ def install(repo: Repository, user_policy: str) -> Installed:
         place, keeps = make_room(f"{folder}/{hook}", f"{shared}/{hook}" if shared else "")
         if keeps:
             kept.append(hook)
+        if hook == idle_hook.HOOK:
+            place = _resting_place(repo, place, keeps)
         text = shim(hook, known)
         changed = changed or not os.path.isfile(place) or files.read(place) != text
         _write(place, text)
@@ -76,6 +78,18 @@ def install(repo: Repository, user_policy: str) -> Installed:
     known_before = earlier.get("before") or _first_tips(repo) or tips
     _keep(repo, {"folder": folder, "folders": folders, "shared": shared, "genesis": genesis, "before": known_before})
     return Installed(folder, written, kept, committed)
+
+
+def _resting_place(repo: Repository, place: str, keeps: bool) -> str:
+    """Where commit-msg goes, which stays out of git's way until it has work, unless an earlier one runs through it."""
+    usual = f"{repo.common_dir}/hooks/{idle_hook.HOOK}"
+    if os.path.dirname(place) != os.path.dirname(usual):
+        return place
+    idle = usual + idle_hook.IDLE
+    rests = place == usual and not keeps
+    if os.path.lexists(stale := place if rests else idle):
+        os.unlink(stale)
+    return idle if rests else place
 
 
 def uninstall(repo: Repository) -> Installed:

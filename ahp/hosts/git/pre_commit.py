@@ -21,12 +21,26 @@ def judge_staged(hook: Hook, event: Event, message_follows: bool = True) -> int:
     code = say(hook, verdict)
     if code == 0:
         about_messages = "commit-msg" in program.triggers
+        has_work = about_messages or bool(verdict.trailers)
+        if has_work:
+            _wake(hook)
         token.leave(
             hook.repo,
             hook.parent,
             event.attempt,
-            message=message_follows and (about_messages or bool(verdict.trailers)),
+            message=message_follows and has_work,
             after="post-commit" in program.triggers,
         )
         token.allow_deferring(hook.repo, about_messages)
     return code
+
+
+def _wake(hook: Hook) -> None:
+    """Lets git find commit-msg, which has work. Raises AhpError, OSError."""
+    from ahp.hosts.git import idle_hook
+
+    theirs = idle_hook.wake(hook.repo)
+    if theirs:
+        from ahp.hosts.git import hook_managers
+
+        hook_managers.share(theirs)

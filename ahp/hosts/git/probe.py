@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from ahp.hosts.git import husky
 from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.hook_managers import CHAINED, MARK
+from ahp.hosts.git.idle_hook import IDLE
 from ahp.hosts.git.install import asked_folder
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
@@ -70,6 +71,8 @@ class Probe:
         """The copy of what git would run, and of what that needs to come to ahp's shim."""
         asked = asked_folder(self.repo)
         if not husky.is_active(asked):
+            if not os.path.lexists(f"{asked}/{hook}"):
+                self._take(f"{asked}/{hook}{IDLE}", f".git/hooks/{hook}")
             for name in (hook, hook + CHAINED):
                 self._take(f"{asked}/{name}", f".git/hooks/{name}")
             return f"{self.root}/.git/hooks/{hook}"

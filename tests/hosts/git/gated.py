@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ahp.hosts.git import install as installing
 from ahp.hosts.git.githooks import HOOKS
+from ahp.hosts.git.idle_hook import IDLE
 from ahp.journal.append import Journal
 from ahp.policy import compile as compiling
 from ahp.system import git
@@ -77,12 +78,17 @@ def make(root: Path) -> Gated:
     return made
 
 
+def shims(of: Gated) -> list[Path]:
+    """The files of the installed hooks; commit-msg's may lie idle."""
+    folder = of.root / ".git" / "hooks"
+    return [path if path.exists() else Path(f"{path}{IDLE}") for path in (folder / hook for hook in HOOKS)]
+
+
 def copy(of: Gated, root: Path) -> Gated:
     """`of` at another place: what was baked for the one is baked for the other."""
     shutil.copytree(of.root, root, symlinks=True)
     made = Gated(root)
-    for hook in (*HOOKS, "../ahp/install.json"):
-        path = root / ".git" / "hooks" / hook
+    for path in (*shims(made), root / ".git" / "ahp" / "install.json"):
         path.write_bytes(path.read_bytes().replace(bytes(of.root.parent), bytes(root.parent)))
     Journal(str(made.folder)).index()  # a copied log is another file: its index is made anew
     return made
@@ -91,8 +97,7 @@ def copy(of: Gated, root: Path) -> Gated:
 def count_starts(gated: Gated, tmp: Path) -> Path:
     """Puts a wrapper in the interpreter's place; the file it returns gets a line for each start of Python."""
     starts, wrapper = tmp / "starts", tmp / "python"
-    for hook in HOOKS:
-        path = gated.root / ".git" / "hooks" / hook
+    for path in shims(gated):
         lines = path.read_text().splitlines(keepends=True)
         (real,) = [line.removeprefix("python=").rstrip("\n") for line in lines if line.startswith("python=")]
         wrapper.write_text(f'#!/bin/sh\necho "$4 $5" >>{starts}\nexec {real} "$@"\n')

@@ -18,7 +18,7 @@ from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.probe import probe
 from ahp.journal.append import Journal
 from ahp.system.errors import AhpError
-from tests.hosts.git.gated import Gated
+from tests.hosts.git.gated import Gated, shims
 from tests.hosts.git.test_hook_managers import CHAINS, LEFTHOOK
 from tests.hosts.git.test_husky import set_up
 from tests.hosts.git.unprivileged import as_an_ordinary_user
@@ -71,7 +71,8 @@ def test_all_is_well_and_nothing_is_touched(gated: Gated) -> None:
         *("interpreter", "log", "state", "git directory", "disk", "waivers"),
     ]
     assert checks["policy"].detail == "1 rule"
-    assert all(checks[name].detail == "reached" for name in HOOKS)
+    idle = "reached by commits whose message a rule reads"
+    assert {name: checks[name].detail for name in HOOKS} == {**dict.fromkeys(HOOKS, "reached"), "commit-msg": idle}
     assert everything(gated) == before
     assert not doctor.fix(gated.repository(), "", list(checks.values()))
 
@@ -196,7 +197,8 @@ def test_a_stale_or_missing_bundle_is_ours_to_mend(gated: Gated, monkeypatch: py
     path.write_bytes(whole)
     python = gated.write("python", "#!/bin/sh\nexit 127\n", 0o755)
     monkeypatch.setattr(doctor.installing, "baked", lambda *_: {"PYTHON": str(python), "BUNDLE": str(path)})
-    monkeypatch.setattr(doctor.installing, "shim", lambda name, known: (gated.root / ".git/hooks" / name).read_bytes())
+    texts = [path.read_bytes() for path in shims(gated)]
+    monkeypatch.setattr(doctor.installing, "shim", lambda name, known: dict(zip(HOOKS, texts, strict=True))[name])
     assert doctor._interpreter(gated.repository(), "").detail == f"{python} does not start"
 
 

@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from ahp.hosts.git.githooks import HOOKS
 from ahp.journal.append import Journal
 from ahp.protocol import records
-from tests.hosts.git.gated import Gated, Said
+from tests.hosts.git.gated import Gated, Said, shims
 from tests.hosts.git.test_failure import at_a_terminal
 from tests.hosts.git.unprivileged import drop_for_good
 
@@ -66,8 +65,7 @@ def commits_quietly(gated: Gated, path: str = "") -> bool:
 
 
 def with_python(gated: Gated, python: str) -> None:
-    for hook in HOOKS:
-        path = gated.root / ".git/hooks" / hook
+    for path in shims(gated):
         path.write_text(re.sub("^python=.*", f"python={shlex.quote(python)}", path.read_text(), flags=re.M))
 
 
@@ -143,7 +141,8 @@ def test_every_hook_says_so_when_its_interpreter_cannot_start(gated: Gated, tmp_
     broken.write_text("#!/bin/sh\nkill -9 $$\n")
     broken.chmod(0o755)
     with_python(gated, str(broken))
-    said = sh(gated, f".git/hooks/{hook} message </dev/null")
+    (path,) = [path for path in shims(gated) if path.name.startswith(hook)]
+    said = sh(gated, f"{path} message </dev/null")
     assert said.code == 2
     assert f"cannot judge this {hook}: {broken} ended with 137" in said.text
     assert "mend: try again; it was killed by signal 9" in said.text
