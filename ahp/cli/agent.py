@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import IO, TYPE_CHECKING
 
 import click
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from ahp.runner.gating.person import Person
     from ahp.runner.models.model import Model
     from ahp.runner.run.agent import Agent, AgentTurn
-    from ahp.runner.run.events import Event, EventLog
+    from ahp.runner.run.events import Event, EventLog, Listener
+    from ahp.runner.run.live_view import LiveView
     from ahp.runner.tools.tool import Tool
 
 _FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 _RUN = click.argument("run_id", metavar="[RUN]", default="")
-_LIVE = click.option("--live", is_flag=True, help="Tell what happens while it happens, on standard error.")
+_LIVE = click.option(
+    "--live/--no-live", default=None, help="Show on standard error what happens; default: at a terminal."
+)
 _ASK = click.option("--ask", is_flag=True, help="Ask at the terminal what to do when refusals would end the run.")
 _LONGEST_WAIT = 2.0
 
@@ -42,15 +45,21 @@ def command() -> None:
 @_LIVE
 @_ASK
 @_FORMAT
-def run(task: str | None, script: str, issue: str | None, plan: bool | None, live: bool, ask: bool, form: str) -> int:
-    """Carry out TASK (or the task in the script). Exit code 0: done; 1: not done; 2: the gate could not judge."""
+def run(
+    task: str | None, script: str, issue: str | None, plan: bool | None, live: bool | None, ask: bool, form: str
+) -> int:
+    """Carry out TASK (or the task in the script). Exit code 0: done; 1: not done; 2: the gate could not judge.
+
+    With --format json standard output has a line for each event as it happens, the last one tells how the run ended.
+    """
     from ahp.runner.config import load_config
     from ahp.runner.run import runs
     from ahp.runner.run.events import EventLog
     from ahp.runner.scripted import load_script
 
     root = runs.project_root(os.getcwd())
-    person = _person(root, ask)
+    view = _view(live, form)
+    person = _person(root, ask, view)
     given = load_script(script)
     task = task or given.task
     if not task:
@@ -59,11 +68,11 @@ def run(task: str | None, script: str, issue: str | None, plan: bool | None, liv
     if plan is not None:
         config = config.model_copy(update={"enable_planning": plan})
     run_id = runs.new_id()
-    events = EventLog(runs.events_path(root, run_id), (_tell,) if live else ())
+    events = EventLog(runs.events_path(root, run_id), _listeners(view, form))
     try:
         runs.keep_script(root, run_id, script)
         agent = _agent(root, run_id, config, issue, events, given.model(), given.toolbox(), person)
-        with _told_how_to_go_on(run_id):
+        with _told_how_to_go_on(run_id), view or nullcontext():
             turn = agent.run(task)
     finally:
         events.close()
@@ -76,7 +85,7 @@ def run(task: str | None, script: str, issue: str | None, plan: bool | None, liv
 @_LIVE
 @_ASK
 @_FORMAT
-def resume(run_id: str, script: str | None, live: bool, ask: bool, form: str) -> int:
+def resume(run_id: str, script: str | None, live: bool | None, ask: bool, form: str) -> int:
     """Go on with RUN, which was killed or blocked; without one, with the last run. Exit codes as of run.
 
     What is finished stays finished, what is used up stays used up (raise it in .ahp/agent.yaml), and every call is
@@ -90,19 +99,23 @@ def resume(run_id: str, script: str | None, live: bool, ask: bool, form: str) ->
     from ahp.runner.scripted import load_script
 
     root = runs.project_root(os.getcwd())
-    person = _person(root, ask)
+    view = _view(live, form)
+    person = _person(root, ask, view)
     run_id = runs.find(root, run_id)
     given = load_script(script or runs.script_path(root, run_id))
     config = load_config(root)
-    events = EventLog(runs.events_path(root, run_id), (_tell,) if live else (), resumes=True)
+    events = EventLog(runs.events_path(root, run_id), _listeners(view, form), resumes=True)
     try:
         past = RestoredRun(events.seen)
+        if view is not None:
+            for event in events.seen:
+                view.progress.read(event)
         if past.issue is not None and "start" in past.moved:
             check_branch(root, past.issue)
         config = config.model_copy(update={"enable_planning": past.planning})
         model = given.model(0 if script else past.consumed)
         tools = given.toolbox(None if script else past.ran)
-        with _told_how_to_go_on(run_id):
+        with _told_how_to_go_on(run_id), view or nullcontext():
             turn = _agent(root, run_id, config, past.issue, events, model, tools, person).resume()
     finally:
         events.close()
@@ -131,7 +144,24 @@ def _agent(
     )
 
 
-def _person(root: str, ask: bool) -> "Person | None":
+def _view(live: bool | None, form: str) -> "LiveView | None":
+    """What shows a run while it goes on: by default where a person looks on and has not asked for events."""
+    if not (live or (live is None and form == "text" and sys.stderr.isatty())):
+        return None
+    from ahp.runner.run.live_view import LiveView
+
+    return LiveView()
+
+
+def _listeners(view: "LiveView | None", form: str) -> "tuple[Listener, ...]":
+    return (*((view,) if view else ()), *((_print_event,) if form == "json" else ()))
+
+
+def _print_event(event: "Event") -> None:
+    click.echo(jsontext.encode(event))
+
+
+def _person(root: str, ask: bool, view: "LiveView | None") -> "Person | None":
     """Who decides at the terminal, with --ask. Raises UsageError where no person is."""
     if not ask:
         return None
@@ -142,7 +172,7 @@ def _person(root: str, ask: bool) -> "Person | None":
     actor = identify(environ.current())
     if actor.kind != "human" or not terminal.attended():
         raise click.UsageError("--ask is for a person at a terminal")
-    return PersonAtTerminal(root, actor)
+    return PersonAtTerminal(root, actor, view.paused if view else nullcontext)
 
 
 @contextmanager
@@ -159,7 +189,14 @@ def _ended(turn: "AgentTurn", run_id: str, form: str) -> int:
     """Prints how a run ended; its exit code."""
     if form == "json":
         figures = {"requests": turn.requests, "tokens": turn.tokens, "usd": turn.usd}
-        shown = {"run": run_id, "answer": turn.answer, "stop_reason": turn.stop_reason, "notes": turn.notes, **figures}
+        shown = {
+            "event": "turn",
+            "run": run_id,
+            "answer": turn.answer,
+            "stop_reason": turn.stop_reason,
+            "notes": turn.notes,
+            **figures,
+        }
         click.echo(jsontext.encode(shown))
     else:
         _print(turn, run_id)

@@ -49,7 +49,7 @@ def test_a_script_is_run_listed_shown_and_replayed(project: Path) -> None:
         "plan     refused: ",
         "plan     goal: a",
         "step     a: look",
-        "tool     look {}",
+        "  tool     look {}",
         "guard    not shown",
     ):
         assert said in ran.stderr
@@ -78,7 +78,7 @@ def test_a_run_that_was_killed_goes_on_with_its_own_script(project: Path) -> Non
         events.write_bytes(b"".join(lines[:cut]) + lines[cut][:9])
         ran = ahp("resume", "--format", "json")
         assert ran.exception is None
-        told = json.loads(ran.stdout)
+        told = json.loads(ran.stdout.splitlines()[-1])
         # Of the two last answers the first is only intercepted, so a run killed behind it may have had both.
         assert told["stop_reason"] in ("DONE", "MODEL_ERROR"), cut
         if told["stop_reason"] == "MODEL_ERROR":
@@ -116,10 +116,16 @@ def test_a_run_goes_on_where_its_issue_is_worked_on(project: Path, repo: Any) ->
     assert ahp("resume").stdout == "hello\n"
 
 
+def shown_events() -> list[str]:
+    return ahp("show", "--format", "json").stdout.splitlines()
+
+
 def test_the_task_may_be_given_and_planning_switched_off(project: Path) -> None:
     (project / "s.yaml").write_text("answers: [hello]")
     ran = ahp("run", "say hello", "--script", "s.yaml", "--no-plan", "--format", "json")
-    assert json.loads(ran.stdout)["answer"] == "hello"
+    lines = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert (lines[-1]["event"], lines[-1]["answer"]) == ("turn", "hello")
+    assert [line["event"] for line in lines[:-1]] == [json.loads(line)["event"] for line in shown_events()]
     assert ran.stderr == ""
 
 
@@ -236,7 +242,13 @@ def test_ids_sort_by_time() -> None:
         ({"event": "message"}, None),
         ({"event": "stuttering", "tool": "x\ny"}, "breaker  E_STUTTERING: x y"),
         ({"event": "repeated_call", "tool": "x", "times": 3}, "breaker  x gave the same result 3 times"),
-        ({"event": "trimmed", "pairs": 1, "why": "full"}, "context  1 oldest pairs dropped: full"),
+        (
+            {"event": "trimmed", "pairs": 1, "cuts": [400], "why": "full"},
+            "context  1 oldest exchanges dropped, a long part cut to 400 characters: full",
+        ),
+        ({"event": "tool_call", "step": "a", "tool": "x", "args": {}}, "  tool     x {}"),
+        ({"event": "model_retry", "problem": "busy", "seconds": 2.0}, "model    busy; asked again in 2 s"),
+        ({"event": "person", "choice": "pass", "what": "sh"}, "person   pass: sh"),
         ({"event": "plan_step_blocked", "step_id": "b"}, "step     b blocked"),
         ({"event": "issue_moved", "issue": "F", "verb": "start"}, "issue    F: start"),
     ],

@@ -7,13 +7,16 @@ from ahp.protocol.text import one_line
 from ahp.runner.run.events import Event
 
 _WIDTH = 160
+_OF_THE_PLAN = ("plan_step_start", "plan_step_end")
 
 
 def line(event: Event) -> str | None:
-    """One line for the events that tell how a run goes on, None for the others."""
+    """One line for the events that tell how a run goes on, None for the others; those of a plan step are indented."""
     words = _WORDS.get(event["event"])
     said = words(event) if words is not None else None
-    return None if said is None else one_line(said, _WIDTH)
+    if said is None:
+        return None
+    return one_line(f"  {said}" if event.get("step") and event["event"] not in _OF_THE_PLAN else said, _WIDTH)
 
 
 def text(answer: Any) -> str:
@@ -42,6 +45,12 @@ def _plan(event: Event) -> str:
     return f"plan     {event['plan']['title']}: {', '.join(steps)}"
 
 
+def _trimmed(event: Event) -> str:
+    pairs = [f"{event['pairs']} oldest exchanges dropped"] if event["pairs"] else []
+    cuts = [f"a long part cut to {chars} characters" for chars in event["cuts"]]
+    return f"context  {', '.join(pairs + cuts)}: {event['why']}"
+
+
 _WORDS: dict[str, Callable[[Event], str | None]] = {
     "run_start": lambda event: f"task     {event['task']}",
     "run_resume": lambda event: "task     taken up again",
@@ -58,7 +67,10 @@ _WORDS: dict[str, Callable[[Event], str | None]] = {
     "intercepted": lambda event: f"guard    not shown: {event['text']}",
     "repeated_call": lambda event: f"breaker  {event['tool']} gave the same result {event['times']} times",
     "stuttering": lambda event: f"breaker  E_STUTTERING: {event['tool']}",
-    "trimmed": lambda event: f"context  {event['pairs']} oldest pairs dropped: {event['why']}",
+    "trimmed": _trimmed,
+    "model_retry": lambda event: f"model    {event['problem']}; asked again in {event['seconds']:g} s",
+    "person": lambda event: f"person   {event['choice']}: {event['what']}",
+    "leftovers_ended": lambda event: f"ended    left running by {event['tool']}: {', '.join(event['names'])}",
     "issue_moved": lambda event: f"issue    {event['issue']}: {event['verb']}",
     "final_verify": _verify,
     "run_end": _end,
