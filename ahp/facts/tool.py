@@ -47,6 +47,7 @@ NAMESPACE = Namespace(
         ),
         "paths": fact("list[str]", "files it reads or writes, as far as can be told; relative inside the repository"),
         "writes": fact("list[str]", "those it writes"),
+        "expected": fact("list[str]", "the tools that the plan step at work names; of ahp's own runner", optional=True),
         "protected": fact(
             "list[record]",
             "what it writes of the files that decide what is allowed here, or tell what happened",

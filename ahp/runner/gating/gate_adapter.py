@@ -39,6 +39,8 @@ def canonical(tool: Mapping[str, Any]) -> dict[str, object]:
         called["writes"] = True
     if tool.get("touched") is not None:
         called["touched"] = tool["touched"]
+    if tool.get("expected") is not None:
+        called["expected"] = list(tool["expected"])
     if "output" in tool:
         called.update(output=tool["output"], is_error=tool["code"] != "ok")
     return called

@@ -62,6 +62,7 @@ class GatedTools:
         self._worker = Worker()
         self._repeats = Repeats()
         self._barred = Repeats()
+        self.expected: list[str] | None = None  # the tools that the plan step at work names; None outside of a step
         self._may_have_written = self._has_run = False
         self._work_tree: WorkTreeMark | None = None
 
@@ -119,7 +120,7 @@ class GatedTools:
     def _judge(self, tool: Tool, valid: BaseModel) -> BaseModel | Outcome:
         """The arguments that may run, or the refusal. What is judged is what runs: the arguments as validated."""
         for _ in range(_ROUNDS):
-            call = _told(tool, valid)
+            call = self._call_of(tool, valid)
             verdict = self._desk.ask("pre-tool-use", tool=call)
             if verdict.denied:
                 if self._desk.blocked(verdict, tool.name):
@@ -161,7 +162,7 @@ class GatedTools:
             self._has_run, self._work_tree = True, mark(self._root)
             self._events("work_tree", mark=None if self._work_tree is None else asdict(self._work_tree))
         self._may_have_written = self._may_have_written or tool.writes
-        judged = _told(tool, valid)  # as it was before the tool, which may change what it was given
+        judged = self._call_of(tool, valid)  # as it was before the tool, which may change what it was given
         context = ToolContext(self._root, seconds, tool_environment(self._agent))
         try:
             output = self._worker.call(seconds, lambda: tool.run(valid, context), tool.name)
@@ -189,6 +190,12 @@ class GatedTools:
         self._events("leftovers_ended", tool=tool.name, names=names)
         told = f"(ended with the call, which had left it running: {', '.join(names)})"
         return replace(outcome, text=f"{outcome.text}\n{told}")
+
+    def _call_of(self, tool: Tool, valid: BaseModel) -> dict[str, Any]:
+        """A call as the gate is told of it."""
+        touched = tool.touches(valid)
+        call = {"name": tool.name, "kind": tool.kind, "writes": tool.writes, "input": told(valid), "touched": touched}
+        return call if self.expected is None else {**call, "expected": self.expected}
 
     def _give_up_thread(self) -> None:
         """Ends all that the tool's thread has started, and leaves the thread itself behind."""
@@ -219,9 +226,3 @@ class GatedTools:
             "run and is not made again. Do something else."
         )
         return Outcome("E_STUTTERING", said)
-
-
-def _told(tool: Tool, valid: BaseModel) -> dict[str, Any]:
-    """A call as the gate is told of it."""
-    touched = tool.touches(valid)
-    return {"name": tool.name, "kind": tool.kind, "writes": tool.writes, "input": told(valid), "touched": touched}

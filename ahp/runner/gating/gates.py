@@ -20,7 +20,10 @@ class Gate(Protocol):
     """The gate as the runner sees it. Whatever it raises as AhpError means: not judged, so not done."""
 
     def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None) -> Verdict:
-        """Judges `trigger`. `tool` is `{"name", "kind", "writes", "input", "touched"}`, later also output and code."""
+        """Judges `trigger`. `tool` is `{"name", "kind", "writes", "input", "touched"}`.
+
+        Within a plan step also `expected`, the tools it names; afterwards `output` and `code`.
+        """
         ...
 
     def respond(self, signal_id: str, action: str, details: Mapping[str, Any]) -> None:

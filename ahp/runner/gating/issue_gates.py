@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterable
 
+from ahp.protocol.text import one_line
 from ahp.runner.gating.gates import reasons
-from ahp.runner.run import prompts
 from ahp.runner.run.session import Session
 from ahp.runner.run.stop_reason import Stop
-from ahp.runner.words.replies import Act
 from ahp.system.errors import AhpError
 
 Move = Callable[[str, str], None]
@@ -23,13 +22,12 @@ class IssueGates:
         self._issue = issue
         self._move = move
         self._done = set(done)
-        self.overridable: list[str] = []  # signals of the last refusal that a person could let pass
 
     def start(self) -> None:
         """Starts the issue before any work. Raises Stop when the gate refuses: no work can mend that."""
         refused = self._pass("start", final=True)
         if refused:
-            raise Stop("GATE_BLOCKED", refused, self.overridable)
+            raise Stop("GATE_BLOCKED", refused, self._session.desk.overridable)
 
     def finish(self, *, final: bool = False) -> str | None:
         """Submits and closes the issue as the settings say, each once; why the gate refuses, or None.
@@ -48,16 +46,12 @@ class IssueGates:
         if self._issue is None or verb in self._done:
             return None
         desk = self._session.desk
-        verdict = desk.ask(f"pre-issue-{verb}")
-        while verdict.denied and desk.blocked(verdict, f"issue {verb}", final=final):
-            verdict = desk.ask(f"pre-issue-{verb}")
+        verdict = desk.judge(f"pre-issue-{verb}", f"issue {verb}", final=final)
         if verdict.denied:
-            blocks = [signal for signal in verdict.signals if signal.intensity == "block"]
-            self.overridable = [signal.id for signal in blocks if signal.context.get("overridable")]
             why = "; ".join(f"{rule}: {reason}" for rule, reason in reasons(verdict))
             return f"the gate refuses to {verb} {self._issue}: {why}"
         if verb != "start" and desk.waits:
-            self._answer_notes(verb)
+            self._session.answer_notes(f"To {verb} {one_line(self._issue, 80)}")
         try:
             if self._move is not None:
                 self._move(self._issue, verb)
@@ -67,11 +61,3 @@ class IssueGates:
         self._session.events("issue_moved", issue=self._issue, verb=verb)
         desk.ask(f"post-issue-{verb}")
         return None
-
-    def _answer_notes(self, verb: str) -> None:
-        """One request for an answer to what the gate said; without one the issue moves all the same."""
-        self._session.say(f"To {verb} {self._issue} is next. {prompts.ANSWER_NOTES}")
-        reply = self._session.read(self._session.ask("gate"), "gate")
-        if isinstance(reply, Act) and reply.responses:
-            self._session.desk.answer(list(reply.responses))
-        self._session.desk.next_call()

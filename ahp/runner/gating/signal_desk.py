@@ -6,6 +6,7 @@ from typing import Any
 from ahp.hosts.verdict_text import short_id
 from ahp.protocol.signals import ACTIONS_OF, Signal
 from ahp.protocol.text import one_line
+from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
 from ahp.runner.gating.gates import Gate, count_blocks, forget_blocks, reasons, said
 from ahp.runner.gating.person import Choice, Person
@@ -34,6 +35,7 @@ class SignalDesk:
         self._delivered: dict[str, Signal] = {}
         self._waiting: dict[str, Signal] = {}
         self._notes: list[str] = []
+        self.overridable: list[str] = []  # signals of the last block that a person could let pass
 
     def take_up(self, past: RestoredRun) -> None:
         """Goes on where a former run stood: its blocks count, its prompts wait, its notes are still to be read."""
@@ -42,12 +44,15 @@ class SignalDesk:
         self._notes = list(past.notes)
 
     def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None) -> Verdict:
-        """The verdict on `trigger`; its signals go into the next user turn. Raises Stop when `pre-` has none."""
+        """The verdict on `trigger`; its signals go into the next user turn.
+
+        Raises Stop when the gate cannot judge what has not been done yet.
+        """
         try:
             verdict = self._gate.ask(trigger, tool=tool, issue=self._issue)
         except AhpError as error:
             self._events("gate_error", trigger=trigger, problem=str(error))
-            if not trigger.startswith("post-"):
+            if not TRIGGERS[trigger].post:
                 raise Stop("GATE_ERROR", f"the gate could not judge {trigger}: {error}") from error
             # What is done is done: nothing could be refused any more, so the result is not thrown away.
             self._note(f"ahp: {trigger} could not be judged: {one_line(error, 300)}")
@@ -68,6 +73,16 @@ class SignalDesk:
             self._note(note)
         return verdict
 
+    def judge(self, trigger: str, what: str, *, final: bool) -> Verdict:
+        """The verdict on `trigger` where no tool is called; what a person lets pass is judged again.
+
+        Raises Stop, as `blocked` does.
+        """
+        verdict = self.ask(trigger)
+        while verdict.denied and self.blocked(verdict, what, final=final):
+            verdict = self.ask(trigger)
+        return verdict
+
     def blocked(self, verdict: Verdict, what: str, *, final: bool = False) -> bool:
         """Counts a block; True when a person lets it pass, so that it is to be judged again.
 
@@ -79,6 +94,7 @@ class SignalDesk:
         self._events("blocked", trigger=verdict.trigger, what=what, times=times, reasons=why)
         too_often = times >= self._max_same_blocks
         blocks = [signal for signal in verdict.signals if signal.intensity == "block"]
+        self.overridable = [one.id for one in blocks if one.context.get("overridable")]
         choice = Choice.STOP
         if self._person is not None and blocks and (too_often or final):
             choice = self._person.decide(what, blocks, may_go_on=not final)
@@ -89,7 +105,7 @@ class SignalDesk:
             named = "; ".join(f"{rule}: {reason}" for rule, reason in why) or "no reason given"
             ids = ", ".join(short_id(signal) for signal in blocks)
             told = f"the gate refused {what} {times} times for the same reason: {named} ({ids})"
-            raise Stop("GATE_BLOCKED", told, [one.id for one in blocks if one.context.get("overridable")])
+            raise Stop("GATE_BLOCKED", told, self.overridable)
         return choice is Choice.PASS
 
     def settle(self, verdict: Verdict, action: str, **details: Any) -> None:

@@ -12,6 +12,7 @@ from ahp.runner.gating.gates import Gate
 from ahp.runner.gating.issue_gates import IssueGates, Move
 from ahp.runner.gating.person import Person
 from ahp.runner.gating.signal_desk import SignalDesk
+from ahp.runner.gating.task_gates import TaskGates
 from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.model import Model
 from ahp.runner.run import prompts
@@ -163,6 +164,7 @@ class _Run:
         system = prompts.system(known, frames, max_tokens=config.max_tokens, inject_schemas=config.inject_schemas)
         wants = Wants(known)
         self._session = Session(agent.model, config, self._events, self._desk, tools, system, frames, wants, past)
+        self._task = TaskGates(self._session)
         self._issue = IssueGates(self._session, agent.issue, agent.move, past.moved if past else ())
         self._verification = Verification(agent.verifiers, agent.root)
         self._replans = Breaker(config.max_replans, past.replans if past else 0)
@@ -210,6 +212,7 @@ class _Run:
         return turn
 
     def _through(self, task: str) -> str:
+        self._task.begin()
         self._issue.start()
         if self._past is None:
             self._work.begin(task)
@@ -220,11 +223,14 @@ class _Run:
             self._states.move(State.VERIFYING, "all done")
             problem = self._verify()
             reason = "VERIFICATION_FAILED"
+            last = self._replans.spent >= self._replans.limit
+            if problem is None:
+                answered = not self._session.config.enable_planning
+                problem, reason = self._task.complete(final=last, answered=answered), "GATE_BLOCKED"
             if problem is None:
                 # The answer first: an issue that is closed is not worked on any more.
                 answer = self._work.answer()
                 self._desk.next_call()  # a note that the model has answered past
-                last = self._replans.spent >= self._replans.limit
                 problem, reason = self._issue.finish(final=last), "GATE_BLOCKED"
                 if problem is None:
                     return answer
@@ -235,7 +241,7 @@ class _Run:
         self._states.move(State.RECOVERING, problem.partition("\n")[0])
         if not self._replans.spend():
             told = f"{problem}\nNo further try is left (max_replans: {self._replans.limit})."
-            raise Stop(stop_reason, told, self._issue.overridable if stop_reason == "GATE_BLOCKED" else ())
+            raise Stop(stop_reason, told, self._desk.overridable if stop_reason == "GATE_BLOCKED" else ())
         self._events("replan", problem=problem, used=self._replans.spent)
         self._work.mend(problem)
 

@@ -155,7 +155,7 @@ class PlannedWork:
     def _carry_out(self, step: PlanStep) -> tuple[str | None, bool]:
         """(why the step is not done or None, whether the model asked for another plan). Raises Stop."""
         step.status = StepStatus.IN_PROGRESS
-        self._session.events.step = step.id
+        self._session.events.step, self._session.tools.expected = step.id, list(step.tools_expected)
         self._session.events("plan_step_start", step_id=step.id, description=step.description)
         problem: str | None = BROKEN_OFF
         try:
@@ -167,7 +167,7 @@ class PlannedWork:
             if step.status is StepStatus.IN_PROGRESS:
                 step.status = StepStatus.FAILED
             self._session.events("plan_step_end", step_id=step.id, status=step.status.value, problem=problem)
-            self._session.events.step = None
+            self._session.events.step = self._session.tools.expected = None
 
     def _worker(self, step: PlanStep) -> tuple[str | None, bool]:
         assert self.plan is not None

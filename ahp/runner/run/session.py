@@ -192,6 +192,14 @@ class Session:
         """Answers the gate; how that went, for the next user turn."""
         return f"{self.desk.answer(responses)}\nGo on."
 
+    def answer_notes(self, what: str) -> None:
+        """One request for an answer to what the gate said of `what`; without one it happens all the same."""
+        self.say(f"{what} is next. {prompts.ANSWER_NOTES}")
+        reply = self.read(self.ask("gate"), "gate")
+        if isinstance(reply, Act) and reply.responses:
+            self.desk.answer(list(reply.responses))
+        self.desk.next_call()
+
     def close(self) -> None:
         """Ends all that tools of this run have started, and leaves its threads."""
         self.tools.close()

@@ -39,6 +39,10 @@ class Recorder:
         return f"size {args.size}"
 
 
+def of_tools(gate: ScriptedGate) -> list[str]:
+    return [trigger for trigger, tool, _ in gate.asked if tool]
+
+
 def control(updated: Any, target: str = "tool.input.size", signal_id: str = "c1000000") -> Verdict:
     change = {"target": target, "original": 1, "updated": updated, "reason": "smaller"}
     sent = signal("control", "sizes", "", signal_id=signal_id)
@@ -53,7 +57,7 @@ def test_a_blocked_call_does_not_happen_and_the_next_turn_says_why_and_what_to_d
     assert recorder.calls == [Args(path="b")]
     assert "ahp blocked: no-look (b1000000)\nWhy: it is secret\nDo: ask first\nOverride: a person only" in scene.said[1]
     assert "look did not run" in scene.said[1]
-    assert gate.triggers() == [PRE, PRE, "post-tool-use"]
+    assert of_tools(gate) == [PRE, PRE, "post-tool-use"]
     assert scene.of("tool_result")[0]["code"] == "blocked"
 
 
@@ -155,7 +159,7 @@ def test_changes_without_end_are_refused() -> None:
     gate = ScriptedGate({PRE: [control(n) for n in range(2, 9)]})
     scene = Scene([call(), "answer"], tools=[recorder.tool], gate=gate)
     assert not recorder.calls
-    assert gate.triggers() == [PRE] * 3
+    assert of_tools(gate) == [PRE] * 3
     assert "still being changed after 3 rounds" in scene.said[1]
 
 
@@ -268,7 +272,8 @@ def test_an_issue_is_started_submitted_and_closed_between_its_gates() -> None:
     )
     assert scene.turn.stop_reason == "DONE"
     assert gate.triggers() == [
-        f"{when}-issue-{verb}" for verb in ("start", "submit", "close") for when in ("pre", "post")
+        *("session-start", "prompt-submit", "pre-issue-start", "post-issue-start", "task-complete"),
+        *("pre-issue-submit", "post-issue-submit", "pre-issue-close", "post-issue-close"),
     ]
     assert all(issue == "FEAT-1" for _, _, issue in gate.asked)
     assert moves == [("FEAT-1", "start"), ("FEAT-1", "submit"), ("FEAT-1", "close")]
@@ -282,7 +287,7 @@ def test_the_gates_of_an_issue_are_asked_as_the_settings_say(
 ) -> None:
     gate = ScriptedGate()
     Scene(["answer"], gate=gate, issue=issue, **settings)
-    assert len(gate.asked) == asked
+    assert len([trigger for trigger in gate.triggers() if "-issue-" in trigger]) == asked
 
 
 def test_a_refused_start_ends_the_run_before_the_model_is_asked() -> None:
@@ -366,7 +371,7 @@ def test_what_was_tried_is_told_to_the_gate_with_its_result() -> None:
     gate = ScriptedGate()
     Scene([call(size=2), call(size=200), "answer"], tools=[Recorder().tool], gate=gate)
     told = {"name": "look", "kind": "other", "writes": False, "input": {"path": ".", "size": 2}, "touched": None}
-    assert [(trigger, tool) for trigger, tool, _ in gate.asked] == [
+    assert [(trigger, tool) for trigger, tool, _ in gate.asked if tool] == [
         (PRE, told),
         ("post-tool-use", {**told, "output": "size 2", "code": "ok"}),
     ]

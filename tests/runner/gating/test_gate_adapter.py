@@ -120,7 +120,8 @@ def test_a_prompt_is_answered_in_the_log(project: str) -> None:
     run = scene(project, call("shell", command="ls -l"), "answer")
     assert "shells are loud" in run.said[1]
     assert logged(project) == [("calm", "prompt", "dismiss")]
-    sent = [signal["header"]["id"] for signal in run.of("verdict")[0]["signals"]]
+    [judged] = [event for event in run.of("verdict") if event["trigger"] == "pre-tool-use"]
+    sent = [signal["header"]["id"] for signal in judged["signals"]]
     assert [(event["signal_id"], event["problem"]) for event in run.of("response")] == [(key, None) for key in sent]
 
 
