@@ -4,7 +4,7 @@ A policy comes with a pull request, so a command runs only when the caller says 
 """
 
 from ahp.conditions.globs import glob
-from ahp.facts import command_cache, command_output, extract
+from ahp.facts import command_cache, command_output, extract, tree_digest
 from ahp.facts.absent import Absent
 from ahp.facts.registry import Command, Settings
 from ahp.protocol import text
@@ -50,6 +50,7 @@ def _result(command: Command, event: Event) -> tuple[int, bytes]:
     known = store.load()
     if known is not None:
         return known
+    before = _tracked(event)
     budget = min(command.timeout, event.deadline - clock.monotonic())
     if budget <= 0:
         raise Absent("the time to judge was used up before it could run")
@@ -59,8 +60,20 @@ def _result(command: Command, event: Event) -> tuple[int, bytes]:
         raise Absent(f"{argv[0]} did not finish within {budget:.3g} s", " ".join(command.run)) from None
     except AhpError as error:  # not startable, or too much output
         raise Absent(str(error)) from None
+    after = _tracked(event)
+    if changed := sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path)):
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        said = f"{argv[0]} changed {text.one_line(changed[0], 100)}{more}, and a command fact may only read"
+        raise Absent(said, "git diff")
     store.save(result.code, result.out)
     return result.code, result.out
+
+
+def _tracked(event: Event) -> dict[str, str]:
+    """The content of each file that git tracks, by path."""
+    if event.repo is None or not event.repo.root:
+        return {}
+    return tree_digest.contents(event.repo, lambda path: True, untracked="no")
 
 
 def _argv(command: Command, event: Event) -> tuple[list[str], str]:

@@ -16,22 +16,30 @@ def of(repository: Repository, told: str, matches: Callable[[str], object], more
     `more` are further paths, relative to the root, that count although git ignores them. Staging and committing a file
     changes nothing, deleting it does. Raises GitError.
     """
+    digest = sha256(told.encode("utf-8", "surrogateescape"))
+    for path, content in sorted(contents(repository, matches, more).items()):
+        digest.update(os.fsencode(f"{path}\0{content}\0"))
+    return digest.hexdigest()
+
+
+def contents(
+    repository: Repository, matches: Callable[[str], object], more: Collection[str] = (), untracked: str = "all"
+) -> dict[str, str]:
+    """Mode and object id, as git would store it, of each file as it lies in the work tree; `untracked`: all or no.
+
+    Raises GitError.
+    """
     # `status` looks into files whose time alone is new; without locks it does not write the index.
     listed = repository.run(
-        *("--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
+        *("--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", f"--untracked-files={untracked}")
     )
     edited = {entry[3:] for entry in _names(listed) if entry[1] != " "}
     known = {}
     for item in _names(repository.run("ls-files", "--stage", "-z")):
         words, _, path = item.partition("\t")
-        if path not in edited:
+        if path not in edited and (path in more or matches(path)):
             known[path] = words[:-2]  # mode and object id, without the stage
-    known.update(_hashed(repository, [path for path in edited.union(more) if path in more or matches(path)]))
-    digest = sha256(told.encode("utf-8", "surrogateescape"))
-    for path in sorted(known):
-        if path in more or matches(path):
-            digest.update(os.fsencode(f"{path}\0{known[path]}\0"))
-    return digest.hexdigest()
+    return known | _hashed(repository, [path for path in edited.union(more) if path in more or matches(path)])
 
 
 def _hashed(repository: Repository, paths: list[str]) -> dict[str, str]:

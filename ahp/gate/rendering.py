@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FINDINGS = 100
 _NAMED = 5
+_CHINESE = re.compile("[\u4e00-\u9fff]")
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.]*)\}")
 
 
@@ -39,10 +40,10 @@ def undecided(reason: str, command: str, path: str) -> str:
 
 
 def steps(templates: list[str], values: "Mapping[str, object]") -> list[str]:
-    """Templates as sentences; one that names a list gives a sentence an item (design §4)."""
+    """Templates as sentences; one that names a list gives a sentence an item (design §4), but for a list of limits."""
     done: list[str] = []
     for template in templates:
-        lists = [p for p in _PLACEHOLDER.findall(template) if isinstance(values.get(p), list)]
+        lists = [p for p in _PLACEHOLDER.findall(template) if _is_found(p, values)]
         if not lists:
             done.append(trim(_fill(template, values), 500))
             continue
@@ -50,6 +51,11 @@ def steps(templates: list[str], values: "Mapping[str, object]") -> list[str]:
         assert isinstance(items, list)
         done += [trim(_fill(template, {**values, lists[0]: item}), 500) for item in items[:FINDINGS]]
     return done
+
+
+def _is_found(path: str, values: "Mapping[str, object]") -> bool:
+    """Whether a list is of what was found: of a limit's items one step names all that would do."""
+    return isinstance(values.get(path), list) and not path.startswith("limits.")
 
 
 def findings(rule: "RuleAnswer", values: "Mapping[str, object]", hit: "Hit") -> list[dict[str, object]]:
@@ -80,14 +86,12 @@ def _fingerprint(rule: str, file: object, item: object) -> str:
     return digest.sha256(f"{rule}\0{file}\0{content!r}".encode("utf-8", "surrogateescape"))[:16]
 
 
-def quoted(value: object) -> str:
-    """A fact inside a sentence: numbers bare, texts in quotes, lists by their first items."""
+def quoted(value: object, *, named: int = _NAMED, chinese: bool = False) -> str:
+    """A fact inside a sentence: numbers bare, texts in quotes, of a list the first `named` items."""
     if isinstance(value, str):
         return f"'{one_line(value)}'"
     if isinstance(value, list):
-        named = ", ".join([quoted(item) for item in value[:_NAMED]])
-        more = f" and {len(value) - _NAMED} more" if len(value) > _NAMED else ""
-        return (named or "none") + more
+        return _enumerated([quoted(item) for item in value[:named]], len(value), chinese)
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None:
@@ -99,12 +103,26 @@ def quoted(value: object) -> str:
     return one_line(value)
 
 
+def _enumerated(named: list[str], total: int, chinese: bool) -> str:
+    """The first of `total` items as prose."""
+    if not named:
+        return "无" if chinese else "none"
+    if chinese:
+        return "、".join(named) + (f" 等 {total} 项" if total > len(named) else "")
+    last = f"{total - len(named)} more" if total > len(named) else named.pop() if len(named) > 1 else ""
+    return ", ".join(named) + (f" and {last}" if last else "")
+
+
 def _fill(template: str, values: "Mapping[str, object]") -> str:
+    chinese = _CHINESE.search(template) is not None
+
     def value_of(found: "re.Match[str]") -> str:
         path = found.group(1)
         if is_private(path):
             return "(not shown)"
-        return quoted(values[path]) if path in values else "(unknown)"
+        if path not in values:
+            return "(unknown)"
+        return quoted(values[path], named=FINDINGS if path.startswith("limits.") else _NAMED, chinese=chinese)
 
     return _PLACEHOLDER.sub(value_of, template)
 

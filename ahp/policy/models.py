@@ -20,7 +20,7 @@ from ahp.policy.model_types import (
     Texts,
     as_suggestion,
 )
-from ahp.policy.presets import PRESETS
+from ahp.policy.presets import PRESETS, Preset
 
 
 class SuggestionKeys(Keys):
@@ -203,7 +203,7 @@ def _as_extract(value: object) -> object:
 class Command(Keys):
     """A fact that a command finds out. It runs only after a person accepted it with `ahp trust`."""
 
-    preset: Literal["ruff", "mypy", "eslint", "pytest"] | None = None
+    preset: Preset | None = None
     """A tool whose command, parsing and counts ahp knows; keys given beside it take the place of the preset's."""
     run: Annotated[list[Text], Field(max_length=256)] = Field(default=[])
     """The program and its arguments, one text each; no shell reads them. Needed where there is no preset."""
@@ -221,7 +221,9 @@ class Command(Keys):
     @model_validator(mode="before")
     @classmethod
     def _take_preset(cls, data: object, info: ValidationInfo) -> object:
-        known = PRESETS.get(str(data.get("preset"))) if isinstance(data, dict) else None
+        known = next(
+            (spec for name, spec in PRESETS.items() if isinstance(data, dict) and data.get("preset") == name), None
+        )
         if known is None or not isinstance(data, dict):
             return data
         if isinstance(info.context, dict):

@@ -1,39 +1,48 @@
 """Commands that are the same everywhere: `facts: {lint: {preset: ruff}}` (design §4).
 
-Every key of a preset can be given beside it, and then takes its place.
+Every key of a preset can be given beside it, and then takes its place. A check only reads: the options hold against a
+project's own settings that make the tool write, colour, page or print for people.
 """
 
-from typing import Any
+from typing import Any, Literal
+
+Preset = Literal["ruff", "mypy", "mypy-configured", "eslint", "pytest"]
 
 _PYTHON = ["*.py", "*.pyi"]
 _JAVASCRIPT = ["*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.vue"]
+
+_MYPY: dict[str, Any] = {
+    "run": [
+        *("mypy", "--no-install-types", "--interactive", "--no-pretty", "--no-color-output", "--no-error-summary"),
+        *("--hide-absolute-path", "--hide-error-context"),
+    ],
+    "parse": "lines",
+    "extract": {
+        "error_count": "count(l for l in output if contains(l, ': error: '))",
+        "lines": {"value": "output", "type": "list[str]"},
+    },
+    "when_changed": _PYTHON,
+    "timeout": "60s",
+}
 
 # pytest writes its report to a file only; it is read and removed, and pytest's own exit code is kept. Only the older
 # family names the file and line of a case.
 _PYTEST = (
     "report=$(mktemp) || exit 125; "
-    'python -m pytest -q -o junit_family=xunit1 --junitxml="$report" >/dev/null 2>&1; code=$?; '
+    'python -m pytest -q --color=no -o junit_family=xunit1 --junitxml="$report" >/dev/null 2>&1; code=$?; '
     'cat "$report"; rm -f "$report"; exit $code'
 )
 
-PRESETS: dict[str, dict[str, Any]] = {
+PRESETS: dict[Preset, dict[str, Any]] = {
     "ruff": {
-        "run": ["ruff", "check", "--output-format", "sarif", "."],
+        "run": ["ruff", "check", "--no-fix", "--no-show-fixes", "--no-cache", "--output-format", "sarif", "."],
         "parse": "sarif",
         "when_changed": _PYTHON,
     },
-    "mypy": {
-        "run": ["mypy", "--no-pretty", "--no-error-summary", "."],
-        "parse": "lines",
-        "extract": {
-            "error_count": "count(l for l in output if contains(l, ': error: '))",
-            "lines": {"value": "output", "type": "list[str]"},
-        },
-        "when_changed": _PYTHON,
-        "timeout": "60s",
-    },
+    "mypy": {**_MYPY, "run": [*_MYPY["run"], "."]},
+    "mypy-configured": _MYPY,  # the files that mypy's own settings name
     "eslint": {
-        "run": ["npx", "--no-install", "eslint", "--format", "json", "."],
+        "run": ["npx", "--no-install", "eslint", "--no-fix", "--no-color", "--format", "json", "."],
         "parse": "json",
         "extract": {"error_count": "sum(f.errorCount for f in output)"},
         "when_changed": _JAVASCRIPT,

@@ -21,31 +21,6 @@ extends: [{packs}]
 """
 _PROTECTED = "  protected: [{branch}]   # no remote says which branch is the default one\n"
 _TYPES = "  commit_types: [{types}]   # the usual ones, and those in use here\n"
-_FACTS = {
-    "ruff": """\
-  ruff:
-    run: [ruff, check, --output-format, sarif, .]
-    parse: sarif
-    when_changed: ["*.py", "*.pyi"]
-    timeout: 20s
-""",
-    "mypy": """\
-  mypy:
-    run: [mypy, --no-error-summary@WHERE@]
-    parse: lines
-    extract: {lines: {value: output, type: "list[str]"}}
-    when_changed: ["*.py", "*.pyi"]
-    timeout: 60s
-""",
-    "eslint": """\
-  eslint:
-    run: [npx, --no-install, eslint, --format, json, .]
-    parse: json
-    extract: {error_count: "sum(f.errorCount for f in output)"}
-    when_changed: ["*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.vue"]
-    timeout: 60s
-""",
-}
 _RULES = {
     "ruff": """\
   ruff-clean:
@@ -54,7 +29,7 @@ _RULES = {
     prompt: contains(files.changed, f.path)
     on_missing: skip   # where ruff is not installed nobody is bothered
     message: ruff finds something in a file that is pushed
-    finding: {file: f.path, line: f.line, message: f.message}
+    finding: {file: f.path, line: f.line, message: "{f.message}"}
     fix: ["ruff check --fix"]
 """,
     "mypy": """\
@@ -119,16 +94,16 @@ def types_for(subjects: list[str], usual: list[str]) -> list[str]:
 def write(plan: Plan) -> str:
     """The policy as YAML text, the same for the same plan."""
     survey = plan.survey
-    found = ", ".join(survey.found()) or "nothing in particular"
+    found = ", ".join(survey.found()) or "a project without a known language or tool"
     parts = [_HEAD.format(found=found, packs=", ".join(plan.packs))]
     limits = [_PROTECTED.format(branch=_quoted(plan.branch))] if plan.branch else []
     limits += [_TYPES.format(types=", ".join(map(_quoted, plan.types)))] if plan.types else []
     parts += ["\nlimits:\n", *limits] if limits else []
-    tools = [tool for tool in _FACTS if tool in survey.tools]
+    tools = [tool for tool in _RULES if tool in survey.tools]
     if tools:
-        where = "" if survey.mypy_files else ", ."
+        presets = {"mypy": "mypy-configured"} if survey.mypy_files else {}
         parts.append("\n# Commands run only where a person accepted them, with `ahp init` or `ahp trust`.\nfacts:\n")
-        parts += [_FACTS[tool].replace("@WHERE@", where) for tool in tools]
+        parts += [f"  {tool}: {{preset: {presets.get(tool, tool)}}}\n" for tool in tools]
     rules = [_RULES[tool] for tool in tools] + _overrides(plan)
     if rules:
         parts.append("\nrules:\n" + "\n".join(rules))

@@ -83,6 +83,10 @@ def _finding(rule: RawRule, each: Each | None) -> list[Problem]:
             problems.append(Problem(place, f"`{key}` of `finding` is a part of the item{nearest(text, valid)}"))
         elif item.name != kind:
             problems.append(Problem(place, f"`{key}` of `finding` is {_KIND[kind]}, but `{text}` is {item}"))
+    text = (finding.message or "").strip()
+    if text.partition(".")[0] == each.var and _PATH.match(text):
+        said = f'`message` of `finding` is a text, shown as it stands: `{text}`; write: message: "{{{text}}}"'
+        problems.append(Problem(place, said))
     return problems
 
 

@@ -7,6 +7,8 @@ import stat
 import time
 from typing import Any
 
+import pytest
+
 from ahp.system import clock
 from tests.facts.conftest import settings, spec
 
@@ -81,3 +83,26 @@ def test_it_is_not_asked_when_nothing_it_looks_at_changed(repo: Any, make_event:
     assert gather(make_event(), "lint.count", settings=settings(command))["lint.count"] == 1
     (repo.root / "ran").unlink()
     assert gather(make_event("session-start", view=None), "lint.count", settings=settings(command))["lint.count"] == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo more >>a.py; echo found", "sh changed a.py, and a command fact may only read"),
+        ("rm a.py; echo >b.py", "sh changed a.py and 1 more, and a command fact may only read"),
+        ("git rm -q --cached a.py", "sh changed a.py, and a command fact may only read"),
+    ],
+)
+def test_a_command_that_changes_a_tracked_file_is_told_and_its_facts_are_missing(
+    repo: Any, make_event: Any, gather: Any, script: str, said: str
+) -> None:
+    repo.commit("first", **{"a.py": "1\n", "b.py": "2\n"})
+    facts = gather(make_event(), "lint.count", settings=settings(spec(script)))
+    assert facts == {"missing": {"lint.count": (said, "git diff")}}
+
+
+def test_a_command_may_write_what_git_does_not_track(repo: Any, make_event: Any, gather: Any) -> None:
+    repo.commit("first", **{"a.py": "1\n"})
+    repo.write("a.py", "edited\n")
+    script = "echo cache >cache; touch a.py; echo found"
+    assert gather(make_event(), "lint.count", settings=settings(spec(script))) == {"lint.count": 1}

@@ -74,7 +74,8 @@ def test_a_fact_cannot_speak_for_ahp() -> None:
         (3, "3"),
         (0.123456, "0.1235"),
         ([], "none"),
-        (["a", 1], "'a', 1"),
+        (["a", 1], "'a' and 1"),
+        (["a", "b", "c"], "'a', 'b' and 'c'"),
         (list(range(8)), "0, 1, 2, 3, 4 and 3 more"),
         ({"path": "a\nb"}, "'a b'"),
         ({"x": 1}, "'{'x': 1}'"),
@@ -89,6 +90,20 @@ def test_a_sentence_stays_one_bounded_line(text: str) -> None:
     shown = said("{branch.name}", values={"branch.name": text})
     assert len(shown) <= 202
     assert all(c.isprintable() or c == " " for c in shown)
+
+
+def test_a_list_in_a_chinese_sentence_reads_as_chinese() -> None:
+    values = {"files.changed": ["a", "b"], "tests.failed": list("123456"), "deps.locks": []}
+    assert said("改动：{files.changed}", values=values) == "改动：'a'、'b'"
+    assert said("失败：{tests.failed}", values=values) == "失败：'1'、'2'、'3'、'4'、'5' 等 6 项"
+    assert said("锁：{deps.locks}", values=values) == "锁：无"
+
+
+def test_a_step_that_names_a_limit_names_all_that_would_do() -> None:
+    values = {"limits.types": list("abcdefgh")}
+    assert rendering.steps(["write TYPE: one of {limits.types}"], values) == [
+        "write TYPE: one of 'a', 'b', 'c', 'd', 'e', 'f', 'g' and 'h'"
+    ]
 
 
 def test_a_step_that_names_a_list_is_one_an_item() -> None:

@@ -80,7 +80,7 @@ def test_a_submit_with_open_boxes_is_refused_and_names_them_and_passes_once_mend
     lab: Repo, capfd: pytest.CaptureFixture[str]
 ) -> None:
     refused = move("submit", "FEAT-0123")
-    message = "提交被拒绝：checklist 未完成 'chk-002', 'chk-003'"
+    message = "提交被拒绝：checklist 未完成 'chk-002'、'chk-003'"
     assert told(refused) == [("checklist-validator", "block", message)]
     path = refused.before.signals[0].payload["resolution_path"]
     assert path == ["完成 'chk-002: 实现登录 API'", "完成 'chk-003: 完成 API 文档'"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from ahp.facts import command_output, extract
-from ahp.policy.presets import PRESETS
+from ahp.policy.presets import PRESETS, Preset
 from ahp.policy.rule import Policy
 
 from .conftest import Errors, Load
@@ -22,7 +22,7 @@ SARIF = (
 )
 
 
-def facts(name: str, printed: str) -> dict[str, object]:
+def facts(name: Preset, printed: str) -> dict[str, object]:
     """The numbers that the preset reads in what its tool printed."""
     spec = PRESETS[name]
     output = command_output.read(printed.encode(), 1, spec["parse"], "/r", ".")
@@ -47,7 +47,7 @@ def facts(name: str, printed: str) -> dict[str, object]:
         ),
     ],
 )
-def test_they_read_what_the_tools_print(name: str, printed: str, expected: dict[str, Any]) -> None:
+def test_they_read_what_the_tools_print(name: Preset, printed: str, expected: dict[str, Any]) -> None:
     assert facts(name, printed).items() >= expected.items()
 
 
@@ -62,6 +62,68 @@ def test_pytest_s_report_and_exit_code_come_out_of_its_command(tmp_path: Path) -
     output = command_output.read(done.stdout.encode(), 1, "junit", str(tmp_path), ".")
     assert [(found["path"], found["line"]) for found in output.findings] == [("test_x.py", 2)]
     assert [path.name for path in tmp_path.iterdir() if "tmp" in path.name] == []
+
+
+SETTINGS = """\
+[tool.ruff]
+fix = true
+unsafe-fixes = true
+show-fixes = true
+output-format = "grouped"
+cache-dir = "kept"
+[tool.mypy]
+pretty = true
+color_output = true
+show_absolute_path = true
+show_error_context = true
+error_summary = true
+install_types = true
+non_interactive = true
+files = "a.py"
+[tool.pytest.ini_options]
+addopts = "--color=yes -vv --pdb --junit-prefix=x"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ruff", {"count": 1}),
+        ("mypy", {"count": 1, "error_count": 1}),
+        ("mypy-configured", {"count": 1, "error_count": 1}),
+        ("pytest", {"failed_count": 1, "total": 1}),
+    ],
+)
+def test_a_project_s_settings_make_no_check_write_or_print_for_people(
+    name: Preset, expected: dict[str, Any], tmp_path: Path
+) -> None:
+    texts = {
+        "pyproject.toml": SETTINGS,
+        "a.py": "import os\n\n\ndef f() -> int:\n    return 'x'\n",
+        "test_a.py": "def test_a():\n    assert 0\n",
+    }
+    for path, text in texts.items():
+        (tmp_path / path).write_text(text)
+    done = subprocess.run(
+        PRESETS[name]["run"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "FORCE_COLOR": "1", "TERM": "xterm"},
+        timeout=60,
+    )
+    assert facts(name, done.stdout).items() >= expected.items(), done.stdout + done.stderr
+    assert "\x1b" not in done.stdout
+    assert {path: (tmp_path / path).read_text() for path in texts} == texts
+    assert not (tmp_path / "kept").exists()
+    if name.startswith("mypy"):
+        assert done.stdout.startswith("a.py:5: error: ")
+
+
+def test_each_preset_has_its_command() -> None:
+    assert set(PRESETS) == set(get_args(Preset))
 
 
 def command(policy: Policy) -> Any:

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ahp.policy import layers, lint, starter
+from ahp.policy.presets import PRESETS
 from ahp.policy.rule import Policy
 from ahp.policy.sources import TextSource
 from ahp.policy.starter import Plan
@@ -26,7 +27,7 @@ def test_the_policy_of_an_empty_project_is_the_core_pack() -> None:
     assert {rule.key for rule in policy.rules} == {
         rule.key for rule in layers.load(TextSource("extends: [core]")).rules
     }
-    assert "nothing in particular" in starter.write(Plan(NOTHING, ["core"]))
+    assert "a project without a known language or tool" in starter.write(Plan(NOTHING, ["core"]))
 
 
 def test_linters_run_at_pushes_only_and_nobody_is_bothered_without_them() -> None:
@@ -36,12 +37,12 @@ def test_linters_run_at_pushes_only_and_nobody_is_bothered_without_them() -> Non
     assert set(own) == {"ruff-clean", "mypy-clean", "eslint-clean"}
     assert {rule.trigger for rule in own.values()} == {"pre-push"}
     assert {rule.on_missing for rule in own.values()} == {"skip"}
-    assert policy.raw.facts["mypy"].value.run == ["mypy", "--no-error-summary", "."]
+    assert policy.raw.facts["mypy"].value.run == PRESETS["mypy"]["run"]
 
 
 def test_mypy_is_left_to_its_own_configuration_where_that_names_files() -> None:
     named = Survey(python=True, node=False, tickets=False, tools=("mypy",), managers=(), mypy_files=True)
-    assert read(Plan(named, ["core"])).raw.facts["mypy"].value.run == ["mypy", "--no-error-summary"]
+    assert read(Plan(named, ["core"])).raw.facts["mypy"].value.run == PRESETS["mypy"]["run"][:-1]
 
 
 def test_a_watched_rule_is_shadow_and_a_comment_says_why() -> None:
