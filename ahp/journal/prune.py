@@ -10,7 +10,7 @@ from ahp.journal.answers import AnswerRefused
 from ahp.journal.append import Journal
 from ahp.protocol import records
 from ahp.protocol.actor import Actor
-from ahp.system import clock, digest
+from ahp.system import clock, digest, terminal
 from ahp.system.errors import AhpError
 
 KEPT_DAYS = 90
@@ -28,8 +28,8 @@ def prune(journal: Journal, before: float, by: Actor) -> Pruned:
     """Removes the files whose last record is older than `before` (seconds since the epoch).
 
     The live file and the one before it stay, and so do the last 90 days, which judgements and episodes are read from.
-    A record of what went comes first, so that a check of the chain knows where it begins. Raises AnswerRefused for
-    agents, AhpError, JournalUnwritable.
+    A person is asked at the terminal. A record of what went comes first, so that a check of the chain knows where it
+    begins. Raises AnswerRefused for agents, AhpError, JournalUnwritable.
     """
     if by.kind != "human":
         raise AnswerRefused("only a person prunes the log; it is the evidence of what agents did")
@@ -46,6 +46,8 @@ def prune(journal: Journal, before: float, by: Actor) -> Pruned:
     if last is None:
         return Pruned([], 0)
     names = [segment.path.rpartition("/")[2] for segment in going]
+    if not terminal.confirm(f"ahp: remove {', '.join(names)} for good?", "ahp log prune"):
+        raise AnswerRefused("nothing was removed: the answer was no")
     told = (last.record() or {}).get("n")
     lines = told if isinstance(told, int) else 0
     head = digest.tagged(last.raw)

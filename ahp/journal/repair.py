@@ -13,7 +13,7 @@ from ahp.journal.state import State
 from ahp.protocol import records
 from ahp.protocol.actor import Actor
 from ahp.protocol.text import one_line
-from ahp.system import clock, files
+from ahp.system import clock, files, terminal
 from ahp.system.errors import AhpError
 
 TOLERATED = 3600.0
@@ -76,11 +76,16 @@ def ahead(journal: Journal) -> float:
 
 
 def set_clock(journal: Journal, by: Actor) -> bool:
-    """Records that time begins again at the clock's; whether it was ahead. Raises AnswerRefused, JournalUnwritable."""
+    """Records that time begins again at the clock's; whether it was ahead. A person is asked at the terminal.
+
+    Raises AnswerRefused, AhpError, JournalUnwritable.
+    """
     if not ahead(journal):
         return False
     if by.kind != "human":
         raise AnswerRefused("only a person sets the log's clock right: episodes end by it")
+    if not terminal.confirm("ahp: does time in the log go on from this machine's clock?", "ahp doctor --fix"):
+        raise AnswerRefused("nothing was recorded: the answer was no")
     now = clock.iso(clock.now())
     journal.append([records.other("clock", now, was=journal.index().last, by=str(by))], durable=True)
     return True

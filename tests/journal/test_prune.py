@@ -10,7 +10,7 @@ from ahp.journal.answers import AnswerRefused
 from ahp.journal.append import Journal
 from ahp.journal.prune import prune
 from ahp.journal.verify import anchor, verify
-from ahp.system import clock
+from ahp.system import clock, terminal
 from ahp.system.errors import AhpError
 
 from .story import AGENT, DAY, PERSON
@@ -33,6 +33,16 @@ def names(journal: Journal) -> list[str]:
     return [os.path.basename(segment.path) for segment in segments.listed(journal.folder)]
 
 
+def test_a_person_is_asked_at_the_terminal(old: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = names(old)
+    for answer, said in ((None, "type, in one: ahp log prune"), (False, "the answer was no")):
+        monkeypatch.setattr(terminal, "ask", lambda question, patience, answer=answer: answer)
+        with pytest.raises(AhpError, match=said):
+            prune(old, clock.now() - 100 * DAY, PERSON)
+    assert names(old) == before
+
+
+@pytest.mark.usefixtures("person")
 def test_old_files_go_and_the_chain_is_told(old: Journal) -> None:
     before, kept = names(old), anchor(old)
     pruned = prune(old, clock.now() - 100 * DAY, PERSON)
@@ -47,6 +57,7 @@ def test_old_files_go_and_the_chain_is_told(old: Journal) -> None:
     assert "the log's beginning is missing" in verify(old).problems[0]
 
 
+@pytest.mark.usefixtures("person")
 def test_what_a_killed_pruning_left_goes_the_next_time(old: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(path: str) -> None:
         raise OSError(5, "Input/output error")

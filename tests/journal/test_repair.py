@@ -9,7 +9,7 @@ from ahp.journal.answers import AnswerRefused
 from ahp.journal.append import Journal
 from ahp.journal.repair import ahead, differences, rebuild, set_clock
 from ahp.journal.verify import verify
-from ahp.system import clock
+from ahp.system import clock, terminal
 
 from .story import AGENT, DAY, PERSON, Story
 from .written import PROMPT, VERDICT
@@ -73,6 +73,10 @@ def test_a_clock_that_was_once_ahead_is_told_and_set_right_by_a_person(
     assert any("26645 days ahead of the clock" in note for note in verify(journal).notes)
     with pytest.raises(AnswerRefused, match="only a person"):
         set_clock(journal, AGENT)
+    monkeypatch.setattr(terminal, "ask", lambda question, patience: False)
+    with pytest.raises(AnswerRefused, match="the answer was no"):
+        set_clock(journal, PERSON)
+    monkeypatch.setattr(terminal, "ask", lambda question, patience: True)
     assert set_clock(journal, PERSON)
     assert not set_clock(journal, PERSON)
     journal.append([VERDICT])

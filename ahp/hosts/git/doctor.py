@@ -66,12 +66,12 @@ def fix(repo: Repository, user_policy: str, checks: list[Check]) -> list[str]:
     if "state" in wrong:
         repair.rebuild(journal)
         done.append("the state is made anew from the log")
-    if "clock" in wrong and repair.set_clock(journal, identify(environ.current())):
-        done.append("time in the log goes on from now")
     doubted = any(check.name == "log" and check.status == "wrong" and not check.ours for check in checks)
     if not doubted and any(check.ours for check in checks):
         installing.install(repo, user_policy)
         done.append("installed anew")
+    if "clock" in wrong and repair.set_clock(journal, identify(environ.current())):  # last: it asks a person
+        done.append("time in the log goes on from now")
     return done
 
 

@@ -313,6 +313,7 @@ def test_waivers_that_a_person_should_look_at_are_notes(gated: Gated) -> None:
     assert doctor._tried("waivers", lambda: doctor._waivers(*where)).status == "wrong"
 
 
+@pytest.mark.usefixtures("person")
 def test_a_state_that_was_forged_and_a_clock_that_ran_ahead_are_told_and_mended(
     gated: Gated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
