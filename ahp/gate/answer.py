@@ -87,8 +87,13 @@ class Answer:
             if taken:
                 from ahp.gate import overrides
 
-                act = candidate.act(self.now)
-                candidate.override = overrides.find(taken, act, overridable=candidate.rule.overridable)
+                candidate.override = overrides.find(
+                    taken,
+                    candidate.act(self.now),
+                    digest=candidate.rule.digest,
+                    evidence=candidate.content(),
+                    overridable=candidate.rule.overridable,
+                )
 
     def _recall(self, candidate: Candidate) -> None:
         """Evidence that this subject had and has no more keeps the rule's own intensity (design §4)."""

@@ -39,6 +39,7 @@ class Candidate:
         self.refused = self.softened = ""
         self.modifications: list[dict[str, object]] = []
         self.standing: Standing | None = None
+        self._content: str | None = None
         if not self.undecided:
             facts.also(rule.shows)
         self.own = self.intensity = self._own()
@@ -134,6 +135,14 @@ class Candidate:
         values = {path: self.facts.values.get(path) for path in self.rule.reads}
         content = [self.key, values, self.hit.items, self.message() if self.undecided else None]
         return digest.tagged(jsontext.encode(content).encode())
+
+    def content(self) -> str:
+        """The digest of what the change is to this rule, which a person's override is bound to."""
+        if self._content is None:
+            from ahp.gate import evidence
+
+            self._content = evidence.content(self.event, self.hit) or self.evidence()
+        return self._content
 
     def act(self, at: float) -> Act:
         """What the attempt is recognised by."""

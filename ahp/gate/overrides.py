@@ -1,6 +1,6 @@
-"""`proceed_with_risk`: a person lets one rule pass once, for this tree, and the commit says so (design §7).
+"""`proceed_with_risk`: a person lets one rule pass for what one change is, and the commit says so (authority §5).
 
-Light: commit-msg asks for trailers on every commit that it judges.
+Light: commit-msg looks for the lines in every message that it judges.
 """
 
 from ahp.journal.append import Journal
@@ -9,42 +9,71 @@ from ahp.protocol.triggers import TRIGGERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from ahp.journal.logged_signal import Act, LoggedSignal
     from ahp.protocol.event import Event
 
 TRAILER = "Ahp-Override"
 _REASON = 300
+_DIGEST = len("sha256:") + 64
+_LOOKED_AT = 200_000  # lines of the log
 
 
 class Override:
-    """A person's leave for one rule: the id of the signal that it answers, the rule, who gave it and why."""
+    """A person's leave for one rule: the id of the signal that it answers, the rule, who gave it and why.
 
-    __slots__ = ("by", "reason", "rule", "signal")
+    `digest` is the rule's, `evidence` of what the change is (`evidence`): it holds for no other.
+    """
 
-    def __init__(self, signal: str, rule: str, by: str, reason: str) -> None:
-        self.signal, self.rule, self.by, self.reason = signal, rule, by, reason
+    __slots__ = ("by", "digest", "evidence", "reason", "rule", "signal")
+
+    def __init__(self, signal: str, rule: str, digest: str, evidence: str, by: str, reason: str) -> None:
+        self.signal, self.rule, self.digest, self.evidence = signal, rule, digest, evidence
+        self.by, self.reason = by, reason
 
     @property
     def trailer(self) -> str:
         """The line that a commit made under this override carries."""
-        return f"{TRAILER}: {one_line(self.rule)} {one_line(self.reason, _REASON)}"
+        return f"{TRAILER}: {one_line(self.rule)} {self.digest} {self.evidence} {one_line(self.reason, _REASON)}"
+
+    @property
+    def bound(self) -> tuple[str, str, str]:
+        """What its line is known by: rule, rule digest, evidence."""
+        return one_line(self.rule), self.digest, self.evidence
 
 
-def find(risks: "Iterable[LoggedSignal]", act: "Act", *, overridable: bool) -> "Override | None":
+def find(
+    risks: "Iterable[LoggedSignal]", act: "Act", *, digest: str, evidence: str, overridable: bool
+) -> "Override | None":
     """The override that lets `act` pass, among the `proceed_with_risk` answers to this rule (`State.risks_taken`).
 
-    It must be for the same change (without one, the same evidence) and not be spent by another attempt: the hooks of
-    one git command are one. One for a push holds as often as that is tried: what the remote has is no part of the
-    next push's change. Always None for a rule that cannot be overridden.
+    It must be for the rule as it is (`digest`) and the same `evidence`. At a commit it is spent once HEAD has moved, by
+    another attempt; the hooks of one git command are one. At a push it is for the same tip, as often as that is tried.
+    Always None for a rule that cannot be overridden.
     """
     for signal in risks if overridable else ():
-        if not _tree(act) or _tree(signal.act) != _tree(act):
+        if not evidence or (signal.rule_digest, signal.content) != (digest, evidence):
             continue
-        if signal.spent is None or signal.spent.same(act) or TRIGGERS[act.hook].family == "push":
+        if TRIGGERS[act.hook].family == "push":
+            if signal.act.head == act.head:
+                return _override(signal)
+        elif signal.spent is None or signal.spent.same(act) or (act.head is not None and act.head == signal.spent.head):
             return _override(signal)
     return None
+
+
+def of_commit(
+    folder: str, message: bytes, *, rule: str, digest: str, evidence: str, overridable: bool
+) -> "Override | None":
+    """The override that a commit with this `message` carries for a rule that it breaks: where line and log agree.
+
+    `folder` is the log's. It holds as often as the commit is judged, until the remote has it. Raises AhpError.
+    """
+    wanted = (one_line(rule), digest, evidence)
+    if not overridable or wanted not in lines(message):
+        return None
+    return next(iter(_given(folder, [wanted])), None)
 
 
 def trailers(event: "Event") -> list[str]:
@@ -65,9 +94,64 @@ def trailers(event: "Event") -> list[str]:
     return list(dict.fromkeys(override.trailer for override in used)) if change else []
 
 
+def unknown(folder: str, message: bytes) -> list[str]:
+    """The override lines of `message` that the log in `folder` has no answer of a person for. Raises AhpError."""
+    found = lines(message)
+    if not found:
+        return []
+    known = {override.bound for override in _given(folder, [bound for bound in found if bound])}
+    return [line for bound, line in found.items() if bound not in known]
+
+
+def lines(message: bytes) -> "dict[tuple[str, str, str], str]":
+    """The override lines anywhere in a message, also indented: (rule, rule digest, evidence) → the line.
+
+    One that is none of ours has three empty texts. A comment of git's is no line.
+    """
+    found = {}
+    mark = TRAILER.lower() + ":"
+    for line in message.decode("utf-8", "replace").splitlines() if mark.encode() in message.lower() else ():
+        text = line.strip()
+        if text.lower().startswith(mark):
+            found[_bound(text[len(mark) :].strip())] = text
+    return found
+
+
+def _bound(text: str) -> tuple[str, str, str]:
+    """RULE RULE-DIGEST EVIDENCE REASON; a rule's key may hold blanks."""
+    at = text.find(" sha256:")
+    digest, evidence = text[at + 1 : at + 1 + _DIGEST], text[at + 2 + _DIGEST : at + 2 + 2 * _DIGEST]
+    whole = at > 0 and len(evidence) == _DIGEST and evidence.startswith("sha256:")
+    return (text[:at], digest, evidence) if whole else ("", "", "")
+
+
+def _given(folder: str, wanted: "Collection[tuple[str, str, str]]") -> "list[Override]":
+    """The overrides among the `wanted` that a person gave, as the log says."""
+    if not wanted:
+        return []
+    from ahp.journal import segments
+    from ahp.journal.answers import RISK, kind_of
+
+    missing, found = set(wanted), []
+    for number, line in enumerate(segments.backward(folder)):
+        if not missing or number >= _LOOKED_AT:
+            break
+        record = line.record() if RISK.encode() in line.raw else None
+        if not record or record.get("action") != RISK or kind_of(str(record.get("by"))) != "human":
+            continue
+        id, rule, digest, evidence, by = (str(record.get(name) or "") for name in _RESPONSE)
+        details = record.get("details")
+        reason = str(details.get("reason") or "") if isinstance(details, dict) else ""
+        override = Override(id, rule, digest, evidence, by, reason)
+        if override.bound in missing:
+            missing.discard(override.bound)
+            found.append(override)
+    return found
+
+
+_RESPONSE = ("id", "rule", "digest", "content", "by")
+
+
 def _override(signal: "LoggedSignal") -> Override:
-    return Override(signal.id, signal.rule, signal.by, str((signal.details or {}).get("reason") or ""))
-
-
-def _tree(act: "Act") -> str:
-    return act.change or act.evidence
+    reason = str((signal.details or {}).get("reason") or "")
+    return Override(signal.id, signal.rule, signal.rule_digest, signal.content, signal.by, reason)

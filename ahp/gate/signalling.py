@@ -88,6 +88,7 @@ def record(
         "advises": candidate.intensity == "control" and candidate.advises,
         "forget_after": ladder.forget_after if ladder and ladder.forget_after != FORGET_AFTER else None,
         "overrides": candidate.override.signal if candidate.override else None,
+        "content": candidate.content() if candidate.intensity == "block" and candidate.rule.overridable else None,
         "undecidable": candidate.undecided,
         "modifications": [without_values(m) if is_private(str(m["target"])) else m for m in _changes(signal)],
     }

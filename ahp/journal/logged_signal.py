@@ -63,7 +63,8 @@ class LoggedSignal:
     `past`: the action was not denied; `climbs`: the signal counts (design §8.2); `nth`: how many attempts had counted
     before; `pending`: not delivered yet; `overrides`: the signal whose `proceed_with_risk` let this one pass; `spent`:
     the attempt that used up its own; `waived`: the name of the waiver that excused it; `rule_digest`: the rule as it
-    was then. `action` is "" until it is answered, `logged` whether an automatic answer was appended to the log.
+    was then; `content`: what the change was to it, which an override is bound to. `action` is "" until it is answered,
+    `logged` whether an automatic answer was appended to the log.
     """
 
     __slots__ = (
@@ -73,6 +74,7 @@ class LoggedSignal:
         "answered",
         "by",
         "climbs",
+        "content",
         "correlation_id",
         "details",
         "enforced",
@@ -103,7 +105,7 @@ class LoggedSignal:
     def __init__(self) -> None:
         self.id = self.hook = self.intensity = self.source = self.rule = self.subject = self.actor = ""
         self.session = self.correlation_id = self.key = self.episode = self.overrides = ""
-        self.waived = self.rule_digest = ""
+        self.waived = self.rule_digest = self.content = ""
         self.spent: Act | None = None
         self.act = Act(0.0, "", "", "", "", "")
         self.enforced = self.past = self.climbs = self.modified = self.pending = self.overridable = False
@@ -129,6 +131,7 @@ class LoggedSignal:
         decision = record.get("decision")
         signal.past = signal.enforced and decision != "deny" and (decision is not None or signal.intensity != "block")
         signal.waived, signal.rule_digest = _text(record, "waived"), _text(record, "digest")
+        signal.content = _text(record, "content")
         signal.pending = record.get("pending") is True
         signal.climbs = (
             signal.past

@@ -19,7 +19,7 @@ _TEXT = 1024
 _LOOKED_AT = 200
 _QUESTION = 500
 _FOLLOWS = {
-    "proceed_with_risk": "the rule passes once for this tree, and the commit will say so",
+    "proceed_with_risk": "the rule passes once for this change, and the commit will say so",
     "acknowledge": "the same evidence does not climb again",
     "reject_modification": "the next attempt is refused instead of changed",
 }
@@ -93,6 +93,8 @@ def respond(journal: Journal, prefix: str, action: str, by: Actor, reason: str =
         details["feedback"] = one_line(feedback, _TEXT)
     more: dict[str, object] = {"details": details} if details else {}
     of: dict[str, object] = {name: getattr(signal, name) for name in ("hook", "intensity", "source", "id")}
+    if action == answers.RISK:  # the line in the commit is held against these
+        more |= {"digest": signal.rule_digest, "content": signal.content}
     lines = [records.response(of, stamp, action, str(by), rule=signal.rule, subject=signal.subject, **more)]
     if feedback:
         said = {"id": id, "rule": signal.rule, "by": str(by), "feedback": details["feedback"]}

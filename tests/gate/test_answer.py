@@ -504,7 +504,7 @@ def test_a_person_s_override_lets_it_pass_once_for_this_evidence(desk: Desk) -> 
     verdict = desk.judge(files=files(1))
     assert verdict.decision == "allow"
     assert dropped(verdict) == {"r": "overridden by human:ann: late"}
-    assert verdict.trailers == ["Ahp-Override: r late"]
+    assert verdict.trailers == [f"Ahp-Override: r {signal['digest']} {signal['content']} late"]
     assert desk.log("signal")[-1]["overrides"] == signal["id"]
     assert desk.judge(files=files(1)).decision == "deny"
 

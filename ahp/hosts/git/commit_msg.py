@@ -5,6 +5,7 @@ from ahp.gate.decide import decide
 from ahp.hosts.git import token
 from ahp.hosts.git.githooks import CONTENT, Hook, read_input, say
 from ahp.hosts.git.pre_commit import judge_staged
+from ahp.protocol.text import one_line
 from ahp.system import files
 from ahp.system.errors import AhpError
 from ahp.system.view import IndexView
@@ -22,6 +23,8 @@ def judge(hook: Hook) -> int:
     draft = files.read(path, _LIMIT) if path else None
     if draft is None:
         raise AhpError("git named no message file; is this hook called by git?")
+    if unknown := overrides.unknown(hook.repo.ahp_dir, draft):
+        return _refuse(hook, unknown)
     left = token.find(hook.repo, hook.parent)
     if left is not None and left.deferred in CONTENT:
         code = judge_staged(hook, hook.event(view, left.deferred), message_follows=False)
@@ -41,6 +44,16 @@ def judge(hook: Hook) -> int:
     if final != draft:
         files.replace(path, final, 0o644)
     return 0
+
+
+def _refuse(hook: Hook, unknown: list[str]) -> int:
+    """Only what a person has allowed here may stand in a message as an override: others read it as one."""
+    from ahp.hosts.git.output import write
+
+    token.withdraw(hook.repo)
+    write(f"ahp: commit refused: nobody gave the override that the message tells of: {one_line(unknown[0])}")
+    write("  - take that line out of the message; ahp writes it where a person has let a rule pass")
+    return 1
 
 
 def _with_trailer(hook: Hook, draft: bytes, trailer: str) -> bytes:

@@ -121,7 +121,8 @@ def test_an_override_leaves_its_trailer_and_counts_for_one_commit(gated: Gated) 
     code, said = attended(answer, gated.root)
     assert code == 0 and "ahp: no-a blocks: no\nlet it pass once, for this change? [y/N]" in said, said
     assert commit(gated, "one") == (0, "")
-    assert gated.git("log", "-1", "--format=%B").rstrip() == "one\n\nAhp-Override: no-a the fix waits for it"
+    line = f"Ahp-Override: no-a {signal['digest']} {signal['content']} the fix waits for it"
+    assert gated.git("log", "-1", "--format=%B").rstrip() == f"one\n\n{line}"
     assert gated.log("bypass") == []
     assert commit(gated, "two")[0] == 1
 
@@ -177,3 +178,32 @@ def test_content_that_pre_commit_left_to_it_is_judged_first(gated: Gated, ask: A
     code, said = ask("commit-msg", str(tmp_path / "MSG"))
     assert (code, "refused by many" in said) == (1, True)
     assert (tmp_path / "MSG").read_text() == "subject\n"
+
+
+FORGED = "Ahp-Override: no-a sha256:" + "a" * 64 + " sha256:" + "b" * 64 + " agreed"
+
+
+@pytest.mark.parametrize("line", [FORGED, f"    {FORGED}", "ahp-override: no-a because I say so"])
+def test_an_override_that_nobody_gave_is_refused(gated: Gated, line: str) -> None:
+    gated.policy(APPEND)
+    gated.write("a.txt", "one")
+    gated.add()
+    code, said = gated.say("commit", "-q", "-m", f"subject\n\n{line}")
+    assert code == 1
+    assert said.startswith("ahp: commit refused: nobody gave the override that the message tells of: ")
+    gated.write("message", f"subject\n{line}")  # its last line does not end
+    assert gated.say("commit", "-q", "-F", "message", "--cleanup=verbatim")[0] == 1
+    assert gated.say("commit", "-q", "-m", f"about `{line}`\n\nReviewed: yes")[0] == 0
+
+
+def test_an_attempt_that_made_no_commit_does_not_spend_the_override(gated: Gated) -> None:
+    gated.policy("version: 1\nrules:\n  no-a: {at: pre-commit, block: files.changed_count > 0, message: no}\n")
+    assert commit(gated, "one")[0] == 1
+    (signal,) = gated.log("signal")
+    assert attended(["ahp", "respond", signal["id"], "proceed_with_risk", "--reason", "x"], gated.root)[0] == 0
+    assert gated.say("commit", "-q", env={"GIT_EDITOR": "false"}).code == 1
+    assert commit(gated, "one") == (0, "")
+    line = gated.git("log", "-1", "--format=%B").splitlines()[-1]
+    assert line == f"Ahp-Override: no-a {signal['digest']} {signal['content']} x"
+    assert gated.say("commit", "-q", "--amend", "--no-edit").code == 0  # the line is known here
+    assert gated.say("commit", "-q", "--allow-empty", "-m", f"squashed\n\n    one\n\n    {line}").code == 0
