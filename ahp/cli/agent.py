@@ -30,6 +30,16 @@ _LIVE = click.option(
 )
 _ASK = click.option("--ask", is_flag=True, help="Ask at the terminal what to do when refusals would end the run.")
 _LONGEST_WAIT = 2.0
+_ONE_OF_THEM = "a script stands in for a model: give one of them"
+_MODEL = click.option("--model", metavar="NAME", help="The model. Default: AHP_MODEL, or the only one of the server.")
+_BASE_URL = click.option(
+    "--base-url", metavar="URL", help="Its server, such as http://127.0.0.1:8080/v1. Default: AHP_BASE_URL."
+)
+_API = click.option(
+    "--api",
+    type=click.Choice(["openai", "anthropic"]),
+    help="What the server speaks. Default: AHP_MODEL_API, or as name and address tell.",
+)
 
 
 @click.group()
@@ -39,39 +49,55 @@ def command() -> None:
 
 @command.command()
 @click.argument("task", required=False)
-@click.option("--script", metavar="FILE", required=True, help="Answers and tools of a scripted model, YAML or JSON.")
+@_MODEL
+@_BASE_URL
+@_API
+@click.option("--script", metavar="FILE", help="Answers and tools of a scripted model, YAML or JSON.")
 @click.option("--issue", metavar="ID", help="The issue that it is about; its gates are asked.")
 @click.option("--plan/--no-plan", default=None, help="Plan first, or not; default: as .ahp/agent.yaml says.")
 @_LIVE
 @_ASK
 @_FORMAT
 def run(
-    task: str | None, script: str, issue: str | None, plan: bool | None, live: bool | None, ask: bool, form: str
+    task: str | None,
+    script: str | None,
+    issue: str | None,
+    plan: bool | None,
+    live: bool | None,
+    ask: bool,
+    form: str,
+    **named: str | None,
 ) -> int:
     """Carry out TASK (or the task in the script). Exit code 0: done; 1: not done; 2: the gate could not judge.
 
-    With --format json standard output has a line for each event as it happens, the last one tells how the run ended.
+    The key of the model comes from AHP_API_KEY, OPENAI_API_KEY, ANTHROPIC_API_KEY or the keyring. With --format json
+    standard output has a line for each event as it happens, the last one tells how the run ended.
     """
     from ahp.runner.config import load_config
     from ahp.runner.run import runs
     from ahp.runner.run.events import EventLog
     from ahp.runner.scripted import load_script
 
+    if script and any(named.values()):
+        raise click.UsageError(_ONE_OF_THEM)
     root = runs.project_root(os.getcwd())
     view = _view(live, form)
     person = _person(root, ask, view)
-    given = load_script(script)
-    task = task or given.task
+    given = load_script(script) if script else None
+    task = task or (given.task if given else None)
     if not task:
-        raise click.UsageError("what is the task? ahp agent run TASK --script FILE")
+        raise click.UsageError("what is the task? ahp agent run TASK")
     config = load_config(root)
     if plan is not None:
         config = config.model_copy(update={"enable_planning": plan})
+    asked = given.model() if given else _connected(config, **named)
+    tools = given.toolbox() if given else _project_tools()
     run_id = runs.new_id()
     events = EventLog(runs.events_path(root, run_id), _listeners(view, form))
     try:
-        runs.keep_script(root, run_id, script)
-        agent = _agent(root, run_id, config, issue, events, given.model(), given.toolbox(), person)
+        if script:
+            runs.keep_script(root, run_id, script)
+        agent = _agent(root, run_id, config, issue, events, asked, tools, person)
         with _told_how_to_go_on(run_id), view or nullcontext():
             turn = agent.run(task)
     finally:
@@ -81,12 +107,17 @@ def run(
 
 @command.command()
 @_RUN
+@_MODEL
+@_BASE_URL
+@_API
 @click.option("--script", metavar="FILE", help="Another script, from its first answer; default: go on with the run's.")
 @_LIVE
 @_ASK
 @_FORMAT
-def resume(run_id: str, script: str | None, live: bool | None, ask: bool, form: str) -> int:
+def resume(run_id: str, script: str | None, live: bool | None, ask: bool, form: str, **named: str | None) -> int:
     """Go on with RUN, which was killed or blocked; without one, with the last run. Exit codes as of run.
+
+    The model is the run's, unless another one is named.
 
     What is finished stays finished, what is used up stays used up (raise it in .ahp/agent.yaml), and every call is
     judged anew.
@@ -102,7 +133,10 @@ def resume(run_id: str, script: str | None, live: bool | None, ask: bool, form: 
     view = _view(live, form)
     person = _person(root, ask, view)
     run_id = runs.find(root, run_id)
-    given = load_script(script or runs.script_path(root, run_id))
+    if script and any(named.values()):
+        raise click.UsageError(_ONE_OF_THEM)
+    scripted = script or (None if any(named.values()) else runs.kept_script(root, run_id))
+    given = load_script(scripted) if scripted else None
     config = load_config(root)
     events = EventLog(runs.events_path(root, run_id), _listeners(view, form), resumes=True)
     try:
@@ -113,13 +147,30 @@ def resume(run_id: str, script: str | None, live: bool | None, ask: bool, form: 
         if past.issue is not None and "start" in past.moved:
             check_branch(root, past.issue)
         config = config.model_copy(update={"enable_planning": past.planning})
-        model = given.model(0 if script else past.consumed)
-        tools = given.toolbox(None if script else past.ran)
+        asked, tools = (
+            (given.model(0 if script else past.consumed), given.toolbox(None if script else past.ran))
+            if given
+            else (_connected(config, **past.asked(**named)), _project_tools())
+        )
         with _told_how_to_go_on(run_id), view or nullcontext():
-            turn = _agent(root, run_id, config, past.issue, events, model, tools, person).resume()
+            turn = _agent(root, run_id, config, past.issue, events, asked, tools, person).resume()
     finally:
         events.close()
     return _ended(turn, run_id, form)
+
+
+def _connected(config: "AgentConfig", model: str | None, base_url: str | None, api: str | None) -> "Model":
+    from ahp.runner.models.connect import connect
+    from ahp.system import environ
+
+    return connect(model, base_url, api, env=environ.current(), reply_format=config.reply_format)
+
+
+def _project_tools() -> "list[Tool]":
+    from ahp.runner.run import live
+    from ahp.runner.tools.catalog import all_tools
+
+    return all_tools(lambda text: click.echo(live.text(text), err=True))
 
 
 def _agent(

@@ -17,8 +17,10 @@ __all__ = [
     "ToolDefinition",
     "Touched",
     "Want",
+    "connect",
     "is_protocol_content",
     "read_control",
+    "standard_tools",
     "tool",
     "try_parse_control_envelope",
 ]
@@ -28,9 +30,11 @@ if TYPE_CHECKING:
     from ahp.facts.tool_call import Touched
     from ahp.runner.config import AgentConfig
     from ahp.runner.gating.gate_adapter import RepositoryGate
+    from ahp.runner.models.connect import connect
     from ahp.runner.models.model import Answer, ContextOverflow, Model, ModelError, NativeCall, ToolDefinition, Want
     from ahp.runner.run.agent import Agent, AgentTurn
     from ahp.runner.run.events import EventLog
+    from ahp.runner.tools.catalog import standard_tools
     from ahp.runner.tools.function import tool
     from ahp.runner.tools.tool import FunctionTool, Tool, ToolContext
     from ahp.runner.words.control_protocol import read_control, try_parse_control_envelope
@@ -53,8 +57,10 @@ _LAZY = {
     "ToolDefinition": "ahp.runner.models.model",
     "Touched": "ahp.facts.tool_call",
     "Want": "ahp.runner.models.model",
+    "connect": "ahp.runner.models.connect",
     "is_protocol_content": "ahp.runner.words.guard",
     "read_control": "ahp.runner.words.control_protocol",
+    "standard_tools": "ahp.runner.tools.catalog",
     "tool": "ahp.runner.tools.function",
     "try_parse_control_envelope": "ahp.runner.words.control_protocol",
 }

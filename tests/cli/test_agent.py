@@ -14,6 +14,7 @@ from ahp.runner.run import live, runs
 from ahp.runner.run.events import EventLog
 from ahp.system import terminal
 from ahp.system.errors import AhpError
+from tests.runner.models.server import Server, chat, says
 
 SCRIPT = {
     "task": "the task",
@@ -265,3 +266,58 @@ def test_a_ticket_is_moved_between_its_gates(project: Path) -> None:
     (project / ".ahp" / "agent.yaml").write_text("submit: true\n")
     assert ahp("run", "--script", "script.json", "--issue", "FEAT-001").return_value == 0
     assert "stage: review" in path.read_text()
+
+
+@pytest.fixture
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AHP_MODEL", "AHP_BASE_URL", "AHP_MODEL_API", "AHP_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_model_is_run_with_ahps_own_tools_and_goes_on_without_naming_it(project: Path, no_keys: None) -> None:
+    write = {"name": "write_file", "arguments": json.dumps({"path": "new", "content": "made\n"})}
+    show = {"name": "display", "arguments": '{"text": "half done\\u001b[2J"}'}
+    plays = [
+        says({"data": [{"id": "tiny"}]}),
+        says(chat(None, "tool_calls", tool_calls=[{"type": "function", "function": write}])),
+        says(chat("", "tool_calls", tool_calls=[{"type": "function", "function": show}])),
+        says({"error": {"message": "no such model"}}, 404),
+        says(chat("It is made.")),
+    ]
+    with Server(plays) as server:
+        ran = ahp("run", "make it", "--base-url", f"{server.address}/v1", "--no-plan")
+        assert (ran.exception, ran.return_value) == (None, 1)
+        assert "half done\ufffd[2J" in ran.stderr and "MODEL_ERROR" in ran.stderr
+        again = ahp("resume")
+        assert (again.exception, again.return_value, again.stdout) == (None, 0, "It is made.\n")
+    assert (project / "new").read_text() == "made\n"
+    assert [request.body["model"] for request in server.requests[1:]] == ["tiny"] * 4
+    offered = [tool["function"]["name"] for tool in server.requests[1].body["tools"]]
+    assert {"read_file", "edit", "run_command"} <= set(offered)
+    [start] = [event for event in _events(project) if event["event"] == "run_start"]
+    assert (start["model"], start["endpoint"]) == ("tiny", {"api": "openai", "base_url": f"{server.address}/v1"})
+
+
+def _events(project: Path) -> list[dict[str, Any]]:
+    [run] = (project / ".git" / "ahp" / "runs").iterdir()
+    return [json.loads(line) for line in (run / "events.jsonl").read_text().splitlines()]
+
+
+def test_another_model_takes_over_from_a_script(project: Path, no_keys: None) -> None:
+    (project / "script.json").write_text(json.dumps({"task": "t", "answers": [{"raise": "gone"}]}))
+    assert ahp("run", "--script", "script.json", "--no-plan").return_value == 1
+    with Server([says(chat("Done by a model."))]) as server:
+        taken = ahp("resume", "--model", "m", "--base-url", f"{server.address}/v1")
+    assert taken.stdout == "Done by a model.\n"
+
+
+def test_without_a_model_the_command_says_what_is_missing(project: Path, no_keys: None) -> None:
+    for arguments, said in (
+        (["run", "the task"], "no key for https://api.openai.com/v1"),
+        (["run"], "what is the task"),
+        (["run", "t", "--script", "script.json", "--model", "m"], "give one of them"),
+        (["resume", "--script", "script.json", "--api", "openai"], "give one of them"),
+    ):
+        if arguments[0] == "resume":
+            ahp("run", "--script", "script.json")
+        assert said in str(ahp(*arguments).exception)

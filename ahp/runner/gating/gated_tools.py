@@ -69,7 +69,7 @@ class GatedTools:
     @property
     def names(self) -> frozenset[str]:
         """How the model calls the tools of this run."""
-        return frozenset(self._toolbox.tools)
+        return self._toolbox.names
 
     def take_up(self, past: RestoredRun) -> None:
         """Goes on where a former run stood; a tool that may have run has written."""
@@ -93,6 +93,7 @@ class GatedTools:
         Raises Stop when the gate cannot judge or has blocked the same thing too often.
         """
         self._desk.next_call()
+        call = replace(call, tool=self._toolbox.own_name(call.tool))
         self._events("tool_call", tool=call.tool, args=plain(call.args))
         outcome = self._call(call, seconds_left)
         self._events(
@@ -192,8 +193,12 @@ class GatedTools:
         return replace(outcome, text=f"{outcome.text}\n{told}")
 
     def _call_of(self, tool: Tool, valid: BaseModel) -> dict[str, Any]:
-        """A call as the gate is told of it."""
-        touched = tool.touches(valid)
+        """A call as the gate is told of it. Raises InvalidCall."""
+        try:
+            touched = tool.touches(valid)
+        except Exception as error:  # a tool is outside code: what it cannot tell is not judged, and does not run
+            problem = f"what {tool.name} will touch cannot be told: {one_line(error, 500)}"
+            raise InvalidCall("E_TOOL", problem) from error
         call = {"name": tool.name, "kind": tool.kind, "writes": tool.writes, "input": told(valid), "touched": touched}
         return call if self.expected is None else {**call, "expected": self.expected}
 

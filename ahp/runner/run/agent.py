@@ -89,10 +89,10 @@ class Agent:
         person: Person | None = None,
     ) -> None:
         self.model = model
-        self.toolbox = Toolbox(tools)
         self.gate = gate
         self.config = config or AgentConfig()
         self.root = _root(gate, root)
+        self.toolbox = Toolbox(tools, self.root)
         self.issue = issue
         self.move = move
         self.events = events or EventLog()

@@ -181,8 +181,9 @@ def cut(max_tokens: int) -> str:
 
 
 def _line(tool: Tool) -> str:
-    fields = tool.args.model_fields
-    names = ", ".join(name if field.is_required() else f"{name}?" for name, field in fields.items())
+    schema = tool.args.model_json_schema()
+    required = schema.get("required", ())
+    names = ", ".join(name if name in required else f"{name}?" for name in schema.get("properties", ()))
     return f"- {tool.name}({names}): {' '.join(tool.description.split())}"
 
 

@@ -89,13 +89,12 @@ class RestoredRun:
         return prompts.broken_off(unread, self.open_call, unheard=self.reply_open)
 
     def asked(
-        self, model: str | None, base_url: str | None, api: str | None
-    ) -> tuple[str | None, str | None, str | None]:
-        """(model, base URL, interface) to go on with: those of the run, where no others are named."""
-        own = self.endpoint or {}
-        if base_url is None and api is None:
-            base_url, api = own.get("base_url"), own.get("api")
-        return model or (self.model if self.endpoint else None), base_url, api
+        self, model: str | None = None, base_url: str | None = None, api: str | None = None
+    ) -> dict[str, str | None]:
+        """The model, base URL and interface to go on with: those of the run, where no others are named."""
+        if base_url is None and api is None and self.endpoint is not None:
+            base_url, api = self.endpoint["base_url"], self.endpoint["api"]
+        return {"model": model or (self.model if self.endpoint else None), "base_url": base_url, "api": api}
 
     def _read(self, event: Event) -> None:
         at = clock.parse_iso(event["at"])

@@ -1,7 +1,7 @@
 """`@tool`: a tool from a typed function."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, get_type_hints, overload
 
 from pydantic import BaseModel, ConfigDict, create_model
@@ -21,6 +21,7 @@ def tool(
     writes: bool | None = None,
     timeout_s: float | None = None,
     touched: Callable[[Any], Touched] | None = None,
+    aliases: Iterable[str] = (),
 ) -> Callable[[Callable[..., Any]], FunctionTool]: ...
 def tool(function: Callable[..., Any] | None = None, /, **settings: Any) -> Any:
     """A FunctionTool of a function: its parameters are the arguments, its first line of documentation describes it.

@@ -78,7 +78,8 @@ class FunctionTool:
     """A tool made of a function of its validated arguments and the context.
 
     Where `writes` is not said, tools of the kinds shell, write, edit, patch, mcp and other count as writing.
-    `touched` tells what a call will touch where the names of its arguments do not.
+    `touched` tells what a call will touch where the names of its arguments do not. `aliases` are other names that
+    models call it by; a tool of such a name goes before.
     """
 
     def __init__(
@@ -91,10 +92,12 @@ class FunctionTool:
         timeout_s: float | None = None,
         kind: str = "other",
         touched: Callable[[Any], Touched] | None = None,
+        aliases: Iterable[str] = (),
     ) -> None:
         self.name, self.description, self.kind, self.args = name, description, kind, args
         self.writes = kind in _MAY_WRITE if writes is None else writes
         self.timeout_s = timeout_s
+        self.aliases = tuple(aliases)
         self._function, self._touched = function, touched
 
     def touches(self, args: Any) -> Touched | None:
@@ -115,16 +118,33 @@ class InvalidCall(AhpError):
 
 
 class Toolbox:
-    """The tools of a run by name. Raises ValueError for a name used twice or an unknown kind."""
+    """The tools of a run by name. Raises ValueError for a name used twice or an unknown kind.
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    `root` is the project's folder, which validation knows as `context["root"]`: arguments can resolve paths in it.
+    """
+
+    def __init__(self, tools: Iterable[Tool] = (), root: str = ".") -> None:
         self.tools: dict[str, Tool] = {}
+        self._root = root
         for tool in tools:
             if tool.name in self.tools:
                 raise ValueError(f"two tools are called {tool.name}")
             if tool.kind not in NAMES:
                 raise ValueError(f"{tool.name} is of the unknown kind {tool.kind!r}; one of {', '.join(NAMES)}")
             self.tools[tool.name] = tool
+        self._aliases: dict[str, str] = {}
+        for tool in self.tools.values():
+            for alias in getattr(tool, "aliases", ()):
+                self._aliases.setdefault(alias, tool.name)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name that a call may have, other names of the tools included."""
+        return frozenset({*self.tools, *self._aliases})
+
+    def own_name(self, name: str) -> str:
+        """The name of the tool that is called so; an unknown one as it is."""
+        return name if name in self.tools else self._aliases.get(name, name)
 
     def find(self, name: str) -> Tool:
         """The tool of that name. Raises InvalidCall that names the others."""
@@ -137,7 +157,7 @@ class Toolbox:
     def validate(self, tool: Tool, args: Mapping[str, Any]) -> BaseModel:
         """The arguments as the tool takes them. Raises InvalidCall with every problem."""
         try:
-            return tool.args.model_validate(args)
+            return tool.args.model_validate(args, context={"root": self._root})
         except ValidationError as error:
             raise _invalid(tool, error) from None
 
@@ -150,7 +170,7 @@ class Toolbox:
         values = {name: getattr(valid, name) for name in before if name in wanted}
         values.update({name: value for name, value in wanted.items() if name not in before or before[name] != value})
         try:
-            return tool.args.model_validate(values, by_name=True, by_alias=False)
+            return tool.args.model_validate(values, context={"root": self._root}, by_name=True, by_alias=False)
         except ValidationError as error:
             raise _invalid(tool, error) from None
 

@@ -24,12 +24,13 @@ def test_model_and_address_are_written_down_and_the_key_is_not() -> None:
     assert (turn.stop_reason, turn.answer) == ("DONE", "42, and your key is …")
     assert KEY not in str(agent.events.seen)
     past = RestoredRun(agent.events.seen)
-    assert past.asked(None, None, None) == ("tiny", f"{server.address}/v1", "openai")
-    assert past.asked("other", None, None) == ("other", f"{server.address}/v1", "openai")
-    assert past.asked(None, "http://h/v1", None) == ("tiny", "http://h/v1", None)
+    own = {"model": "tiny", "base_url": f"{server.address}/v1", "api": "openai"}
+    assert past.asked() == own
+    assert past.asked(model="other") == {**own, "model": "other"}
+    assert past.asked(base_url="http://h/v1") == {"model": "tiny", "base_url": "http://h/v1", "api": None}
 
 
 @pytest.mark.parametrize("named", [None, "m"])
 def test_a_scripted_run_names_no_model_to_go_on_with(named: str | None) -> None:
     past = RestoredRun(Scene(["a"]).events)
-    assert past.asked(named, None, None) == (named, None, None)
+    assert past.asked(named) == {"model": named, "base_url": None, "api": None}

@@ -1,0 +1,89 @@
+"""The tool that runs shell commands, and the one that shows something to the person."""
+
+from collections.abc import Callable
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic.json_schema import SkipJsonSchema
+
+from ahp.runner.tools import project_files
+from ahp.runner.tools.file_tools import root_of
+from ahp.runner.tools.tool import FunctionTool, ToolContext
+from ahp.runner.words.guard import is_protocol_content
+from ahp.system import process
+from ahp.system.errors import AhpError
+
+_OUTPUT = 64 << 20  # bytes; what prints more is ended
+_LONGEST_SHOWN = 20_000  # characters
+
+
+class CommandArgs(BaseModel):
+    """A shell command and the folder it runs in, the project's unless said."""
+
+    model_config = ConfigDict(extra="forbid", validate_by_name=True)
+
+    command: str = Field(min_length=1, max_length=100_000, validation_alias=AliasChoices("command", "cmd", "script"))
+    workdir: str = Field(
+        ".",
+        min_length=1,
+        max_length=4096,
+        validation_alias=AliasChoices("workdir", "cwd", "directory"),
+        description="folder in the project",
+    )
+    leads_to: SkipJsonSchema[str] = ""
+
+    @model_validator(mode="after")
+    def _resolved(self, info: ValidationInfo) -> "CommandArgs":
+        if "\0" in self.command:
+            raise ValueError("a command holds no NUL")
+        self.leads_to = project_files.resolve(root_of(info), self.workdir)
+        return self
+
+
+def _run(args: CommandArgs, context: ToolContext) -> str:
+    # The outer shell joins what the command prints and what it complains of in the order in which they come.
+    argv = ["/bin/sh", "-c", 'exec /bin/sh -c "$0" 2>&1', args.command]
+    done = process.capture(
+        argv, timeout=context.timeout_s, cwd=f"{context.root}/{args.leads_to}", env=context.env, limit=_OUTPUT
+    )
+    return f"[exit code {done.code}]\n{done.out.decode('utf-8', 'replace')}"
+
+
+def command_tool() -> FunctionTool:
+    """run_command."""
+    return FunctionTool(
+        "run_command",
+        "Runs a shell command; input is empty, background processes are ended.",
+        CommandArgs,
+        _run,
+        kind="shell",
+        aliases=("run_cmd", "shell", "bash", "sh", "exec", "execute_command", "terminal", "run_shell_command"),
+    )
+
+
+class DisplayArgs(BaseModel):
+    """A text for the person."""
+
+    model_config = ConfigDict(extra="forbid", validate_by_name=True)
+
+    text: str = Field(
+        min_length=1, max_length=_LONGEST_SHOWN, validation_alias=AliasChoices("text", "message", "content", "markdown")
+    )
+
+
+def display_tool(show: Callable[[str], object]) -> FunctionTool:
+    """display, which hands a text for the person to `show`; protocol is refused as it is in answers (seed 001 §4.2)."""
+
+    def run(args: DisplayArgs, context: ToolContext) -> str:
+        if is_protocol_content(args.text):
+            raise AhpError("nobody can read that text: it is protocol. Show plain words")
+        show(args.text)
+        return "shown"
+
+    return FunctionTool(
+        "display",
+        "Shows a text to the person at once; the final answer comes at the end all the same.",
+        DisplayArgs,
+        run,
+        writes=False,
+        aliases=("show", "notify", "message_user"),
+    )

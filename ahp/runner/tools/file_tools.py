@@ -1,0 +1,287 @@
+"""The tools that read, list, search, write and append to files of the project."""
+
+import os
+import time
+from typing import Any
+
+import re2
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
+
+from ahp.conditions.globs import glob
+from ahp.facts.tool_call import Touched
+from ahp.runner.tools import project_files
+from ahp.runner.tools.tool import FunctionTool, ToolContext
+from ahp.system.errors import AhpError
+
+_SHOWN = 1_000  # files of a list
+_HITS = 200
+_SEARCH_TIME = 20.0  # s
+_LINE = 300  # characters of a line that was found
+_SEARCHED = 1 << 20  # bytes; what is larger is no text that somebody wrote
+_BINARY = 8_000  # bytes in which a NUL tells that a file is no text
+
+
+class FileArgs(BaseModel):
+    """Arguments about one file. `leads_to` is where its path leads, which the gate judges too and which is opened."""
+
+    model_config = ConfigDict(extra="forbid", validate_by_name=True)
+
+    path: str = Field(
+        min_length=1,
+        max_length=4096,
+        validation_alias=AliasChoices("path", "file_path", "filepath", "file", "filename"),
+        description="relative to the project's folder",
+    )
+    leads_to: SkipJsonSchema[str] = ""
+
+    @model_validator(mode="after")
+    def _resolved(self, info: ValidationInfo) -> "FileArgs":
+        self.leads_to = project_files.resolve(root_of(info), self.path)
+        return self
+
+
+def root_of(info: ValidationInfo) -> str:
+    """The project's folder, as the tools of a run validate arguments; the current folder elsewhere."""
+    return str((info.context or {}).get("root", os.curdir))
+
+
+def reads(args: FileArgs) -> Touched:
+    """A call that reads one file or folder."""
+    return Touched(paths=(args.path, args.leads_to))
+
+
+def writes(args: FileArgs) -> Touched:
+    """A call that writes one file."""
+    return Touched(writes=(args.path, args.leads_to))
+
+
+def text_of(data: bytes, place: str) -> str:
+    """A file's text. Raises AhpError for what is none."""
+    if b"\0" in data[:_BINARY]:
+        raise AhpError(f"{place} is no text ({len(data)} bytes)")
+    return data.decode("utf-8", "replace")
+
+
+class ReadArgs(FileArgs):
+    start: int = Field(
+        1, ge=1, validation_alias=AliasChoices("start", "offset", "start_line"), description="first line"
+    )
+    lines: int | None = Field(None, ge=1, validation_alias=AliasChoices("lines", "limit"), description="how many")
+
+
+def _read(args: ReadArgs, context: ToolContext) -> str:
+    text = text_of(project_files.read(context.root, args.leads_to), args.path)
+    if args.start == 1 and args.lines is None:
+        return text
+    found = text.splitlines(keepends=True)
+    part = found[args.start - 1 : None if args.lines is None else args.start - 1 + args.lines]
+    if not part:
+        raise AhpError(f"{args.path} has only {len(found)} lines")
+    return f"[lines {args.start} to {args.start + len(part) - 1} of {len(found)}]\n{''.join(part)}"
+
+
+class FolderArgs(FileArgs):
+    path: str = Field(
+        ".",
+        min_length=1,
+        max_length=4096,
+        validation_alias=AliasChoices("path", "dir", "directory", "folder"),
+        description="folder or file",
+    )
+    glob: str | None = Field(
+        None, validation_alias=AliasChoices("glob", "include"), max_length=1000, description="such as src/**/*.py"
+    )
+
+    @field_validator("glob")
+    @classmethod
+    def _is_glob(cls, value: str | None) -> str | None:
+        if value is not None:
+            glob(value)
+        return value
+
+
+def _chosen(args: FolderArgs, root: str) -> list[str]:
+    found = project_files.listed(root, args.leads_to)
+    if args.glob is None:
+        return found
+    matches = glob(args.glob)
+    return [name for name in found if matches(name)]
+
+
+def _list(args: FolderArgs, context: ToolContext) -> str:
+    found = _chosen(args, context.root)
+    if not found:
+        return "(no files)"
+    more = [f"[… and {len(found) - _SHOWN} more of {len(found)} files; name a folder or a glob …]"]
+    return "\n".join([*found[:_SHOWN], *(more if len(found) > _SHOWN else ())])
+
+
+class SearchArgs(FolderArgs):
+    pattern: str = Field(
+        min_length=1,
+        max_length=1000,
+        validation_alias=AliasChoices("pattern", "query", "regex", "text"),
+        description="regular expression (RE2)",
+    )
+    ignore_case: bool = False
+    _root: str = PrivateAttr("")
+    _found: "list[tuple[str, str]] | None" = PrivateAttr(None)
+    _stopped: bool = PrivateAttr(False)
+
+    @field_validator("pattern")
+    @classmethod
+    def _compiles(cls, pattern: str) -> str:
+        try:
+            _compiled(pattern, False)
+        except re2.error as error:
+            said = error.args[0] if error.args else ""
+            text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+            raise ValueError(f"no regular expression: {text}") from None
+        return pattern
+
+    @model_validator(mode="after")
+    def _here(self, info: ValidationInfo) -> "SearchArgs":
+        self._root = root_of(info)
+        return self
+
+    def found(self) -> list[tuple[str, str]]:
+        """(file, `file:line: text`) of every hit, searched once: what is judged is what is told."""
+        if self._found is None:
+            self._found = _search(self, self._root)
+        return self._found
+
+
+def _compiled(pattern: str, ignore_case: bool) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    options.case_sensitive = not ignore_case
+    return re2.compile(pattern, options)
+
+
+def _search(args: SearchArgs, root: str) -> list[tuple[str, str]]:
+    pattern = _compiled(args.pattern, args.ignore_case)
+    hits: list[tuple[str, str]] = []
+    until = time.monotonic() + _SEARCH_TIME
+    for name in _chosen(args, root):
+        if time.monotonic() > until:
+            args._stopped = True
+            break
+        try:
+            place = project_files.resolve(root, name)
+            data = project_files.read(root, place)
+        except (AhpError, ValueError):  # a link out of the project, a folder of another repository
+            continue
+        if len(data) > _SEARCHED or b"\0" in data[:_BINARY] or not pattern.search(data.decode("utf-8", "replace")):
+            continue
+        for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
+            if pattern.search(line):
+                hits.append((name, f"{name}:{number}: {line.strip()[:_LINE]}"))
+                if len(hits) > _HITS:
+                    return hits
+    return hits
+
+
+def _search_result(args: SearchArgs, context: ToolContext) -> str:
+    lines = [line for _, line in args.found()]
+    told = lines[:_HITS] or ["(nothing found)"]
+    if len(lines) > _HITS:
+        told.append(f"[… more than {_HITS} lines; name a folder, a glob or a longer pattern …]")
+    if args._stopped:
+        told.append(f"[… stopped after {_SEARCH_TIME:g} s; name a folder or a glob …]")
+    return "\n".join(told)
+
+
+def _searched(args: SearchArgs) -> Touched:
+    """A search reads the files that it tells of: those that only do not match stay unread as far as anybody sees."""
+    return Touched(paths=dict.fromkeys((args.path, args.leads_to, *(name for name, _ in args.found()))))
+
+
+class WriteArgs(FileArgs):
+    content: str = Field(validation_alias=AliasChoices("content", "text", "contents", "body"))
+
+
+def _write(args: WriteArgs, context: ToolContext) -> str:
+    data = encoded(args.content)
+    there = project_files.write(context.root, args.leads_to, data)
+    return f"{'replaced' if there else 'wrote'} {args.path}: {_size(data)}"
+
+
+def _append(args: WriteArgs, context: ToolContext) -> str:
+    there = project_files.exists(context.root, args.leads_to)
+    data = (project_files.read(context.root, args.leads_to) if there else b"") + encoded(args.content)
+    project_files.write(context.root, args.leads_to, data)
+    return f"{'appended to' if there else 'wrote'} {args.path}: it has {_size(data)} now"
+
+
+def encoded(text: str) -> bytes:
+    """Text as a file holds it. Raises AhpError for halves of characters."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise AhpError(f"the text holds half of a character at {error.start}; write it whole") from None
+
+
+def _size(data: bytes) -> str:
+    lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+    return f"{len(data)} bytes, {lines} lines"
+
+
+def file_tools() -> list[FunctionTool]:
+    """read_file, list_files, search, write_file, append_file."""
+    return [
+        FunctionTool(
+            "read_file",
+            "Reads a text file, or some of its lines.",
+            ReadArgs,
+            _read,
+            kind="read",
+            touched=reads,
+            aliases=("read", "cat", "open_file", "view_file"),
+        ),
+        FunctionTool(
+            "list_files",
+            "Lists the files of a folder and those below it, without what git ignores.",
+            FolderArgs,
+            _list,
+            kind="list",
+            touched=reads,
+            aliases=("ls", "list", "list_dir", "list_directory", "glob", "find_files"),
+        ),
+        FunctionTool(
+            "search",
+            "Searches files by a regular expression, line by line.",
+            SearchArgs,
+            _search_result,
+            kind="search",
+            touched=_searched,
+            aliases=("grep", "search_files", "search_code", "rg"),
+        ),
+        FunctionTool(
+            "write_file",
+            "Writes a file, in the place of what is there.",
+            WriteArgs,
+            _write,
+            kind="write",
+            touched=writes,
+            aliases=("write", "create_file", "save_file"),
+        ),
+        FunctionTool(
+            "append_file",
+            "Adds to the end of a file: for what is too long for one reply.",
+            WriteArgs,
+            _append,
+            kind="write",
+            touched=writes,
+            aliases=("append", "append_to_file"),
+        ),
+    ]

@@ -1,0 +1,202 @@
+"""Files of the project, as tools reach them: resolved before they are judged, and opened without following a link.
+
+A path may lead elsewhere through links, `..`, another case or `/proc/self/cwd`. `resolve` says where it leads; that is
+what the gate judges beside the path as written, and what is opened, from the root down and folder by folder: where a
+link has come up since, the call fails.
+"""
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ahp.system import environ, files
+from ahp.system.errors import AhpError
+from ahp.system.git import NotARepository, discover
+
+LARGEST = 16 << 20  # bytes of a file that a tool reads
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_GIT_TIME = 20.0
+_MOST_FILES = 100_000
+
+
+def resolve(root: str, path: str) -> str:
+    """Where `path` leads, relative to `root`, `.` for the root itself. Raises ValueError for what lies outside."""
+    if "\0" in path:
+        raise ValueError("a path holds no NUL")
+    top = os.path.realpath(root)
+    leads_to = _true_case(os.path.realpath(os.path.join(top, path.removeprefix("file://"))))
+    if leads_to == top:
+        return "."
+    if not leads_to.startswith(top.rstrip("/") + "/"):
+        raise ValueError(f"{path} leads out of the project; paths are relative to its folder")
+    return leads_to[len(top.rstrip("/")) + 1 :]
+
+
+def _true_case(path: str) -> str:
+    """The path with the letters that its folders list, where the file system takes `SECRETS` for `secrets`."""
+    found = "/"
+    for name in path.split("/")[1:]:
+        whole = os.path.join(found, name)
+        try:
+            here = os.lstat(whole)
+            if _same(here, os.path.join(found, name.swapcase())) and name.swapcase() != name:
+                name = next((one for one in os.listdir(found) if _same(here, os.path.join(found, one))), name)
+        except OSError:
+            pass  # it is not there, or may not be listed: then nothing tells its letters
+        found = os.path.join(found, name)
+    return found
+
+
+def _same(here: os.stat_result, other: str) -> bool:
+    try:
+        return os.path.samestat(here, os.lstat(other))
+    except OSError:
+        return False
+
+
+def read(root: str, place: str) -> bytes:
+    """The bytes of the file at `place`, which `resolve` gave. Raises AhpError."""
+    with _folder_of(root, place) as (folder, name):
+        return _read(folder, name, place)
+
+
+def write(root: str, place: str, data: bytes) -> bool:
+    """Puts `data` at `place`, with the folders above it; whether there was a file before. Raises AhpError.
+
+    Readers see the old bytes or the new ones, and another name of the same file (a hard link) keeps the old ones.
+    """
+    with _folder_of(root, place, make=True) as (folder, name):
+        mode = _mode(folder, name, place)
+        temporary = f".{name[:100]}.{secrets.token_hex(4)}.tmp"
+        fd = os.open(temporary, _WRITE, 0o666 if mode is None else mode, dir_fd=folder)
+        try:
+            try:
+                files.write_all(fd, data)
+                if mode is not None:
+                    os.fchmod(fd, mode)
+            finally:
+                os.close(fd)
+            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except OSError:
+            os.unlink(temporary, dir_fd=folder)
+            raise
+        return mode is not None
+
+
+def exists(root: str, place: str) -> bool:
+    """Whether there is a file at `place`. Raises AhpError when something else is there."""
+    try:
+        with _folder_of(root, place) as (folder, name):
+            return _mode(folder, name, place) is not None
+    except AhpError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return False
+        raise
+
+
+def remove(root: str, place: str) -> None:
+    """Removes the file at `place`. Raises AhpError."""
+    with _folder_of(root, place) as (folder, name):
+        os.unlink(name, dir_fd=folder)
+
+
+def listed(root: str, place: str) -> list[str]:
+    """The files at or below `place`, relative to `root` and sorted; in a repository without what git ignores."""
+    top = os.path.realpath(root)
+    if os.path.isfile(os.path.join(top, place)):
+        return [place]
+    found = _git_lists(top, place)
+    if found is None:
+        found = [
+            os.path.relpath(os.path.join(folder, name), top)
+            for folder, folders, names in os.walk(os.path.join(top, place))
+            if not _leave_out(folders)
+            for name in names
+        ]
+    return sorted(set(found))[:_MOST_FILES]
+
+
+def _git_lists(top: str, place: str) -> list[str] | None:
+    try:
+        repository = discover(top, environ.scrubbed(environ.current()))
+        data = repository.run(
+            *("-C", top, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", f":(literal){place}"),
+            timeout=_GIT_TIME,
+        )
+    except NotARepository:
+        return None
+    names = data.decode("utf-8", "surrogateescape").split("\0")
+    return [name for name in names if name and os.path.lexists(os.path.join(top, name))]
+
+
+def _leave_out(folders: list[str]) -> bool:
+    folders[:] = sorted(name for name in folders if name != ".git")
+    return False
+
+
+@contextmanager
+def _folder_of(root: str, place: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+    """(descriptor of the folder that holds `place`, its name there); no link is followed on the way."""
+    *folders, name = place.split("/")
+    try:
+        fd = os.open(os.path.realpath(root), _FOLDER)
+        try:
+            for one in folders:
+                if make:
+                    try:
+                        os.mkdir(one, dir_fd=fd)
+                    except FileExistsError:
+                        pass
+                below = os.open(one, _FOLDER, dir_fd=fd)
+                os.close(fd)
+                fd = below
+            yield fd, name
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise AhpError(f"{place}: {_why(error)}") from error
+
+
+def _why(error: OSError) -> str:
+    if error.errno == errno.ELOOP:
+        return "a link has taken its place since it was judged"
+    if error.errno == errno.ENOTDIR:
+        return "a part of it is no folder"
+    return (
+        (error.strerror or type(error).__name__).lower().replace("no such file or directory", "there is no such file")
+    )
+
+
+def _read(folder: int, name: str, place: str) -> bytes:
+    fd = os.open(name, _READ, dir_fd=folder)
+    try:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise AhpError(f"{place} is a folder" if stat.S_ISDIR(status.st_mode) else f"{place} is no ordinary file")
+        if status.st_size > LARGEST:
+            raise AhpError(f"{place} has {status.st_size} bytes, more than the {LARGEST} that are read")
+        with os.fdopen(os.dup(fd), "rb") as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise AhpError(f"{place} has more than the {LARGEST} bytes that are read")
+        return data
+    finally:
+        os.close(fd)
+
+
+def _mode(folder: int, name: str, place: str) -> int | None:
+    """The permissions of an ordinary file; None where there is nothing. Raises AhpError for anything else."""
+    try:
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if stat.S_ISLNK(status.st_mode):
+        raise OSError(errno.ELOOP, "link")
+    if not stat.S_ISREG(status.st_mode):
+        raise AhpError(f"{place} is a folder" if stat.S_ISDIR(status.st_mode) else f"{place} is no ordinary file")
+    return stat.S_IMODE(status.st_mode)

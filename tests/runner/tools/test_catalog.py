@@ -1,0 +1,113 @@
+"""Which tools there are, what they are called, and what a model is told of them."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import pytest
+
+from ahp.facts.tool import NAMES
+from ahp.runner.run.wants import definition
+from ahp.runner.tools import catalog
+from ahp.runner.tools.catalog import all_tools, standard_tools
+from ahp.runner.tools.function import tool
+from ahp.runner.tools.tool import FunctionTool, Toolbox
+from ahp.system.errors import AhpError
+from tests.runner.runs import Scene, call
+
+OWN = {tool.name: tool for tool in standard_tools(print)}
+
+
+def test_ahps_own_tools() -> None:
+    assert {name: (tool.kind, tool.writes) for name, tool in OWN.items()} == {
+        "read_file": ("read", False),
+        "list_files": ("list", False),
+        "search": ("search", False),
+        "write_file": ("write", True),
+        "append_file": ("write", True),
+        "edit": ("edit", True),
+        "apply_patch": ("patch", True),
+        "run_command": ("shell", True),
+        "display": ("other", False),
+    }
+    assert {tool.kind for tool in OWN.values()} <= set(NAMES)
+
+
+def test_a_model_is_not_told_of_what_it_cannot_say() -> None:
+    for one in OWN.values():
+        properties = definition(one).parameters["properties"]
+        assert "leads_to" not in properties, one.name
+        assert not any(name.startswith("_") for name in properties)
+
+
+def test_another_name_of_a_tool_is_that_tool() -> None:
+    box = Toolbox(OWN.values())
+    names = [alias for one in OWN.values() for alias in one.aliases]  # type: ignore[attr-defined]
+    assert len(set(names)) == len(names) and not set(names) & set(OWN)
+    assert (box.own_name("cat"), box.own_name("edit"), box.own_name("unknown")) == ("read_file", "edit", "unknown")
+    assert {"cat", "read_file"} <= box.names
+
+
+def test_a_tool_goes_before_another_name() -> None:
+    mine = FunctionTool("cat", "", OWN["read_file"].args, lambda args, context: "")
+    assert Toolbox([*OWN.values(), mine]).own_name("cat") == "cat"
+
+
+def test_a_call_by_another_name_is_judged_by_its_own() -> None:
+    scene = Scene([call("seen_by", path="f"), "done"], tools=[_tool("look", aliases=("seen_by",))])
+    assert [event["tool"] for event in scene.of("tool_call")] == ["look"]
+    assert [asked[1]["name"] for asked in scene.gate.asked if asked[1]] == ["look", "look"]  # type: ignore[attr-defined]
+
+
+def test_a_tool_that_cannot_tell_what_it_touches_does_not_run() -> None:
+    def touched(args: Any) -> Any:
+        raise KeyError("oops")
+
+    scene = Scene([call("look"), "done"], tools=[_tool("look", touched=touched)])
+    (result,) = scene.of("tool_result")
+    assert result["code"] == "E_TOOL" and "what look will touch cannot be told" in result["text"]
+    assert not {"pre-tool-use", "post-tool-use"} & set(scene.gate.triggers())  # type: ignore[attr-defined]
+
+
+def _tool(name: str, **settings: Any) -> FunctionTool:
+    def look(path: str = "") -> str:
+        """Looks."""
+        return "seen"
+
+    return tool(name=name, kind="read", **settings)(look)
+
+
+@pytest.fixture
+def plugin(monkeypatch: pytest.MonkeyPatch) -> Iterator[types.ModuleType]:
+    """A module `ahp_plugin` whose `added` is an entry point."""
+    made = types.ModuleType("ahp_plugin")
+    monkeypatch.setitem(sys.modules, "ahp_plugin", made)
+    point = EntryPoint("mine", "ahp_plugin:added", catalog.GROUP)
+    monkeypatch.setattr(catalog, "entry_points", lambda group: [point] if group == catalog.GROUP else [])
+    yield made
+
+
+@pytest.mark.parametrize("form", ["tool", "list", "function"])
+def test_packages_add_tools(plugin: types.ModuleType, form: str) -> None:
+    mine = _tool("mine")
+    plugin.added = {"tool": mine, "list": [mine], "function": lambda: [mine]}[form]  # type: ignore[attr-defined]
+    assert [tool.name for tool in all_tools(print)] == [*OWN, "mine"]
+
+
+@pytest.mark.parametrize(
+    ("added", "said"),
+    [
+        (5, "gives no tool"),
+        (["x"], "gives no tool"),
+        (lambda: 1 / 0, "ZeroDivisionError"),
+        (_tool("edit"), "two tools are called edit"),
+    ],
+)
+def test_a_package_that_adds_no_tool_is_named(plugin: types.ModuleType, added: object, said: str) -> None:
+    plugin.added = added  # type: ignore[attr-defined]
+    with pytest.raises(AhpError, match=f"ahp.tools:mine.*{said}"):
+        all_tools(print)
