@@ -30,6 +30,10 @@ class AgentConfig(BaseModel):
     """Tokens of the messages of one request, by estimate; oldest pairs go first. 0 keeps only system prompt, task and
     the last exchange; null leaves it to the model to complain."""
 
+    retrieval_tokens: int = Field(default=1_000, ge=0)
+    """Tokens, by estimate, of what is retrieved from the project for each conversation: passages of files that the task
+    or step names, that were changed lately, that failed. At most a quarter of `context_tokens`. 0 retrieves nothing."""
+
     max_plan_steps: int = Field(default=8, ge=0)
     """Steps of a plan; longer plans are cut. 0 allows no plan at all."""
 

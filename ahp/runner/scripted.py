@@ -127,8 +127,12 @@ class ScriptedGate:
     responses: list[tuple[str, str, Mapping[str, Any]]] = field(default_factory=list)
     _turns: dict[str, int] = field(default_factory=dict)
 
-    def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None) -> Verdict:
-        """The next verdict of the script."""
+    def ask(
+        self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None, dry: bool = False
+    ) -> Verdict:
+        """The next verdict of the script; a dry question is answered with the one that would come, and not kept."""
+        if dry:
+            return self._dry(trigger, tool)
         self.asked.append((trigger, tool, issue))
         scripted = self.script.get(trigger, ())
         if callable(scripted):
@@ -141,6 +145,13 @@ class ScriptedGate:
         if isinstance(answer, AhpError):
             raise answer
         return answer
+
+    def _dry(self, trigger: str, tool: Mapping[str, Any] | None) -> Verdict:
+        asked, turns = list(self.asked), dict(self._turns)
+        try:
+            return self.ask(trigger, tool=tool)
+        finally:
+            self.asked[:], self._turns = asked, turns
 
     def respond(self, signal_id: str, action: str, details: Mapping[str, Any]) -> None:
         """Keeps the answer."""

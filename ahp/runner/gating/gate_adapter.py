@@ -22,10 +22,12 @@ class RepositoryGate:
         self.agent = agent
         self._gate = Gate(self.root, agent=agent, session=session, host="runner", budget=_BUDGET)
 
-    def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None) -> Verdict:
+    def ask(
+        self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None, dry: bool = False
+    ) -> Verdict:
         """The verdict of `ahp.Gate`. Raises PolicyError, AhpError."""
         facts: dict[str, Any] = {} if tool is None else {"tool": canonical(tool)}
-        return self._gate.judge(trigger, issue_id=issue or "", **facts)
+        return self._gate.judge(trigger, issue_id=issue or "", dry=dry, **facts)
 
     def respond(self, signal_id: str, action: str, details: Mapping[str, Any]) -> None:
         """Records the agent's answer. Raises AnswerRefused, JournalUnwritable."""

@@ -19,10 +19,13 @@ _ROOTS = ("tool.input", "input", "args")
 class Gate(Protocol):
     """The gate as the runner sees it. Whatever it raises as AhpError means: not judged, so not done."""
 
-    def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None) -> Verdict:
-        """Judges `trigger`. `tool` is `{"name", "kind", "writes", "input", "touched"}`.
+    def ask(
+        self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None, dry: bool = False
+    ) -> Verdict:
+        """Judges `trigger`; a `dry` question is neither logged nor counted.
 
-        Within a plan step also `expected`, the tools it names; afterwards `output` and `code`.
+        `tool` is `{"name", "kind", "writes", "input", "touched"}`; within a plan step also `expected`, the tools it
+        names; afterwards `output` and `code`.
         """
         ...
 

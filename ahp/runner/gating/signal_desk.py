@@ -73,6 +73,14 @@ class SignalDesk:
             self._note(note)
         return verdict
 
+    def may_read(self, path: str) -> bool:
+        """Whether the gate lets a file be read for the model, though no tool asks; what it cannot judge is not read."""
+        call = {"name": "retrieve", "kind": "read", "writes": False, "input": {"path": path}, "touched": None}
+        try:
+            return not self._gate.ask("pre-tool-use", tool=call, issue=self._issue, dry=True).denied
+        except AhpError:
+            return False
+
     def judge(self, trigger: str, what: str, *, final: bool) -> Verdict:
         """The verdict on `trigger` where no tool is called; what a person lets pass is judged again.
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ahp.runner.config import AgentConfig
+from ahp.runner.context.retriever import Retriever
 from ahp.runner.gating.gated_tools import GatedTools
 from ahp.runner.gating.gates import Gate
 from ahp.runner.gating.issue_gates import IssueGates, Move
@@ -163,7 +164,12 @@ class _Run:
         known = list(agent.toolbox.tools.values())
         system = prompts.system(known, frames, max_tokens=config.max_tokens, inject_schemas=config.inject_schemas)
         wants = Wants(known)
-        self._session = Session(agent.model, config, self._events, self._desk, tools, system, frames, wants, past)
+        room = config.retrieval_tokens
+        room = room if config.context_tokens is None else min(room, config.context_tokens // 4)
+        retriever = Retriever(agent.root, self._desk.may_read, tokens=room, issue=agent.issue)
+        self._session = Session(
+            agent.model, config, self._events, self._desk, tools, system, frames, wants, retriever, past
+        )
         self._task = TaskGates(self._session)
         self._issue = IssueGates(self._session, agent.issue, agent.move, past.moved if past else ())
         self._verification = Verification(agent.verifiers, agent.root)

@@ -22,7 +22,7 @@ class DirectWork:
 
     def begin(self, task: str) -> None:
         """Takes the task."""
-        self._session.begin("react", prompts.direct(task))
+        self._session.begin("react", prompts.direct(task), about=[task])
         self._states.move(State.EXECUTING, "no plan")
 
     def resume(self, task: str, past: RestoredRun) -> None:

@@ -68,6 +68,10 @@ _WORDS: dict[str, Callable[[Event], str | None]] = {
     "repeated_call": lambda event: f"breaker  {event['tool']} gave the same result {event['times']} times",
     "stuttering": lambda event: f"breaker  E_STUTTERING: {event['tool']}",
     "trimmed": _trimmed,
+    "retrieved": lambda event: (
+        f"context  given: {event['path']}:{event['first']}-{event['last']} ({', '.join(event['why'])})"
+    ),
+    "not_retrieved": lambda event: f"context  not given, the gate refuses it: {event['path']}",
     "model_retry": lambda event: f"model    {event['problem']}; asked again in {event['seconds']:g} s",
     "person": lambda event: f"person   {event['choice']}: {event['what']}",
     "leftovers_ended": lambda event: f"ended    left running by {event['tool']}: {', '.join(event['names'])}",

@@ -52,7 +52,8 @@ class PlannedWork:
         self._task = task
         self._states.move(State.PLANNING, "a new task")
         limit = self._session.config.max_plan_steps
-        self._session.begin("planning", prompts.planning(task, steps=limit, policies=self._policies))
+        head = prompts.planning(task, steps=limit, policies=self._policies)
+        self._session.begin("planning", head, about=[task])
         self._make_plan([])
 
     def resume(self, task: str, past: RestoredRun) -> None:
@@ -83,7 +84,7 @@ class PlannedWork:
         self._states.move(State.PLANNING, "replan")
         limit, frames = self._session.config.max_plan_steps, self._session.frames
         head = prompts.replanning(self._task, self.plan, problem, frames, steps=limit, policies=self._policies)
-        self._session.begin("planning", head)
+        self._session.begin("planning", head, about=[problem, self._task])
         self._make_plan([step for step in self.plan.steps if step.status is StepStatus.DONE])
 
     def do(self) -> None:
@@ -178,7 +179,8 @@ class PlannedWork:
         else:
             found = findings(self._session.events.seen)
             head = prompts.step(self._task, self.plan, step, self._left_out, found)
-            self._session.begin("step", head, prompts.known(self.plan, step, found, self._session.frames))
+            known = prompts.known(self.plan, step, found, self._session.frames)
+            self._session.begin("step", head, known, about=[step.description, self._task])
         self._open_step = None
         while True:
             reply = self._session.read(ask(), "step")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from ahp.protocol.text import one_line
+from ahp.runner.context.retriever import Passage
 from ahp.runner.run.findings import Finding
 from ahp.runner.run.frames import Frames
 from ahp.runner.tools.tool import Tool
@@ -137,6 +138,12 @@ def known(plan: Plan, current: PlanStep | None, found: Mapping[str, Finding], fr
         room -= len(text)
         kept.append(f"Last result of step {one_line(name, _ID)}, of {one_line(one.tool, _ID)}:\n{frames.around(text)}")
     return kept[::-1]
+
+
+def passage(one: Passage, frames: Frames) -> str:
+    """A passage that was retrieved from the project."""
+    place = f"{one_line(one.path)}, lines {one.first} to {one.last}"
+    return f"From {place} ({', '.join(one.why)}):\n{frames.around(one.text)}"
 
 
 def _done(plan: Plan) -> list[str]:

@@ -1,9 +1,10 @@
 """One run's talk with the model: every request, within its limits, and every action a reply asks for."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from ahp.protocol.text import one_line
 from ahp.runner.config import PATH, AgentConfig
+from ahp.runner.context.retriever import Retriever, tokens
 from ahp.runner.gating.gated_tools import GatedTools
 from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.models.model import Answer, ContextOverflow, Model, ModelError
@@ -46,6 +47,7 @@ class Session:
         system: str,
         frames: Frames,
         wants: Wants,
+        retriever: Retriever,
         past: RestoredRun | None = None,
     ) -> None:
         self.config = config
@@ -57,6 +59,7 @@ class Session:
         self.cut = False  # whether the last reply ended at its limit
         self._model = model
         self._wants = wants
+        self._retriever = retriever
         self._worker = Worker()
         # Here the clock of the budget starts.
         self.budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
@@ -86,12 +89,12 @@ class Session:
         """Puts `text` before whatever the model is told next."""
         self._reminders.append(text)
 
-    def begin(self, scene: str, head: str, known: Iterable[str] = ()) -> None:
+    def begin(self, scene: str, head: str, known: Iterable[str] = (), about: Sequence[str] = ()) -> None:
         """Begins the conversation of a scene with its `head`, which is pinned, and what is `known`, which may be cut.
 
-        Of the former conversations only what these tell of them is left.
+        What the project holds about the texts `about` is retrieved. Of the former conversations nothing else is left.
         """
-        opening = "\n\n".join([*self._first(), *known])
+        opening = "\n\n".join([*self._first(), *known, *self._retrieved(about)])
         self.events("conversation", scene=scene, head=head, opening=opening)
         self._conversation = Conversation(self._system, head, opening)
         self._conversation.told = self._told
@@ -99,6 +102,25 @@ class Session:
     def say(self, text: str) -> None:
         """The next user turn, after what the gate wants to be read."""
         self._talk.say("\n\n".join([*self._first(), text]))
+
+    def _retrieved(self, about: Sequence[str]) -> list[str]:
+        """What is found in the project, as the model reads it; the events say what was given and why."""
+        if not about:
+            return []
+        found = self._retriever.retrieve(about, self.events.seen)
+        for one in found.passages:
+            self.events(
+                "retrieved",
+                path=one.path,
+                first=one.first,
+                last=one.last,
+                tokens=tokens(one.text),
+                score=one.score,
+                why=list(one.why),
+            )
+        for path in found.refused:
+            self.events("not_retrieved", path=path)
+        return [prompts.passage(one, self.frames) for one in found.passages]
 
     def _first(self) -> list[str]:
         """What the next turn begins with, once: reminders, then the gate's notes."""

@@ -52,7 +52,9 @@ class World:
 class Gate(ScriptedGate):
     """Blocks what is secret, rewrites what is unclamped, warns of what is loud; one aid after each call."""
 
-    def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None) -> Verdict:
+    def ask(
+        self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None, dry: bool = False
+    ) -> Verdict:
         self.asked.append((trigger, tool, issue))
         what = tool["input"]["what"] if tool else ""
         key = f"{len(self.asked):08d}"
