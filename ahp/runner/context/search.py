@@ -48,14 +48,15 @@ def _grep(repo: Repository, names: Sequence[str]) -> bytes:
 def _ranked(printed: bytes, names: Sequence[str]) -> dict[str, Hits]:
     found: dict[str, Hits] = {}
     for line in printed.decode("utf-8", "surrogateescape").split("\n"):
-        path, _, rest = line.partition("\0")
-        number, _, text = rest.partition("\0")
-        if not number.isdigit():
+        parts = line.split("\0", 2)
+        if len(parts) != 3 or not parts[1].isdigit():
             continue
-        hits = found.setdefault(path, Hits())
+        hits = found.get(parts[0])
+        if hits is None:
+            hits = found[parts[0]] = Hits()
         if len(hits.lines) < _LINES_A_FILE:
-            hits.lines.append(int(number))
-        hits.names.update(name for name in names if name in text)
+            hits.lines.append(int(parts[1]))
+        hits.names.update([name for name in names if name in parts[2]])
     spread = {name: sum(name in hits.names for hits in found.values()) for name in names}
     rarity = {name: math.log(1 + len(found) / count) for name, count in spread.items() if count}
 
