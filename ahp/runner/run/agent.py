@@ -151,6 +151,7 @@ class _Run:
 
     def __init__(self, agent: Agent, nonce: str, past: RestoredRun | None = None) -> None:
         self._past = past
+        self._over = False
         config, self._events = agent.config, agent.events
         self._states = StateMachine(self._moved)
         self._desk = SignalDesk(
@@ -182,7 +183,12 @@ class _Run:
     def carry_out(self, task: str) -> AgentTurn:
         """From INTAKE to DONE or BLOCKED, in a process marked as an agent's."""
         with interrupt.raised(), marked(self._name, self._mark), self._descendants:
-            return self._carry_out(task)
+            try:
+                return self._carry_out(task)
+            finally:
+                if not self._over:  # a signal came when the run was over, right before signals are held
+                    with interrupt.held():
+                        self._end(AgentTurn("", "INTERRUPTED", self._states.state))
 
     def _carry_out(self, task: str) -> AgentTurn:
         turn = AgentTurn("", "INTERRUPTED", self._states.state)
@@ -215,6 +221,7 @@ class _Run:
             tokens=turn.tokens,
             usd=turn.usd,
         )
+        self._over = True
         return turn
 
     def _through(self, task: str) -> str:

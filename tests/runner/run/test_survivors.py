@@ -6,14 +6,19 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from ahp.runner.run.events import read_events
-from ahp.runner.scripted import AnyArgs
+from ahp.runner.config import AgentConfig
+from ahp.runner.run.agent import Agent
+from ahp.runner.run.events import EventLog, read_events
+from ahp.runner.scripted import AnyArgs, ScriptedGate, ScriptedModel
 from ahp.runner.tools.tool import FunctionTool, ToolContext
-from tests.runner.runs import Scene, call
+from ahp.system import interrupt
+from tests.runner.runs import Scene, call, nowhere
 from tests.system.test_descendants import LEFT_BEHIND, LINUX, NAMES, alive
 
 # A shell that runs in the background has its children ignore Ctrl-C.
@@ -126,3 +131,22 @@ def test_all_tools_of_a_run_work_in_one_thread() -> None:
 
     Scene([call(n=1), call(n=2), "done"], tools=[FunctionTool("look", "looks", AnyArgs, run)])
     assert seen[0] == seen[1] != threading.get_ident()
+
+
+def test_a_signal_right_before_signals_are_held_leaves_its_event_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, came = interrupt.held, list[int]()
+
+    @contextmanager
+    def held() -> Iterator[None]:
+        if not came:
+            came.append(signal.SIGTERM)
+            raise interrupt.Ended(signal.SIGTERM)
+        with real():
+            yield
+
+    monkeypatch.setattr(interrupt, "held", held)
+    log = EventLog(None)
+    config = AgentConfig(enable_planning=False)
+    with pytest.raises(interrupt.Ended):
+        Agent(ScriptedModel(["done"]), gate=ScriptedGate(), config=config, root=nowhere(), events=log).run("task")
+    assert [event["stop_reason"] for event in log.of("run_end")] == ["INTERRUPTED"]
