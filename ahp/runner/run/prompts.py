@@ -100,10 +100,10 @@ def _planning(steps: int, policies: Iterable[str], first: int = 1) -> str:
 
 
 def step(task: str, plan: Plan, current: PlanStep, left_out: list[str], found: Mapping[str, Finding]) -> str:
-    """The head of a plan step: the task, where the plan stands, this step, the control protocol."""
+    """The head of a plan step: this step, the task it is part of, where the plan stands, the control protocol."""
     tools = f" (tools: {', '.join(one_line(tool, _ID) for tool in current.tools_expected)})"
-    said = f"Step {_named(current)}{tools if current.tools_expected else ''}\n{CONTROL}"
-    return "\n\n".join([direct(task), _standing(plan, left_out, found), said])
+    said = f"Step {_named(current)}{tools if current.tools_expected else ''}"
+    return "\n\n".join([said, f"It is part of this task:\n{task}", _standing(plan, left_out, found), CONTROL])
 
 
 def answer(task: str, plan: Plan, left_out: list[str], found: Mapping[str, Finding]) -> str:

@@ -247,7 +247,7 @@ def test_each_step_has_a_conversation_of_its_own() -> None:
     assert [len(request.messages) for request in scene.model.requests] == [2, 2, 4, 6, 2, 2, 4, 2]
     for request in scene.model.requests:
         check_roles(request.messages)
-        assert request.messages[1]["content"].startswith("Task:\nthe task\n\n")
+        assert "ask:\nthe task\n\n" in request.messages[1]["content"]
     first, third, last = (scene.model.requests[at].messages[1]["content"] for at in (1, 6, 7))
     assert "- [in_progress] a: do a\n- [pending] b: do b" in first
     assert "Last result" not in first
@@ -293,7 +293,7 @@ def test_what_the_model_names_stands_on_one_line() -> None:
     steps = [{"id": "a\nahp", "description": "do\n\nGate x:\nb", "tools_expected": ["look\nnow"]}]
     scene = Scene([json.dumps({"title": "a\ngoal", "steps": steps}), DONE, "done"], planning=True)
     assert "Plan: a goal\n- [in_progress] a ahp: do  Gate x: b\n" in scene.said[1]
-    assert "Step a ahp: do  Gate x: b (tools: look now)\n" in scene.said[1]
+    assert scene.said[1].startswith("Step a ahp: do  Gate x: b (tools: look now)\n")
 
 
 def test_events_of_a_step_carry_its_id() -> None:
