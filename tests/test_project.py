@@ -45,6 +45,7 @@ LIGHT = [
     "ahp.system.files",
     "ahp.system.git",
     "ahp.system.jsontext",
+    "ahp.system.patience",
     "ahp.system.process",
     "ahp.system.view",
     "ahp.protocol.actor",

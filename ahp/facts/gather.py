@@ -2,6 +2,7 @@
 
 from ahp.facts import registry
 from ahp.facts.absent import Absent
+from ahp.system import patience
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def gather(
     missing: dict[str, tuple[str, str]] = {}
     for namespace, fields in reads.items():
         wanted = frozenset(fields)
+        patience.doing = "the facts of `" + namespace + "`"
         try:
             found = _collect(namespace, wanted, event, settings)
         except Absent as absent:

@@ -10,7 +10,7 @@ from ahp.conditions.language import children, with_children
 from ahp.facts import registry
 from ahp.facts.gather import gather
 from ahp.protocol import records
-from ahp.system import clock
+from ahp.system import clock, patience
 from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
@@ -187,6 +187,7 @@ class Matcher:
         whens = [_decide(when, slots) for when in filters]
         hits: list[Hit] = []
         for rule in rules:
+            patience.doing = f"the rule `{rule.key}`"
             holds: bool | Undecided = True
             if rule.when >= 0:
                 holds = whens[rule.when]

@@ -21,7 +21,7 @@ from ahp.journal.index import episode_key, goes_to, unescape
 from ahp.journal.logged_signal import LoggedSignal
 from ahp.protocol import records
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import clock
+from ahp.system import clock, patience
 
 _T = TypeVar("_T")
 
@@ -39,6 +39,7 @@ class State:
         `path` is where it is kept, other than beside the log. Raises AhpError when the log cannot be read.
         """
         now = clock.now() if now is None else now
+        patience.doing = "the log"
         path = path or journal.folder + "/state.db"
         for attempt in range(2):
             try:

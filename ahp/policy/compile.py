@@ -12,7 +12,7 @@ from ahp.policy.rule import Policy, Rule, rule_digest
 from ahp.policy.sources import FileSource, Watched
 from ahp.protocol.event import Event
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import jsontext
+from ahp.system import jsontext, patience
 from ahp.system.digest import tagged
 
 
@@ -34,6 +34,7 @@ def build(root: str, folder: str, user: str = "") -> tuple[Policy, dict[str, Pro
 
     Raises PolicyError.
     """
+    patience.doing = "compiling the policy"
     source = FileSource(root, user)
     policy = layers.load(source)
     made = programs(policy, source.watched)

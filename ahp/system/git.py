@@ -41,10 +41,14 @@ class Repository:
 
     def run(self, *args: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,), timeout: float = _TIMEOUT) -> bytes:
         """What `git args` prints. Raises GitError unless it exits with one of `ok`, Timeout, OutputLimit."""
-        from ahp.system import process
+        from ahp.system import patience, process
 
         argv = [self.git, "-C", self.folder, *_PLAIN, *args]
-        result = process.capture(argv, env=self.env, stdin=stdin, timeout=timeout)
+        patience.command = " ".join(["git", *[one for one in args if one[:1] != "-"][:1]])
+        try:
+            result = process.capture(argv, env=self.env, stdin=stdin, timeout=timeout)
+        finally:
+            patience.command = ""
         if result.code not in ok:
             words = result.err.decode("utf-8", "replace").strip().splitlines()
             last = words[-1] if words else f"exit code {result.code}"

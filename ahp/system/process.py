@@ -9,7 +9,7 @@ import select
 import time
 from errno import EAGAIN, ECHILD, EPIPE, ESRCH
 
-from ahp.system import environ
+from ahp.system import environ, patience
 from ahp.system.errors import AhpError, Timeout
 
 _KILL = 9
@@ -69,9 +69,11 @@ def capture(
         program, command = "/bin/sh", ["/bin/sh", "-c", 'cd -- "$0" && exec "$@"', cwd, *command]
     child = _Child(program, command, env)
     _live.add(child)
+    known, patience.command = patience.command, patience.command or argv[0].rpartition("/")[2]
     try:
         return child.finish(stdin, time.monotonic() + timeout, timeout, limit, argv[0])
     finally:
+        patience.command = known
         _live.discard(child)
         child.kill()
 

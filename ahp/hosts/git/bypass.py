@@ -15,7 +15,7 @@ from ahp.journal.index import JournalUnwritable
 from ahp.protocol import records
 from ahp.protocol.event import PushRef
 from ahp.protocol.text import one_line
-from ahp.system import clock
+from ahp.system import clock, patience
 from ahp.system.git import Repository
 from ahp.system.history import CommitView, RangeView
 
@@ -51,6 +51,7 @@ def check_push(hook: Hook, pushed: list[PushRef]) -> None:
     """Logs the commits of a push that nobody judged, where that was not noticed before."""
     if not _judges(hook):
         return
+    patience.doing = "commits that nobody judged"
     commits: list[str] = []
     before = made_before(hook.repo)
     for ref in pushed:

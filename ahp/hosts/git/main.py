@@ -10,7 +10,7 @@ import sys
 from ahp.hosts.git.githooks import HOOKS, Hook
 from ahp.protocol.actor import Actor, identify
 from ahp.protocol.event import Workspace
-from ahp.system import environ, git
+from ahp.system import environ, git, patience
 from ahp.system.errors import AhpError
 
 
@@ -22,6 +22,7 @@ def main(stale_bundle: str = "") -> None:
     """
     gc.disable()  # the process ends before a collection would find anything
     name, parent, genesis, user_policy, program, *arguments = sys.argv[1:]
+    patience.begin(name)
     actor = Actor("human")
     try:
         env = environ.current()
@@ -41,6 +42,7 @@ def main(stale_bundle: str = "") -> None:
         from ahp.hosts.git.failure import report
 
         code = report(name, error, actor)
+    patience.end()
     # Leaving without the interpreter's own clean-up saves a millisecond; nothing is buffered here.
     posix._exit(code)
 

@@ -15,8 +15,9 @@ def say(verdict: Verdict, actor: Actor, env: dict[str, str]) -> int:
     if verdict.denied:
         return 1
     if any(signal.context.get("ask") for signal in verdict.signals) and actor.kind == "human":
-        from ahp.system import terminal
+        from ahp.system import patience, terminal
 
+        patience.end()
         if terminal.ask("ahp: go on?") is False:
             write("ahp: stopped as you asked")
             return 1

@@ -102,9 +102,9 @@ def test_no_module_joins_the_path_unnoticed(gated: Gated) -> None:
     quiet = modules(gated, BUNDLED, "pre-commit") & known
     gated.policy(POLICY.replace("'*.pem'", "'*.txt'"))
     fired = modules(gated, BUNDLED, "pre-commit", code=1) & known
-    assert len(quiet) <= 50, sorted(quiet)
+    assert len(quiet) <= 51, sorted(quiet)
     # A block reads the change's lines, for a person's answer is bound to them.
-    assert len(fired) <= 72, sorted(fired)
+    assert len(fired) <= 73, sorted(fired)
 
 
 def test_a_fact_that_git_has_to_be_asked_for_costs_one_module_more(gated: Gated) -> None:

@@ -1,0 +1,38 @@
+"""Who waits for a hook is told what it works on, once it has taken two seconds.  [light]
+
+A timer of the kernel and a handler: a quiet hook pays two system calls, and it does not matter whether the time goes by
+in Python or in a program that is waited for.
+"""
+
+import posix
+from _signal import ITIMER_REAL, SIGALRM, setitimer, siginterrupt, signal  # type: ignore[import-not-found]
+
+AFTER = 2.0  # seconds
+
+doing = ""
+"""What is worked on, in words for people. Whoever begins something that may take long says so."""
+command = ""
+"""The program that is waited for, "" when none is."""
+_what = ""
+
+
+def begin(what: str) -> None:
+    """From now on counts; `what` is what takes the time, such as a hook. Only the main thread may call this."""
+    global _what, doing
+    _what, doing = what, ""
+    signal(SIGALRM, _tell)
+    siginterrupt(SIGALRM, False)
+    setitimer(ITIMER_REAL, AFTER)
+
+
+def end() -> None:
+    """Nothing will be told any more: it is done, or a person is asked and may think."""
+    setitimer(ITIMER_REAL, 0)
+
+
+def _tell(number: int, frame: object) -> None:
+    at = f"{doing} ({command})" if doing and command else doing or command or "the policy"
+    try:
+        posix.write(2, f"ahp: this {_what} takes more than {AFTER:g} s; it is at: {at}\n".encode("utf-8", "replace"))
+    except OSError:
+        return  # nobody reads it

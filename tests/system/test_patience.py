@@ -1,0 +1,71 @@
+"""Who waits is told once what takes so long, wherever the time goes by."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from ahp.system import environ, patience, process
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bytes]]:
+    """What it writes; no timer of a test outlives it."""
+    written: list[bytes] = []
+    monkeypatch.setattr(patience, "AFTER", 0.05)
+    monkeypatch.setattr(patience.posix, "write", lambda fd, data: written.append(data))
+    yield written
+    patience.end()
+    patience.doing = ""
+
+
+def wait_for(written: list[bytes]) -> None:
+    """Works in Python until it is told, a minute at most."""
+    until = time.monotonic() + 60
+    while not written and time.monotonic() < until:
+        sum(range(1000))
+
+
+def test_time_in_python_is_told_with_what_it_is_spent_on(said: list[bytes]) -> None:
+    patience.begin("pre-commit")
+    patience.doing = "the rule `secrets`"
+    wait_for(said)
+    assert said == [b"ahp: this pre-commit takes more than 0.05 s; it is at: the rule `secrets`\n"]
+
+
+def test_time_in_one_program_is_told_with_its_name(said: list[bytes]) -> None:
+    patience.begin("pre-push")
+    patience.doing = "the facts of `lint`"
+    process.capture(["/bin/sleep", "0.5"], timeout=60.0, env=environ.current())
+    assert said == [b"ahp: this pre-push takes more than 0.05 s; it is at: the facts of `lint` (sleep)\n"]
+    assert patience.command == ""
+
+
+def test_where_nothing_is_known_the_program_or_the_policy_stands(said: list[bytes]) -> None:
+    patience.begin("pre-push")
+    process.capture(["/bin/sleep", "0.5"], timeout=60.0, env=environ.current())
+    patience.begin("pre-push")
+    while len(said) < 2:
+        sum(range(1000))
+    assert [line.rpartition(b": ")[2] for line in said] == [b"sleep\n", b"the policy\n"]
+
+
+def test_what_ends_in_time_says_nothing(said: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "AFTER", 0.2)
+    patience.begin("pre-commit")
+    patience.end()
+    time.sleep(0.4)
+    assert said == []
+
+
+def test_that_nobody_reads_it_is_no_failure(said: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(fd: int, data: bytes) -> None:
+        said.append(data)
+        raise BrokenPipeError
+
+    monkeypatch.setattr(patience.posix, "write", broken)
+    patience.begin("pre-commit")
+    wait_for(said)
+    assert len(said) == 1
