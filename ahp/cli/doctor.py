@@ -9,7 +9,7 @@ from ahp.protocol.text import one_line
 from ahp.system import jsontext, terminal
 
 if TYPE_CHECKING:
-    from ahp.hosts.git.doctor import Check
+    from ahp.hosts.git.check import Check
 
 _STYLES = {"ok": "green", "note": "yellow", "wrong": "bold red"}
 

@@ -6,45 +6,33 @@ import shlex
 import shutil
 import stat
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
-from ahp.hosts.git import bundle, hook_managers, husky
+from ahp.hosts.git import bundle, hook_managers, husky, policy_checks
 from ahp.hosts.git import install as installing
+from ahp.hosts.git.check import FIX, Check
 from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.idle_hook import IDLE
 from ahp.hosts.git.probe import Probe, may_write, probe
 from ahp.journal import repair, verify
 from ahp.journal.append import Journal
+from ahp.policy import compile as compiling
 from ahp.protocol.actor import identify
 from ahp.system import environ, files, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 
 INSTALL = "ahp install git"
-FIX = "ahp doctor --fix"
 _LEAST = 10 << 20  # bytes free; git itself needs more than ahp
 _SAMPLE = 64 << 10
-
-
-class Check(NamedTuple):
-    """One line of the answer: `status` is ok, note or wrong; `mend` a command or a sentence for a person.
-
-    `ours`: `ahp doctor --fix` can mend it.
-    """
-
-    name: str
-    status: str
-    detail: str
-    mend: str = ""
-    ours: bool = False
 
 
 def examine(repo: Repository, user_policy: str) -> list[Check]:
     """Every check of this work tree. Raises AhpError for a bare repository, which has no hooks of ours."""
     if not repo.root:
         raise AhpError("this repository is bare: no commit is made here, so there is nothing for hooks to judge")
+    policy = _policy(repo, user_policy)
     return [
-        _policy(repo, user_policy),
+        policy,
         *_hooks(repo),
         _tried("interpreter", lambda: _interpreter(repo, user_policy)),
         _tried("log", lambda: _log(repo)),
@@ -52,6 +40,7 @@ def examine(repo: Repository, user_policy: str) -> list[Check]:
         _tried("git directory", lambda: _writable(repo)),
         _tried("disk", lambda: _disk(repo)),
         _tried("waivers", lambda: _waivers(repo, user_policy)),
+        *(_of_policy(repo, user_policy) if policy.status != "wrong" else ()),
     ]
 
 
@@ -66,6 +55,9 @@ def fix(repo: Repository, user_policy: str, checks: list[Check]) -> list[str]:
     if "state" in wrong:
         repair.rebuild(journal)
         done.append("the state is made anew from the log")
+    if "compiled policy" in wrong:
+        compiling.build(repo.root, repo.ahp_dir, user_policy)
+        done.append("the policy is compiled anew")
     doubted = any(check.name == "log" and check.status == "wrong" and not check.ours for check in checks)
     if not doubted and any(check.ours for check in checks):
         installing.install(repo, user_policy)
@@ -100,6 +92,15 @@ def _policy(repo: Repository, user_policy: str) -> Check:
         return Check("policy", "note", "there is none here, so every commit passes", "ahp init")
     rules = len({rule.key for rule in policy.rules})
     return Check("policy", "ok", f"{rules} rule{'s' * (rules != 1)}")
+
+
+def _of_policy(repo: Repository, user_policy: str) -> Iterator[Check]:
+    """What can be told only of a policy that loads."""
+    yield _tried("compiled policy", lambda: policy_checks.compiled(repo, user_policy))
+    yield _tried("committed policy", lambda: policy_checks.committed(repo))
+    yield _tried("commands", lambda: policy_checks.commands(repo, user_policy))
+    yield _tried("unpushed commits", lambda: policy_checks.unpushed(repo, user_policy))
+    yield _tried("pushes", lambda: policy_checks.pushed(repo, user_policy))
 
 
 def _hooks(repo: Repository) -> Iterator[Check]:

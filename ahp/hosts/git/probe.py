@@ -98,7 +98,7 @@ class Probe:
 def _policy(name: str) -> str:
     """A policy that speaks at every hook, and refuses where a hook can."""
     rules = [
-        f'  {name}-{hook}: {{at: {hook}, {"aid" if TRIGGERS[hook].post else "block"}: "true", message: probe}}'
+        f'  {name}-{hook}: {{at: {hook}, {"aid" if TRIGGERS[hook].post else "block"}: "true", message: {name}}}'
         for hook in HOOKS
     ]
     return "\n".join(["version: 1", "rules:", *rules, ""])

@@ -13,7 +13,7 @@ import pytest
 
 from ahp.hosts.git import bundle, doctor
 from ahp.hosts.git import install as installing
-from ahp.hosts.git.doctor import Check
+from ahp.hosts.git.check import Check
 from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.probe import probe
 from ahp.journal.append import Journal
@@ -69,6 +69,7 @@ def test_all_is_well_and_nothing_is_touched(gated: Gated) -> None:
     assert list(checks) == [
         *("policy", *HOOKS),
         *("interpreter", "log", "state", "git directory", "disk", "waivers"),
+        *("compiled policy", "committed policy", "commands", "unpushed commits", "pushes"),
     ]
     assert checks["policy"].detail == "1 rule"
     idle = "reached by commits whose message a rule reads"

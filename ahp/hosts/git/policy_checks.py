@@ -1,0 +1,166 @@
+"""What `ahp doctor` tells of the policy: is it what judges, can its commands run, what was not or will not be judged.
+
+The same for people and agents: nothing here is a way round the gate.
+"""
+
+from ahp.gate import overrides
+from ahp.hosts import asking, command_trust, history
+from ahp.hosts.git.check import FIX, Check
+from ahp.journal import segments
+from ahp.policy import cache, layers
+from ahp.policy import compile as compiling
+from ahp.policy.rule import Policy
+from ahp.policy.sources import FileSource
+from ahp.policy.weakening import Sides
+from ahp.protocol.text import one_line
+from ahp.system import clock, environ, jsontext, process
+from ahp.system.commits import commits
+from ahp.system.git import Repository
+from ahp.system.history import CommitView
+from ahp.system.worktree import WorkTreeView
+
+_COMMITS = 100
+_ENTRIES = 50  # of one reflog
+_LINES = 200_000
+_NAMED = 3
+
+
+def compiled(repo: Repository, user_policy: str) -> Check:
+    """Whether the compiled policies are what the policy says: they are compiled anew and compared."""
+    name, source = "compiled policy", FileSource(repo.root, user_policy)
+    policy = layers.load(source)
+    found = 0
+    for trigger, fresh in compiling.programs(policy, source.watched).items():
+        stored = cache.find(repo.root, repo.ahp_dir, trigger, user_policy)
+        if stored is None:
+            continue
+        found += 1
+        answers = stored.answers if cache.read_answers(stored) else fresh.answers
+        if [jsontext.encode(one) for one in (stored, answers)] != [
+            jsontext.encode(one) for one in (fresh, fresh.answers)
+        ]:
+            told = f"what is stored for {trigger} is not what the policy says: another program wrote it"
+            return Check(name, "wrong", told, FIX)
+    return Check(name, "ok", "what the policy says" if found else "not made yet; the next hook does")
+
+
+def committed(repo: Repository) -> Check:
+    """Whether the policy of the work tree is that of HEAD."""
+    name, head = "committed policy", repo.commit_id("HEAD")
+    new = WorkTreeView(repo)
+    here = new.read(cache.PROJECT[1:]) is not None
+    old = CommitView(repo, head) if head else None
+    if old is None or old.read(cache.PROJECT[1:]) is None:
+        return Check(name, "ok", "not committed yet, so nobody else has it" if here else "none")
+    changes = Sides(old, new).rules()
+    if not changes:
+        return Check(name, "ok", "the work tree's is HEAD's")
+    weaker = sum(change.weakens for change in changes)
+    told = f"the work tree's differs from HEAD's in {_count(len(changes), 'place')}, {weaker} of them not as strict"
+    return Check(name, "note", told, "see them: ahp policy diff; then commit the policy or take it back")
+
+
+def commands(repo: Repository, user_policy: str) -> Check:
+    """Whether the commands of the policy can run: accepted here, and on PATH."""
+    where = asking.around(repo.root)
+    specs, waiting = command_trust.of_policy(_policy(repo, user_policy), where)
+    env = environ.scrubbed(where.env)
+    lost = []
+    for named, spec in specs.items():
+        program = spec.run[0]
+        if "/" in program and not program.startswith("/"):
+            program = f"{repo.root}/{spec.directory}/{program}"
+        if process.find(program, env) is None:
+            lost.append(f"{named} ({one_line(spec.run[0], 100)})")
+    if lost:
+        told = f"no such program on PATH for {_some(lost)}: what they find out is missing"
+        return Check("commands", "note", told, "install what is missing, or take it out of the policy")
+    if waiting:
+        told = f"nobody has accepted {_some(list(waiting))} in this clone: they do not run"
+        return Check("commands", "note", told, "a person runs, in a terminal: ahp trust")
+    return Check("commands", "ok", f"{len(specs)} accepted and found" if specs else "none")
+
+
+def unpushed(repo: Repository, user_policy: str) -> Check:
+    """Which commits that the upstream lacks would not pass the rules of commits."""
+    name = "unpushed commits"
+    upstream = repo.line("rev-parse", "-q", "--verify", "@{upstream}^{commit}", ok=(0, 1, 128))
+    if not upstream:
+        return Check(name, "ok", "the branch has no upstream to compare with")
+    past = commits(repo, f"{upstream}..HEAD", _COMMITS)
+    tally = history.judge(repo, compiling.programs(_policy(repo, user_policy)), past)
+    blocked: dict[str, str] = {}
+    for said in tally.said:
+        if said.level == "block" and not _is_overridden(repo, said.rule, said.commit.message):
+            blocked.setdefault(said.commit.id, said.rule)
+    if blocked:
+        named = [f"{commit[:8]} ({rule})" for commit, rule in blocked.items()]
+        told = f"{len(blocked)} of {_count(len(past), 'commit')} would not pass: {_some(named)}"
+        return Check(name, "note", told, "see what each breaks: ahp try --range @{upstream}..HEAD")
+    return Check(name, "ok", f"{_count(len(past), 'commit')}, none that a rule blocks" if past else "none")
+
+
+def pushed(repo: Repository, user_policy: str) -> Check:
+    """What the reflogs of tracking refs show as pushed from here though no pre-push judged it.
+
+    Only pushes after the first that was judged are looked at: those before it were made without the gate.
+    """
+    name = "pushes"
+    if not any(rule.trigger == "pre-push" for rule in _policy(repo, user_policy).rules):
+        return Check(name, "ok", "no rule asks about pushes")
+    judged, first = _judged(repo)
+    missing = [f"{ref} to {tip[:8]}" for ref, tip, at in _pushes(repo) if first and at > first and tip not in judged]
+    if missing:
+        told = f"{_count(len(missing), 'push', 'pushes')} passed no pre-push hook: {_some(missing)}"
+        return Check(name, "note", told, "look at what was pushed; the server and CI judge it again")
+    return Check(name, "ok", "each was judged here")
+
+
+def _policy(repo: Repository, user_policy: str) -> Policy:
+    return layers.load(FileSource(repo.root, user_policy))
+
+
+def _is_overridden(repo: Repository, rule: str, message: str) -> bool:
+    """Whether the message has a line for the rule that the log knows."""
+    data = message.encode("utf-8", "surrogateescape")
+    unknown = overrides.unknown(repo.ahp_dir, data)
+    return any(bound[0] == one_line(rule) and line not in unknown for bound, line in overrides.lines(data).items())
+
+
+def _pushes(repo: Repository) -> list[tuple[str, str, float]]:
+    """(tracking ref, commit, seconds since the epoch) of each push that a reflog tells of."""
+    refs = repo.run("for-each-ref", "--format=%(refname)", "refs/remotes").decode("utf-8", "surrogateescape")
+    found = []
+    for ref in [name for name in refs.split("\n") if name]:
+        arguments = ["--walk-reflogs", f"--max-count={_ENTRIES}", "--format=%H%x00%gs%x00%gd", "--date=unix"]
+        log = repo.run("log", *arguments, ref, "--").decode("utf-8", "surrogateescape")
+        for entry in log.splitlines():
+            tip, _, rest = entry.partition("\0")
+            subject, _, selector = rest.rpartition("\0")
+            seconds = selector.rpartition("@{")[2].removesuffix("}")
+            if subject == "update by push" and seconds.isdigit():
+                found.append((ref.removeprefix("refs/remotes/"), tip, float(seconds)))
+    return found
+
+
+def _judged(repo: Repository) -> tuple[set[str], float]:
+    """The tips that pre-push judged, as the log says, and when the first of them was; 0 without any."""
+    tips, first = set(), 0.0
+    for number, line in enumerate(segments.backward(repo.ahp_dir)):
+        if number >= _LINES:
+            break
+        record = line.record() if b'"pre-push"' in line.raw else None
+        if record and record.get("kind") == "verdict" and record.get("head"):
+            tips.add(str(record["head"]))
+            stamp = record.get("timestamp")
+            first = clock.parse_iso(str(stamp)) if clock.is_iso(stamp) else first
+    return tips, first
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(one_line(name, 120) for name in names[:_NAMED]) + more
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,153 @@
+"""What doctor tells of the policy, its commands, and of what was not or will not be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from ahp.hosts.git import doctor, policy_checks
+from ahp.hosts.git.check import Check
+from ahp.policy import cache, store
+from ahp.system.environ import current
+from tests.attended import attended
+from tests.conftest import Repo
+from tests.hosts.git.gated import Gated
+
+POLICY = """\
+version: 1
+rules:
+  names: {at: pre-commit, each: p in files.changed, block: "p.startswith('bad')", message: bad}
+  pushed: {at: pre-push, each: p in files.changed, block: "p.startswith('worse')", message: worse}
+"""
+
+
+@pytest.fixture
+def remote(gated: Gated) -> Iterator[Repo]:
+    """A repository that `gated` pushes to; its policy is committed."""
+    made = Repo(gated.root.parent / "remote.git")
+    gated.git("init", "-q", "--bare", str(made.root))
+    gated.git("remote", "add", "origin", str(made.root))
+    (gated.root / ".git" / "info" / "exclude").unlink()
+    gated.policy(POLICY)
+    gated.add()
+    gated.commit("policy")
+    gated.git("push", "-q", "-u", "origin", "main")
+    yield made
+
+
+def user(gated: Gated) -> str:
+    return str(gated.user_policy)
+
+
+def test_a_compiled_policy_that_was_forged_is_told_and_made_anew(gated: Gated) -> None:
+    gated.policy(POLICY)
+    repo = gated.repository()
+    assert policy_checks.compiled(repo, user(gated)) == Check("compiled policy", "ok", "what the policy says")
+    program = cache.find(repo.root, repo.ahp_dir, "pre-commit", user(gated))
+    assert program is not None and program.path is not None and cache.read_answers(program)
+    program.rules.clear()
+    store._write(program.path, program)
+    gated.write("bad.txt")
+    gated.add()
+    assert gated.say("commit", "-qm", "x").code == 0  # it is believed
+    check = policy_checks.compiled(repo, user(gated))
+    assert check.status == "wrong" and "pre-commit is not what the policy says" in check.detail
+    assert doctor.fix(repo, user(gated), [check]) == ["the policy is compiled anew"]
+    assert policy_checks.compiled(repo, user(gated)).status == "ok"
+    program = cache.find(repo.root, repo.ahp_dir, "pre-commit", user(gated))
+    assert program is not None and program.path is not None and cache.read_answers(program)
+    assert program.answers is not None
+    program.answers.rules["names"].intensity = {"default": "prompt"}
+    store._write(f"{program.path}.answers", program.answers)
+    assert policy_checks.compiled(repo, user(gated)).status == "wrong"
+
+
+def test_what_is_not_compiled_yet_is_no_fault(gated: Gated) -> None:
+    gated.write(".ahp/hooks.yaml", POLICY)
+    assert policy_checks.compiled(gated.repository(), user(gated)).detail == "not made yet; the next hook does"
+
+
+def test_a_policy_that_is_not_head_s_is_named(gated: Gated, remote: Repo) -> None:
+    assert policy_checks.committed(gated.repository()) == Check("committed policy", "ok", "the work tree's is HEAD's")
+    gated.policy(POLICY.replace("block", "prompt"))
+    check = policy_checks.committed(gated.repository())
+    assert check.status == "note"
+    assert check.detail == "the work tree's differs from HEAD's in 4 places, 2 of them not as strict"
+    gated.write(".ahp/hooks.yaml", "rules: 7\n")
+    assert "1 of them not as strict" in policy_checks.committed(gated.repository()).detail
+
+
+def test_a_policy_that_nobody_else_has_is_named(gated: Gated) -> None:
+    assert policy_checks.committed(gated.repository()).detail == "none"
+    gated.policy(POLICY)
+    assert policy_checks.committed(gated.repository()).detail == "not committed yet, so nobody else has it"
+
+
+FACTS = """\
+version: 1
+facts:
+  here: {{run: [sh, -c, "exit 0"]}}
+  own: {{run: [./tool, x]}}
+  gone: {{run: [{}]}}
+"""
+
+
+def test_commands_that_cannot_run_are_named(gated: Gated) -> None:
+    gated.write("tool", "#!/bin/sh\n", 0o755)
+    gated.policy(FACTS.format("sh"))
+    check = policy_checks.commands(gated.repository(), user(gated))
+    assert check.detail.startswith("nobody has accepted facts.here, facts.own, facts.gone in this clone")
+    assert check.mend == "a person runs, in a terminal: ahp trust"
+    assert attended(["ahp", "trust"], gated.root)[0] == 0
+    assert policy_checks.commands(gated.repository(), user(gated)).detail == "3 accepted and found"
+    gated.policy(FACTS.format("no-such-program"))
+    check = policy_checks.commands(gated.repository(), user(gated))
+    assert check.detail.startswith("no such program on PATH for facts.gone (no-such-program)")
+    gated.policy("version: 1\n")
+    assert policy_checks.commands(gated.repository(), user(gated)).detail == "none"
+
+
+def test_commits_ahead_that_would_not_pass_are_named(gated: Gated, remote: Repo) -> None:
+    assert policy_checks.unpushed(gated.repository(), user(gated)).detail == "none"
+    gated.commit("good", **{"good.txt": "1\n"})
+    bad = gated.commit("bad", "--no-verify", **{"bad.txt": "1\n"})
+    check = policy_checks.unpushed(gated.repository(), user(gated))
+    assert check.detail == f"1 of 2 commits would not pass: {bad[:8]} (names)"
+    gated.git("reset", "-q", "--hard", "HEAD^")
+    assert policy_checks.unpushed(gated.repository(), user(gated)).detail == "1 commit, none that a rule blocks"
+    gated.git("checkout", "-q", "-b", "alone", "--no-track")
+    assert "no upstream" in policy_checks.unpushed(gated.repository(), user(gated)).detail
+
+
+def test_a_commit_that_a_person_let_pass_is_none(gated: Gated, remote: Repo) -> None:
+    gated.write("bad.txt")
+    gated.add()
+    assert gated.say("commit", "-qm", "bad").code == 1
+    (signal,) = gated.log("signal")
+    assert attended(["ahp", "respond", signal["id"], "proceed_with_risk", "--reason", "x"], gated.root)[0] == 0
+    assert gated.say("commit", "-qm", "bad").code == 0
+    assert policy_checks.unpushed(gated.repository(), user(gated)).detail == "1 commit, none that a rule blocks"
+
+
+def test_a_push_that_no_hook_judged_is_named(gated: Gated, remote: Repo) -> None:
+    assert policy_checks.pushed(gated.repository(), user(gated)).detail == "each was judged here"
+    gated.git("checkout", "-q", "-b", "side")
+    tip = gated.commit("worse", **{"worse.txt": "1\n"})
+    later = {"GIT_COMMITTER_DATE": "2040-01-01T00:00:00Z"}  # when its reflog entry is made
+    gated.git("push", "-q", "--no-verify", "origin", "side", env=later)
+    check = policy_checks.pushed(gated.repository(), user(gated))
+    assert (check.status, check.detail) == ("note", f"1 push passed no pre-push hook: origin/side to {tip[:8]}")
+    gated.policy("version: 1\n")
+    assert policy_checks.pushed(gated.repository(), user(gated)).detail == "no rule asks about pushes"
+
+
+def test_an_agent_reads_the_same(gated: Gated, remote: Repo) -> None:
+    gated.policy(POLICY.replace("block", "prompt"))
+    told = []
+    for marks in ({}, {"CLAUDECODE": "1"}):
+        lines = gated.run("ahp", "doctor", env={**current(), **marks}).stdout.decode().splitlines()
+        told.append([line for line in lines if " disk " not in line])  # which fills meanwhile
+    assert told[0] == told[1] and any("differs from HEAD's" in line for line in told[0])
+    wrong = [line.split()[1] for line in told[1] if line.startswith("wrong")]
+    assert wrong == ["interpreter"]  # the hooks of the test know another user's policy
