@@ -49,6 +49,35 @@ class Repeats:
         return self.key(*what) in self.counts
 
 
+class Room:
+    """How long the messages of a request may be, in estimated tokens: `limit` as set, and what the model has shown.
+
+    Between the longest that it took and the shortest that it refused the middle is tried, so that not every request is
+    refused once before it is shortened.
+    """
+
+    def __init__(self, limit: int | None) -> None:
+        self.limit = limit
+        self._took = 0
+        self._refused: int | None = None
+
+    @property
+    def tokens(self) -> int | None:
+        """What to send at most; None without any limit."""
+        shown = None if self._refused is None else (min(self._took, self._refused) + self._refused) // 2
+        known = [limit for limit in (self.limit, shown) if limit is not None]
+        return min(known) if known else None
+
+    def took(self, tokens: int) -> None:
+        """The model has answered a request of that length."""
+        self._took = max(self._took, tokens)
+
+    def refused(self, tokens: int) -> None:
+        """A request of that length was too long."""
+        self._refused = tokens if self._refused is None else min(self._refused, tokens)
+        self._took = min(self._took, tokens)
+
+
 @dataclass
 class Budget:
     """What a run may use and has used: tokens, US dollars, seconds; None is no limit, 0 allows nothing."""

@@ -13,19 +13,20 @@ from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Conversation, Message, RoleOrder, Trimmed, estimate
 from ahp.runner.run.events import EventLog
 from ahp.runner.run.frames import Frames
-from ahp.runner.run.limits import Breaker, Budget
+from ahp.runner.run.limits import Breaker, Budget, Room
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.stop_reason import Stop
 from ahp.runner.run.wants import Wants
 from ahp.runner.words.actions import Malformed, Respond, ToolCall
 from ahp.runner.words.excerpt import excerpt
-from ahp.runner.words.replies import Act, Reply, read_reply
+from ahp.runner.words.replies import Act, Reply, Words, read_reply
 from ahp.system import interrupt
 from ahp.system.deadline import Worker
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.interrupt import Ended
 
 _FIRST_WAIT = 1.0  # seconds
+_ANSWERS = ("answer", "react")
 _CUT_SHOWN = 400  # characters of a reply that was cut
 _OVER_BUDGET = {
     "BUDGET_TOKENS": "its tokens (budget_tokens) are used up",
@@ -57,12 +58,14 @@ class Session:
         self.frames = frames
         self.requests = 0
         self.cut = False  # whether the last reply ended at its limit
+        self._cuts = 0  # in a row
         self._model = model
         self._wants = wants
         self._retriever = retriever
         self._worker = Worker()
         # Here the clock of the budget starts.
         self.budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
+        self._room = Room(config.context_tokens)
         self._spent: dict[str, int] = {}
         self._system = system
         self._conversation: Conversation | None = None
@@ -155,11 +158,15 @@ class Session:
         over = self.budget.exhausted()
         if over:
             raise Stop(over, f"the run ends here: {_OVER_BUDGET[over]}. Raise it in {PATH} to go on.")
-        self._trimmed(self._talk.fit(self.config.context_tokens), "context_tokens")
+        room = self._room.tokens
+        self._trimmed(
+            self._talk.fit(room), "context_tokens" if room == self._room.limit else "what the model took before"
+        )
         answer = self._answer(scene)
         self._count(answer)
         text = as_text(answer)
         self.cut = answer.finish_reason == "length"
+        self._cuts = self._cuts + 1 if self.cut else 0
         # What was cut is written anew: the whole of it would only take the place of what is needed.
         self._talk.answer(excerpt(text, _CUT_SHOWN) if self.cut else text)
         return text
@@ -171,8 +178,11 @@ class Session:
         while True:
             attempt += 1
             try:
-                return self._query(scene, attempt)
+                answer = self._query(scene, attempt)
+                self._room.took(estimate(self._talk.messages))
+                return answer
             except ContextOverflow as error:
+                self._room.refused(estimate(self._talk.messages))
                 trimmed = self._talk.shorten()
                 if trimmed == Trimmed():
                     raise Stop("CONTEXT_OVERFLOW", f"system prompt and task alone are too long: {error}") from error
@@ -195,6 +205,9 @@ class Session:
         """What a reply to `scene` does."""
         reply = read_reply(text, self.tools.names, scene)
         if self.cut and not isinstance(reply, Act):
+            # Asked for less, it writes as much again: that is what it has to say.
+            if isinstance(reply, Words) and self._cuts > 1 and scene in _ANSWERS:
+                return Words(f"{reply.text}\n\n{prompts.cut_answer(self.config.max_tokens)}")
             reply = Malformed(prompts.cut(self.config.max_tokens))
         if isinstance(reply, Malformed):
             self.events("malformed_reply", problem=reply.problem)

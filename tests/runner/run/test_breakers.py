@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from ahp.runner.models.model import Answer, ContextOverflow, ModelError
-from ahp.runner.run.conversation import check_roles, estimate
+from ahp.runner.config import AgentConfig
+from ahp.runner.models.model import Answer, ContextOverflow, ModelError, Want
+from ahp.runner.run.agent import Agent
+from ahp.runner.run.conversation import Message, check_roles, estimate
 from ahp.runner.scripted import AnyArgs, Scripted, ScriptedGate, scripted_tool
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.system import clock, interrupt, process
 from ahp.system.errors import Timeout
-from tests.runner.runs import DONE, REPLAN, Scene, call, plan
+from tests.runner.runs import DONE, REPLAN, Scene, call, nowhere, plan
 
 LETTERS = "abcdefgh"
 
@@ -342,3 +344,40 @@ def test_a_plan_that_was_cut_is_no_plan() -> None:
     scene = Scene([cut, plan("a"), DONE, "done"], planning=True)
     assert scene.turn.stop_reason == "DONE"
     assert "cut at 1024 tokens" in scene.of("planning_retry")[0]["problems"][0]
+
+
+@pytest.mark.parametrize("planning", [False, True])
+def test_an_answer_that_is_cut_twice_is_given_and_says_so(planning: bool) -> None:
+    long: list[Scripted] = [Answer("It is so. " * 300, "length")] * 2
+    scene = Scene([plan("a"), DONE, *long] if planning else long, planning=planning)
+    assert scene.turn.ok
+    assert scene.turn.answer.endswith("It is so.\n\n(The answer was cut at 1024 tokens: max_tokens.)")
+    call_like: list[Scripted] = [Answer(LONG, "length")] * 3
+    assert Scene([*call_like, "done"]).turn.answer == "done"
+
+
+class Small:
+    """A model that reads at most 1,000 tokens, by the estimate."""
+
+    name = "small"
+
+    def __init__(self) -> None:
+        self.refused = self.calls = 0
+
+    def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float, want: Want | None = None) -> Answer:
+        check_roles(messages)
+        if estimate(messages) > 1_000:
+            self.refused += 1
+            raise ContextOverflow("at most 1000 tokens")
+        self.calls += 1
+        return Answer(call(n=self.calls) if self.calls <= 15 else "done")
+
+
+def test_a_small_context_holds_over_many_calls() -> None:
+    model = Small()
+    tools = [scripted_tool("look", [f"{n} " * 700 for n in range(15)])]
+    config = AgentConfig(enable_planning=False)
+    turn = Agent(model, tools, gate=ScriptedGate(), config=config, root=nowhere()).run("the task")
+    assert turn.ok
+    assert model.calls == 16
+    assert model.refused <= 8

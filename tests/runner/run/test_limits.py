@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.runner.run.limits import Breaker, Budget, Repeats
+from ahp.runner.run.limits import Breaker, Budget, Repeats, Room
 
 
 @pytest.mark.parametrize("limit", [0, 1, 5])
@@ -46,3 +46,19 @@ def test_what_is_used_adds_up() -> None:
     budget.add(6, 0.25)
     assert (budget.tokens_used, budget.usd_used, budget.exhausted()) == (10, 0.75, "BUDGET_TOKENS")
     assert budget.seconds_left() is None
+
+
+def test_the_room_of_a_model_is_learned_from_what_it_refuses() -> None:
+    room = Room(None)
+    assert room.tokens is None
+    room.took(1_000)
+    assert room.tokens is None
+    room.refused(4_000)
+    assert room.tokens == 2_500
+    room.took(2_500)
+    assert room.tokens == 3_250
+    room.refused(3_000)
+    assert room.tokens == 2_750
+    room.refused(2_000)  # other text, of more tokens than is estimated
+    assert room.tokens == 2_000
+    assert Room(500).tokens == 500
