@@ -313,7 +313,8 @@ def test_another_model_takes_over_from_a_script(project: Path, no_keys: None) ->
 
 def test_without_a_model_the_command_says_what_is_missing(project: Path, no_keys: None) -> None:
     for arguments, said in (
-        (["run", "the task"], "no key for https://api.openai.com/v1"),
+        (["run", "the task"], "which model? Name it with --model or AHP_MODEL, its server with --base-url"),
+        (["run", "the task", "--model", "gpt-5"], "no key for https://api.openai.com/v1"),
         (["run"], "what is the task"),
         (["run", "t", "--script", "script.json", "--model", "m"], "give one of them"),
         (["resume", "--script", "script.json", "--api", "openai"], "give one of them"),

@@ -34,6 +34,7 @@ class AnthropicModel:
                 {"name": tool.name, "description": tool.description, "input_schema": dict(tool.parameters)}
                 for tool in want.tools
             ]
+            request["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": True}
 
         async def complete() -> Answer:
             async with self._exchange.client(timeout_s) as client:

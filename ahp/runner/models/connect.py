@@ -6,7 +6,7 @@ from typing import Any
 from ahp.protocol.text import one_line
 from ahp.runner.config import ReplyFormat
 from ahp.runner.models.anthropic_messages import AnthropicModel
-from ahp.runner.models.endpoint import MODEL, Endpoint, endpoint, key_of
+from ahp.runner.models.endpoint import BASE_URL, MODEL, Endpoint, endpoint, key_of
 from ahp.runner.models.exchange import Exchange, sdk, within_time
 from ahp.runner.models.openai_chat import OpenAIModel
 from ahp.system.errors import AhpError
@@ -28,11 +28,11 @@ def connect(
     """
     model = model or env.get(MODEL)
     to = endpoint(base_url, api, model, env)
+    if not model and to.official:
+        raise AhpError(f"which model? Name it with --model or {MODEL}, its server with --base-url or {BASE_URL}")
     sdk(to.api)
     key = key_of(to, env)
     if not model:
-        if to.official:
-            raise AhpError(f"which model? Name it with --model or {MODEL}")
         model = _only_model(to, key)
     if to.api == "anthropic":
         return AnthropicModel(model, to, key)

@@ -23,6 +23,7 @@ class _Form(NamedTuple):
     """In which form a server takes requests, as far as it has shown."""
 
     native: bool = True  # tools may be offered
+    one_call: bool = True  # the model may be told that a reply is one call
     schema: bool = True  # a reply may be held to a JSON schema
     system: bool = True  # its chat template has a system role
     new_limit: bool = False  # `max_completion_tokens`, which OpenAI's newer models want
@@ -104,6 +105,8 @@ def _request(name: str, messages: list[Message], max_tokens: int, want: Want, fo
             }
             for tool in want.tools
         ]
+        if form.one_call:
+            request["parallel_tool_calls"] = False
     elif form.schema and want.schema is not None:
         schema = {"name": want.kind, "schema": dict(want.schema)}
         request["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -122,6 +125,8 @@ def _other_form(form: _Form, request: Mapping[str, Any], said: str) -> _Form | N
     """The form to try after one that was refused: what the server names first, then what it may not know."""
     said = said.lower()
     ways = []
+    if "parallel_tool_calls" in request and "parallel" in said:
+        return form._replace(one_call=False)
     if "tools" in request:
         ways.append(("tool" in said or "function" in said, form._replace(native=False)))
     if "response_format" in request:

@@ -53,6 +53,7 @@ def test_one_request() -> None:
         "system": "be good",
         "messages": ASKED[1:],
         "tools": [{"name": "look", "description": "looks", "input_schema": {"type": "object"}}],
+        "tool_choice": {"type": "auto", "disable_parallel_tool_use": True},
     }
 
 

@@ -158,6 +158,16 @@ def test_what_is_refused_in_every_form_is_refused() -> None:
     assert forms(server) == ["tools su", "tools u", "schema u", "text u"]
 
 
+def test_a_server_that_does_not_know_how_to_hold_a_reply_to_one_call() -> None:
+    refused = error("Unsupported parameter: 'parallel_tool_calls' is not supported with this model.")
+    with Server([says(refused, 400), says(chat())]) as server:
+        one = model(server)
+        ask(one, STEP)
+        ask(one, STEP)
+    assert forms(server) == ["tools su"] * 3
+    assert [request.body.get("parallel_tool_calls") for request in server.requests] == [False, None, None]
+
+
 def test_the_newer_name_of_the_limit() -> None:
     with Server([says(error("Use 'max_completion_tokens' instead"), 400), says(chat())]) as server:
         assert ask(model(server)).text == "hello"
