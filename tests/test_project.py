@@ -65,6 +65,8 @@ LIGHT = [
     "ahp.facts.tool_call",
     *[f"ahp.facts.{name}" for name, declared in registry.declared().items() if declared.light],
     "ahp.policy.cache",
+    "ahp.policy.judges",
+    "ahp.policy.succession",
     "ahp.journal.append",
     "ahp.gate.decide",
     "ahp.gate.match",

@@ -79,21 +79,23 @@ def _rule_of(record: "Mapping[str, object]") -> "tuple[RuleAnswer | None, str]":
     """The rule that sent a signal, as the policy here has it, and where that is, or why it cannot be shown."""
     import os
 
-    from ahp.gate.answer import answers_of
-    from ahp.gate.decide import program_of
     from ahp.hosts import asking
+    from ahp.policy.judges import judges_of
     from ahp.policy.problems import PolicyError
     from ahp.protocol.actor import identify
 
     where = asking.around(os.getcwd())
     event = asking.event(str(record["hook"]), "cli", identify(where.env), where, mode="dry")
     try:
-        rule = answers_of(program_of(event), event).rules.get(str(record["rule"]))
+        judges = sorted(judges_of(event), key=lambda judge: judge.origin != record.get("origin", judge.origin))
+        rules = [(judge, judge.answers(event).rules.get(str(record["rule"]))) for judge in judges]
     except PolicyError as error:
         return None, f"the policy here cannot be read: {error}"
-    if rule is None:
-        return None, "the policy here has no such rule any more"
-    return rule, rule.position + ("" if rule.digest == record.get("digest") else " (changed since)")
+    for judge, rule in rules:
+        if rule is not None:
+            changed = "" if rule.digest == record.get("digest") else " (changed since)"
+            return rule, rule.position + (f" ({judge.origin})" if len(judges) > 1 else "") + changed
+    return None, "the policy here has no such rule any more"
 
 
 def _fitting(record: "Mapping[str, object]") -> list[str]:

@@ -23,12 +23,12 @@ _WIDTH = 100
 def command(trigger: str, issue: str, facts: str | None, form: str) -> int:
     """Print every fact that conditions can read at TRIGGER, as it is now."""
     from ahp.cli.judge import event_here
-    from ahp.policy import cache, trust
-    from ahp.policy.compile import program_for
+    from ahp.policy import trust
+    from ahp.policy.judges import judges_of
 
     event = event_here(trigger, issue, facts)
-    program = cache.load(event) or program_for(event)
-    rows = listing(event, program.settings.but(trusted=trust.checker(event)))
+    first = judges_of(event)[0].program
+    rows = listing(event, first.settings.but(trusted=trust.checker(event)))
     if form == "json":
         click.echo(_json(event, rows))
     else:

@@ -15,6 +15,7 @@ _PERCENT = {"min": 0.0, "max": 100.0, "optional": True}
 
 NAMESPACE = Namespace(
     source="coverage reports",
+    settings=("reports",),
     schema={
         "current": fact("float", "covered lines and branches of all lines and branches, 0 to 100", **_PERCENT),
         "threshold": fact("float", "what the policy asks for, else the issue's criticality: 0, 70, 85, 90", **_PERCENT),

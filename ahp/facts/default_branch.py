@@ -41,7 +41,7 @@ def has_branch(repository: Repository, name: str) -> bool:
 def _remote_head(repository: Repository, remote: str) -> str:
     # A push may name an address instead of a remote; there is nothing to look up under that.
     first = [remote] if remote and ":" not in remote and len(remote) < 200 else []
-    for name in [*first, *_remotes(repository)]:
+    for name in [*first, *remotes(repository)]:
         prefix = f"refs/remotes/{name}/"
         text = files.read(f"{repository.common_dir}/{prefix}HEAD", _REF_LIMIT)
         if text is None and files.read(repository.common_dir + "/reftable/tables.list", _REF_LIMIT) is not None:
@@ -53,7 +53,8 @@ def _remote_head(repository: Repository, remote: str) -> str:
     return ""
 
 
-def _remotes(repository: Repository) -> list[str]:
+def remotes(repository: Repository) -> list[str]:
+    """The remote whose default branch counts: the only one, else origin."""
     try:
         names = posix.listdir(repository.common_dir + "/refs/remotes")
     except OSError:

@@ -14,6 +14,7 @@ NAMESPACE = Namespace(
     own=fact("str", "value of the variable; empty when it is not set"),
     assumed=True,
     light=True,
+    settings=("env_allow",),
     schema={},
 )
 

@@ -18,6 +18,7 @@ NAMESPACE = Namespace(
     source="`environment:` of the policy",
     assumed=True,
     light=True,
+    settings=Settings.fields,
     schema={"": fact("str", "name of the environment the policy chose")},
 )
 

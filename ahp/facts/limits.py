@@ -13,6 +13,7 @@ NAMESPACE = Namespace(
     own={"doc": "a limit of this policy"},
     assumed=True,
     light=True,
+    settings=Settings.fields,
     schema={},
 )
 

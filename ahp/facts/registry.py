@@ -4,7 +4,7 @@ A namespace is a module `ahp.facts.NAME` with a `NAMESPACE` and a function `gath
 the values of `fields` (or more), or raises Absent. A new one takes its module and its name in `NAMESPACES`, no more.
 """
 
-from ahp.system.jsontext import Record
+from ahp.system.jsontext import Record, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,9 +73,13 @@ class Namespace:
     `assumed`: a policy test that does not give it has what an event without repository and change has, else nothing.
     `costly`: it reads files with a YAML parser; a tool call gathers it only where a rule is undecided without it.
     `light`: it imports next to nothing, and the bundle of the git hooks holds it.
+    `settings`: the fields of Settings that its values depend on, also by way of other facts.
     """
 
-    __slots__ = ("assumed", "certain", "costly", "light", "own", "past", "private", "schema", "source", "triggers")
+    __slots__ = (
+        *("assumed", "certain", "costly", "light", "own", "past", "private", "schema", "settings", "source"),
+        "triggers",
+    )
 
     def __init__(
         self,
@@ -90,10 +94,11 @@ class Namespace:
         assumed: bool = False,
         costly: bool = False,
         light: bool = False,
+        settings: "tuple[str, ...]" = (),
     ) -> None:
         self.schema, self.source, self.triggers, self.certain = schema, source, triggers, certain
         self.own, self.private, self.past = own, private, past
-        self.assumed, self.costly, self.light = assumed, costly, light
+        self.assumed, self.costly, self.light, self.settings = assumed, costly, light, settings
 
 
 def fact(type: str, doc: str, **more: "Any") -> "dict[str, Any]":
@@ -136,6 +141,13 @@ def is_private(path: str) -> bool:
     """Whether the value of the fact at `path`, or of what lies below it, is never logged or shown (design §7)."""
     name, _, field = path.partition(".")
     return name in NAMESPACES and field.startswith(namespace(name).private)
+
+
+def alike(name: str, one: "Settings", other: "Settings") -> bool:
+    """Whether a namespace, or a command of the policy, has the same values under two policies' settings."""
+    if name in NAMESPACES:
+        return all(encode(getattr(one, field)) == encode(getattr(other, field)) for field in namespace(name).settings)
+    return encode(one.commands.get(name)) == encode(other.commands.get(name))
 
 
 class Reports(Record):

@@ -9,6 +9,7 @@ from ahp.system.errors import AhpError
 
 NAMESPACE = Namespace(
     source="JUnit XML reports",
+    settings=("reports",),
     schema={
         "total": fact("int", "test cases, skipped ones included", min=0, optional=True),
         "passed": fact("int", "cases that neither failed nor were skipped", min=0, optional=True),

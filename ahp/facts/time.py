@@ -19,6 +19,7 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 
 NAMESPACE = Namespace(
     source="the clock",
+    settings=("timezone",),
     schema={
         "hour": fact("int", "hour of the day", min=0, max=23),
         "minute": fact("int", "minute of the hour", min=0, max=59),

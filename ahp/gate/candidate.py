@@ -15,12 +15,13 @@ from ahp.system import digest, jsontext
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ahp.gate.overrides import Override
+    from ahp.policy.judge import Judge
 
 _PATHS = 500
 
 
 class Candidate:
-    """One hit with its rule's answer half.
+    """One hit of a judge's rule, with that rule's answer half.
 
     `environment` is "" when it cannot be told. `own` is the intensity that rule and environment give it, `intensity`
     the one in force after the ladder. `dropped` says why it is not delivered ("" when it is); `shadow` and `waived` are
@@ -28,8 +29,8 @@ class Candidate:
     `softened` why it speaks as a prompt.
     """
 
-    def __init__(self, key: str, rule: RuleAnswer, hit: Hit, facts: Facts, environment: str) -> None:
-        self.key, self.rule, self.hit, self.facts = key, rule, hit, facts
+    def __init__(self, key: str, rule: RuleAnswer, hit: Hit, facts: Facts, environment: str, judge: "Judge") -> None:
+        self.key, self.rule, self.hit, self.facts, self.judge = key, rule, hit, facts, judge
         self.event = facts.event
         self.environment = environment
         self.dropped = ""

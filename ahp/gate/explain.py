@@ -1,5 +1,6 @@
 """Why the gate says what it says: every rule of an event, with the values it saw (design §10)."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ahp.conditions import reference
@@ -8,9 +9,12 @@ from ahp.facts.gather import gather
 from ahp.facts.registry import is_private
 from ahp.gate.answer import Answer
 from ahp.gate.candidate import Candidate
-from ahp.gate.decide import program_of
-from ahp.gate.match import Facts, Hit, Matcher
+from ahp.gate.hearing import hear
+from ahp.gate.match import Facts, Hit
+from ahp.gate.weighing import Weighing
 from ahp.journal.append import Journal
+from ahp.policy.judge import Judge
+from ahp.policy.judges import judges_of
 from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
@@ -22,7 +26,7 @@ class Reason(NamedTuple):
     """One rule: its answer half, how it came out, and the values of its sub-expressions, outermost first.
 
     `outcome` is true, false, undecided, filtered (its `when` does not hold) or bound; `fate` what became of its signal
-    ("delivered as block", "refined by …", "" when there is none).
+    ("delivered as block", "refined by …", "" when there is none). `origin` says whose rule it is: committed or working.
     """
 
     rule: RuleAnswer
@@ -30,6 +34,7 @@ class Reason(NamedTuple):
     outcome: str
     fate: str
     values: list[tuple[str, object]]
+    origin: str
 
 
 class Explanation(NamedTuple):
@@ -43,26 +48,35 @@ class Explanation(NamedTuple):
 
 def explain(event: Event) -> Explanation:
     """Judges `event`, which must be dry, and says why. Raises what `decide` raises."""
-    program = program_of(event)
-    facts, matcher = Facts(program, event), Matcher(program)
-    hits = matcher.hits(facts)
-    filtered = set(matcher.filtered)
-    answer = Answer(event, program, matcher, Journal(event.journal, event.genesis))
-    first, first_hits = facts, hits
-    while (modified := answer.weigh(facts, hits)) is not None:
-        facts = Facts(program, modified)
-        hits = matcher.hits(facts)
-    candidates = {candidate.key: candidate for candidate in answer.everything()}
+    hearings = hear(judges_of(event), event)
+    answer = Answer(event, hearings, Journal(event.journal, event.genesis))
+    first = [_First(weighing) for weighing in answer.weighings]
+    while (modified := answer.weigh()) is not None:
+        for hearing in hearings:
+            hearing.hear(modified)
+    candidates = answer.everything()
     verdict = answer.verdict()
-    found = {hit.key: hit for hit in first_hits}
-    known = {**_constants(first), **first.values}
-    reasons = []
-    for entry in program.rules:
-        key = entry.key
-        rule = answer.rules[key]
-        outcome = _outcome(found.get(key), key in filtered)
-        reasons.append(Reason(rule, key, outcome, _fate(candidates.get(key), verdict), _values(rule, known)))
-    return Explanation(verdict, answer.environment, reasons, first.missing)
+    reasons = [reason for one in first for reason in one.reasons(candidates, verdict)]
+    missing = {path: why for one in reversed(first) for path, why in one.facts.missing.items()}
+    return Explanation(verdict, answer.environment, reasons, missing)
+
+
+class _First:
+    """What one judge found before any action changed the event."""
+
+    def __init__(self, weighing: Weighing) -> None:
+        hearing = weighing.hearing
+        self.judge, self.rules, self.order = hearing.judge, weighing.rules, hearing.program.rules
+        self.facts, self.filtered = hearing.facts, set(hearing.matcher.filtered)
+        self.hits = {hit.key: hit for hit in hearing.hits}
+
+    def reasons(self, candidates: list[Candidate], verdict: Verdict) -> Iterator[Reason]:
+        known = {**_constants(self.facts), **self.facts.values}
+        joined = {candidate.key: candidate for candidate in candidates}
+        for key in (entry.key for entry in self.order):
+            outcome = _outcome(self.hits.get(key), key in self.filtered)
+            fate = _fate(joined.get(key), verdict, self.judge) if key in self.hits else ""
+            yield Reason(self.rules[key], key, outcome, fate, _values(self.rules[key], known), self.judge.origin)
 
 
 def _outcome(hit: Hit | None, filtered: bool) -> str:
@@ -75,9 +89,11 @@ def _outcome(hit: Hit | None, filtered: bool) -> str:
     return "true" if hit.undecided is None else "undecided"
 
 
-def _fate(candidate: Candidate | None, verdict: Verdict) -> str:
+def _fate(candidate: Candidate | None, verdict: Verdict, judge: Judge) -> str:
     if candidate is None:
         return ""
+    if candidate.judge is not judge:
+        return f"the {candidate.judge.origin} policy speaks for it"
     why = next((dropped["why"] for dropped in verdict.dropped if dropped["rule"] == candidate.key), "")
     if why:
         return why

@@ -31,13 +31,14 @@ class Facts:
     """Values by slot (`MISSING` where absent), and why each absent one is: `(reason, command that makes it)`.
 
     Costly namespaces (commands) stay missing until `gather_costly`: a rule that is decided without them, by Kleene's
-    logic, would be decided the same with them.
+    logic, would be decided the same with them. What the facts `beside`, of the same event under another policy, know
+    already is not gathered again where both policies mean the same by it.
     """
 
-    __slots__ = ("begun", "event", "missing", "program", "slots", "values")
+    __slots__ = ("begun", "beside", "event", "missing", "program", "slots", "values")
 
-    def __init__(self, program: "Program", event: "Event") -> None:
-        self.program, self.event, self.begun = program, event, clock.monotonic()
+    def __init__(self, program: "Program", event: "Event", beside: "Facts | None" = None) -> None:
+        self.program, self.event, self.begun, self.beside = program, event, clock.monotonic(), beside
         self.values: dict[str, object] = {}
         self.missing: dict[str, tuple[str, str]] = {}
         self.slots: list[object] = []
@@ -65,25 +66,45 @@ class Facts:
                 self.missing.update({f"{namespace}.{field}": (str(error), "") for field in fields})
 
     def _gather(self, reads: dict[str, list[str]], settings: "Settings") -> None:
+        if self.beside is not None:
+            reads = self._take_over(reads, self.beside)
         values, missing = gather(reads, self.event, settings)
         self.values.update(values)
         self.missing.update(missing)
         get = self.values.get
         self.slots = [get(path, MISSING) for path in self.program.slots]
 
+    def _take_over(self, reads: dict[str, list[str]], known: "Facts") -> dict[str, list[str]]:
+        """Takes what `known` has of `reads`; the rest."""
+        left: dict[str, list[str]] = {}
+        for namespace, fields in reads.items():
+            alike = registry.alike(namespace, self.program.settings, known.program.settings)
+            for field in fields:
+                path = f"{namespace}.{field}" if field else namespace
+                if alike and path in known.values:
+                    self.values[path] = known.values[path]
+                elif alike and path in known.missing:
+                    self.missing[path] = known.missing[path]
+                else:
+                    left.setdefault(namespace, []).append(field)
+        return left
+
     def verdict_record(
         self,
         now: float,
         decision: str = "allow",
         *,
+        working: str = "",
         dropped: "list[dict[str, str]] | None" = None,
         skipped: "list[dict[str, str]] | None" = None,
         hidden: "set[str] | None" = None,
     ) -> dict[str, object]:
-        """The log line of the evaluation (design §7); `hidden` are facts that it must not tell."""
+        """The log line of the evaluation (design §7); `working` is the digest of a work tree's policy that was asked
+        beside, `hidden` are facts that it must not tell.
+        """
         told = {path: value for path, value in self.scalars().items() if not hidden or path not in hidden}
         ms = (clock.monotonic() - self.begun) * 1000
-        more = {"environment": self._environment(), "dropped": dropped, "skipped": skipped}
+        more = {"working": working, "environment": self._environment(), "dropped": dropped, "skipped": skipped}
         return records.verdict(clock.iso(now), self.event, decision, self.program.policy, told, ms, **more)
 
     def _environment(self) -> str:
@@ -150,25 +171,40 @@ class _Rule:
 class Matcher:
     """The rules of one program as closures over fact slots, built once and run as often as the event is judged.
 
-    `filtered` are the keys that a `when` kept from being asked in the last run.
+    `hits` are those of the last run in the program's order, `filtered` the keys that a `when` kept from being asked in
+    it. A rule that the matcher `beside`, of another policy, has in the same words about the same facts is asked there.
     """
 
-    __slots__ = ("_program", "_rules", "_slot_of", "_whens", "filtered")
+    __slots__ = ("_beside", "_program", "_rules", "_shared", "_slot_of", "_whens", "filtered", "hits")
 
-    def __init__(self, program: "Program") -> None:
-        self._program = program
+    def __init__(self, program: "Program", beside: "Matcher | None" = None) -> None:
+        self._program, self._beside = program, beside
         self._slot_of = slot_of = {path: index for index, path in enumerate(program.slots)}
-        costly = program.costly
-        self._rules = [_Rule(rule, slot_of, costly if rule.costly else None) for rule in program.rules]
+        self._shared = frozenset() if beside is None else _shared(program, beside._program)
+        costly, shared = program.costly, self._shared
+        own = [rule for rule in program.rules if rule.key not in shared] if shared else program.rules
+        self._rules = [_Rule(rule, slot_of, costly if rule.costly else None) for rule in own]
+        self.hits: list[Hit] = []
         self.filtered: set[str] = set()
         self._whens = [build(_open(plan, costly) if costly else plan, slot_of) for plan in program.whens]
 
-    def hits(self, facts: Facts) -> list[Hit]:
-        """The hits, in the program's order.
+    def run(self, facts: Facts) -> list[Hit]:
+        """Asks every rule, after the matcher beside; the hits.
 
         Costly facts are gathered only when a rule that reads them is undecided without.
         """
         self.filtered.clear()
+        self.hits = self._own_hits(facts)
+        if self._beside is not None and self._shared:
+            self.filtered |= self._beside.filtered & self._shared
+            self.hits = self._ordered(self.hits + [hit for hit in self._beside.hits if hit.key in self._shared])
+        return self.hits
+
+    def _ordered(self, hits: list[Hit]) -> list[Hit]:
+        order = {rule.key: index for index, rule in enumerate(self._program.rules)}
+        return sorted(hits, key=lambda hit: order[hit.key])
+
+    def _own_hits(self, facts: Facts) -> list[Hit]:
         hits = self._run(self._rules, self._whens, facts.slots)
         open_keys = {hit.key for hit in hits if hit.undecided is not None}
         keys = {rule.key for rule in self._rules if rule.costly and rule.key in open_keys}
@@ -177,9 +213,7 @@ class Matcher:
         facts.gather_costly()
         waiting = [_Rule(rule, self._slot_of) for rule in self._program.rules if rule.key in keys]
         whens = [build(plan, self._slot_of) for plan in self._program.whens]
-        hits = [hit for hit in hits if hit.key not in keys] + self._run(waiting, whens, facts.slots)
-        order = {rule.key: index for index, rule in enumerate(self._rules)}
-        return sorted(hits, key=lambda hit: order[hit.key])
+        return self._ordered([hit for hit in hits if hit.key not in keys] + self._run(waiting, whens, facts.slots))
 
     def _run(
         self, rules: list[_Rule], filters: "list[Callable[[list[object]], bool]]", slots: list[object]
@@ -211,6 +245,18 @@ class Matcher:
             elif doubt is not None:
                 hits.append(Hit(rule.key, doubt))
         return hits
+
+
+def _shared(program: "Program", other: "Program") -> frozenset[str]:
+    """The keys of the rules that two policies ask in the same words, where the facts that either reads are the same."""
+    if not all(registry.alike(name, program.settings, other.settings) for name in program.reads):
+        return frozenset()
+    known = {rule.key: _words(rule, other) for rule in other.rules}
+    return frozenset([rule.key for rule in program.rules if known.get(rule.key) == _words(rule, program)])
+
+
+def _words(rule: "RulePlan", program: "Program") -> "list[Any]":
+    return [rule.plan, rule.var, rule.items, program.whens[rule.when] if rule.when >= 0 else None, rule.costly]
 
 
 def _decide(condition: "Callable[[list[object]], bool]", slots: list[object]) -> "bool | Undecided":

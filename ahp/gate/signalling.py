@@ -6,7 +6,6 @@ from typing import TypedDict
 
 from ahp.facts.registry import is_private
 from ahp.gate.candidate import Candidate
-from ahp.gate.escalation import Ladder
 from ahp.journal.episodes import new_id
 from ahp.journal.index import FORGET_AFTER
 from ahp.protocol import records, signals
@@ -41,6 +40,7 @@ def signal(candidate: Candidate, now: float) -> Signal:
         "facts": candidate.read(),
         "rule": candidate.key,
         "declared": candidate.own,
+        "origin": candidate.judge.origin,
     }
     if candidate.undecided:
         context["undecidable"] = True
@@ -60,7 +60,7 @@ def signal(candidate: Candidate, now: float) -> Signal:
 
 
 def record(
-    candidate: Candidate, signal: Signal, given: Verdict, counted: bool, ladder: Ladder | None
+    candidate: Candidate, signal: Signal, given: Verdict, counted: bool, forget_after: float
 ) -> dict[str, object]:
     """The log line of a signal (design §7), with what the journal recognises attempts and episodes by."""
     event = candidate.event
@@ -72,7 +72,8 @@ def record(
         "message": one_line(signals.reason_of(signal.payload), _LINE),
         "facts": candidate.read(),
         "evidence": act.evidence,
-        "policy": given.policy,
+        "policy": candidate.judge.program.policy,
+        "origin": candidate.judge.origin,
         "decision": given.decision,
         "paths": [one_line(path, _LINE) for path in candidate.paths()],
         "overridable": candidate.rule.overridable,
@@ -86,7 +87,7 @@ def record(
         "shadow": candidate.shadow,
         "waived": candidate.waived,
         "advises": candidate.intensity == "control" and candidate.advises,
-        "forget_after": ladder.forget_after if ladder and ladder.forget_after != FORGET_AFTER else None,
+        "forget_after": forget_after if forget_after != FORGET_AFTER else None,
         "overrides": candidate.override.signal if candidate.override else None,
         "content": candidate.content() if candidate.intensity == "block" and candidate.rule.overridable else None,
         "undecidable": candidate.undecided,

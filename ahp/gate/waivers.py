@@ -6,18 +6,21 @@ from ahp.policy import waivers
 
 
 def excuse(data: bytes, candidates: list[Candidate], subject: str, state: State | None) -> list[str]:
-    """Marks the candidates that the file's bytes `data` excuse on `subject`; warnings about these rules' waivers.
+    """Marks the candidates that the file's bytes `data` excuse on `subject`; what is excused, by whom and until when,
+    and warnings about these rules' waivers.
 
     Raises PolicyError.
     """
     today = waivers.now()
     given = waivers.parse(data, today=today)
     first_use = state.waived_as if state else lambda name: None
+    notes = []
     for candidate in candidates:
         if not candidate.enforced or candidate.rule.locked or candidate.intensity == "allow":
             continue
         waiver = given.find(candidate.key, subject, candidate.rule.digest, today, first_use)
         if waiver is not None:
             candidate.waived = waiver.name
+            notes.append(f"waived: {waivers.texts([waiver])[0]}")
     digests = {candidate.key: candidate.rule.digest for candidate in candidates}
-    return waivers.Waivers(waivers=[w for w in given.waivers if w.rule in digests]).warnings(today, digests)
+    return notes + waivers.Waivers(waivers=[w for w in given.waivers if w.rule in digests]).warnings(today, digests)

@@ -13,6 +13,7 @@ from ahp.facts.time import WEEKDAYS
 from ahp.gate.decide import decide
 from ahp.hosts import asking
 from ahp.policy import compile as compiling
+from ahp.policy.judge import WORKING, Judge
 from ahp.policy.program import Program
 from ahp.policy.rule import Policy
 from ahp.protocol.actor import Actor
@@ -120,7 +121,7 @@ def _ask(repo: Repository, program: Program, commit: Past, view: PastView) -> It
         "time": _time(commit.made, program.settings.timezone),
         "commit": _commit(commit, is_written=program.trigger == "commit-msg"),
     }
-    verdict = decide(event, program)
+    verdict = decide(event, [Judge(program, WORKING)])
     for signal in verdict.signals:
         level = "undecidable" if signal.context.get("undecidable") else signal.intensity
         yield Said(commit, event.trigger, str(signal.context["rule"]), level, _sentence(signal))

@@ -15,6 +15,7 @@ from ahp.hosts import asking, given_facts
 from ahp.policy import cases, layers
 from ahp.policy import compile as compiling
 from ahp.policy.cases import Case
+from ahp.policy.judge import WORKING, Judge
 from ahp.policy.problems import PolicyError, Problem
 from ahp.policy.program import Program
 from ahp.policy.rule import Policy
@@ -140,7 +141,7 @@ def judge(case: Case, program: Program) -> Verdict:
     where = Workspace(_NOWHERE, _NOWHERE, {})
     event = asking.event(case.keys.trigger, "test", Actor("human"), where, mode="replay", budget=_BUDGET)
     given_facts.state(event, case.keys.facts, {name: {} for name, one in declared().items() if not one.assumed})
-    return decide(event, program)
+    return decide(event, [Judge(program, WORKING)])
 
 
 def _try(case: Case, program: Program) -> Outcome:

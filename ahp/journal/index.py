@@ -41,7 +41,8 @@ class Index:
     whether its last line lacks the newline, `serial` its number in the sequence of rotated files, `count` how many
     lines the whole chain has, `last` the time stamp of its last record, `genesis` the id that the chain began with (""
     before the first record). `keys` are the episode keys a clean evaluation may have to close, `aids` maps the id of
-    each waiting signal to (session, subject), `policies` are the digests of the last policies that the log describes.
+    each waiting signal to (session, subject), `policies` maps the digests of the
+    last policies that the log describes to the commit that each record names ("" for a policy that no commit had).
     """
 
     __slots__ = (
@@ -67,7 +68,7 @@ class Index:
         self.genesis, self.serial = genesis, serial
         self.keys: set[str] = set()
         self.aids: dict[str, tuple[str, str]] = {}
-        self.policies: list[str] = []
+        self.policies: dict[str, str] = {}
         self.changed, self.body_length, self.body_check = True, 0, ""
 
     def has_open(self, family: str, subject: str, actor_kind: str) -> bool:
@@ -101,8 +102,12 @@ class Index:
         elif kind == "delivery" and isinstance(ids := record.get("ids"), list):
             for one in ids:
                 self.changed = self.aids.pop(str(one), None) is not None or self.changed
-        elif kind == "policy" and str(record.get("digest")) not in self.policies:
-            self.policies = [*self.policies, str(record.get("digest"))][-POLICIES:]
+        elif kind == "policy":
+            named = str(record.get("digest"))
+            self.policies.pop(named, None)
+            self.policies[named] = str(record.get("commit") or "")
+            for oldest in list(self.policies)[:-POLICIES]:
+                del self.policies[oldest]
             self.changed = True
 
     def fits(self, inode: int, size: int) -> bool:
@@ -113,7 +118,7 @@ class Index:
         """One line a name; no name can hold a tab or a newline (`escape`)."""
         lines = [f"open\t{key}\n" for key in sorted(self.keys)]
         lines += [f"aid\t{escape(i)}\t{escape(session)}\t{escape(s)}\n" for i, (session, s) in self.aids.items()]
-        lines += [f"policy\t{escape(digest)}\n" for digest in self.policies]
+        lines += [f"policy\t{escape(digest)}\t{escape(commit)}\n" for digest, commit in self.policies.items()]
         return "".join(lines).encode()
 
     def header(self) -> bytes:
@@ -283,7 +288,7 @@ def parse(header: bytes, body: bytes) -> "Index | None":
             if word == "open":
                 index.keys.add(first)
             elif word == "policy":
-                index.policies.append(unescape(first))
+                index.policies[unescape(first)] = unescape(more[0]) if more else ""
             else:
                 index.aids[unescape(first)] = (unescape(more[0]), unescape(more[1]))
     except (ValueError, IndexError):

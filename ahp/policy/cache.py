@@ -1,11 +1,13 @@
-"""The compiled policies of a work tree: found and trusted by content digest, never by time stamp (design §2).
+"""The compiled policies of a repository: found and trusted by content digest, never by time stamp (design §2).
 
-A folder is named by the digest of the root and the contents of the three layers, so that reading a policy is reading
-those and one file more. Every file that took part is looked at again: packs and extended files by their digest.
+That of a work tree is in a folder named by the digest of the root and the contents of its layers, that of a commit in
+one named by the ids of its blobs, so that reading a policy is reading those and one file more. Files outside (packs,
+what a work tree's policy extends) are looked at again, by their digest.
 """
 
 import posix
 
+from ahp.policy import tree as trees
 from ahp.policy.program import Answers, Program
 from ahp.system import files, jsontext
 from ahp.system.digest import sha256, tagged
@@ -15,12 +17,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from ahp.policy.tree import PolicyTree
     from ahp.protocol.event import Event
 
     R = TypeVar("R", bound=jsontext.Record)
 
-PROJECT, LOCAL = "/.ahp/hooks.yaml", "/.ahp/hooks.local.yaml"
-WAIVERS = ".ahp/waivers.yaml"
+PROJECT, LOCAL = "/" + trees.HOOKS, "/" + trees.LOCAL
+WAIVERS = trees.WAIVERS
 _SOURCE_LIMIT = 1 << 20
 _CACHE_LIMIT = 64 << 20
 _COMPILING = (
@@ -46,22 +49,49 @@ def find(root: str, folder: str, trigger: str, user: str = "") -> Program | None
     `folder` is the ahp folder of the repository (`<git common dir>/ahp`), `user` the path of the user's policy, "" for
     none. A cache that was cut, that other code made or that no longer fits its sources counts as none.
     """
-    contents = _layers(root, user)
-    if contents is None:
-        return None
-    path = place(root, folder, contents) + "/" + trigger
+    contents = contents_of(root, user)
+    return None if contents is None else _found(place(root, folder, contents), trigger, digests(contents))
+
+
+def find_committed(tree: "PolicyTree", folder: str, trigger: str) -> Program | None:
+    """The compiled policy that a tree has for `trigger`, its project's layer alone; None when it has to be compiled."""
+    return _found(committed_place(tree, folder), trigger, None)
+
+
+def _found(home: str, trigger: str, known: "dict[str, str | None] | None") -> Program | None:
+    """The program in the folder `home`, if it fits its sources: `known` by digest, None for those that name `home`."""
+    path = home + "/" + trigger
     program = _read(path, Program)
     if program is None or program.trigger != trigger:
         return None
-    known = {name: None if content is None else tagged(content) for name, content in contents}
     for name, digest in program.sources:
-        if (known[name] if name in known else _digest(name)) != digest:
+        if known is None and not name.startswith("/"):
+            continue
+        if (known[name] if known and name in known else _digest(name)) != digest:
             return None
     program.path = path
     return program
 
 
-def _layers(root: str, user: str) -> "list[tuple[str, bytes | None]] | None":
+def is_in_work_tree(committed: Program, root: str, contents: "list[tuple[str, bytes | None]]") -> bool:
+    """Whether the files at `root` are those of a commit's policy, byte for byte, and no other layer adds to them.
+
+    `contents` are the layers there (`contents_of`): both are one policy then, without a look at what they mean.
+    """
+    known = digests(contents)
+    for name, digest in committed.sources:
+        path = name if name.startswith("/") else f"{root}/{name}"
+        if (known.pop(path) if path in known else _digest(path)) != digest:
+            return False
+    return not any(known.values())
+
+
+def digests(contents: "list[tuple[str, bytes | None]]") -> "dict[str, str | None]":
+    """Path → digest of each layer, None where there is none."""
+    return {name: None if content is None else tagged(content) for name, content in contents}
+
+
+def contents_of(root: str, user: str) -> "list[tuple[str, bytes | None]] | None":
     """Path and content of each layer; None when one cannot be read, which compiling then explains."""
     try:
         return [(path, files.read(path, _SOURCE_LIMIT)) for _, path in layer_paths(root, user)]
@@ -81,6 +111,11 @@ def place(root: str, folder: str, contents: "list[tuple[str, bytes | None]]") ->
     for name, content in contents:
         parts += [_bytes(name), b"-" if content is None else b"%d:" % len(content) + content]
     return folder + "/cache/" + sha256(b"\0".join(parts))[:32]
+
+
+def committed_place(tree: "PolicyTree", folder: str) -> str:
+    """The folder of the compiled policy of these blobs, one for all work trees that are at a commit with them."""
+    return folder + "/cache/" + sha256(compiler_digest().encode() + b"\0committed\0" + tree.key)[:32]
 
 
 def _bytes(path: str) -> bytes:
@@ -118,6 +153,20 @@ def read_answers(program: Program) -> bool:
         return False
     program.answers = answers
     return True
+
+
+def rules_of(program: Program) -> "list[list[object]] | None":
+    """Every rule of the policy of a stored program: `[trigger, key, levels by environment, digest]`; None if cut."""
+    if not program.path:
+        return None
+    home = program.path.rpartition("/")[0]
+    rules: list[list[object]] = []
+    for trigger in program.triggers:
+        answers = _read(f"{home}/{trigger}.answers", Answers)
+        if answers is None or answers.policy != program.policy:
+            return None
+        rules += [[trigger, key, rule.intensity, rule.digest] for key, rule in answers.rules.items()]
+    return rules
 
 
 def compiler_sources() -> list[str]:

@@ -9,7 +9,8 @@ from ahp.facts.registry import Command, Extract, Reports, Settings
 from ahp.policy import cache, layers, models, store
 from ahp.policy.program import Action, Answers, Escalation, Finding, Program, RuleAnswer, RulePlan, Suggestion
 from ahp.policy.rule import Policy, Rule, rule_digest
-from ahp.policy.sources import FileSource, Watched
+from ahp.policy.sources import FileSource, TreeSource, Watched
+from ahp.policy.tree import PolicyTree
 from ahp.protocol.event import Event
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import jsontext, patience
@@ -37,9 +38,21 @@ def build(root: str, folder: str, user: str = "") -> tuple[Policy, dict[str, Pro
     patience.doing = "compiling the policy"
     source = FileSource(root, user)
     policy = layers.load(source)
-    made = programs(policy, source.watched)
-    store.write(cache.place(root, folder, source.contents), list(made.values()))
-    return policy, made
+    return policy, _stored(cache.place(root, folder, source.contents), programs(policy, source.watched))
+
+
+def committed(tree: PolicyTree, folder: str) -> dict[str, Program]:
+    """The programs of the policy that a tree has, by trigger, which are stored in `folder`. Raises PolicyError."""
+    source = TreeSource(tree)
+    policy = layers.load(source)
+    return _stored(cache.committed_place(tree, folder), programs(policy, source.watched))
+
+
+def _stored(home: str, made: dict[str, Program]) -> dict[str, Program]:
+    if store.write(home, list(made.values())):
+        for trigger, one in made.items():
+            one.path = f"{home}/{trigger}"
+    return made
 
 
 def programs(policy: Policy, watched: Iterable[Watched] = ()) -> dict[str, Program]:

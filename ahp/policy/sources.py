@@ -86,22 +86,31 @@ def _is_link(path: str) -> bool:
 
 
 class TreeSource:
-    """The project's policy as a commit has it; CI reads no user and no local layer (design §4).
+    """The project's policy as a commit or the index has it, without the user's and the local layer (design §4).
 
-    `name` is the commit's for the places of errors; "" leaves the bare path.
+    `name` is put before the files' names in messages, "" for none.
     """
 
-    def __init__(self, tree: TreeReader, name: str) -> None:
-        self.tree, self.name = tree, name
+    def __init__(self, tree: TreeReader, name: str = "") -> None:
+        self.tree, self.name = tree, f"{name}:" if name else ""
         self.watched: list[Watched] = []
 
     def layers(self) -> list[tuple[str, str, bytes]]:
-        data = self.tree.read(PROJECT[1:])
-        place = f"{self.name}:{PROJECT[1:]}" if self.name else PROJECT[1:]
-        return [] if data is None else [("project", place, data)]
+        name = self.name + PROJECT[1:]
+        try:
+            data = self._read(PROJECT[1:])
+        except AhpError as error:
+            raise PolicyError([Problem(Place(name), str(error))]) from None
+        return [] if data is None else [("project", name, data)]
 
     def beside(self, layer: str, relative: str) -> bytes | None:
-        return self.tree.read(f".ahp/{relative}")
+        return self._read(f".ahp/{relative}")
+
+    def _read(self, path: str) -> bytes | None:
+        data = self.tree.read(path)
+        if data is not None:
+            self.watched.append((path, tagged(data)))
+        return data
 
 
 class TextSource:

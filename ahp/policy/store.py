@@ -8,7 +8,7 @@ from ahp.system import files, jsontext
 from ahp.system.digest import sha256
 from ahp.system.errors import AhpError
 
-KEPT = 12  # compiled policies of all work trees of a repository
+KEPT = 48  # compiled policies of all work trees of a repository: two for each, at several commits
 
 
 def write(home: str, programs: list[Program]) -> bool:

@@ -51,7 +51,8 @@ class Event:
     and `remote`; `given`, facts that replace what would be gathered: namespace → its fields, or why it is `Absent`.
     `project` is the folder, relative to `root`, whose tickets count, where that is not the root itself; `solution` what
     an issue is closed as, where the command says. `attempt` names
-    the command that several events belong to, such as one `git commit`. The slots of Workspace are the event's, too.
+    the command that several events belong to, such as one `git commit`. `listed` is what `git ls-tree -r -z HEAD .ahp`
+    has printed already, None where git is still to be asked. The slots of Workspace are the event's, too.
     """
 
     __slots__ = (
@@ -63,6 +64,7 @@ class Event:
         "given",
         "host",
         "issue",
+        "listed",
         "mode",
         "project",
         "push",
@@ -95,6 +97,7 @@ class Event:
         self.push: PushRef | None = None
         self.remote: str | None = None
         self.given: dict[str, Any] | None = None
+        self.listed: bytes | None = None
         self.issue: str | None = None
         self.session: str | None = None
         self.attempt = self.project = self.solution = ""

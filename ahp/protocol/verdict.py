@@ -11,8 +11,10 @@ class Verdict:
 
     `decision` is allow, suggest, warn, allow_with_modification or deny; `modifications` those a host has to apply, in
     order; `dropped` the rules that matched and were not delivered, each `{"rule", "why"}`; `notes` sentences about the
-    judging itself (an unrecorded prompt, a last good policy), never about a rule. `modified` is the event after the
-    modifications, None when there are none; `trailers` are lines that the commit's message has to carry.
+    judging itself (an unrecorded prompt, a last good policy), never about a rule. `policy` is the digest of the policy
+    that counts most, `working` that of a work tree's which was asked beside it, "" where none was. `modified` is the
+    event after the modifications, None when there are none; `trailers` are lines that the commit's message has to
+    carry.
     """
 
     __slots__ = (
@@ -26,6 +28,7 @@ class Verdict:
         "subject",
         "trailers",
         "trigger",
+        "working",
     )
 
     def __init__(
@@ -44,6 +47,7 @@ class Verdict:
         self.modifications = modifications or []
         self.dropped = dropped or []
         self.notes = notes or []
+        self.working = ""
         self.modified: Event | None = None
         self.trailers: list[str] = []
 
@@ -62,6 +66,8 @@ class Verdict:
             "dropped": self.dropped,
             "policy": self.policy,
         }
+        if self.working:
+            shown["working"] = self.working
         if self.notes:
             shown["notes"] = self.notes
         return shown

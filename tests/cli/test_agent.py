@@ -14,6 +14,7 @@ from ahp.runner.run import live, runs
 from ahp.runner.run.events import EventLog
 from ahp.system import terminal
 from ahp.system.errors import AhpError
+from tests.conftest import Repo
 from tests.runner.models.server import Server, chat, says
 
 SCRIPT = {
@@ -155,6 +156,7 @@ def test_a_run_that_is_not_done_says_why_and_where_to_look(project: Path) -> Non
 
 
 def test_a_gate_that_cannot_judge_is_exit_code_2(project: Path) -> None:
+    Repo(project).git("update-ref", "-d", "HEAD")  # nobody has committed a policy, so the file alone judges
     (project / ".ahp" / "hooks.yaml").write_text("rules: [")
     assert ahp("run", "--script", "script.json", "--issue", "FEAT-001").return_value == 2
 

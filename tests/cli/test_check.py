@@ -84,8 +84,8 @@ def test_a_run_is_logged(here: Repo, capsys: pytest.CaptureFixture[str]) -> None
     assert "warned by warn" in out
     records = log(here)
     told = [(r["kind"], r.get("rule")) for r in records]
-    assert told == [("genesis", None), ("signal", "warn"), ("verdict", None)]
-    assert (records[1]["host"], records[1]["decision"]) == ("cli", "warn")
+    assert told == [("genesis", None), ("policy", None), ("signal", "warn"), ("verdict", None)]
+    assert (records[2]["host"], records[2]["decision"]) == ("cli", "warn")
     here.git("rm", "-q", "--cached", "a.txt")
     assert run(capsys, "run", "pre-commit") == (0, "")
     assert log(here)[-1]["decision"] == "allow"

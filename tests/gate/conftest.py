@@ -12,12 +12,26 @@ from typing import Any
 import pytest
 
 from ahp.gate.decide import decide
+from ahp.policy import judge as policies
+from ahp.policy.tree import WAIVERS
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, Workspace
 from ahp.protocol.verdict import Verdict
 from ahp.system import clock
 
 Judge = Callable[..., Verdict]
+
+
+class Committed:
+    """A tree that has a file of waivers and nothing else."""
+
+    name = "HEAD"
+
+    def __init__(self, waivers: bytes) -> None:
+        self.waivers = waivers
+
+    def read(self, path: str) -> bytes | None:
+        return self.waivers if path == WAIVERS else None
 
 
 class Desk:
@@ -27,6 +41,7 @@ class Desk:
         self.root = root
         self.journal = root / "journal"
         self.attempts = 0
+        self.waivers = b""
 
     def policy(self, text: str) -> None:
         (self.root / ".ahp").mkdir(exist_ok=True)
@@ -44,7 +59,13 @@ class Desk:
         return made.but(given=given, attempt=f"t{self.attempts}", **slots)
 
     def judge(self, trigger: str = "pre-commit", mode: str = "real", **slots: Any) -> Verdict:
-        return decide(self.event(trigger, mode, **slots))
+        event = self.event(trigger, mode, **slots)
+        return decide(event, self.judges(event) if self.waivers else None)
+
+    def judges(self, event: Event) -> list[policies.Judge]:
+        """The policy here as if it were committed, together with `waivers`."""
+        tree: Any = Committed(self.waivers)
+        return [policies.Judge(policies.working(event), policies.COMMITTED, excusing=tree)]
 
     def log(self, kind: str = "") -> list[dict[str, Any]]:
         path = self.journal / "signals.jsonl"

@@ -11,8 +11,7 @@ import pytest
 
 from ahp.conditions.evaluate import Bound
 from ahp.gate import match
-from ahp.gate.answer import answers_of
-from ahp.gate.decide import decide, program_of
+from ahp.gate.decide import decide
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable
 from ahp.policy import trust
@@ -115,9 +114,9 @@ def test_a_rule_that_says_more_speaks_for_both(desk: Desk) -> None:
 def test_a_locked_rule_is_never_softened(desk: Desk) -> None:
     desk.policy(long(*CHECKLIST))
     event = desk.event("pre-issue-submit", checklist={"incomplete_count": 1, "completion_rate": 0.9})
-    program = program_of(event)
-    answers_of(program, event).rules["o/open"].locked = True  # a policy that says so is refused when it is loaded
-    assert signals(decide(event, program)) == [("o/open", "block"), ("o/most", "prompt")]
+    judges = desk.judges(event)
+    judges[0].answers(event).rules["o/open"].locked = True  # a policy that says so is refused when it is loaded
+    assert signals(decide(event, judges)) == [("o/open", "block"), ("o/most", "prompt")]
 
 
 @pytest.mark.parametrize("how", ["shadow: true", "on_missing: prompt"])
@@ -396,7 +395,7 @@ def test_a_fixer_that_nobody_accepted_does_not_run(desk: Desk) -> None:
 
 def accept(desk: Desk) -> None:
     event = desk.event()
-    rule = answers_of(program_of(event), event).rules["fix"]
+    rule = desk.judges(event)[0].answers(event).rules["fix"]
     digest = trust.digest(rule.action.command, trust.in_folder(str(desk.root)))
     trust.accept(str(desk.journal), {"rule fix": digest}, Actor("human", "ann"))
 
@@ -479,12 +478,11 @@ def test_a_waiver_lets_pass_and_is_shown(desk: Desk) -> None:
     desk.policy("rules:\n  r: {at: pre-commit, block: files.changed_count > 0}\n")
     today = datetime.datetime.now(datetime.UTC).date()
     until = today + datetime.timedelta(days=30)
-    (desk.root / ".ahp" / "waivers.yaml").write_text(
-        f"- {{rule: r, subject: main, reason: moving house, approver: ann, expires: {until}}}\n"
-    )
+    desk.waivers = f"- {{rule: r, subject: main, reason: moving house, approver: ann, expires: {until}}}\n".encode()
     verdict = desk.judge(files=files(1))
     assert verdict.decision == "allow"
     assert "waived" in dropped(verdict)["r"]
+    assert f"waived: r on main until {until}, by ann: moving house" in verdict.notes
     assert desk.log("signal")[0]["waived"]
     assert desk.judge(files=files(1), subject="other").decision == "deny"
 
@@ -512,9 +510,7 @@ def test_a_person_s_override_lets_it_pass_once_for_this_evidence(desk: Desk) -> 
 def test_a_locked_rule_is_not_waived(desk: Desk) -> None:
     desk.policy("rules:\n  r: {at: pre-commit, block: files.changed_count > 0, locked: true}\n")
     until = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=30)
-    (desk.root / ".ahp" / "waivers.yaml").write_text(
-        f"- {{rule: r, subject: main, reason: moving house, approver: ann, expires: {until}}}\n"
-    )
+    desk.waivers = f"- {{rule: r, subject: main, reason: moving house, approver: ann, expires: {until}}}\n".encode()
     assert desk.judge(files=files(1)).decision == "deny"
 
 

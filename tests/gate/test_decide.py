@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from ahp.gate import decide as deciding
 from ahp.gate.answer import Answer
-from ahp.gate.decide import decide, program_of
-from ahp.gate.match import Facts, Matcher
+from ahp.gate.decide import decide
+from ahp.gate.hearing import hear
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable
+from ahp.policy import cache
+from ahp.policy.judges import judges_of
 from ahp.policy.problems import PolicyError
 from ahp.protocol.actor import Actor
 from tests.gate.conftest import Desk, signals
@@ -79,6 +80,7 @@ def test_a_clean_evaluation_that_cannot_be_recorded_says_so(desk: Desk, monkeypa
     def full(*_: object, **__: object) -> None:
         raise JournalUnwritable("no room")
 
+    desk.judge(files=changed(1))  # the log describes the policy now
     monkeypatch.setattr(Journal, "append", full)
     verdict = desk.judge(files=changed(1))
     assert (verdict.decision, verdict.notes) == ("allow", ["no room"])
@@ -105,11 +107,8 @@ def test_answering_no_hits_is_the_quick_return(desk: Desk) -> None:
     desk.policy(SIZE)
     quick = desk.judge(files=changed(1))
     event = desk.event(files=changed(1))
-    program = program_of(event)
-    matcher = Matcher(program)
-    facts = Facts(program, event)
-    answer = Answer(event, program, matcher, Journal(event.journal))
-    assert answer.weigh(facts, matcher.hits(facts)) is None
+    answer = Answer(event, hear(judges_of(event), event), Journal(event.journal))
+    assert answer.weigh() is None
     long = answer.verdict()
     assert long.as_dict() == quick.as_dict()
     first, second = desk.log("verdict")
@@ -121,10 +120,10 @@ def test_answering_no_hits_is_the_quick_return(desk: Desk) -> None:
 
 def test_a_given_program_is_used_as_it_is(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.policy(SIZE)
-    program = program_of(desk.event())
+    judges = judges_of(desk.event())
     desk.policy("rules: {}\n")
-    assert decide(desk.event(files=changed(2)), program).decision == "deny"
-    monkeypatch.setattr(deciding.cache, "load", lambda event: None)
+    assert decide(desk.event(files=changed(2)), judges).decision == "deny"
+    monkeypatch.setattr(cache, "load", lambda event: None)
     assert desk.judge(files=changed(2)).decision == "allow"
 
 

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from ahp.facts.gather import gather
-from ahp.gate.decide import program_of
 from ahp.gate.match import Facts, Hit, Matcher
+from ahp.policy.judge import working
 from tests.gate.conftest import Desk
 
 
 def hits(desk: Desk, rules: str, trigger: str = "pre-commit", **given: Any) -> list[Hit]:
     desk.policy(rules)
     event = desk.event(trigger, "dry", **given)
-    program = program_of(event)
-    return Matcher(program).hits(Facts(program, event))
+    program = working(event)
+    return Matcher(program).run(Facts(program, event))
 
 
 def rule(condition: str, more: str = "") -> str:
@@ -59,12 +59,12 @@ def hooks(when: str, condition: str = "files.changed_count > 0") -> str:
 def test_a_filter_that_does_not_hold_keeps_its_rules_from_being_asked(desk: Desk) -> None:
     desk.policy(hooks("tests.failed_count > 0"))
     event = desk.event("pre-issue-submit", "dry", tests={"failed_count": 0}, files={"changed_count": 1})
-    program = program_of(event)
+    program = working(event)
     matcher = Matcher(program)
-    assert matcher.hits(Facts(program, event)) == []
+    assert matcher.run(Facts(program, event)) == []
     assert matcher.filtered == {"o/r"}
     event = desk.event("pre-issue-submit", "dry", tests={"failed_count": 1}, files={"changed_count": 1})
-    (hit,) = matcher.hits(Facts(program, event))
+    (hit,) = matcher.run(Facts(program, event))
     assert (hit.key, hit.undecided, matcher.filtered) == ("o/r", None, set())
 
 

@@ -94,6 +94,7 @@ def test_what_cannot_be_judged_is_an_error(project: Repo) -> None:
         gate.judge("pre-tool-use", tool={"name": "bash"})
     with pytest.raises(AhpError, match="tool is a mapping of facts"):
         gate.judge("pre-tool-use", tool="rm")
+    project.git("update-ref", "-d", "HEAD")  # nobody has committed a policy, so the file alone judges
     project.write(".ahp/hooks.yaml", "rules: [")
     with pytest.raises(AhpError, match=r"hooks\.yaml"):
         gate.judge("pre-tool-use", tool={"command": "ls"})

@@ -196,6 +196,6 @@ def test_the_policies_that_a_log_describes_are_known_again_when_the_index_is_los
     for n in range(40):
         journal.append([{"kind": "policy", "digest": f"sha256:{n}"}])
     known = journal.index().policies
-    assert known == [f"sha256:{n}" for n in range(8, 40)]
+    assert list(known) == [f"sha256:{n}" for n in range(8, 40)]
     os.unlink(journal.index_path)
     assert set(Journal(journal.folder).index().policies) == set(known)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import ahp
-from ahp.gate.answer import answers_of
 from ahp.policy import cache, sources, store
 from ahp.policy import compile as compiling
+from ahp.policy.judge import WORKING, Judge
 from ahp.policy.problems import PolicyError
 from ahp.policy.program import Program
 from ahp.protocol.actor import Actor
@@ -62,8 +62,8 @@ def test_a_policy_is_compiled_once_and_then_found(place: Place) -> None:
     found = place.find()
     assert found is not None
     assert jsontext.encode(found) == jsontext.encode(made)
-    assert jsontext.encode(answers_of(found, place.event())) == jsontext.encode(made.answers)
-    assert answers_of(found, place.event()).rules["a"].message == "no"
+    assert jsontext.encode(Judge(found, WORKING).answers(place.event())) == jsontext.encode(made.answers)
+    assert Judge(found, WORKING).answers(place.event()).rules["a"].message == "no"
     assert [rule.key for rule in found.rules] == ["a"]
     with pytest.raises(AttributeError):
         found.nothing
@@ -139,7 +139,7 @@ def test_a_damaged_cache_is_rebuilt(place: Place, damage: object) -> None:
     found = place.find()
     assert found is not None
     (home / "pre-push.answers").write_bytes(damage((home / "pre-push.answers").read_bytes()))
-    assert answers_of(found, place.event()).rules["a"].intensity == {"default": "block"}
+    assert Judge(found, WORKING).answers(place.event()).rules["a"].intensity == {"default": "block"}
 
 
 def test_what_is_json_but_no_program_is_none(place: Place) -> None:
@@ -167,7 +167,7 @@ def test_answers_of_a_policy_that_changed_meanwhile_are_refused(place: Place) ->
     place.write("rules: {a: {at: pre-push, prompt: push.is_force}}\n")
     assert found is not None
     with pytest.raises(AhpError, match="changed while it was judging"):
-        answers_of(found, place.event())
+        Judge(found, WORKING).answers(place.event())
 
 
 def run_copy(package: Path, place: Place, call: str) -> str:

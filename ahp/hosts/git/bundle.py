@@ -15,7 +15,11 @@ from ahp.system.errors import AhpError
 
 _ENTRY = "ahp.hosts.git.main"
 _EVERY_COMMIT = "ahp.hosts.git.pre_commit"
-_LATER = ("ahp.hosts.git.commit_msg", "ahp.facts.commit_message")  # and the light namespaces
+_LATER = (  # and the light namespaces
+    "ahp.hosts.git.commit_msg",
+    "ahp.facts.commit_message",
+    "ahp.policy.succession",
+)
 _SHA = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
 _BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}, {light!r}))"
 _NOW = "<the code of the modules>"

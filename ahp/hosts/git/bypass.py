@@ -4,7 +4,6 @@ A commit made with --no-verify, by a cherry-pick or by plumbing has no judgement
 content changed after it was judged. That is evidence for whoever reads the log, not proof.
 """
 
-from ahp.gate.decide import program_of
 from ahp.hosts.git.githooks import CONTENT, Hook
 from ahp.hosts.git.install import made_before
 from ahp.hosts.git.output import write
@@ -12,6 +11,7 @@ from ahp.hosts.git.ranges import made_here
 from ahp.journal import segments
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable
+from ahp.policy.judges import judges_of
 from ahp.protocol import records
 from ahp.protocol.event import PushRef
 from ahp.protocol.text import one_line
@@ -59,7 +59,7 @@ def check_push(hook: Hook, pushed: list[PushRef]) -> None:
             commits += made_here(hook.repo, ref.local_oid, before, _COMMITS)
     wanted = {commit: {CommitView(hook.repo, commit).change().digest} for commit in commits[:_COMMITS]}
     missing = _unjudged(hook, wanted)
-    if "pre-merge-commit" not in program_of(hook.event()).triggers:
+    if not _judges(hook, "pre-merge-commit"):
         missing = [commit for commit in missing if not _only_joins(hook.repo, commit)]
     if missing:
         _log(hook, {commit: next(iter(wanted[commit])) for commit in missing}, "no pre-commit hook judged this commit")
@@ -73,9 +73,9 @@ def _only_joins(repo: Repository, commit: str) -> bool:
     return not repo.run("diff-tree", "--cc", "--no-commit-id", "--no-ext-diff", commit, "--")
 
 
-def _judges(hook: Hook) -> bool:
-    """Whether the policy has any rule for commits."""
-    return "pre-commit" in program_of(hook.event()).triggers
+def _judges(hook: Hook, trigger: str = "pre-commit") -> bool:
+    """Whether a policy that judges here has any rule for `trigger`."""
+    return any(trigger in judge.program.triggers for judge in judges_of(hook.event()))
 
 
 def _digests(repo: Repository, commit: str) -> set[str]:

@@ -3,7 +3,7 @@
 from ahp.gate import overrides
 from ahp.gate.decide import decide
 from ahp.hosts.git import token
-from ahp.hosts.git.githooks import CONTENT, Hook, read_input, say
+from ahp.hosts.git.githooks import CONTENT, Hook, read_staged, say
 from ahp.hosts.git.pre_commit import judge_staged
 from ahp.protocol.text import one_line
 from ahp.system import files
@@ -18,7 +18,8 @@ def judge(hook: Hook) -> int:
 
     What pre-commit left to this hook is judged first.
     """
-    view = IndexView(hook.repo, read_input())
+    listed, staged = read_staged()
+    view = IndexView(hook.repo, staged)
     path = hook.arguments[0] if hook.arguments else ""
     draft = files.read(path, _LIMIT) if path else None
     if draft is None:
@@ -27,11 +28,13 @@ def judge(hook: Hook) -> int:
         return _refuse(hook, unknown)
     left = token.find(hook.repo, hook.parent)
     if left is not None and left.deferred in CONTENT:
-        code = judge_staged(hook, hook.event(view, left.deferred), message_follows=False)
+        content = hook.event(view, left.deferred)
+        content.listed = listed
+        code = judge_staged(hook, content, message_follows=False)
         if code:
             return code
     event = hook.event(view)
-    event.draft = draft
+    event.draft, event.listed = draft, listed
     verdict = decide(event)
     code = say(hook, verdict)
     if code:

@@ -77,20 +77,24 @@ def _tried(name: str, check: Callable[[], Check]) -> Check:
 
 
 def _policy(repo: Repository, user_policy: str) -> Check:
-    from ahp.policy import layers, removed
+    from ahp.hosts import asking
+    from ahp.policy import cache
+    from ahp.policy.judges import judges_of
     from ahp.policy.problems import PolicyError
-    from ahp.policy.sources import FileSource
+    from ahp.protocol.event import Workspace
 
-    source = FileSource(repo.root, user_policy)
+    where = Workspace(repo.root, repo.ahp_dir, environ.current(), repo, user_policy=user_policy)
+    event = asking.event("pre-commit", "doctor", identify(where.env), where, mode="dry")
     try:
-        policy = layers.load(source)
-        if not source.contents[0][1]:
-            removed.refuse(repo)
+        judges = judges_of(event)
     except PolicyError as error:
         return Check("policy", "wrong", str(error), "correct the file, then: ahp policy lint")
-    if not any(content for _, content in source.contents):
+    notes = [note for judge in judges for note in judge.notes]
+    if notes:
+        return Check("policy", "note", "; ".join(notes), "mend the file, then: ahp policy lint")
+    if not any(judge.program.triggers for judge in judges):
         return Check("policy", "note", "there is none here, so every commit passes", "ahp init")
-    rules = len({rule.key for rule in policy.rules})
+    rules = len({str(rule[1]) for judge in judges for rule in cache.rules_of(judge.program) or ()})
     return Check("policy", "ok", f"{rules} rule{'s' * (rules != 1)}")
 
 

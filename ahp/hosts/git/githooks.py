@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ahp.system.view import View
 
 _INPUT_LIMIT = 64 << 20
+_LISTED = b"ahp:listed\0"
 
 
 class GitHook:
@@ -97,6 +98,20 @@ def say(hook: Hook, verdict: "Verdict") -> int:
     from ahp.hosts.git import output
 
     return output.say(verdict, hook.actor, hook.repo.env)
+
+
+def read_staged() -> tuple[bytes | None, bytes]:
+    """What the shim's git printed: its list of HEAD's policy files, None where it gave none, and that of the change.
+
+    The former is `git ls-tree -r -z HEAD .ahp`, whose lines begin with a digit, and a mark that no line can be.
+    """
+    data = read_input()
+    at = 0
+    while data[at : at + 1].isdigit() and (end := data.find(b"\0", at)) > 0:
+        at = end + 1
+    if not data.startswith(_LISTED, at):
+        return None, data[at:]
+    return data[:at], data[at + len(_LISTED) :]
 
 
 def read_input() -> bytes:

@@ -1,6 +1,6 @@
 """post-commit: log a commit that nobody judged, then advise."""
 
-from ahp.gate.decide import decide, program_of
+from ahp.gate.decide import decide
 from ahp.hosts.git import bypass, token
 from ahp.hosts.git.githooks import Hook, say
 from ahp.system.errors import AhpError
@@ -16,7 +16,5 @@ def judge(hook: Hook) -> int:
     event = hook.event(CommitView(hook.repo, commit))
     token.withdraw(hook.repo)
     bypass.check_commit(hook, commit, had_token=left is not None and not left.deferred)
-    program = program_of(event)
-    if program.rules:
-        say(hook, decide(event, program))
+    say(hook, decide(event))
     return 0

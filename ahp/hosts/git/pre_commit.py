@@ -1,8 +1,9 @@
 """pre-commit and pre-merge-commit: judge what is staged, and leave a token for the later hooks.  [light]"""
 
-from ahp.gate.decide import decide, program_of
+from ahp.gate.decide import decide
 from ahp.hosts.git import token
-from ahp.hosts.git.githooks import Hook, read_input, say
+from ahp.hosts.git.githooks import Hook, read_staged, say
+from ahp.policy.judges import judges_of
 from ahp.protocol.event import Event
 from ahp.system.view import IndexView
 
@@ -11,16 +12,19 @@ def judge(hook: Hook) -> int:
     """The hook's exit code."""
     if token.find(hook.repo, hook.parent):  # another commit of the same git process, as in a rebase
         token.withdraw(hook.repo)
-    return judge_staged(hook, hook.event(IndexView(hook.repo, read_input())))
+    listed, staged = read_staged()
+    event = hook.event(IndexView(hook.repo, staged))
+    event.listed = listed
+    return judge_staged(hook, event)
 
 
 def judge_staged(hook: Hook, event: Event, message_follows: bool = True) -> int:
     """Judges a commit's content; when it may go on, leaves a token. `message_follows`: commit-msg has not run yet."""
-    program = program_of(event)
-    verdict = decide(event, program)
+    judges = judges_of(event)
+    verdict = decide(event, judges)
     code = say(hook, verdict)
     if code == 0:
-        about_messages = "commit-msg" in program.triggers
+        about_messages = any("commit-msg" in judge.program.triggers for judge in judges)
         has_work = about_messages or bool(verdict.trailers)
         if has_work:
             _wake(hook)
@@ -29,7 +33,7 @@ def judge_staged(hook: Hook, event: Event, message_follows: bool = True) -> int:
             hook.parent,
             event.attempt,
             message=message_follows and has_work,
-            after="post-commit" in program.triggers,
+            after=any("post-commit" in judge.program.triggers for judge in judges),
         )
         token.allow_deferring(hook.repo, about_messages)
     return code

@@ -1,9 +1,10 @@
 """pre-push: one evaluation a ref, on what the remote does not have yet."""
 
-from ahp.gate.decide import decide, program_of
+from ahp.gate.decide import decide
 from ahp.hosts.git import bypass
 from ahp.hosts.git.githooks import Hook, read_input, say
 from ahp.hosts.git.ranges import range_of, read_refs, without_credentials
+from ahp.policy.judges import judges_of
 
 
 def judge(hook: Hook) -> int:
@@ -11,12 +12,12 @@ def judge(hook: Hook) -> int:
     remote = hook.arguments[0] if hook.arguments else ""
     pushed = read_refs(read_input())
     code = 0
-    program = program_of(hook.event()) if pushed else None
+    judges = judges_of(hook.event()) if pushed else []
     for ref in pushed:
         event = hook.event(range_of(hook.repo, ref, remote))
         event.push, event.remote = ref, without_credentials(remote)
-        code = max(code, say(hook, decide(event, program)))
-        if program and any(name.startswith("pre-issue-") for name in program.triggers):
+        code = max(code, say(hook, decide(event, judges)))
+        if any(name.startswith("pre-issue-") for judge in judges for name in judge.program.triggers):
             from ahp.hosts.issue_transitions import gates_of
 
             code = max([code, *(say(hook, decide(gate)) for gate in gates_of(event))])

@@ -14,6 +14,7 @@ from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.idle_hook import IDLE
 from ahp.journal.append import Journal
 from ahp.policy import compile as compiling
+from ahp.policy import tree
 from ahp.system import git
 from tests.conftest import Repo
 
@@ -40,6 +41,14 @@ class Gated(Repo):
         """Puts the policy in place, compiled: the hooks of the test start warm."""
         self.write(".ahp/hooks.yaml", text)
         self.warm()
+
+    def commit_policy(self, text: str) -> str:
+        """Puts the policy in place and commits it past the hooks; the commit's id."""
+        self.policy(text)
+        self.git("add", "--force", ".ahp/hooks.yaml")
+        self.git("commit", "--quiet", "--no-verify", "--message", "policy", "--", ".ahp/hooks.yaml")
+        compiling.committed(tree.of_commit(self.repository(), "HEAD"), str(self.folder))
+        return self.head()
 
     def warm(self) -> None:
         compiling.program(str(self.root), str(self.folder), "pre-commit", str(self.user_policy))

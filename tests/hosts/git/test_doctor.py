@@ -78,13 +78,14 @@ def test_all_is_well_and_nothing_is_touched(gated: Gated) -> None:
     assert not doctor.fix(gated.repository(), "", list(checks.values()))
 
 
-@pytest.mark.parametrize("text", [None, ""])
-def test_a_policy_that_only_git_still_has_is_wrong(gated: Gated, text: str | None) -> None:
+@pytest.mark.parametrize(("text", "why"), [(None, "is missing"), ("", "has no rule"), ("rules: [", "does not load")])
+def test_a_work_tree_without_the_policy_that_judges_is_told(gated: Gated, text: str | None, why: str) -> None:
     gated.git("add", "-f", ".ahp/hooks.yaml")
+    gated.git("commit", "-q", "-m", "policy")
     path = gated.root / ".ahp" / "hooks.yaml"
     path.unlink() if text is None else path.write_text(text)
     check = examine(gated)["policy"]
-    assert check.status == "wrong" and "git restore" in check.detail
+    assert (check.status, why in check.detail) == ("note", True) and "HEAD judges" in check.detail
 
 
 def test_a_bare_repository_has_no_hooks_to_look_at(tmp_path: Path, gated: Gated) -> None:

@@ -1,0 +1,42 @@
+"""What one judge finds in an event: the facts under its policy, and which of its rules match.  [light]"""
+
+from ahp.gate.match import Facts, Matcher
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ahp.gate.match import Hit
+    from ahp.policy.judge import Judge
+    from ahp.protocol.event import Event
+
+
+class Hearing:
+    """One judge's part in deciding an event, over as many rounds as control actions need.
+
+    What the hearing `beside` has gathered and asked already, of the same event, is not gathered and asked again.
+    """
+
+    __slots__ = ("_beside", "facts", "judge", "matcher", "program")
+
+    def __init__(self, judge: "Judge", event: "Event", beside: "Hearing | None" = None) -> None:
+        self.judge, self.program, self._beside = judge, judge.program, beside
+        self.matcher: Matcher = Matcher(self.program, beside.matcher if beside else None)
+        self.facts: Facts
+        self.hear(event)
+
+    def hear(self, event: "Event") -> None:
+        """Asks every rule about `event`, after the hearing beside."""
+        self.facts = Facts(self.program, event, self._beside.facts if self._beside else None)
+        self.matcher.run(self.facts)
+
+    @property
+    def hits(self) -> "list[Hit]":
+        """The rules that match, or could not be decided, in the program's order."""
+        return self.matcher.hits
+
+
+def hear(judges: "Sequence[Judge]", event: "Event") -> list[Hearing]:
+    """The hearings of `judges`, each beside the first."""
+    first = Hearing(judges[0], event)
+    return [first, *[Hearing(judge, event, first) for judge in judges[1:]]]

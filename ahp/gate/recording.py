@@ -1,0 +1,97 @@
+"""What the rich half of the decision leaves in the log: signals, ended episodes, the verdict (design §7, §8)."""
+
+from ahp.gate import joining, signalling
+from ahp.gate.candidate import Candidate, changed_paths
+from ahp.gate.escalation import repeats_commits, resets
+from ahp.gate.match import COUNTED
+from ahp.gate.policy_record import policy_record
+from ahp.gate.weighing import Weighing
+from ahp.journal.append import Journal
+from ahp.journal.index import JournalUnwritable, episode_key
+from ahp.journal.state import State
+from ahp.protocol.event import Event
+from ahp.protocol.triggers import TRIGGERS
+from ahp.protocol.verdict import Verdict
+
+_REPLACED = (
+    "the log that this gate was installed with is gone: escalation starts anew, "
+    "and `ahp log verify` says so; a person who knows why runs: ahp install git"
+)
+
+
+class Recording:
+    """The lines of one event: `candidates` are what its judges said, joined."""
+
+    def __init__(
+        self, event: Event, weighings: list[Weighing], candidates: list[Candidate], state: State, now: float
+    ) -> None:
+        self.event, self.weighings, self.candidates = event, weighings, candidates
+        self.state, self.now = state, now
+
+    def write(self, journal: Journal, verdict: Verdict, delivered: list[Candidate], is_replaced: bool) -> None:
+        """Appends what happened; where the log takes nothing, an agent's climbing warning becomes a refusal."""
+        lines = [*self._policies(journal), *self._resets()]
+        signals = {signal.context["rule"]: signal for signal in verdict.signals}
+        for candidate in self.candidates:
+            signal = signals.get(candidate.key)
+            if candidate.dropped or candidate.intensity == "allow":
+                continue
+            lines.append(
+                signalling.record(
+                    candidate,
+                    signal or signalling.signal(candidate, self.now),
+                    verdict,
+                    counted=not self._already_told(candidate),
+                    forget_after=joining.forget_after(candidate.key, self.weighings),
+                )
+            )
+        if TRIGGERS[self.event.trigger].family not in COUNTED:
+            more = signalling.undelivered(self.candidates)
+            facts = self.weighings[0].hearing.facts
+            lines.append(facts.verdict_record(self.now, verdict.decision, working=verdict.working, **more))
+        durable = verdict.denied or any(c.override or c.waived for c in self.candidates)
+        try:
+            self.state.settle()
+            journal.append(lines, durable)
+        except JournalUnwritable as error:
+            self._unrecorded(verdict, delivered, str(error))
+        else:
+            verdict.notes += [_REPLACED] if is_replaced else []
+
+    def _policies(self, journal: Journal) -> list[dict[str, object]]:
+        """The policies that judge and that the log does not describe yet."""
+        known = journal.index().policies
+        judges = [weighing.judge for weighing in self.weighings if weighing.judge.program.policy not in known]
+        return [record for judge in judges if (record := policy_record(judge, self.event, self.now))]
+
+    def _resets(self) -> list[dict[str, object]]:
+        """The ends of the episodes that this clean evaluation mends (design §8.5)."""
+        event = self.event
+        paths = changed_paths(event)
+        hit = {candidate.key for candidate in self.candidates}
+        ended = []
+        for key in dict.fromkeys(rule.key for one in self.weighings for rule in one.hearing.program.rules):
+            if key in hit:
+                continue
+            name = episode_key(TRIGGERS[event.trigger].family, key, event.subject, event.actor.kind)
+            episode = self.state.episode(name)
+            if episode is None or not joining.is_clean(key, self.weighings):
+                continue
+            if resets(episode, issue=event.issue, paths=paths):
+                ended.append(signalling.mended(event, key, episode.id, self.now))
+        return ended
+
+    def _already_told(self, candidate: Candidate) -> bool:
+        """Whether a push repeats only what its commits were told: that does not count again (design §8.2)."""
+        if self.event.trigger != "pre-push":
+            return False
+        signalled = self.state.signalled_paths("commit", candidate.key, self.event.subject, self.event.actor.kind)
+        return repeats_commits(candidate.paths(), signalled)
+
+    def _unrecorded(self, verdict: Verdict, delivered: list[Candidate], why: str) -> None:
+        climbing = [c for c in delivered if c.standing and c.standing.of]
+        if climbing and self.event.actor.kind == "agent":
+            verdict.decision = "deny"
+            verdict.notes.append(f"refused: a warning that climbs must be recorded, and {why}")
+        else:
+            verdict.notes.append(f"unrecorded: {why}")

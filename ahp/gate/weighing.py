@@ -1,0 +1,144 @@
+"""One judge's hits on their way to signals: their levels, what excuses them, what speaks for them (design §4, §8).
+
+Each judge weighs by its own rules, mode, environment and ladder; `joining` puts together what several say.
+"""
+
+from ahp.facts import environment as environments
+from ahp.facts import registry
+from ahp.gate.candidate import Candidate, changed_paths
+from ahp.gate.escalation import Ladder, standing
+from ahp.gate.hearing import Hearing
+from ahp.journal.state import State
+from ahp.policy import cache
+from ahp.protocol.event import Event
+from ahp.protocol.levels import strength
+from ahp.protocol.text import one_line
+from ahp.system.errors import AhpError
+
+
+class Weighing:
+    """How one judge weighs the hits of its hearing. `state` is what the log tells, None in a replay."""
+
+    def __init__(self, hearing: Hearing, event: Event, state: State | None, now: float) -> None:
+        self.hearing, self.judge, self.event, self.state, self.now = hearing, hearing.judge, event, state, now
+        answers = self.judge.answers(event)
+        self.rules, self.observes = answers.rules, answers.mode == "observe"
+        self.ladder = Ladder.of(answers.escalation)
+        self.environment = ""
+        self.notes: list[str] = []
+        self.candidates: list[Candidate] = []
+
+    def weigh(self) -> list[Candidate]:
+        """One round of hits as candidates with the level that is in force, by priority."""
+        facts = self.hearing.facts
+        named = environments.name_of(facts.event, self.hearing.program.settings)
+        self.environment = named if isinstance(named, str) else ""
+        found = [
+            Candidate(hit.key, self.rules[hit.key], hit, facts, self.environment, self.judge)
+            for hit in self.hearing.hits
+        ]
+        self.notes = ["mode: observe — signals are logged, none is enforced"] if self.observes else []
+        self.candidates = sorted(found, key=lambda c: c.rule.priority)
+        for candidate in self.candidates:
+            candidate.shadow = candidate.shadow or self.observes
+            self._recall(candidate)
+        self._waive()
+        self._refine()
+        self._climb()
+        self._mend()
+        self._override()
+        for candidate in self.candidates if self.judge.adds else ():
+            if candidate.intensity == "control":
+                candidate.soften("")
+        return self.candidates
+
+    def _mend(self) -> None:
+        """A change of nothing but the policy is stopped only by what guards the policy."""
+        paths = changed_paths(self.event)
+        if paths and all(path.startswith(".ahp") for path in paths):
+            from ahp.gate import mending
+
+            mending.soften(self.candidates, self.event)
+
+    def forgets(self, key: str) -> bool:
+        """Whether a rule is clean only because evidence that this subject had is gone, by its `has` or `default`.
+
+        A list is not logged, so one that is absent counts as gone (design §4).
+        """
+        gone = [path for path in self.rules[key].reads if path in self.hearing.facts.missing]
+        return any(registry.is_list(path) or self._had(path) for path in gone)
+
+    def _waive(self) -> None:
+        """Marks what the waivers excuse that were committed with the policy. Mistakes in their file excuse nothing."""
+        tree = self.judge.excusing
+        if tree is None or not self.candidates:
+            return
+        try:
+            data = tree.read(cache.WAIVERS)
+            if data is not None:
+                from ahp.gate import waivers
+
+                self.notes += waivers.excuse(data, self.candidates, self.event.subject, self.state)
+        except AhpError as error:
+            why = one_line(str(error).partition("\n")[0], 300)
+            self.notes.append(f"the waivers of {tree.name} cannot be read, so none holds: {why}")
+
+    def _override(self) -> None:
+        """Lets a block pass that a person took the risk of, once, for this change."""
+        blocks = [c for c in self.candidates if self.state is not None and c.enforced and c.intensity == "block"]
+        for candidate in blocks:
+            taken = self.state.risks_taken(candidate.key) if self.state is not None else []
+            if taken:
+                from ahp.gate import overrides
+
+                candidate.override = overrides.find(
+                    taken,
+                    candidate.act(self.now),
+                    digest=candidate.rule.digest,
+                    evidence=candidate.content(),
+                    overridable=candidate.rule.overridable,
+                )
+
+    def _recall(self, candidate: Candidate) -> None:
+        """Evidence that this subject had and has no more keeps the rule's own intensity (design §4)."""
+        path = candidate.hit.undecided.path if candidate.hit.undecided is not None else None
+        if path and self.state is not None and self._had(path):
+            candidate.insist()
+
+    def _had(self, path: str) -> bool:
+        """Whether the log tells a value of the fact at `path` for this subject."""
+        from ahp.journal import past_facts
+
+        return past_facts.had_fact(self.event.journal, self.event.subject, path)
+
+    def _refine(self) -> None:
+        """Drops what another enforced signal of its oracle speaks for (design §4, Refinement)."""
+        speaking = [c for c in self.candidates if c.enforced and not c.undecided and c.intensity != "allow"]
+        by_key = {c.key: c for c in self.candidates}
+        for candidate in speaking:
+            for key, why in candidate.rule.refines.items():
+                other = by_key.get(key)
+                if other is None or other.undecided:
+                    continue
+                if other.rule.locked and strength(candidate.intensity) < strength(other.intensity):
+                    continue
+                risky = candidate.intensity == "block" and candidate.rule.overridable
+                if risky and not other.rule.overridable:
+                    continue  # else an override of the one would let the other pass, too
+                other.dropped = f"refined by {candidate.key} ({why})"
+
+    def _climb(self) -> None:
+        """Puts each signal on the rung of its episode (design §8)."""
+        for candidate in self.candidates:
+            if not candidate.enforced or candidate.intensity in ("allow", "aid"):
+                continue
+            climbs = candidate.rule.escalates and not candidate.undecided
+            candidate.standing = standing(
+                self.state.episode(candidate.episode) if self.state else None,
+                candidate.act(self.now),
+                candidate.own,
+                ladder=self.ladder,
+                escalates=climbs,
+                can_control=candidate.rule.action is not None,
+            )
+            candidate.intensity = candidate.standing.intensity

@@ -1,0 +1,81 @@
+"""One of the policies that judge an event, and the work tree's among them (authority §2.1).  [light]"""
+
+import posix
+
+from ahp.policy import cache
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ahp.policy.program import Answers, Program
+    from ahp.policy.tree import PolicyTree
+    from ahp.protocol.event import Event
+
+COMMITTED, WORKING = "committed", "working"
+_LINK, _TYPE_MASK = 0o120000, 0o170000
+
+
+class Judge:
+    """One policy that judges an event, as its program for the event's trigger.
+
+    `origin` is committed or working, `tree` where a committed one was read. `excusing` is the tree whose waivers hold
+    for its rules, None for none. One that only `adds` changes no action: its control speaks as a prompt. `notes` are
+    sentences about who judges.
+    """
+
+    __slots__ = ("adds", "excusing", "notes", "origin", "program", "tree")
+
+    def __init__(
+        self,
+        program: "Program",
+        origin: str,
+        tree: "PolicyTree | None" = None,
+        *,
+        excusing: "PolicyTree | None" = None,
+        adds: bool = False,
+    ) -> None:
+        self.program, self.origin, self.tree, self.adds = program, origin, tree, adds
+        self.excusing = tree if excusing is None else excusing
+        self.notes: list[str] = []
+
+    def answers(self, event: "Event") -> "Answers":
+        """The words and actions of its program; compiled again where their file was cut or removed.
+
+        Raises AhpError when the policy is another one by now.
+        """
+        program = self.program
+        if program.answers is None and not cache.read_answers(program):
+            from ahp.policy import compile as compiling
+
+            made = compiling.committed(self.tree, event.journal) if self.tree else None
+            fresh = made[program.trigger] if made else compiling.program_for(event)
+            if fresh.policy != program.policy:
+                from ahp.system.errors import AhpError
+
+                raise AhpError("the policy changed while it was judging; ask again")
+            program.answers = fresh.answers
+        assert program.answers is not None
+        return program.answers
+
+
+def digest_beside(judges: "Sequence[Judge]") -> str:
+    """The digest of the work tree's policy that is asked beside another, "" where none is."""
+    return next((judge.program.policy for judge in judges[1:] if judge.origin == WORKING), "")
+
+
+def working(event: "Event") -> "Program":
+    """The program of the work tree's policy. Raises PolicyError."""
+    program = cache.load(event)
+    if program is None:
+        from ahp.policy.compile import program_for
+
+        program = program_for(event)
+    return program
+
+
+def is_link(path: str) -> bool:
+    try:
+        return posix.lstat(path).st_mode & _TYPE_MASK == _LINK
+    except OSError:
+        return False

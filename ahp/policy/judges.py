@@ -1,0 +1,52 @@
+"""Who judges an event (authority §2): the committed policy, and the work tree's beside it where it is another.  [light]
+
+An event has an ordered list of judges, and whoever asks the gate may hand it another one. Here is the quiet path: HEAD
+has a policy, it is compiled, and the work tree's is the same. All else is in `succession`.
+"""
+
+from ahp.policy import cache
+from ahp.policy import tree as trees
+from ahp.policy.judge import COMMITTED, WORKING, Judge, is_link, working
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.protocol.event import Event
+
+_CONTENT = ("pre-commit", "pre-merge-commit")
+
+
+def judges_of(event: "Event") -> list[Judge]:
+    """The policies that judge `event`, the one that counts most first; never empty.
+
+    Raises PolicyError where the work tree's policy alone judges and does not load, and for a commit that would bring a
+    policy that does not load; GitError, AhpError.
+    """
+    repo = event.repo
+    if repo is None:
+        return [Judge(working(event), WORKING)]
+    if _stages_policy(event):
+        from ahp.policy import staged
+
+        staged.check(repo, event.journal)
+    head = trees.of_head(repo, event.listed)
+    if head.has_policy and (found := cache.find_committed(head, event.journal, event.trigger)) and found.triggers:
+        if not event.root or is_link(event.root + "/" + trees.FOLDER) or is_link(event.root + cache.PROJECT):
+            contents = None
+        else:
+            contents = cache.contents_of(event.root, event.user_policy)
+        if contents is not None and cache.is_in_work_tree(found, event.root, contents):
+            return [Judge(found, COMMITTED, head)]
+    from ahp.policy import succession
+
+    return succession.judges(event, head)
+
+
+def _stages_policy(event: "Event") -> bool:
+    """Whether a commit is being made whose change touches what a policy is read from."""
+    if event.view is None or event.view.kind != "index" or event.trigger not in _CONTENT:
+        return False
+    inside = trees.FOLDER + "/"
+    return any(
+        e.path.startswith(inside) or e.path == trees.FOLDER or (e.old_path or "").startswith(inside)
+        for e in event.view.change().entries
+    )

@@ -1,0 +1,223 @@
+"""Who judges where HEAD's policy and the work tree's are not one that loads (authority §2.3, §2.4).
+
+In this order: HEAD's policy, or the newest one of its first-parent line that loads; the default branch's in the same
+way; nobody, where that branch had one and removed it; that of the commit which the log names last; the work tree's
+alone. The work tree's is asked beside each.
+"""
+
+import posix
+
+from ahp.facts.default_branch import default_branch, remotes
+from ahp.journal.append import Journal
+from ahp.policy import cache
+from ahp.policy import tree as trees
+from ahp.policy.judge import COMMITTED, WORKING, Judge, is_link, working
+from ahp.policy.tree import PolicyTree
+from ahp.protocol.text import one_line
+from ahp.protocol.triggers import TRIGGERS
+from ahp.system import files
+from ahp.system.errors import AhpError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.policy.program import Program
+    from ahp.protocol.event import Event
+    from ahp.system.git import Repository
+
+_LOOKED_AT = 100  # commits that changed the policy, where the newest does not load
+_MEMO = "/cache/default-branch"
+
+
+def judges(event: "Event", head: PolicyTree) -> list[Judge]:
+    """The judges of an event of a repository whose HEAD has `head`. Raises PolicyError, GitError, AhpError."""
+    assert event.repo is not None
+    first = _of_line(event, head)
+    if first is None:
+        tip = default_tip(event.repo, head)
+        first = _of_line(event, tip) if tip is not None and tip is not head else None
+        if first is None and tip is not None and not _is_broken(event, tip) and was_given_up(event.repo, tip):
+            return _given_up(event)
+        first = first or _of_record(event)
+    if first is None:
+        return [Judge(_alone(event), WORKING)]
+    beside = _beside(event, first, head)
+    return [first] if beside is None else [first, beside]
+
+
+def default_tip(repo: "Repository", head: PolicyTree) -> PolicyTree | None:
+    """What the default branch has: the remote's as last fetched, without one the local branch's; None when unknown.
+
+    It is `head` itself where that is checked out. Raises GitError.
+    """
+    name = default_branch(repo)
+    if not name:
+        return None
+    for ref in [f"refs/remotes/{remote}/{name}" for remote in remotes(repo) if _has_tracking_refs(repo)]:
+        if tip := repo.commit_id(ref):
+            return trees.of_commit(repo, tip, ref.removeprefix("refs/remotes/"))
+    if repo.branch() == name:
+        return head if repo.head_id() else None
+    tip = repo.commit_id(f"refs/heads/{name}")
+    return trees.of_commit(repo, tip, name) if tip else None
+
+
+def was_given_up(repo: "Repository", tip: PolicyTree) -> bool:
+    """Whether the branch of `tip`, which has no policy with a rule, had one on its first-parent line.
+
+    That it never had is noted, so that only what came later is looked at again. Raises GitError.
+    """
+    memo, commit = repo.ahp_dir + _MEMO, tip.commit or repo.head_id()
+    known = (files.read(memo, 1 << 10) or b"").decode("ascii", "replace").strip()
+    if known == commit:
+        return False
+    since = [f"^{known}"] if known and repo.commit_id(known) else []
+    if repo.line("rev-list", "--first-parent", "--max-count=1", commit, *since, "--", trees.HOOKS):
+        return True
+    try:
+        files.make_dirs(repo.ahp_dir + "/cache")
+        files.replace(memo, f"{commit}\n".encode())
+    except AhpError:
+        return False  # a git directory that cannot be written is looked through each time
+    return False
+
+
+def _of_line(event: "Event", tip: PolicyTree) -> Judge | None:
+    """The policy of `tip`, or the newest of its first-parent line that loads; None where it has none with a rule."""
+    if not tip.has_policy:
+        return None
+    program, wrong = _compiled(event, tip)
+    if program is None:
+        return _newest(event, tip, wrong)
+    return Judge(program, COMMITTED, tip) if program.triggers else None
+
+
+def _newest(event: "Event", tip: PolicyTree, wrong: str) -> Judge | None:
+    assert event.repo is not None
+    rev, limit = tip.commit or "HEAD", f"--max-count={_LOOKED_AT}"
+    changed = event.repo.line("rev-list", "--first-parent", limit, rev, "--", trees.FOLDER).split()
+    for commit in changed[1:]:
+        tree = trees.of_commit(event.repo, commit, commit[:10])
+        program = _compiled(event, tree)[0] if tree.has_policy else None
+        if program is None:
+            continue
+        judge = Judge(program, COMMITTED, tree)
+        that = f"that of commit {commit[:10]} judges until it is mended"
+        _tell(event, judge, f"the policy of {tip.name} does not load ({wrong}); {that}")
+        return judge if program.triggers else None
+    return None
+
+
+def _is_broken(event: "Event", tip: PolicyTree) -> bool:
+    """Whether `tip` has a policy that does not load."""
+    return tip.has_policy and _compiled(event, tip)[0] is None
+
+
+def _of_record(event: "Event") -> Judge | None:
+    """The policy of the commit that the log names last, where that commit is here."""
+    assert event.repo is not None
+    known = Journal(event.journal, event.genesis).index().policies
+    commit = next((named for named in reversed(known.values()) if named), "")
+    if not commit or not event.repo.commit_id(commit):
+        return None
+    return _of_line(event, trees.of_commit(event.repo, commit, f"commit {commit[:10]}"))
+
+
+def _compiled(event: "Event", tree: PolicyTree) -> "tuple[Program | None, str]":
+    """The program of a tree's policy; else None and what is wrong with it."""
+    found = cache.find_committed(tree, event.journal, event.trigger)
+    if found is not None:
+        return found, ""
+    from ahp.policy import compile as compiling
+    from ahp.policy.problems import PolicyError
+
+    try:
+        return compiling.committed(tree, event.journal)[event.trigger], ""
+    except PolicyError as error:
+        return None, one_line(error.problems[0], 200)
+
+
+def _working(event: "Event") -> "tuple[Program | None, str]":
+    """The program of the work tree's policy; else None and why it has no effect."""
+    wrong = _unfit(event)
+    program = None if wrong else cache.load(event)
+    if wrong or program is not None:
+        return program, wrong
+    from ahp.policy.problems import PolicyError
+
+    try:
+        return working(event), ""
+    except PolicyError as error:
+        return None, f"does not load ({one_line(error.problems[0], 200)})"
+
+
+def _alone(event: "Event") -> "Program":
+    """The work tree's policy where no other judges. Raises PolicyError."""
+    if wrong := _unfit(event):
+        from ahp.policy.problems import Place, PolicyError, Problem
+
+        raise PolicyError([Problem(Place(trees.HOOKS), wrong)])
+    return working(event)
+
+
+def _given_up(event: "Event") -> list[Judge]:
+    """Nobody judges; what the work tree has may add to that."""
+    program, wrong = _working(event)
+    if program is not None:
+        return [Judge(program, WORKING, adds=True)]
+    from ahp.policy import compile as compiling
+    from ahp.policy import layers
+    from ahp.policy.sources import TextSource
+
+    nobody = Judge(compiling.programs(layers.load(TextSource("")))[event.trigger], WORKING, adds=True)
+    _tell(event, nobody, f"{trees.HOOKS} here {wrong} and has no effect")
+    return [nobody]
+
+
+def _beside(event: "Event", committed: Judge, head: PolicyTree) -> Judge | None:
+    """The work tree's policy where it is another one and loads; else `committed` tells what is wrong with it."""
+    assert committed.tree is not None
+    program, wrong = _working(event)
+    if program is not None:
+        wrong = _lacking(event, program, head)
+    if wrong:
+        name = committed.tree.name
+        _tell(event, committed, f"{trees.HOOKS} here {wrong} and has no effect; the policy of {name} judges")
+    if program is None or not program.triggers or program.policy == committed.program.policy:
+        return None
+    return Judge(program, WORKING, excusing=committed.tree, adds=True)
+
+
+def _unfit(event: "Event") -> str:
+    """Why what is in the policy's place of the work tree is none, "" where it may be one."""
+    for path in (trees.FOLDER, trees.HOOKS) if event.root else ():
+        if is_link(f"{event.root}/{path}"):
+            return "is a symbolic link" if path == trees.HOOKS else "is in a folder that is a symbolic link"
+    return ""
+
+
+def _lacking(event: "Event", program: "Program", head: PolicyTree) -> str:
+    """What a work tree lacks whose HEAD has a policy: "" where nothing is lacking, or git left the file out itself."""
+    repo = event.repo
+    if not event.root or repo is None or not head.has_policy:
+        return ""
+    if program.sources[0][1] is not None:
+        return "" if program.triggers else "has no rule"
+    if repo.line("--literal-pathspecs", "ls-files", "-t", "--", trees.HOOKS).startswith("S "):
+        return ""  # a sparse checkout
+    return "is missing"
+
+
+def _tell(event: "Event", judge: Judge, note: str) -> None:
+    """A note is told once a command: not by each hook of a commit, nor at an agent's every tool call."""
+    trigger = TRIGGERS[event.trigger]
+    if not trigger.post and event.trigger != "commit-msg" and trigger.family.startswith(("commit", "push", "issue")):
+        judge.notes.append(note)
+
+
+def _has_tracking_refs(repo: "Repository") -> bool:
+    """Whether anything was ever fetched, as far as files tell without asking git."""
+    if posix.access(repo.common_dir + "/refs/remotes", posix.F_OK):
+        return True
+    if posix.access(repo.common_dir + "/reftable", posix.F_OK):
+        return True
+    return b" refs/remotes/" in (files.read(repo.common_dir + "/packed-refs") or b"")

@@ -1,0 +1,115 @@
+"""What a commit or the index has under `.ahp/`: the policy by the ids of its blobs.  [light]
+
+A blob's id is a digest of its content, so what was compiled from these ids need not be read again. Where a blob is
+read, its content is hashed against its id: no replaced object and no damaged one passes for the policy.
+"""
+
+from ahp.system.errors import AhpError
+from ahp.system.git import GitError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.system.git import Repository
+
+FOLDER = ".ahp"
+HOOKS = ".ahp/hooks.yaml"
+WAIVERS = ".ahp/waivers.yaml"
+LOCAL = ".ahp/hooks.local.yaml"
+_LINK, _SUBMODULE = "120000", "160000"
+_LIMIT = 1 << 20
+
+
+class PolicyTree:
+    """The entries of `.ahp/` in one tree: path → (mode, object id), modes as git writes them.
+
+    `name` is how the tree is called in a sentence (`HEAD`, `origin/main`, `what is staged`), `commit` the id of its
+    commit, "" where it has none or it is HEAD's.
+    """
+
+    __slots__ = ("commit", "entries", "name", "repo")
+
+    def __init__(self, repo: "Repository", name: str, entries: dict[str, tuple[str, str]], commit: str = "") -> None:
+        self.repo, self.name, self.commit = repo, name, commit
+        self.entries = {path: entry for path, entry in entries.items() if path != LOCAL}
+
+    @property
+    def has_policy(self) -> bool:
+        """Whether there is something in the policy's place, readable or not."""
+        return HOOKS in self.entries or FOLDER in self.entries
+
+    @property
+    def key(self) -> bytes:
+        """The same bytes for the same policy files, in whatever tree."""
+        lines = [f"{mode} {oid} {path}\0" for path, (mode, oid) in sorted(self.entries.items())]
+        return "".join(lines).encode("utf-8", "surrogateescape")
+
+    def read(self, path: str) -> bytes | None:
+        """The content of the file at `path`, None where there is none.
+
+        Raises AhpError for a link and a submodule, for more than 1 MiB, and where the object is missing or not what its
+        id says.
+        """
+        folder = self.entries.get(FOLDER)  # a link or a submodule in the folder's place
+        if folder is not None:
+            raise AhpError(f"{FOLDER} is {_kind(folder[0])}; a policy is read from regular files only")
+        if path not in self.entries:
+            return None
+        mode, oid = self.entries[path]
+        if mode in (_LINK, _SUBMODULE):
+            raise AhpError(f"{path} is {_kind(mode)}; a policy is read from regular files only")
+        return _blob(self.repo, oid, path)
+
+
+def of_commit(repo: "Repository", rev: str, name: str = "") -> PolicyTree:
+    """The policy files of a commit (an id or a ref), called `name`; empty before the first commit. Raises GitError."""
+    try:
+        listed = repo.run("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", rev, FOLDER)
+    except GitError:
+        if rev != "HEAD" or repo.head_id():
+            raise
+        listed = b""
+    return PolicyTree(repo, name or rev, parse(listed), "" if rev == "HEAD" else rev)
+
+
+def of_head(repo: "Repository", listed: bytes | None) -> PolicyTree:
+    """HEAD's policy files, from what the shim's git has `listed` of them, else from git. Raises GitError."""
+    return of_commit(repo, "HEAD") if listed is None else PolicyTree(repo, "HEAD", parse(listed))
+
+
+def of_index(repo: "Repository") -> PolicyTree:
+    """The policy files as they are staged. Raises GitError."""
+    listed = repo.run("--literal-pathspecs", "ls-files", "-z", "--stage", "--full-name", "--", FOLDER)
+    return PolicyTree(repo, "what is staged", parse(listed))
+
+
+def parse(listed: bytes) -> dict[str, tuple[str, str]]:
+    """Path → (mode, id) of what `git ls-tree -r -z` or `git ls-files --stage -z` lists. Raises AhpError."""
+    entries = {}
+    try:
+        for line in listed.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+            head, path = line.split("\t", 1)
+            words = head.split(" ")
+            entries[path] = (words[0], words[2] if words[1] in ("blob", "commit") else words[1])
+    except (ValueError, IndexError):
+        raise AhpError("git's list of the policy's files is cut or not understood") from None
+    return entries
+
+
+def _kind(mode: str) -> str:
+    return "a symbolic link" if mode == _LINK else "a submodule"
+
+
+def _blob(repo: "Repository", oid: str, path: str) -> bytes:
+    import hashlib
+
+    header, _, body = repo.run("cat-file", "--batch", stdin=oid.encode() + b"\n").partition(b"\n")
+    words = header.split(b" ")
+    if words[1:2] != [b"blob"]:
+        raise AhpError(f"the object {oid[:12]} of {path} is missing here")
+    content = body[: int(words[2])]
+    if len(content) > _LIMIT:
+        raise AhpError(f"{path} has {len(content)} bytes, more than the {_LIMIT} allowed")
+    kind = hashlib.sha1 if len(oid) == 40 else hashlib.sha256  # git's object format
+    if kind(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest() != oid:
+        raise AhpError(f"the object {oid[:12]} of {path} is not what its id says; `git fsck` tells more")
+    return content
