@@ -38,10 +38,12 @@ def judges(event: "Event", head: PolicyTree) -> list[Judge]:
         if first is None and tip is not None and not _is_broken(event, tip) and was_given_up(event.repo, tip):
             return _given_up(event)
         first = first or _of_record(event)
-    if first is None:
-        return [Judge(_alone(event), WORKING)]
-    beside = _beside(event, first, head)
-    return [first] if beside is None else [first, beside]
+    judge = first or Judge(_alone(event), WORKING)
+    if judge.tree is not head and not judge.notes and _is_broken(event, head):
+        instead = f"that of {judge.tree.name}" if judge.tree is not None else f"{trees.HOOKS} here"
+        _tell(event, judge, f"the policy of HEAD does not load; {instead} judges")
+    beside = _beside(event, first, head) if first is not None else None
+    return [judge] if beside is None else [judge, beside]
 
 
 def default_tip(repo: "Repository", head: PolicyTree) -> PolicyTree | None:
