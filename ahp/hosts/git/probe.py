@@ -23,6 +23,7 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.system import environ, files, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
+from ahp.system.patience import AFTER
 
 _CONFIG = {".pre-commit-config.yaml": "repos: []\n"}  # what pre-commit and prek want to see; nothing of it runs
 _TIMEOUT = 60.0
@@ -56,8 +57,8 @@ class Probe:
         said = done.err.decode("utf-8", "replace")
         if self.name in said and (done.code != 0 or TRIGGERS[hook].post):
             return ""
-        last = (said.strip().splitlines() or ["it says nothing"])[0]
-        return f"it ended with {done.code} without ahp's refusal: {one_line(last, 300)}"
+        lines = [line for line in said.strip().splitlines() if f" takes more than {AFTER:g} s" not in line]
+        return f"it ended with {done.code} without ahp's refusal: {one_line((lines or ['it says nothing'])[0], 300)}"
 
     def _given(self, hook: str) -> tuple[list[str], str]:
         """The arguments and standard input that git gives to a hook (githooks)."""

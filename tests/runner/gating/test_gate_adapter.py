@@ -17,6 +17,7 @@ from ahp.runner.run.agent import Agent
 from ahp.runner.run.conversation import Message
 from ahp.runner.scripted import scripted_tool
 from ahp.system.errors import AhpError
+from tests.conftest import Repo
 from tests.runner.runs import DONE, Scene, call, plan
 
 POLICY = """\
@@ -147,6 +148,7 @@ def test_an_issue_is_judged_by_the_work_on_it(project: str) -> None:
 
 
 def test_an_invalid_policy_lets_nothing_but_reading_happen(project: str) -> None:
+    Repo(Path(project)).git("update-ref", "-d", "HEAD")  # nobody has committed a policy, so the file alone judges
     (Path(project) / ".ahp" / "hooks.yaml").write_text("rules: [")
     run = scene(project, plan("a"), DONE, planning=True, issue="FEAT-001")
     assert run.turn.stop_reason == "GATE_ERROR"
