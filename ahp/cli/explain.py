@@ -126,7 +126,7 @@ def _text(explanation: "Explanation") -> None:
         if reason.rule.oracle != oracle:
             oracle = reason.rule.oracle
             click.echo(f"\n{oracle}")
-        for line in _lines(reason):
+        for line in _lines(reason, f"{reason.origin}: " if verdict.working else ""):
             click.echo(line)
     for path, (why, make) in explanation.missing.items():
         click.echo(f"\nmissing {path}: {one_line(why)}" + (f"; to get it: {one_line(make)}" if make else ""))
@@ -134,12 +134,12 @@ def _text(explanation: "Explanation") -> None:
         click.echo(f"\n{one_line(note, 500)}")
 
 
-def _lines(reason: "Reason") -> list[str]:
+def _lines(reason: "Reason", whose: str) -> list[str]:
     from ahp.gate.explain import shown
 
     rule = reason.rule
     fate = f" — {one_line(reason.fate, 300)}" if reason.fate else ""
-    lines = [f"  [{_MARKS[reason.outcome]}] {rule.id}{fate}  ({rule.position})"]
+    lines = [f"  [{_MARKS[reason.outcome]}] {rule.id}{fate}  ({whose}{rule.position})"]
     if rule.when:
         lines.append(f"      when {one_line(rule.when, 500)}")
     if rule.each:
@@ -158,6 +158,7 @@ def _json(explanation: "Explanation") -> None:
     rules = [
         {
             "rule": reason.key,
+            "origin": reason.origin,
             "outcome": reason.outcome,
             "fate": reason.fate,
             "condition": reason.rule.condition,

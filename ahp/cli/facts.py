@@ -6,7 +6,6 @@ import click
 
 from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON
 from ahp.facts.listing import Row, listing
-from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.system.jsontext import encode
 from ahp.system.terminal import table
@@ -27,22 +26,29 @@ def command(trigger: str, issue: str, facts: str | None, form: str) -> int:
     from ahp.policy.judges import judges_of
 
     event = event_here(trigger, issue, facts)
-    first = judges_of(event)[0].program
-    rows = listing(event, first.settings.but(trusted=trust.checker(event)))
+    first, *others = [
+        listing(event, judge.program.settings.but(trusted=trust.checker(event))) for judge in judges_of(event)
+    ]
+    # Two definitions of one name are two facts: the work tree's is told where it is another one.
+    beside = [row for rows in others for row in rows if row not in first]
     if form == "json":
-        click.echo(_json(event, rows))
-    else:
-        _text(rows)
+        told = {"trigger": event.trigger, "facts": _plain(first)}
+        click.echo(encode({**told, "working": _plain(beside)} if beside else told))
+        return 0
+    _text(first)
+    if beside:
+        click.echo("\nby the work tree's policy, which is asked beside the committed one:\n")
+        _text(beside)
     return 0
 
 
-def _json(event: Event, rows: list[Row]) -> str:
+def _plain(rows: list[Row]) -> dict[str, object]:
     facts: dict[str, object] = {}
     for row in rows:
         about: dict[str, object] = {"type": row.type, "source": row.source}
         known = {"absent": row.reason, "command": row.command or None} if row.is_absent else {"value": row.value}
         facts[row.path] = {**about, **known}
-    return encode({"trigger": event.trigger, "facts": facts})
+    return facts
 
 
 def _text(rows: list[Row]) -> None:

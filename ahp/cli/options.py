@@ -9,3 +9,6 @@ FACTS = click.option(
     metavar="FILE|{…}",
     help="Facts in place of those that are there: a YAML or JSON file, or the mapping itself.",
 )
+POLICY = click.option(
+    "--policy", "policy_name", metavar="REF|FILE", help="The policy of a commit or in a file, not the work tree's."
+)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ahp.cli.options import TEXT_OR_JSON
+from ahp.cli.options import POLICY, TEXT_OR_JSON
 from ahp.policy.problems import PolicyError, Problem
 from ahp.protocol.text import one_line
 from ahp.system import jsontext
@@ -20,21 +20,22 @@ def command() -> None:
 
 @command.command()
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False))
+@POLICY
 @TEXT_OR_JSON
-def lint(file: str | None, form: str) -> int:
+def lint(file: str | None, policy_name: str | None, form: str) -> int:
     """Check the policy of this folder with its waivers, or FILE by itself, and give advice.
 
     Each condition is also asked of a second evaluator, on generated facts.
 
     Exit code 0 for a valid policy, advice or not; 2 for one that is refused.
     """
-    from ahp.hosts.policy_test import from_file
     from ahp.policy.lint import advise, compare_evaluators
 
     try:
-        policy = from_file(file) if file else _here()
+        other = file or policy_name
+        policy = _policy(other)
         compare_evaluators(policy)
-        if not file:
+        if not other:
             _waivers()
     except PolicyError as error:
         _say_problems(error.problems, [], form)
@@ -45,10 +46,14 @@ def lint(file: str | None, form: str) -> int:
     return 0
 
 
-def _here() -> Any:
-    """The policy of the current folder, compiled and stored, so that the next hook finds it ready."""
+def _policy(name: str | None) -> Any:
+    """The policy called `name`, else that of the current folder, compiled and stored: the next hook finds it ready."""
     from ahp.hosts.asking import around
+    from ahp.hosts.policy_test import named
     from ahp.policy import compile as compiling
+
+    if name:
+        return named(name)
 
     where = around(os.getcwd())
     return compiling.build(where.root, where.journal, where.user_policy)[0]
@@ -80,14 +85,15 @@ def _plain(problems: list[Problem]) -> list[dict[str, object]]:
 
 
 @command.command()
+@POLICY
 @TEXT_OR_JSON
-def show(form: str) -> int:
+def show(policy_name: str | None, form: str) -> int:
     """Print the merged policy, with the layer that each part comes from, and the waivers of its rules."""
     from ahp.policy import show as showing
     from ahp.policy import waivers
 
-    policy = _here()
-    known = _waivers()
+    policy = _policy(policy_name)
+    known = waivers.Waivers() if policy_name else _waivers()
     described = showing.describe(policy, [waiver.model_dump(mode="json") for waiver in known.waivers])
     if form == "json":
         click.echo(jsontext.visible(json.dumps(described, ensure_ascii=False, indent=2)))
@@ -112,17 +118,17 @@ def schema() -> int:
 
 @command.command()
 @click.argument("paths", metavar="[FILE]…", nargs=-1, type=click.Path(exists=True, dir_okay=False))
-@click.option("--policy", "policy_file", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
+@POLICY
 @click.option("--format", "form", type=click.Choice(["text", "json", "junit"]), default="text")
-def test(paths: tuple[str, ...], policy_file: str | None, form: str) -> int:
-    """Run the policy's tests: FILEs, or all of .ahp/tests/*.yaml, against the project's policy or --policy FILE.
+def test(paths: tuple[str, ...], policy_name: str | None, form: str) -> int:
+    """Run the policy's tests: FILEs, or all of .ahp/tests/*.yaml, against the project's policy or --policy.
 
     Exit code 0 when all hold, 1 when one fails, 2 when a test or the policy is invalid.
     """
     from ahp.cli.policy_test import show
     from ahp.hosts.policy_test import rehearse
 
-    return show(rehearse(paths, policy_file), form)
+    return show(rehearse(paths, policy_name), form)
 
 
 @command.command()

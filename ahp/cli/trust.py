@@ -5,19 +5,22 @@ import shlex
 
 import click
 
+from ahp.cli.options import POLICY
 from ahp.protocol.text import one_line
 
 
 @click.command()
 @click.option("--list", "only_list", is_flag=True, help="Show the commands and whether they are accepted.")
+@POLICY
 @click.option("--forget", is_flag=True, help="Take every acceptance back.")
-def command(only_list: bool, forget: bool) -> int:
+def command(only_list: bool, policy_name: str | None, forget: bool) -> int:
     """Accept the commands that the policy of this folder runs: `facts.run` and `action.run`.
 
     Acceptance is bound to the command, its directory, parsing, timeout and the files it names, in this clone. Only a
     person can give it, at a terminal.
     """
     from ahp.hosts import asking, command_trust
+    from ahp.hosts.policy_test import named
     from ahp.policy import layers, trust
     from ahp.policy.sources import FileSource
     from ahp.protocol.actor import identify
@@ -28,7 +31,8 @@ def command(only_list: bool, forget: bool) -> int:
     if forget:
         trust.forget(where.journal)
         return 0
-    commands, waiting = command_trust.of_policy(layers.load(FileSource(where.root, where.user_policy)), where)
+    policy = named(policy_name) if policy_name else layers.load(FileSource(where.root, where.user_policy))
+    commands, waiting = command_trust.of_policy(policy, where)
     for name, one in commands.items():
         state = "waits" if name in waiting else "accepted"
         click.echo(f"{state}: {one_line(name)}: {one_line(shlex.join(one.run), 1000)}  (in {one_line(one.directory)})")

@@ -4,7 +4,7 @@ import json
 
 import click
 
-from ahp.cli.options import TEXT_OR_JSON
+from ahp.cli.options import POLICY, TEXT_OR_JSON
 from ahp.cli.tally import show
 from ahp.hosts import history
 from ahp.policy.rule import Policy
@@ -20,12 +20,10 @@ _LISTED = 20
 
 @click.command()
 @click.argument("rule", required=False)
-@click.option(
-    "--policy", "file", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="Not the project's."
-)
+@POLICY
 @click.option("--range", "range_", metavar="A..B", help="These commits; by default the last 100.")
 @TEXT_OR_JSON
-def command(rule: str | None, file: str | None, range_: str | None, form: str) -> None:
+def command(rule: str | None, policy_name: str | None, range_: str | None, form: str) -> None:
     """Ask RULE, or the whole policy, about past commits, as if it were enforced. Logs nothing.
 
     Judged are the change and the message of each commit, at pre-commit (pre-merge-commit) and commit-msg.
@@ -33,7 +31,7 @@ def command(rule: str | None, file: str | None, range_: str | None, form: str) -
     from ahp.hosts.asking import repository_here
 
     repo = repository_here()
-    policy = _policy(file)
+    policy = _policy(policy_name)
     keys = history.rules(policy)
     if rule is not None:
         _refuse_unknown(rule, keys, policy)
@@ -50,14 +48,14 @@ def command(rule: str | None, file: str | None, range_: str | None, form: str) -
         _list(tally.of(rule))
 
 
-def _policy(file: str | None) -> Policy:
-    """The policy in `file` by itself, else that of the work tree with all its layers."""
+def _policy(name: str | None) -> Policy:
+    """The policy called `name`, else that of the work tree with all its layers."""
     from ahp.hosts.asking import repository_here, user_policy
-    from ahp.hosts.policy_test import from_file
+    from ahp.hosts.policy_test import named
     from ahp.policy import layers
     from ahp.policy.sources import FileSource
 
-    policy = from_file(file) if file else layers.load(FileSource(repository_here().root, user_policy()))
+    policy = named(name) if name else layers.load(FileSource(repository_here().root, user_policy()))
     if not policy.rules:
         raise AhpError("the policy has no rules; `ahp init` writes one")
     return policy

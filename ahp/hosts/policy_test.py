@@ -14,12 +14,13 @@ from ahp.gate.decide import decide
 from ahp.hosts import asking, given_facts
 from ahp.policy import cases, layers
 from ahp.policy import compile as compiling
+from ahp.policy import tree as trees
 from ahp.policy.cases import Case
 from ahp.policy.judge import WORKING, Judge
 from ahp.policy.problems import PolicyError, Problem
 from ahp.policy.program import Program
 from ahp.policy.rule import Policy
-from ahp.policy.sources import FileSource, TextSource
+from ahp.policy.sources import FileSource, TextSource, TreeSource
 from ahp.policy.yamltext import MAX_BYTES
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Workspace
@@ -78,7 +79,7 @@ def rehearse(paths: tuple[str, ...], policy_file: str | None) -> Report:
     mistakes of policy and tests, AhpError when there is no test.
     """
     root = asking.around(os.getcwd()).root or os.getcwd()
-    policy = from_file(policy_file) if policy_file else _project(root)
+    policy = named(policy_file) if policy_file else _project(root)
     found = [(path, os.path.abspath(path)) for path in paths] or _of_project(root)
     if not found:
         raise AhpError(f"there are no tests: write {cases.FOLDER}/NAME.yaml (docs/testing-policies.md)")
@@ -94,9 +95,19 @@ def rehearse(paths: tuple[str, ...], policy_file: str | None) -> Report:
     return run(policy, read)
 
 
-def from_file(path: str) -> Policy:
-    """The policy in one file by itself, which may extend packs. Raises PolicyError, AhpError."""
-    return layers.load(TextSource(files.read(os.path.abspath(path), MAX_BYTES) or b"", path))
+def named(name: str) -> Policy:
+    """The policy that a person names: in a file by itself, which may extend packs, else of a commit.
+
+    Raises PolicyError, AhpError.
+    """
+    data = files.read(os.path.abspath(name), MAX_BYTES)
+    if data is not None:
+        return layers.load(TextSource(data, name))
+    repo = asking.repository_here()
+    commit = repo.commit_id(name)
+    if commit is None:
+        raise AhpError(f"there is no file and no commit {one_line(name)}")
+    return layers.load(TreeSource(trees.of_commit(repo, commit), name))
 
 
 def _project(root: str) -> Policy:

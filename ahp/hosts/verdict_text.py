@@ -48,7 +48,8 @@ def for_person(verdict: Verdict, colour: bool) -> str:
 def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:
     intensity, payload = signal.intensity, signal.payload
     verb = "split suggested by" if _only_batches(payload) else _VERBS[intensity]
-    head = f"ahp: {TRIGGERS[verdict.trigger].act} {verb} {rule_of(signal)} ({short_id(signal)})"
+    whose = " of the work tree's policy" if verdict.working and signal.context.get("origin") == "working" else ""
+    head = f"ahp: {TRIGGERS[verdict.trigger].act} {verb} {rule_of(signal)}{whose} ({short_id(signal)})"
     if colour:
         head = f"\x1b[{_COLOURS[intensity]}m{_SYMBOLS[intensity]}\x1b[0m {head}"
     lines = [head, f"  {one_line(reason_of(payload), 1000)}"]

@@ -7,12 +7,14 @@ has a policy, it is compiled, and the work tree's is the same. All else is in `s
 from ahp.policy import cache
 from ahp.policy import tree as trees
 from ahp.policy.judge import COMMITTED, WORKING, Judge, is_link, working
+from ahp.protocol.triggers import TRIGGERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ahp.protocol.event import Event
 
 _CONTENT = ("pre-commit", "pre-merge-commit")
+_OFTEN = ("tool-use", "prompt-submit")
 
 
 def judges_of(event: "Event") -> list[Judge]:
@@ -28,7 +30,7 @@ def judges_of(event: "Event") -> list[Judge]:
         from ahp.policy import staged
 
         staged.check(repo, event.journal)
-    head = trees.of_head(repo, event.listed)
+    head = trees.of_head(repo, event.listed, keeps=TRIGGERS[event.trigger].family in _OFTEN)
     if head.has_policy and (found := cache.find_committed(head, event.journal, event.trigger)) and found.triggers:
         if not event.root or is_link(event.root + "/" + trees.FOLDER) or is_link(event.root + cache.PROJECT):
             contents = None

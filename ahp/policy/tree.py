@@ -4,6 +4,7 @@ A blob's id is a digest of its content, so what was compiled from these ids need
 read, its content is hashed against its id: no replaced object and no damaged one passes for the policy.
 """
 
+from ahp.system import files
 from ahp.system.errors import AhpError
 from ahp.system.git import GitError
 
@@ -17,6 +18,7 @@ WAIVERS = ".ahp/waivers.yaml"
 LOCAL = ".ahp/hooks.local.yaml"
 _LINK, _SUBMODULE = "120000", "160000"
 _LIMIT = 1 << 20
+_KEPT = "/ahp-head"
 
 
 class PolicyTree:
@@ -71,9 +73,29 @@ def of_commit(repo: "Repository", rev: str, name: str = "") -> PolicyTree:
     return PolicyTree(repo, name or rev, parse(listed), "" if rev == "HEAD" else rev)
 
 
-def of_head(repo: "Repository", listed: bytes | None) -> PolicyTree:
-    """HEAD's policy files, from what the shim's git has `listed` of them, else from git. Raises GitError."""
-    return of_commit(repo, "HEAD") if listed is None else PolicyTree(repo, "HEAD", parse(listed))
+def of_head(repo: "Repository", listed: bytes | None, keeps: bool = False) -> PolicyTree:
+    """HEAD's policy files, from what the shim's git has `listed` of them, else from git. Raises GitError.
+
+    With `keeps` what git says is noted for the next asking at this commit: where there are many, as at an agent's tool
+    calls, none should cost a process.
+    """
+    if listed is not None:
+        return PolicyTree(repo, "HEAD", parse(listed))
+    head = repo.head_id() if keeps else ""
+    if not head:
+        return of_commit(repo, "HEAD")
+    kept, _, tail = (files.read(repo.git_dir + _KEPT, _LIMIT) or b"").partition(b"\0")
+    if kept == head.encode() and tail.endswith(b"\0"):
+        return PolicyTree(repo, "HEAD", parse(tail[:-1]))
+    tree = of_commit(repo, head, "HEAD")
+    tree.commit = ""
+    lines = [f"{mode} blob {oid}\t{path}\0" for path, (mode, oid) in tree.entries.items()]
+    try:
+        content = f"{head}\0{''.join(lines)}\0".encode("utf-8", "surrogateescape")
+        files.replace(repo.git_dir + _KEPT, content)
+    except AhpError:
+        return tree  # a git directory that cannot be written is asked each time
+    return tree
 
 
 def of_index(repo: "Repository") -> PolicyTree:
