@@ -4,9 +4,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from ahp.gate.decide import decide
 from ahp.hosts import asking
 from ahp.hosts.api import Gate
 from ahp.protocol.verdict import Verdict
+from ahp.runner.gating.standing_policy import StandingPolicy
 
 _BUDGET = 60.0  # seconds for one verdict
 
@@ -15,19 +17,31 @@ class RepositoryGate:
     """The gate of the project at `root`, asked by the agent `agent` in its session `session`.
 
     Its own `root` is the top of the work tree, where `root` lies in one: paths are judged, and tools work, from there.
+    The policy that stood when it was made is asked beside the one of now.
     """
 
     def __init__(self, root: str, *, session: str, agent: str = "ahp") -> None:
         self.root = asking.around(os.path.abspath(root)).root or os.path.abspath(root)
         self.agent = agent
         self._gate = Gate(self.root, agent=agent, session=session, host="runner", budget=_BUDGET)
+        self._policy = StandingPolicy(self._gate)
+
+    @property
+    def since(self) -> str:
+        """The commit whose policy is asked, too, whatever the run commits later; "" for none."""
+        return self._policy.commit
+
+    @since.setter
+    def since(self, commit: str) -> None:
+        self._policy.commit = commit
 
     def ask(
         self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None, dry: bool = False
     ) -> Verdict:
         """The verdict of `ahp.Gate`. Raises PolicyError, AhpError."""
         facts: dict[str, Any] = {} if tool is None else {"tool": canonical(tool)}
-        return self._gate.judge(trigger, issue_id=issue or "", dry=dry, **facts)
+        event = self._gate.event(trigger, issue_id=issue or "", dry=dry, facts=facts)
+        return decide(event, self._policy.judges(event))
 
     def respond(self, signal_id: str, action: str, details: Mapping[str, Any]) -> None:
         """Records the agent's answer. Raises AnswerRefused, JournalUnwritable."""

@@ -35,7 +35,7 @@ class RestoredRun:
         self.endpoint: dict[str, str] | None = None
         self.planning = True
         self.stop_reason = ""
-        self.nonce = ""
+        self.nonce = self.since = ""
         self.system = ""
         self.conversation: Conversation | None = None
         self.open_step: str | None = None
@@ -125,6 +125,7 @@ class RestoredRun:
         if event["version"] != VERSION:
             raise AhpError(f"it was written by another version of ahp (of its events: {event['version']})")
         self.task, self.issue, self.nonce = str(event["task"]), event["issue"], str(event["nonce"])
+        self.since = str(event["since"])
         self.planning = bool(event["config"]["enable_planning"])
         self.model = str(event["model"])
         endpoint = event["endpoint"]
