@@ -125,7 +125,7 @@ def _text(explanation: "Explanation") -> None:
     for reason in explanation.reasons:
         if reason.rule.oracle != oracle:
             oracle = reason.rule.oracle
-            click.echo(f"\n{oracle}")
+            click.echo(f"\n{one_line(oracle)}")
         for line in _lines(reason, f"{reason.origin}: " if verdict.working else ""):
             click.echo(line)
     for path, (why, make) in explanation.missing.items():
@@ -139,7 +139,7 @@ def _lines(reason: "Reason", whose: str) -> list[str]:
 
     rule = reason.rule
     fate = f" — {one_line(reason.fate, 300)}" if reason.fate else ""
-    lines = [f"  [{_MARKS[reason.outcome]}] {rule.id}{fate}  ({whose}{rule.position})"]
+    lines = [f"  [{_MARKS[reason.outcome]}] {one_line(rule.id)}{fate}  ({whose}{rule.position})"]
     if rule.when:
         lines.append(f"      when {one_line(rule.when, 500)}")
     if rule.each:
@@ -147,7 +147,7 @@ def _lines(reason: "Reason", whose: str) -> list[str]:
     lines.append(f"      {one_line(rule.condition, 500)}")
     lines += [f"        {one_line(text, 300)} = {one_line(shown(value), 300)}" for text, value in reason.values]
     for key, why in rule.refines.items():
-        lines.append(f"        speaks for {key}: {why}")
+        lines.append(f"        speaks for {one_line(key)}: {one_line(why, 300)}")
     return lines
 
 

@@ -11,6 +11,7 @@ import traceback
 import click
 
 from ahp import __version__
+from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
 
 _COMMANDS = {
@@ -94,7 +95,8 @@ def run(arguments: list[str]) -> int:
     except click.Abort:
         return 130
     except AhpError as error:
-        print(f"ahp: {error}", file=sys.stderr)
+        lines = [one_line(line, 2000) for line in str(error).splitlines()]  # it may quote what others wrote
+        print("ahp: " + "\n".join(lines), file=sys.stderr)
         return 2
     except BrokenPipeError:  # `ahp log | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -9,7 +9,7 @@ from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, build_each
 from ahp.conditions.language import children, with_children
 from ahp.facts import registry
 from ahp.facts.gather import gather
-from ahp.protocol import records
+from ahp.protocol import records, text
 from ahp.system import clock, patience
 from ahp.system.errors import AhpError
 
@@ -118,7 +118,11 @@ class Facts:
 
     def scalars(self) -> dict[str, object]:
         """The facts a log line may hold: numbers, truth values and short words, never contents (design §7)."""
-        return {path: value for path, value in self.values.items() if _loggable(path, value)}
+        return {
+            path: text.without_credentials(value) if isinstance(value, str) else value
+            for path, value in self.values.items()
+            if _loggable(path, value)
+        }
 
 
 def _compare_policies(event: "Event") -> dict[str, object]:

@@ -1,14 +1,31 @@
 """Text from outside, made safe to show: one line, bounded, nothing that moves a cursor or turns the reading order."""
 
+_AFTER_HOST = frozenset("/?#\\ \t\r\n\"'<>`")
 _BIDI = frozenset("\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff")
 
 
 def one_line(value: object, limit: int = 200) -> str:
-    """`value` on one line of at most `limit` characters, without control, bidi or undecodable ones (design §9)."""
-    text = value if isinstance(value, str) else str(value)
+    """`value` on one line of at most `limit` characters, without control, bidi or undecodable ones (design §9).
+
+    Of addresses it has no user and no password.
+    """
+    text = without_credentials(value if isinstance(value, str) else str(value))
     if not (text.isprintable() and text.isascii()):
         text = "".join([_shown(c) for c in text[: limit * 4]])
     return trim(text, limit)
+
+
+def without_credentials(text: str) -> str:
+    """`text` without the user and password of each address in it: what is shown and logged tells no secret."""
+    if "://" not in text or "@" not in text:
+        return text
+    first, *rest = text.split("://")
+    return "://".join([first, *map(_without_user, rest)])
+
+
+def _without_user(address: str) -> str:
+    end = next((at for at, c in enumerate(address) if c in _AFTER_HOST), len(address))
+    return address[:end].rpartition("@")[2] + address[end:]
 
 
 def trim(text: str, limit: int) -> str:

@@ -91,3 +91,14 @@ def test_starting_loads_only_the_command_that_is_asked_for(tmp_path: Path) -> No
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_what_an_error_quotes_moves_no_cursor(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise AhpError("no branch \x1b[2J\u202e\nhttps://ann:secret@example.org")
+
+    monkeypatch.setattr(main.cli, "main", fail)
+    assert main.run([]) == 2
+    assert capsys.readouterr().err == "ahp: no branch \ufffd[2J\ufffd\nhttps://example.org\n"

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from ahp.gate.explain import HIDDEN, explain, shown
+from ahp.protocol.signals import reason_of
 from ahp.protocol.verdict import Verdict
 from tests.gate.conftest import Desk
 
@@ -68,3 +69,11 @@ def test_an_explanation_says_where_the_lines_stand(desk: Desk) -> None:
     added = [{"path": "a.txt", "line": 1, "text": "sesame"}]
     (reason,) = explain(desk.event(mode="dry", diff={"added": added, "removed": []})).reasons
     assert [(part, shown(value)) for part, value in reason.values] == [("diff.added", "'a.txt'")]
+
+
+def test_no_password_of_an_address_is_logged(desk: Desk) -> None:
+    desk.policy("rules:\n  m: {at: commit-msg, prompt: len(commit.subject) > 3, message: 'it says {commit.subject}'}\n")
+    verdict = desk.judge("commit-msg", commit={"subject": "use https://ann:secret@example.org/x"})
+    assert "https://example.org/x" in reason_of(verdict.signals[0].payload)
+    told = (desk.journal / "signals.jsonl").read_text()
+    assert "https://example.org/x" in told and "secret" not in told

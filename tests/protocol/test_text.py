@@ -30,6 +30,13 @@ def test_one_bounded_line_without_anything_that_moves(text: str, limit: int) -> 
         ("zero\u200bwidth", "zero\ufffdwidth"),
         ("bytes\udcff", "bytes\ufffd"),
         ("ünïcödé", "ünïcödé"),
+        (
+            "to https://ann:pa@ss@example.org/x@y.git, and ssh://git@h:22",
+            "to https://example.org/x@y.git, and ssh://h:22",
+        ),
+        ("'helper::https://ann@h?a@b' a@b://c", "'helper::https://h?a@b' a@b://c"),
+        ("https://example.org/a@b git@example.org:x", "https://example.org/a@b git@example.org:x"),
+        ("https://ann:secret@", "https://"),
         ("", ""),
     ],
 )
