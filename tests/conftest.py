@@ -107,6 +107,7 @@ def _move_in(home: Path, tmp_path_factory: pytest.TempPathFactory, patch: pytest
         "GIT_CONFIG_SYSTEM": str(home / "system.gitconfig"),
         "GIT_CEILING_DIRECTORIES": str(tmp_path_factory.getbasetemp()),
         "GIT_TERMINAL_PROMPT": "0",
+        "AHP_PATIENCE": "0",  # a slow machine makes hooks speak
     }.items():
         patch.setenv(name, value)
 

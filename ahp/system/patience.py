@@ -8,21 +8,24 @@ import posix
 from _signal import ITIMER_REAL, SIGALRM, setitimer, siginterrupt, signal  # type: ignore[import-not-found]
 
 AFTER = 2.0  # seconds
+VARIABLE = "AHP_PATIENCE"  # another time in whole seconds, 0 for never: it is a notice, and no part of the gate
 
 doing = ""
 """What is worked on, in words for people. Whoever begins something that may take long says so."""
 command = ""
 """The program that is waited for, "" when none is."""
-_what = ""
+_what, _after = "", AFTER
 
 
-def begin(what: str) -> None:
+def begin(what: str, env: dict[str, str]) -> None:
     """From now on counts; `what` is what takes the time, such as a hook. Only the main thread may call this."""
-    global _what, doing
+    global _what, _after, doing
+    given = env.get(VARIABLE, "")
     _what, doing = what, ""
+    _after = float(given) if given.isdecimal() and len(given) < 6 else AFTER
     signal(SIGALRM, _tell)
     siginterrupt(SIGALRM, False)
-    setitimer(ITIMER_REAL, AFTER)
+    setitimer(ITIMER_REAL, _after)
 
 
 def end() -> None:
@@ -33,6 +36,6 @@ def end() -> None:
 def _tell(number: int, frame: object) -> None:
     at = f"{doing} ({command})" if doing and command else doing or command or "the policy"
     try:
-        posix.write(2, f"ahp: this {_what} takes more than {AFTER:g} s; it is at: {at}\n".encode("utf-8", "replace"))
+        posix.write(2, f"ahp: this {_what} takes more than {_after:g} s; it is at: {at}\n".encode("utf-8", "replace"))
     except OSError:
         return  # nobody reads it

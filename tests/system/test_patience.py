@@ -29,14 +29,14 @@ def wait_for(written: list[bytes]) -> None:
 
 
 def test_time_in_python_is_told_with_what_it_is_spent_on(said: list[bytes]) -> None:
-    patience.begin("pre-commit")
+    patience.begin("pre-commit", {})
     patience.doing = "the rule `secrets`"
     wait_for(said)
     assert said == [b"ahp: this pre-commit takes more than 0.05 s; it is at: the rule `secrets`\n"]
 
 
 def test_time_in_one_program_is_told_with_its_name(said: list[bytes]) -> None:
-    patience.begin("pre-push")
+    patience.begin("pre-push", {})
     patience.doing = "the facts of `lint`"
     process.capture(["/bin/sleep", "0.5"], timeout=60.0, env=environ.current())
     assert said == [b"ahp: this pre-push takes more than 0.05 s; it is at: the facts of `lint` (sleep)\n"]
@@ -44,9 +44,9 @@ def test_time_in_one_program_is_told_with_its_name(said: list[bytes]) -> None:
 
 
 def test_where_nothing_is_known_the_program_or_the_policy_stands(said: list[bytes]) -> None:
-    patience.begin("pre-push")
+    patience.begin("pre-push", {})
     process.capture(["/bin/sleep", "0.5"], timeout=60.0, env=environ.current())
-    patience.begin("pre-push")
+    patience.begin("pre-push", {})
     while len(said) < 2:
         sum(range(1000))
     assert [line.rpartition(b": ")[2] for line in said] == [b"sleep\n", b"the policy\n"]
@@ -54,7 +54,7 @@ def test_where_nothing_is_known_the_program_or_the_policy_stands(said: list[byte
 
 def test_what_ends_in_time_says_nothing(said: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "AFTER", 0.2)
-    patience.begin("pre-commit")
+    patience.begin("pre-commit", {})
     patience.end()
     time.sleep(0.4)
     assert said == []
@@ -66,6 +66,18 @@ def test_that_nobody_reads_it_is_no_failure(said: list[bytes], monkeypatch: pyte
         raise BrokenPipeError
 
     monkeypatch.setattr(patience.posix, "write", broken)
-    patience.begin("pre-commit")
+    patience.begin("pre-commit", {})
     wait_for(said)
     assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [("7", 7.0), ("0", 0.0), ("", 0.05), ("-1", 0.05), ("inf", 0.05), ("9" * 9, 0.05), ("1e3", 0.05)],
+)
+@pytest.mark.usefixtures("said")
+def test_a_variable_sets_another_time(given: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    monkeypatch.setattr(patience, "setitimer", lambda which, after: asked.append(after))
+    patience.begin("pre-commit", {"AHP_PATIENCE": given})
+    assert asked == [seconds]

@@ -22,10 +22,10 @@ def main(stale_bundle: str = "") -> None:
     """
     gc.disable()  # the process ends before a collection would find anything
     name, parent, genesis, user_policy, program, *arguments = sys.argv[1:]
-    patience.begin(name)
     actor = Actor("human")
     try:
         env = environ.current()
+        patience.begin(name, env)
         actor = identify(env)
         repo = git.locate(posix.getcwd(), env, program)
         where = Workspace(repo.root, repo.ahp_dir, env, repo, genesis or None, user_policy)
