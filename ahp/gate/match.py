@@ -9,7 +9,7 @@ from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, build_each
 from ahp.conditions.language import children, with_children
 from ahp.facts import registry
 from ahp.facts.gather import gather
-from ahp.protocol import records, text
+from ahp.protocol import records
 from ahp.system import clock, patience
 from ahp.system.errors import AhpError
 
@@ -118,11 +118,7 @@ class Facts:
 
     def scalars(self) -> dict[str, object]:
         """The facts a log line may hold: numbers, truth values and short words, never contents (design §7)."""
-        return {
-            path: text.without_credentials(value) if isinstance(value, str) else value
-            for path, value in self.values.items()
-            if _loggable(path, value)
-        }
+        return {path: _bare(value) for path, value in self.values.items() if _loggable(path, value)}
 
 
 def _compare_policies(event: "Event") -> dict[str, object]:
@@ -135,6 +131,15 @@ def _loggable(path: str, value: object) -> bool:
     if registry.is_private(path):
         return False
     return value is None or isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= 200)
+
+
+def _bare(value: object) -> object:
+    """A value without the passwords of addresses."""
+    if not isinstance(value, str) or "://" not in value:
+        return value
+    from ahp.protocol.text import without_credentials
+
+    return without_credentials(value)
 
 
 class Hit:
