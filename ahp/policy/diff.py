@@ -72,9 +72,9 @@ class _Sides:
                 *_flag(old.escalates, new.escalates or (old.escalates and _only_blocks(new))),
                 new.raw.where("escalate"),
             ),
-            ("shadow", *_flag(not _shadow(old, self.old), not _shadow(new, self.new)), self.shadow_place(new)),
+            ("shadow", *_leave(_shadow(old, self.old), _shadow(new, self.new)), self.shadow_place(new)),
             ("locked", *_flag(old.locked, new.locked), new.raw.where("locked")),
-            ("overridable", *_flag(not old.overridable, not new.overridable), new.raw.where("overridable")),
+            ("overridable", *_leave(old.overridable, new.overridable), new.raw.where("overridable")),
             ("ci", *_ci(old.raw.get("ci"), new.raw.get("ci")), new.raw.where("ci")),
             ("redact", *_flag(_has(old, "redact"), _has(new, "redact")), new.raw.where("redact")),
             ("ask", *_flag(_has(old, "ask"), _has(new, "ask")), new.raw.where("ask")),
@@ -248,6 +248,11 @@ def _oracle_place(rule: Rule, name: str) -> Place:
 def _flag(old: bool, new: bool) -> tuple[str, str]:
     """A switch whose true side is the stricter one."""
     return (EQUAL if old == new else STRONGER if new else WEAKER), f"{str(old).lower()} became {str(new).lower()}"
+
+
+def _leave(old: bool, new: bool) -> tuple[str, str]:
+    """A switch whose false side is the stricter one."""
+    return _flag(not old, not new)[0], _flag(old, new)[1]
 
 
 def _order(old: str, new: str, order: tuple[str, ...]) -> tuple[str, str]:

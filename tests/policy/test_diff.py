@@ -62,6 +62,16 @@ def test_a_changed_limit_is_told_with_its_values(load: Load) -> None:
     assert change.detail == "limits.n: 10 became 5"
 
 
+def test_a_switch_is_told_as_it_was_turned(load: Load) -> None:
+    found = compare(load(OLD), load(OLD.replace("gone: {", "gone: {shadow: true, overridable: false, locked: true, ")))
+    assert {(change.part, change.verdict, change.detail) for change in found} == {
+        ("shadow", "weaker", "false became true"),
+        ("overridable", "stronger", "true became false"),
+        ("locked", "stronger", "false became true"),
+        ("on_missing", "stronger", "prompt became block"),
+    }
+
+
 def test_the_other_way_round_stronger_is_weaker(load: Load) -> None:
     new = OLD.replace("n: 10", "n: 5").replace(", when: branch.ahead > 3", "").replace("a: {", "a: {ci: skip, ")
     swapped = {"stronger": "weaker", "weaker": "stronger", "unknown": "unknown"}
