@@ -15,7 +15,6 @@ from ahp.hosts.git.idle_hook import IDLE
 from ahp.hosts.git.probe import Probe, may_write, probe
 from ahp.journal import repair, verify
 from ahp.journal.append import Journal
-from ahp.policy import compile as compiling
 from ahp.protocol.actor import identify
 from ahp.system import environ, files, process
 from ahp.system.errors import AhpError
@@ -56,7 +55,7 @@ def fix(repo: Repository, user_policy: str, checks: list[Check]) -> list[str]:
         repair.rebuild(journal)
         done.append("the state is made anew from the log")
     if "compiled policy" in wrong:
-        compiling.build(repo.root, repo.ahp_dir, user_policy)
+        policy_checks.renew(repo, user_policy)
         done.append("the policy is compiled anew")
     doubted = any(check.name == "log" and check.status == "wrong" and not check.ours for check in checks)
     if not doubted and any(check.ours for check in checks):

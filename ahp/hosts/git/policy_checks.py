@@ -3,14 +3,20 @@
 The same for people and agents: nothing here is a way round the gate.
 """
 
+from collections.abc import Callable, Iterator
+from functools import partial
+
 from ahp.gate import overrides
 from ahp.hosts import asking, command_trust, history
 from ahp.hosts.git.check import FIX, Check
 from ahp.journal import segments
 from ahp.policy import cache, layers
 from ahp.policy import compile as compiling
+from ahp.policy import tree as trees
+from ahp.policy.problems import PolicyError
+from ahp.policy.program import Answers, Program
 from ahp.policy.rule import Policy
-from ahp.policy.sources import FileSource
+from ahp.policy.sources import FileSource, TreeSource
 from ahp.policy.weakening import Sides
 from ahp.protocol.text import one_line
 from ahp.system import clock, environ, jsontext, process
@@ -19,6 +25,9 @@ from ahp.system.git import Repository
 from ahp.system.history import CommitView
 from ahp.system.worktree import WorkTreeView
 
+Find = Callable[[str], Program | None]
+"""What is stored of a policy for a trigger."""
+
 _COMMITS = 100
 _ENTRIES = 50  # of one reflog
 _LINES = 200_000
@@ -26,22 +35,49 @@ _NAMED = 3
 
 
 def compiled(repo: Repository, user_policy: str) -> Check:
-    """Whether the compiled policies are what the policy says: they are compiled anew and compared."""
-    name, source = "compiled policy", FileSource(repo.root, user_policy)
-    policy = layers.load(source)
-    found = 0
-    for trigger, fresh in compiling.programs(policy, source.watched).items():
-        stored = cache.find(repo.root, repo.ahp_dir, trigger, user_policy)
-        if stored is None:
-            continue
-        found += 1
-        answers = stored.answers if cache.read_answers(stored) else fresh.answers
-        if [jsontext.encode(one) for one in (stored, answers)] != [
-            jsontext.encode(one) for one in (fresh, fresh.answers)
-        ]:
-            told = f"what is stored for {trigger} is not what the policy says: another program wrote it"
-            return Check(name, "wrong", told, FIX)
+    """Whether the compiled policies are what the policies say: they are compiled anew and compared."""
+    name, found = "compiled policy", 0
+    for whose, find, programs in _stores(repo, user_policy):
+        for trigger, fresh in programs.items():
+            stored = find(trigger)
+            if stored is None:
+                continue
+            found += 1
+            answers = stored.answers if cache.read_answers(stored) else fresh.answers
+            if _text(stored, answers) != _text(fresh, fresh.answers):
+                told = f"what is stored of {whose} for {trigger} is not what it says: another program wrote it"
+                return Check(name, "wrong", told, FIX)
     return Check(name, "ok", "what the policy says" if found else "not made yet; the next hook does")
+
+
+def renew(repo: Repository, user_policy: str) -> None:
+    """Compiles the policies anew that `compiled` looks at, and stores them. Raises AhpError."""
+    compiling.build(repo.root, repo.ahp_dir, user_policy)
+    head = trees.of_commit(repo, "HEAD")
+    if head.has_policy:
+        compiling.committed(head, repo.ahp_dir)
+
+
+def _stores(repo: Repository, user_policy: str) -> Iterator[tuple[str, Find, dict[str, Program]]]:
+    """Of the work tree's policy and of HEAD's: what it is called, what is stored of it, and its programs made anew."""
+    folder, head = repo.ahp_dir, trees.of_commit(repo, "HEAD")
+    if head.has_policy:
+        yield "HEAD's policy", lambda trigger: cache.find_committed(head, folder, trigger), _fresh(TreeSource(head))
+    source = FileSource(repo.root, user_policy)
+    find = partial(cache.find, repo.root, folder, user=user_policy)
+    yield "the work tree's policy", find, _fresh(source)
+
+
+def _fresh(source: FileSource | TreeSource) -> dict[str, Program]:
+    """The programs of a policy; none of one that does not load: nothing is stored of it."""
+    try:
+        return compiling.programs(layers.load(source), source.watched)
+    except PolicyError:
+        return {}
+
+
+def _text(*halves: Program | Answers | None) -> list[str]:
+    return [jsontext.encode(half) for half in halves]
 
 
 def committed(repo: Repository) -> Check:
@@ -57,6 +93,7 @@ def committed(repo: Repository) -> Check:
         return Check(name, "ok", "the work tree's is HEAD's")
     weaker = sum(change.weakens for change in changes)
     told = f"the work tree's differs from HEAD's in {_count(len(changes), 'place')}, {weaker} of them not as strict"
+    told += "; until it is committed HEAD's judges, and it can only add"
     return Check(name, "note", told, "see them: ahp policy diff; then commit the policy or take it back")
 
 
@@ -117,7 +154,14 @@ def pushed(repo: Repository, user_policy: str) -> Check:
 
 
 def _policy(repo: Repository, user_policy: str) -> Policy:
-    return layers.load(FileSource(repo.root, user_policy))
+    """The policy of the work tree; HEAD's where that does not load. Raises PolicyError."""
+    try:
+        return layers.load(FileSource(repo.root, user_policy))
+    except PolicyError:
+        head = trees.of_commit(repo, "HEAD")
+        if not head.has_policy:
+            raise
+        return layers.load(TreeSource(head))
 
 
 def _is_overridden(repo: Repository, rule: str, message: str) -> bool:

@@ -9,6 +9,8 @@ import pytest
 from ahp.hosts.git import doctor, policy_checks
 from ahp.hosts.git.check import Check
 from ahp.policy import cache, store
+from ahp.policy import tree as trees
+from ahp.policy.problems import PolicyError
 from ahp.system.environ import current
 from tests.attended import attended
 from tests.conftest import Repo
@@ -52,7 +54,7 @@ def test_a_compiled_policy_that_was_forged_is_told_and_made_anew(gated: Gated) -
     gated.add()
     assert gated.say("commit", "-qm", "x").code == 0  # it is believed
     check = policy_checks.compiled(repo, user(gated))
-    assert check.status == "wrong" and "pre-commit is not what the policy says" in check.detail
+    assert check.status == "wrong" and "what is stored of the work tree's policy for pre-commit is not" in check.detail
     assert doctor.fix(repo, user(gated), [check]) == ["the policy is compiled anew"]
     assert policy_checks.compiled(repo, user(gated)).status == "ok"
     program = cache.find(repo.root, repo.ahp_dir, "pre-commit", user(gated))
@@ -61,6 +63,30 @@ def test_a_compiled_policy_that_was_forged_is_told_and_made_anew(gated: Gated) -
     program.answers.rules["names"].intensity = {"default": "prompt"}
     store._write(f"{program.path}.answers", program.answers)
     assert policy_checks.compiled(repo, user(gated)).status == "wrong"
+
+
+def test_so_is_the_compiled_policy_of_head(gated: Gated, remote: Repo) -> None:
+    repo = gated.repository()
+    assert gated.say("commit", "-q", "--allow-empty", "-m", "x").code == 0
+    program = cache.find_committed(trees.of_commit(repo, "HEAD"), repo.ahp_dir, "pre-commit")
+    assert program is not None and program.path is not None and cache.read_answers(program)
+    program.rules.clear()
+    store._write(program.path, program)
+    check = policy_checks.compiled(repo, user(gated))
+    assert check.status == "wrong" and "what is stored of HEAD's policy for pre-commit is not" in check.detail
+    assert doctor.fix(repo, user(gated), [check]) == ["the policy is compiled anew"]
+    assert policy_checks.compiled(repo, user(gated)).status == "ok"
+
+
+def test_beside_a_file_that_does_not_load_head_s_policy_is_looked_at(gated: Gated, remote: Repo) -> None:
+    bad = gated.commit("bad", "--no-verify", **{"bad.txt": "1\n"})
+    gated.write(".ahp/hooks.yaml", "rules: 7\n")
+    where = (gated.repository(), user(gated))
+    assert policy_checks.compiled(*where).status == "ok"
+    assert bad[:8] in policy_checks.unpushed(*where).detail
+    gated.git("update-ref", "-d", "HEAD")
+    with pytest.raises(PolicyError):
+        policy_checks.commands(*where)
 
 
 def test_what_is_not_compiled_yet_is_no_fault(gated: Gated) -> None:
@@ -73,7 +99,7 @@ def test_a_policy_that_is_not_head_s_is_named(gated: Gated, remote: Repo) -> Non
     gated.policy(POLICY.replace("block", "prompt"))
     check = policy_checks.committed(gated.repository())
     assert check.status == "note"
-    assert check.detail == "the work tree's differs from HEAD's in 4 places, 2 of them not as strict"
+    assert check.detail.startswith("the work tree's differs from HEAD's in 4 places, 2 of them not as strict; until")
     gated.write(".ahp/hooks.yaml", "rules: 7\n")
     assert "1 of them not as strict" in policy_checks.committed(gated.repository()).detail
 
