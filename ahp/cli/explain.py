@@ -128,8 +128,9 @@ def _text(explanation: "Explanation") -> None:
             click.echo(f"\n{one_line(oracle)}")
         for line in _lines(reason, f"{reason.origin}: " if verdict.working else ""):
             click.echo(line)
-    for path, (why, make) in explanation.missing.items():
-        click.echo(f"\nmissing {path}: {one_line(why)}" + (f"; to get it: {one_line(make)}" if make else ""))
+    for path, absent in explanation.missing.items():
+        mend = f"; to get it: {one_line(absent.command)}" if absent.command else ""
+        click.echo(f"\nmissing {path}: {one_line(absent.reason)}{mend}")
     for note in verdict.notes:
         click.echo(f"\n{one_line(note, 500)}")
 

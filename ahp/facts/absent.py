@@ -1,13 +1,23 @@
 """An absent fact: why it is, and the command that makes it (design §4)."""
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class Absent(Exception):
     """A fact that is not available; raised, a whole namespace.
 
     `reason` is half a sentence for people (`no coverage report`), `command` what they run to get it, "" when no command
-    helps.
+    helps. `unknowable` says that the change itself is the cause and no evidence is missing, so that a rule keeps its
+    own intensity (authority §5); `known` is then, of a list, what could be read of it.
     """
 
-    def __init__(self, reason: str, command: str = "") -> None:
+    def __init__(
+        self, reason: str, command: str = "", *, unknowable: bool = False, known: "list[Any] | None" = None
+    ) -> None:
         super().__init__(reason)
-        self.reason, self.command = reason, command
+        self.reason, self.command, self.unknowable, self.known = reason, command, unknowable, known
+
+
+NO_VIEW = Absent("the client does not tell what the call changes")

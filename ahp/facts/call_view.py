@@ -4,11 +4,11 @@ from ahp.facts import call_edits
 from ahp.facts.line_diff import encoded, lines_of, regions, unified
 from ahp.facts.tool_call import inside, place_of
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import digest, files
+from ahp.system import digest, encoding, files
 from ahp.system.change import Change, FileChange
 from ahp.system.errors import AhpError
 from ahp.system.paths import real
-from ahp.system.view import LOOKED_AT, View
+from ahp.system.view import View
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class _File:
         self.path, self.before, self.after = path, before, before
         self.pieces: list[tuple[str, str]] = []
         self.why = ""
-        self.is_binary = before is not None and "\0" in before[:LOOKED_AT]
+        self.is_binary = before is not None and not _is_text(before)
 
     def diff(self) -> bytes:
         if self.is_binary:
@@ -118,6 +118,9 @@ class CallView(View):
             return None if file.after is None else encoded(file.after)
         return files.read(place_of(path, self._event.root), 64 << 20)
 
+    def encodings(self) -> dict[str, str]:
+        return {}  # what a call says is read as UTF-8, or not at all
+
     def diff(self) -> bytes:
         return b"".join([file.diff() for file in self.files.values()])
 
@@ -140,6 +143,10 @@ class CallView(View):
 def view_of(event: "Event") -> "CallView | None":
     """The view of the event's tool call; None where it has none."""
     return CallView(event, event.tool) if event.tool is not None else None
+
+
+def _is_text(text: str) -> bool:
+    return encoding.of(encoded(text[: encoding.LOOKED_AT])) == "utf-8"
 
 
 def _tracked(view: CallView) -> list[str]:
@@ -174,7 +181,7 @@ def _apply(file: _File, edit: "Edit", unread: bool) -> None:
     text, kind = file.after or "", edit.kind
     if kind == "write":
         file.after, file.why, file.pieces = edit.new, "", []
-        file.is_binary = "\0" in edit.new[:LOOKED_AT]
+        file.is_binary = not _is_text(edit.new)
     elif kind == "delete":
         file.after = None
     elif kind == "append":

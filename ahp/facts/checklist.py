@@ -64,13 +64,17 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
 
 def _of_base(event: Event, ticket: "Ticket") -> "tuple[Box, ...] | Absent":
     """The boxes that the ticket has in what the change is measured from; none where it is new."""
+    from ahp.system.errors import Unknown
     from ahp.system.history import RangeView
     from ahp.tickets.projects import of_issue
     from ahp.tickets.ticket_error import NoTicket, TicketError
 
     if event.view is None or event.repo is None:
         return Absent("there is no base to compare the ticket with")
-    base = event.view.base()
+    try:
+        base = event.view.base()
+    except Unknown as unknown:
+        return Absent(unknown.reason, unknown.command, unknowable=True)
     try:
         return of_issue(RangeView(event.repo, base, base), ticket.id, event.project).get(ticket.id).boxes
     except NoTicket:

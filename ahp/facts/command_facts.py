@@ -10,7 +10,7 @@ from ahp.facts.registry import Command, Settings
 from ahp.protocol import text
 from ahp.protocol.event import Event
 from ahp.system import clock, environ, process
-from ahp.system.errors import AhpError, Timeout
+from ahp.system.errors import AhpError, Timeout, Unknown
 
 
 def gather(name: str, event: Event, fields: frozenset[str], settings: Settings) -> dict[str, object]:
@@ -34,12 +34,16 @@ def gather(name: str, event: Event, fields: frozenset[str], settings: Settings) 
 
 
 def _is_concerned(event: Event, command: Command) -> bool:
-    """Whether a changed file matches `when_changed`; where there is no change to speak of, the command runs."""
+    """Whether a changed file matches `when_changed`; where it is not known what changed, the command runs."""
     globs = command.when_changed
     if not globs or event.view is None or event.view.doubt(contents=False):
         return True
     matches = glob(list(globs))
-    return any(matches(entry.path) for entry in event.view.change().entries)
+    try:
+        entries = event.view.change().entries
+    except Unknown:
+        return True
+    return any(matches(path) for entry in entries for path in (entry.path, entry.old_path) if path)
 
 
 def _result(command: Command, event: Event) -> tuple[int, bytes]:

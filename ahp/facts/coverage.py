@@ -9,7 +9,7 @@ from ahp.facts.gather import gather as gather_facts
 from ahp.facts.registry import Namespace, Settings, fact
 from ahp.protocol import text
 from ahp.protocol.event import Event
-from ahp.system.errors import AhpError
+from ahp.system.errors import AhpError, Unknown
 
 _PERCENT = {"min": 0.0, "max": 100.0, "optional": True}
 
@@ -70,7 +70,7 @@ def _threshold(event: Event, settings: Settings) -> object:
     criticality = values.get("issue.criticality")
     if isinstance(criticality, str) and criticality in _FLOORS:
         return _FLOORS[criticality]
-    reason = missing["issue.criticality"][0] if missing else f"criticality {text.one_line(str(criticality), 40)}"
+    reason = missing["issue.criticality"].reason if missing else f"criticality {text.one_line(str(criticality), 40)}"
     return Absent(f"the policy sets no `reports: {{coverage_threshold: …}}` and no issue does ({reason})")
 
 
@@ -95,7 +95,10 @@ def _previous(event: Event, patterns: Sequence[str]) -> object:
     view, repository = event.view, event.repo
     if view is None or repository is None:
         return Absent("there is no base to compare with")
-    base = repository.commit_id(view.base())
+    try:
+        base = repository.commit_id(view.base())
+    except Unknown as unknown:
+        return Absent(unknown.reason, unknown.command)
     if base is None:  # before the first commit
         return Absent("there is no commit to compare with")
     for pattern in patterns:

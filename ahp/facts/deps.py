@@ -1,6 +1,6 @@
 """`deps`: did the change touch what the project depends on (design §6)."""
 
-from ahp.facts.absent import Absent
+from ahp.facts.absent import NO_VIEW, Absent
 from ahp.facts.registry import CHANGE, Namespace, fact
 from ahp.protocol.event import Event
 
@@ -48,11 +48,13 @@ _FOREIGN = ("node_modules", "vendor", "third_party", ".venv", "site-packages")
 
 
 def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
-    """The values of `fields`. Raises GitError, AhpError."""
-    if event.view is not None and (doubt := event.view.doubt(contents=False)):
+    """The values of `fields`. Raises Absent where it is not told what changes, Unknown, GitError, AhpError."""
+    if event.view is None:
+        raise NO_VIEW
+    if doubt := event.view.doubt(contents=False):
         raise Absent(doubt)
-    entries = [] if event.view is None else event.view.change().entries
-    changed = [entry.path for entry in entries if not any(part in _FOREIGN for part in entry.path.split("/"))]
+    touched = [path for e in event.view.change().entries for path in (e.old_path, e.path) if path]
+    changed = [path for path in touched if not any(part in _FOREIGN for part in path.split("/"))]
     manifests = [path for path in changed if _is_manifest(path)]
     locks = [path for path in changed if path.rpartition("/")[2] in _LOCK_NAMES]
     found: dict[str, object] = {
@@ -62,7 +64,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         "locks": locks,
     }
     if "unlocked" in fields:
-        known = set(event.view.paths()) if event.view is not None and manifests else set()
+        known = set(event.view.paths()) if manifests else set()
         found["unlocked"] = [path for path in manifests if _is_unlocked(path, known, set(changed))]
     return found
 

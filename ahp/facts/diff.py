@@ -1,9 +1,11 @@
 """`diff`: the lines the event adds and removes (design §6); of a tool call, those that it tells."""
 
-from ahp.facts.absent import Absent
+from ahp.facts.absent import NO_VIEW, Absent
 from ahp.facts.registry import CHANGE, EVERY_FIELD, Namespace, fact
 from ahp.protocol.event import Event
-from ahp.system.errors import AhpError
+from ahp.protocol.text import one_line
+from ahp.system import lines
+from ahp.system.lines import LIMIT
 
 _LINE = {
     "path": fact("str", "the file"),
@@ -16,105 +18,36 @@ NAMESPACE = Namespace(
     private=EVERY_FIELD,
     assumed=True,
     schema={
-        "added": fact("list[record]", "every added line of every text file", fields=_LINE),
-        "removed": fact("list[record]", "every removed line of every text file", fields=_LINE),
+        "added": fact("list[record]", "every added line of every text file, in UTF-16 too", fields=_LINE),
+        "removed": fact("list[record]", "every removed line of every text file, in UTF-16 too", fields=_LINE),
     },
 )
 
-_ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
+_MEBIBYTE = 1 << 20
+_NAMED = 3
 
 
 def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
-    """The values of `fields`. Raises GitError, AhpError when git's diff cannot be understood."""
-    text = b"" if event.view is None else event.view.diff()
-    doubt = event.view.doubt(contents=True) if event.view is not None else ""
-    if doubt and not text:
-        raise Absent(doubt)
-    added, removed = parse(text, "added" in fields, "removed" in fields)
-    return {"added": added, "removed": removed}
+    """The values of `fields`. Raises Absent where it is not told what changes, Unknown, GitError, AhpError.
 
-
-def parse(
-    data: bytes, with_added: bool = True, with_removed: bool = True
-) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
-    """(added, removed) lines of a unified diff with git's a/ and b/ prefixes.
-
-    Hunks are followed by their counts, never by what a line looks like: a removed line `-- x` reads `--- x` in a diff.
-    Context lines are stepped over; none are asked for, but GIT_DIFF_OPTS overrules. Raises AhpError for a cut diff.
+    Where the change is too large, each is absent, with the lines of the smallest files that could be read.
     """
-    added: list[dict[str, object]] = []
-    removed: list[dict[str, object]] = []
-    lines = data.split(b"\n")
-    old_path = new_path = ""
-    at, last = 0, len(lines) - 1
-    while at < last:
-        line = lines[at]
-        at += 1
-        if line[:4] == b"@@ -":
-            old, old_left, new, new_left = _ranges(line)
-            while old_left or new_left:
-                if at >= last:
-                    raise AhpError("git's diff is cut")
-                line = lines[at]
-                sign = line[:1]
-                at += 1
-                if sign == b"+":
-                    if with_added:
-                        added.append({"path": new_path, "line": new, "text": _text(line)})
-                    new, new_left = new + 1, new_left - 1
-                elif sign == b"-":
-                    if with_removed:
-                        removed.append({"path": old_path, "line": old, "text": _text(line)})
-                    old, old_left = old + 1, old_left - 1
-                elif sign != b"\\":  # "\ No newline at end of file" belongs to the line before it
-                    old, old_left, new, new_left = old + 1, old_left - 1, new + 1, new_left - 1
-                if old_left < 0 or new_left < 0:
-                    raise AhpError(f"git's diff is not understood: {line[:80]!r}")
-        elif line[:4] == b"--- ":
-            old_path = _name(line[4:])
-        elif line[:4] == b"+++ ":
-            new_path = _name(line[4:])
-    return added, removed
+    if event.view is None:
+        raise NO_VIEW
+    found = lines.of(event.view, "added" in fields, "removed" in fields)
+    told: dict[str, list[dict[str, object]]] = {"added": found.added, "removed": found.removed}
+    doubt = event.view.doubt(contents=True)
+    if doubt and not (found.added or found.removed):
+        raise Absent(doubt)
+    if not found.unread:
+        return {**told}
+    why = _too_much(found.unread)
+    return {name: Absent(why, unknowable=True, known=those) for name, those in told.items()}
 
 
-def _text(line: bytes) -> str:
-    return (line[1:-1] if line[-1:] == b"\r" else line[1:]).decode("utf-8", "surrogateescape")
-
-
-def _ranges(line: bytes) -> tuple[int, int, int, int]:
-    """`@@ -3,2 +4 @@ heading` → 3, 2, 4, 1."""
-    try:
-        old, new = line[4:].split(b" @@", 1)[0].split(b" +")
-        old_line, _, old_count = old.partition(b",")
-        new_line, _, new_count = new.partition(b",")
-        return int(old_line), int(old_count or 1), int(new_line), int(new_count or 1)
-    except ValueError:
-        raise AhpError(f"git's diff is not understood: {line[:80]!r}") from None
-
-
-def _name(text: bytes) -> str:
-    """The path of a `---` or `+++` line; "" for /dev/null."""
-    name = text.decode("utf-8", "surrogateescape")
-    if name[:1] == '"':
-        name = unquote(name)
-    elif name[-1:] == "\t":  # git marks the end of a name that holds blanks
-        name = name[:-1]
-    return "" if name == "/dev/null" else name[2:]
-
-
-def unquote(text: str) -> str:
-    """A path that git wrote in C quotes: `"b/\\303\\244"`; bytes that are not UTF-8 become lone surrogates."""
-    found = bytearray()
-    at, end = 1, text.rfind('"')
-    while at < end:
-        char = text[at]
-        if char != "\\":
-            found += char.encode("utf-8", "surrogateescape")
-            at += 1
-        elif text[at + 1] in _ESCAPES:
-            found.append(_ESCAPES[text[at + 1]])
-            at += 2
-        else:
-            found.append(int(text[at + 1 : at + 4], 8))
-            at += 4
-    return found.decode("utf-8", "surrogateescape")
+def _too_much(unread: list[tuple[str, int]]) -> str:
+    largest = sorted(unread, key=lambda one: -one[1])
+    named = [f"{one_line(path, 100)} ({-(-size // _MEBIBYTE)} MiB)" for path, size in largest[:_NAMED]]
+    more = f" and {len(largest) - _NAMED} more" if len(largest) > _NAMED else ""
+    limit = LIMIT // _MEBIBYTE
+    return f"the diff is longer than {limit} MiB; the lines of {', '.join(named)}{more} were not read"

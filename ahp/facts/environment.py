@@ -63,6 +63,6 @@ def _choose(choices: "list[tuple[str, Any]]", event: Event, settings: Settings) 
             if holds(facts):
                 return name
         except Undecided as undecided:
-            reason, command = missing.get(undecided.path or "", (str(undecided), ""))
-            return Absent(f"whether this is {name} cannot be told: {reason}", command)
+            absent = missing.get(undecided.path or "") or Absent(str(undecided))
+            return Absent(f"whether this is {name} cannot be told: {absent.reason}", absent.command)
     return DEFAULT

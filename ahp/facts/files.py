@@ -1,6 +1,6 @@
 """`files`: what the event changes (design §6); paths are relative to the repository's top, `/` between parts."""
 
-from ahp.facts.absent import Absent
+from ahp.facts.absent import NO_VIEW, Absent
 from ahp.facts.registry import CHANGE, Namespace, fact
 from ahp.protocol.event import Event
 from ahp.system.change import FileChange
@@ -11,10 +11,10 @@ NAMESPACE = Namespace(
     assumed=True,
     light=True,
     schema={
-        "changed": fact("list[str]", "every path the change touches; a renamed file under its new name"),
-        "added": fact("list[str]", "new files, copies included"),
+        "changed": fact("list[str]", "every path the change touches; of a renamed file both names"),
+        "added": fact("list[str]", "new files, copies and the new names of renamed files included"),
         "modified": fact("list[str]", "files whose content, mode or kind changed in place"),
-        "deleted": fact("list[str]", "files that are gone"),
+        "deleted": fact("list[str]", "files that are gone, the old names of renamed files included"),
         "renamed": fact("list[str]", "the new names of renamed files"),
         "binary": fact("list[str]", "changed files that git takes for binary"),
         "changes": fact(
@@ -34,24 +34,29 @@ NAMESPACE = Namespace(
                 "bytes": fact("int", "size of the file now; 0 when deleted", min=0),
             },
         ),
-        "changed_count": fact("int", "number of changed files", min=0),
+        "changed_count": fact("int", "number of changed files; a renamed one counts once", min=0),
         "insertions": fact("int", "lines added over all text files", min=0),
         "deletions": fact("int", "lines removed over all text files", min=0),
         "lines_changed": fact("int", "insertions plus deletions", min=0),
         "largest_bytes": fact("int", "size of the largest changed file after the change; 0 when there is none", min=0),
+        "lfs": fact("list[str]", "changed files that are pointers of Git LFS: their content is kept elsewhere"),
     },
 )
 
+_SIZED = ("changes", "largest_bytes", "lfs")
 _STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "type-changed"}
 _NAMES = ("changed", "added", "modified", "deleted", "renamed", "changed_count")  # known without any content
-_KIND = {"added": "AC", "modified": "MTU", "deleted": "D", "renamed": "R"}
+_KIND = {"added": "ACR", "modified": "MTU", "renamed": "R"}
 
 
 def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
-    """The values of `fields`; sizes ask git once more, so only when read. Raises GitError, AhpError (limits)."""
+    """The values of `fields`; sizes ask git once more, so only when read.
+
+    Raises Absent without a view, Unknown, GitError, AhpError (limits).
+    """
     view = event.view
     if view is None:
-        return {field: 0 if NAMESPACE.schema[field]["type"] == "int" else [] for field in fields}
+        raise NO_VIEW
     if doubt := view.doubt(contents=False):
         raise Absent(doubt)
     entries, unread = view.change().entries, view.doubt(contents=True)
@@ -60,21 +65,37 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         if unread and field not in _NAMES:
             found[field] = Absent(unread)
         elif field == "changed":
-            found[field] = [entry.path for entry in entries]
+            found[field] = [path for entry in entries for path in (entry.old_path, entry.path) if path]
         elif field == "changed_count":
             found[field] = len(entries)
         elif field in _KIND:
             letters = _KIND[field]
             found[field] = [entry.path for entry in entries if entry.status in letters]
+        elif field == "deleted":
+            gone = [entry.path if entry.status == "D" else entry.old_path for entry in entries]
+            found[field] = [path for path in gone if path]
         elif field == "binary":
             found[field] = [entry.path for entry in entries if entry.insertions is None]
-        elif field == "changes":
-            found[field] = _records(view, entries)
-        elif field == "largest_bytes":
-            found[field] = _largest(view, entries)
+        elif field in _SIZED:
+            found[field] = _sized(field, view, entries)
         else:
             found[field] = _lines(entries, field)
     return found
+
+
+def _sized(field: str, view: View, entries: list[FileChange]) -> object:
+    """A field for which git is asked about the objects; unknowable where one of them is not here."""
+    from ahp.facts import sizes
+    from ahp.system.errors import Unknown
+
+    try:
+        if field == "changes":
+            return _records(entries, sizes.line_counts(view, entries))
+        if field == "lfs":
+            return sizes.pointers(view, entries)
+        return max(sizes.byte_counts(view, entries), default=0)
+    except Unknown as unknown:
+        return Absent(unknown.reason, unknown.command, unknowable=True)
 
 
 def _lines(entries: list[FileChange], field: str) -> int:
@@ -86,10 +107,7 @@ def _lines(entries: list[FileChange], field: str) -> int:
     return total
 
 
-def _records(view: View, entries: list[FileChange]) -> list[dict[str, object]]:
-    from ahp.facts import sizes
-
-    counted = sizes.line_counts(view, entries)
+def _records(entries: list[FileChange], counted: list[tuple[int, int | None]]) -> list[dict[str, object]]:
     return [
         {
             "path": entry.path,
@@ -102,9 +120,3 @@ def _records(view: View, entries: list[FileChange]) -> list[dict[str, object]]:
         }
         for entry, (size, lines) in zip(entries, counted, strict=True)
     ]
-
-
-def _largest(view: View, entries: list[FileChange]) -> int:
-    from ahp.facts import sizes
-
-    return max(sizes.byte_counts(view, entries), default=0)

@@ -3,6 +3,7 @@
 from ahp.facts import registry
 from ahp.facts.absent import Absent
 from ahp.system import patience
+from ahp.system.errors import Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,15 +17,15 @@ _UNAVAILABLE = Absent("not available at this trigger")
 
 def gather(
     reads: "Mapping[str, Collection[str]]", event: "Event", settings: "Settings"
-) -> "tuple[dict[str, object], dict[str, tuple[str, str]]]":
+) -> "tuple[dict[str, object], dict[str, Absent]]":
     """(values, missing) of the fields in `reads` (namespace → fields), each by its full path.
 
-    `missing` maps the path of an absent fact to its reason and to the command that makes it ("" when none does).
-    `settings` are the compiled program's. `event.given` replaces whole namespaces. Raises AhpError when something that
-    must be there cannot be read (git, limits).
+    `missing` says of each absent fact why it is. What a namespace cannot tell because nothing is known of the change
+    is unknowable. `settings` are the compiled program's. `event.given` replaces whole namespaces. Raises AhpError when
+    something that must be there cannot be read (git, limits).
     """
     values: dict[str, object] = {}
-    missing: dict[str, tuple[str, str]] = {}
+    missing: dict[str, Absent] = {}
     for namespace, fields in reads.items():
         wanted = frozenset(fields)
         patience.doing = "the facts of `" + namespace + "`"
@@ -32,11 +33,13 @@ def gather(
             found = _collect(namespace, wanted, event, settings)
         except Absent as absent:
             found = dict.fromkeys(wanted, absent)
+        except Unknown as unknown:
+            found = dict.fromkeys(wanted, Absent(unknown.reason, unknown.command, unknowable=True))
         for field in fields:
             path = namespace + "." + field if field else namespace
             value = found.get(field, _UNAVAILABLE)
             if isinstance(value, Absent):
-                missing[path] = (value.reason, value.command)
+                missing[path] = value
             else:
                 values[path] = value
     return values, missing

@@ -54,7 +54,7 @@ def listing(event: Event, settings: registry.Settings) -> list[Row]:
     for path, entry in entries.items():
         about = (path, str(entry["type"]), _source(event, path.partition(".")[0]))
         if path in missing:
-            rows.append(Row(*about, None, *missing[path]))
+            rows.append(Row(*about, None, missing[path].reason, missing[path].command))
         else:
             rows.append(Row(*about, _shown(path, values[path])))
     return rows

@@ -1,11 +1,13 @@
 """How large changed files are now: asked only when a rule reads it, in as few questions to git as possible."""
 
 from ahp.system.change import FileChange
-from ahp.system.errors import AhpError
+from ahp.system.errors import Unknown
 from ahp.system.view import View
 
 LINES_LIMIT = 8 << 20  # bytes; the lines of larger files are not counted
 _BATCH = 32 << 20  # bytes of content asked for at once, well below what git may print (design §11)
+_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
+_LARGEST_POINTER = 1024  # bytes; the specification's own bound
 _GITLINK = 0o160000
 
 
@@ -31,6 +33,13 @@ def line_counts(view: View, entries: list[FileChange]) -> list[tuple[int, int | 
     return [(size, count(entry) if is_text else None) for entry, size, is_text in known]
 
 
+def pointers(view: View, entries: list[FileChange]) -> list[str]:
+    """The paths of the entries that are pointers of Git LFS (git-lfs, docs/spec.md). Raises Unknown, GitError."""
+    known = zip(entries, byte_counts(view, entries), strict=True)
+    small = [entry for entry, size in known if len(_POINTER) < size <= _LARGEST_POINTER]
+    return [entry.path for entry in small if view.after(entry).startswith(_POINTER)]
+
+
 def _is_nothing(entry: FileChange) -> bool:
     """There is no file to read: it is deleted, or a submodule."""
     return entry.status == "D" or entry.new_mode == _GITLINK
@@ -42,16 +51,10 @@ def _is_stored(entry: FileChange) -> bool:
 
 
 def _object_sizes(view: View, oids: list[str]) -> dict[str, int]:
-    if not oids:
-        return {}
-    asked = "\n".join(oids).encode() + b"\n"
-    answers = view.repo.run("cat-file", "--batch-check=%(objectname) %(objectsize)", stdin=asked).decode().splitlines()
-    found = {}
-    for oid, answer in zip(oids, answers, strict=True):
-        size = answer.rpartition(" ")[2]
-        if not size.isdigit():
-            raise AhpError(f"git has no object {oid} of a changed file; is the clone partial or damaged?")
-        found[oid] = int(size)
+    found = view.blob_sizes(oids)
+    for oid in oids:
+        if oid not in found:
+            raise Unknown(f"the object {oid[:12]} of a changed file is not in this clone", "git fetch --refetch")
     return found
 
 

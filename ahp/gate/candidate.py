@@ -14,6 +14,7 @@ from ahp.system import digest, jsontext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ahp.facts.absent import Absent
     from ahp.gate.overrides import Override
     from ahp.policy.judge import Judge
 
@@ -66,6 +67,8 @@ class Candidate:
             return "block"
         if self.hit.undecided is None or level == "allow":
             return level
+        if (absent := self._absent()) and absent.unknowable and not TRIGGERS[self.event.trigger].post:
+            return level
         if TRIGGERS[self.event.trigger].post or self.rule.on_missing == "skip":
             self.dropped = "undecided: " + self.message()
             return level
@@ -98,17 +101,21 @@ class Candidate:
         if self.hit.undecided is None:
             return rendering.message(self.rule, self.facts.values, self.hit)
         path = self.hit.undecided.path or ""
-        reason, command = self.facts.missing.get(path, ("", ""))
         if not path:
             return f"cannot tell: {one_line(self.hit.undecided)}"
-        return rendering.undecided(reason or self.hit.undecided.kind.replace("_", " "), command, path)
+        if absent := self._absent():
+            return rendering.undecided(absent.reason, absent.command, path)
+        return rendering.undecided(self.hit.undecided.kind.replace("_", " "), "", path)
+
+    def _absent(self) -> "Absent | None":
+        """The fact for want of which it could not be decided."""
+        return self.facts.missing.get(self.hit.undecided.path or "") if self.hit.undecided else None
 
     def steps(self) -> list[str]:
         """How to mend it."""
         if self.undecided:
-            path = (self.hit.undecided.path or "") if self.hit.undecided else ""
-            command = self.facts.missing.get(path, ("", ""))[1]
-            return [f"to get it: {one_line(command)}"] if command else []
+            absent = self._absent()
+            return [f"to get it: {one_line(absent.command)}"] if absent and absent.command else []
         return rendering.steps(self.rule.resolution, self.facts.values)
 
     def suggestions(self) -> list[dict[str, object]]:
@@ -148,7 +155,7 @@ class Candidate:
     def act(self, at: float) -> Act:
         """What the attempt is recognised by."""
         event = self.event
-        change = event.view.change().digest if event.view is not None else ""
+        change = event.view.digest() if event.view is not None else ""
         return Act(at, event.host, event.trigger, event.attempt, change, self.evidence(), _head(event))
 
     def paths(self) -> list[str]:
@@ -186,7 +193,4 @@ def _head(event: Event) -> str | None:
 
 def changed_paths(event: Event) -> list[str]:
     """The paths that the event changes, old names of renamed files included."""
-    if event.view is None:
-        return []
-    entries = event.view.change().entries
-    return [path for entry in entries for path in (entry.path, entry.old_path) if path]
+    return [] if event.view is None else event.view.touched()

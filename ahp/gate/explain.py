@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from ahp.conditions import reference
 from ahp.conditions.evaluate import MISSING, Bound, Undecided
+from ahp.facts.absent import Absent
 from ahp.facts.gather import gather
 from ahp.facts.registry import is_private
 from ahp.gate.answer import Answer
@@ -43,7 +44,7 @@ class Explanation(NamedTuple):
     verdict: Verdict
     environment: str
     reasons: list[Reason]
-    missing: dict[str, tuple[str, str]]
+    missing: dict[str, Absent]
 
 
 def explain(event: Event) -> Explanation:

@@ -8,6 +8,7 @@ Facts are a list of slots, of which the costly ones are filled only where a rule
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, build_each
 from ahp.conditions.language import children, with_children
 from ahp.facts import registry
+from ahp.facts.absent import Absent
 from ahp.facts.gather import gather
 from ahp.protocol import records
 from ahp.system import clock, patience
@@ -40,7 +41,7 @@ class Facts:
     def __init__(self, program: "Program", event: "Event", beside: "Facts | None" = None) -> None:
         self.program, self.event, self.begun, self.beside = program, event, clock.monotonic(), beside
         self.values: dict[str, object] = {}
-        self.missing: dict[str, tuple[str, str]] = {}
+        self.missing: dict[str, Absent] = {}
         self.slots: list[object] = []
         costly = program.costly
         program.settings.compare_policies = _compare_policies
@@ -63,7 +64,7 @@ class Facts:
             try:
                 self._gather({namespace: fields}, self.program.settings)
             except AhpError as error:  # the sentence says "(unknown)"; the rule has matched without it
-                self.missing.update({f"{namespace}.{field}": (str(error), "") for field in fields})
+                self.missing.update({f"{namespace}.{field}": Absent(str(error)) for field in fields})
 
     def _gather(self, reads: dict[str, list[str]], settings: "Settings") -> None:
         if self.beside is not None:
@@ -161,15 +162,22 @@ class Hit:
 
 
 class _Rule:
-    """A rule of the program, built to run. `pending` are the namespaces that it is asked without."""
+    """A rule of the program, built to run. `pending` are the namespaces that it is asked without.
 
-    __slots__ = ("condition", "costly", "each", "key", "when")
+    `source` is the fact whose items its `each` takes, where it reads nothing else of that fact: what it says of some of
+    the items does not hang on the others.
+    """
+
+    __slots__ = ("condition", "costly", "each", "key", "source", "when")
 
     def __init__(self, rule: "RulePlan", slot_of: dict[str, int], pending: "list[str] | None" = None) -> None:
         self.key, self.when, self.costly = rule.key, rule.when, rule.costly
         self.condition: Callable[[list[object]], bool] | None = None
         self.each: Callable[[list[object]], tuple[list[object], Undecided | None]] | None = None
+        self.source = ""
         plan = _open(rule.plan, pending) if pending else rule.plan
+        if rule.items is not None and rule.items[0] == "fact" and not _names(plan, rule.items[1]):
+            self.source = rule.items[1]
         if rule.items is None:
             self.condition = build(plan, slot_of)
         else:
@@ -214,7 +222,7 @@ class Matcher:
         return sorted(hits, key=lambda hit: order[hit.key])
 
     def _own_hits(self, facts: Facts) -> list[Hit]:
-        hits = self._run(self._rules, self._whens, facts.slots)
+        hits = self._run(self._rules, self._whens, facts)
         open_keys = {hit.key for hit in hits if hit.undecided is not None}
         keys = {rule.key for rule in self._rules if rule.costly and rule.key in open_keys}
         if not keys:
@@ -222,11 +230,10 @@ class Matcher:
         facts.gather_costly()
         waiting = [_Rule(rule, self._slot_of) for rule in self._program.rules if rule.key in keys]
         whens = [build(plan, self._slot_of) for plan in self._program.whens]
-        return self._ordered([hit for hit in hits if hit.key not in keys] + self._run(waiting, whens, facts.slots))
+        return self._ordered([hit for hit in hits if hit.key not in keys] + self._run(waiting, whens, facts))
 
-    def _run(
-        self, rules: list[_Rule], filters: "list[Callable[[list[object]], bool]]", slots: list[object]
-    ) -> list[Hit]:
+    def _run(self, rules: list[_Rule], filters: "list[Callable[[list[object]], bool]]", facts: Facts) -> list[Hit]:
+        slots = facts.slots
         whens = [_decide(when, slots) for when in filters]
         hits: list[Hit] = []
         for rule in rules:
@@ -244,7 +251,9 @@ class Matcher:
                     continue
                 items, doubt = rule.each(slots)  # type: ignore[misc]
             except Undecided as error:
-                hits.append(Hit(rule.key, error))
+                hit = _in_part(rule, slots, self._slot_of, facts) or Hit(rule.key, error)
+                hit.undecided = hit.undecided or (None if holds is True else holds)  # type: ignore[assignment]
+                hits.append(hit)
                 continue
             except Bound as error:
                 hits.append(Hit(rule.key, bound=error))
@@ -268,6 +277,20 @@ def _words(rule: "RulePlan", program: "Program") -> "list[Any]":
     return [rule.plan, rule.var, rule.items, program.whens[rule.when] if rule.when >= 0 else None, rule.costly]
 
 
+def _in_part(rule: _Rule, slots: list[object], slot_of: dict[str, int], facts: Facts) -> Hit | None:
+    """What an `each` finds among the items that are known of a list too long to read; None where it finds nothing."""
+    absent = facts.missing.get(rule.source)
+    if absent is None or absent.known is None or rule.each is None:
+        return None
+    known = list(slots)
+    known[slot_of[rule.source]] = absent.known
+    try:
+        items, _ = rule.each(known)
+    except Bound as error:
+        return Hit(rule.key, bound=error)
+    return Hit(rule.key, items=items) if items else None
+
+
 def _decide(condition: "Callable[[list[object]], bool]", slots: list[object]) -> "bool | Undecided":
     """Kleene's third value is the exception that says what was missing; a filter past its bounds counts as unknown."""
     try:
@@ -284,6 +307,12 @@ def _open(plan: "list[Any]", pending: "list[str]") -> "list[Any]":
     if op in ("has", "default") and _reads(plan[1], pending):
         return ["==", plan[1], plan[1]] if op == "has" else plan[1]
     return with_children(plan, [_open(child, pending) for child in children(plan)])
+
+
+def _names(plan: "list[Any]", path: str) -> bool:
+    if plan[0] == "fact":
+        return bool(plan[1] == path)
+    return any(_names(child, path) for child in children(plan))
 
 
 def _reads(plan: "list[Any]", namespaces: "list[str]") -> bool:

@@ -86,7 +86,7 @@ def trailers(event: "Event") -> list[str]:
         return []  # what passes under an override has an episode that is still open
     from ahp.journal.state import State
 
-    change = event.view.change().digest if event.view is not None else ""
+    change = event.view.digest() if event.view is not None else ""
     with State.open(journal) as state:
         used = [
             _override(signal) for signal in state.risks_taken(None) if signal.spent and signal.spent.change == change

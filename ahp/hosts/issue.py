@@ -8,7 +8,7 @@ from ahp.hosts.api import Gate
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
-from ahp.system.errors import AhpError
+from ahp.system.errors import AhpError, Unknown
 from ahp.system.git import NotARepository, Repository
 from ahp.system.view import View
 from ahp.tickets import ids, life, transaction
@@ -95,10 +95,17 @@ def check(step: str, repo: Repository, view: View, issue_id: str, solution: str 
         return life.start(ticket, tickets.folder)
     if step == "close":
         return life.close(ticket, tickets.folder, solution)
-    changed = [entry.path for entry in view.change().entries if ids.of_file(entry.path) != issue_id]
-    plan = life.submit(ticket, tickets.folder, changed)
+    plan = life.submit(ticket, tickets.folder, _changed(view, issue_id))
     _check_branch(repo, issue_id)
     return plan
+
+
+def _changed(view: View, issue_id: str) -> list[str] | None:
+    """The files that the work on an issue changed, without its own ticket; None where that cannot be told."""
+    try:
+        return [entry.path for entry in view.change().entries if ids.of_file(entry.path) != issue_id]
+    except Unknown:
+        return None
 
 
 def carry_out(step: str, repo: Repository, view: View, issue_id: str, solution: str = "", project: str = "") -> Done:

@@ -29,6 +29,7 @@ from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
 from ahp.system import files
 from ahp.system.errors import AhpError
+from ahp.system.view import Unchanged
 
 _BUDGET = 60.0
 _NOWHERE = "/nonexistent"
@@ -151,6 +152,7 @@ def judge(case: Case, program: Program) -> Verdict:
     """What `program` says of the facts of `case`. Raises AhpError for a fact of the wrong type."""
     where = Workspace(_NOWHERE, _NOWHERE, {})
     event = asking.event(case.keys.trigger, "test", Actor("human"), where, mode="replay", budget=_BUDGET)
+    event.view = Unchanged()
     given_facts.state(event, case.keys.facts, {name: {} for name, one in declared().items() if not one.assumed})
     return decide(event, [Judge(program, WORKING)])
 

@@ -38,8 +38,8 @@ def about(event: "Event") -> dict[str, object]:
     if event.session:
         told["session"] = event.session
     told["attempt"] = event.attempt
-    if event.view is not None:
-        told["change"] = event.view.change().digest
+    if event.view is not None and (change := event.view.digest()):
+        told["change"] = change
     return told
 
 

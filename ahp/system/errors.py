@@ -7,3 +7,14 @@ class AhpError(Exception):
 
 class Timeout(AhpError):
     """A time budget was used up: a process, a lock or a whole decision (design §11)."""
+
+
+class Unknown(AhpError):
+    """What changed cannot be told from the objects that are here: never the same as nothing (authority §3).
+
+    `reason` is half a sentence for people, `command` what they run to have it told, "" when no command helps.
+    """
+
+    def __init__(self, reason: str, command: str = "") -> None:
+        super().__init__(f"{reason}; mend: {command}" if command else reason)
+        self.reason, self.command = reason, command

@@ -39,6 +39,25 @@ def read(path: str, limit: int | None = None) -> bytes | None:
         posix.close(fd)
 
 
+def tail(path: str, length: int) -> bytes | None:
+    """The last `length` bytes of a regular file, None where there is none. Raises AhpError when it is unreadable."""
+    try:
+        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    except OSError as error:
+        if error.errno in (ENOENT, ENOTDIR):
+            return None
+        raise AhpError(f"cannot read {path}: {error.strerror}") from None
+    try:
+        status = posix.fstat(fd)
+        if status.st_mode & _TYPE_MASK != _REGULAR:
+            return None
+        return posix.pread(fd, length, max(status.st_size - length, 0))
+    except OSError as error:
+        raise AhpError(f"cannot read {path}: {error.strerror}") from None
+    finally:
+        posix.close(fd)
+
+
 def _read_all(fd: int, path: str, size: int, limit: int | None) -> bytes:
     data = posix.read(fd, size + 1)
     if len(data) == size:

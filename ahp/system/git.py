@@ -7,7 +7,10 @@ from ahp.system.errors import AhpError
 
 _TIMEOUT = 20.0
 _LINE = 1 << 16
-ROOT = "/ahp/root"  # in the common directory
+# In the common directory: where the work tree is, and which branch is the default one, as `ahp install git` found.
+ROOT = "/ahp/root"
+DEFAULT_BRANCH = "/ahp/default-branch"
+_ALIASES = 5  # branches that are names of other ones, one after the other (git-symbolic-ref)
 # `git replace` is local: read the originals, which are what gets pushed.
 _PLAIN = ("--no-pager", "--no-optional-locks", "--no-replace-objects")
 # For `git log`: without what a person's configuration would add to it.
@@ -73,13 +76,18 @@ class Repository:
         return data.decode("utf-8", "surrogateescape").strip()
 
     def branch(self) -> str:
-        """The branch that HEAD names, "" when it is detached."""
+        """The branch that HEAD is on, "" when it is detached; of a name that stands for another branch, that one."""
         text = self.head_text()
         if not text.startswith("ref: "):
             return ""
         name = text[5:].strip()
         if name == "refs/heads/.invalid":  # the reftable format keeps HEAD elsewhere
             name = self.line("symbolic-ref", "-q", "HEAD", ok=(0, 1))
+        for _ in range(_ALIASES):
+            loose = files.read(f"{self.common_dir}/{name}", _LINE)
+            if loose is None or not loose.startswith(b"ref: "):
+                break
+            name = loose[5:].decode("utf-8", "surrogateescape").strip()
         return name.removeprefix("refs/heads/")
 
     def head_id(self) -> str:
@@ -102,6 +110,10 @@ class Repository:
     def commit_id(self, name: str) -> str | None:
         """The full id of the commit `name`, None when there is none."""
         return self.line("rev-parse", "-q", "--verify", "--end-of-options", name + "^{commit}", ok=(0, 1, 128)) or None
+
+    def shallow(self) -> frozenset[str]:
+        """The commits whose parents a shallow clone does not have (gitrepository-layout, shallow)."""
+        return frozenset((files.read(self.common_dir + "/shallow") or b"").decode("ascii", "replace").split())
 
     def empty_tree(self) -> str:
         """The id of the tree with nothing in it, in this repository's hash."""

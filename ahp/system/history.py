@@ -1,25 +1,53 @@
-"""Commits and ranges as states that are judged (design §1, §13)."""
+"""Commits and ranges as states that are judged (design §1, §13), from git's objects."""
 
 from ahp.system import change as changes
+from ahp.system import encoding, process
+from ahp.system.errors import Unknown
 from ahp.system.git import GitError, Repository
 from ahp.system.view import LITERAL, PATCH, RAW, View, names
 
+_SINGLY = "--no-renames"  # over several commits a path has to be the same thing each time
+
 
 class RangeView(View):
-    """The tip of a range of commits and what it brings over `old` (a tree or commit id)."""
+    """The tip of a range of commits and what it brings over `old` (a tree or commit id).
 
-    __slots__ = ("new", "old")
+    With `others`, further commits that the range begins at (authority §3), a path counts if it differs from each of
+    them, and an added line if its path and number in the tip are added over each. Statuses, counts and removed lines
+    are those over `old`. `unknown` says why nothing is known of what changed.
+    """
+
+    __slots__ = ("_options", "new", "old", "others", "unknown")
     kind = "range"
 
-    def __init__(self, repo: Repository, old: str, new: str) -> None:
+    def __init__(
+        self,
+        repo: Repository,
+        old: str,
+        new: str,
+        others: tuple[str, ...] = (),
+        unknown: Unknown | None = None,
+    ) -> None:
         super().__init__(repo)
-        self.old, self.new = old, new
+        self.old, self.new, self.others, self.unknown = old, new, others, unknown
+        self._options: tuple[str, ...] = ()
 
     def base(self) -> str:
+        if self.unknown is not None:
+            raise self.unknown
         return self.old
 
-    def _read_change(self) -> changes.Change:
-        return changes.parse(self.repo.run("diff-tree", "-r", *RAW, self.old, self.new, "--"))
+    def sides(self) -> list[View]:
+        if not self.others:
+            return [self]
+        sides = [RangeView(self.repo, old, self.new) for old in (self.base(), *self.others)]
+        for side in sides:
+            side._options = (_SINGLY,)
+        return [*sides]
+
+    def revisions(self) -> list[str]:
+        """What names the commits of the range to git. Raises Unknown where that cannot be told."""
+        return [self.new, "--not", self.base(), *self.others]
 
     def paths(self) -> list[str]:
         return names(self.repo.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", self.new))
@@ -27,8 +55,27 @@ class RangeView(View):
     def read(self, path: str) -> bytes | None:
         return self._blob(f"{self.new}:{path}")
 
+    def _read_change(self) -> changes.Change:
+        if not self.others:
+            return changes.parse(self._told("diff-tree", "-r", *RAW, *self._options, self.base(), self.new, "--"))
+        first, *rest = [side.change().entries for side in self.sides()]
+        counted = set.intersection(*({entry.path for entry in entries} for entries in rest))
+        return changes.Change([entry for entry in first if entry.path in counted])
+
     def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
-        return self.repo.run(LITERAL, "diff-tree", "-r", *PATCH, *options, self.old, self.new, "--", *paths)
+        options = (*PATCH, *self._options, *options)
+        return self._told(LITERAL, "diff-tree", "-r", *options, self.base(), self.new, "--", *paths)
+
+    def _told(self, *arguments: str) -> bytes:
+        """git's answer. Raises Unknown where an object of the change is not here, GitError for anything else."""
+        try:
+            return self.repo.run(*arguments)
+        except GitError as error:
+            tips = "".join(f"{name}\n" for name in (self.base(), self.new)).encode()
+            asked = ("rev-list", "--objects", "--missing=print", "--no-walk", "--stdin")
+            if b"\n?" not in b"\n" + self.repo.run(*asked, stdin=tips, ok=(0, 128)):
+                raise
+            raise Unknown(f"an object of what changed is not in this clone ({error})", "git fetch --refetch") from None
 
 
 class CommitView(RangeView):
@@ -41,4 +88,55 @@ class CommitView(RangeView):
         full = repo.commit_id(commit)
         if full is None:
             raise GitError(f"no commit {commit}")
-        super().__init__(repo, repo.commit_id(f"{full}^1") or repo.empty_tree(), full)
+        parent = repo.commit_id(f"{full}^1")
+        super().__init__(repo, parent or repo.empty_tree(), full, unknown=None if parent else cut(repo, full))
+
+
+class BlobView(RangeView):
+    """A single blob that a ref names, as one new file: the ref is its path."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, repo: Repository, blob: str, path: str) -> None:
+        super().__init__(repo, repo.empty_tree(), blob)
+        self._path = path
+
+    def revisions(self) -> list[str]:
+        return [self.old]
+
+    def paths(self) -> list[str]:
+        return [self._path]
+
+    def read(self, path: str) -> bytes | None:
+        return self._blob(self.new) if path == self._path else None
+
+    def _read_change(self) -> changes.Change:
+        entry = changes.FileChange(self._path, "A", 0, 0o100644, "0" * len(self.new), self.new)
+        try:
+            data = self._blob(self.new) or b""
+        except process.OutputLimit:
+            return changes.Change([entry])
+        if encoding.of(data) == "utf-8":
+            entry.insertions, entry.deletions = len(_ended(data)), 0
+        return changes.Change([entry])
+
+    def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
+        lines = _ended(self._blob(self.new) or b"") if self.encodings().get(self._path, "utf-8") == "utf-8" else []
+        if not lines:
+            return b""
+        path = self._path.encode("utf-8", "surrogateescape")
+        head = b"--- /dev/null\n+++ b/%s\n@@ -0,0 +1,%d @@\n" % (path, len(lines))
+        return head + b"".join([b"+%s\n" % line for line in lines])
+
+
+def _ended(data: bytes) -> list[bytes]:
+    """The lines of a text without their ends."""
+    lines = data.split(b"\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+def cut(repo: Repository, commit: str) -> Unknown | None:
+    """Why the parents of `commit`, which git shows as a root, are not known: the clone was cut off there."""
+    if commit not in repo.shallow():
+        return None
+    return Unknown("this clone does not have what came before", "git fetch --unshallow")

@@ -78,6 +78,26 @@ def capture(
         child.kill()
 
 
+def beginning(argv: list[str], length: int, *, timeout: float, env: dict[str, str]) -> bytes:
+    """The first `length` bytes that `argv` prints, then it is killed. Raises NotStarted, Timeout.
+
+    Read here, and not cut by another program, which PATH could replace.
+    """
+    program = find(argv[0], env)
+    if program is None:
+        raise NotStarted(f"cannot start {argv[0]}: no such program on PATH")
+    child = _Child(program, [program, *argv[1:]], env)
+    _live.add(child)
+    try:
+        child.finish(b"", time.monotonic() + timeout, timeout, length, argv[0])
+    except OutputLimit:
+        pass
+    finally:
+        _live.discard(child)
+        child.kill()
+    return b"".join(child.printed)[:length]
+
+
 def running() -> set[int]:
     """The ids of the processes that `capture` waits for now, in all threads."""
     return {child.pid for child in tuple(_live)}
@@ -91,13 +111,14 @@ def kill_started_by(thread: int) -> None:
 
 
 class _Child:
-    __slots__ = ("code", "err", "inp", "out", "pid", "thread")
+    __slots__ = ("code", "err", "inp", "out", "pid", "printed", "thread")
 
     def __init__(self, program: str, argv: list[str], env: dict[str, str]) -> None:
         in_read, self.inp = posix.pipe()
         self.out, out_write = posix.pipe()
         self.err, err_write = posix.pipe()
         self.code: int | None = None
+        self.printed: list[bytes] = []
         self.thread = _thread.get_ident()
         actions = [
             (posix.POSIX_SPAWN_DUP2, in_read, 0),
@@ -116,8 +137,7 @@ class _Child:
                 posix.close(fd)
 
     def finish(self, stdin: bytes, deadline: float, timeout: float, limit: int, name: str) -> Result:
-        out: list[bytes] = []
-        err: list[bytes] = []
+        out, err = self.printed, list[bytes]()
         sizes = {self.out: 0, self.err: 0}
         poll = select.poll()
         for fd in (self.out, self.err):
@@ -152,9 +172,9 @@ class _Child:
                 sizes[fd] += len(data)
                 if fd == self.err and sizes[fd] > limit:
                     continue  # complaints past the limit are dropped, results never
+                (out if fd == self.out else err).append(data)
                 if sizes[fd] > limit:
                     raise OutputLimit(f"{name} printed more than {limit} bytes")
-                (out if fd == self.out else err).append(data)
         while not self._ended():
             if time.monotonic() >= deadline:
                 raise Timeout(f"{name} did not finish within {timeout:g} s")

@@ -4,6 +4,7 @@ Facts and tickets read files and changes only through a view, so that what is ju
 """
 
 from ahp.system import change as changes
+from ahp.system.errors import Unknown
 from ahp.system.git import Repository
 
 # A `.gitmodules` may tell git to hide what a submodule is moved to.
@@ -16,21 +17,21 @@ _EXACT = ("-U0", "--inter-hunk-context=0", "--submodule=short", _MODULES)
 PATCH = ("-p", *_EXACT, _INTENT, "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", *_PREFIX)
 LITERAL = "--literal-pathspecs"
 _PATHS_AT_ONCE = 100
-LOOKED_AT = 8000  # bytes in which git looks for a NUL
 
 
 class View:
     """One state of a repository's tree and what changed on the way to it."""
 
-    __slots__ = ("_change", "repo")
+    __slots__ = ("_change", "_encodings", "repo")
     kind = ""
 
     def __init__(self, repo: Repository) -> None:
         self.repo = repo
         self._change: changes.Change | None = None
+        self._encodings: dict[str, str] | None = None
 
     def change(self) -> changes.Change:
-        """What changed, read once. Raises GitError, AhpError."""
+        """What changed, read once. Raises Unknown where that cannot be told, GitError, AhpError."""
         if self._change is None:
             self._change = self._read_change()
         return self._change
@@ -39,8 +40,26 @@ class View:
         """Why the files that changed, or with `contents` what is in them, cannot be told; "" where they can."""
         return ""
 
+    def digest(self) -> str:
+        """The digest of the change, "" where that cannot be told. Raises GitError, AhpError."""
+        try:
+            return self.change().digest
+        except Unknown:
+            return ""
+
+    def touched(self) -> list[str]:
+        """The paths that change, old names of renamed files included; none where that cannot be told.
+
+        Raises GitError, AhpError.
+        """
+        try:
+            entries = self.change().entries
+        except Unknown:
+            return []
+        return [path for entry in entries for path in (entry.path, entry.old_path) if path]
+
     def base(self) -> str:
-        """What the change is measured from: a commit, or a tree where there is none. Raises GitError."""
+        """What the change is measured from: a commit, or a tree where there is none. Raises Unknown, GitError."""
         raise NotImplementedError
 
     def paths(self) -> list[str]:
@@ -59,29 +78,67 @@ class View:
     def diff(self) -> bytes:
         """The change as a unified diff without context lines. Raises GitError, AhpError.
 
-        A file is text unless there is a NUL among its first bytes: an attribute, a driver or `core.bigFileThreshold`
-        that makes git call it binary hides none of its lines.
+        What is text says ahp: an attribute, a driver, `core.bigFileThreshold` or a NUL that makes git call a file
+        binary hides none of its lines. Files in UTF-16 are not in it (`ahp.system.lines`).
         """
-        parts, hidden = [self._patch()], self._hidden()
+        parts, hidden = [self._patch()], self._paths("utf-8")
         for start in range(0, len(hidden), _PATHS_AT_ONCE):
             parts.append(self._patch("--text", paths=hidden[start : start + _PATHS_AT_ONCE]))
         return b"".join(parts)
+
+    def sides(self) -> "list[View]":
+        """This state over each of what its change is measured from: only what differs from all of them counts."""
+        return [self]
+
+    def encodings(self) -> dict[str, str]:
+        """Of the changed files that git calls binary, by path: in which encoding they are text, "" where they are none.
+
+        Raises GitError, AhpError.
+        """
+        if self._encodings is None:
+            called = [e for e in self.change().entries if e.insertions is None]
+            if not called:
+                return {}
+            from ahp.system import encoding
+
+            heads = self._heads(called)
+            self._encodings = {e.path: encoding.of(h) for e, h in zip(called, heads, strict=True)}
+        return self._encodings
+
+    def blob_sizes(self, oids: list[str]) -> dict[str, int]:
+        """The bytes of each blob that is here, by its id. Raises GitError."""
+        if not oids:
+            return {}
+        from ahp.system import blobs
+
+        return blobs.sizes(self.repo, oids)
+
+    def before(self, entry: changes.FileChange) -> bytes:
+        """The bytes of a changed file before the change, none where it is new. Raises GitError, AhpError."""
+        return (self._blob(entry.old_oid) or b"") if entry.old_mode else b""
+
+    def after(self, entry: changes.FileChange) -> bytes:
+        """The bytes of a changed file after the change, none where it is gone. Raises GitError, AhpError."""
+        return (self.read(entry.path) or b"") if entry.new_mode else b""
+
+    def patch(self, entries: list[changes.FileChange], *options: str) -> bytes:
+        """git's diff of some changed files. Raises GitError, OutputLimit."""
+        return self._patch(*options, paths=[path for e in entries for path in (e.path, e.old_path) if path])
 
     def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
         """git's diff, of all that changed or of some `paths`."""
         raise NotImplementedError
 
-    def _hidden(self) -> list[str]:
-        """Paths of the change that hold text, though git shows no line of them."""
-        called = [e for e in self.change().entries if e.insertions is None]
-        if not called:
-            return []
-        shown = [e for e, head in zip(called, self._heads(called), strict=True) if b"\0" not in head[:LOOKED_AT]]
+    def _paths(self, encoding: str) -> list[str]:
+        """Paths of the change that hold text of this encoding, though git shows no line of them."""
+        found = self.encodings()
+        shown = [e for e in self.change().entries if found and found.get(e.path) == encoding]
         return [path for e in shown for path in (e.path, e.old_path) if path]
 
     def _heads(self, entries: list[changes.FileChange]) -> list[bytes]:
-        """The first bytes of each file, of what it was where it is deleted."""
+        """The first bytes of each file, of what it was where it is deleted; a NUL for what is not here."""
         from ahp.system import blobs
+        from ahp.system.encoding import LOOKED_AT
 
         oids = [e.new_oid if e.new_mode else e.old_oid for e in entries]
         found = blobs.heads(self.repo, oids, LOOKED_AT)
@@ -103,6 +160,24 @@ class View:
             return None
         _, kind, size = header.rsplit(b" ", 2)
         return body[: int(size)] if kind == b"blob" else None
+
+
+class Unchanged(View):
+    """A state without files in which nothing changed, for judging stated facts. It asks no repository."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self._change, self._encodings = changes.Change([]), {}
+
+    def diff(self) -> bytes:
+        return b""
+
+    def paths(self) -> list[str]:
+        return []
+
+    def read(self, path: str) -> bytes | None:
+        return None
 
 
 class IndexView(View):

@@ -3,31 +3,37 @@
 import posix
 
 from ahp.system import change as changes
-from ahp.system import digest, files
-from ahp.system.errors import AhpError
+from ahp.system import digest, encoding, files
+from ahp.system.encoding import LOOKED_AT
+from ahp.system.errors import AhpError, Unknown
 from ahp.system.git import Repository
-from ahp.system.view import LITERAL, LOOKED_AT, PATCH, RAW, View, names
+from ahp.system.view import LITERAL, PATCH, RAW, View, names
 
 _FILE_LIMIT = 64 << 20
 _LINK = 0o120000
 
 
 class WorkTreeView(View):
-    """The files as they lie on the disk, tracked and untracked, against `base` (a commit; default HEAD)."""
+    """The files as they lie on the disk, tracked and untracked, against `base` (a commit; default HEAD).
+
+    An `Unknown` for a base says why it is not known against what: the files can be read, what changed cannot be told.
+    """
 
     __slots__ = ("_base",)
     kind = "worktree"
 
-    def __init__(self, repo: Repository, base: str | None = None) -> None:
+    def __init__(self, repo: Repository, base: str | Unknown | None = None) -> None:
         super().__init__(repo)
         self._base = base or repo.commit_id("HEAD") or repo.empty_tree()
 
     def base(self) -> str:
+        if isinstance(self._base, Unknown):
+            raise self._base
         return self._base
 
     def _read_change(self) -> changes.Change:
         # `diff`, not `diff-index`: it looks into files whose time stamp alone changed, without writing the index.
-        known = changes.parse(self.repo.run("diff", *RAW, "--no-relative", self._base, "--"))
+        known = changes.parse(self.repo.run("diff", *RAW, "--no-relative", self.base(), "--"))
         for path in self._untracked():
             entry = self._new_file(path)
             if entry is not None:
@@ -51,7 +57,7 @@ class WorkTreeView(View):
         entry = changes.FileChange(path, "A", 0, mode, "0" * 40, "0" * 40)
         # Past the limit its lines are not counted, so that a rule about large files reports it instead of this limit.
         data = self.read(path) if (self.size(path) or 0) <= _FILE_LIMIT else None
-        if data is not None and b"\0" not in data[:LOOKED_AT]:
+        if data is not None and b"\0" not in data[:LOOKED_AT]:  # as git counts
             entry.insertions, entry.deletions = data.count(b"\n") + (not data.endswith(b"\n") and bool(data)), 0
         return entry
 
@@ -83,23 +89,43 @@ class WorkTreeView(View):
         return f"{self.repo.root}/{path}"
 
     def diff(self) -> bytes:
-        parts = [super().diff()]
-        for path in self._untracked():
-            entry = self._new_file(path)
-            text = ("--text",) if entry is not None and entry.insertions is not None else ()
-            parts.append(self.repo.run("diff", "--no-index", *PATCH, *text, "--", "/dev/null", path, ok=(0, 1)))
-        return b"".join(parts)
+        return b"".join([super().diff(), *map(self._new_patch, self._untracked())])
+
+    def patch(self, entries: list[changes.FileChange], *options: str) -> bytes:
+        untracked = set(self._untracked())
+        tracked = [entry for entry in entries if entry.path not in untracked]
+        parts = [super().patch(tracked, *options)] if tracked else []
+        return b"".join([*parts, *[self._new_patch(e.path) for e in entries if e.path in untracked]])
+
+    def _new_patch(self, path: str) -> bytes:
+        """git's diff of a file that it does not track; of none in UTF-16."""
+        name = encoding.of(self._beginning(path))
+        if name.startswith("utf-16"):
+            return b""
+        text = ("--text",) if name else ()
+        return self.repo.run("diff", "--no-index", *PATCH, *text, "--", "/dev/null", path, ok=(0, 1))
 
     def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
-        return self.repo.run(LITERAL, "diff", *PATCH, *options, "--no-relative", self._base, "--", *paths)
+        return self.repo.run(LITERAL, "diff", *PATCH, *options, "--no-relative", self.base(), "--", *paths)
 
     def _heads(self, entries: list[changes.FileChange]) -> list[bytes]:
-        return [self._head(entry) for entry in entries]
+        return [self._beginning(e.path) if e.new_mode else super(WorkTreeView, self)._heads([e])[0] for e in entries]
 
-    def _head(self, entry: changes.FileChange) -> bytes:
-        if not entry.new_mode:
-            return super()._heads([entry])[0]
-        return (self.read(entry.path) or b"") if (self.size(entry.path) or 0) <= _FILE_LIMIT else b"\0"
+    def _beginning(self, path: str) -> bytes:
+        """The first bytes of a file, however large; a NUL for what cannot be read."""
+        place = self._place(path)
+        if _git_mode(place) == _LINK:
+            return self.read(path) or b""
+        try:
+            fd = posix.open(place, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
+        except OSError:
+            return b"\0"
+        try:
+            return posix.read(fd, LOOKED_AT)
+        except OSError:
+            return b"\0"
+        finally:
+            posix.close(fd)
 
 
 def _git_mode(place: str) -> int:

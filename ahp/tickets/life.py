@@ -40,9 +40,13 @@ def start(ticket: Ticket, folder: str) -> Plan:
     return _plan(ticket, folder, "start", {})
 
 
-def submit(ticket: Ticket, folder: str, changed: list[str]) -> Plan:
-    """To `review`, with the changed files as the ticket's own, sorted and without the ticket itself."""
-    return _plan(ticket, folder, "submit", {"files": sorted({path for path in changed if path != ticket.path})})
+def submit(ticket: Ticket, folder: str, changed: list[str] | None) -> Plan:
+    """To `review`, with the changed files as the ticket's own, sorted and without the ticket itself.
+
+    Where it is not known what changed (None) its `files` stay as they are.
+    """
+    files = None if changed is None else sorted({path for path in changed if path != ticket.path})
+    return _plan(ticket, folder, "submit", {} if files is None else {"files": files})
 
 
 def close(ticket: Ticket, folder: str, solution: str = "") -> Plan:

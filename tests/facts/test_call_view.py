@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ahp.facts import call_edits, tool_call
 from ahp.facts.call_view import view_of
-from ahp.facts.diff import parse
 from ahp.facts.line_diff import lines_of, regions, unified
+from ahp.system.patch import parse
 
 FILES = [f"files.{field}" for field in ("changed", "added", "modified", "deleted", "insertions", "deletions")]
 

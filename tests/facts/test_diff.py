@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ahp.facts import diff
+from ahp.system import patch
 from ahp.system.errors import AhpError
 from ahp.system.worktree import WorkTreeView
 
@@ -113,8 +113,9 @@ def test_the_work_tree_shows_untracked_files(repo: Any, make_event: Any, gather:
     assert gather(event, "diff.added")["diff.added"] == [{"path": "new dir/fresh file", "line": 1, "text": "hello"}]
 
 
-def test_no_view_no_lines(make_event: Any, gather: Any) -> None:
-    assert gather(make_event("pre-tool-use", view=None), "diff.added") == {"diff.added": []}
+def test_lines_that_nobody_tells_are_absent_and_not_none(make_event: Any, gather: Any) -> None:
+    missing = gather(make_event("pre-tool-use", view=None), "diff.added")["missing"]
+    assert missing == {"diff.added": ("the client does not tell what the call changes", "")}
 
 
 def test_a_huge_line_is_one_line(repo: Any, make_event: Any, gather: Any) -> None:
@@ -135,7 +136,7 @@ def test_a_huge_line_is_one_line(repo: Any, make_event: Any, gather: Any) -> Non
 )
 def test_a_diff_that_is_cut_or_bent_is_an_error(text: bytes) -> None:
     with pytest.raises(AhpError, match="diff"):
-        diff.parse(text)
+        patch.parse(text)
 
 
 @given(old=st.lists(st.text(), max_size=6), new=st.lists(st.text(), max_size=6))

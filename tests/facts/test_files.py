@@ -18,11 +18,11 @@ def test_every_kind_of_staged_change_is_told_apart(repo: Any, make_event: Any, g
     repo.write("new.bin", b"\0\1\2")
     repo.add()
     facts = gather(make_event(), *ALL)
-    assert sorted(facts["files.changed"]) == ["gone.txt", "keep.txt", "new name.txt", "new.bin"]
+    assert sorted(facts["files.changed"]) == ["gone.txt", "keep.txt", "new name.txt", "new.bin", "old name.txt"]
     assert facts["files.changed_count"] == 4
-    assert facts["files.added"] == facts["files.binary"] == ["new.bin"]
+    assert sorted(facts["files.added"]) == ["new name.txt", "new.bin"] and facts["files.binary"] == ["new.bin"]
     assert facts["files.modified"] == ["keep.txt"]
-    assert facts["files.deleted"] == ["gone.txt"]
+    assert sorted(facts["files.deleted"]) == ["gone.txt", "old name.txt"]
     assert facts["files.renamed"] == ["new name.txt"]
     assert (facts["files.insertions"], facts["files.deletions"], facts["files.lines_changed"]) == (2, 2, 4)
     assert facts["files.largest_bytes"] == 100
@@ -47,9 +47,22 @@ def test_nothing_staged_is_an_empty_change_not_an_unknown_one(repo: Any, make_ev
     assert facts["files.changed_count"] == facts["files.largest_bytes"] == 0
 
 
-def test_a_call_outside_any_repository_changes_no_files(make_event: Any, gather: Any) -> None:
-    facts = gather(make_event("pre-tool-use", repo=None, view=None), *ALL)
-    assert facts["files.changed"] == facts["files.changes"] == [] and facts["files.largest_bytes"] == 0
+def test_files_that_nobody_tells_are_absent_and_not_none(make_event: Any, gather: Any) -> None:
+    for trigger in ("pre-tool-use", "post-tool-use"):
+        assert set(gather(make_event(trigger, repo=None, view=None), *ALL)["missing"]) == set(ALL)
+
+
+def test_pointers_of_lfs_are_told(repo: Any, make_event: Any, gather: Any) -> None:
+    digest = "4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393"
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize 12345\n"
+    repo.commit("first", **{"gone.bin": pointer, "old.bin": pointer + "x-more 1\n"})
+    repo.write("model.bin", pointer)
+    repo.write("about.md", "version https://git-lfs.github.com/spec/v1 is how it begins\n")
+    repo.write("long.txt", pointer + "x" * 2000)
+    repo.git("rm", "-q", "gone.bin")
+    repo.git("mv", "old.bin", "new.bin")
+    repo.add()
+    assert sorted(gather(make_event(), "files.lfs")["files.lfs"]) == ["model.bin", "new.bin"]
 
 
 def test_hostile_names_come_through_unharmed(repo: Any, make_event: Any, gather: Any, hostile_names: list[str]) -> None:

@@ -65,9 +65,8 @@ def test_a_field_that_a_collector_leaves_out_is_absent(make_event: Any, monkeypa
     from ahp.facts import actor
 
     monkeypatch.setattr(actor, "gather", lambda event, fields, settings: {})
-    assert gather_facts({"actor": ["kind"]}, make_event(), {})[1] == {
-        "actor.kind": ("not available at this trigger", "")
-    }
+    missing = gather_facts({"actor": ["kind"]}, make_event(), {})[1]
+    assert missing["actor.kind"].reason == "not available at this trigger" and not missing["actor.kind"].unknowable
 
 
 def test_what_git_refuses_is_an_error_not_an_absence(repo: Any, make_event: Any, gather: Any) -> None:

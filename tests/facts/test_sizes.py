@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from ahp.facts import sizes
-from ahp.system.errors import AhpError
 from ahp.system.worktree import WorkTreeView
 
 
@@ -77,12 +76,15 @@ def test_lines_of_large_files_are_not_counted_and_reading_is_cut_into_batches(
     assert {r["path"]: r["lines"] for r in records} == {"a": 5, "b": 10, "c": 15, "big": None}
 
 
-def test_a_missing_object_is_an_error_that_names_it(repo: Any, make_event: Any, gather: Any) -> None:
+def test_a_missing_object_makes_sizes_unknowable_and_is_named(repo: Any, make_event: Any, gather: Any) -> None:
     repo.write("a.txt", "1\n")
     repo.add()
     oid = repo.git("rev-parse", ":a.txt")
     event = make_event()
     event.view.change()
     (repo.root / ".git" / "objects" / oid[:2] / oid[2:]).unlink()
-    with pytest.raises(AhpError, match=oid):
-        gather(event, "files.largest_bytes")
+    facts = gather(event, "files.changed", "files.largest_bytes", "files.changes")
+    assert facts["files.changed"] == ["a.txt"]
+    for field in ("files.largest_bytes", "files.changes"):
+        reason, command = facts["missing"][field]
+        assert oid[:12] in reason and command.startswith("git fetch")

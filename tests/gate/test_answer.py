@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ahp.conditions.evaluate import Bound
+from ahp.facts.absent import Absent
 from ahp.gate import match
 from ahp.gate.decide import decide
 from ahp.journal.append import Journal
@@ -147,6 +148,48 @@ def test_an_undecidable_rule_has_the_intensity_that_it_names(desk: Desk, more: s
         (signal,) = verdict.signals
         assert reason_of(signal.payload).startswith("cannot tell: tests.failed_count is missing")
         assert desk.log("signal")[0]["undecidable"] is True
+
+
+@pytest.mark.parametrize("more", ["", ", on_missing: skip", ", on_missing: prompt", ", on_missing: block"])
+@pytest.mark.parametrize(("level", "decision"), [("block", "deny"), ("prompt", "warn"), ("allow", "allow")])
+def test_what_the_change_itself_makes_unknowable_keeps_the_rule_s_own_level(
+    desk: Desk, more: str, level: str, decision: str
+) -> None:
+    desk.policy(long(f"id: r, condition: files.changed_count > 3, intensity: {level}{more}"))
+    unknown = Absent("this clone was cut off", "git fetch --unshallow", unknowable=True)
+    verdict = submit(desk, files=unknown)
+    assert verdict.decision == decision
+    if verdict.signals:
+        said = "cannot tell: files.changed_count is missing (this clone was cut off); to get it: git fetch --unshallow"
+        assert reason_of(verdict.signals[0].payload).startswith(said)
+        assert desk.log("signal")[0]["undecidable"] is True
+    elsewhere = desk.judge("post-issue-submit", files=unknown)
+    assert elsewhere.decision == "allow"
+
+
+def lines(*texts: str) -> list[dict[str, object]]:
+    return [{"path": "a", "line": number, "text": text} for number, text in enumerate(texts, 1)]
+
+
+@pytest.mark.parametrize("known", [lines(), lines("fine"), lines("fine", "secret")])
+def test_of_lines_that_are_too_many_to_read_those_that_are_known_are_asked(
+    desk: Desk, known: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ahp.facts import diff
+
+    absent = Absent("the diff is longer than 64 MiB; dump.sql was not read", unknowable=True, known=known)
+    monkeypatch.setattr(diff, "gather", lambda event, fields, settings: {"added": absent})
+    rule = "each: l in diff.added, condition: l.text == 'secret', intensity: block, finding: {file: l.path}"
+    many = "each: l in diff.added, condition: l.text == 'secret' and len(diff.added) > 1, intensity: prompt"
+    desk.policy(long(f"id: r, {rule}", f"id: many, {many}"))
+    verdict = submit(desk)
+    assert signals(verdict) == [("o/r", "block"), ("o/many", "prompt")]
+    block, prompt = verdict.signals
+    assert "dump.sql was not read" in reason_of(prompt.payload)
+    if len(known) == 2:
+        assert block.context["findings_total"] == 1 and "undecidable" not in block.context
+    else:
+        assert "dump.sql was not read" in reason_of(block.payload) and block.context["undecidable"]
 
 
 def test_on_post_triggers_the_undecidable_is_skipped(desk: Desk) -> None:

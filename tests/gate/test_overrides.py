@@ -130,7 +130,7 @@ def test_line_and_log_must_agree(tmp_path: Path) -> None:
 @pytest.mark.parametrize("change", ["change1:c", "change1:d", ""])
 def test_a_commit_under_an_override_carries_its_trailer(tmp_path: Path, change: str) -> None:
     journal = Journal(str(tmp_path / "ahp"))
-    view = SimpleNamespace(change=lambda: SimpleNamespace(digest=change)) if change else None
+    view = SimpleNamespace(digest=lambda: change) if change else None
     event: Any = SimpleNamespace(
         journal=journal.folder,
         genesis=None,

@@ -1,0 +1,148 @@
+"""The lines that a change adds and removes, also of files in UTF-16, and what of them is too much to read."""
+
+from ahp.system import encoding, patch
+from ahp.system.change import FileChange
+from ahp.system.process import OutputLimit
+from ahp.system.view import View
+
+LIMIT = 64 << 20  # bytes of diff that are read
+_AT_ONCE = 16 << 20  # bytes of content in one question to git: its diff may be twice as long
+_FILES_AT_ONCE = 100
+_TRIED = 4_000_000  # pairs of lines that are compared to find what two versions have in common
+
+Line = dict[str, object]
+
+
+class Lines:
+    """Records `{path, line, text}` of the lines, in git's order; `unread` are the files past the limit, the largest
+    first, as (path, bytes before and after together): nothing is known of their lines.
+    """
+
+    __slots__ = ("added", "removed", "unread")
+
+    def __init__(self, added: list[Line], removed: list[Line], unread: list[tuple[str, int]]) -> None:
+        self.added, self.removed, self.unread = added, removed, unread
+
+
+def of(view: View, with_added: bool = True, with_removed: bool = True) -> Lines:
+    """The lines of the change of `view`: added over all that it is measured from, removed over the first of it.
+
+    Raises Unknown, GitError, AhpError.
+    """
+    first, *others = [_read(side, with_added, with_removed) for side in view.sides()]
+    if not others:
+        return first
+    counted = {entry.path for entry in view.change().entries}
+    unread = dict(first.unread)
+    for other in others:
+        there = {(line["path"], line["line"]) for line in other.added}
+        unsure = dict(other.unread)
+        first.added = [one for one in first.added if (one["path"], one["line"]) in there or one["path"] in unsure]
+        unread = {**unsure, **unread}
+    added = [line for line in first.added if line["path"] in counted]
+    removed = [line for line in first.removed if line["path"] in counted]
+    return Lines(added, removed, [(path, size) for path, size in unread.items() if path in counted])
+
+
+def _read(view: View, with_added: bool, with_removed: bool) -> Lines:
+    try:
+        found = Lines(*patch.parse(view.diff(), with_added, with_removed), [])
+    except OutputLimit:
+        found = _smallest_first(view)
+    gone = {path for path, _ in found.unread}
+    for entry in view.change().entries:
+        name = view.encodings().get(entry.path, "") if entry.insertions is None and entry.path not in gone else ""
+        if name.startswith("utf-16"):
+            _add_wide(found, view, entry, name)
+    return found
+
+
+def _smallest_first(view: View) -> Lines:
+    """As much as fits into the limit, the smallest files first; then no small file goes unread for a large one."""
+    weights = _weights(view)
+    waiting = sorted(view.change().entries, key=lambda entry: weights[entry.path])
+    found, left = Lines([], [], []), LIMIT
+    while waiting and left > 0:
+        some, total = [waiting.pop(0)], weights[waiting[0].path] if waiting else 0
+        while waiting and len(some) < _FILES_AT_ONCE and total <= _AT_ONCE:
+            some.append(waiting.pop(0))
+            total += weights[waiting[0].path] if waiting else 0
+        try:
+            text = _patch(view, some)
+        except OutputLimit:
+            text = b" " * (left + 1)
+        left -= len(text)
+        if left < 0:
+            waiting = [*some, *waiting]
+            break
+        added, removed = patch.parse(text)
+        found.added += added
+        found.removed += removed
+    found.unread = [(entry.path, weights[entry.path]) for entry in reversed(waiting)]
+    return found
+
+
+def _patch(view: View, entries: list[FileChange]) -> bytes:
+    known = view.encodings()
+    hidden = [entry for entry in entries if entry.insertions is None and known.get(entry.path) == "utf-8"]
+    plain = [entry for entry in entries if entry.insertions is not None]
+    return (view.patch(plain) if plain else b"") + (view.patch(hidden, "--text") if hidden else b"")
+
+
+def _weights(view: View) -> dict[str, int]:
+    """The bytes of each changed file, before and after together."""
+    entries = view.change().entries
+    known = view.blob_sizes([oid for e in entries for oid in (e.old_oid, e.new_oid) if oid.strip("0")])
+    found = {}
+    for e in entries:
+        stored = e.new_oid.strip("0") or not e.new_mode
+        new = known.get(e.new_oid, 0) if stored else view.size(e.path) or 0
+        found[e.path] = known.get(e.old_oid, 0) + new
+    return found
+
+
+def _add_wide(found: Lines, view: View, entry: FileChange, name: str) -> None:
+    """Adds the lines of a file that is in UTF-16 now, or was when it was deleted."""
+    try:
+        old, new = view.before(entry), view.after(entry)
+    except OutputLimit:
+        found.unread.append((entry.path, LIMIT))
+        return
+    before, after = _texts(old, name), _texts(new, name)
+    start, same = 0, min(len(before), len(after))
+    while start < same and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < same - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    gone, come = before[start : len(before) - end], after[start : len(after) - end]
+    kept_before, kept_after = _kept(gone, come)
+    found.removed += _records(entry.old_path or entry.path, gone, start, kept_before)
+    found.added += _records(entry.path, come, start, kept_after)
+
+
+def _kept(before: list[str], after: list[str]) -> tuple[set[int], set[int]]:
+    """The places of the lines that both versions have in the same order; none where they are too many to compare."""
+    if not before or not after or len(before) * len(after) > _TRIED:
+        return set(), set()
+    from difflib import SequenceMatcher
+
+    blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
+    return (
+        {b.a + at for b in blocks for at in range(b.size)},
+        {b.b + at for b in blocks for at in range(b.size)},
+    )
+
+
+def _texts(data: bytes, name: str) -> list[str]:
+    """The lines of a file, without their ends; one side of a change may be in another encoding than the other."""
+    own = encoding.of(data[: encoding.LOOKED_AT]) or name
+    text = data.decode("utf-8", "surrogateescape") if own == "utf-8" else encoding.decoded(data, own)
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def _records(path: str, lines: list[str], start: int, kept: set[int]) -> list[Line]:
+    return [{"path": path, "line": start + at + 1, "text": text} for at, text in enumerate(lines) if at not in kept]

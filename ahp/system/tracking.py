@@ -1,0 +1,64 @@
+"""What a remote has, as far as this clone knows: its remote-tracking refs, believed by their reflogs (authority §3)."""
+
+from ahp.system import files
+from ahp.system.git import Repository
+
+_PREFIX = "refs/remotes/"
+_LISTED = "--format=%(objectname) %(refname) %(symref)"
+_TAIL = 1 << 13  # bytes of a reflog in which its newest entry begins
+# What git writes first where it has asked a remote (git-fetch, git-pull, git-clone, git-remote); "update by push" else.
+_ASKED = ("fetch", "pull", "push", "clone", "remote")
+_PUSHED = "update by push"
+
+
+def believed(repo: Repository, remote: str = "") -> list[str]:
+    """The ids that the remote-tracking refs of `remote` have, of all remotes with ""; each once.
+
+    A ref that was last moved by anything but an exchange with a remote is not believed; one without a reflog is.
+    Raises GitError, AhpError.
+    """
+    found: dict[str, None] = {}
+    listed = repo.run("for-each-ref", _LISTED, f"{_PREFIX}{remote}/" if remote else _PREFIX)
+    for line in listed.decode("utf-8", "surrogateescape").split("\n")[:-1]:
+        oid, ref, target = line.split(" ")
+        if not target and oid not in found and _is_believed(repo, ref):
+            found[oid] = None
+    return list(found)
+
+
+def believes(repo: Repository, ref: str) -> bool:
+    """Whether `ref` is a remote-tracking ref that is here and was last moved by an exchange with its remote."""
+    return repo.commit_id(ref) is not None and _is_believed(repo, ref)
+
+
+def remote_of(repo: Repository, named: str) -> str:
+    """The remote that a push names, by its name or by an address of it; "" for an address of none. Raises GitError."""
+    if named and ":" not in named and "/" not in named:
+        return named
+    asked = repo.run("config", "-z", "--get-regexp", r"^remote\..*\.(url|pushurl)$", ok=(0, 1))
+    for item in asked.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+        key, _, address = item.partition("\n")
+        name = key[len("remote.") : key.rindex(".")]
+        if named in (name, address):
+            return name
+    return ""
+
+
+def _is_believed(repo: Repository, ref: str) -> bool:
+    newest = _newest(repo, ref)
+    if newest is None:
+        return True
+    return newest.startswith(_PUSHED) or newest.partition(":")[0].partition(" ")[0] in _ASKED
+
+
+def _newest(repo: Repository, ref: str) -> str | None:
+    """The message of the newest entry of a ref's reflog, None where there is none. Raises AhpError."""
+    if files.read(repo.common_dir + "/reftable/tables.list") is not None:
+        asked = ("log", "--walk-reflogs", "--max-count=1", "--format=%gs%x00", ref, "--")
+        told = repo.run(*asked, ok=(0, 128)).decode("utf-8", "surrogateescape")
+        return told.partition("\0")[0] if told else None
+    tail = files.tail(f"{repo.common_dir}/logs/{ref}", _TAIL)
+    if not tail or not tail.strip():
+        return None
+    entry = tail.removesuffix(b"\n").rpartition(b"\n")[2]
+    return entry.partition(b"\t")[2].decode("utf-8", "surrogateescape")
