@@ -1,7 +1,7 @@
 """`branch`: the branch the event is about (design §6): the one checked out; in a push the one that is written to."""
 
 from ahp.facts.absent import Absent
-from ahp.facts.default_branch import default_branch
+from ahp.facts.default_branch import is_default
 from ahp.facts.registry import Namespace, fact
 from ahp.protocol.event import Event
 from ahp.system.git import Repository
@@ -13,7 +13,7 @@ NAMESPACE = Namespace(
     light=True,
     schema={
         "name": fact("str", "short name; empty when the head is detached, outside a repository, for a tag"),
-        "is_default": fact("bool", "it is the default branch of the remote, else of the repository"),
+        "is_default": fact("bool", "it is the default branch: by the remote's HEAD, or as `ahp install git` found it"),
         "is_detached": fact("bool", "the head names a commit and no branch"),
         "ahead": fact("int", "commits its upstream does not have; absent without upstream", min=0, optional=True),
         "behind": fact("int", "upstream commits it does not have; absent without upstream", min=0, optional=True),
@@ -31,7 +31,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
     name = _name(event, repository)
     found: dict[str, object] = {"name": name}
     if "is_default" in fields:
-        found["is_default"] = bool(name) and name == default_branch(repository, event.remote or "")
+        found["is_default"] = is_default(repository, name, event.remote or "")
     if "is_detached" in fields:
         found["is_detached"] = repository.branch() == ""
     if "ahead" in fields or "behind" in fields:
@@ -53,7 +53,7 @@ def _distance(event: Event, repository: Repository) -> dict[str, object]:
             # A new branch brings its commits and lacks none; a deleted one does neither.
             from ahp.facts.push import outgoing_count
 
-            return {"ahead": outgoing_count(repository, event.push, event.remote or ""), "behind": 0}
+            return {"ahead": outgoing_count(event), "behind": 0}
         span = f"{theirs}...{ours}"
     else:
         upstream = repository.line("rev-parse", "-q", "--verify", "@{upstream}^{commit}", ok=(0, 1, 128))

@@ -3,23 +3,45 @@
 import posix
 
 from ahp.system import files
-from ahp.system.git import Repository
+from ahp.system.git import DEFAULT_BRANCH, Repository
 
+USUAL = ("main", "master", "trunk", "develop")
 _REF_LIMIT = 1 << 16
 _PACKED_LIMIT = 64 << 20
 
 
 def default_branch(repository: Repository, remote: str = "") -> str:
-    """Short name of the default branch, "" when unknown. Raises GitError.
+    """Short name of the default branch, "" when unknown. Raises GitError, AhpError.
 
-    What the remote's HEAD was at the last clone or fetch (`remote`, else origin, else the only one); without a remote
-    `main` or `master` if there is such a branch, then git's `init.defaultBranch`.
+    What the remote's HEAD was at the last clone or fetch (`remote`, else origin, else the only one); else what
+    `ahp install git` found; else the first of `USUAL` that the remote or this repository has; else git's
+    `init.defaultBranch`, if there is such a branch.
     """
-    named = _remote_head(repository, remote)
-    if named:
-        return named
-    for name in ("main", "master"):
-        if has_branch(repository, name):
+    return _remote_head(repository, remote) or installed(repository) or usual(repository, remote)
+
+
+def is_default(repository: Repository, name: str, remote: str = "") -> bool:
+    """Whether `name` is the default branch, by the remote's HEAD or by what `ahp install git` found.
+
+    Either suffices: a HEAD of the remote that is written by hand takes no protection away. Raises GitError, AhpError.
+    """
+    if not name:
+        return False
+    known = [name for name in (_remote_head(repository, remote), installed(repository)) if name]
+    return name in (known or [usual(repository, remote)])
+
+
+def installed(repository: Repository) -> str:
+    """The default branch that `ahp install git` found, "" without one. Raises AhpError."""
+    noted = files.read(repository.common_dir + DEFAULT_BRANCH, _REF_LIMIT) or b""
+    return noted.decode("utf-8", "surrogateescape").removesuffix("\n")
+
+
+def usual(repository: Repository, remote: str = "") -> str:
+    """The first of the usual names that a branch of the remote or of this repository has. Raises GitError."""
+    prefixes = [f"refs/remotes/{name}/" for name in _named(repository, remote)]
+    for name in USUAL:
+        if has_branch(repository, name) or any(_has_ref(repository, prefix + name) for prefix in prefixes):
             return name
     configured = repository.config("init.defaultBranch")
     return configured if configured and has_branch(repository, configured) else ""
@@ -27,21 +49,20 @@ def default_branch(repository: Repository, remote: str = "") -> str:
 
 def has_branch(repository: Repository, name: str) -> bool:
     """Whether the branch exists, or is the one checked out before its first commit. Raises GitError."""
-    if repository.branch() == name:
-        return True
-    ref = "refs/heads/" + name
+    return repository.branch() == name or _has_ref(repository, "refs/heads/" + name)
+
+
+def _has_ref(repository: Repository, ref: str) -> bool:
     if files.read(f"{repository.common_dir}/{ref}", _REF_LIMIT) is not None:
         return True
     if files.read(repository.common_dir + "/reftable/tables.list", _REF_LIMIT) is not None:
         return repository.commit_id(ref) is not None
     packed = files.read(repository.common_dir + "/packed-refs", _PACKED_LIMIT) or b""
-    return f" {ref}\n".encode() in packed
+    return f" {ref}\n".encode("utf-8", "surrogateescape") in packed
 
 
 def _remote_head(repository: Repository, remote: str) -> str:
-    # A push may name an address instead of a remote; there is nothing to look up under that.
-    first = [remote] if remote and ":" not in remote and len(remote) < 200 else []
-    for name in [*first, *remotes(repository)]:
+    for name in _named(repository, remote):
         prefix = f"refs/remotes/{name}/"
         text = files.read(f"{repository.common_dir}/{prefix}HEAD", _REF_LIMIT)
         if text is None and files.read(repository.common_dir + "/reftable/tables.list", _REF_LIMIT) is not None:
@@ -51,6 +72,12 @@ def _remote_head(repository: Repository, remote: str) -> str:
         if target.startswith(prefix):
             return target[len(prefix) :]
     return ""
+
+
+def _named(repository: Repository, remote: str) -> list[str]:
+    """The remotes to ask, in order. A push may name an address instead of a remote: nothing is known under that."""
+    first = [remote] if remote and ":" not in remote and len(remote) < 200 else []
+    return list(dict.fromkeys([*first, *remotes(repository)]))
 
 
 def remotes(repository: Repository) -> list[str]:

@@ -3,6 +3,7 @@
 from ahp.protocol.event import Event, PushRef, Workspace
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, digest, environ, git
+from ahp.system.errors import Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,7 +131,10 @@ def _view(trigger: str, repo: "Repository") -> "View | None":
     if family == "commit":
         return CommitView(repo, "HEAD") if TRIGGERS[trigger].post and head else IndexView(repo)
     if trigger == "pre-merge":
-        return RangeView(repo, merge_base(repo) or repo.empty_tree(), "HEAD" if head else repo.empty_tree())
+        base = merge_base(repo)
+        unknown = base if isinstance(base, Unknown) else None
+        old = base if isinstance(base, str) else repo.empty_tree()
+        return RangeView(repo, old, "HEAD" if head else repo.empty_tree(), unknown=unknown)
     if (family.startswith("issue-") or trigger == "task-complete") and repo.root:
         return branch_work(repo)
     return None
@@ -145,15 +149,37 @@ def branch_work(repo: "Repository") -> "WorkTreeView":
     return WorkTreeView(repo, merge_base(repo))
 
 
-def merge_base(repo: "Repository") -> str | None:
-    """Where the current branch left the default branch; HEAD where that cannot be told."""
-    from ahp.facts.default_branch import default_branch
+def merge_base(repo: "Repository") -> "str | Unknown | None":
+    """Where the current branch left the default branch, of the remote where that is believed; None before any commit.
 
-    name = default_branch(repo)
-    for ref in (f"refs/remotes/origin/{name}", f"refs/heads/{name}") if name else ():
-        if repo.commit_id(ref) and (base := repo.line("merge-base", ref, "HEAD", ok=(0, 1, 128))):
+    Where that cannot be told, why, and what to do.
+    """
+    from ahp.facts.default_branch import default_branch
+    from ahp.system import tracking
+
+    if repo.commit_id("HEAD") is None:
+        return None
+    remotes = [name for name in repo.run("remote").decode("utf-8", "surrogateescape").split("\n") if name]
+    remote = "origin" if "origin" in remotes or not remotes else remotes[0]
+    name = default_branch(repo, remote)
+    deepen = "--unshallow " if repo.shallow() else ""
+    if remotes and name and name == repo.branch() and issue_in(name):
+        every = f"'+refs/heads/*:refs/remotes/{remote}/*'"
+        mend = f"git fetch {deepen}{remote} {every} && git remote set-head {remote} BRANCH"
+        return Unknown(f"this branch is itself what {remote} has for its default branch", mend)
+    theirs, ours = f"refs/remotes/{remote}/{name}", f"refs/heads/{name}"
+    ref = theirs if name and tracking.believes(repo, theirs) else ours
+    if name and repo.commit_id(ref):
+        if base := repo.line("merge-base", ref, "HEAD", ok=(0, 1, 128)):
             return base
-    return repo.commit_id("HEAD")
+        if repo.shallow():
+            return Unknown(f"this clone was cut off before this branch left {name}", f"git fetch --unshallow {remote}")
+        return Unknown(f"this branch and {name} have no commit in common")
+    if not remotes:
+        return Unknown("nothing says which branch is the default one", "git config init.defaultBranch BRANCH")
+    fetch = f"git remote set-branches {remote} '*' && git fetch {deepen}{remote}"
+    why = f"{name}, the default branch, was never fetched" if name else "nothing says which branch is the default one"
+    return Unknown(why, f"{fetch} && git remote set-head {remote} --auto")
 
 
 def _next_push(repo: "Repository") -> tuple[str, PushRef]:

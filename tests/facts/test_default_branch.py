@@ -42,15 +42,59 @@ def test_the_only_remote_counts_whatever_its_name(cloned: Any, make_event: Any, 
 
 
 def test_without_a_remote_the_usual_names_then_the_configuration(repo: Any, make_event: Any, gather: Any) -> None:
-    repo.git("checkout", "-q", "--orphan", "trunk")
+    repo.git("checkout", "-q", "--orphan", "stable")
     repo.commit("first")
     repo.git("checkout", "-qb", "side")
     assert gather(make_event(), "repo.default_branch") == {"repo.default_branch": ""}
-    repo.git("config", "init.defaultBranch", "trunk")
-    assert gather(make_event(), "repo.default_branch") == {"repo.default_branch": "trunk"}
+    repo.git("config", "init.defaultBranch", "stable")
+    assert gather(make_event(), "repo.default_branch") == {"repo.default_branch": "stable"}
+    for name in ("develop", "trunk", "master", "main"):
+        repo.git("branch", name)
+        repo.git("pack-refs", "--all")
+        assert gather(make_event(), "repo.default_branch") == {"repo.default_branch": name}
+
+
+def test_what_install_found_comes_before_the_usual_names_and_outlives_a_renaming(
+    repo: Any, make_event: Any, gather: Any
+) -> None:
+    repo.commit("first")
+    repo.write(".git/ahp/default-branch", "main\n")
+    repo.git("branch", "-m", "main", "old")
     repo.git("branch", "master")
-    repo.git("pack-refs", "--all")
-    assert gather(make_event(), "repo.default_branch") == {"repo.default_branch": "master"}
+    event = make_event("pre-push", push=PushRef("x", repo.head(), "refs/heads/main", ZERO), remote="origin")
+    assert gather(event, "branch.is_default", "repo.default_branch") == {
+        "branch.is_default": True,
+        "repo.default_branch": "main",
+    }
+
+
+def test_a_head_of_the_remote_that_is_written_by_hand_takes_no_protection_away(
+    cloned: Any, make_event: Any, gather: Any
+) -> None:
+    cloned.write(".git/ahp/default-branch", "main\n")
+    cloned.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/zz")
+    for name in ("main", "zz", "other"):
+        event = make_event("pre-push", push=PushRef("x", cloned.head(), f"refs/heads/{name}", ZERO), remote="origin")
+        assert gather(event, "branch.is_default") == {"branch.is_default": name != "other"}
+
+
+def test_without_a_head_of_the_remote_its_branch_of_a_usual_name_counts(
+    cloned: Any, make_event: Any, gather: Any
+) -> None:
+    cloned.git("branch", "-m", "main", "old")
+    assert gather(make_event(), "repo.default_branch") == {"repo.default_branch": "main"}
+    cloned.git("pack-refs", "--all")
+    assert gather(make_event(), "repo.default_branch") == {"repo.default_branch": "main"}
+
+
+def test_a_branch_that_stands_for_another_is_that_one(repo: Any, make_event: Any, gather: Any) -> None:
+    repo.commit("first")
+    repo.git("symbolic-ref", "refs/heads/alias", "refs/heads/main")
+    repo.git("symbolic-ref", "HEAD", "refs/heads/alias")
+    assert gather(make_event(), "branch.name", "branch.is_default") == {
+        "branch.name": "main",
+        "branch.is_default": True,
+    }
 
 
 def test_refs_kept_in_tables_are_asked_of_git(repo: Any, make_event: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,10 +116,10 @@ def test_the_types_of_conventional_commits_are_those_in_use(repo: Repo) -> None:
 
 
 def test_the_branch_is_named_where_only_its_name_tells_that_it_is_the_default(repo: Repo) -> None:
-    repo.git("switch", "--quiet", "--create", "trunk")
+    repo.git("switch", "--quiet", "--create", "stable")
     repo.commit("root")
     adopt()
-    assert "limits:\n  protected: ['trunk']" in written(repo)
+    assert "limits:\n  protected: ['stable']" in written(repo)
     repo.git("switch", "--quiet", "--detach")
     adopt(force=True)
     assert "protected" not in written(repo)

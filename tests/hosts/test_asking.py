@@ -15,6 +15,7 @@ from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import environ
+from ahp.system.errors import Unknown
 from ahp.system.git import NotARepository
 from ahp.system.history import CommitView, RangeView
 from ahp.system.view import IndexView
@@ -100,8 +101,87 @@ def test_the_merge_base_is_of_the_remote_s_default_branch_where_there_is_one(her
     here.commit("second", **{"b.txt": "1\n"})
     assert asking.merge_base(asking.repository_here()) == first
     here.git("checkout", "-q", "--orphan", "island")
-    third = here.commit("third")
-    assert asking.merge_base(asking.repository_here()) in (first, third)
+    here.commit("third")
+    apart = asking.merge_base(asking.repository_here())
+    assert isinstance(apart, Unknown) and apart.reason == "this branch and main have no commit in common"
+
+
+def test_before_the_first_commit_there_is_nothing_to_measure_from(here: Repo) -> None:
+    assert asking.merge_base(asking.repository_here()) is None
+
+
+@pytest.mark.parametrize("name", ["main", "master", "trunk", "develop"])
+def test_the_default_branch_without_a_remote_is_one_of_the_usual_names(here: Repo, name: str) -> None:
+    first = here.commit("first", **{"a.txt": "1\n"})
+    here.git("branch", "-m", name)
+    here.git("checkout", "-qb", "FEAT-0001-x")
+    here.commit("second", **{"b.txt": "1\n"})
+    assert asking.merge_base(asking.repository_here()) == first
+
+
+def test_a_branch_of_the_remote_that_was_moved_here_is_not_measured_from(here: Repo, tmp_path: Path) -> None:
+    first = here.commit("first", **{"a.txt": "1\n"})
+    here.git("init", "-q", "--bare", str(tmp_path / "up.git"))
+    here.git("remote", "add", "origin", str(tmp_path / "up.git"))
+    here.git("push", "-q", "origin", "main")
+    here.git("checkout", "-qb", "topic")
+    here.commit("second", **{"b.txt": "1\n"})
+    here.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    assert asking.merge_base(asking.repository_here()) == first
+
+
+def test_what_changed_is_unknown_where_no_merge_base_is_and_the_command_mends_it(here: Repo, tmp_path: Path) -> None:
+    here.commit("first", **{"a.txt": "1\n"})
+    here.git("branch", "-m", "stable")
+    here.git("checkout", "-qb", "topic")
+    here.commit("second", **{"b.txt": "1\n"})
+    unknown = asking.merge_base(asking.repository_here())
+    assert isinstance(unknown, Unknown) and unknown.command == "git config init.defaultBranch BRANCH"
+    here.git("config", "init.defaultBranch", "stable")
+    assert asking.merge_base(asking.repository_here()) == here.git("rev-parse", "stable")
+
+
+def test_in_a_shallow_clone_of_one_branch_the_command_mends_it(
+    here: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here.commit("first", **{"a.txt": "1\n"})
+    here.git("checkout", "-qb", "topic")
+    here.commit("second", **{"b.txt": "1\n"})
+    here.commit("third", **{"c.txt": "1\n"})
+    here.git("checkout", "-q", "main")
+    source = here.root.as_uri()
+    here.git("clone", "-q", "--depth", "1", "--branch", "topic", source, str(tmp_path / "shallow"))
+    shallow = Repo(tmp_path / "shallow")
+    monkeypatch.chdir(shallow.root)
+    for trigger in ("pre-issue-submit", "pre-merge", "task-complete"):
+        asked = event_of(trigger)
+        assert asked.view is not None
+        with pytest.raises(Unknown) as raised:
+            asked.view.change()
+        assert "git fetch --unshallow origin" in raised.value.command
+        assert asked.view.paths() == ["a.txt", "b.txt", "c.txt"]
+    assert shallow.run("sh", "-c", raised.value.command).returncode == 0
+    view = event_of("pre-issue-submit").view
+    assert view is not None and [entry.path for entry in view.change().entries] == ["b.txt", "c.txt"]
+    # A remote whose HEAD is this very branch says nothing about where the branch began.
+    here.git("checkout", "-q", "-b", "FEAT-0001-x", "topic")
+    here.git("clone", "-q", "--depth", "1", source, str(tmp_path / "own"))
+    own = Repo(tmp_path / "own")
+    monkeypatch.chdir(own.root)
+    unknown = asking.merge_base(asking.repository_here())
+    assert isinstance(unknown, Unknown) and "itself what origin has" in unknown.reason
+    assert own.run("sh", "-c", unknown.command.replace("BRANCH", "main")).returncode == 0
+    assert asking.merge_base(asking.repository_here()) == here.git("rev-parse", "main")
+    # With the default branch there, but cut off before the two part.
+    here.git("checkout", "-q", "main")
+    here.git("clone", "-q", "--depth", "1", "--no-single-branch", source, str(tmp_path / "both"))
+    both = Repo(tmp_path / "both")
+    both.git("checkout", "-q", "topic")
+    monkeypatch.chdir(both.root)
+    unknown = asking.merge_base(asking.repository_here())
+    assert isinstance(unknown, Unknown) and "cut off before this branch left main" in unknown.reason
+    assert both.run("sh", "-c", unknown.command).returncode == 0
+    assert asking.merge_base(asking.repository_here()) == here.git("rev-parse", "main")
 
 
 def test_outside_a_repository_the_folder_is_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ import shlex
 import shutil
 from typing import NamedTuple
 
+from ahp.facts import default_branch
 from ahp.hosts.git import bundle, husky, idle_hook
 from ahp.hosts.git.githooks import HOOKS, OTHERS
 from ahp.hosts.git.hook_managers import MARK, make_room, owner, take_away
@@ -49,6 +50,7 @@ def install(repo: Repository, user_policy: str) -> Installed:
         raise AhpError("this repository is bare: no commit is made here, so there is nothing for hooks to judge")
     files.make_dirs(repo.ahp_dir)
     _record_root(repo)
+    _record_default_branch(repo)
     genesis = Journal(repo.ahp_dir, noted(repo) or None).begin().genesis
     folder, shared = hooks_folder(repo)
     os.makedirs(folder, exist_ok=True)
@@ -144,6 +146,14 @@ def _record_root(repo: Repository) -> None:
     link = f"{top.rstrip('/')}/.git"
     place = os.path.relpath(link if git.leads_back(link, common) else top, common) if top else ""
     files.replace(common + git.ROOT, f"{place}\n".encode("utf-8", "surrogateescape"))
+
+
+def _record_default_branch(repo: Repository) -> None:
+    """Leaves the default branch where branches may be renamed later. Only a person's install replaces what is known."""
+    known = default_branch.installed(repo)
+    found = default_branch.default_branch(repo) if not known or identify(repo.env).kind == "human" else known
+    if found and found != known:
+        files.replace(repo.common_dir + git.DEFAULT_BRANCH, f"{found}\n".encode("utf-8", "surrogateescape"))
 
 
 def noted(repo: Repository) -> str:
