@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,48 @@ def test_an_earlier_pre_push_hook_gets_the_refs_too(gated: Gated, remote: Repo) 
     assert "ahp:" not in said.text
 
 
+def test_no_program_of_path_stands_between_git_and_the_gate(
+    gated: Gated, remote: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = Repo(tmp_path / "fake")
+    for name in ("cat", "head", "tail", "sed", "grep", "printf", "echo", "test"):
+        fake.write(name, "#!/bin/sh\nexit 0\n", 0o755)
+    monkeypatch.setenv("PATH", f"{fake.root}:{os.environ['PATH']}")
+    gated.commit("bad", **{"bad.txt": "1\n"})
+    assert gated.say("push", "origin", "main").code == 1
+    gated.write(".git/hooks/pre-push.before-ahp", f"#!/bin/sh\n/bin/cat >'{gated.root.parent}/got'\n", 0o755)
+    gated.git("branch", "second")
+    assert gated.say("push", "origin", "main", "second").code == 1
+    refs = (gated.root.parent / "got").read_text().split("\n")
+    assert [line.split(" ")[0] for line in refs] == ["refs/heads/main", "refs/heads/second", ""]
+
+
+def test_a_branch_whose_name_has_a_line_separator_is_pushed(gated: Gated, remote: Repo) -> None:
+    gated.commit("second", **{"a.txt": "1\n"})
+    gated.git("branch", "x\u2028y")
+    assert gated.say("push", "-q", "origin", "x\u2028y", "HEAD^{/sec}:refs/heads/z") == (0, "")
+    gated.commit("bad", **{"bad.txt": "1\n"})
+    assert gated.say("push", "-q", "origin", "HEAD^{/b a d|bad}:refs/heads/w").code == 1
+
+
+def test_what_a_tag_of_a_blob_holds_is_judged(gated: Gated, remote: Repo) -> None:
+    rule = "{at: pre-push, each: l in diff.added, block: \"'SECRET' in l.text\", message: found}"
+    gated.policy(f"version: 1\nrules:\n  secret: {rule}\n")
+    gated.git("tag", "leak", gated.git("hash-object", "-w", "--stdin", stdin=b"SECRET\n"))
+    assert gated.say("push", "-q", "origin", "leak").code == 1
+
+
+def test_a_push_out_of_a_shallow_clone_is_refused_by_rules_that_cannot_tell(
+    gated: Gated, remote: Repo, tmp_path: Path
+) -> None:
+    gated.git("init", "-q", "--bare", str(tmp_path / "fresh.git"))
+    gated.commit("second", **{"a.txt": "1\n"})
+    (gated.root / ".git/shallow").write_text(gated.head() + "\n")
+    said = gated.say("push", str(tmp_path / "fresh.git"), "main")
+    assert said.code == 1 and "refused by paths" in said.text
+    assert "files.changed is missing" in said.text and "git fetch --unshallow" in said.text
+
+
 def test_nothing_to_push_is_allowed(gated: Gated, ask: Ask) -> None:
     gated.policy(RULES)
     assert ask("pre-push", "origin", "url") == (0, "")
@@ -196,7 +239,7 @@ def test_what_a_ref_brings(gated: Gated, remote: Repo) -> None:
     second = gated.commit("second", **{"a.txt": "1\n"})
     assert range_of(gated, second, first) == ["a.txt"]
     assert range_of(gated, ZERO, first) == []
-    assert range_of(gated, gated.git("rev-parse", "HEAD^{tree}")) == []
+    assert range_of(gated, gated.git("rev-parse", "HEAD^{tree}")) == ["README", "a.txt"]
     assert range_of(gated, second) == ["a.txt"]
     assert range_of(gated, first) == []
     assert range_of(gated, second, "1" * 40) == ["a.txt"]  # never fetched
