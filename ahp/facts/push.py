@@ -3,7 +3,8 @@
 from ahp.facts.absent import Absent
 from ahp.facts.registry import PUSH, Namespace, fact
 from ahp.protocol.event import Event, PushRef
-from ahp.system.git import PLAIN_LOG, GitError, Repository
+from ahp.system.errors import Unknown
+from ahp.system.git import PLAIN_LOG, Repository
 
 NAMESPACE = Namespace(
     source="what git tells pre-push",
@@ -42,9 +43,9 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
     if "is_force" in fields:
         found["is_force"] = not (is_new or is_delete) and _loses_commits(repository, push)
     if "commit_count" in fields:
-        found["commit_count"] = outgoing_count(repository, push, event.remote or "")
+        found["commit_count"] = outgoing_count(event)
     if "subjects" in fields:
-        found["subjects"] = [] if is_delete else _subjects(repository, _outgoing(repository, push, event.remote or ""))
+        found["subjects"] = _subjects(event)
     return found
 
 
@@ -65,31 +66,33 @@ def _loses_commits(repository: Repository, push: PushRef) -> bool:
     return common.decode().strip() != push.remote_oid
 
 
-def _outgoing(repository: Repository, push: PushRef, remote: str) -> list[str]:
-    """Revision arguments of what the remote lacks: what is not in its ref, nor in anything fetched from it."""
-    fetched = not _is_zero(push.remote_oid) and repository.commit_id(push.remote_oid) is not None
-    known = ["^" + push.remote_oid] if fetched else []
-    named = remote if remote and ":" not in remote and "/" not in remote else ""
-    return [push.local_oid, *known, "--not", f"--remotes={named}" if named else "--remotes"]
+def outgoing_count(event: Event) -> object:
+    """Number of commits that the remote gets by the push and does not have; Absent when git cannot tell."""
+    revisions = _outgoing(event)
+    if isinstance(revisions, Absent):
+        return revisions
+    assert event.repo is not None
+    return int(event.repo.run("rev-list", "--count", *revisions, "--")) if revisions else 0
 
 
-def outgoing_count(repository: Repository, push: PushRef, remote: str) -> object:
-    """Number of commits that `remote` gets by the push and does not have; Absent when git cannot tell."""
-    if _is_zero(push.local_oid):
-        return 0
-    try:
-        return int(repository.run("rev-list", "--count", *_outgoing(repository, push, remote), "--"))
-    except GitError as error:
-        return _unknown(error)
-
-
-def _subjects(repository: Repository, revisions: list[str]) -> object:
-    try:
-        log = repository.run("log", *PLAIN_LOG, "-z", "--format=%s", *revisions, "--")
-    except GitError as error:
-        return _unknown(error)
+def _subjects(event: Event) -> object:
+    revisions = _outgoing(event)
+    if isinstance(revisions, Absent) or not revisions:
+        return revisions
+    assert event.repo is not None
+    log = event.repo.run("log", *PLAIN_LOG, "-z", "--format=%s", *revisions, "--")
     return log.decode("utf-8", "surrogateescape").split("\0")[:-1]
 
 
-def _unknown(error: GitError) -> Absent:
-    return Absent(f"git cannot tell which commits the remote lacks ({error})", "git fetch")
+def _outgoing(event: Event) -> list[str] | Absent:
+    """What names the commits of the range to git; nothing where a tree, a blob or a deletion is pushed."""
+    from ahp.system.history import RangeView
+
+    view = event.view
+    if not isinstance(view, RangeView) or event.repo is None:
+        return Absent("nothing is being pushed")
+    try:
+        revisions = view.revisions()
+    except Unknown as unknown:
+        return Absent(unknown.reason, unknown.command, unknowable=True)
+    return revisions if event.repo.commit_id(view.new) else []

@@ -97,6 +97,7 @@ def judge(
     for number, (commit, view) in enumerate(zip(past, views(repo, past, with_text), strict=True), 1):
         seen(number, len(past))
         try:
+            view.change()  # where that is not known, nothing is judged
             said = [one for trigger in _triggers(commit) for one in _ask(repo, programs[trigger], commit, view)]
         except AhpError as error:
             tally.unjudged.append((commit, str(error)))

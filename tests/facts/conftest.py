@@ -13,6 +13,7 @@ import pytest
 
 from ahp.facts.gather import gather as gather_facts
 from ahp.facts.registry import Command, Extract, Reports, Settings
+from ahp.hosts.git.ranges import range_of
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, Workspace
 from ahp.system import clock, git
@@ -35,6 +36,8 @@ def make_event(repo: Any) -> Make:
         if "repo" not in slots:
             slots["repo"] = git.discover(str(repo.root), env)
             slots["repo"].env = env
+        if "push" in slots:
+            slots.setdefault("view", range_of(slots["repo"], slots["push"], slots.get("remote") or ""))
         if "view" not in slots:
             slots["view"] = IndexView(slots["repo"])
         where = Workspace(str(repo.root), str(repo.root / ".git" / "ahp"), env)
@@ -77,7 +80,8 @@ def gather() -> Gather:
             reads.setdefault(namespace, []).append(field)
         values, missing = gather_facts(reads, event, settings_of(**(settings or {})))
         assert set(values) | set(missing) == set(paths)
-        return {**values, **({"missing": missing} if missing else {})}
+        told = {path: (absent.reason, absent.command) for path, absent in missing.items()}
+        return {**values, **({"missing": told} if told else {})}
 
     return gathered
 

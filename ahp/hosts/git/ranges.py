@@ -1,16 +1,24 @@
-"""What a push brings: the refs that git names, and from where to where each is judged."""
+"""What a push brings: the refs that git names, and from where to where each is judged (authority §3)."""
 
+from ahp.facts.default_branch import is_default
 from ahp.protocol.event import PushRef
-from ahp.system.errors import AhpError
+from ahp.system import boundaries, tracking
+from ahp.system.errors import AhpError, Unknown
 from ahp.system.git import Repository
-from ahp.system.history import RangeView
+from ahp.system.history import BlobView, RangeView
+
+_BRANCHES = "refs/heads/"
 
 
 def read_refs(data: bytes) -> list[PushRef]:
-    """git's lines `<local ref> <local id> <remote ref> <remote id>` (githooks, pre-push). Raises AhpError."""
+    """git's lines `<local ref> <local id> <remote ref> <remote id>` (githooks, pre-push). Raises AhpError.
+
+    The local one may be any expression, `HEAD^{/a subject}`; no ref has a blank or a newline in its name, but any other
+    character.
+    """
     pushed = []
-    for line in data.decode("utf-8", "surrogateescape").splitlines():
-        fields = line.split(" ")
+    for line in data.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n") if data else []:
+        fields = line.rsplit(" ", 3)
         if len(fields) != 4:
             raise AhpError(f"git's list of pushed refs is not understood: {line[:200]!r}")
         pushed.append(PushRef(*fields))
@@ -25,39 +33,51 @@ def without_credentials(remote: str) -> str:
 
 
 def range_of(repo: Repository, ref: PushRef, remote: str) -> RangeView:
-    """From what the remote has to what it gets; nothing for a deletion.
+    """From what the remote has to what it gets; nothing for a deletion, all of a tree or a blob. Raises GitError.
 
-    After a forced push that is what the new commits bring over the last common one. For a new ref, or when the
-    remote's commit was never fetched, it starts where the remote's known branches end.
+    What the remote has is, for its default branch, the old id alone, from git's own line; for any other ref that and
+    its remote-tracking refs, as far as they are believed.
     """
+    empty = repo.empty_tree()
     if not ref.local_oid.strip("0"):
-        return RangeView(repo, repo.empty_tree(), repo.empty_tree())
-    tip = f"{ref.local_oid}^{{commit}}"
-    if repo.commit_id(ref.local_oid) is None:  # a tag of a tree or a blob
-        return RangeView(repo, repo.empty_tree(), repo.empty_tree())
-    if ref.remote_oid.strip("0") and repo.commit_id(ref.remote_oid) is not None:
-        base = repo.line("merge-base", ref.remote_oid, tip, ok=(0, 1))
-    else:
-        base = _boundary(repo, tip, remote)
-    return RangeView(repo, base or repo.empty_tree(), tip)
+        return RangeView(repo, empty, empty)
+    (tip, kind), (old, old_kind) = _peeled(repo, ref.local_oid, ref.remote_oid)
+    if kind == "blob":
+        return BlobView(repo, tip, ref.remote_ref)
+    if kind == "tree":
+        return RangeView(repo, empty, tip)
+    if kind != "commit":
+        return RangeView(repo, empty, empty, unknown=Unknown("what is pushed is not in this clone", "git fetch"))
+    is_there = bool(ref.remote_oid.strip("0"))
+    known = [old] if is_there and old_kind == "commit" else []
+    name = tracking.remote_of(repo, remote)
+    if not (is_there and _stands_alone(repo, ref.remote_ref, name)):
+        known += tracking.believed(repo, name)
+    elif not old_kind:
+        fetch = f"git fetch {name}" if name else "git fetch"
+        why = Unknown(f"the commit that {ref.remote_ref} has on the remote was never fetched", fetch)
+        return RangeView(repo, empty, tip, unknown=why)
+    return boundaries.range_over(repo, tip, known)
 
 
 def made_here(repo: Repository, tip: str, before: list[str], limit: int) -> list[str]:
-    """The commits, newest first, that no known branch of any remote has, nor any commit of `before`."""
-    known = "".join([f"^{commit}\n" for commit in before])  # some of them may be gone
-    arguments = ["--ignore-missing", f"--max-count={limit}", "--stdin", tip, "--not", "--remotes", "--"]
-    return repo.run("rev-list", *arguments, stdin=known.encode()).decode().split()
+    """The commits, newest first, that no believed branch of any remote has, nor any commit of `before`."""
+    known = "".join([f"^{commit}\n" for commit in [*before, *tracking.believed(repo)]])  # some may be gone
+    arguments = ["--ignore-missing", f"--max-count={limit}", "--stdin", tip]
+    return repo.run("rev-list", *arguments, "--", stdin=known.encode()).decode().split()
 
 
-def _boundary(repo: Repository, tip: str, remote: str) -> str:
-    """Where the commits that the remote lacks begin; "" when the remote has none of the history."""
-    lines = repo.run("rev-list", "--boundary", "--first-parent", tip, "--not", *_known(remote), "--").decode().split()
-    edges = [line[1:] for line in lines if line.startswith("-")]
-    if edges:
-        return edges[0]
-    return "" if lines else repo.line("rev-parse", tip)
+def _stands_alone(repo: Repository, ref: str, remote: str) -> bool:
+    """Whether what the remote has is told by the ref's old id only: its default branch may be fed from all others."""
+    return ref.startswith(_BRANCHES) and is_default(repo, ref[len(_BRANCHES) :], remote)
 
 
-def _known(remote: str) -> list[str]:
-    named = bool(remote) and ":" not in remote and "/" not in remote
-    return [f"--remotes={remote}" if named else "--remotes"]
+def _peeled(repo: Repository, *oids: str) -> list[tuple[str, str]]:
+    """(id, type) of what each object is or, for a tag, names in the end; ("", "") for one that is not here."""
+    asked = "".join(f"{oid}^{{}}\n" for oid in oids).encode("utf-8", "surrogateescape")
+    told = repo.run("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=asked).decode().split("\n")
+    found = []
+    for line in told[: len(oids)]:
+        oid, _, kind = line.rpartition(" ")
+        found.append((oid, kind) if kind in ("commit", "tree", "blob") else ("", ""))
+    return found
