@@ -9,6 +9,7 @@ from ahp.facts.absent import Absent
 from ahp.gate.match import Hit
 from ahp.protocol.event import Event
 from ahp.system import digest, jsontext
+from ahp.system.errors import Unknown
 from ahp.system.process import OutputLimit
 
 _FORM = "evidence1"  # part of what is digested: another form makes other digests
@@ -34,12 +35,16 @@ def _change(event: Event) -> list[str]:
     if event.view is None:
         return []
     parts = []
-    for entry in event.view.change().entries:
+    try:
+        entries = event.view.change().entries
+    except Unknown:  # what it is cannot be told: at a push the tip stands for it
+        return [f"tip {event.push.local_oid}"] if event.push is not None else []
+    for entry in entries:
         binary = (entry.new_oid.strip("0") or entry.content) if entry.insertions is None else ""
         parts.append(jsontext.encode([entry.status, entry.path, entry.old_path, entry.new_mode, binary]))
     for sign, lines in _lines(event).items():
         if not isinstance(lines, list):  # they are too many to be read, or not known
-            return [f"{entry.path} {entry.new_oid}" for entry in event.view.change().entries]
+            return [f"{entry.path} {entry.new_oid}" for entry in entries]
         parts += [jsontext.encode([sign, line["path"], line["text"]]) for line in lines]
     return parts
 

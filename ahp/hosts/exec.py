@@ -10,6 +10,7 @@ from ahp.hosts.issue import branches_of
 from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
 from ahp.shell import commands, monoco
+from ahp.system import boundaries
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
@@ -97,5 +98,5 @@ def _branch_tip(repo: Repository, issue: str) -> RangeView | None:
     if ids.of_branch(repo.branch()) == issue or len(branches) != 1:
         return None
     tip = f"refs/heads/{branches[0]}"
-    base = repo.line("merge-base", "HEAD", tip, ok=(0, 1, 128))
-    return RangeView(repo, base or repo.empty_tree(), tip)
+    ours, theirs = repo.commit_id("HEAD"), repo.commit_id(tip)
+    return boundaries.range_over(repo, theirs, [ours], whole=False) if ours and theirs else None

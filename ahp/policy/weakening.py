@@ -11,7 +11,7 @@ from ahp.policy.sources import TreeReader, TreeSource
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.system.change import FileChange
-from ahp.system.errors import AhpError
+from ahp.system.errors import AhpError, Unknown
 from ahp.system.history import RangeView
 
 _FILE = (0o100644, 0o100755)
@@ -41,7 +41,10 @@ def touches_only_policy(event: Event) -> bool:
     """Whether the change of `event` is not empty and has files of the policy alone: it may mend a wrong rule."""
     if event.view is None or event.repo is None:
         return False
-    entries = event.view.change().entries
+    try:
+        entries = event.view.change().entries
+    except Unknown:
+        return False
     paths = {path for entry in entries for path in (entry.path, entry.old_path) if path}
     if not paths or len(names.suspects(entries)) < len(paths):
         return False

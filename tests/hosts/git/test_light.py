@@ -94,7 +94,7 @@ def test_a_quiet_commit_loads_only_what_is_allowed(gated: Gated, way: str) -> No
     assert loaded & rich == set()
 
 
-@pytest.mark.parametrize(("place", "quietly", "firing"), [("commit_policy", 55, 82), ("policy", 57, 84)])
+@pytest.mark.parametrize(("place", "quietly", "firing"), [("commit_policy", 55, 85), ("policy", 57, 87)])
 def test_no_module_joins_the_path_unnoticed(gated: Gated, place: str, quietly: int, firing: int) -> None:
     """With a committed policy, and with one that is adopted just now."""
     known = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in PACKAGE.rglob("*.py")}
