@@ -45,7 +45,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         author = _author(event, repository) if "author" in fields or "author_email" in fields else ""
         is_merge = event.trigger == "pre-merge-commit" or _is_merging(repository)
         if event.draft is not None:
-            text = _draft(event.draft, event.env, repository)
+            text = _draft(event, repository)
     unwritten = dict.fromkeys(fields, Absent("the message is not written yet", "ask at commit-msg"))
     told = {"author": author, "author_email": author.rpartition("<")[2].removesuffix(">"), "is_merge": is_merge}
     return {**unwritten, **(parts(text) if text is not None else {}), **told}
@@ -63,14 +63,15 @@ def parts(text: str) -> dict[str, object]:
     return {"subject": subject, "body": body, "message": text, **told}
 
 
-def _draft(data: bytes, env: dict[str, str], repository: Repository) -> str:
+def _draft(event: Event, repository: Repository) -> str:
     """The draft as git will store it."""
     from ahp.facts import commit_message
 
-    text = data.decode("utf-8", "surrogateescape")
+    assert event.draft is not None
+    text = event.draft.decode("utf-8", "surrogateescape")
     # With this editor git tells a hook that the draft is not edited (githooks, `GIT_EDITOR`).
-    edited = env.get("GIT_EDITOR") != ":"
-    if not edited and commit_message.is_plain(text):
+    edited = event.env.get("GIT_EDITOR") != ":"
+    if not edited and not event.cleanup and commit_message.is_plain(text):
         return commit_message.clean(text, "whitespace", "#", edited)
     mode, comment = "", "#"
     asked = r"^(commit\.cleanup|core\.comment(char|string))$"
@@ -81,7 +82,7 @@ def _draft(data: bytes, env: dict[str, str], repository: Repository) -> str:
             mode = value
         elif name in _COMMENT and value:
             comment = value
-    return commit_message.clean(text, mode, comment, edited)
+    return commit_message.clean(text, event.cleanup or mode, comment, edited)
 
 
 def _author(event: Event, repository: Repository) -> str:

@@ -31,6 +31,8 @@ def clean(text: str, mode: str, comment: str, edited: bool) -> str:
 def split(message: str) -> tuple[str, str]:
     """(subject, body): the first paragraph on one line, and what follows it."""
     lines = message.strip("\n").split("\n")
+    while len(lines) > 1 and not lines[0].strip(_BLANKS):  # as `git log --format=%s` does
+        lines.pop(0)
     end = next((at for at, line in enumerate(lines) if not line.strip()), len(lines))
     return " ".join([line.rstrip(_BLANKS) for line in lines[:end]]), "\n".join(lines[end:]).strip("\n")
 

@@ -1,4 +1,4 @@
-"""`time`: now, in the zone the policy states, else the machine's.
+"""`time`: now, in the zone the policy states, else in that of the machine's zone file, never in that of `TZ`.
 
 Source: design §4, §6.
 """
@@ -7,14 +7,10 @@ import time
 
 from ahp.facts.registry import Namespace, Settings, fact
 from ahp.protocol.event import Event
-from ahp.system import clock
+from ahp.system import clock, files
 from ahp.system.errors import AhpError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
-
+_ZONE_FILE = "/etc/localtime"
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 NAMESPACE = Namespace(
@@ -30,7 +26,7 @@ NAMESPACE = Namespace(
 
 
 def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str, object]:
-    """The values of `fields` now, in the zone of the policy. Raises AhpError for an unknown zone."""
+    """The values of `fields` now. Raises AhpError for an unknown zone, and for a zone file that is damaged."""
     year, month, day, hour, minute, weekday = _now(settings.timezone)
     date = f"{year:04}-{month:02}-{day:02}"
     return {"hour": hour, "minute": minute, "weekday": WEEKDAYS[weekday], "date": date}
@@ -39,19 +35,23 @@ def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str
 def _now(zone: str) -> "tuple[int, int, int, int, int, int]":
     """Year, month, day, hour, minute, and the weekday from Monday = 0."""
     now = clock.now()
-    if zone and zone != "UTC":
-        return _in_zone(zone, now)
-    broken = time.gmtime(now) if zone else time.localtime(now)
+    file = None if zone else files.read(_ZONE_FILE)
+    if file is not None or zone not in ("", "UTC"):
+        return _in_zone(zone, file, now)
+    broken = time.gmtime(now)  # also without a zone file, as the C library has it
     return broken.tm_year, broken.tm_mon, broken.tm_mday, broken.tm_hour, broken.tm_min, broken.tm_wday
 
 
-def _in_zone(zone: str, now: float) -> "tuple[int, int, int, int, int, int]":
-    # Imported only for a policy that names a zone: the zone database is slow to load.
+def _in_zone(zone: str, file: bytes | None, now: float) -> "tuple[int, int, int, int, int, int]":
+    # Imported only for a policy that reads the time: the zone database is slow to load.
     from datetime import datetime
+    from io import BytesIO
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
     try:
-        then = datetime.fromtimestamp(now, ZoneInfo(zone))
+        then = datetime.fromtimestamp(now, ZoneInfo.from_file(BytesIO(file)) if file is not None else ZoneInfo(zone))
     except (ZoneInfoNotFoundError, ValueError, OSError):
+        if file is not None:
+            raise AhpError(f"{_ZONE_FILE} is no zone file; state `timezone:` in the policy") from None
         raise AhpError(f"`timezone: {zone}`: no such zone; write one like Europe/Vienna or UTC") from None
     return then.year, then.month, then.day, then.hour, then.minute, then.weekday()

@@ -50,15 +50,16 @@ class Event:
     tree; `draft`, the commit message as it stands, with its comments; `tool`, the canonical call of an agent; `push`
     and `remote`; `given`, facts that replace what would be gathered: namespace → its fields, or why it is `Absent`.
     `project` is the folder, relative to `root`, whose tickets count, where that is not the root itself; `solution` what
-    an issue is closed as, where the command says. `attempt` names
-    the command that several events belong to, such as one `git commit`. `listed` is what `git ls-tree -r -z HEAD .ahp`
-    has printed already, None where git is still to be asked. The slots of Workspace are the event's, too.
+    an issue is closed as, where the command says, `cleanup` how git cleans the message, where its command says.
+    `attempt` names the command that several events belong to, such as one `git commit`. `listed` is what `git ls-tree
+    -r -z HEAD .ahp` has printed already, None where git is still to be asked. The slots of Workspace are the event's.
     """
 
     __slots__ = (
         *Workspace.__slots__,
         "actor",
         "attempt",
+        "cleanup",
         "deadline",
         "draft",
         "given",
@@ -100,7 +101,7 @@ class Event:
         self.listed: bytes | None = None
         self.issue: str | None = None
         self.session: str | None = None
-        self.attempt = self.project = self.solution = ""
+        self.attempt = self.project = self.solution = self.cleanup = ""
 
     def but(self, **changed: object) -> "Event":
         """A copy with other values of some slots; the event itself stays as it was."""

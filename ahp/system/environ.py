@@ -1,4 +1,4 @@
-"""The one door to the process environment, as text and as a scrubbed copy for other programs."""
+"""The one door to the process environment, as text and as a scrubbed copy for others; and to a command line."""
 
 import posix
 
@@ -21,3 +21,20 @@ def scrubbed(env: dict[str, str]) -> dict[str, str]:
 
 def _text(value: bytes) -> str:
     return value.decode("utf-8", "surrogateescape")
+
+
+def arguments(pid: int) -> list[str]:
+    """The command line of a running process, [] where the system does not tell it (proc(5), cmdline)."""
+    try:
+        fd = posix.open(f"/proc/{pid}/cmdline", posix.O_RDONLY | posix.O_CLOEXEC)
+    except OSError:
+        return []
+    parts = []
+    try:
+        while part := posix.read(fd, 1 << 16):
+            parts.append(part)
+    except OSError:
+        return []
+    finally:
+        posix.close(fd)
+    return b"".join(parts).decode("utf-8", "surrogateescape").split("\0")[:-1]

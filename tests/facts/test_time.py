@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time as machine
+import zoneinfo
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,11 +41,22 @@ class TestTime:
         facts = gather(make_event(), *paths(time, "time"), settings={"timezone": zone})
         assert list(facts.values()) == [hour, minute, weekday, date]
 
-    def test_else_the_machines(self, make_event: Any, gather: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("TZ", "Etc/GMT-5")
+    def test_else_that_of_the_machines_zone_file_whatever_tz_says(
+        self, make_event: Any, gather: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "localtime"
+        monkeypatch.setattr(time, "_ZONE_FILE", str(file))
+        monkeypatch.setenv("TZ", "Etc/GMT-14")
         machine.tzset()
         try:
-            assert gather(make_event(), "time.hour") == {"time.hour": 15}
+            assert gather(make_event(), "time.hour") == {"time.hour": 10}  # without one it is UTC
+            for zone, hour in (("Asia/Tashkent", 15), ("America/New_York", 5)):
+                known = next(Path(folder, zone) for folder in zoneinfo.TZPATH if Path(folder, zone).exists())
+                file.write_bytes(known.read_bytes())
+                assert gather(make_event(), "time.hour") == {"time.hour": hour}
+            file.write_bytes(b"rubbish")
+            with pytest.raises(AhpError, match="is no zone file; state `timezone:`"):
+                gather(make_event(), "time.hour")
         finally:
             monkeypatch.setenv("TZ", "UTC")
             machine.tzset()

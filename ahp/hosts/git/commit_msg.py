@@ -6,7 +6,7 @@ from ahp.hosts.git import token
 from ahp.hosts.git.githooks import CONTENT, Hook, read_staged, say
 from ahp.hosts.git.pre_commit import judge_staged
 from ahp.protocol.text import one_line
-from ahp.system import files
+from ahp.system import environ, files
 from ahp.system.errors import AhpError
 from ahp.system.view import IndexView
 
@@ -34,7 +34,7 @@ def judge(hook: Hook) -> int:
         if code:
             return code
     event = hook.event(view)
-    event.draft, event.listed = draft, listed
+    event.draft, event.listed, event.cleanup = draft, listed, _cleanup(int(hook.parent))
     verdict = decide(event)
     code = say(hook, verdict)
     if code:
@@ -57,6 +57,23 @@ def _refuse(hook: Hook, unknown: list[str]) -> int:
     write(f"ahp: commit refused: nobody gave the override that the message tells of: {one_line(unknown[0])}")
     write("  - take that line out of the message; ahp writes it where a person has let a rule pass")
     return 1
+
+
+def _cleanup(git: int) -> str:
+    """The mode that git's own command line names for cleaning the message, "" where it names none.
+
+    git tells no hook: without this, what is judged would not be what is stored.
+    """
+    words = environ.arguments(git)
+    if not any(word.startswith("--c") for word in words):  # `--cleanup` or a beginning of it
+        return ""
+    from ahp.shell import git as git_commands
+    from ahp.shell.marks import Marks
+
+    named = [
+        value for option, value in git_commands.read("git", words[1:], None, Marks()).values if option == "--cleanup"
+    ]
+    return named[-1] if named else ""
 
 
 def _with_trailer(hook: Hook, draft: bytes, trailer: str) -> bytes:

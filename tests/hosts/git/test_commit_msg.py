@@ -207,3 +207,51 @@ def test_an_attempt_that_made_no_commit_does_not_spend_the_override(gated: Gated
     assert line == f"Ahp-Override: no-a {signal['digest']} {signal['content']} x"
     assert gated.say("commit", "-q", "--amend", "--no-edit").code == 0  # the line is known here
     assert gated.say("commit", "-q", "--allow-empty", "-m", f"squashed\n\n    one\n\n    {line}").code == 0
+
+
+SUBJECT = """\
+version: 1
+rules:
+  subject: {at: commit-msg, block: "not matches(commit.subject, '^[A-Z]+-[0-9]+ ')"}
+"""
+MESSAGES = (
+    ";JIRA-1 good\nbad subject",
+    "JIRA-1 good\n; JIRA",
+    "; x\nJIRA-1 good",
+    "--cleanup=strip\n;x",
+    "  \nJIRA-1 b",
+)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--cleanup=strip",),
+        ("--cleanup", "strip"),
+        ("--cl=strip",),
+        ("--cleanup=verbatim", "--cleanup=strip"),
+        ("--cleanup=whitespace",),
+        ("--cleanup=verbatim",),
+        ("--cleanup=scissors",),
+        ("--cleanup=default",),
+        (),
+    ],
+)
+@pytest.mark.parametrize("editor", ["", "true"])
+def test_a_clean_up_named_on_the_command_line_changes_no_verdict(
+    gated: Gated, options: tuple[str, ...], editor: str
+) -> None:
+    gated.policy(SUBJECT)
+    gated.git("config", "core.commentChar", ";")
+    gated.git("config", "alias.record", " ".join(["commit", *options]))
+    env = {"GIT_EDITOR": editor} if editor else {}
+    rest = ("-q", "--allow-empty", *(["-e"] if editor else []), "-m")
+    for number, message in enumerate(MESSAGES):
+        command = ("record",) if number % 2 else ("commit", *options)
+        said = gated.say(*command, *rest, message, env=env)
+        if said.code == 0:
+            assert gated.git("log", "-1", "--format=%s").startswith("JIRA-1 "), (message, said.text)
+            continue
+        plain = gated.run("git", "-c", "core.hooksPath=/dev/null", "commit", *options, *rest, message, env=env)
+        subject = gated.git("log", "-1", "--format=%s")
+        assert plain.returncode or not subject.startswith("JIRA-1 "), (message, said.text)
