@@ -14,7 +14,6 @@ from ahp.system.errors import AhpError
 from ahp.system.terminal import progress, table
 
 _LAST = 100
-_AT_MOST = 5000
 _LISTED = 20
 
 
@@ -26,7 +25,8 @@ _LISTED = 20
 def command(rule: str | None, policy_name: str | None, range_: str | None, form: str) -> None:
     """Ask RULE, or the whole policy, about past commits, as if it were enforced. Logs nothing.
 
-    Judged are the change and the message of each commit, at pre-commit (pre-merge-commit) and commit-msg.
+    Judged are the change and the message of each commit, at pre-commit and commit-msg; a merge also at
+    pre-merge-commit.
     """
     from ahp.hosts.asking import repository_here
 
@@ -36,7 +36,7 @@ def command(rule: str | None, policy_name: str | None, range_: str | None, form:
     if rule is not None:
         _refuse_unknown(rule, keys, policy)
         keys = {rule: True}
-    past = commits(repo, range_, _AT_MOST if range_ else _LAST)
+    past = commits(repo, range_, None if range_ else _LAST)
     with progress("looking at past commits") as seen:
         tally = history.judge(repo, history.enforced(policy), past, seen)
     tally.said = [one for one in tally.said if one.rule in keys]

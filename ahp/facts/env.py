@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 NAMESPACE = Namespace(
     source="environment variables",
+    past="git does not record the variables of then",
     private=EVERY_FIELD,
     own=fact("str", "value of the variable; empty when it is not set"),
     assumed=True,

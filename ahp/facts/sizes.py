@@ -1,11 +1,10 @@
 """How large changed files are now: asked only when a rule reads it, in as few questions to git as possible."""
 
+from ahp.system import blobs
 from ahp.system.change import FileChange
 from ahp.system.errors import Unknown
 from ahp.system.view import View
 
-LINES_LIMIT = 8 << 20  # bytes; the lines of larger files are not counted
-_BATCH = 32 << 20  # bytes of content asked for at once, well below what git may print (design §11)
 _POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 _LARGEST_POINTER = 1024  # bytes; the specification's own bound
 _GITLINK = 0o160000
@@ -19,16 +18,18 @@ def byte_counts(view: View, entries: list[FileChange]) -> list[int]:
 
 
 def line_counts(view: View, entries: list[FileChange]) -> list[tuple[int, int | None]]:
-    """(bytes, lines) of each entry after the change; lines None for binary and over `LINES_LIMIT`. Raises GitError."""
+    """(bytes, lines) of each entry after the change; lines None for binary and over the limit. Raises GitError."""
     sizes = byte_counts(view, entries)
-    text = [entry.insertions is not None and size <= LINES_LIMIT for entry, size in zip(entries, sizes, strict=True)]
+    text = [
+        entry.insertions is not None and size <= blobs.LINES_LIMIT for entry, size in zip(entries, sizes, strict=True)
+    ]
     known = list(zip(entries, sizes, text, strict=True))
-    lines = _object_lines(view, {e.new_oid: size for e, size, is_text in known if is_text and _is_stored(e)})
+    lines = view.blob_lines({e.new_oid: size for e, size, is_text in known if is_text and _is_stored(e)})
 
     def count(entry: FileChange) -> int:
         if _is_stored(entry):
             return lines[entry.new_oid]
-        return 0 if _is_nothing(entry) else _count(view.read(entry.path) or b"")
+        return 0 if _is_nothing(entry) else blobs.count(view.read(entry.path) or b"")
 
     return [(size, count(entry) if is_text else None) for entry, size, is_text in known]
 
@@ -56,33 +57,3 @@ def _object_sizes(view: View, oids: list[str]) -> dict[str, int]:
         if oid not in found:
             raise Unknown(f"the object {oid[:12]} of a changed file is not in this clone", "git fetch --refetch")
     return found
-
-
-def _object_lines(view: View, sizes: dict[str, int]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    batch: list[str] = []
-    total = 0
-    for oid, size in sizes.items():
-        if batch and total + size > _BATCH:
-            found.update(_batch_lines(view, batch))
-            batch, total = [], 0
-        batch.append(oid)
-        total += size
-    if batch:
-        found.update(_batch_lines(view, batch))
-    return found
-
-
-def _batch_lines(view: View, oids: list[str]) -> dict[str, int]:
-    data = view.repo.run("cat-file", "--batch", stdin="\n".join(oids).encode() + b"\n")
-    found, at = {}, 0
-    for oid in oids:
-        end = data.index(b"\n", at)
-        size = int(data[at:end].rpartition(b" ")[2])
-        found[oid] = _count(data[end + 1 : end + 1 + size])
-        at = end + size + 2
-    return found
-
-
-def _count(data: bytes) -> int:
-    return data.count(b"\n") + (not data.endswith(b"\n") and data != b"")

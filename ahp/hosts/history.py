@@ -21,11 +21,14 @@ from ahp.protocol.event import Workspace
 from ahp.protocol.levels import strength
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line
-from ahp.system.commits import Past, PastView, views
+from ahp.system.commits import Past, views
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
+from ahp.system.history import RangeView
 
-TRIGGERS = ("pre-commit", "pre-merge-commit", "commit-msg")
+_OF_MERGES = "pre-merge-commit"
+_OF_ALL = ("pre-commit", "commit-msg")
+TRIGGERS = ("pre-commit", _OF_MERGES, "commit-msg")
 _BUDGET = 60.0  # seconds for one commit
 
 
@@ -87,18 +90,22 @@ def judge(
     past: list[Past],
     seen: Callable[[int, int], None] = lambda done, total: None,
 ) -> Tally:
-    """Asks `programs` about each commit: pre-commit (pre-merge-commit for a merge) and commit-msg.
+    """Asks `programs` about each commit (authority §5): pre-commit and commit-msg about what it brings itself, of a
+    merge what no parent has; pre-merge-commit about what a merge brings to its first parent.
 
     What git does not record is absent (each namespace declares it), as are reports and commands. Times are the
-    author's.
+    committer's.
     """
     tally = Tally()
     with_text = any("diff" in programs[trigger].reads for trigger in TRIGGERS)
     for number, (commit, view) in enumerate(zip(past, views(repo, past, with_text), strict=True), 1):
         seen(number, len(past))
         try:
-            view.change()  # where that is not known, nothing is judged
-            said = [one for trigger in _triggers(commit) for one in _ask(repo, programs[trigger], commit, view)]
+            said = [
+                one
+                for trigger in (TRIGGERS if commit.is_merge else _OF_ALL)
+                for one in _ask(repo, programs[trigger], commit, view if trigger == _OF_MERGES else view.own)
+            ]
         except AhpError as error:
             tally.unjudged.append((commit, str(error)))
             continue
@@ -107,13 +114,10 @@ def judge(
     return tally
 
 
-def _triggers(commit: Past) -> tuple[str, str]:
-    return ("pre-merge-commit" if commit.is_merge else "pre-commit", "commit-msg")
-
-
-def _ask(repo: Repository, program: Program, commit: Past, view: PastView) -> Iterator[Said]:
+def _ask(repo: Repository, program: Program, commit: Past, view: RangeView) -> Iterator[Said]:
     if not program.rules:
         return
+    view.change()  # where that is not known, nothing is judged
     where = Workspace(repo.root or repo.git_dir, repo.ahp_dir, {}, repo)
     event = asking.event(program.trigger, "history", Actor("human"), where, mode="replay", budget=_BUDGET)
     event.view = view
@@ -148,7 +152,7 @@ def _sentence(signal: Signal) -> str:
 
 
 def _time(made: str, zone: str) -> dict[str, object]:
-    """The facts of `time` when a commit was made, on its author's clock unless the policy states a zone."""
+    """The facts of `time` when a commit was made, on its committer's clock unless the policy states a zone."""
     then = datetime.fromisoformat(made)
     if zone:
         then = then.astimezone(ZoneInfo(zone))

@@ -1,8 +1,10 @@
-"""git's objects, many at a time: their sizes, and the first bytes of what they hold."""
+"""git's objects, many at a time: their sizes, their lines, and the first bytes of what they hold."""
 
 from ahp.system import process
 from ahp.system.git import Repository
 
+LINES_LIMIT = 8 << 20  # bytes; the lines of larger files are not counted
+_BATCH = 32 << 20  # bytes of content asked for at once, well below what git may print (design §11)
 _SMALL = 1 << 20
 _AT_ONCE = 32
 _TIMEOUT = 20.0
@@ -15,6 +17,38 @@ def sizes(repo: Repository, oids: list[str]) -> dict[str, int]:
         return {}
     listed = repo.run("cat-file", "--batch-check", stdin=_lines(asked)).decode().split("\n")
     return {words[0]: int(words[2]) for words in map(str.split, listed) if words[1:2] == ["blob"]}
+
+
+def lines(repo: Repository, known: dict[str, int]) -> dict[str, int]:
+    """The number of lines of each blob, by its id; its size in bytes is given. Raises GitError."""
+    found: dict[str, int] = {}
+    batch: list[str] = []
+    total = 0
+    for oid, size in known.items():
+        if batch and total + size > _BATCH:
+            found.update(_counted(repo, batch))
+            batch, total = [], 0
+        batch.append(oid)
+        total += size
+    if batch:
+        found.update(_counted(repo, batch))
+    return found
+
+
+def count(data: bytes) -> int:
+    """The number of lines of a file, also of a last one without an end."""
+    return data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
+
+
+def _counted(repo: Repository, oids: list[str]) -> dict[str, int]:
+    data = repo.run("cat-file", "--batch", stdin=_lines(oids))
+    found, at = {}, 0
+    for oid in oids:
+        end = data.index(b"\n", at)
+        size = int(data[at:end].rpartition(b" ")[2])
+        found[oid] = count(data[end + 1 : end + 1 + size])
+        at = end + size + 2
+    return found
 
 
 def heads(repo: Repository, oids: list[str], length: int) -> dict[str, bytes]:

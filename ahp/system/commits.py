@@ -1,32 +1,44 @@
-"""Commits that exist, many at a time: a question to git for each hundred of them, not for each one."""
+"""Commits that exist, many at a time: a few questions to git for each hundred of them, not for each one."""
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
+from ahp.system import blobs
 from ahp.system import change as changes
 from ahp.system.errors import AhpError
 from ahp.system.git import PLAIN_LOG, Repository
-from ahp.system.history import RangeView
+from ahp.system.history import RangeView, cut
 from ahp.system.view import PATCH, RAW
 
 _AT_ONCE = 100
-_FIELDS = "%H%x00%P%x00%aI%x00%an <%ae>%x00%B"
+_TOLD_AT_ONCE = 2000
+_FIELDS = "%H%x00%P%x00%cI%x00%an <%ae>%x00%B"
 # A line of its own in a patch: every other line of one begins with a sign or a word, whatever a file holds.
 _NAME = re.compile(rb"^([0-9a-f]{40,64})\n", re.MULTILINE)
 
 
 class Past(NamedTuple):
-    """One commit: its id, its first parent ("" for a root), when its author made it (RFC 3339), `Name <email>`, and
-    its message as git stores it.
+    """One commit: its id, its parents, when it was committed (RFC 3339), its author as `Name <email>`, and its message
+    as git stores it.
     """
 
     id: str
-    parent: str
-    is_merge: bool
+    parents: tuple[str, ...]
     made: str
     author: str
     message: str
+
+    @property
+    def parent(self) -> str:
+        """The first parent, "" of a root."""
+        return self.parents[0] if self.parents else ""
+
+    @property
+    def is_merge(self) -> bool:
+        """Whether it has more than one parent."""
+        return len(self.parents) > 1
 
     @property
     def subject(self) -> str:
@@ -35,17 +47,30 @@ class Past(NamedTuple):
 
 
 class PastView(RangeView):
-    """A commit against its first parent; what was read of it for many at once is not asked again."""
+    """A commit against its first parent; what was read of it for many at once is not asked again.
 
-    __slots__ = ("_known", "_text")
+    `own` is what the commit itself brings: of a merge, what no parent has (authority §5).
+    """
+
+    __slots__ = ("_known", "_text", "_together", "own")
     kind = "commit"
 
-    def __init__(self, repo: Repository, old: str, new: str, raw: bytes | None, text: bytes | None) -> None:
-        super().__init__(repo, old, new)
-        self._known, self._text = raw, text
+    def __init__(self, repo: Repository, past: Past, old: str, together: "_Together") -> None:
+        super().__init__(repo, old, past.id, unknown=None if past.parents else cut(repo, past.id))
+        self._known, self._text = together.raw(past.id), together.text(past.id)
+        self._together = together
+        self.own: RangeView = self
+
+    def blob_sizes(self, oids: list[str]) -> dict[str, int]:
+        return self._together.sizes(oids)
+
+    def blob_lines(self, sizes: dict[str, int]) -> dict[str, int]:
+        return self._together.lines(sizes)
 
     def _read_change(self) -> changes.Change:
-        return super()._read_change() if self._known is None else changes.parse(self._known)
+        if self._known is None or self.unknown is not None:
+            return super()._read_change()
+        return changes.parse(self._known)
 
     def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
         if options or paths:
@@ -55,8 +80,59 @@ class PastView(RangeView):
         return self._text
 
 
-def commits(repo: Repository, range_: str | None = None, limit: int = 100) -> list[Past]:
-    """The last `limit` commits of `range_` (`A..B`, default all that HEAD has), newest first.
+class _Together:
+    """What is asked of git once for a hundred commits."""
+
+    def __init__(self, repo: Repository, part: list[Past], with_text: bool) -> None:
+        self._repo = repo
+        asked = [(one.id, one.parent) for one in part]
+        raw = _told(repo, asked, RAW)
+        text = _told(repo, asked, PATCH) if with_text else None
+        self._raw = None if raw is None else dict(_split_raw(raw))
+        self._text = None if text is None else _split_text(text)
+        self._sizes: dict[str, int] | None = None
+        self._lines: dict[str, int] | None = None
+        self.views: list[PastView] = []
+
+    def raw(self, commit: str) -> bytes | None:
+        """What `changes.parse` reads of a commit; None where it has to be asked alone."""
+        return None if self._raw is None else self._raw.get(commit, b"")
+
+    def text(self, commit: str) -> bytes | None:
+        """The patch of a commit; None where it has to be asked alone."""
+        return None if self._text is None else self._text.get(commit, b"")
+
+    def sizes(self, oids: list[str]) -> dict[str, int]:
+        """The bytes of each blob that is here, those of all commits asked the first time."""
+        if self._sizes is None:
+            self._sizes = blobs.sizes(self._repo, [entry.new_oid for entry in self._entries()])
+        other = [oid for oid in oids if oid not in self._sizes]
+        return {**self._sizes, **blobs.sizes(self._repo, other)} if other else self._sizes
+
+    def lines(self, wanted: dict[str, int]) -> dict[str, int]:
+        """The lines of each blob of which the size is given, those of all commits counted the first time."""
+        if self._lines is None:
+            text = [entry.new_oid for entry in self._entries() if entry.insertions is not None]
+            known = self.sizes(text)
+            small = {oid: known[oid] for oid in text if known.get(oid, blobs.LINES_LIMIT + 1) <= blobs.LINES_LIMIT}
+            self._lines = blobs.lines(self._repo, small)
+        other = {oid: size for oid, size in wanted.items() if oid not in self._lines}
+        return {**self._lines, **blobs.lines(self._repo, other)} if other else self._lines
+
+    def _entries(self) -> Iterator[changes.FileChange]:
+        for view in self.views:
+            try:
+                entries = view.change().entries
+            except AhpError:
+                continue  # it is asked alone, and says then what is wrong
+            yield from [entry for entry in entries if entry.new_mode in _FILES]
+
+
+_FILES = (0o100644, 0o100755, 0o120000)
+
+
+def commits(repo: Repository, range_: str | None = None, limit: int | None = 100) -> list[Past]:
+    """The last `limit` commits (None for all) of `range_` (`A..B`, default all that HEAD has), newest first.
 
     An empty list before the first commit. Raises AhpError for a range that git does not know.
     """
@@ -64,15 +140,21 @@ def commits(repo: Repository, range_: str | None = None, limit: int = 100) -> li
         return []
     if range_ is not None and range_.startswith("-"):
         raise AhpError(f"{range_!r} is no range; write A..B")
-    arguments = [*PLAIN_LOG, f"--max-count={limit}", f"--format={_FIELDS}"]
-    log = repo.run("log", "-z", *arguments, range_ or "HEAD", "--").decode("utf-8", "surrogateescape")
-    fields = log.split("\0")
+    most = [] if limit is None else [f"--max-count={limit}"]
+    return listed(repo, repo.run("rev-list", *most, range_ or "HEAD", "--").decode().split())
+
+
+def listed(repo: Repository, ids: list[str]) -> list[Past]:
+    """What git tells of these commits, in order. Raises GitError."""
     found = []
-    for at in range(0, len(fields) - 4, 5):
-        parents = fields[at + 1].split()
-        message = fields[at + 4].rstrip("\n") + "\n" if fields[at + 4].strip() else ""
-        first = parents[0] if parents else ""
-        found.append(Past(fields[at], first, len(parents) > 1, fields[at + 2], fields[at + 3], message))
+    for start in range(0, len(ids), _TOLD_AT_ONCE):
+        asked = "".join(f"{oid}\n" for oid in ids[start : start + _TOLD_AT_ONCE]).encode()
+        arguments = ("--no-walk=unsorted", "--stdin", *PLAIN_LOG, f"--format={_FIELDS}")
+        fields = repo.run("log", "-z", *arguments, stdin=asked).decode("utf-8", "surrogateescape").split("\0")
+        for at in range(0, len(fields) - 4, 5):
+            message = fields[at + 4].rstrip("\n") + "\n" if fields[at + 4].strip() else ""
+            parents = tuple(fields[at + 1].split())
+            found.append(Past(fields[at], parents, fields[at + 2], fields[at + 3], message))
     return found
 
 
@@ -81,34 +163,39 @@ def views(repo: Repository, past: list[Past], with_text: bool) -> Iterator[PastV
     empty = repo.empty_tree()
     for start in range(0, len(past), _AT_ONCE):
         part = past[start : start + _AT_ONCE]
-        asked = "".join(f"{one.id} {one.parent}".rstrip() + "\n" for one in part).encode()
-        raw = _together(repo, asked, RAW)
-        text = _together(repo, asked, PATCH) if with_text else None
-        known = None if raw is None else _split_raw(raw)
-        texts = None if text is None else _split_text(text)
-        for one in part:
-            yield PastView(
-                repo,
-                one.parent or empty,
-                one.id,
-                None if known is None else known.get(one.id, b""),
-                None if texts is None else texts.get(one.id, b""),
-            )
+        together = _Together(repo, part, with_text)
+        together.views = [PastView(repo, one, one.parent or empty, together) for one in part]
+        _add_own(repo, [(one, view) for one, view in zip(part, together.views, strict=True) if one.is_merge])
+        yield from together.views
 
 
-def _together(repo: Repository, asked: bytes, options: tuple[str, ...]) -> bytes | None:
-    """git's answer for all of them; None when one of them is damaged or all are too much: then each is asked alone."""
+def _add_own(repo: Repository, merges: list[tuple[Past, PastView]]) -> None:
+    """Gives the views of merges what the merge itself brings: what differs from each parent."""
+    asked = [(one.id, parent) for one, _ in merges for parent in sorted(one.parents)]
+    told = _told(repo, asked, (*RAW, "--no-renames")) if asked else None
+    split = [] if told is None else _split_raw(told)
+    sides = iter(split if len(split) == len(asked) else ())
+    for one, view in merges:
+        first, *others = sorted(one.parents)
+        view.own = RangeView(repo, first, one.id, tuple(others))
+        if known := [changes.parse(raw) for _, raw in islice(sides, len(one.parents))]:
+            view.own.read_already(known)
+
+
+def _told(repo: Repository, asked: list[tuple[str, str]], options: tuple[str, ...]) -> bytes | None:
+    """git's answer for all the (commit, parent); None when one is damaged or all are too much: each is asked alone."""
+    stdin = "".join(f"{commit} {parent}".rstrip() + "\n" for commit, parent in asked).encode()
     try:
-        return repo.run("diff-tree", "--stdin", "-r", "--root", *options, stdin=asked)
+        return repo.run("diff-tree", "--stdin", "--always", "-r", "--root", *options, stdin=stdin)
     except AhpError:
         return None
 
 
-def _split_raw(data: bytes) -> dict[str, bytes]:
-    """Id → what `change.parse` reads; followed by its grammar, so that no file name can pass for an id."""
-    found: dict[str, list[bytes]] = {}
+def _split_raw(data: bytes) -> list[tuple[str, bytes]]:
+    """(id, what `change.parse` reads); followed by its grammar, so that no file name can pass for an id."""
+    found: list[tuple[str, list[bytes]]] = []
     fields = data.split(b"\0")
-    at, current = 0, ""
+    at = 0
     while at < len(fields) - 1:
         head = fields[at]
         if head[:1] == b":":
@@ -116,13 +203,12 @@ def _split_raw(data: bytes) -> dict[str, bytes]:
         elif b"\t" in head:
             step = 1 if head.split(b"\t", 2)[2] else 3
         else:
-            current, step = head.decode(), 1
-            found[current] = []
-            at += step
+            found.append((head.decode(), []))
+            at += 1
             continue
-        found[current] += fields[at : at + step]
+        found[-1][1].extend(fields[at : at + step])
         at += step
-    return {name: b"".join(field + b"\0" for field in parts) for name, parts in found.items()}
+    return [(name, b"".join(field + b"\0" for field in parts)) for name, parts in found]
 
 
 def _split_text(data: bytes) -> dict[str, bytes]:

@@ -55,12 +55,18 @@ class RangeView(View):
     def read(self, path: str) -> bytes | None:
         return self._blob(f"{self.new}:{path}")
 
+    def read_already(self, sides: list[changes.Change]) -> None:
+        """Takes what was read of its sides, in their order, for many ranges at once."""
+        first, *rest = [side.entries for side in sides]
+        counted = set.intersection(*({entry.path for entry in entries} for entries in rest))
+        self._change = changes.Change([entry for entry in first if entry.path in counted])
+
     def _read_change(self) -> changes.Change:
         if not self.others:
             return changes.parse(self._told("diff-tree", "-r", *RAW, *self._options, self.base(), self.new, "--"))
-        first, *rest = [side.change().entries for side in self.sides()]
-        counted = set.intersection(*({entry.path for entry in entries} for entries in rest))
-        return changes.Change([entry for entry in first if entry.path in counted])
+        self.read_already([side.change() for side in self.sides()])
+        assert self._change is not None
+        return self._change
 
     def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
         options = (*PATCH, *self._options, *options)

@@ -29,6 +29,8 @@ def of(view: View, with_added: bool = True, with_removed: bool = True) -> Lines:
 
     Raises Unknown, GitError, AhpError.
     """
+    if not view.change().entries:
+        return Lines([], [], [])
     first, *others = [_read(side, with_added, with_removed) for side in view.sides()]
     if not others:
         return first

@@ -14,6 +14,11 @@ from ahp.system.errors import AhpError
 
 _PATIENCE = 30.0
 _CONSIDERATION = 600.0
+_UNSEEN = 2.0  # s of work without a bar
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rich.progress import Progress
 _LONGEST = 1_000  # bytes of what is typed
 
 
@@ -63,17 +68,47 @@ def _visible(text: str) -> str:
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Tells a person at a terminal, on standard error, how far it is: call it with what is done and the total."""
+    """Tells a person at a terminal, on standard error, how far it is: call it with what is done and the total.
+
+    Nothing is shown of what takes less than two seconds.
+    """
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
+    bar = _Bar(label)
+    try:
+        yield bar.advance
+    finally:
+        bar.end()
+
+
+class _Bar:
+    """A progress bar that shows itself once something has taken two seconds."""
+
+    def __init__(self, label: str) -> None:
+        self._label, self._begin = label, time.monotonic() + _UNSEEN
+        self._shown: Progress | None = None
+
+    def advance(self, done: int, total: int) -> None:
+        if self._shown is None and time.monotonic() >= self._begin:
+            self._shown = _started()
+            self._shown.add_task(self._label, total=None)
+        if self._shown is not None:
+            self._shown.update(self._shown.task_ids[0], completed=done, total=total)
+
+    def end(self) -> None:
+        if self._shown is not None:
+            self._shown.stop()
+
+
+def _started() -> "Progress":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     parts = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*parts, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    made = Progress(*parts, console=Console(stderr=True), transient=True)
+    made.start()
+    return made
 
 
 def confirm(question: str, command: str) -> bool:

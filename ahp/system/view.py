@@ -113,6 +113,14 @@ class View:
 
         return blobs.sizes(self.repo, oids)
 
+    def blob_lines(self, sizes: dict[str, int]) -> dict[str, int]:
+        """The number of lines of each blob, of which the size is given, by its id. Raises GitError."""
+        if not sizes:
+            return {}
+        from ahp.system import blobs
+
+        return blobs.lines(self.repo, sizes)
+
     def before(self, entry: changes.FileChange) -> bytes:
         """The bytes of a changed file before the change, none where it is new. Raises GitError, AhpError."""
         return (self._blob(entry.old_oid) or b"") if entry.old_mode else b""

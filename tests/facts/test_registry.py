@@ -117,6 +117,7 @@ def test_every_namespace_says_where_its_values_come_from() -> None:
 
 def test_what_follows_from_the_present_is_absent_in_the_past() -> None:
     assert {name for name, declared in registry.declared().items() if declared.past} == {
+        "env",
         "branch",
         "issue",
         "checklist",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ahp.facts import sizes
+from ahp.system import blobs
 from ahp.system.worktree import WorkTreeView
 
 
@@ -67,8 +68,8 @@ def test_a_submodule_has_no_size(repo: Any, make_event: Any, gather: Any, tmp_pa
 def test_lines_of_large_files_are_not_counted_and_reading_is_cut_into_batches(
     repo: Any, make_event: Any, gather: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sizes, "LINES_LIMIT", 30)
-    monkeypatch.setattr(sizes, "_BATCH", 30)
+    monkeypatch.setattr(blobs, "LINES_LIMIT", 30)
+    monkeypatch.setattr(blobs, "_BATCH", 30)
     for name, lines in (("a", 5), ("b", 10), ("c", 15), ("big", 16)):
         repo.write(name, "x\n" * lines)
     repo.add()

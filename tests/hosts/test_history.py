@@ -77,9 +77,33 @@ def test_a_merge_is_asked_as_a_merge(repo: Repo) -> None:
       told: {at: commit-msg, prompt: commit.is_merge}
     """
     assert said(judge(repo, policy)) == [
+        ("Bring it in", "pre-commit", "prompt"),
         ("Bring it in", "pre-merge-commit", "prompt"),
         ("Bring it in", "commit-msg", "prompt"),
     ]
+    brought = "rules: {any: {at: [pre-commit, commit-msg], prompt: files.changed_count > 0}}"
+    assert [one.commit.subject for one in judge(repo, brought).said if one.commit.is_merge] == []
+
+
+def test_what_a_merge_brings_that_no_parent_has_is_its_own(repo: Repo) -> None:
+    repo.commit("root", **{"a.txt": "1\n"})
+    repo.git("switch", "--quiet", "--create", "topic")
+    repo.commit("topic", **{"a.txt": "2\n", "b.txt": "1\n"})
+    repo.git("switch", "--quiet", "main")
+    repo.commit("main", **{"a.txt": "3\n", "c.txt": "1\n"})
+    assert repo.run("git", "merge", "--quiet", "topic").returncode == 1
+    repo.write("a.txt", "resolved\n")
+    repo.write("evil.txt", "nobody saw this\n")
+    repo.add()
+    repo.git("commit", "--quiet", "--message", "Bring it in")
+    policy = """
+    rules:
+      own: {at: pre-commit, each: l in diff.added, prompt: l.text != '', message: l, finding: {file: l.path, line: l.line}}
+    """
+    (said,) = [one for one in judge(repo, policy, "HEAD~1..HEAD").said if one.commit.is_merge]
+    assert said.message == "l (a.txt:1)"
+    paths = "rules: {own: {at: pre-commit, each: p in files.changed, prompt: p != '', message: p, finding: {file: p}}}"
+    assert judge(repo, paths, "HEAD~1..HEAD").said[0].message == "p (a.txt)"
 
 
 def test_a_finding_names_its_place(repo: Repo) -> None:
@@ -101,15 +125,17 @@ def test_what_git_does_not_record_cannot_be_told(repo: Repo) -> None:
     repo.commit("one")
     policy = """
     facts: {lint: {run: [sh, -c, "touch ran"]}}
+    env_allow: [CI]
     rules:
       main: {at: pre-commit, block: branch.name == 'main'}
       agent: {at: pre-commit, block: actor.kind == 'agent', on_missing: skip}
       tests: {at: pre-commit, block: tests.failed_count > 0}
       lint: {at: pre-commit, block: lint.count > 0}
+      variable: {at: pre-commit, block: env.CI != ''}
     """
     tally = judge(repo, policy)
     assert {(one.rule, one.level) for one in tally.said} == {
-        (rule, "undecidable") for rule in ("main", "agent", "tests", "lint")
+        (rule, "undecidable") for rule in ("main", "agent", "tests", "lint", "variable")
     }
     assert tally.count("block", "prompt") == 0 and tally.count("undecidable") == 1
     assert not (repo.root / "ran").exists()
@@ -119,9 +145,14 @@ def test_what_git_does_not_record_cannot_be_told(repo: Repo) -> None:
     ("zone", "holds"),
     [("", "time.weekday == 'friday' and time.hour == 23"), ("timezone: UTC", "time.date == '2026-02-14'")],
 )
-def test_times_are_the_author_s_or_those_of_the_policy_s_zone(repo: Repo, zone: str, holds: str) -> None:
+def test_times_are_the_committer_s_or_those_of_the_policy_s_zone(repo: Repo, zone: str, holds: str) -> None:
     repo.git(
-        "commit", "--quiet", "--allow-empty", "--message", "late", env={"GIT_AUTHOR_DATE": "2026-02-13T23:30:00-05:00"}
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "--message",
+        "late",
+        env={"GIT_COMMITTER_DATE": "2026-02-13T23:30:00-05:00"},
     )
     assert len(judge(repo, f"{zone}\nrules: {{late: {{at: pre-commit, block: {holds}}}}}").said) == 1
 

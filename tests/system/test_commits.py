@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from ahp.system import commits, environ, git
-from ahp.system.errors import AhpError
+from ahp.facts import sizes
+from ahp.system import commits, environ, git, lines
+from ahp.system.errors import AhpError, Unknown
 from ahp.system.git import Repository
 from ahp.system.history import CommitView
 from tests.conftest import Repo
+from tests.system import histories
 
 
 def here(repo: Repo) -> Repository:
@@ -60,7 +64,7 @@ def test_text_that_git_calls_binary_is_seen(repo: Repo) -> None:
     assert b"+hidden" in view.diff()
 
 
-def test_more_than_a_hundred_are_read_in_parts(repo: Repo) -> None:
+def test_more_than_a_hundred_are_read_in_parts(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = "".join(
         f"commit refs/heads/main\nmark :{n}\ncommitter A <a@b> {n} +0000\ndata 1\n{n % 10}\n"
         f"M 644 inline f\ndata {len(str(n))}\n{n}\n\n"
@@ -68,6 +72,8 @@ def test_more_than_a_hundred_are_read_in_parts(repo: Repo) -> None:
     )
     repo.git("fast-import", "--quiet", stdin=stream.encode())
     found = here(repo)
+    monkeypatch.setattr(commits, "_TOLD_AT_ONCE", 50)
+    assert [one.id for one in commits.commits(found, limit=None)] == repo.git("rev-list", "HEAD").split()
     past = commits.commits(found, limit=120)
     seen = [view.diff() for view in commits.views(found, past, True)]
     assert len(seen) == 120 and seen[0].rstrip().splitlines()[-2:] == [b"+130", b"\\ No newline at end of file"]
@@ -88,7 +94,15 @@ def test_a_damaged_commit_spoils_only_itself(repo: Repo) -> None:
 
 def test_what_is_told_of_a_commit(repo: Repo) -> None:
     assert commits.commits(here(repo)) == []
-    repo.commit("Subject\n\nBody", "--author", "Ann <ann@example.org>", "--date", "2026-02-13T23:30:00-05:00")
+    repo.commit("Subject\n\nBody", "--author", "Ann <ann@example.org>")
+    repo.git(
+        "commit",
+        "--quiet",
+        "--amend",
+        "--no-edit",
+        "--allow-empty",
+        env={"GIT_COMMITTER_DATE": "2026-02-13T23:30:00-05:00"},
+    )
     repo.git("commit", "--quiet", "--allow-empty", "--allow-empty-message", "--message", "")
     empty, one = commits.commits(here(repo))
     assert (one.subject, one.message, one.author) == ("Subject", "Subject\n\nBody\n", "Ann <ann@example.org>")
@@ -97,3 +111,54 @@ def test_what_is_told_of_a_commit(repo: Repo) -> None:
     assert [past.id for past in commits.commits(here(repo), "HEAD~1..HEAD")] == [empty.id]
     with pytest.raises(AhpError, match="no range"):
         commits.commits(here(repo), "--all")
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("together", [True, False])
+def test_what_a_merge_brings_itself_is_what_no_parent_has(
+    repo: Repo, seed: int, together: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = histories.make(repo, seed, size=24)
+    found = here(repo)
+    if not together:
+        monkeypatch.setattr(commits, "_told", lambda *_: None)
+    past = commits.listed(found, history.ids)
+    for number, (one, view) in enumerate(zip(past, commits.views(found, past, True), strict=True)):
+        parents = sorted(history.parents[number], key=lambda commit: history.ids[commit])
+        own = view.own
+        assert (one.id, set(one.parents)) == (history.ids[number], {history.ids[parent] for parent in parents})
+        assert {entry.path for entry in own.change().entries} == history.counted(number, parents)
+        told = lines.of(own)
+        assert {(line["path"], line["line"], line["text"]) for line in told.added} == history.added(number, parents)
+        assert {(line["path"], line["line"], line["text"]) for line in told.removed} == history.removed(number, parents)
+        first = history.parents[number][:1]
+        assert {entry.path for entry in view.change().entries} == history.counted(number, first)
+
+
+def test_sizes_and_lines_of_many_commits_are_asked_together(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(12):
+        repo.commit(str(number), **{"a.txt": f"{number}\n" * number, f"b-{number}": "x", "image": bytes([0, number])})
+    found = here(repo)
+    past = commits.commits(found)
+    alone = [sizes.line_counts(view, view.change().entries) for one in past for view in [CommitView(found, one.id)]]
+    asked: list[str] = []
+    run = Repository.run
+    monkeypatch.setattr(Repository, "run", lambda self, *a, **more: asked.append(a[0]) or run(self, *a, **more))
+    views = list(commits.views(found, past, False))
+    assert [sizes.line_counts(view, view.change().entries) for view in views] == alone
+    assert asked.count("cat-file") == 2
+    other = repo.git("hash-object", "-w", "--stdin", stdin=b"1\n2\n")
+    assert views[0].blob_sizes([other])[other] == 4 and views[0].blob_lines({other: 4})[other] == 2
+
+
+def test_a_commit_where_a_clone_was_cut_off_is_no_root(repo: Repo, tmp_path: Path) -> None:
+    for name in "abc":
+        repo.commit(name, **{name: "1\n"})
+    repo.git("clone", "-q", "--depth", "2", repo.root.as_uri(), str(tmp_path / "shallow"))
+    found = here(Repo(tmp_path / "shallow"))
+    last, first = commits.views(found, commits.commits(found), True)
+    assert [entry.path for entry in last.change().entries] == ["c"]
+    with pytest.raises(Unknown, match="does not have what came before; mend: git fetch --unshallow"):
+        first.change()
+    with pytest.raises(Unknown):
+        CommitView(found, "HEAD~1").change()

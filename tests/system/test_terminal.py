@@ -163,6 +163,10 @@ def test_a_styled_word_is_coloured_unless_nobody_wants_colour(monkeypatch: pytes
 def test_progress_is_drawn_at_a_terminal_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = on_screen(monkeypatch)
     with terminal.progress("[b]looking[/b]") as seen:
+        seen(2, 7)
+    assert screen.getvalue() == ""  # it was done before two seconds were over
+    monkeypatch.setattr(terminal, "_UNSEEN", 0.0)
+    with terminal.progress("[b]looking[/b]") as seen:
         seen(3, 7)
     assert "[b]looking[/b]" in screen.getvalue() and "3/7" in screen.getvalue()
     assert screen.getvalue().endswith("\x1b[2K")
