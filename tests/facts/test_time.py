@@ -54,6 +54,10 @@ class TestTime:
                 known = next(Path(folder, zone) for folder in zoneinfo.TZPATH if Path(folder, zone).exists())
                 file.write_bytes(known.read_bytes())
                 assert gather(make_event(), "time.hour") == {"time.hour": hour}
+            event = make_event()
+            event.env = {name: value for name, value in event.env.items() if name != "TZ"}
+            monkeypatch.setattr(machine, "localtime", lambda now: machine.gmtime(now + 3600))
+            assert gather(event, "time.hour") == {"time.hour": 11}  # where nothing overrules the C library it is asked
             file.write_bytes(b"rubbish")
             with pytest.raises(AhpError, match="is no zone file; state `timezone:`"):
                 gather(make_event(), "time.hour")
