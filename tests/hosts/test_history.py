@@ -98,7 +98,12 @@ def test_what_a_merge_brings_that_no_parent_has_is_its_own(repo: Repo) -> None:
     repo.git("commit", "--quiet", "--message", "Bring it in")
     policy = """
     rules:
-      own: {at: pre-commit, each: l in diff.added, prompt: l.line > 0, message: l, finding: {file: l.path, line: l.line}}
+      own:
+        at: pre-commit
+        each: l in diff.added
+        prompt: l.text != ''
+        message: l
+        finding: {file: l.path, line: l.line}
     """
     (said,) = [one for one in judge(repo, policy, "HEAD~1..HEAD").said if one.commit.is_merge]
     assert said.message == "l (a.txt:1)"
