@@ -91,6 +91,9 @@ def _policy(repo: Repository, user_policy: str) -> Check:
     notes = [note for judge in judges for note in judge.notes]
     if notes:
         return Check("policy", "note", "; ".join(notes), "mend the file, then: ahp policy lint")
+    if judges[0].adds:
+        why = "the default branch had a policy and removed it: nobody judges, and a file in the work tree only adds"
+        return Check("policy", "note", why, "ahp init, and commit it; or: ahp uninstall git")
     if not any(judge.program.triggers for judge in judges):
         return Check("policy", "note", "there is none here, so every commit passes", "ahp init")
     rules = len({str(rule[1]) for judge in judges for rule in cache.rules_of(judge.program) or ()})

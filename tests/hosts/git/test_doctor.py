@@ -88,6 +88,15 @@ def test_a_work_tree_without_the_policy_that_judges_is_told(gated: Gated, text: 
     assert (check.status, why in check.detail) == ("note", True) and "HEAD judges" in check.detail
 
 
+def test_a_team_that_gave_ahp_up_is_told(gated: Gated) -> None:
+    gated.git("add", "-f", ".ahp/hooks.yaml")
+    gated.git("commit", "-q", "-m", "policy")
+    gated.git("rm", "-q", ".ahp/hooks.yaml")
+    gated.git("commit", "-q", "-m", "no policy any more")
+    check = examine(gated)["policy"]
+    assert (check.status, "nobody judges" in check.detail) == ("note", True)
+
+
 def test_a_bare_repository_has_no_hooks_to_look_at(tmp_path: Path, gated: Gated) -> None:
     gated.git("init", "-q", "--bare", str(tmp_path / "bare"))
     with pytest.raises(AhpError, match="bare"):
