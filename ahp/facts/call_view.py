@@ -134,7 +134,7 @@ class CallView(View):
     def _place(self, path: str, is_link: bool) -> tuple[str, str]:
         """A path as the facts have it, and where on the disk it leads; of what is deleted, the link itself."""
         root = self._event.root
-        place = place_of(path, root)
+        place = place_of(path, root, str(self._call.get("folder", "")))
         if not is_link:
             place = real(place)
         return inside(place, real(root) if not is_link else root), place

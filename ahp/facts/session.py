@@ -19,6 +19,16 @@ NAMESPACE = Namespace(
 
 
 def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
-    """The values of `fields`. The counts are absent until the journal of the session can be read."""
-    uncounted = dict.fromkeys(fields, Absent("calls are not counted for this session"))
-    return {**uncounted, "id": event.session or "", "agent": event.actor.name}
+    """The values of `fields`; the counts are absent where the client tells no session."""
+    found: dict[str, object] = {"id": event.session or "", "agent": event.actor.name}
+    if fields <= found.keys():
+        return found
+    if not event.session:
+        return {**dict.fromkeys(fields, Absent("the client tells no session, so its calls are not counted")), **found}
+    from ahp.journal import session_calls
+
+    calls = session_calls.read(event.journal, event.session)
+    allowed = [call for call in calls if not call.denied]
+    found["tool_calls"], found["denied"] = len(calls), len(calls) - len(allowed)
+    found["touched_files_count"] = len({path for call in allowed for path in call.writes})
+    return found

@@ -44,6 +44,7 @@ def read(
     given: "Mapping[str, object]",
     *,
     root: str = "",
+    folder: str = "",
     writes: bool = False,
     touched: "Touched | None" = None,
 ) -> "dict[str, object]":
@@ -51,7 +52,8 @@ def read(
 
     The kind is one of `ahp.facts.tool_names.NAMES`; "" leaves it to the client's own name of the tool.
 
-    `root` is the top of the work tree, where the call runs: paths inside it become relative to it. `writes` says that
+    `root` is the top of the work tree: paths inside it become relative to it. The call runs in `folder`, in the root
+    where none is given. `writes` says that
     a tool of another kind than write, edit and patch writes the files it names. `touched` is what the tool itself says
     of the call; without it, the arguments that are named like paths count, also those inside lists of objects. A path
     that leads elsewhere through links is told twice, as written and as where it leads. The result has every `tool` fact
@@ -61,10 +63,11 @@ def read(
     name = name or kind_of(native_name)
     if touched is None:
         touched = _touched(name, given, writes)
-    call: dict[str, object] = {"name": name, "native_name": native_name, "input": dict(given)}
-    paths, written = _places([*touched.paths, *touched.writes], root), _places(touched.writes, root)
+    call: dict[str, object] = {"name": name, "native_name": native_name, "input": dict(given), "folder": folder}
+    paths, written = _places([*touched.paths, *touched.writes], root, folder), _places(touched.writes, root, folder)
     if name == "shell" or touched.command is not None:
-        call.update(_shell(touched.command, next(iter(_texts(given, _FOLDERS)), ""), root, paths, written))
+        call["folder"] = folder = _joined(folder, next(iter(_texts(given, _FOLDERS)), ""))
+        call.update(_shell(touched.command, folder, root, paths, written))
     else:
         call.update(command="", commands=[], paths=paths, writes=written, target=_short([name, *paths]))
     return call
@@ -85,9 +88,9 @@ def changed(call: "Mapping[str, object]", given: "Mapping[str, object]", root: s
     """
     name, native_name = str(call.get("name", "other")), str(call.get("native_name", ""))
     old = call.get("input")
-    writes = bool(call.get("writes"))
-    before = read(name, native_name, old if isinstance(old, dict) else {}, root=root, writes=writes)
-    after = read(name, native_name, given, root=root, writes=writes)
+    writes, folder = bool(call.get("writes")), str(call.get("folder", ""))
+    before = read(name, native_name, old if isinstance(old, dict) else {}, root=root, folder=folder, writes=writes)
+    after = read(name, native_name, given, root=root, folder=folder, writes=writes)
     kept = {**call, "input": dict(given)}
     kept.update({field: after[field] for field in _DERIVED if after[field] != before[field]})
     return kept
@@ -115,8 +118,12 @@ def inside(path: str, root: str, folder: str = "") -> str:
 
 def _whole(path: str, root: str, folder: str) -> str:
     """`path` as seen from `folder` in `root`, unless it is absolute."""
-    whole = path if path.startswith("/") else "/".join([part for part in (folder, path) if part])
+    whole = _joined(folder, path)
     return f"{root}/{whole}" if root and not whole.startswith("/") else whole
+
+
+def _joined(folder: str, path: str) -> str:
+    return path if path.startswith("/") else "/".join([part for part in (folder, path) if part])
 
 
 def _places(paths: "Iterable[str]", root: str, folder: str = "") -> list[str]:
@@ -132,12 +139,12 @@ def _places(paths: "Iterable[str]", root: str, folder: str = "") -> list[str]:
     return _once(found)
 
 
-def place_of(path: str, root: str) -> str:
-    """Where a path of a call in `root` lies on the disk."""
+def place_of(path: str, root: str, folder: str = "") -> str:
+    """Where a path of a call that runs in `folder` of `root` lies on the disk."""
     for own in _OWN_FOLDER:
         if (path + "/").startswith(own + "/"):
             path = path[len(own) :].lstrip("/")
-    return _whole(path, root, "")
+    return _whole(path, root, folder)
 
 
 def named_paths(given: "Mapping[str, object]", nested: bool = True) -> list[str]:

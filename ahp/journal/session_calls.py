@@ -1,0 +1,67 @@
+"""The tool calls of an agent's session, a file each beside the log: evidence, not proof (design §7).  [light]
+
+One line a call that was judged before it ran: when, what the gate said, a digest of the call, what it was aimed at, and
+the paths that it writes. Contents are never kept.
+"""
+
+import posix
+
+from ahp.system import clock, digest, files, jsontext
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_FOLDER = "/sessions"
+_LIMIT = 4 << 20  # bytes of one session that are read, the last ones
+_MOST_PATHS = 50
+_APPEND = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
+
+
+class Call:
+    """One call: time (s), whether it was refused, by which rules, its digest, and the paths that it writes."""
+
+    __slots__ = ("at", "denied", "digest", "rules", "writes")
+
+    def __init__(self, at: float, denied: bool, digest: str, rules: list[str], writes: list[str]) -> None:
+        self.at, self.denied, self.digest, self.rules, self.writes = at, denied, digest, rules, writes
+
+
+def note(folder: str, session: str, call: "Mapping[str, object]", rules: "Iterable[str]", denied: bool) -> None:
+    """Appends one call to the session's file in the ahp folder `folder`. Raises OSError, AhpError."""
+    writes = call.get("writes")
+    paths = [str(path)[:500] for path in writes[:_MOST_PATHS]] if isinstance(writes, list) else []
+    line = jsontext.encode([round(clock.now(), 3), denied, digest_of(call), list(rules), paths]) + "\n"
+    path = _path(folder, session)
+    try:
+        fd = posix.open(path, _APPEND, 0o600)
+    except FileNotFoundError:
+        files.make_dirs(folder + _FOLDER)
+        fd = posix.open(path, _APPEND, 0o600)
+    try:
+        files.write_all(fd, line.encode("utf-8", "replace"))
+    finally:
+        posix.close(fd)
+
+
+def read(folder: str, session: str) -> list[Call]:
+    """The calls of a session, oldest first; lines that are torn are skipped. Raises AhpError."""
+    found = []
+    for line in (files.read(_path(folder, session), 64 << 20) or b"")[-_LIMIT:].split(b"\n"):
+        try:
+            told = jsontext.decode(line.decode("utf-8", "replace"))
+        except ValueError:
+            continue
+        if isinstance(told, list) and len(told) == 5 and isinstance(told[3], list) and isinstance(told[4], list):
+            at = float(told[0]) if isinstance(told[0], int | float) else 0.0
+            found.append(Call(at, told[1] is True, str(told[2]), list(map(str, told[3])), list(map(str, told[4]))))
+    return found
+
+
+def digest_of(call: "Mapping[str, object]") -> str:
+    """What tells one call from another: the tool and its arguments."""
+    return digest.sha256(repr((call.get("native_name"), call.get("input"))).encode("utf-8", "replace"))[:16]
+
+
+def _path(folder: str, session: str) -> str:
+    return f"{folder}{_FOLDER}/{session}"
