@@ -1,0 +1,114 @@
+"""The real coding agents: where they come from, how each is started, in a home and a repository of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.clients.scripted_model import Model, Step, serving
+from tests.conftest import OUTSIDE, PROJECT
+
+_FOLDER = PROJECT / "build" / "clients"
+_PACKAGES = {
+    "claude": "@anthropic-ai/claude-code@2.1.328",
+    "codex": "@openai/codex@0.169.0",
+}
+_INSTALL = 300  # s
+_RUN = 120  # s
+
+
+class Ran(NamedTuple):
+    """What a run of a client did: all that the model was told, and what the client printed."""
+
+    told: str
+    printed: str
+
+
+def program(client: str) -> str:
+    """The client's program, installed with npm where it is not yet; skips the test where that cannot be."""
+    folder = Path(os.environ.get("AHP_TEST_CLIENTS", str(_FOLDER))) / client
+    path = folder / "node_modules" / ".bin" / client
+    if path.exists():
+        return str(path)
+    npm = shutil.which("npm", path=OUTSIDE.get("PATH"))
+    if npm is None:
+        pytest.skip(f"{client}: npm is not here, so it cannot be installed")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "package.json").write_text('{"name": "clients", "private": true}\n')
+    argv = [npm, "install", "--no-audit", "--no-fund", "--loglevel=error", _PACKAGES[client]]
+    done = subprocess.run(argv, cwd=folder, env=OUTSIDE, capture_output=True, text=True, timeout=_INSTALL, check=False)
+    if done.returncode or not path.exists():
+        pytest.skip(f"{client}: {_PACKAGES[client]} cannot be installed: {done.stderr.strip()[-300:]}")
+    return str(path)
+
+
+def run(client: str, repo: Path, home: Path, script: list[Step], env: Mapping[str, str] | None = None) -> Ran:
+    """One headless run of `client` in `repo` against a model that does what `script` says."""
+    path = program(client)
+    with serving(script) as model:
+        argv, own = _COMMANDS[client](path, model, repo, home)
+        plain = {"HOME": str(home), "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "TMPDIR": str(home)}
+        process = subprocess.Popen(
+            argv,
+            cwd=repo,
+            env={**plain, **own, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            printed, _ = process.communicate(timeout=_RUN)
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)  # what it left running in its own group
+            except ProcessLookupError:
+                pass
+        return Ran(model.told(), printed.decode("utf-8", "replace"))
+
+
+def _claude(path: str, model: Model, repo: Path, home: Path) -> tuple[list[str], dict[str, str]]:
+    tools = ["Bash", "Write", "Edit", "Read", "NotebookEdit", "Task", "mcp__notes"]
+    argv = [path, "-p", "Please do it.", "--output-format", "stream-json", "--verbose", "--allowedTools", *tools]
+    if (repo / "mcp.json").exists():
+        argv += ["--mcp-config", "mcp.json"]
+    env = {"ANTHROPIC_BASE_URL": model.base, "ANTHROPIC_API_KEY": "sk-dummy"}
+    off = ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_TELEMETRY", "DISABLE_AUTOUPDATER")
+    return argv, env | dict.fromkeys((*off, "DISABLE_ERROR_REPORTING"), "1")
+
+
+def _codex(path: str, model: Model, repo: Path, home: Path) -> tuple[list[str], dict[str, str]]:
+    folder = home / ".codex"
+    folder.mkdir(exist_ok=True)
+    (folder / "config.toml").write_text(
+        f"""model = "gpt-5.5"
+model_provider = "fake"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.fake]
+name = "fake"
+base_url = "{model.base}/v1"
+wire_api = "responses"
+env_key = "FAKE_KEY"
+request_max_retries = 1
+stream_max_retries = 1
+supports_websockets = false
+[projects."{repo}"]
+trust_level = "trusted"
+"""
+    )
+    argv = [path, "exec", "--json", "--dangerously-bypass-hook-trust", "Please do it."]
+    return argv, {"CODEX_HOME": str(folder), "FAKE_KEY": "sk-dummy"}
+
+
+_COMMANDS: dict[str, Any] = {"claude": _claude, "codex": _codex}

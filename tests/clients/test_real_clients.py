@@ -1,0 +1,162 @@
+"""The real clients, with hooks that `ahp install` put there, against a model that does what a script says."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ahp.hosts.agents import install as installing
+from ahp.hosts.asking import around
+from ahp.policy import compile as compiling
+from ahp.policy import layers, trust
+from ahp.policy.sources import FileSource
+from ahp.protocol.actor import Actor
+from ahp.system import git
+from tests.clients import real
+from tests.clients.real import Ran
+from tests.clients.scripted_model import Step
+from tests.conftest import Repo
+
+pytestmark = pytest.mark.clients
+
+POLICY = """
+extends: [core]
+rules:
+  no-rm:
+    at: pre-tool-use
+    block: any(c.program == 'rm' for c in tool.commands)
+    message: nothing is removed here
+    fix: ["move it into trash/ instead"]
+  renamed:
+    at: pre-tool-use
+    control: contains(tool.command, 'forbidden')
+    message: that name is taken
+    action: {type: replace, target: tool.input.command, pattern: forbidden, with: allowed}
+  careful: {at: pre-tool-use, prompt: "contains(tool.command, 'careful')", message: somebody watches this file}
+  afterwards: {at: post-tool-use, aid: "contains(tool.command, 'careful')", message: write down why you touched it}
+"""
+SHELL = {"claude": ("Bash", "command"), "codex": ("exec_command", "cmd")}
+Run = Callable[..., Ran]
+
+
+def shell(client: str, command: str) -> Step:
+    tool, key = SHELL[client]
+    more = {"description": "a scripted call"} if tool == "Bash" else {}
+    return tool, {key: command, **more}
+
+
+def written(client: str, text: str) -> Step:
+    """A call that writes `text` to the file `new.txt`."""
+    if client == "codex":
+        return "apply_patch", {"input": f"*** Begin Patch\n*** Add File: new.txt\n+{text}\n*** End Patch\n"}
+    return "Write", {"file_path": "new.txt", "content": f"{text}\n"}
+
+
+@pytest.fixture(params=["claude", "codex"])
+def client(request: pytest.FixtureRequest) -> str:
+    real.program(request.param)
+    return str(request.param)
+
+
+@pytest.fixture
+def project(repo: Repo, client: str) -> Repo:
+    """A repository with the policy and the hooks of the client."""
+    repo.write(".ahp/hooks.yaml", POLICY)
+    repo.write("old.txt", "text\n")
+    repo.commit("first", **{".ahp/hooks.yaml": POLICY, "old.txt": "text\n"})
+    found = git.discover(str(repo.root), {"PATH": "/usr/bin:/bin"})
+    installing.install(found, client, "")
+    return repo
+
+
+@pytest.fixture
+def run(client: str, project: Repo, tmp_path: Path) -> Run:
+    """`run(*steps, env={})`: what the client did with these calls of the model."""
+    home = tmp_path / "client-home"
+    home.mkdir()
+
+    def ran(*steps: Step, env: dict[str, str] | None = None) -> Ran:
+        return real.run(client, project.root, home, list(steps), env)
+
+    return ran
+
+
+def there(project: Repo, name: str) -> bool:
+    return (project.root / name).exists()
+
+
+def test_what_no_rule_speaks_of_runs_and_the_session_begins_with_the_brief(
+    client: str, project: Repo, run: Run
+) -> None:
+    done = run(shell(client, "touch new.txt"))
+    assert there(project, "new.txt"), done.printed
+    assert "ahp judges your tool calls" in done.told and "no-rm" in done.told
+
+
+def test_a_block_stops_the_call_and_the_model_is_told_why_and_what_to_do(client: str, project: Repo, run: Run) -> None:
+    done = run(shell(client, "rm old.txt"), shell(client, "touch after.txt"))
+    assert there(project, "old.txt") and there(project, "after.txt"), done.printed
+    assert "ahp blocked: no-rm" in done.told
+    assert "nothing is removed here" in done.told and "move it into trash/ instead" in done.told
+
+
+def test_a_control_runs_the_other_call(client: str, project: Repo, run: Run) -> None:
+    done = run(shell(client, "touch forbidden.txt"))
+    assert there(project, "allowed.txt") and not there(project, "forbidden.txt"), done.printed
+
+
+def test_what_a_prompt_and_an_aid_say_reaches_the_model(client: str, project: Repo, run: Run) -> None:
+    done = run(shell(client, "touch careful.txt"))
+    assert there(project, "careful.txt"), done.printed
+    assert "somebody watches this file" in done.told and "write down why you touched it" in done.told
+
+
+def test_a_key_is_not_written(client: str, project: Repo, run: Run) -> None:
+    done = run(written(client, "KEY=AKIA" + "ABCDEFGHIJ234567"))
+    assert not there(project, "new.txt") and "no-secrets" in done.told, done.printed
+    done = run(written(client, "hello"))
+    assert (project.root / "new.txt").read_text() == "hello\n", done.printed
+
+
+def test_where_the_interpreter_is_gone_nothing_runs(client: str, project: Repo, run: Run) -> None:
+    (project.root / ".git" / "ahp" / "agent-hook").unlink()
+    done = run(shell(client, "touch new.txt"))
+    assert not there(project, "new.txt") and "ahp is not installed here, or broke" in done.told, done.printed
+
+
+def test_where_ahp_crashes_nothing_runs(client: str, project: Repo, run: Run) -> None:
+    hook = project.root / ".git" / "ahp" / "agent-hook"
+    hook.write_text("#!/bin/sh\necho half an ans\nkill -9 $$\n")
+    assert stat.S_IXUSR & hook.stat().st_mode
+    done = run(shell(client, "touch new.txt"))
+    assert not there(project, "new.txt") and "ahp is not installed here, or broke" in done.told, done.printed
+
+
+def test_where_a_fact_hangs_nothing_runs(client: str, project: Repo, run: Run, tmp_path: Path) -> None:
+    slow = 'facts: {slow: {run: [sleep, "600"], timeout: 300s, parse: exit}}'
+    rule = "rules: {waits: {at: pre-tool-use, block: slow.exit_code > 0, on_missing: block}}"
+    project.commit("slow", **{".ahp/hooks.yaml": f"{slow}\n{rule}\n"})
+    where = around(str(project.root))
+    specs = compiling.commands(layers.load(FileSource(where.root)))
+    read = trust.in_folder(where.root)
+    trust.accept(where.journal, {name: trust.digest(spec, read) for name, spec in specs.items()}, Actor("human"))
+    done = run(shell(client, "touch new.txt"), env={"AHP_HOOK_BUDGET": "2"})
+    assert not there(project, "new.txt") and "ahp blocked" in done.told, done.printed
+
+
+def test_a_clone_without_ahp_is_not_silent(client: str, project: Repo, run: Run, tmp_path: Path) -> None:
+    folder = Path(project.root / installing.settings_path("", client, False).lstrip("/"))
+    shutil.rmtree(project.root / ".git" / "ahp")
+    assert folder.exists()
+    done = run(shell(client, "touch new.txt"))
+    assert not there(project, "new.txt") and "pip install ahp-engine" in done.told, done.printed
+
+
+def test_the_control_of_this_test_an_unhooked_client_does_it(client: str, project: Repo, run: Run) -> None:
+    shutil.rmtree(project.root / f".{client}")
+    done = run(shell(client, "rm old.txt"))
+    assert not there(project, "old.txt"), done.printed
