@@ -70,7 +70,12 @@ LIGHT = [
     "ahp.journal.append",
     "ahp.gate.decide",
     "ahp.gate.match",
+    "ahp.journal.session_calls",
     "ahp.hosts.asking",
+    "ahp.hosts.agents.main",
+    "ahp.hosts.agents.judging",
+    "ahp.hosts.agents.claude",
+    "ahp.hosts.agents.codex",
     "ahp.hosts.git.main",
     "ahp.hosts.git.commit_msg",
 ]

@@ -27,10 +27,12 @@ def command(mend: bool, form: str) -> int:
     from ahp.hosts.git import doctor
 
     repo = repository_here()
-    checks = doctor.examine(repo, user_policy())
+    from ahp.hosts.agents import doctor as agents
+
+    checks = [*doctor.examine(repo, user_policy()), *agents.examine(repo)]
     mended = doctor.fix(repo, user_policy(), checks) if mend else []
     if mended:
-        checks = doctor.examine(repo, user_policy())
+        checks = [*doctor.examine(repo, user_policy()), *agents.examine(repo)]
     good = all(check.status != "wrong" for check in checks)
     if form == "json":
         click.echo(

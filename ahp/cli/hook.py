@@ -4,13 +4,25 @@ import sys
 
 import click
 
+from ahp.hosts.agents.clients import CLIENTS
+
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.argument("host", type=click.Choice(["git", "monoco"]))
+@click.argument("host", type=click.Choice(["git", "monoco", *CLIENTS]))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(host: str, arguments: tuple[str, ...]) -> int:
     """Judge one hook of HOST; its arguments are those the host gave."""
+    if host in CLIENTS:
+        return _agent(host, arguments)
     return _monoco(arguments) if host == "monoco" else _git(arguments)
+
+
+def _agent(client: str, arguments: tuple[str, ...]) -> int:
+    from ahp.hosts.agents import main
+
+    sys.argv[1:] = ["agent", "", "", "", "git", client, *arguments]
+    main.main()
+    return 0
 
 
 def _git(arguments: tuple[str, ...]) -> int:

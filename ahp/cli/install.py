@@ -2,25 +2,53 @@
 
 import click
 
+from ahp.hosts.agents.clients import CLIENTS
 from ahp.protocol.text import one_line
 
 
 @click.command()
-@click.argument("hosts", nargs=-1, type=click.Choice(["git", "monoco"]))
-def command(hosts: tuple[str, ...]) -> None:
+@click.argument("hosts", nargs=-1, type=click.Choice(["git", "monoco", *CLIENTS]))
+@click.option("--user", is_flag=True, help="Put an agent's hooks into your own settings, not into the project's.")
+def command(hosts: tuple[str, ...], user: bool) -> None:
     """Install the gate into HOSTS (default: every one that is found; monoco only when it is named).
 
     Running it again renews what is ours.
     """
-    for host in hosts or ("git",):
-        {"git": _git, "monoco": _monoco}[host]()
+    if not hosts:
+        from ahp.hosts.agents.install import found
+        from ahp.hosts.asking import repository_here
+        from ahp.system import environ
+
+        hosts = ("git", *found(repository_here().root, environ.current()))
+    for host in hosts:
+        if host in CLIENTS:
+            _agent(host, user)
+        else:
+            {"git": _git, "monoco": _monoco}[host]()
+
+
+def _agent(client: str, user: bool) -> None:
+    from ahp.hosts.agents.install import install
+    from ahp.hosts.asking import repository_here, user_policy
+
+    done = install(repository_here(), client, user_policy(), user=user)
+    share = "" if user else "; commit it, so that everybody's agent is judged"
+    click.echo(f"{client}: {'hooks in' if done.changed else 'nothing to change in'} {one_line(done.path, 1000)}{share}")
+    if done.todo:
+        click.echo(f"{client}: {done.todo}")
 
 
 def _git() -> None:
+    import os
+
+    from ahp.hosts.agents.install import LAUNCHER, launcher
     from ahp.hosts.asking import repository_here, user_policy
     from ahp.hosts.git.install import install
 
-    done = install(repository_here(), user_policy())
+    repo = repository_here()
+    done = install(repo, user_policy())
+    if os.path.lexists(repo.ahp_dir + LAUNCHER):
+        launcher(repo, user_policy())
     click.echo(f"git: {len(done.written)} hooks in {one_line(done.folder, 1000)}")
     if done.kept:
         click.echo(f"git: earlier hooks keep running: {', '.join(done.kept)}")

@@ -16,7 +16,7 @@ from ahp.system.errors import AhpError
 
 _COMMANDS = {
     "init": "a policy for this project, and what it would have said to the last 100 commits",
-    "install": "put the gate in place: git hooks, and monoco when it is named",
+    "install": "put the gate in place: git hooks, coding agents, and monoco when it is named",
     "uninstall": "take the gate away; earlier hooks come back",
     "check": "what the policy would say now; never logs, never counts",
     "run": "judge for real",
@@ -32,6 +32,7 @@ _COMMANDS = {
     "issue": "the life of an issue",
     "exec": "run a command through the gate",
     "agent": "the embedded agent runner",
+    "brief": "what an agent is told of the policy when its session begins",
     "hook": "what installed hooks call",
     "completion": "the script that completes commands in bash, zsh or fish",
 }

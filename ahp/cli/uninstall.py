@@ -2,13 +2,15 @@
 
 import click
 
+from ahp.hosts.agents.clients import CLIENTS
 from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
 
 
 @click.command()
-@click.argument("hosts", nargs=-1, type=click.Choice(["git", "monoco"]))
-def command(hosts: tuple[str, ...]) -> int:
+@click.argument("hosts", nargs=-1, type=click.Choice(["git", "monoco", *CLIENTS]))
+@click.option("--user", is_flag=True, help="Take an agent's hooks out of your own settings, not out of the project's.")
+def command(hosts: tuple[str, ...], user: bool) -> int:
     """Remove the gate from HOSTS (default: every one it is in). The policy and the log stay.
 
     Only a person can, at a terminal; it leaves a record in the log.
@@ -21,9 +23,23 @@ def command(hosts: tuple[str, ...]) -> int:
     typed = " ".join(["ahp uninstall", *hosts])
     if not terminal.confirm("ahp: take the gate away from this repository?", typed):
         return 1
-    for host in hosts or ("git", "monoco"):
-        {"git": _git, "monoco": _monoco}[host](host in hosts)
+    for host in hosts or ("git", "monoco", *CLIENTS):
+        if host in CLIENTS:
+            _agent(host, host in hosts, user)
+        else:
+            {"git": _git, "monoco": _monoco}[host](host in hosts)
     return 0
+
+
+def _agent(client: str, named: bool, user: bool) -> None:
+    from ahp.hosts.agents.install import settings_path, uninstall
+    from ahp.hosts.asking import repository_here
+
+    repo = repository_here()
+    was_there = uninstall(repo, client, user=user)
+    if was_there or named:
+        path = one_line(settings_path(repo.root, client, user), 1000)
+        click.echo(f"{client}: hooks removed from {path}" if was_there else f"{client}: nothing of ours in {path}")
 
 
 def _git(named: bool) -> None:

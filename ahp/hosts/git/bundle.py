@@ -15,10 +15,13 @@ from ahp.system.errors import AhpError
 
 _ENTRY = "ahp.hosts.git.main"
 _EVERY_COMMIT = "ahp.hosts.git.pre_commit"
-_LATER = (  # and the light namespaces
+_LATER = (  # and the light namespaces, and the clients
     "ahp.hosts.git.commit_msg",
     "ahp.facts.commit_message",
+    "ahp.facts.protected",
     "ahp.policy.succession",
+    "ahp.hosts.agents.main",
+    "ahp.hosts.agents.judging",
 )
 _SHA = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
 _BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}, {light!r}))"
@@ -28,7 +31,10 @@ fresh = begin({stamps!r}, {paths!r}, {now!r}, {later!r}, {compiled!r})
 if fresh:
     from ahp.policy import cache
     cache.compiler = {compiler!r}
-from ahp.hosts.git.main import main
+if sys.argv[1] == "agent":
+    from ahp.hosts.agents.main import main
+else:
+    from ahp.hosts.git.main import main
 main("" if fresh else sys.argv[0])
 """
 _UNCHECKED = (1).to_bytes(4, "little")  # PEP 552: never compared with a source; `start` compares all of them
@@ -56,6 +62,8 @@ def build(paths: list[str], light: list[str]) -> bytes:
     eager = _ours()
     for name in (*_LATER, *[f"ahp.facts.{namespace}" for namespace in light]):
         importlib.import_module(name)
+    for client in sys.modules["ahp.hosts.agents.clients"].CLIENTS:
+        importlib.import_module(f"ahp.hosts.agents.{client}")
     lazy = [name for name in _ours() if name not in eager]
     now = tuple([(name, _code(name), _file(name), _is_package(name)) for name in _runnable(eager)])
     later = {name: (marshal.dumps(_code(name)), _file(name)) for name in lazy}

@@ -31,6 +31,9 @@ class Later:
         spec: Any = type(sys.__spec__)
         made = spec(name, self, origin=self.modules[name][1])
         made.has_location = True
+        folder, _, file = made.origin.rpartition("/")
+        if file == "__init__.py":
+            made.submodule_search_locations = [folder]
         return made
 
     def create_module(self, spec: object) -> None:

@@ -1,0 +1,15 @@
+"""`ahp brief`: what an agent is told of the policy when its session begins."""
+
+import os
+
+import click
+
+
+@click.command()
+def command() -> None:
+    """Print what blocks tool calls, commits and pushes here, in at most 200 tokens. Nothing is logged."""
+    from ahp.hosts.agents import brief
+    from ahp.hosts.api import Gate
+
+    event = Gate(os.getcwd(), host="cli").event("session-start", dry=True)
+    click.echo(brief.text(event) or "ahp: no rule refuses a tool call, a commit or a push here")

@@ -1,0 +1,58 @@
+"""The dialect that Claude Code began: `hook_event_name` on standard input, `hookSpecificOutput` on standard output.
+
+Codex speaks it with less. [light]
+"""
+
+from ahp.hosts.agents.asked import Asked, Unreadable, arguments, text
+
+EVENTS = {
+    "PreToolUse": "pre-tool-use",
+    "PostToolUse": "post-tool-use",
+    "PostToolUseFailure": "post-tool-use",
+    "UserPromptSubmit": "prompt-submit",
+    "SessionStart": "session-start",
+    "Stop": "task-complete",
+}
+CALL = "PreToolUse"  # the event that asks before a tool runs
+
+
+def read(payload: "dict[str, object]", event: str) -> Asked:
+    """What is asked. Raises Unreadable."""
+    asked = Asked(event, EVENTS[event])
+    asked.session, asked.folder = text(payload, "session_id"), text(payload, "cwd")
+    asked.call = text(payload, "tool_use_id", "prompt_id", "turn_id")
+    asked.again = payload.get("stop_hook_active") is True
+    if asked.trigger.endswith("tool-use"):
+        asked.tool = text(payload, "tool_name")
+        if not asked.tool:
+            raise Unreadable("tool_name is missing")
+        asked.input = arguments(payload, "tool_input")
+        if asked.trigger.startswith("post"):
+            asked.is_error = event == "PostToolUseFailure"
+            asked.output = text(payload, "error") or _output(payload.get("tool_response"))
+    return asked
+
+
+def _output(response: object) -> str:
+    """What a tool answered, as one text."""
+    if isinstance(response, str):
+        return response
+    if isinstance(response, dict):
+        return "\n".join([value for value in response.values() if isinstance(value, str) and value])
+    return ""
+
+
+def deny(event: str, reason: str) -> "dict[str, object]":
+    """The refusal: no key but these, since Codex drops an answer with others."""
+    if event == "PreToolUse":
+        return _specific(event, permissionDecision="deny", permissionDecisionReason=reason)
+    return {"decision": "block", "reason": reason}
+
+
+def context(event: str, said: str) -> "dict[str, object] | None":
+    """Words for the model; where the event has no place for them, for the user."""
+    return {"systemMessage": said} if event == "Stop" else _specific(event, additionalContext=said)
+
+
+def _specific(event: str, **fields: object) -> "dict[str, object]":
+    return {"hookSpecificOutput": {"hookEventName": event, **fields}}

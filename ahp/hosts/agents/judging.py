@@ -1,0 +1,73 @@
+"""From what a client asks to a verdict and what the agent reads of it.  [light]"""
+
+from ahp.facts import call_view, tool_call
+from ahp.gate.decide import decide, program_of
+from ahp.hosts import asking
+from ahp.journal import session_calls
+from ahp.protocol.actor import Actor
+from ahp.protocol.verdict import Verdict
+from ahp.system.errors import AhpError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.hosts.agents.asked import Asked
+    from ahp.protocol.event import Event, Workspace
+
+_OUTPUT = 64 << 10  # characters of a tool's answer that conditions read
+
+
+def judge(asked: "Asked", where: "Workspace", client: str, seconds: float) -> tuple[Verdict, str]:
+    """The verdict, and what the agent is to read of it: "" where there is nothing to say. Raises AhpError."""
+    event = event_of(asked, where, client, seconds)
+    program = program_of(event)
+    if event.trigger.endswith("tool-use"):
+        _take_call(event, asked, bool(program.rules))
+    elif event.trigger == "task-complete":
+        asking.complete(event, where.root)
+    verdict = decide(event, program)
+    if event.trigger == "pre-tool-use" and event.session and event.tool is not None:
+        _note(event, verdict)
+    if event.trigger == "session-start":
+        from ahp.hosts.agents import brief
+
+        return verdict, brief.at_start(event, verdict)
+    if not (verdict.signals or verdict.notes):
+        return verdict, ""
+    from ahp.hosts import verdict_text
+
+    return verdict, verdict_text.for_agent(verdict)
+
+
+def reached(asked: "Asked", where: "Workspace", client: str, seconds: float) -> str:
+    """What a probe is answered: that it came here, and to how many rules. Raises AhpError for a policy that fails."""
+    rules = len(program_of(event_of(asked, where, client, seconds)).rules)
+    return f"ahp reached: {rules} rule{'s' * (rules != 1)} for tool calls"
+
+
+def event_of(asked: "Asked", where: "Workspace", client: str, seconds: float) -> "Event":
+    """The gate's event; the client's id of the call is the attempt, so that several hooks of one call count once."""
+    session = asked.session or None
+    event = asking.event(asked.trigger, client, Actor("agent", client), where, session=session, budget=seconds)
+    event.attempt = asked.call
+    return event
+
+
+def _take_call(event: "Event", asked: "Asked", has_rules: bool) -> None:
+    """Gives the event its tool call; read only as far as anybody asks, for a shell command takes a parser."""
+    if not has_rules:
+        event.tool = {"native_name": asked.tool, "input": asked.input}
+        return
+    event.tool = tool_call.read("", asked.tool, asked.input, root=event.root, folder=asked.folder)
+    if asked.output is not None:
+        event.tool["output"], event.tool["is_error"] = asked.output[:_OUTPUT], asked.is_error
+    event.view = call_view.view_of(event)
+
+
+def _note(event: "Event", verdict: Verdict) -> None:
+    """Keeps the call for the facts of the session; where that cannot be, they tell less, and no rule is asked less."""
+    assert event.tool is not None and event.session is not None
+    rules = [str(signal.context["rule"]) for signal in verdict.signals if signal.intensity == "block"]
+    try:
+        session_calls.note(event.journal, event.session, event.tool, rules, verdict.denied)
+    except (OSError, AhpError) as error:
+        verdict.notes.append(f"the session's calls are not counted: {error}")

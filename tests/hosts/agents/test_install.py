@@ -1,0 +1,230 @@
+"""Our hooks in a client's settings: merged, once, taken out again to the letter; and the command that they name."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ahp.cli.main import run as ahp
+from ahp.hosts.agents import clients, install
+from ahp.system.errors import AhpError
+from tests.conftest import Repo
+from tests.hosts.agents.conftest import captured, found
+
+THEIRS = """{
+  // what our team agreed on
+  "model": "opus",
+  "hooks": {
+    "PreToolUse": [
+      {"matcher": "Bash", "hooks": [{"type": "command", "command": "echo theirs"}]}
+    ]
+  },
+  "env": {"A": 1} /* kept */
+}
+"""
+
+
+def settings(project: Repo, client: str = "claude") -> Path:
+    return project.root / str(clients.module(client).SETTINGS)
+
+
+def put(project: Repo, client: str = "claude", **more: Any) -> install.Installed:
+    return install.install(found(project), client, "", **more)
+
+
+@pytest.mark.parametrize("client", clients.CLIENTS)
+def test_every_event_of_a_client_has_one_hook_of_ours(project: Repo, client: str) -> None:
+    assert put(project, client).changed
+    told = json.loads(settings(project, client).read_text())
+    assert set(told) == {"hooks"} and set(told["hooks"]) == set(clients.module(client).EVENTS)
+    for event, entries in told["hooks"].items():
+        (hook,) = entries[0]["hooks"]
+        assert len(entries) == 1 and hook["command"].endswith(f" ahp {client} {event}")
+        assert type(hook["timeout"]) is int
+    text = settings(project, client).read_text()
+    assert str(project.root) not in text and os.path.expanduser("~") not in text
+
+
+def test_what_others_wrote_stays_in_its_place_and_a_second_time_changes_nothing(project: Repo) -> None:
+    project.write(".claude/settings.json", THEIRS)
+    put(project)
+    once = settings(project).read_text()
+    for line in THEIRS.splitlines():
+        assert line.rstrip(",") in once
+    assert once.index('"model"') < once.index('"hooks"') < once.index('"env"')
+    assert not put(project).changed and settings(project).read_text() == once
+
+
+@pytest.mark.parametrize("before", [None, "{}", "{}\n", '{"hooks": {}}\n', THEIRS, '{\n\t"a": [1],\n}\n'])
+def test_taken_out_again_the_file_is_as_it_was(project: Repo, before: str | None) -> None:
+    if before is not None:
+        project.write(".claude/settings.json", before)
+    put(project)
+    put(project)
+    assert install.uninstall(found(project), "claude") and not install.uninstall(found(project), "claude")
+    assert (settings(project).read_text() if settings(project).exists() else None) == before
+    assert not (project.root / ".git/ahp/agent-hook").exists()
+
+
+def test_what_was_added_since_stays(project: Repo) -> None:
+    project.write(".claude/settings.json", THEIRS)
+    put(project)
+    settings(project).write_text(settings(project).read_text().replace('"opus"', '"haiku"'))
+    assert install.uninstall(found(project), "claude")
+    assert settings(project).read_text() == THEIRS.replace('"opus"', '"haiku"')
+
+
+def test_the_launcher_stays_while_another_client_needs_it(project: Repo) -> None:
+    put(project)
+    put(project, "codex")
+    install.uninstall(found(project), "claude")
+    assert (project.root / ".git/ahp/agent-hook").exists() and not settings(project).exists()
+
+
+def test_an_older_hook_of_ours_is_renewed_in_its_place(project: Repo) -> None:
+    put(project)
+    old = settings(project).read_text().replace("exit 2'", "exit 0'")
+    settings(project).write_text(old)
+    assert put(project).changed
+    assert len(json.loads(settings(project).read_text())["hooks"]["PreToolUse"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "not JSON"),
+        ("[]", "no object"),
+        ('{"hooks": []}', "no object"),
+        ('{"hooks": {"PreToolUse": {}}}', "no list"),
+    ],
+)
+def test_settings_that_cannot_be_merged_are_left_alone(project: Repo, text: str, said: str) -> None:
+    project.write(".claude/settings.json", text)
+    with pytest.raises(AhpError, match=said):
+        put(project)
+    assert settings(project).read_text() == text
+
+
+def test_the_users_own_settings_are_those_of_the_password_database(project: Repo, home: Path) -> None:
+    done = put(project, user=True)
+    assert done.path == str(home / ".claude/settings.json") and not settings(project).exists()
+    assert install.uninstall(found(project), "claude", user=True) and not Path(done.path).exists()
+
+
+def test_agents_are_found_by_what_they_leave_in_a_project_or_on_the_path(project: Repo) -> None:
+    env = {"PATH": str(project.root / "bin")}
+    assert install.found(str(project.root), env) == []
+    project.write("CLAUDE.md")
+    project.write("bin/codex", "#!/bin/sh\n", 0o755)
+    assert install.found(str(project.root), env) == ["claude", "codex"]
+
+
+# The command as the client runs it
+
+
+def through_sh(project: Repo, command: str, payload: Any, env: dict[str, str] | None = None, at: str = "") -> Any:
+    return subprocess.run(
+        ["/bin/sh", "-c", command],
+        input=json.dumps(payload).encode(),
+        capture_output=True,
+        cwd=project.root / at,
+        env={"PATH": "/usr/bin:/bin", **(env or {})},
+        check=False,
+    )
+
+
+def payload(project: Repo, command: str) -> dict[str, Any]:
+    return captured("claude-PreToolUse-Bash", cwd=str(project.root), tool_input={"command": command})
+
+
+@pytest.mark.parametrize("client", clients.CLIENTS)
+def test_the_installed_command_judges_from_any_folder(project: Repo, client: str) -> None:
+    project.write(".ahp/hooks.yaml", "rules: {r: {at: pre-tool-use, block: tool.command == 'no', message: not this}}\n")
+    (project.root / "deep" / "er").mkdir(parents=True)
+    put(project, client)
+    command = install.command(client, "PreToolUse")
+    for at in ("", "deep/er"):
+        done = through_sh(project, command, payload(project, "no"), at=at)
+        assert done.returncode == 2 and b"not this" in done.stderr and json.loads(done.stdout)
+        done = through_sh(project, command, payload(project, "yes"), at=at)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_in_a_linked_work_tree_too(project: Repo, tmp_path: Path) -> None:
+    project.commit("p", **{".ahp/hooks.yaml": "rules: {r: {at: pre-tool-use, block: 'true', message: not here}}\n"})
+    put(project)
+    project.git("worktree", "add", "-q", str(tmp_path / "linked"))
+    done = through_sh(Repo(tmp_path / "linked"), install.command("claude", "PreToolUse"), payload(project, "x"))
+    assert done.returncode == 2 and b"not here" in done.stderr
+
+
+@pytest.mark.parametrize("broken", ["gone", "crash", "killed", "noise", "status"])
+def test_whatever_is_broken_the_call_is_refused_and_what_is_done_is_done(project: Repo, broken: str) -> None:
+    put(project)
+    hook = project.root / ".git/ahp/agent-hook"
+    text = {"crash": "exit 1", "killed": "kill -9 $$", "noise": "echo noise; exit 3", "status": "exit 127"}.get(broken)
+    if text is None:
+        hook.unlink()
+    else:
+        hook.write_text(f"#!/bin/sh\n{text}\n")
+    done = through_sh(project, install.command("claude", "PreToolUse"), payload(project, "x"))
+    answer = json.loads(done.stdout.decode().splitlines()[-1])["hookSpecificOutput"]
+    assert done.returncode == 2 and answer["permissionDecision"] == "deny"
+    assert "pip install ahp-engine" in answer["permissionDecisionReason"] and b"pip install" in done.stderr
+    assert through_sh(project, install.command("claude", "PostToolUse"), payload(project, "x")).returncode == 0
+
+
+def test_without_its_interpreter_the_launcher_asks_the_ahp_on_the_path(project: Repo, tmp_path: Path) -> None:
+    put(project)
+    hook = project.root / ".git/ahp/agent-hook"
+    lines = ["python=/nowhere" if line.startswith("python=") else line for line in hook.read_text().splitlines()]
+    hook.write_text("\n".join(lines) + "\n")
+    other = tmp_path / "bin" / "ahp"
+    other.parent.mkdir()
+    other.write_text('#!/bin/sh\necho "$@" >&2\nexit 2\n')
+    other.chmod(0o755)
+    env = {"PATH": f"{other.parent}:/usr/bin:/bin"}
+    done = through_sh(project, install.command("claude", "PreToolUse"), payload(project, "x"), env)
+    assert (done.returncode, done.stderr) == (2, b"hook claude PreToolUse\n")
+
+
+def test_a_bundle_that_is_gone_is_written_anew(project: Repo) -> None:
+    put(project)
+    bundle = project.root / ".git/ahp/cache/light.pyc"
+    bundle.unlink()
+    assert through_sh(project, install.command("claude", "PreToolUse"), payload(project, "x")).returncode == 0
+    assert bundle.exists()
+
+
+# The commands
+
+
+def test_ahp_install_puts_hooks_into_git_and_every_agent_found(
+    project: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project.write("CLAUDE.md")
+    assert ahp(["install"]) == 0
+    said = capsys.readouterr().out
+    assert "git: 5 hooks" in said and "claude: hooks in" in said and "commit it" in said and "codex" not in said
+    assert ahp(["install", "codex"]) == 0 and "trust" in capsys.readouterr().out
+    assert ahp(["install", "claude", "--user"]) == 0 and "commit it" not in capsys.readouterr().out
+
+
+def test_a_person_takes_them_out_again(project: Repo, person: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    project.write("CLAUDE.md")
+    ahp(["install"])
+    capsys.readouterr()
+    assert ahp(["uninstall"]) == 0
+    assert "claude: hooks removed from" in capsys.readouterr().out and not settings(project).exists()
+    assert ahp(["uninstall", "claude"]) == 0 and "nothing of ours" in capsys.readouterr().out
+
+
+def test_an_agent_does_not(project: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(project)
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert ahp(["uninstall", "claude"]) == 2 and settings(project).exists()

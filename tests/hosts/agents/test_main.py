@@ -1,0 +1,256 @@
+"""What a hook asks is judged and answered in the client's words; whatever goes wrong is a refusal, no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ahp.cli.main import run as ahp
+from ahp.hosts.agents import judging, main
+from tests.conftest import Repo
+from tests.hosts.agents.conftest import CAPTURED, Ask, captured
+
+POLICY = """
+rules:
+  no-rm: {at: pre-tool-use, block: "any(c.program == 'rm' for c in tool.commands)", message: no rm, fix: [use git rm]}
+  other:
+    at: pre-tool-use
+    control: contains(tool.command, 'forbidden')
+    message: another name
+    action: {type: replace, target: tool.input.command, pattern: forbidden, with: allowed}
+  warn: {at: pre-tool-use, prompt: "tool.command.startswith('touch ')", message: careful}
+  after: {at: post-tool-use, aid: "tool.is_error", message: "look at the error"}
+  many: {at: pre-tool-use, block: session.tool_calls > 2 and tool.native_name == 'Counted'}
+  stop: {at: task-complete, block: "files.changed_count > 1", message: commit first}
+  begin: {at: session-start, aid: "true", message: read CONTRIBUTING.md}
+  asks: {at: prompt-submit, prompt: "true", message: mind the tests}
+"""
+Call = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(autouse=True)
+def policy(project: Repo) -> None:
+    project.write(".ahp/hooks.yaml", POLICY)
+
+
+def test_what_no_rule_speaks_of_is_allowed_with_not_a_word(ask: Ask, call: Call) -> None:
+    assert ask(call("Bash", command="ls")) == (0, None, "")
+
+
+@pytest.mark.parametrize("client", ["claude", "codex"])
+def test_a_refusal_is_native_with_the_same_words_on_standard_error(ask: Ask, call: Call, client: str) -> None:
+    said = ask(call("Bash", command="rm x"), client)
+    assert said.code == 2 and said.shown is not None
+    assert set(said.shown) == {"hookSpecificOutput"}
+    inner = said.shown["hookSpecificOutput"]
+    assert set(inner) == {"hookEventName", "permissionDecision", "permissionDecisionReason"}
+    assert (inner["hookEventName"], inner["permissionDecision"]) == ("PreToolUse", "deny")
+    assert said.words == said.text and said.text.startswith("ahp blocked: no-rm (") and len(said.text) <= 600
+
+
+@pytest.mark.parametrize(("client", "decision"), [("claude", None), ("codex", "allow")])
+def test_a_control_is_the_call_that_runs_instead(ask: Ask, call: Call, client: str, decision: str | None) -> None:
+    said = ask(call("Bash", command="echo forbidden", timeout=5), client)
+    assert said.code == 0 and said.shown is not None
+    inner = said.shown["hookSpecificOutput"]
+    assert inner["updatedInput"] == {"command": "echo allowed", "timeout": 5}
+    assert inner.get("permissionDecision") == decision
+    assert "another name" in inner["additionalContext"]
+
+
+def test_a_prompt_is_context_and_the_call_goes_on(ask: Ask, call: Call) -> None:
+    said = ask(call("Bash", command="touch a"))
+    assert said.code == 0 and "careful" in said.text
+
+
+def test_an_aid_comes_after_the_tool(ask: Ask) -> None:
+    assert "look at the error" in ask(captured("claude-PostToolUseFailure")).text
+    assert ask(captured("claude-PostToolUse-Bash")) == (0, None, "")
+
+
+def test_the_start_of_a_session_is_told_the_policy_in_two_hundred_tokens(ask: Ask) -> None:
+    text = ask(captured("claude-SessionStart")).text
+    assert "no-rm" in text and "read CONTRIBUTING.md" in text and len(text.split("\nahp note")[0]) <= 800
+
+
+def test_a_prompt_of_the_user_and_the_end_of_a_task_are_asked(project: Repo, ask: Ask) -> None:
+    assert "mind the tests" in ask(captured("claude-UserPromptSubmit")).text
+    project.write("a")
+    project.write("b")
+    stop = ask(captured("claude-Stop"))
+    assert stop.code == 2 and stop.shown == {"decision": "block", "reason": stop.words}
+    assert ask(captured("claude-Stop", stop_hook_active=True)) == (0, None, "")
+
+
+@pytest.mark.parametrize("path", sorted(CAPTURED.glob("*.json")), ids=lambda path: path.stem)
+def test_what_the_real_clients_sent_is_understood(ask: Ask, path: Any) -> None:
+    said = ask(json.loads(path.read_text()), path.stem.partition("-")[0])
+    assert "could not be judged" not in said.words, said.words
+
+
+def test_the_calls_of_a_session_are_counted_whether_a_rule_spoke_or_not(ask: Ask, call: Call) -> None:
+    for command in ("ls", "rm x", "touch a"):
+        ask(call("Bash", command=command))
+    assert ask(call("Counted", session="other")).code == 0
+    assert ask(call("Counted")).code == 2
+
+
+def test_a_relative_path_is_seen_from_where_the_agent_works(project: Repo, ask: Ask, call: Call) -> None:
+    project.write(".ahp/hooks.yaml", "rules: {r: {at: pre-tool-use, block: \"contains(tool.writes, 'sub/x')\"}}\n")
+    (project.root / "sub").mkdir()
+    there = str(project.root / "sub")
+    assert ask({**call("Bash", command="echo a > x"), "cwd": there}).code == 2
+    assert ask({**call("Write", file_path="x", content=""), "cwd": there}).code == 2
+    assert ask(call("Write", file_path="x", content="")).code == 0
+
+
+def test_the_project_is_the_one_that_the_client_names_wherever_the_agent_has_gone(
+    project: Repo, ask: Ask, call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    where = {**call("Bash", command="rm x"), "cwd": str(tmp_path)}
+    assert ask(where).code == 0
+    assert ask(where, env={"CLAUDE_PROJECT_DIR": str(project.root)}).code == 2
+
+
+def test_two_hooks_for_one_call_count_once(project: Repo, ask: Ask, call: Call) -> None:
+    ladder = "escalation: {ladder: [prompt, block], after: 1}\n"
+    rule = "rules: {r: {at: pre-tool-use, prompt: tool.command == 'ls', escalate: true}}\n"
+    project.write(".ahp/hooks.yaml", ladder + rule)
+    assert [ask(call("Bash", command="ls", call="one")).code for _ in range(2)] == [0, 0]
+    assert ask(call("Bash", command="ls", call="two")).code == 2
+
+
+# What is wrong
+
+
+BAD = [
+    b"",
+    b"garbage",
+    b"{",
+    b"[]",
+    b"null",
+    b'"x"',
+    b"{}",
+    b'{"hook_event_name": "PreToolUse"}',
+    b'{"hook_event_name": "PreToolUse", "tool_name": 5, "tool_input": {}}',
+    b'{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": []}',
+    b'{"tool_name": "Bash", "tool_input": {"command": "x\xff"}}',
+    b'{"a": ' + b"[" * 100_000,
+    b'{"hook_event_name": "PreToolUse", "cursor_version": "1", "tool_name": "Shell", "tool_input": {}}',
+    b'{"toolName": "bash", "toolArgs": {}}',
+    b'{"n": ' + b"9" * 5000 + b"}",
+    b'{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "' + b"x" * (17 << 20) + b'"}}',
+]
+
+
+@pytest.mark.parametrize("data", BAD, ids=range(len(BAD)))
+@pytest.mark.parametrize("client", ["claude", "codex"])
+def test_what_is_not_understood_is_refused_before_a_tool_and_passed_after_it(
+    ask: Ask, data: bytes, client: str
+) -> None:
+    said = ask(data, client, "PreToolUse")
+    assert said.code == 2 and "could not be judged" in said.text and "Traceback" not in said.words
+    assert len(said.text) <= 600 and said.text == said.words
+    after = ask(data.replace(b"PreToolUse", b"PostToolUse"), client, "PostToolUse")
+    assert after.code == 0 and "it went on" in after.words and after.text in ("", after.words)
+
+
+@pytest.mark.parametrize("event", ["Nonsense", "", "preToolUse"])
+def test_of_an_event_that_nobody_knows_there_is_no_opinion(ask: Ask, event: str) -> None:
+    assert ask({"hook_event_name": event, "tool_name": "Bash"}, event=event) == (0, None, "")
+    named = ask({"hook_event_name": event, "tool_name": "Bash", "tool_input": {"command": "rm x"}}, event="PreToolUse")
+    assert named.code == 2
+
+
+def test_a_client_that_is_not_known_is_refused(ask: Ask, call: Call) -> None:
+    assert "there is no client" in ask(call("Bash", command="ls"), "emacs").words
+
+
+def test_a_policy_that_does_not_load_is_refused_and_named(project: Repo, ask: Ask, call: Call) -> None:
+    project.write(".ahp/hooks.yaml", "rules: {r: {at: pre-tool-use, block: nonsense.fact}}\n")
+    said = ask(call("Bash", command="ls"))
+    assert said.code == 2 and "ahp policy lint" in said.text
+
+
+def test_a_bug_is_a_refusal_that_names_the_place(ask: Ask, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> None:
+        raise ZeroDivisionError("on purpose")
+
+    monkeypatch.setattr(judging, "decide", broken)
+    said = ask(call("Bash", command="ls"))
+    assert said.code == 2 and "a bug in ahp" in said.text and "ZeroDivisionError" in said.text
+
+
+def test_what_takes_too_long_is_refused_in_time(ask: Ask, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "decide", lambda *_: time.sleep(60))
+    said = ask(call("Bash", command="ls"), env={"AHP_HOOK_BUDGET": "0.2"})
+    assert said.code == 2 and "longer than it may" in said.text
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"), [("3", 3.0), ("900", main.BUDGET), ("", main.BUDGET), ("-1", 0.1), ("x", main.BUDGET)]
+)
+def test_the_budget_can_only_be_lowered(told: str, seconds: float) -> None:
+    assert main.budget({"AHP_HOOK_BUDGET": told}) == seconds < main.TIMEOUT
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+NAMES = ["hook_event_name", "tool_name", "tool_input", "cwd", "session_id", "tool_use_id", "tool_response", "prompt"]
+EVENTS = st.sampled_from(["PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "Stop", "Other"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(st.dictionaries(st.sampled_from(NAMES), JSON), EVENTS, st.sampled_from(["claude", "codex"]))
+def test_whatever_comes_in_one_answer_goes_out(ask: Ask, payload: dict[str, Any], event: str, client: str) -> None:
+    said = ask(payload, client, event)
+    assert said.code in (0, 2) and "a bug in ahp" not in said.words, said.words
+    assert said.code == 0 or said.shown is not None
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(st.binary(max_size=200), st.integers(0, 300))
+def test_whatever_is_cut_or_is_no_text_is_refused(ask: Ask, data: bytes, cut: int) -> None:
+    whole = json.dumps(captured("claude-PreToolUse-Bash")).encode()
+    for broken in (data, whole[: min(cut, len(whole) - 1)] + data):
+        said = ask(broken, "claude", "PreToolUse")
+        assert said.code in (0, 2) and "a bug in ahp" not in said.words, said.words
+
+
+# The process
+
+
+def test_the_command_reads_and_answers_and_ends(project: Repo, call: Call) -> None:
+    argv = [sys.executable, "-c", "from ahp.cli.main import main; main()", "hook", "claude", "PreToolUse"]
+    for command, code in (("rm x", 2), ("ls", 0)):
+        payload = json.dumps(call("Bash", command=command)).encode()
+        done = subprocess.run(argv, input=payload, capture_output=True, cwd=project.root, check=False)
+        assert done.returncode == code, done.stderr
+        assert (json.loads(done.stdout) if code else done.stdout) == (done.stdout and json.loads(done.stdout))
+
+
+def test_nobody_reading_the_answer_is_no_error(project: Repo, call: Call) -> None:
+    argv = [sys.executable, "-c", "from ahp.cli.main import main; main()", "hook", "claude", "PreToolUse"]
+    reading, writing = os.pipe()
+    os.close(reading)
+    payload = json.dumps(call("Bash", command="rm x")).encode()
+    done = subprocess.run(argv, input=payload, stdout=writing, stderr=writing, cwd=project.root, check=False)
+    os.close(writing)
+    assert done.returncode == 2
+
+
+def test_ahp_hook_takes_only_hosts_that_there_are() -> None:
+    assert ahp(["hook", "emacs"]) == 2
