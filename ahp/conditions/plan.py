@@ -11,6 +11,8 @@ Plan = list[Any]
 
 MAX_PLAN = 1024  # nodes; a chained comparison repeats its middle operands, so a plan may be larger than its text
 _ITEMS = 1000  # the list length that the static cost of a loop assumes
+# That of a list inside an item: all commands of a shell call have 64 KiB of text together, so many words on average.
+_INNER_ITEMS = 50
 
 
 def walk(plan: Plan) -> Iterator[Plan]:
@@ -31,11 +33,15 @@ def size(plan: Plan) -> int:
 
 
 def cost(plan: Plan) -> int:
-    """A plan's static cost: its nodes by weight, those in a loop a thousand times. A policy sums it (design §5)."""
+    """A plan's static cost: its nodes by weight, those in a loop as often as its list is long. A policy sums it
+    (design §5); the deadline of an event bounds what a list is longer.
+    """
     operation = OPERATIONS[plan[0]]
-    costs = [cost(child) for child in children(plan)]
+    inner = list(children(plan))
+    costs = [cost(child) for child in inner]
     if operation.call == LOOP:
-        costs = [one if at == 1 else _ITEMS * one for at, one in enumerate(costs)]  # its list stands second
+        times = _INNER_ITEMS if inner[1][0] == "field" else _ITEMS
+        costs = [one if at == 1 else times * one for at, one in enumerate(costs)]  # its list stands second
     return operation.weight + sum(costs)
 
 

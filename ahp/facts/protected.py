@@ -55,7 +55,7 @@ def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
 def _aimed_at(call: dict[str, object]) -> list[tuple[str, bool]]:
     """The paths that the call writes (true) and those that it may write."""
     listed, commands = call.get("writes"), call.get("commands")
-    aimed = [(str(path), "*" not in str(path)) for path in (listed if isinstance(listed, list) else [])]
+    aimed = [(str(path), not _is_pattern(str(path))) for path in (listed if isinstance(listed, list) else [])]
     for one in commands if isinstance(commands, list) else []:
         aimed += [(str(path), False) for path in one.get("may_write", [])]
     return aimed
@@ -92,12 +92,19 @@ def _concerns(path: str, place: str) -> bool:
     Letters of either case are one: there are file systems on which they are.
     """
     path, place = path.casefold(), place.casefold()
-    if "*" not in path:
+    if not _is_pattern(path):
         return _is_in(path, place) or (path not in (".", "/") and _is_in(place, path)) or path in (".", "/", "~")
     if not path.strip("*/"):
         return False  # any file at all: that is unresolved, and told as such
-    pattern = path.rstrip("/")
-    return _matches(place, pattern) or _matches(place, pattern + "/*") or _matches(pattern, place + "/*")
+    parts = path.rstrip("/").split("/")
+    above = any(
+        [_matches(place, "/".join(parts[:count])) for count in range(1, len(parts) + 1) if parts[count - 1] != "**"]
+    )
+    return above or _matches(place, "/".join([*parts, "*"]))
+
+
+def _is_pattern(path: str) -> bool:
+    return any([sign in path for sign in "*?["])
 
 
 def _is_in(path: str, folder: str) -> bool:
@@ -105,11 +112,11 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def _matches(text: str, pattern: str) -> bool:
-    """Whether the pattern may stand for the text; `*` for any letters, also slashes, `?` for one, `[…]` for any."""
+    """Whether the pattern may stand for the text; `*` for any letters, also slashes, `?` and `[…]` for one."""
     parts: list[str] = []
     for number, part in enumerate(pattern.split("[")):
         parts.append(part.partition("]")[2] if number and "]" in part else part)
-    pattern = "*".join(parts)
+    pattern = "?".join(parts)
     at = start = 0
     star, mark = -1, 0
     while at < len(text):

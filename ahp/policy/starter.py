@@ -74,6 +74,7 @@ def packs_for(survey: Survey, subjects: list[str]) -> list[str]:
     packs = ["core"]
     packs += ["python"] if survey.python else []
     packs += ["node"] if survey.node else []
+    packs += ["agents"] if survey.agents else []
     written = [subject for subject in subjects if not subject.startswith(("Merge ", 'Revert "'))]
     follow = sum(1 for subject in written if conventional(subject)[0])
     packs += ["conventional-commits"] if len(written) >= 5 and follow * 5 >= len(written) * 4 else []

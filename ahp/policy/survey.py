@@ -11,6 +11,7 @@ from ahp.tickets.template import language
 
 _MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", ".pre-commit-config.yaml", "package.json")
 _PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "requirements.txt")
+_AGENTS = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", ".claude", ".codex", ".gemini", ".opencode", ".cursor")
 _TICKET = re.compile(r"(?:^|/)Issues/.*\.md$", re.DOTALL)
 _SAMPLE = 20  # tickets that are looked into
 _MANAGERS = {
@@ -54,7 +55,7 @@ class Survey:
     """What was found. `tools` are of pytest, ruff, mypy, coverage, eslint; `managers` other hook managers.
 
     `mypy_files` says that mypy's configuration names what it checks, `monoco` that Monoco keeps the tickets, `chinese`
-    that most of them are written in Chinese.
+    that most of them are written in Chinese, `agents` that coding agents work here.
     """
 
     python: bool
@@ -65,10 +66,11 @@ class Survey:
     mypy_files: bool
     monoco: bool = False
     chinese: bool = False
+    agents: bool = False
 
     def found(self) -> list[str]:
         """All of it as words for people."""
-        words = [word for word in ("python", "node", "tickets", "monoco") if getattr(self, word)]
+        words = [word for word in ("python", "node", "tickets", "monoco", "agents") if getattr(self, word)]
         return [*words, *self.tools, *self.managers]
 
 
@@ -90,6 +92,7 @@ def look(tree: Tree) -> Survey:
         mypy_files=_mypy_names_files(manifests),
         monoco=monoco,
         chinese=_are_chinese(tree, tickets[-_SAMPLE:]),
+        agents=any(name in top for name in _AGENTS),
     )
 
 

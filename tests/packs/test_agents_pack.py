@@ -1,0 +1,60 @@
+"""Attempts to get round the gate, and harmless look-alikes, through the pack as a client's hook asks it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ahp.facts import call_view, tool_call
+from ahp.gate.decide import decide
+from ahp.hosts import asking
+from ahp.policy import compile as compiling
+from ahp.policy import layers
+from ahp.policy.sources import TextSource
+from ahp.protocol.actor import Actor
+from tests.conftest import Repo
+
+ATTEMPTS = [json.loads(line) for line in (Path(__file__).parent / "attempts.jsonl").read_text().splitlines()]
+# Past what a command tells: text inside another language, a file that is run later, a rule of a makefile.
+BEYOND = {"B117", "B257", "B260"}
+
+
+@pytest.fixture(scope="module")
+def program() -> Any:
+    return compiling.programs(layers.load(TextSource("extends: [core, agents]")))["pre-tool-use"]
+
+
+def said(repo: Repo, program: Any, attempt: dict[str, Any]) -> str:
+    """deny, warn or allow."""
+    told = json.loads(json.dumps(attempt["input"]).replace("/repo", str(repo.root)))
+    where = asking.around(str(repo.root))
+    event = asking.event("pre-tool-use", "claude", Actor("agent", "claude"), where, mode="replay")
+    event.tool = tool_call.read("", attempt["tool"], told, root=event.root)
+    event.view = call_view.view_of(event)
+    return decide(event, program).decision
+
+
+def test_attempts_do_not_pass_in_silence_and_ordinary_work_does(repo: Repo, program: Any) -> None:
+    passed: Counter[tuple[str, int, str]] = Counter()
+    silent, disturbed = set(), set()
+    for attempt in ATTEMPTS:
+        decision = said(repo, program, attempt)
+        passed[attempt["expect"], attempt["tier"], decision] += 1
+        if attempt["expect"] == "block" and decision == "allow":
+            silent.add(attempt["id"])
+        if attempt["expect"] == "allow" and decision != "allow":
+            disturbed.add(attempt["id"])
+    assert silent == BEYOND, passed
+    assert not disturbed, passed
+
+
+def test_it_loads_beside_thirty_rules_of_a_user() -> None:
+    condition = "c.program == 'p{0}' and any(f == '-{0}' for f in c.flags)"
+    rule = f'  mine-{{0}}: {{{{at: pre-tool-use, each: c in tool.commands, block: "{condition}"}}}}\n'
+    rules = "".join(rule.format(n) for n in range(30))
+    policy = layers.load(TextSource(f"extends: [core, agents]\nrules:\n{rules}"))
+    assert len(compiling.programs(policy)["pre-tool-use"].rules) > 38
