@@ -83,7 +83,7 @@ def for_agent(verdict: Verdict) -> str:
 def _note(signal: Signal, denied: bool) -> str:
     """One signal in the lines that design §9 gives agents; a warning told again is one line.
 
-    Where the action is `denied`, a warning beside that does not count and does not say that going on is allowed.
+    Where the action is `denied`, a warning beside that does not count and does not say that it is accepted.
     """
     payload, context = signal.payload, signal.context
     reason = one_line(reason_of(payload).removesuffix(f" ({context.get('standing')})"), 220)
@@ -94,14 +94,25 @@ def _note(signal: Signal, denied: bool) -> str:
     steps = trim("; ".join([one_line(step, 120) for step in steps_of(payload)[:3]]), 220)
     do = f"\nDo: {steps}" if steps and (signal.intensity == "block" or not again) else ""
     if signal.intensity == "block":
-        return f"ahp blocked: {rule_of(signal)} ({short_id(signal)})\nWhy: {why}{do}\nOverride: a person only"
+        way = f'\nOr your user runs, in a terminal: ahp respond {short_id(signal)} proceed_with_risk --reason "…"'
+        way = way if context.get("overridable") else ""
+        return (
+            trim(f"ahp blocked: {rule_of(signal)} ({short_id(signal)})\nWhy: {why}{do}", AGENT_LIMIT - len(way)) + way
+        )
     if signal.intensity == "control":
         changed = trim("; ".join([_changed(m) for m in _modifications(payload)][:3]), 200)
         verb = "suggests a split" if _only_batches(payload) else "changed this"
         return f"ahp {verb}: {rule_of(signal)} ({short_id(signal)})\nWhy: {why}\nChange: {changed}{do}"
-    ahead = f", {nth} of {of} before it blocks" if of and not denied else ""
-    going = "\nGoing on is allowed." if signal.intensity == "prompt" and not again and not denied else ""
-    return f"ahp note ({short_id(signal)}){ahead}: {why}{do}{going}"
+    going = _what_comes_next(nth, of) if signal.intensity == "prompt" and not denied else ""
+    return f"ahp note: {rule_of(signal)} ({short_id(signal)}): {why}{going}{do}"
+
+
+def _what_comes_next(nth: object, of: object) -> str:
+    """That a warning lets the action pass, and what becomes of it: the `nth` of `of` that pass before it blocks."""
+    if not isinstance(nth, int) or not isinstance(of, int) or not of:
+        return "; accepted"
+    left = of - nth
+    return "; accepted; the next one is refused" if left <= 0 else f"; accepted; refused after {left} more"
 
 
 def _places(signal: Signal) -> list[str]:

@@ -97,7 +97,7 @@ def test_an_agent_reads_its_words(
     monkeypatch.setenv("CLAUDECODE", "1")
     here.write("a.txt")
     here.add()
-    assert run(capsys, "check", "pre-commit")[1].startswith("ahp note (")
+    assert run(capsys, "check", "pre-commit")[1].startswith("ahp note: ")
 
 
 def test_facts_replace_what_would_be_gathered(here: Repo, capsys: pytest.CaptureFixture[str]) -> None:

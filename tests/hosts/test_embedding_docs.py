@@ -38,7 +38,7 @@ def run_tool(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def test_a_refused_call_does_not_run_and_the_model_reads_why(run_tool: Run) -> None:
     said = run_tool("bash", {"command": "rm -rf build"}, lambda given: pytest.fail("it ran"))
-    assert re.sub(r"\([0-9a-f]{8}\)", "(3f0c2a1b)", said) + "\n" == block("text")
+    assert re.sub(r"\b[0-9a-f]{8}\b", "3f0c2a1b", said) + "\n" == block("text")
 
 
 def test_changed_arguments_run_and_a_failure_brings_advice(run_tool: Run) -> None:
@@ -47,7 +47,7 @@ def test_changed_arguments_run_and_a_failure_brings_advice(run_tool: Run) -> Non
     assert seen == [{"command": "sleep 90", "timeout": 60}]
     assert said.startswith("ahp changed this: short-calls (")
     said = run_tool("bash", {"command": "make"}, lambda given: ("no rule", True))
-    assert said.startswith("no rule\nahp note (") and said.endswith("): read the error before you try again")
+    assert said.startswith("no rule\nahp note: ") and said.endswith("): read the error before you try again")
 
 
 def test_what_cannot_be_judged_does_not_run(run_tool: Run, repo: Repo) -> None:

@@ -100,37 +100,43 @@ def warning(nth: int, text: str) -> Signal:
 
 def test_a_warning_for_an_agent_says_where_it_stands() -> None:
     assert verdict_text.for_agent(verdict(warning(1, "1st time; it blocks after 1 more"))) == (
-        "ahp note (12345678), 1 of 2 before it blocks: big\nDo: split\nGoing on is allowed."
+        "ahp note: oracle/rule (12345678): big; accepted; refused after 1 more\nDo: split"
     )
 
 
-def test_beside_a_refusal_no_warning_says_that_going_on_is_allowed() -> None:
+def test_beside_a_refusal_no_warning_says_that_it_is_accepted() -> None:
     block = signal("block", signals.blocking("no", [], True))
     both = verdict(warning(1, "1st time; it blocks after 1 more"), block)
     unrecorded = verdict(warning(1, "1st time; it blocks after 1 more"), notes=("refused: it must be recorded",))
     for one in (both, unrecorded):
         one.decision = "deny"
-    told = "ahp note (12345678): big\nDo: split"
-    assert verdict_text.for_agent(both).endswith(f"Override: a person only\n{told}")
+    told = "ahp note: oracle/rule (12345678): big\nDo: split"
+    assert verdict_text.for_agent(both).endswith(f"Why: no\n{told}")
     assert verdict_text.for_agent(unrecorded) == f"ahp: refused: it must be recorded\n{told}"
 
 
 def test_the_same_warning_again_is_one_line_for_an_agent() -> None:
     said = verdict_text.for_agent(verdict(warning(2, "2nd time; the next one blocks")))
-    assert said == "ahp note (12345678), 2 of 2 before it blocks: big"
+    assert said == "ahp note: oracle/rule (12345678): big; accepted; the next one is refused"
 
 
 def test_a_warning_that_has_become_a_block_says_again_what_to_do() -> None:
     one = signal("block", signals.blocking("big", ["split"], True), standing="3rd time; it blocks now", attempt=3)
-    assert "\nDo: split\n" in verdict_text.for_agent(verdict(one))
+    assert verdict_text.for_agent(verdict(one)).endswith("\nDo: split")
 
 
 def test_long_file_names_leave_room_for_what_to_do_and_who_may_override() -> None:
     found = [{"file": "f" * 200, "line": 1}] * 3
-    one = signal("block", signals.blocking("big", ["split" * 20], True), findings=found, findings_total=3)
+    more = {"findings": found, "findings_total": 3, "overridable": True}
+    one = signal("block", signals.blocking("big", ["split" * 20], True), **more)
     lines = verdict_text.for_agent(verdict(one)).splitlines()
-    assert [line.partition(":")[0] for line in lines[1:]] == ["Why", "Do", "Override"]
-    assert lines[-1] == "Override: a person only"
+    assert [line.partition(":")[0] for line in lines[1:]] == ["Why", "Do", "Or your user runs, in a terminal"]
+    assert lines[-1].endswith(' ahp respond 12345678 proceed_with_risk --reason "…"')
+    assert len("\n".join(lines)) <= verdict_text.AGENT_LIMIT
+
+
+def test_what_nobody_may_override_names_no_way_to_do_so() -> None:
+    assert "proceed_with_risk" not in verdict_text.for_agent(verdict(signal("block", signals.blocking("no", [], True))))
 
 
 def test_a_split_suggestion_does_not_claim_a_change() -> None:
@@ -142,7 +148,7 @@ def test_a_split_suggestion_does_not_claim_a_change() -> None:
 
 def test_an_aid_for_an_agent_asks_for_nothing() -> None:
     one = signal("aid", signals.aiding("done", [{"type": "follow_up", "description": "tell them"}]))
-    assert verdict_text.for_agent(verdict(one)) == "ahp note (12345678): done\nDo: tell them"
+    assert verdict_text.for_agent(verdict(one)) == "ahp note: oracle/rule (12345678): done\nDo: tell them"
 
 
 def test_the_strongest_comes_first_for_an_agent() -> None:

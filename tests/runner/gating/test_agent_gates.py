@@ -55,7 +55,7 @@ def test_a_blocked_call_does_not_happen_and_the_next_turn_says_why_and_what_to_d
     gate = ScriptedGate({PRE: [verdict(PRE, block()), verdict(PRE)]})
     scene = Scene([call(), call(path="b"), "answer"], tools=[recorder.tool], gate=gate)
     assert recorder.calls == [Args(path="b")]
-    assert "ahp blocked: no-look (b1000000)\nWhy: it is secret\nDo: ask first\nOverride: a person only" in scene.said[1]
+    assert "ahp blocked: no-look (b1000000)\nWhy: it is secret\nDo: ask first" in scene.said[1]
     assert "look did not run" in scene.said[1]
     assert of_tools(gate) == [PRE, PRE, "post-tool-use"]
     assert scene.of("tool_result")[0]["code"] == "blocked"
@@ -220,7 +220,7 @@ def test_an_aid_is_read_in_the_next_turn() -> None:
     tip = signal("aid", "tip", "5 files changed", signal_id="a1000000", ways=["run the tests"])
     gate = ScriptedGate({"post-tool-use": [verdict("post-tool-use", tip)]})
     scene = Scene([call(), "answer"], gate=gate)
-    assert "ahp note (a1000000): 5 files changed\nDo: run the tests" in scene.said[1]
+    assert "ahp note: tip (a1000000): 5 files changed\nDo: run the tests" in scene.said[1]
     assert not gate.responses
 
 
@@ -346,7 +346,7 @@ def test_what_the_gate_says_last_is_in_the_turn() -> None:
     tip = signal("aid", "tip", "well done", signal_id="a1")
     gate = ScriptedGate({"post-issue-submit": [verdict("post-issue-submit", tip)]})
     scene = Scene(["answer"], gate=gate, issue="F", submit=True)
-    assert scene.turn.notes == ["ahp note (a1): well done"]
+    assert scene.turn.notes == ["ahp note: tip (a1): well done"]
 
 
 def test_roles_alternate_whatever_the_gate_says() -> None:

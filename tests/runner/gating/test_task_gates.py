@@ -32,8 +32,8 @@ def test_what_the_gate_says_at_the_start_is_read_with_the_task() -> None:
     gate = ScriptedGate({"session-start": [tip], "prompt-submit": [warned]})
     scene = Scene(['{"respond": "p1", "action": "acknowledge"}', "done"], gate=gate)
     assert scene.turn.ok
-    assert "ahp note (a1): read the docs" in scene.said[0]
-    assert "ahp note (p1): a large task" in scene.said[0]
+    assert "ahp note: tip (a1): read the docs" in scene.said[0]
+    assert "ahp note: big (p1): a large task" in scene.said[0]
     assert [(key, action) for key, action, _ in gate.responses] == [("p1", "acknowledge")]
 
 

@@ -211,9 +211,9 @@ def test_the_gate_may_be_answered_while_planning_and_at_the_end() -> None:
     scene = Scene(answers, planning=True, gate=gate, issue="FEAT-1", submit=True)
     assert scene.turn.stop_reason == "DONE"
     assert [(key, action) for key, action, _ in gate.responses] == [("p1", "acknowledge"), ("p2", "acknowledge")]
-    assert "ahp note (p1)" in scene.said[0]
+    assert "(p1): " in scene.said[0]
     assert "To submit FEAT-1 is next." in scene.said[4]
-    assert (scene.turn.answer, scene.turn.notes) == ("done", ["ahp note (a1): well done"])
+    assert (scene.turn.answer, scene.turn.notes) == ("done", ["ahp note: tip (a1): well done"])
 
 
 def test_the_answer_comes_before_the_issue_is_submitted_and_closed() -> None:

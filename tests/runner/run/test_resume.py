@@ -311,7 +311,7 @@ def test_the_model_reads_what_it_had_not_read(tmp_path: Path) -> None:
     _, model, ran = direct(path, "answer", resumes=True)
     assert ran == []
     said = model.requests[0].said
-    assert "ahp note (a1): well done" in said
+    assert "ahp note: tip (a1): well done" in said
     assert "goes on now." in said
     nonce = json.loads(lines[0])["nonce"]
     assert f"Result of look:\n<<<{nonce}\nseen\n>>>{nonce}" in said
