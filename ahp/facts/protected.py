@@ -98,13 +98,13 @@ def _concerns(path: str, place: str) -> bool:
         return False  # any file at all: that is unresolved, and told as such
     parts = path.rstrip("/").split("/")
     above = any(
-        [_matches(place, "/".join(parts[:count])) for count in range(1, len(parts) + 1) if parts[count - 1] != "**"]
+        _matches(place, "/".join(parts[:count])) for count in range(1, len(parts) + 1) if parts[count - 1] != "**"
     )
     return above or _matches(place, "/".join([*parts, "*"]))
 
 
 def _is_pattern(path: str) -> bool:
-    return any([sign in path for sign in "*?["])
+    return any(sign in path for sign in "*?[")
 
 
 def _is_in(path: str, folder: str) -> bool:
