@@ -23,12 +23,11 @@ def command(mend: bool, form: str) -> int:
     Each hook is tried for real, in a scratch repository: nothing here is judged, changed or logged. Exit code 0: all
     is well, 1: something is wrong.
     """
+    from ahp.hosts.agents import doctor as agents
     from ahp.hosts.asking import repository_here, user_policy
     from ahp.hosts.git import doctor
 
     repo = repository_here()
-    from ahp.hosts.agents import doctor as agents
-
     checks = [*doctor.examine(repo, user_policy()), *agents.examine(repo)]
     mended = doctor.fix(repo, user_policy(), checks) if mend else []
     if mended:

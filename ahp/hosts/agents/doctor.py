@@ -4,7 +4,7 @@ import os
 
 from ahp.hosts.agents import clients, install
 from ahp.hosts.agents.main import PROBE
-from ahp.hosts.git.doctor import Check
+from ahp.hosts.git.check import Check
 from ahp.protocol.text import one_line
 from ahp.system import environ, files, jsonedit, jsontext, process
 from ahp.system.errors import AhpError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ahp.hosts.agents import doctor, install
-from ahp.hosts.git.doctor import Check
+from ahp.hosts.git.check import Check
 from tests.conftest import Repo
 from tests.hosts.agents.conftest import found
 
