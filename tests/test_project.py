@@ -76,6 +76,8 @@ LIGHT = [
     "ahp.hosts.agents.judging",
     "ahp.hosts.agents.claude",
     "ahp.hosts.agents.codex",
+    "ahp.hosts.agents.gemini",
+    "ahp.hosts.agents.copilot",
     "ahp.hosts.git.main",
     "ahp.hosts.git.commit_msg",
 ]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _FOLDER = "/sessions"
+_UNTOLD = ".untold"
 _LIMIT = 4 << 20  # bytes of one session that are read, the last ones
 _MOST_PATHS = 50
 _APPEND = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
@@ -32,16 +33,34 @@ def note(folder: str, session: str, call: "Mapping[str, object]", rules: "Iterab
     writes = call.get("writes")
     paths = [str(path)[:500] for path in writes[:_MOST_PATHS]] if isinstance(writes, list) else []
     line = jsontext.encode([round(clock.now(), 3), denied, digest_of(call), list(rules), paths]) + "\n"
-    path = _path(folder, session)
+    _append(folder, _path(folder, session), line)
+
+
+def _append(folder: str, path: str, text: str) -> None:
     try:
         fd = posix.open(path, _APPEND, 0o600)
     except FileNotFoundError:
         files.make_dirs(folder + _FOLDER)
         fd = posix.open(path, _APPEND, 0o600)
     try:
-        files.write_all(fd, line.encode("utf-8", "replace"))
+        files.write_all(fd, text.encode("utf-8", "replace"))
     finally:
         posix.close(fd)
+
+
+def keep(folder: str, session: str, said: str) -> None:
+    """Keeps what the session is to be told at its next event. Raises OSError, AhpError."""
+    _append(folder, _path(folder, session) + _UNTOLD, said + "\n")
+
+
+def take(folder: str, session: str) -> str:
+    """What the session was to be told, once; "" when there is nothing. Raises AhpError."""
+    path = _path(folder, session) + _UNTOLD
+    data = files.read(path, _LIMIT)
+    if data is None:
+        return ""
+    posix.unlink(path)
+    return data.decode("utf-8", "replace").rstrip("\n")
 
 
 def read(folder: str, session: str) -> list[Call]:

@@ -1,6 +1,6 @@
 h="@ROOT@/.git/ahp/agent-hook"
 [ -x "$h" ] || h="$(git -C "@ROOT@" rev-parse --path-format=absolute --git-common-dir 2>/dev/null)/ahp/agent-hook"
-if [ -x "$h" ]; then "$h" "$@"; else ahp hook "$@"; fi
+if [ -x "$h" ]; then o="$("$h" "$@")"; else o="$(ahp hook "$@")"; fi
 s=$?
-[ $s = 0 ] && exit 0
+if [ $s = 0 ] || [ $s = 2 ]; then [ -z "$o" ] || printf "%s\n" "$o"; exit $s; fi
 @OTHERWISE@

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -19,6 +20,8 @@ _FOLDER = PROJECT / "build" / "clients"
 _PACKAGES = {
     "claude": "@anthropic-ai/claude-code@2.1.328",
     "codex": "@openai/codex@0.169.0",
+    "gemini": "@google/gemini-cli@0.61.0",
+    "copilot": "@github/copilot@1.0.102",
 }
 _INSTALL = 300  # s
 _RUN = 120  # s
@@ -111,4 +114,25 @@ trust_level = "trusted"
     return argv, {"CODEX_HOME": str(folder), "FAKE_KEY": "sk-dummy"}
 
 
-_COMMANDS: dict[str, Any] = {"claude": _claude, "codex": _codex}
+def _gemini(path: str, model: Model, repo: Path, home: Path) -> tuple[list[str], dict[str, str]]:
+    folder = home / ".gemini"
+    folder.mkdir(exist_ok=True)
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+        "telemetry": {"enabled": False},
+    }
+    (folder / "settings.json").write_text(json.dumps(settings))
+    argv = [path, "-m", "gemini-2.5-flash", "-o", "stream-json", "--approval-mode", "yolo", "-p", "Please do it."]
+    env = {"GEMINI_API_KEY": "dummy", "GOOGLE_GEMINI_BASE_URL": model.base, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+    return argv, env
+
+
+def _copilot(path: str, model: Model, repo: Path, home: Path) -> tuple[list[str], dict[str, str]]:
+    env = {"COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false", "COPILOT_ALLOW_ALL": "true"}
+    env |= {"COPILOT_PROVIDER_BASE_URL": f"{model.base}/v1", "COPILOT_PROVIDER_API_KEY": "sk-dummy"}
+    return [path, "-p", "Please do it.", "--allow-all-tools"], env | {"COPILOT_MODEL": "gpt-4.1"}
+
+
+_COMMANDS: dict[str, Any] = {"claude": _claude, "codex": _codex, "gemini": _gemini, "copilot": _copilot}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ahp.hosts.agents import clients
 from ahp.hosts.agents import install as installing
 from ahp.hosts.asking import around
 from ahp.policy import compile as compiling
@@ -39,13 +40,18 @@ rules:
   careful: {at: pre-tool-use, prompt: "contains(tool.command, 'careful')", message: somebody watches this file}
   afterwards: {at: post-tool-use, aid: "contains(tool.command, 'careful')", message: write down why you touched it}
 """
-SHELL = {"claude": ("Bash", "command"), "codex": ("exec_command", "cmd")}
+SHELL = {
+    "claude": ("Bash", "command"),
+    "codex": ("exec_command", "cmd"),
+    "gemini": ("run_shell_command", "command"),
+    "copilot": ("bash", "command"),
+}
 Run = Callable[..., Ran]
 
 
 def shell(client: str, command: str) -> Step:
     tool, key = SHELL[client]
-    more = {"description": "a scripted call"} if tool == "Bash" else {}
+    more = {"description": "a scripted call"} if tool in ("Bash", "bash") else {}
     return tool, {key: command, **more}
 
 
@@ -53,10 +59,12 @@ def written(client: str, text: str) -> Step:
     """A call that writes `text` to the file `new.txt`."""
     if client == "codex":
         return "apply_patch", {"input": f"*** Begin Patch\n*** Add File: new.txt\n+{text}\n*** End Patch\n"}
-    return "Write", {"file_path": "new.txt", "content": f"{text}\n"}
+    if client == "copilot":
+        return "create", {"path": "{root}/new.txt", "file_text": f"{text}\n"}
+    return {"claude": "Write", "gemini": "write_file"}[client], {"file_path": "new.txt", "content": f"{text}\n"}
 
 
-@pytest.fixture(params=["claude", "codex"])
+@pytest.fixture(params=clients.CLIENTS)
 def client(request: pytest.FixtureRequest) -> str:
     real.program(request.param)
     return str(request.param)
@@ -80,7 +88,10 @@ def run(client: str, project: Repo, tmp_path: Path) -> Run:
     home.mkdir()
 
     def ran(*steps: Step, env: dict[str, str] | None = None) -> Ran:
-        return real.run(client, project.root, home, list(steps), env)
+        given = [
+            (tool, {key: str(v).replace("{root}", str(project.root)) for key, v in a.items()}) for tool, a in steps
+        ]
+        return real.run(client, project.root, home, given, env)
 
     return ran
 
@@ -157,6 +168,6 @@ def test_a_clone_without_ahp_is_not_silent(client: str, project: Repo, run: Run,
 
 
 def test_the_control_of_this_test_an_unhooked_client_does_it(client: str, project: Repo, run: Run) -> None:
-    shutil.rmtree(project.root / f".{client}")
+    (project.root / installing.settings_path("", client, False).lstrip("/")).unlink()
     done = run(shell(client, "rm old.txt"))
     assert not there(project, "old.txt"), done.printed

@@ -3,6 +3,8 @@
 from ahp.hosts.agents import envelope
 
 EVENTS, CALL, read, deny, context = envelope.EVENTS, envelope.CALL, envelope.read, envelope.deny, envelope.context
+MUTE: tuple[str, ...] = ()
+probe = envelope.probe
 FOLDERS = ("CLAUDE_PROJECT_DIR",)
 
 
@@ -15,6 +17,7 @@ def rewrite(event: str, arguments: "dict[str, object]", said: str) -> "dict[str,
 
 
 SETTINGS = ".claude/settings.json"
+BEGIN = "{}\n"
 FOUND = (".claude", "CLAUDE.md")
 ROOT = "${CLAUDE_PROJECT_DIR:-.}"
 TRUST = ""

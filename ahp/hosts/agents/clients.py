@@ -1,18 +1,19 @@
 """The table of clients: a module each, with what its hooks send and understand (docs/adding-a-host.md).  [light]
 
-A client's module has `EVENTS` (its names of events → triggers), `CALL` (the event before a tool runs), `FOLDERS`
-(variables that name the project's folder), `read(payload, event)` → `Asked`, and the answers `deny(event, reason)`,
-`context(event, said)` and `rewrite(event, arguments, said)`, each the object to print. For `ahp install` and
-`ahp doctor` it has `SETTINGS` (the file, from the top of the project or from the home), `FOUND` (files that tell that
-the client is used here), `ROOT` (the project's folder in `sh`), `TRUST` (what a person has to do, "" for nothing),
-`entry(event, command, timeout, refuses)` and `switched_off(settings)`.
+A client's module has `EVENTS` (its names of events → triggers), `CALL` (the event before a tool runs), `MUTE` (events
+without a place for words to the model), `FOLDERS` (variables that name the project's folder), `read(payload, event)` →
+`Asked`, and the answers `deny(event, reason)`, `context(event, said)` and `rewrite(event, arguments, said)`, each the
+object to print. For `ahp install` and `ahp doctor` it has `SETTINGS` (the file, from the top of the project or from the
+home), `BEGIN` (what a new one begins with), `FOUND` (files that tell that the client is used here), `ROOT` (the
+project's folder in `sh`), `TRUST` (what a person has to do, "" for nothing), `entry(event, command, timeout, refuses)`,
+`switched_off(settings)` and `probe(event, tool)`, a payload.
 """
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-CLIENTS = ("claude", "codex")
+CLIENTS = ("claude", "codex", "gemini", "copilot")
 
 
 def module(client: str) -> "Any":
@@ -26,4 +27,11 @@ def speaker(client: str, payload: "dict[str, object]") -> str:
         return "cursor"
     if "toolName" in payload or ("sessionId" in payload and "session_id" not in payload):
         return "copilot"
-    return client
+    return "gemini" if payload.get("hook_event_name") in ("BeforeTool", "AfterTool") else client
+
+
+def event_of(client: str, event: str, speaker: str) -> str:
+    """What `speaker` calls the event that the hook of `client` was installed for; the name itself where it has none."""
+    trigger = module(client).EVENTS.get(event, "")
+    same = [name for name, its in module(speaker).EVENTS.items() if its == trigger]
+    return event if client == speaker or not same else same[0]

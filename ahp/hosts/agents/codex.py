@@ -5,6 +5,8 @@ from ahp.hosts.agents import envelope
 # It has no event of its own for a tool that failed.
 EVENTS = {name: trigger for name, trigger in envelope.EVENTS.items() if name != "PostToolUseFailure"}
 CALL, read, deny, context = envelope.CALL, envelope.read, envelope.deny, envelope.context
+MUTE: tuple[str, ...] = ()
+probe = envelope.probe
 FOLDERS = ()
 
 
@@ -17,6 +19,7 @@ def rewrite(event: str, arguments: "dict[str, object]", said: str) -> "dict[str,
 
 
 SETTINGS = ".codex/hooks.json"
+BEGIN = "{}\n"
 FOUND = (".codex",)
 ROOT = "."
 TRUST = (

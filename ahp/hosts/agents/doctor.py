@@ -61,14 +61,7 @@ def _client(repo: Repository, client: str, known: list[tuple[str, object]]) -> C
 
 def probe(repo: Repository, client: str, event: str, command: str) -> str:
     """What goes wrong when the client's command is run with a call that is always refused; "" when it is refused."""
-    call = {
-        "hook_event_name": event,
-        "session_id": "ahp-doctor",
-        "cwd": repo.root,
-        "tool_name": PROBE,
-        "tool_input": {},
-        "tool_use_id": "ahp-doctor",
-    }
+    call = clients.module(client).probe(event, PROBE)
     env = environ.scrubbed(environ.current())
     for name in clients.module(client).FOLDERS:
         env[name] = repo.root

@@ -18,7 +18,12 @@ CALL = "PreToolUse"  # the event that asks before a tool runs
 
 def read(payload: "dict[str, object]", event: str) -> Asked:
     """What is asked. Raises Unreadable."""
-    asked = Asked(event, EVENTS[event])
+    return read_as(payload, event, EVENTS[event])
+
+
+def read_as(payload: "dict[str, object]", event: str, trigger: str) -> Asked:
+    """What is asked at an event that a client calls otherwise. Raises Unreadable."""
+    asked = Asked(event, trigger)
     asked.session, asked.folder = text(payload, "session_id"), text(payload, "cwd")
     asked.call = text(payload, "tool_use_id", "prompt_id", "turn_id")
     asked.again = payload.get("stop_hook_active") is True
@@ -40,6 +45,11 @@ def _output(response: object) -> str:
     if isinstance(response, dict):
         return "\n".join([value for value in response.values() if isinstance(value, str) and value])
     return ""
+
+
+def probe(event: str, tool: str) -> "dict[str, object]":
+    """A call of a tool, as short as the client could send it."""
+    return {"hook_event_name": event, "session_id": "ahp-doctor", "tool_name": tool, "tool_input": {}}
 
 
 def deny(event: str, reason: str) -> "dict[str, object]":

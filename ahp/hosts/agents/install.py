@@ -60,7 +60,7 @@ def install(repo: Repository, client: str, user_policy: str, *, user: bool = Fal
     module = clients.module(client)
     path = settings_path(repo.root, client, user)
     before = files.read(path, _LIMIT)
-    text = after = (before or b"").decode("utf-8") or "{}\n"
+    text = after = (before or b"").decode("utf-8") or module.BEGIN
     try:
         for event in module.EVENTS:
             after = _with(after, event, entry(client, event))
@@ -136,10 +136,10 @@ def command(client: str, event: str) -> str:
     """What the client runs: `sh`, whatever the user's shell is."""
     module = clients.module(client)
     lines = template("agents/command.sh").replace("@ROOT@", module.ROOT).strip().split("\n")
-    otherwise = "exit 0"
+    otherwise = "exit 0"  # what is done is done
     if refuses(client, event):
         deny = jsontext.encode(module.deny(event, _LOST)).replace("\\", "\\\\").replace('"', '\\"')
-        otherwise = f'[ $s = 2 ] && exit 2; echo "{deny}"; echo "{_LOST}" >&2; exit 2'
+        otherwise = f'echo "{deny}"; echo "{_LOST}" >&2; exit 2'
     script = "; ".join(lines).replace("@OTHERWISE@", otherwise)
     if "'" in script:
         raise AhpError("the installed command may hold no single quote")
@@ -159,9 +159,9 @@ def ours(settings: object) -> dict[str, str]:
 
 def _command_of(entry: Any) -> str | None:
     """The command of an entry that is ours, None of any other."""
-    inner = entry.get("hooks") if isinstance(entry, dict) else None
+    inner = entry.get("hooks", [entry]) if isinstance(entry, dict) else None
     for hook in inner if isinstance(inner, list) else ():
-        told = hook.get("command") if isinstance(hook, dict) else None
+        told = hook.get("command", hook.get("bash")) if isinstance(hook, dict) else None
         if isinstance(told, str) and _MARK in told:
             return told
     return None

@@ -38,6 +38,18 @@ def judge(asked: "Asked", where: "Workspace", client: str, seconds: float) -> tu
     return verdict, verdict_text.for_agent(verdict)
 
 
+def carried(asked: "Asked", where: "Workspace", said: str, is_mute: bool) -> str:
+    """What is said now: at an event that has no place for words they wait for the session's next one that has."""
+    session = asking.session_name(asked.session) if asked.session else ""
+    if not session:
+        return said
+    if not is_mute:
+        return "\n".join([part for part in (session_calls.take(where.journal, session), said) if part])
+    if said:
+        session_calls.keep(where.journal, session, said)
+    return ""
+
+
 def reached(asked: "Asked", where: "Workspace", client: str, seconds: float) -> str:
     """What a probe is answered: that it came here, and to how many rules. Raises AhpError for a policy that fails."""
     rules = len(program_of(event_of(asked, where, client, seconds)).rules)

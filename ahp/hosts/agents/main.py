@@ -108,7 +108,7 @@ def _judged(client: str, event: str, installed: Installed) -> Reply:
         raise Unreadable(f"{speaker} runs the hook of {client}, and its words are not known here")
     dialect = clients.module(speaker)
     told = payload.get("hook_event_name")
-    named = told if isinstance(told, str) and told in dialect.EVENTS else event
+    named = told if isinstance(told, str) and told in dialect.EVENTS else clients.event_of(client, event, speaker)
     if named not in dialect.EVENTS:
         return Reply()  # of what nobody asked about there is no opinion
     asked: Asked = dialect.read(payload, named)
@@ -122,6 +122,8 @@ def _judged(client: str, event: str, installed: Installed) -> Reply:
         said = judging.reached(asked, where, speaker, seconds)
         return Reply(2, dialect.deny(named, said), said)
     verdict, said = judging.judge(asked, where, speaker, seconds)
+    if dialect.MUTE and not verdict.denied and verdict.modified is None:
+        said = judging.carried(asked, where, said, named in dialect.MUTE)
     return _answer(dialect, asked, verdict, said)
 
 

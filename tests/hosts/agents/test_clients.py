@@ -17,7 +17,7 @@ from tests.conftest import PROJECT, Repo
 from tests.hosts.agents.conftest import Ask, found
 
 DOCUMENTED = re.findall(r"`([A-Za-z_]+)(?:\([a-z, ]+\))?`", str(clients.__doc__).partition("For `ahp")[0])
-MORE = ("SETTINGS", "FOUND", "ROOT", "TRUST", "entry", "switched_off")
+MORE = ("SETTINGS", "BEGIN", "FOUND", "ROOT", "TRUST", "entry", "switched_off", "probe")
 
 
 @pytest.mark.parametrize("client", clients.CLIENTS)
@@ -28,7 +28,8 @@ def test_a_client_has_all_that_the_table_names(client: str) -> None:
     assert module.EVENTS[module.CALL] == "pre-tool-use" and set(module.EVENTS.values()) <= set(TRIGGERS)
     assert json.dumps(module.entry(module.CALL, "x", 60, True))
     for event in module.EVENTS:
-        assert "why" in json.dumps(module.deny(event, "why")) and "said" in json.dumps(module.context(event, "said"))
+        assert "why" in json.dumps(module.deny(event, "why"))
+        assert (module.context(event, "said") is None) == (event in module.MUTE)
     assert module.rewrite(module.CALL, {"command": "x"}, "") != module.rewrite(module.CALL, {"command": "x"}, "said")
     assert f"`{module.SETTINGS}`" in (PROJECT / "docs/agents.md").read_text()
 
@@ -61,9 +62,10 @@ def test_a_client_added_as_the_page_says_is_asked_installed_and_examined(
     project: Repo, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module: Any = ModuleType("ahp.hosts.agents.fresh")
-    for name in ("read", "deny", "context"):
+    for name in ("read", "deny", "context", "probe"):
         setattr(module, name, getattr(envelope, name))
     module.EVENTS, module.CALL, module.FOLDERS = {"PreToolUse": "pre-tool-use"}, "PreToolUse", ()
+    module.MUTE, module.BEGIN = (), "{}\n"
     module.SETTINGS, module.FOUND, module.ROOT, module.TRUST = ".fresh/settings.json", (".fresh",), ".", ""
     module.entry = lambda event, command, timeout, refuses: {"hooks": [{"command": command}]}
     module.switched_off = lambda settings: ""

@@ -41,11 +41,11 @@ def put(project: Repo, client: str = "claude", **more: Any) -> install.Installed
 def test_every_event_of_a_client_has_one_hook_of_ours(project: Repo, client: str) -> None:
     assert put(project, client).changed
     told = json.loads(settings(project, client).read_text())
-    assert set(told) == {"hooks"} and set(told["hooks"]) == set(clients.module(client).EVENTS)
+    assert set(told) - {"version"} == {"hooks"} and set(told["hooks"]) == set(clients.module(client).EVENTS)
     for event, entries in told["hooks"].items():
-        (hook,) = entries[0]["hooks"]
-        assert len(entries) == 1 and hook["command"].endswith(f" ahp {client} {event}")
-        assert type(hook["timeout"]) is int
+        (hook,) = entries[0].get("hooks", entries)
+        assert len(entries) == 1 and hook.get("command", hook.get("bash")).endswith(f" ahp {client} {event}")
+        assert {type(value) for key, value in hook.items() if key.startswith("timeout")} == {int}
     text = settings(project, client).read_text()
     assert str(project.root) not in text and os.path.expanduser("~") not in text
 
@@ -88,7 +88,7 @@ def test_the_launcher_stays_while_another_client_needs_it(project: Repo) -> None
 
 def test_an_older_hook_of_ours_is_renewed_in_its_place(project: Repo) -> None:
     put(project)
-    old = settings(project).read_text().replace("exit 2'", "exit 0'")
+    old = settings(project).read_text().replace("exit 2' ahp", "exit 1' ahp")
     settings(project).write_text(old)
     assert put(project).changed
     assert len(json.loads(settings(project).read_text())["hooks"]["PreToolUse"]) == 1
@@ -147,11 +147,14 @@ def test_the_installed_command_judges_from_any_folder(project: Repo, client: str
     project.write(".ahp/hooks.yaml", "rules: {r: {at: pre-tool-use, block: tool.command == 'no', message: not this}}\n")
     (project.root / "deep" / "er").mkdir(parents=True)
     put(project, client)
-    command = install.command(client, "PreToolUse")
+    module = clients.module(client)
+    command = install.command(client, module.CALL)
+    asked = module.probe(module.CALL, "Bash")
+    arguments = next(key for key, value in asked.items() if value == {})
     for at in ("", "deep/er"):
-        done = through_sh(project, command, payload(project, "no"), at=at)
+        done = through_sh(project, command, {**asked, arguments: {"command": "no"}}, at=at)
         assert done.returncode == 2 and b"not this" in done.stderr and json.loads(done.stdout)
-        done = through_sh(project, command, payload(project, "yes"), at=at)
+        done = through_sh(project, command, {**asked, arguments: {"command": "yes"}}, at=at)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
@@ -173,7 +176,7 @@ def test_whatever_is_broken_the_call_is_refused_and_what_is_done_is_done(project
     else:
         hook.write_text(f"#!/bin/sh\n{text}\n")
     done = through_sh(project, install.command("claude", "PreToolUse"), payload(project, "x"))
-    answer = json.loads(done.stdout.decode().splitlines()[-1])["hookSpecificOutput"]
+    answer = json.loads(done.stdout)["hookSpecificOutput"]
     assert done.returncode == 2 and answer["permissionDecision"] == "deny"
     assert "pip install ahp-engine" in answer["permissionDecisionReason"] and b"pip install" in done.stderr
     assert through_sh(project, install.command("claude", "PostToolUse"), payload(project, "x")).returncode == 0

@@ -93,8 +93,41 @@ def test_a_prompt_of_the_user_and_the_end_of_a_task_are_asked(project: Repo, ask
 
 @pytest.mark.parametrize("path", sorted(CAPTURED.glob("*.json")), ids=lambda path: path.stem)
 def test_what_the_real_clients_sent_is_understood(ask: Ask, path: Any) -> None:
-    said = ask(json.loads(path.read_text()), path.stem.partition("-")[0])
+    client, event = path.stem.split("-")[:2]
+    said = ask(json.loads(path.read_text()), client, event)
+    assert said.code == 0 or event in ("Stop", "AfterAgent", "agentStop"), said.words
     assert "could not be judged" not in said.words, said.words
+
+
+def test_gemini_is_answered_in_its_words_and_told_after_the_tool_what_it_cannot_be_told_before(ask: Ask) -> None:
+    def before(command: str) -> Any:
+        return ask(captured("gemini-BeforeTool", tool_input={"command": command}), "gemini")
+
+    said = before("rm x")
+    assert (said.code, said.shown) == (2, {"decision": "deny", "reason": said.words})
+    shown = before("echo forbidden").shown
+    assert shown is not None and shown["hookSpecificOutput"]["tool_input"] == {"command": "echo allowed"}
+    assert before("touch a") == (0, None, "")
+    after = captured("gemini-AfterTool", tool_input={"command": "touch a"})
+    assert "careful" in ask(after, "gemini").text
+    assert ask(after, "gemini") == (0, None, "")
+    stop = ask(captured("gemini-AfterAgent", stop_hook_active=True), "gemini")
+    assert stop.code == 0
+
+
+def test_copilot_is_answered_flat_and_its_event_is_the_commands(ask: Ask) -> None:
+    def before(arguments: Any) -> Any:
+        return ask(captured("copilot-preToolUse-bash", toolArgs=arguments), "copilot", "preToolUse")
+
+    said = before({"command": "rm x"})
+    assert said.code == 2
+    assert said.shown == {"permissionDecision": "deny", "permissionDecisionReason": said.words}
+    assert before('{"command": "rm x"}').code == 2 and "no JSON" in before("{").words
+    assert before({"command": "echo forbidden"}).shown["modifiedArgs"] == {"command": "echo allowed"}
+    assert "careful" in before({"command": "touch a"}).shown["additionalContext"]
+    assert ask({"sessionId": "s", "toolArgs": {}}, "copilot", "preToolUse").code == 2
+    # Copilot also runs what stands in Claude's settings.
+    assert ask(captured("copilot-preToolUse-bash", toolArgs={"command": "rm x"}), "claude", "PreToolUse").code == 2
 
 
 def test_the_calls_of_a_session_are_counted_whether_a_rule_spoke_or_not(ask: Ask, call: Call) -> None:
@@ -147,7 +180,7 @@ BAD = [
     b'{"tool_name": "Bash", "tool_input": {"command": "x\xff"}}',
     b'{"a": ' + b"[" * 100_000,
     b'{"hook_event_name": "PreToolUse", "cursor_version": "1", "tool_name": "Shell", "tool_input": {}}',
-    b'{"toolName": "bash", "toolArgs": {}}',
+    b'{"toolName": 5, "sessionId": "x", "toolArgs": {}}',
     b'{"n": ' + b"9" * 5000 + b"}",
     b'{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "' + b"x" * (17 << 20) + b'"}}',
 ]
