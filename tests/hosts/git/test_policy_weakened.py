@@ -33,7 +33,8 @@ def test_an_agent_is_refused_and_not_told_how_to_get_round(adopted: Gated) -> No
     adopted.policy(POLICY.replace("10", "20"))
     code, said = adopted.say("commit", "-q", "-a", "-m", "more files", env=AGENT)
     assert code == 1
-    assert said.startswith("ahp blocked: policy-needs-a-person") and "respond" not in said and "no-verify" not in said
+    assert said.startswith("ahp blocked: policy-needs-a-person") and "no-verify" not in said
+    assert "Or your user runs, in a terminal: ahp respond " in said
     adopted.git("reset", "-q")
     adopted.write("a.txt")
     adopted.add("a.txt")
