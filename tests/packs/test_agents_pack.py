@@ -14,6 +14,7 @@ from ahp.gate.decide import decide
 from ahp.hosts import asking
 from ahp.policy import compile as compiling
 from ahp.policy import layers
+from ahp.policy.judge import WORKING, Judge
 from ahp.policy.sources import TextSource
 from ahp.protocol.actor import Actor
 from tests.conftest import Repo
@@ -35,7 +36,7 @@ def said(repo: Repo, program: Any, attempt: dict[str, Any]) -> str:
     event = asking.event("pre-tool-use", "claude", Actor("agent", "claude"), where, mode="replay")
     event.tool = tool_call.read("", attempt["tool"], told, root=event.root)
     event.view = call_view.view_of(event)
-    return decide(event, program).decision
+    return decide(event, [Judge(program, WORKING)]).decision
 
 
 def test_attempts_do_not_pass_in_silence_and_ordinary_work_does(repo: Repo, program: Any) -> None:

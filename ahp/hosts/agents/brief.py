@@ -1,6 +1,7 @@
 """What an agent is told before it begins: what blocks here, what warnings become, how to answer (design §9)."""
 
-from ahp.policy.program import Answers, Program
+from ahp.policy.judges import judges_of
+from ahp.policy.program import Answers
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line, trim
 from ahp.protocol.verdict import Verdict
@@ -23,13 +24,13 @@ def text(event: Event) -> str:
     blocking: dict[str, list[str]] = {}
     ladder: list[str] = []
     for trigger, act in _ASKED.items():
-        answers = _answers(event, trigger)
-        for key, rule in answers.rules.items() if answers is not None else ():
-            if not rule.shadow and "block" in rule.intensity.values():
-                oracle, _, name = key.partition("/")
-                blocking.setdefault(act, []).append(oracle if oracle == name else key)
-        if answers is not None and answers.escalation is not None:
-            ladder = list(answers.escalation.ladder)
+        for answers in _answers(event, trigger):
+            for key, rule in answers.rules.items():
+                if not rule.shadow and "block" in rule.intensity.values():
+                    oracle, _, name = key.partition("/")
+                    blocking.setdefault(act, []).append(oracle if oracle == name else key)
+            if answers.escalation is not None:
+                ladder += answers.escalation.ladder
     if not blocking:
         return ""
     lines = ["ahp judges your tool calls, commits and pushes here by .ahp/hooks.yaml."]
@@ -43,13 +44,10 @@ def text(event: Event) -> str:
     return trim("\n".join(lines), _LIMIT)
 
 
-def _answers(event: Event, trigger: str) -> Answers | None:
-    from ahp.gate.answer import answers_of
-    from ahp.gate.decide import program_of
-
-    asked = event.but(trigger=trigger)
-    program: Program = program_of(asked)
-    return answers_of(program, asked) if program.rules else None
+def _answers(event: Event, trigger: str) -> list[Answers]:
+    """What each policy that judges would say there."""
+    asked = event.but(trigger=trigger, view=None)
+    return [judge.answers(asked) for judge in judges_of(asked) if judge.program.rules]
 
 
 def _listed(names: list[str]) -> str:

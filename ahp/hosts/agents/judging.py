@@ -1,9 +1,10 @@
 """From what a client asks to a verdict and what the agent reads of it.  [light]"""
 
 from ahp.facts import call_view, tool_call
-from ahp.gate.decide import decide, program_of
+from ahp.gate.decide import decide
 from ahp.hosts import asking
 from ahp.journal import session_calls
+from ahp.policy.judges import judges_of
 from ahp.protocol.actor import Actor
 from ahp.protocol.verdict import Verdict
 from ahp.system.errors import AhpError
@@ -19,12 +20,12 @@ _OUTPUT = 64 << 10  # characters of a tool's answer that conditions read
 def judge(asked: "Asked", where: "Workspace", client: str, seconds: float) -> tuple[Verdict, str]:
     """The verdict, and what the agent is to read of it: "" where there is nothing to say. Raises AhpError."""
     event = event_of(asked, where, client, seconds)
-    program = program_of(event)
+    judges = judges_of(event)
     if event.trigger.endswith("tool-use"):
-        _take_call(event, asked, bool(program.rules))
+        _take_call(event, asked, any(judge.program.rules for judge in judges))
     elif event.trigger == "task-complete":
         asking.complete(event, where.root)
-    verdict = decide(event, program)
+    verdict = decide(event, judges)
     if event.trigger == "pre-tool-use" and event.session and event.tool is not None:
         _note(event, verdict)
     if event.trigger == "session-start":
@@ -52,7 +53,8 @@ def carried(asked: "Asked", where: "Workspace", said: str, is_mute: bool) -> str
 
 def reached(asked: "Asked", where: "Workspace", client: str, seconds: float) -> str:
     """What a probe is answered: that it came here, and to how many rules. Raises AhpError for a policy that fails."""
-    rules = len(program_of(event_of(asked, where, client, seconds)).rules)
+    judges = judges_of(event_of(asked, where, client, seconds))
+    rules = len({rule.key for judge in judges for rule in judge.program.rules})
     return f"ahp reached: {rules} rule{'s' * (rules != 1)} for tool calls"
 
 
