@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import marshal
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,11 @@ def gone(gated: Gated) -> Path:
     return gated.folder / "cache" / "light.pyc"
 
 
+def without_notice(said: str) -> str:
+    """What a hook said, but for the notice that it takes long: a bundle is not written in two seconds everywhere."""
+    return re.sub(r"ahp: this pre-commit takes more than .*\n", "", said)
+
+
 def test_the_bundle_is_one_pyc_of_this_interpreter(gated: Gated, gone: Path) -> None:
     data = gone.read_bytes()
     assert data[:4] == importlib.util.MAGIC_NUMBER
@@ -47,7 +53,8 @@ def test_without_its_bundle_a_hook_starts_from_the_sources_and_writes_it(gated: 
     gone.unlink()
     gated.write("a.txt")
     gated.add()
-    assert gated.say("commit", "-q", "-m", "x") == (0, "")
+    code, said = gated.say("commit", "-q", "-m", "x")
+    assert (code, without_notice(said)) == (0, "")
     assert gone.exists()
 
 
@@ -90,7 +97,7 @@ def test_a_stale_bundle_is_not_used_and_written_anew(tmp_path: Path) -> None:
     main = tmp_path / "lib" / "ahp" / "hosts" / "git" / "main.py"
     main.write_text(main.read_text().replace('actor = Actor("human")', 'posix.write(2, b"changed")\n    actor = None'))
     done = ask()
-    assert (done.returncode, done.stderr) == (0, b"changed")
+    assert (done.returncode, without_notice(done.stderr.decode())) == (0, "changed")
     assert path.read_bytes() != before
     renewed = path.read_bytes()
     assert ask().stderr == b"changed"
@@ -106,7 +113,8 @@ def test_a_stale_bundle_is_not_used_and_written_anew(tmp_path: Path) -> None:
 def test_a_hook_in_this_process_writes_a_stale_bundle_anew(gated: Gated, ask: Ask, gone: Path) -> None:
     gated.policy(QUIET)
     gone.unlink()
-    assert ask("pre-commit", bundle=str(gone)) == (0, "")
+    code, said = ask("pre-commit", bundle=str(gone))
+    assert (code, without_notice(said)) == (0, "")
     assert gone.exists()
 
 
