@@ -165,7 +165,8 @@ def _print_open(found: Sequence[Open], form: str) -> None:
         return
     rows = []
     for one in found:
-        times = f"{one.went_past} time{'s' * (one.went_past != 1)} since {one.since[:10]}, until {one.ends[:10]}"
+        past = f"went past {one.went_past} time{'s' * (one.went_past != 1)}" if one.went_past else "not gone past"
+        times = f"{past}, since {one.since[:10]}, until {one.ends[:10]}"
         about = [one_line(text, 60) for text in (one.rule, one.subject, one.actor)]
         rows.append([one.intensity.ljust(7), *about, times, one.id[:8], one_line(one.message, _MESSAGE)])
     if rows:
@@ -237,8 +238,22 @@ def _fields(record: Mapping[str, object]) -> list[str]:
         *marks,
         _answered(word("action"), record.get("by")),
         word("id")[:8] or word("commit")[:12],
-        word("message", _MESSAGE) or word("reason", _MESSAGE),
+        (word("message", _MESSAGE) or word("reason", _MESSAGE)) + _place(record),
     ]
+
+
+def _place(record: Mapping[str, object]) -> str:
+    """` (src/a.py:3 and 2 more)`: where the first finding is; "" without one."""
+    from ahp.protocol.text import one_line
+
+    found = record.get("findings")
+    first = found[0] if isinstance(found, list) and found else None
+    if not isinstance(first, dict) or not first.get("file"):
+        return ""
+    line = f":{first['line']}" if isinstance(first.get("line"), int) else ""
+    total = record.get("findings_total")
+    more = f" and {total - 1} more" if isinstance(total, int) and total > 1 else ""
+    return f" ({one_line(first['file'], 200)}{line}{more})"
 
 
 def _answered(action: str, by: object) -> str:

@@ -86,8 +86,9 @@ def _plain(problems: list[Problem]) -> list[dict[str, object]]:
 
 @command.command()
 @POLICY
+@click.option("--all", "whole", is_flag=True, help="With the digests of rules, and values of any length.")
 @TEXT_OR_JSON
-def show(policy_name: str | None, form: str) -> int:
+def show(policy_name: str | None, whole: bool, form: str) -> int:
     """Print the merged policy, with the layer that each part comes from, and the waivers of its rules."""
     from ahp.policy import show as showing
     from ahp.policy import waivers
@@ -98,7 +99,7 @@ def show(policy_name: str | None, form: str) -> int:
     if form == "json":
         click.echo(jsontext.visible(json.dumps(described, ensure_ascii=False, indent=2)))
         return 0
-    for number, (heading, rows) in enumerate(showing.sections(described)):
+    for number, (heading, rows) in enumerate(showing.sections(described, whole)):
         click.echo("\n" * (number > 0) + heading)
         table(rows, indent=2)
     digests = {str(rule["rule"]): str(rule["digest"]) for rule in described["rules"]}

@@ -8,6 +8,8 @@ from ahp.policy.raw import Field
 from ahp.policy.rule import Policy, Rule, rule_digest
 from ahp.protocol.triggers import TRIGGERS
 
+_SHOWN = 160  # characters of a value
+
 
 def describe(policy: Policy, waivers: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
     """The policy as plain data: files in the order they apply, settings and rules with their layers.
@@ -65,19 +67,27 @@ def _rule(policy: Policy, rule: Rule, waivers: list[Mapping[str, Any]]) -> dict[
     }
 
 
-def sections(described: Mapping[str, Any]) -> list[tuple[str, Sequence[Sequence[str]]]]:
-    """`describe` as tables for people, each with its heading: files and settings, then the rules of each trigger."""
+def sections(described: Mapping[str, Any], whole: bool = False) -> list[tuple[str, Sequence[Sequence[str]]]]:
+    """`describe` as tables for people, each with its heading: files and settings, then the rules of each trigger.
+
+    Only the `whole` has digests, and values of any length.
+    """
     files = "# " + (", then ".join(described["files"]) or "no policy file")
     settings = [
-        (name if section == "settings" else f"{section}.{name}", f"{entry['value']}  [{entry['layer']}]")
+        (name if section == "settings" else f"{section}.{name}", f"{_cut(entry['value'], whole)}  [{entry['layer']}]")
         for section in ("settings", "limits", "environment", "facts", "reports")
         for name, entry in described[section].items()
     ]
     triggers = groupby(described["rules"], lambda rule: str(rule["trigger"]))
-    return [(files, settings), *[(trigger, [_rule_row(rule) for rule in rules]) for trigger, rules in triggers]]
+    return [(files, settings), *[(trigger, [_rule_row(rule, whole) for rule in rules]) for trigger, rules in triggers]]
 
 
-def _rule_row(rule: Mapping[str, Any]) -> tuple[str, ...]:
+def _cut(value: Any, whole: bool) -> str:
+    text = str(value)
+    return text if whole or len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"
+
+
+def _rule_row(rule: Mapping[str, Any], whole: bool) -> tuple[str, ...]:
     level = rule["level"]
     level = level if isinstance(level, str) else ", ".join(f"{name}: {word}" for name, word in level.items())
     changed = {entry["layer"] for entry in rule["keys"].values()} - {rule["layer"]}
@@ -90,5 +100,6 @@ def _rule_row(rule: Mapping[str, Any]) -> tuple[str, ...]:
     said += [f"refines {key}: {why}" for key, why in rule["refines"].items()]
     said += [f"softened by {key}" for key in rule["softened_by"]]
     said += [f"waived for {w.get('subject')} until {w.get('expires')}" for w in rule["waived"]]
-    said.append(f"[{layer}]" + (f" ({', '.join(flags)})" if flags else "") + f" {rule['digest']}")
+    said.append(f"[{layer}]" + (f" ({', '.join(flags)})" if flags else ""))
+    said[-1] += f" {rule['digest']}" if whole else ""
     return rule["rule"], level, "\n".join(said)

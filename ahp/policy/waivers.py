@@ -20,7 +20,7 @@ WARNED_DAYS = 7
 
 _EXPECTED = {
     "expires": "a day like 2026-02-09",
-    "digest": "`sha256:` and 64 hexadecimal digits, as `ahp policy show` prints them",
+    "digest": "`sha256:` and 64 hexadecimal digits, as `ahp policy show --all` prints them",
     **dict.fromkeys(("rule", "subject", "reason", "approver"), "a text of one line"),
 }
 _Line = Annotated[str, StringConstraints(min_length=1, max_length=1024, pattern=r"^[^\x00-\x1f\x7f]+$")]
@@ -42,8 +42,8 @@ class Waiver(BaseModel):
     expires: datetime.date
     """The last day it holds, at most 90 days ahead."""
     digest: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
-    """The rule as it was approved (`ahp policy show`): a rule that was changed is not excused any more. Without it a
-    waiver is bound to the rule as it was when it first excused it."""
+    """The rule as it was approved (`ahp policy show --all`): a rule that was changed is not excused any more. Without
+    it a waiver is bound to the rule as it was when it first excused it."""
 
     def holds(self, rule: str, subject: str, digest: str, today: datetime.date, first_use: str | None = None) -> bool:
         """Whether it excuses this rule, of this digest, on this subject, today.

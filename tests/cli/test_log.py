@@ -52,6 +52,15 @@ def test_a_line_a_signal_without_control_characters(journal: Journal) -> None:
     assert "\x1b" not in result.output
 
 
+def test_a_line_names_file_and_line_of_the_first_finding(journal: Journal) -> None:
+    findings = [{"file": "src/\x1ba.py", "line": 3, "fingerprint": "1"}, {"file": "b.py", "fingerprint": "2"}]
+    journal.append([_signal("c" + ID[1:], "block", findings=findings, findings_total=7)])
+    journal.append([_signal("d" + ID[1:], "block", findings=findings[1:], findings_total=1)])
+    *_, many, one = run(log.command).output.splitlines()
+    assert many.endswith(" many files (src/\ufffda.py:3 and 6 more)")
+    assert one.endswith(" many files (b.py)")
+
+
 def test_filters_limit_and_json(journal: Journal) -> None:
     told = [
         json.loads(line) for line in run(log.command, "--format", "json", "--intensity", "block").output.splitlines()
@@ -165,7 +174,7 @@ def test_one_journal_for_all_worktrees_and_the_genesis_that_was_installed(
 def test_what_is_open(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = run(log.command, "--open").output.splitlines()
     assert [line.split()[:3] for line in lines] == [["block", "size/1", "main"], ["prompt", "size/1", "main"]]
-    assert "1 time since " in lines[1] and "0 times since " in lines[0]
+    assert "went past 1 time, since " in lines[1] and "not gone past, since " in lines[0]
     (told,) = run(log.command, "--open", "--actor", "human", "--format", "json").output.splitlines()
     assert (json.loads(told)["id"], json.loads(told)["went_past"]) == (ID, 1)
     assert run(log.command, "--open", "--rule", "none").output == ""

@@ -70,15 +70,23 @@ def test_show_prints_the_merged_policy_with_layers_and_waivers(repo: Repo, capsy
     )
     assert run(["policy", "show"]) == 0
     out = capsys.readouterr().out
-    assert (
-        out.count("\n  a  block  if files.changed_count > 3 waived for FEAT-1 until 2020-01-01 [project] sha256:") == 2
-    )
-    assert "\n  b  block  if push.is_force [local] sha256:" in out
+    assert out.count("\n  a  block  if files.changed_count > 3 waived for FEAT-1 until 2020-01-01 [project]\n") == 2
+    assert "\n  b  block  if push.is_force [local]\n" in out
     assert "expired on 2020-01-01" in out
+    assert run(["policy", "show", "--all"]) == 0
+    assert "\n  b  block  if push.is_force [local] sha256:" in capsys.readouterr().out
     assert run(["policy", "show", "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [rule["rule"] for rule in found["rules"]] == ["a", "a", "b"]
     assert found["rules"][0]["waived"][0]["subject"] == "FEAT-1"
+
+
+def test_show_cuts_long_values(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.write(".ahp/hooks.local.yaml", f"limits: {{long: {'x' * 500}}}\n")
+    assert run(["policy", "show"]) == 0
+    assert f"limits.long  {'x' * 160}… (500 characters)  [local]" in capsys.readouterr().out
+    assert run(["policy", "show", "--all"]) == 0
+    assert f"limits.long  {'x' * 500}  [local]" in capsys.readouterr().out
 
 
 def test_an_invalid_policy_cannot_be_shown(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:

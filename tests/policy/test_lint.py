@@ -54,7 +54,7 @@ def test_the_merged_policy_names_the_layer_of_each_part(load: Load) -> None:
     described = show.describe(policy, [waiver])
     assert described["files"] == ["pack core", "hooks.yaml", "local.yaml"]
     assert described["limits"]["max_lines"]["layer"] == "pack core"
-    (files, settings), *triggers = show.sections(described)
+    (files, settings), *triggers = show.sections(described, whole=True)
     assert files == "# pack core, then hooks.yaml, then local.yaml"
     assert ("limits.protected", "['main']  [project]") in settings
     assert dict(settings)["facts.lint"].startswith("{'run': ['ruff'")  # type: ignore[arg-type]
