@@ -1,7 +1,7 @@
 """Control actions: what a rule changes instead of refusing (design §4; seed 002 §2.2 modifications)."""
 
 from ahp.facts import call_view, commit, tool_call
-from ahp.facts.commit_message import SCISSORS
+from ahp.facts import commit_message as messages
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line, trim
 from ahp.system.errors import AhpError
@@ -116,14 +116,22 @@ def _updated(action: "Action", original: object, target: str) -> object:
 
 
 def _appended(draft: str, text: str) -> str:
-    """A commit message with `text` before git's comments and the diff of `commit --verbose`, on a line of its own."""
+    """A commit message with `text` before git's comments and the diff of `commit --verbose`.
+
+    It stands on a line of its own: never in the subject's paragraph, and a trailer only beside other trailers, as
+    `git interpret-trailers` puts it.
+    """
     lines = draft.split("\n")
-    end = next((at for at, line in enumerate(lines) if line[1:] == " " + SCISSORS), len(lines))
+    end = next((at for at, line in enumerate(lines) if line[1:] == " " + messages.SCISSORS), len(lines))
     mark = lines[end][0] if end < len(lines) else "#"
     while end and (not lines[end - 1].strip() or lines[end - 1].startswith(mark)):
         end -= 1
-    rest = lines[end:]
-    return "\n".join([*lines[:end], text, *(rest or [""])])
+    said, rest = lines[:end], lines[end:]
+    message = "\n".join(line for line in said if not line.startswith(mark))
+    is_trailer = messages.trailers(f"subject\n\n{text}")
+    joins = messages.trailers(message) if is_trailer else messages.split(message)[1]
+    gap = [] if joins or not message.strip() else [""]
+    return "\n".join([*said, *gap, text, *(rest or [""])])
 
 
 def _replaced(pattern: str, template: str, text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -92,20 +94,40 @@ def test_append_goes_to_lists_and_texts(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("draft", "after"),
     [
-        (b"subject\n", b"subject\nline\n"),
-        (b"subject\n\n# comment\n# more\n", b"subject\nline\n\n# comment\n# more\n"),
-        (b"subject", b"subject\nline\n"),
+        (b"subject\n", b"subject\n\nline\n"),
+        (b"subject\n\n# comment\n# more\n", b"subject\n\nline\n\n# comment\n# more\n"),
+        (b"subject", b"subject\n\nline\n"),
+        (b"subject\n\nbody\n", b"subject\n\nbody\nline\n"),
         (b"", b"line\n"),
         (b"# only a comment\n", b"line\n# only a comment\n"),
-        (b"caf\xe9\n", b"caf\xe9\nline\n"),
+        (b"caf\xe9\n", b"caf\xe9\n\nline\n"),
         (
             b"subject\n; comment\n; ------------------------ >8 ------------------------\ndiff\n",
-            b"subject\nline\n; comment\n; ------------------------ >8 ------------------------\ndiff\n",
+            b"subject\n\nline\n; comment\n; ------------------------ >8 ------------------------\ndiff\n",
         ),
     ],
 )
 def test_append_to_a_message_comes_before_git_s_comments(desk: Desk, draft: bytes, after: bytes) -> None:
     assert message(desk, {"type": "append", "value": "line"}, draft) == after
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "subject\n",
+        "subject\n\nbody\n",
+        "fix: looks like a trailer\n",
+        "subject\n\nbody\n\nSigned-off-by: A <a@b.c>\n",
+        "subject\n\nSigned-off-by: A <a@b.c>\n",
+        "subject\n\nbody\n\nFixes: 1\n  folded\nCloses: 2\n\n# comment\n",
+        "subject\n\nbody: with colon\nand without\n",
+    ],
+)
+def test_a_trailer_is_appended_where_git_would_put_it(desk: Desk, tmp_path: Path, draft: str) -> None:
+    after = message(desk, {"type": "append", "value": "Review: required"}, draft.encode())
+    command = ["git", "interpret-trailers", "--if-exists", "add", "--trailer", "Review: required"]
+    done = subprocess.run(command, cwd=tmp_path, input=draft.encode(), capture_output=True, check=True)
+    assert after == done.stdout
 
 
 def test_messages_are_set_and_replaced(desk: Desk) -> None:

@@ -356,8 +356,8 @@ def test_actions_are_applied_in_order_each_on_the_former_s_result(desk: Desk) ->
     desk.policy("rules:\n" + control(SET, "not commit.message.startswith('fix')") + more)
     verdict = message(desk, b"wip")
     assert verdict.modified is not None
-    assert verdict.modified.draft == b"fix: x\nend\n"
-    assert [m["updated"] for m in verdict.modifications] == ["fix: x", "fix: x\nend\n"]
+    assert verdict.modified.draft == b"fix: x\n\nend\n"
+    assert [m["updated"] for m in verdict.modifications] == ["fix: x", "fix: x\n\nend\n"]
 
 
 def test_a_change_that_breaks_another_rule_is_refused_unmade(desk: Desk) -> None:

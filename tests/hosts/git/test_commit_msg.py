@@ -32,18 +32,18 @@ def test_append_puts_a_line_before_gits_comments(gated: Gated) -> None:
     gated.policy(APPEND)
     code, said = commit(gated, "subject")
     assert code == 0
-    assert gated.git("log", "-1", "--format=%B").rstrip() == "subject\nReviewed: no"
+    assert gated.git("log", "-1", "--format=%B").rstrip() == "subject\n\nReviewed: no"
     (signal,) = gated.log("signal")
     assert said == (
         f"ahp: commit changed by m ({signal['id'][:8]})\n  house style\n"
-        "  commit.message: 'subject ' → 'subject Reviewed: no '\n"
+        "  commit.message: 'subject ' → 'subject  Reviewed: no '\n"
     )
     assert signal["decision"] == "allow_with_modification"
     assert signal["modifications"] == [
         {
             "target": "commit.message",
             "original": "subject\n",
-            "updated": "subject\nReviewed: no\n",
+            "updated": "subject\n\nReviewed: no\n",
             "reason": "house style",
         }
     ]
@@ -90,7 +90,7 @@ def test_a_message_in_bytes_that_are_no_utf8_keeps_them(gated: Gated, ask: Ask, 
     draft = tmp_path / "MSG"
     draft.write_bytes(b"caf\xe9\n\n# comment\n")
     assert ask("commit-msg", str(draft))[0] == 0
-    assert draft.read_bytes() == b"caf\xe9\nReviewed: no\n\n# comment\n"
+    assert draft.read_bytes() == b"caf\xe9\n\nReviewed: no\n\n# comment\n"
 
 
 @pytest.mark.parametrize("arguments", [(), ("",), ("no/such/file",)])
@@ -170,7 +170,7 @@ def test_content_that_pre_commit_left_to_it_is_judged_first(gated: Gated, ask: A
     gated.add()
     assert ask("commit-msg", str(tmp_path / "MSG"))[0] == 0
     assert gated.judged() == [("pre-commit", "allow"), ("commit-msg", "allow_with_modification")]
-    assert (tmp_path / "MSG").read_text() == "subject\nReviewed: no\n"
+    assert (tmp_path / "MSG").read_text() == "subject\n\nReviewed: no\n"
     gated.write("b.txt")
     gated.add()
     left.write_text("1 refs/heads/main pre-commit work -\n")
