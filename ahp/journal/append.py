@@ -187,10 +187,12 @@ def chain(index: "indexes.Index", records: "Sequence[Mapping[str, object]]") -> 
         index.last = str(stamp) if back else clock.not_before(stamp, index.last)
         index.count += 1
         chained = {**record, "timestamp": index.last, "n": index.count, "prev": "sha256:" + index.head}
+        if index.window and clock.is_iso(index.last) and clock.parse_iso(index.last) < index.until:
+            chained["window"] = index.window  # whoever reads the log backwards has to go on beyond the usual one
         line = jsontext.encode(chained).encode()
         index.head = digest.sha256(line)
         if record.get("kind") != "verdict":
-            index.note(record)
+            index.note(chained)
         parts += (line, b"\n")
     index.torn = False
     return b"".join(parts)

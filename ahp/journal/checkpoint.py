@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from ahp.journal import segments
 from ahp.journal.episodes import opened_at
 from ahp.journal.fold import Fold
-from ahp.journal.index import forget_after
+from ahp.journal.index import window_of
 from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
@@ -83,7 +83,7 @@ def window(folder: str) -> tuple[int, int]:
             continue
         at = clock.parse_iso(stamp)
         last = last or at
-        horizon = min(horizon, last - forget_after(record))
+        horizon = min(horizon, last - window_of(record))
         since = min(since, horizon)
         if at < since:
             return begin

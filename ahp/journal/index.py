@@ -9,14 +9,14 @@ import posix
 from errno import ENOENT
 
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import digest, files
+from ahp.system import clock, digest, files
 from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FORMAT = "ahp-index-2"
+FORMAT = "ahp-index-3"
 HEADER = 320
 NO_HEAD = "0" * 64
 FORGET_AFTER = 14 * 86400.0
@@ -43,6 +43,8 @@ class Index:
     before the first record). `keys` are the episode keys a clean evaluation may have to close, `aids` maps the id of
     each waiting signal to (session, subject), `policies` maps the digests of the
     last policies that the log describes to the commit that each record names ("" for a policy that no commit had).
+    `window` is for how many seconds a signal is remembered that asked for longer than `FORGET_AFTER`, and `until` when
+    (seconds since the epoch) the last such one is forgotten; both 0 without one.
     """
 
     __slots__ = (
@@ -60,6 +62,8 @@ class Index:
         "serial",
         "size",
         "torn",
+        "until",
+        "window",
     )
 
     def __init__(self, genesis: str = "", serial: int = 1) -> None:
@@ -69,6 +73,7 @@ class Index:
         self.keys: set[str] = set()
         self.aids: dict[str, tuple[str, str]] = {}
         self.policies: dict[str, str] = {}
+        self.window = self.until = 0.0
         self.changed, self.body_length, self.body_check = True, 0, ""
 
     def has_open(self, family: str, subject: str, actor_kind: str) -> bool:
@@ -86,6 +91,10 @@ class Index:
         """Takes up a record that was appended: opens, closes, queues, delivers."""
         kind = record.get("kind")
         if kind == "signal":
+            if (longer := forget_after(record)) > FORGET_AFTER and clock.is_iso(stamp := record.get("timestamp")):
+                self.window = max(self.window, longer)
+                self.until = max(self.until, clock.parse_iso(str(stamp)) + longer)
+                self.changed = True
             if opens(record):
                 key = key_of(record)
                 if key not in self.keys and not key.startswith(_NEVER_RESET):
@@ -119,6 +128,7 @@ class Index:
         lines = [f"open\t{key}\n" for key in sorted(self.keys)]
         lines += [f"aid\t{escape(i)}\t{escape(session)}\t{escape(s)}\n" for i, (session, s) in self.aids.items()]
         lines += [f"policy\t{escape(digest)}\t{escape(commit)}\n" for digest, commit in self.policies.items()]
+        lines += [f"window\t{self.window!r}\t{self.until!r}\n"] if self.window else []
         return "".join(lines).encode()
 
     def header(self) -> bytes:
@@ -159,6 +169,12 @@ def forget_after(record: "Mapping[str, object]") -> float:
     """Seconds until the episode of a signal ends by itself (design §8.5)."""
     told = record.get("forget_after")
     return float(told) if isinstance(told, int | float) and told > 0 else FORGET_AFTER
+
+
+def window_of(record: "Mapping[str, object]") -> float:
+    """Seconds before a log's last record, of which this is one, in which something may be that is not forgotten."""
+    told = record.get("window")
+    return max(FORGET_AFTER, forget_after(record), float(told) if isinstance(told, int | float) else 0.0)
 
 
 def episode_key(family: str, rule: str, subject: str, actor_kind: str, target: "str | None" = None) -> str:
@@ -287,6 +303,8 @@ def parse(header: bytes, body: bytes) -> "Index | None":
             word, first, *more = line.split("\t")
             if word == "open":
                 index.keys.add(first)
+            elif word == "window":
+                index.window, index.until = float(first), float(more[0])
             elif word == "policy":
                 index.policies[unescape(first)] = unescape(more[0]) if more else ""
             else:

@@ -13,7 +13,7 @@ from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
 # Records that can change the index. More lines than those may match, however the JSON is spelled, but never fewer.
-_RELEVANT = (b'"signal"', b'"episode-end"', b'"delivery"', b'"forget_after"', b'"kind": "policy"')
+_RELEVANT = (b'"signal"', b'"episode-end"', b'"delivery"', b'"forget_after"', b'"window"', b'"kind": "policy"')
 # Every so many lines the time stamp is parsed too, so that the scan also stops among irrelevant lines.
 _SAMPLE = 64
 
@@ -123,7 +123,7 @@ def _look_back(log: LogFiles) -> indexes.Index:
         if isinstance(stamp, str) and clock.is_iso(stamp):
             at = clock.parse_iso(stamp)
             last = max(at, clock.now()) if last == math.inf else last
-            since = min(since, last - indexes.forget_after(record))
+            since = min(since, last - indexes.window_of(record))
             if at < since:
                 break
         _note_back(index, record, decided, delivered)

@@ -110,7 +110,7 @@ def test_a_report_is_current_again_with_its_sources_back_or_after_another_run(
     project.write("app.py", "x = 2\n")
     assert is_stale(make_event, gather) == STALE
     for name in ("junit.xml", "coverage.xml"):
-        age(project.root / name, -1)
+        age(project.root / name, -1000)
     assert is_stale(make_event, gather) == FRESH
     project.write("app.py", "x = 1\n")
     assert is_stale(make_event, gather) == STALE
@@ -135,7 +135,7 @@ def test_staging_and_committing_change_no_source(project: Any, make_event: Any, 
     project.write('odd "name"\\\n.py', "x = 2\n")
     (project.root / "link.py").symlink_to("app.py")
     for name in ("junit.xml", "coverage.xml"):
-        age(project.root / name, -1)
+        age(project.root / name, -1000)
     assert is_stale(make_event, gather) == FRESH
     project.git("add", "-A")
     assert is_stale(make_event, gather) == FRESH

@@ -104,6 +104,39 @@ def test_every_reader_knows_how_long_a_signal_is_remembered(story: Story, monkey
     assert not resets
 
 
+def lose(story: Story, *names: str) -> None:
+    for name in names:
+        Path(story.journal.folder, name).unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("lost", [("state.db",), ("state.db", "index")])
+def test_a_signal_of_longer_memory_is_found_behind_records_without(story: Story, lost: tuple[str, ...]) -> None:
+    id = story.signal(forget_after=60 * DAY)
+    story.respond(id, "acknowledge")
+    story.now += 16 * DAY
+    assert story.count() == 1
+    for _ in range(2):
+        story.clean(subject="other", ends=False)
+        lose(story, *lost)
+        assert story.count() == 1
+    with Path(story.journal.log_path).open() as log:
+        assert ['"window": 5184000.0' in line for line in log][-2:] == [True, True]
+    story.now += 60 * DAY
+    story.clean(subject="other", ends=False)
+    assert '"window"' not in Path(story.journal.log_path).read_text().splitlines()[-1]
+
+
+@pytest.mark.parametrize("lost", [("state.db",), ("state.db", "index")])
+def test_a_signal_of_shorter_memory_hides_no_older_one(story: Story, lost: tuple[str, ...]) -> None:
+    story.signal()
+    story.now += 8 * DAY
+    story.signal(subject="short", forget_after=3 * DAY)
+    assert story.count() == 1
+    lose(story, *lost)
+    assert story.count() == 1
+    assert story.journal.index().has_open("commit", "main", "agent")
+
+
 @pytest.mark.parametrize("boot", ["another", ""])
 def test_after_a_start_of_the_machine_state_is_made_anew(
     story: Story, monkeypatch: pytest.MonkeyPatch, boot: str
