@@ -241,12 +241,12 @@ def test_an_issue_passes_the_gate_by_the_shim(bare: Repo, installed: Path, monke
 
 def test_an_adapter_that_cannot_ask_refuses_and_says_the_way_out(bare: Repo, installed: Path, monoco: str) -> None:
     begin(bare, "monoco")
-    mend(bare)
     bare.write(".ahp/hooks.yaml", "version: 1\nrules: {x: {at: nowhere}}\n")
-    refused = bare.run("monoco", "issue", "submit", ID)
+    refused = bare.run("monoco", "issue", "submit", ID)  # by HEAD's policy
     assert (refused.returncode, "[AHP]" in words(refused)) == (1, True)
     assert ".ahp/hooks.yaml:2" in words(refused)
     bare.git("checkout", "-q", ".ahp/hooks.yaml")
+    mend(bare)
 
     [adapter] = Path(monoco).parent.glob("lib/*/site-packages/monoco/features/ahp/adapter.py")
     text = adapter.read_text()
