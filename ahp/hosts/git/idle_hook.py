@@ -24,6 +24,15 @@ def wake(repo: "Repository") -> str:
     try:
         there = posix.stat(place)
     except FileNotFoundError:
-        posix.link(place + IDLE, place)
+        _put(place)
         return ""
     return "" if (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino) else place
+
+
+def _put(place: str) -> None:
+    try:
+        posix.link(place + IDLE, place)
+    except FileExistsError:
+        return  # the commit of another work tree has just put it there
+    except OSError:  # a file system without hard links: from now on it is there for every commit
+        posix.rename(place + IDLE, place)

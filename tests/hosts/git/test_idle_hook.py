@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
+from ahp.hosts.git import idle_hook
 from ahp.hosts.git import install as installing
 from ahp.hosts.git.hook_managers import CHAINED, KEPT
 from ahp.hosts.git.idle_hook import IDLE
@@ -40,6 +43,29 @@ def test_the_first_message_that_a_rule_reads_is_judged(gated: Gated) -> None:
     assert place(gated).samefile(place(gated, IDLE))
     assert "not this one" in commit(gated, "wip 3").text
     assert commit(gated, "done") == Said(0, "")
+
+
+def test_another_commit_may_put_it_there_at_the_same_moment(gated: Gated, monkeypatch: pytest.MonkeyPatch) -> None:
+    link = os.link
+
+    def twice(source: str, target: str) -> None:
+        link(source, target)
+        link(source, target)
+
+    monkeypatch.setattr("ahp.hosts.git.idle_hook.posix.link", twice)
+    assert idle_hook.wake(gated.repository()) == ""
+    assert place(gated).samefile(place(gated, IDLE))
+
+
+def test_where_no_file_has_two_names_it_stays_there(gated: Gated, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(source: str, target: str) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr("ahp.hosts.git.idle_hook.posix.link", refused)
+    assert idle_hook.wake(gated.repository()) == ""
+    assert not place(gated, IDLE).exists()
+    gated.policy(MESSAGE)
+    assert "not this one" in commit(gated, "wip").text
 
 
 def test_so_is_that_of_a_merge(gated: Gated) -> None:
