@@ -114,7 +114,8 @@ def complete(asked: Event, folder: str) -> None:
     if asked.trigger == "commit-msg":
         asked.draft = files.read(repo.git_dir + "/COMMIT_EDITMSG", _DRAFT_LIMIT) or b""
     if asked.trigger == "pre-push":
-        from ahp.hosts.git.ranges import range_of, without_credentials
+        from ahp.hosts.git.ranges import range_of
+        from ahp.protocol.text import without_credentials
 
         asked.remote, asked.push = _next_push(repo)
         asked.view = range_of(repo, asked.push, asked.remote)

@@ -3,8 +3,9 @@
 from ahp.gate.decide import decide
 from ahp.hosts.git import bypass
 from ahp.hosts.git.githooks import Hook, read_input, say
-from ahp.hosts.git.ranges import range_of, read_refs, without_credentials
+from ahp.hosts.git.ranges import range_of, read_refs
 from ahp.policy.judges import judges_of
+from ahp.protocol.text import without_credentials
 
 
 def judge(hook: Hook) -> int:

@@ -25,13 +25,6 @@ def read_refs(data: bytes) -> list[PushRef]:
     return pushed
 
 
-def without_credentials(remote: str) -> str:
-    """A remote's name, or its address without the user and password in it: facts are shown and logged."""
-    scheme, colon, rest = remote.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}{colon}{host.rpartition('@')[2]}{slash}{path}"
-
-
 def range_of(repo: Repository, ref: PushRef, remote: str) -> RangeView:
     """From what the remote has to what it gets; nothing for a deletion, all of a tree or a blob. Raises GitError.
 

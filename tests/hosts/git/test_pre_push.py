@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ahp.hosts.git import ranges
+from ahp.protocol.text import without_credentials
 from ahp.system.errors import AhpError
 from tests.attended import attended
 from tests.conftest import Repo
@@ -287,7 +288,7 @@ def test_a_push_that_the_server_rejects_does_not_spend_the_override(gated: Gated
     ],
 )
 def test_an_address_is_shown_without_user_and_password(remote: str, shown: str) -> None:
-    assert ranges.without_credentials(remote) == shown
+    assert without_credentials(remote) == shown
 
 
 def test_no_password_of_an_address_is_logged_or_shown(gated: Gated, ask: Ask) -> None:
