@@ -128,7 +128,7 @@ def _of(text: str | None, known: dict[str, object], private: list[str]) -> list[
 def _bared(part: str, value: object, private: list[str]) -> tuple[str, object]:
     """A sub-expression and its value; of what is never shown (design §7) only numbers and where it stands."""
     items = value if isinstance(value, list) else [value]
-    words = [item for item in items if item and isinstance(item, str | dict)]
+    words = [item for item in items if isinstance(item, str | dict) and item]
     if any(path in part for path in private) and not all("path" in word and isinstance(word, dict) for word in words):
         return part, HIDDEN
     return part, value

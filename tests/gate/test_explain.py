@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ahp.gate.explain import explain
+from ahp.gate.explain import explain, shown
 from tests.gate.conftest import Desk
 
 
@@ -21,3 +21,13 @@ def test_limits_have_their_values(desk: Desk) -> None:
     assert values["limits.most"] == 3 and values["limits.wide"] == 9
     assert values["files.changed_count > limits.most"] is True
     assert explanation.missing == {}
+
+
+def test_the_list_of_an_each_rule_that_is_absent_is_told_as_missing(desk: Desk) -> None:
+    desk.policy(
+        "facts: {lint: {run: [lint], parse: json, extract: {items: {value: output, type: 'list[str]'}}}}\n"
+        "rules:\n  r: {at: pre-commit, each: f in lint.items, prompt: f != ''}\n"
+    )
+    (reason,) = explain(event := desk.event(mode="dry", lint={})).reasons
+    assert event.given == {"lint": {}}
+    assert [(text, shown(value)) for text, value in reason.values] == [("lint.items", "? (missing)")]
