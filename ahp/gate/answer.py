@@ -66,6 +66,7 @@ class Answer:
             verdict.modifications = [m for c in delivered if c.intensity == "control" for m in c.modifications]
             verdict.modified = self.modified if self.modified is not self.event else None
             verdict.trailers = [c.override.trailer for c in self.everything() if c.override]
+        verdict.is_logged = self.event.mode == "real"
         if self.state is not None:
             if self.event.mode == "real":
                 Recording(self.event, self.weighings, self.everything(), self.state, self.now).write(

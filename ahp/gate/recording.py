@@ -89,9 +89,12 @@ class Recording:
         return repeats_commits(candidate.paths(), signalled)
 
     def _unrecorded(self, verdict: Verdict, delivered: list[Candidate], why: str) -> None:
+        verdict.is_logged = False
         climbing = [c for c in delivered if c.standing and c.standing.of]
         if climbing and self.event.actor.kind == "agent":
             verdict.decision = "deny"
+            for signal in verdict.signals:
+                signalling.refuse_going_on(signal)
             verdict.notes.append(f"refused: a warning that climbs must be recorded, and {why}")
         else:
             verdict.notes.append(f"unrecorded: {why}")

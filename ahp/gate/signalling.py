@@ -129,6 +129,15 @@ class Undelivered(TypedDict):
     hidden: set[str]
 
 
+def refuse_going_on(signal: Signal) -> None:
+    """Has a warning say no more that the action may go on, nor how often it still may."""
+    standing = signal.context.pop("standing", "")
+    signal.context.pop("blocks_after", None)
+    if "continue_allowed" in signal.payload:
+        signal.payload["continue_allowed"] = False
+        signal.payload["message"] = str(signal.payload["message"]).removesuffix(f" ({standing})")
+
+
 def undelivered(candidates: list[Candidate]) -> Undelivered:
     """Rules that matched and were not delivered, those that could not be decided, and what redacting rules read."""
     kept = [(c, {"rule": c.key, "why": one_line(why_not(c), _LINE)}) for c in candidates if not c.enforced]

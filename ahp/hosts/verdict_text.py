@@ -39,7 +39,10 @@ def _coloured(env: dict[str, str]) -> bool:
 
 
 def for_person(verdict: Verdict, colour: bool) -> str:
-    """A few lines a signal: what, why, where, how to mend it, and the id to answer with. "" when all is well."""
+    """A few lines a signal: what, why, where, how to mend it, and the id to answer with. "" when all is well.
+
+    The log of a dry run knows no id, so none is shown.
+    """
     parts = [_paragraph(signal, verdict, colour) for signal in verdict.signals]
     parts += [f"ahp: {one_line(note, 500)}" for note in verdict.notes]
     return "\n".join(parts)
@@ -49,17 +52,19 @@ def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:
     intensity, payload = signal.intensity, signal.payload
     verb = "split suggested by" if _only_batches(payload) else _VERBS[intensity]
     whose = " of the work tree's policy" if verdict.working and signal.context.get("origin") == "working" else ""
-    head = f"ahp: {TRIGGERS[verdict.trigger].act} {verb} {rule_of(signal)}{whose} ({short_id(signal)})"
+    id = f" ({short_id(signal)})" if verdict.is_logged else ""
+    head = f"ahp: {TRIGGERS[verdict.trigger].act} {verb} {rule_of(signal)}{whose}{id}"
     if colour:
         head = f"\x1b[{_COLOURS[intensity]}m{_SYMBOLS[intensity]}\x1b[0m {head}"
     lines = [head, f"  {one_line(reason_of(payload), 1000)}"]
     lines += [f"  {place}" for place in _places(signal)]
     lines += [f"  {_changed(m)}" for m in _modifications(payload)]
     steps = steps_of(payload)
-    lines += [f"  - {one_line(step, 500)}" for step in steps[:_STEPS]]
-    if len(steps) > _STEPS:
-        lines.append(f"  - and {len(steps) - _STEPS} more: ahp explain {short_id(signal)}")
-    if intensity == "block" and signal.context.get("overridable"):
+    shown = steps[:_STEPS] if verdict.is_logged else steps
+    lines += [f"  - {one_line(step, 500)}" for step in shown]
+    if len(steps) > len(shown):
+        lines.append(f"  - and {len(steps) - len(shown)} more: ahp explain {short_id(signal)}")
+    if intensity == "block" and signal.context.get("overridable") and verdict.is_logged:
         lines.append(f'  pass once, and say why: ahp respond {short_id(signal)} proceed_with_risk --reason "…"')
     return "\n".join(lines)
 
@@ -67,7 +72,7 @@ def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:
 def for_agent(verdict: Verdict) -> str:
     """What an agent reads: at most 600 characters, what refuses first, then the strongest signal."""
     signals = sorted(verdict.signals, key=lambda s: list(_SYMBOLS).index(s.intensity))
-    parts = [_note(signal, verdict.denied) for signal in signals]
+    parts = [_note(signal, verdict.denied, verdict.is_logged) for signal in signals]
     notes = [f"ahp: {one_line(note, 300)}" for note in verdict.notes]
     refused_by_a_note = verdict.denied and not any(signal.intensity == "block" for signal in signals)
     parts = [*notes, *parts] if refused_by_a_note else [*parts, *notes]
@@ -80,7 +85,7 @@ def for_agent(verdict: Verdict) -> str:
     return trim(text, AGENT_LIMIT)
 
 
-def _note(signal: Signal, denied: bool) -> str:
+def _note(signal: Signal, denied: bool, is_logged: bool) -> str:
     """One signal in the lines that design §9 gives agents; a warning told again is one line.
 
     Where the action is `denied`, a warning beside that does not count and does not say that it is accepted.
@@ -93,18 +98,17 @@ def _note(signal: Signal, denied: bool) -> str:
     again = isinstance(nth, int) and nth > 1
     steps = trim("; ".join([one_line(step, 120) for step in steps_of(payload)[:3]]), 220)
     do = f"\nDo: {steps}" if steps and (signal.intensity == "block" or not again) else ""
+    rule = rule_of(signal) + (f" ({short_id(signal)})" if is_logged else "")
     if signal.intensity == "block":
         way = f'\nOr your user runs, in a terminal: ahp respond {short_id(signal)} proceed_with_risk --reason "…"'
-        way = way if context.get("overridable") else ""
-        return (
-            trim(f"ahp blocked: {rule_of(signal)} ({short_id(signal)})\nWhy: {why}{do}", AGENT_LIMIT - len(way)) + way
-        )
+        way = way if context.get("overridable") and is_logged else ""
+        return trim(f"ahp blocked: {rule}\nWhy: {why}{do}", AGENT_LIMIT - len(way)) + way
     if signal.intensity == "control":
         changed = trim("; ".join([_changed(m) for m in _modifications(payload)][:3]), 200)
         verb = "suggests a split" if _only_batches(payload) else "changed this"
-        return f"ahp {verb}: {rule_of(signal)} ({short_id(signal)})\nWhy: {why}\nChange: {changed}{do}"
+        return f"ahp {verb}: {rule}\nWhy: {why}\nChange: {changed}{do}"
     going = _what_comes_next(nth, of) if signal.intensity == "prompt" and not denied else ""
-    return f"ahp note: {rule_of(signal)} ({short_id(signal)}): {why}{going}{do}"
+    return f"ahp note: {rule}: {why}{going}{do}"
 
 
 def _what_comes_next(nth: object, of: object) -> str:

@@ -14,12 +14,13 @@ class Verdict:
     judging itself (an unrecorded prompt, a last good policy), never about a rule. `policy` is the digest of the policy
     that counts most, `working` that of a work tree's which was asked beside it, "" where none was. `modified` is the
     event after the modifications, None when there are none; `trailers` are lines that the commit's message has to
-    carry.
+    carry. `is_logged` says that the log knows the signals by their ids, so that they can be answered.
     """
 
     __slots__ = (
         "decision",
         "dropped",
+        "is_logged",
         "modifications",
         "modified",
         "notes",
@@ -50,6 +51,7 @@ class Verdict:
         self.working = ""
         self.modified: Event | None = None
         self.trailers: list[str] = []
+        self.is_logged = True
 
     @property
     def denied(self) -> bool:

@@ -38,6 +38,16 @@ def test_a_block_for_a_person() -> None:
     assert verdict_text.for_person(verdict(one), colour=True).startswith("\x1b[31m✗\x1b[0m ahp: commit refused by")
 
 
+def test_what_the_log_does_not_know_has_no_id_to_answer() -> None:
+    steps = [f"step {n}" for n in range(6)]
+    dry = verdict(signal("block", signals.blocking("too big", steps, True), overridable=True))
+    dry.is_logged = False
+    said = "\n".join(f"  - {step}" for step in steps)
+    assert verdict_text.for_person(dry, False) == f"ahp: commit refused by oracle/rule\n  too big\n{said}"
+    dry.decision = "deny"
+    assert verdict_text.for_agent(dry) == "ahp blocked: oracle/rule\nWhy: too big\nDo: step 0; step 1; step 2"
+
+
 def test_a_trigger_without_a_verb_of_its_own_is_named() -> None:
     one = signal("prompt", signals.prompting("m", "low", [], True))
     assert verdict_text.for_person(verdict(one, trigger="pre-issue-submit"), False).startswith(

@@ -183,6 +183,8 @@ def test_a_climbing_warning_that_cannot_be_recorded_is_refused_to_an_agent(gated
     code, said = ask("pre-commit", env={"CLAUDECODE": "1"})
     assert code == 1
     assert "a warning that climbs must be recorded" in said
+    assert "accepted" not in said and "blocks" not in said
+    assert "(" not in said.partition("ahp note: many")[2].partition(":")[0]  # no id that could be answered
     assert ask("pre-commit")[0] == 0
 
 
