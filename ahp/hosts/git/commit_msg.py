@@ -25,7 +25,7 @@ def judge(hook: Hook) -> int:
     if draft is None:
         raise AhpError("git named no message file; is this hook called by git?")
     if unknown := overrides.unknown(hook.repo.ahp_dir, draft):
-        return _refuse(hook, unknown)
+        return _refuse(hook, unknown, path)
     left = token.find(hook.repo, hook.parent)
     if left is not None and left.deferred in CONTENT:
         content = hook.event(view, left.deferred)
@@ -39,6 +39,7 @@ def judge(hook: Hook) -> int:
     code = say(hook, verdict)
     if code:
         token.withdraw(hook.repo)
+        _tell_where_it_is(hook, path)
         return code
     final = verdict.modified.draft if verdict.modified is not None else draft
     assert final is not None
@@ -49,13 +50,31 @@ def judge(hook: Hook) -> int:
     return 0
 
 
-def _refuse(hook: Hook, unknown: list[str]) -> int:
+def _tell_where_it_is(hook: Hook, path: str) -> None:
+    """Tells a person who typed the message in an editor that it is not lost; else git says `GIT_EDITOR=:`."""
+    env = hook.repo.env
+    if hook.actor.kind != "human" or env.get("GIT_EDITOR") == ":":
+        return
+    import os
+    import shlex
+
+    from ahp.hosts.git.output import write
+
+    # git starts hooks at the top; a command that the person types is read from where they are.
+    kept = os.path.abspath(path) if env.get("GIT_PREFIX") else path
+    write(
+        f"  your message is kept: git commit -eF {one_line(shlex.quote(kept), 1000)}, with the other options as before"
+    )
+
+
+def _refuse(hook: Hook, unknown: list[str], path: str) -> int:
     """Only what a person has allowed here may stand in a message as an override: others read it as one."""
     from ahp.hosts.git.output import write
 
     token.withdraw(hook.repo)
     write(f"ahp: commit refused: nobody gave the override that the message tells of: {one_line(unknown[0])}")
     write("  - take that line out of the message; ahp writes it where a person has let a rule pass")
+    _tell_where_it_is(hook, path)
     return 1
 
 

@@ -25,6 +25,38 @@ def commit(gated: Gated, text: str, **more: dict[str, str]) -> tuple[int, str]:
     return gated.say("commit", "-q", "-m", text, **more)
 
 
+STRICT = "version: 1\nrules:\n  m: {at: commit-msg, block: commit.subject != 'fine', message: no}\n"
+EDITOR = {"GIT_EDITOR": "echo typed >"}
+
+
+def test_a_refused_message_that_was_typed_is_not_lost(gated: Gated) -> None:
+    gated.policy(STRICT)
+    gated.write("a.txt")
+    gated.add()
+    code, said = gated.say("commit", "-q", env=EDITOR)
+    kept = "  your message is kept: git commit -eF .git/COMMIT_EDITMSG, with the other options as before\n"
+    assert (code, said.endswith(kept)) == (1, True), said
+    assert gated.say("commit", "-q", "-eF", ".git/COMMIT_EDITMSG", env={"GIT_EDITOR": "grep -q typed"})[0] == 1
+    mended = {"GIT_EDITOR": "sed -i s/typed/fine/"}
+    assert gated.say("commit", "-q", "-eF", ".git/COMMIT_EDITMSG", env=mended)[0] == 0
+    assert gated.git("log", "-1", "--format=%B").strip() == "fine"
+
+
+def test_the_kept_message_is_found_from_a_folder_below(gated: Gated) -> None:
+    gated.policy(STRICT)
+    gated.write("sub/a.txt")
+    gated.add()
+    code, said = gated.say("-C", "sub", "commit", "-q", env=EDITOR)
+    assert (code, f"git commit -eF {gated.root}/.git/COMMIT_EDITMSG," in said) == (1, True), said
+
+
+def test_a_message_of_the_command_line_and_an_agents_need_no_finding(gated: Gated) -> None:
+    gated.policy(STRICT)
+    for words, env in ((("-m", "typed"), {}), ((), {**EDITOR, "CLAUDECODE": "1"})):
+        code, said = gated.say("commit", "-q", "--allow-empty", *words, env=env)
+        assert (code, "is kept" in said) == (1, False), said
+
+
 APPEND = control("{type: append, target: commit.message, value: 'Reviewed: no'}", "not ('Reviewed' in commit.message)")
 
 
