@@ -115,13 +115,14 @@ def _overrides(plan: Plan) -> list[str]:
     rules = []
     watched = dict(plan.watched)
     if plan.branch:
-        lines = ["  protect-main:", "    block: branch.name in limits.protected and not push.is_new"]
+        here = "branch.name in limits.protected"
+        lines = ["  protect-main:", f"    block: {here} and not push.is_new and not push.is_delete"]
         if "protect-main" in watched:
             lines[:0] = _why(watched.pop("protect-main"))
             lines.append("    shadow: true")
         rules.append("\n".join(lines) + "\n")
-        force = "branch.name in limits.protected and (push.is_force or push.is_delete)"
-        rules.append(f"  no-force-push:\n    block: {force}\n")
+        rules.append(f"  no-force-push:\n    block: {here} and push.is_force\n")
+        rules.append(f"  keep-main:\n    block: {here} and push.is_delete\n")
     rules += ["\n".join([*_why(reason), f"  {rule}: {{shadow: true}}"]) + "\n" for rule, reason in watched.items()]
     return rules
 

@@ -62,7 +62,7 @@ def test_the_default_branch_is_pushed_to_by_review_only() -> None:
     assert hits("pre-push", branch__is_default=True) == ["protect-main"]
     assert hits("pre-push", push__is_force=True) == []
     assert hits("pre-push", branch__is_default=True, push__is_force=True) == ["protect-main", "no-force-push"]
-    assert hits("pre-push", branch__is_default=True, push__is_delete=True) == ["protect-main", "no-force-push"]
+    assert hits("pre-push", branch__is_default=True, push__is_delete=True) == ["keep-main"]
 
 
 @pytest.mark.parametrize("facts", [{"files__changed_count": 51}, {"files__lines_changed": 2001}])

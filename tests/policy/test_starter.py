@@ -59,6 +59,7 @@ def test_a_default_branch_that_only_its_name_tells_is_named(watched: dict[str, s
     by_key = {rule.key: rule for rule in policy.rules if rule.trigger == "pre-push"}
     assert "branch.name in limits.protected" in by_key["protect-main"].condition.text
     assert "branch.name in limits.protected" in by_key["no-force-push"].condition.text
+    assert "branch.name in limits.protected" in by_key["keep-main"].condition.text
     assert by_key["protect-main"].shadow is bool(watched)
 
 
