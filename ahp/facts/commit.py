@@ -3,7 +3,6 @@
 from ahp.facts.absent import Absent
 from ahp.facts.registry import COMMIT, Namespace, fact
 from ahp.protocol.event import Event
-from ahp.system import files
 from ahp.system.git import PLAIN_LOG, Repository
 
 # Past commits are judged under these names too, with the message they have.
@@ -27,7 +26,6 @@ NAMESPACE = Namespace(
     },
 )
 
-_HEAD_LIMIT = 1 << 16
 _COMMENT = ("core.commentchar", "core.commentstring")
 
 
@@ -43,7 +41,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         text, author, is_merge = _made(repository, made)
     else:
         author = _author(event, repository) if "author" in fields or "author_email" in fields else ""
-        is_merge = event.trigger == "pre-merge-commit" or _is_merging(repository)
+        is_merge = event.trigger == "pre-merge-commit" or bool(repository.merge_heads())
         if event.draft is not None:
             text = _draft(event, repository)
     unwritten = dict.fromkeys(fields, Absent("the message is not written yet", "ask at commit-msg"))
@@ -92,10 +90,6 @@ def _author(event: Event, repository: Repository) -> str:
         return f"{name} <{email}>"
     ident = repository.run("var", "GIT_AUTHOR_IDENT", ok=(0, 1, 128)).decode("utf-8", "surrogateescape")
     return ident[: ident.rfind(">") + 1]
-
-
-def _is_merging(repository: Repository) -> bool:
-    return files.read(repository.git_dir + "/MERGE_HEAD", _HEAD_LIMIT) is not None
 
 
 def _made(repository: Repository, commit: str) -> tuple[str, str, bool]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ahp.journal.logged_signal import Act, LoggedSignal
     from ahp.protocol.event import Event
+    from ahp.system.view import View
 
 TRAILER = "Ahp-Override"
 _REASON = 300
@@ -76,22 +77,22 @@ def of_commit(
     return next(iter(_given(folder, [wanted])), None)
 
 
-def trailers(event: "Event") -> list[str]:
+def trailers(event: "Event", *views: "View") -> list[str]:
     """The trailer lines that the commit of a commit-msg event has to carry: one for each override that it passed under.
 
-    Raises AhpError when the log cannot be read.
+    `views` are what its hooks have seen of the change: a merge brings more to HEAD than it changes itself. Raises
+    AhpError when the log cannot be read.
     """
     journal = Journal(event.journal, event.genesis)
     if not journal.index().has_open(TRIGGERS[event.trigger].family, event.subject, event.actor.kind):
         return []  # what passes under an override has an episode that is still open
     from ahp.journal.state import State
 
-    change = event.view.digest() if event.view is not None else ""
+    changes = {view.digest() for view in views} - {""}
     with State.open(journal) as state:
-        used = [
-            _override(signal) for signal in state.risks_taken(None) if signal.spent and signal.spent.change == change
-        ]
-    return list(dict.fromkeys(override.trailer for override in used)) if change else []
+        risks = state.risks_taken(None) if changes else []
+        used = [_override(signal) for signal in risks if signal.spent and signal.spent.change in changes]
+    return list(dict.fromkeys(override.trailer for override in used))
 
 
 def unknown(folder: str, message: bytes) -> list[str]:

@@ -130,7 +130,11 @@ def _view(trigger: str, repo: "Repository") -> "View | None":
 
     family, head = TRIGGERS[trigger].family, repo.commit_id("HEAD")
     if family == "commit":
-        return CommitView(repo, "HEAD") if TRIGGERS[trigger].post and head else IndexView(repo)
+        return (
+            CommitView(repo, "HEAD")
+            if TRIGGERS[trigger].post and head
+            else IndexView(repo, whole=trigger == "pre-merge-commit")
+        )
     if trigger == "pre-merge":
         base = merge_base(repo)
         unknown = base if isinstance(base, Unknown) else None

@@ -50,5 +50,5 @@ def _stages_policy(event: "Event") -> bool:
     inside = trees.FOLDER + "/"
     return any(
         e.path.startswith(inside) or e.path == trees.FOLDER or (e.old_path or "").startswith(inside)
-        for e in event.view.change().entries
+        for e in event.view.whole().change().entries  # type: ignore[attr-defined]
     )

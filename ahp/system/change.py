@@ -77,6 +77,15 @@ class Change:
         return lines
 
 
+def in_all(sides: list[Change]) -> Change:
+    """What differs from each of several states (two or more): the entries of the first whose path is in all."""
+    first, *rest = [side.entries for side in sides]
+    counted = {entry.path for entry in rest[0]}
+    for entries in rest[1:]:
+        counted &= {entry.path for entry in entries}
+    return Change([entry for entry in first if entry.path in counted])
+
+
 def parse(data: bytes) -> Change:
     """The change in the output of `git diff-index|diff-tree --raw --numstat -z [-M]`. Raises AhpError when cut."""
     fields = data.decode("utf-8", "surrogateescape").split("\0")

@@ -111,6 +111,10 @@ class Repository:
         """The full id of the commit `name`, None when there is none."""
         return self.line("rev-parse", "-q", "--verify", "--end-of-options", name + "^{commit}", ok=(0, 1, 128)) or None
 
+    def merge_heads(self) -> list[str]:
+        """The commits that a merge, which is not committed yet, joins to HEAD; none where none is going on."""
+        return (files.read(self.git_dir + "/MERGE_HEAD", _LINE) or b"").decode("ascii", "replace").split()
+
     def shallow(self) -> frozenset[str]:
         """The commits whose parents a shallow clone does not have (gitrepository-layout, shallow)."""
         return frozenset((files.read(self.common_dir + "/shallow") or b"").decode("ascii", "replace").split())

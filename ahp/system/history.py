@@ -4,9 +4,7 @@ from ahp.system import change as changes
 from ahp.system import encoding, process
 from ahp.system.errors import Unknown
 from ahp.system.git import GitError, Repository
-from ahp.system.view import LITERAL, PATCH, RAW, View, names
-
-_SINGLY = "--no-renames"  # over several commits a path has to be the same thing each time
+from ahp.system.view import LITERAL, PATCH, RAW, SINGLY, View, names
 
 
 class RangeView(View):
@@ -42,7 +40,7 @@ class RangeView(View):
             return [self]
         sides = [RangeView(self.repo, old, self.new) for old in (self.base(), *self.others)]
         for side in sides:
-            side._options = (_SINGLY,)
+            side._options = (SINGLY,)
         return [*sides]
 
     def revisions(self) -> list[str]:
@@ -57,9 +55,7 @@ class RangeView(View):
 
     def read_already(self, sides: list[changes.Change]) -> None:
         """Takes what was read of its sides, in their order, for many ranges at once."""
-        first, *rest = [side.entries for side in sides]
-        counted = set.intersection(*({entry.path for entry in entries} for entries in rest))
-        self._change = changes.Change([entry for entry in first if entry.path in counted])
+        self._change = changes.in_all(sides)
 
     def _read_change(self) -> changes.Change:
         if not self.others:

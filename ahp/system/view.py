@@ -16,6 +16,7 @@ _PREFIX = ("--src-prefix=a/", "--dst-prefix=b/")
 _EXACT = ("-U0", "--inter-hunk-context=0", "--submodule=short", _MODULES)
 PATCH = ("-p", *_EXACT, _INTENT, "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", *_PREFIX)
 LITERAL = "--literal-pathspecs"
+SINGLY = "--no-renames"  # over several commits a path has to be the same thing each time
 _PATHS_AT_ONCE = 100
 
 
@@ -191,17 +192,20 @@ class Unchanged(View):
 class IndexView(View):
     """What is staged, against HEAD; inside a hook the index that git names in the environment.
 
-    `prefetched` is what `git diff-index` printed while Python was starting, ending in the mark that it succeeded.
+    While a merge is being concluded only what no parent has counts, as in the commit that it becomes (authority §5);
+    with `whole` it is all that the merge brings to HEAD. `prefetched` is what `git diff-index` printed while Python was
+    starting, ending in the mark that it succeeded.
     """
 
-    __slots__ = ("_base", "_prefetched")
+    __slots__ = ("_base", "_options", "_prefetched", "_whole")
     kind = "index"
     DONE = b"\0ahp:done\0"
 
-    def __init__(self, repo: Repository, prefetched: bytes | None = None) -> None:
+    def __init__(self, repo: Repository, prefetched: bytes | None = None, whole: bool = False) -> None:
         super().__init__(repo)
-        self._prefetched = prefetched
+        self._prefetched, self._whole = prefetched, whole
         self._base = ""
+        self._options: tuple[str, ...] = ()
 
     def base(self) -> str:
         # HEAD, or the empty tree before the first commit.
@@ -209,11 +213,28 @@ class IndexView(View):
             self._base = self.repo.commit_id("HEAD") or self.repo.empty_tree()
         return self._base
 
+    def whole(self) -> "IndexView":
+        """All that is brought to HEAD, by a merge too."""
+        return IndexView(self.repo, self._prefetched, whole=True) if len(self.sides()) > 1 else self
+
+    def sides(self) -> list[View]:
+        merged = [] if self._whole else self.repo.merge_heads()
+        head = self.repo.head_id() if merged else ""
+        if not head:
+            return [self]
+        sides = [IndexView(self.repo, whole=True) for _ in (head, *merged)]
+        for side, parent in zip(sides, sorted([head, *merged]), strict=True):
+            side._base, side._options = parent, (SINGLY,)
+        return [*sides]
+
     def _read_change(self) -> changes.Change:
+        sides = self.sides()
+        if len(sides) > 1:
+            return changes.in_all([side.change() for side in sides])
         data = self._prefetched
         if data is not None and data.endswith(self.DONE):
             return changes.parse(data[: -len(self.DONE)])
-        return changes.parse(self.repo.run("diff-index", "--cached", *RAW, self.base(), "--"))
+        return changes.parse(self.repo.run("diff-index", "--cached", *RAW, *self._options, self.base(), "--"))
 
     def paths(self) -> list[str]:
         return names(self.repo.run("ls-files", "-z", "--cached"))
@@ -222,7 +243,9 @@ class IndexView(View):
         return self._blob(f":{path}")
 
     def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
-        return self.repo.run(LITERAL, "diff-index", "--cached", *PATCH, *options, self.base(), "--", *paths)
+        return self.repo.run(
+            LITERAL, "diff-index", "--cached", *PATCH, *self._options, *options, self.base(), "--", *paths
+        )
 
 
 def names(data: bytes) -> list[str]:

@@ -130,16 +130,15 @@ def test_line_and_log_must_agree(tmp_path: Path) -> None:
 @pytest.mark.parametrize("change", ["change1:c", "change1:d", ""])
 def test_a_commit_under_an_override_carries_its_trailer(tmp_path: Path, change: str) -> None:
     journal = Journal(str(tmp_path / "ahp"))
-    view = SimpleNamespace(digest=lambda: change) if change else None
+    views: list[Any] = [SimpleNamespace(digest=lambda: change), SimpleNamespace(digest=lambda: "")]
     event: Any = SimpleNamespace(
         journal=journal.folder,
         genesis=None,
         trigger="commit-msg",
         subject="main",
         actor=SimpleNamespace(kind="human"),
-        view=view,
     )
-    assert trailers(event) == []
+    assert trailers(event, *views) == []
     stamp = clock.iso(clock.now())
     signal = {"hook": "pre-commit", "intensity": "block", "rule": "size/1", "subject": "main", "change": "change1:c"}
     signal |= {"digest": RULE, "content": EVIDENCE}
@@ -149,8 +148,8 @@ def test_a_commit_under_an_override_carries_its_trailer(tmp_path: Path, change: 
             other("response", stamp, id="first", action="proceed_with_risk", by="human:ann", details={"reason": "why"}),
         ]
     )
-    assert trailers(event) == []
+    assert trailers(event, *views) == []
     journal.append(
         [other("signal", stamp, id="second", actor="human:ann", decision="allow", overrides="first", **signal)]
     )
-    assert trailers(event) == ([LINE.replace("hot fix", "why")] if change == "change1:c" else [])
+    assert trailers(event, *views) == ([LINE.replace("hot fix", "why")] if change == "change1:c" else [])

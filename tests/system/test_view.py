@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.system import git, view, worktree
+from ahp.system import commits, git, lines, view, worktree
 from ahp.system.errors import AhpError
 from ahp.system.git import GitError
 from ahp.system.history import CommitView, RangeView
@@ -274,3 +274,57 @@ def test_a_name_that_ends_in_a_carriage_return_is_not_another_file(repo: Repo) -
     for state in (IndexView(at(repo)), CommitView(at(repo), "HEAD"), WorkTreeView(at(repo))):
         assert (state.read("a\r"), state.read("a"), state.size("a\r")) == (b"this\n", b"that one\n", 5)
         assert state.read("b\r") is None
+
+
+def merging(repo: Repo) -> list[str]:
+    """The sorted parents of a merge of three branches that is not committed yet, with a file of its own."""
+    repo.commit("first", **{"a.txt": "1\n2\n3\n4\n5\n", "b.txt": "b\n", "moved.txt": "some\nlines\nto move\n"})
+    for name, change in (("one", {"one.txt": "theirs\n"}), ("two", {"two.txt": "theirs\n", "b.txt": "theirs\n"})):
+        repo.git("checkout", "-q", "-b", name, "main")
+        repo.commit(name, **change)
+    repo.git("checkout", "-q", "main")
+    repo.commit("ours", **{"a.txt": "1\n2\n3\n4\nours\n"})
+    parents = [repo.git("rev-parse", name) for name in ("main", "one", "two")]
+    repo.git("merge", "-q", "--no-commit", "one", "two")
+    repo.write("own.txt", "own\n")
+    repo.write("b.txt", "theirs\nown\n")
+    repo.add()
+    return sorted(parents)
+
+
+def test_of_a_merge_that_is_not_committed_yet_only_what_no_parent_has_counts(repo: Repo) -> None:
+    merging(repo)
+    index = IndexView(at(repo))
+    assert [entry.path for entry in index.change().entries] == ["b.txt", "own.txt"]
+    added = [(one["path"], one["line"], one["text"]) for one in lines.of(index).added]
+    assert added == [("b.txt", 2, "own"), ("own.txt", 1, "own")]
+    assert [e.path for e in index.whole().change().entries] == ["b.txt", "one.txt", "own.txt", "two.txt"]
+
+
+def test_the_commit_that_a_merge_becomes_reads_the_same_and_has_the_same_digest(repo: Repo) -> None:
+    parents = merging(repo)
+    index = IndexView(at(repo))
+    staged, text = index.digest(), lines.of(index)
+    repo.git("commit", "-q", "-m", "joined")
+    made = RangeView(at(repo), parents[0], repo.head(), tuple(parents[1:]))
+    assert (made.digest(), lines.of(made).added, lines.of(made).removed) == (staged, text.added, text.removed)
+    (past,) = commits.listed(at(repo), [repo.head()])
+    (view_,) = commits.views(at(repo), [past], with_text=True)
+    assert view_.own.digest() == staged
+
+
+def test_what_a_merge_takes_back_is_its_own(repo: Repo) -> None:
+    merging(repo)
+    repo.git("rm", "-q", "--cached", "one.txt")
+    repo.git("checkout", "-q", "HEAD~1", "--", "a.txt")  # as it was before either side
+    assert [(e.status, e.path) for e in IndexView(at(repo)).change().entries if e.path == "a.txt"] == []  # as in `one`
+    repo.write("a.txt", "neither\n")
+    repo.add("a.txt")
+    assert "a.txt" in [e.path for e in IndexView(at(repo)).change().entries]
+
+
+def test_a_merge_head_before_the_first_commit_is_no_parent(repo: Repo) -> None:
+    repo.commit("first", **{"a.txt": "1\n"})
+    (repo.root / ".git" / "MERGE_HEAD").write_text(repo.head() + "\n")
+    repo.git("symbolic-ref", "HEAD", "refs/heads/none")
+    assert paths(IndexView(at(repo))) == [("A", "a.txt")]

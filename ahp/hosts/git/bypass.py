@@ -16,8 +16,9 @@ from ahp.protocol import records
 from ahp.protocol.event import PushRef
 from ahp.protocol.text import one_line
 from ahp.system import clock, patience
+from ahp.system.commits import listed, views
 from ahp.system.git import Repository
-from ahp.system.history import CommitView, RangeView
+from ahp.system.history import RangeView
 
 _COMMITS = 200  # of one push
 _LINES = 200_000
@@ -57,7 +58,7 @@ def check_push(hook: Hook, pushed: list[PushRef]) -> None:
     for ref in pushed:
         if ref.local_oid.strip("0"):
             commits += made_here(hook.repo, ref.local_oid, before, _COMMITS)
-    wanted = {commit: {CommitView(hook.repo, commit).change().digest} for commit in commits[:_COMMITS]}
+    wanted = {commit: _against_parents(hook.repo, commit) for commit in commits[:_COMMITS]}
     missing = _unjudged(hook, wanted)
     if not _judges(hook, "pre-merge-commit"):
         missing = [commit for commit in missing if not _only_joins(hook.repo, commit)]
@@ -80,11 +81,18 @@ def _judges(hook: Hook, trigger: str = "pre-commit") -> bool:
 
 def _digests(repo: Repository, commit: str) -> set[str]:
     """What pre-commit may have seen: the change against the parent, and after an amend that against the old HEAD."""
-    found = {CommitView(repo, commit).change().digest}
+    found = _against_parents(repo, commit)
     before = repo.commit_id("HEAD@{1}")
     if before is not None:
         found.add(RangeView(repo, before, commit).change().digest)
     return found
+
+
+def _against_parents(repo: Repository, commit: str) -> set[str]:
+    """The change against the first parent, and of a merge that which no parent has."""
+    (past,) = listed(repo, [commit])
+    (view,) = views(repo, [past], with_text=False)
+    return {view.change().digest, view.own.change().digest}
 
 
 def _unjudged(hook: Hook, wanted: dict[str, set[str]]) -> list[str]:

@@ -28,7 +28,7 @@ def judge(hook: Hook) -> int:
         return _refuse(hook, unknown, path)
     left = token.find(hook.repo, hook.parent)
     if left is not None and left.deferred in CONTENT:
-        content = hook.event(view, left.deferred)
+        content = hook.event(view.whole() if left.deferred == "pre-merge-commit" else view, left.deferred)
         content.listed = listed
         code = judge_staged(hook, content, message_follows=False)
         if code:
@@ -43,7 +43,7 @@ def judge(hook: Hook) -> int:
         return code
     final = verdict.modified.draft if verdict.modified is not None else draft
     assert final is not None
-    for trailer in overrides.trailers(event):
+    for trailer in overrides.trailers(event, view, view.whole()):
         final = _with_trailer(hook, final, trailer)
     if final != draft:
         files.replace(path, final, 0o644)

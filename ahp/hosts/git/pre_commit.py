@@ -13,7 +13,7 @@ def judge(hook: Hook) -> int:
     if token.find(hook.repo, hook.parent):  # another commit of the same git process, as in a rebase
         token.withdraw(hook.repo)
     listed, staged = read_staged()
-    event = hook.event(IndexView(hook.repo, staged))
+    event = hook.event(IndexView(hook.repo, staged, whole=hook.name == "pre-merge-commit"))
     event.listed = listed
     return judge_staged(hook, event)
 

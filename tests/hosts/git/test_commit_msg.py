@@ -174,7 +174,7 @@ def test_an_agent_cannot_take_the_risk(gated: Gated) -> None:
 def test_trailers_are_added_once(gated: Gated, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gated.policy(APPEND)
     trailer = "Ahp-Override: a/b because"
-    monkeypatch.setattr(commit_msg.overrides, "trailers", lambda event: [trailer, trailer])
+    monkeypatch.setattr(commit_msg.overrides, "trailers", lambda event, *views: [trailer, trailer])
     draft = tmp_path / "MSG"
     draft.write_text("subject\n\nReviewed: yes\n# comment\n")
     assert ask("commit-msg", str(draft)) == (0, "")

@@ -330,3 +330,96 @@ def test_an_agent_reads_at_most_600_characters_and_never_a_way_round(gated: Gate
         assert gated.log("signal")[0]["actor"] == "agent:claude"
     else:
         assert said.text.count("refused by") == 6
+
+
+LINES = """\
+version: 1
+rules:
+  no-secret:
+    at: [pre-commit, commit-msg]
+    each: l in diff.added
+    block: "'secret' in l.text"
+    finding: {file: l.path, line: l.line}
+"""
+
+
+def conflict(gated: Gated) -> None:
+    """A side whose bad name and secret nobody here wrote, which conflicts with main in `a.txt`."""
+    gated.commit("before", "--no-verify", **{"a.txt": "1\n"})
+    gated.git("checkout", "-q", "-b", "side")
+    gated.commit("side", "--no-verify", **{"bad.txt": "secret\n", "a.txt": "side\n"})
+    gated.git("checkout", "-q", "main")
+    gated.commit("main", "--no-verify", **{"a.txt": "main\n"})
+
+
+@pytest.mark.parametrize("policy", [BAD, LINES])
+def test_a_conflicted_merge_is_judged_on_what_it_changes_itself(gated: Gated, policy: str) -> None:
+    conflict(gated)
+    gated.policy(policy)
+    assert gated.say("merge", "--no-edit", "side").code == 1
+    gated.write("a.txt", "main\nside\n")
+    gated.write("bad2.txt", "another secret\n")
+    gated.add("a.txt", "bad2.txt")
+    assert gated.say("commit", "--no-edit").code == 1
+    (signal,) = gated.log("signal")
+    assert signal["paths"] == ["bad2.txt"]
+    gated.git("rm", "-q", "-f", "bad2.txt")
+    assert gated.say("commit", "-q", "--no-edit") == (0, "")
+    assert gated.git("rev-list", "--parents", "-1", "HEAD").count(" ") == 2
+    assert gated.log("bypass") == []
+
+
+def test_a_secret_that_resolves_a_conflict_is_the_merge_s_own(gated: Gated) -> None:
+    conflict(gated)
+    gated.policy(LINES)
+    gated.say("merge", "--no-edit", "side")
+    gated.write("a.txt", "a secret\n")
+    gated.add("a.txt")
+    assert gated.say("commit", "--no-edit").code == 1
+    assert gated.log("signal")[0]["paths"] == ["a.txt"]
+
+
+def test_what_a_cherry_pick_brings_is_all_its_own(gated: Gated) -> None:
+    conflict(gated)
+    gated.policy(BAD)
+    assert gated.say("cherry-pick", "side").code == 1
+    gated.write("a.txt", "both\n")
+    gated.add("a.txt")
+    assert gated.say("commit", "-m", "x").code == 1
+    assert gated.log("signal")[0]["paths"] == ["bad.txt"]
+
+
+def test_what_a_revert_brings_back_is_all_its_own(gated: Gated) -> None:
+    gated.commit("bad", "--no-verify", **{"bad.txt": "1\n"})
+    gated.git("rm", "-q", "bad.txt")
+    gated.git("commit", "-q", "--no-verify", "-m", "gone")
+    gated.policy(BAD)
+    gated.git("revert", "--no-commit", "HEAD")
+    assert gated.say("commit", "-m", "x").code == 1
+    assert gated.log("signal")[0]["paths"] == ["bad.txt"]
+
+
+@pytest.mark.parametrize("options", [["--no-commit", "--no-ff"], ["--squash"]])
+def test_a_squash_is_all_its_own_and_a_merge_held_back_is_not(gated: Gated, options: list[str]) -> None:
+    gated.git("checkout", "-q", "-b", "side")
+    gated.commit("side", "--no-verify", **{"bad.txt": "1\n"})
+    gated.git("checkout", "-q", "main")
+    gated.policy(BAD)
+    gated.git("merge", "-q", *options, "side")
+    assert gated.say("commit", "-q", "-m", "x").code == (options == ["--squash"])
+
+
+def test_a_policy_that_a_merge_brings_has_to_load(gated: Gated) -> None:
+    conflict(gated)
+    gated.commit_policy(BAD)
+    gated.git("checkout", "-q", "side")
+    gated.write(".ahp/hooks.yaml", "version: 1\nrules: 7\n")
+    gated.git("add", "-f", ".ahp/hooks.yaml")
+    gated.git("commit", "-q", "--no-verify", "-m", "broken policy")
+    gated.git("checkout", "-q", "-f", "main")
+    gated.git("merge", "--no-edit", "--no-commit", "side", check=False)
+    gated.git("checkout", "-q", "side", "--", ".ahp/hooks.yaml")
+    gated.write("a.txt", "both\n")
+    gated.add("a.txt")
+    said = gated.say("commit", "--no-edit")
+    assert (said.code, "a commit may not bring a policy that does not load" in said.text) == (1, True)
