@@ -78,6 +78,8 @@ LIGHT = [
     "ahp.hosts.agents.codex",
     "ahp.hosts.agents.gemini",
     "ahp.hosts.agents.copilot",
+    "ahp.hosts.agents.cursor",
+    "ahp.hosts.agents.opencode",
     "ahp.hosts.git.main",
     "ahp.hosts.git.commit_msg",
 ]

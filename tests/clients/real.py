@@ -22,6 +22,7 @@ _PACKAGES = {
     "codex": "@openai/codex@0.169.0",
     "gemini": "@google/gemini-cli@0.61.0",
     "copilot": "@github/copilot@1.0.102",
+    "opencode": "opencode-ai@1.18.33",
 }
 _INSTALL = 300  # s
 _RUN = 120  # s
@@ -135,4 +136,27 @@ def _copilot(path: str, model: Model, repo: Path, home: Path) -> tuple[list[str]
     return [path, "-p", "Please do it.", "--allow-all-tools"], env | {"COPILOT_MODEL": "gpt-4.1"}
 
 
-_COMMANDS: dict[str, Any] = {"claude": _claude, "codex": _codex, "gemini": _gemini, "copilot": _copilot}
+def _opencode(path: str, model: Model, repo: Path, home: Path) -> tuple[list[str], dict[str, str]]:
+    folder = home / ".config" / "opencode"
+    folder.mkdir(parents=True, exist_ok=True)
+    options = {"baseURL": f"{model.base}/v1", "apiKey": "sk-dummy"}
+    limit = {"context": 100000, "output": 4096}
+    models = {"fake-model": {"name": "fake", "tool_call": True, "limit": limit}}
+    provider = {"npm": "@ai-sdk/openai-compatible", "name": "fake", "options": options, "models": models}
+    settings = {"model": "fake/fake-model", "small_model": "fake/fake-model", "autoupdate": False, "share": "disabled"}
+    (folder / "opencode.json").write_text(
+        json.dumps({**settings, "provider": {"fake": provider}, "permission": "allow"})
+    )
+    off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
+    argv = [path, "run", "--format", "json", "Please do it."]
+    return argv, {f"OPENCODE_DISABLE_{name}": "1" for name in off}
+
+
+_COMMANDS: dict[str, Any] = {
+    "claude": _claude,
+    "codex": _codex,
+    "gemini": _gemini,
+    "copilot": _copilot,
+    "opencode": _opencode,
+}
+CLIENTS = tuple(_COMMANDS)  # Cursor needs an account

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from ahp.hosts.agents import clients
 from ahp.hosts.agents import install as installing
 from ahp.hosts.asking import around
 from ahp.policy import compile as compiling
@@ -45,6 +44,7 @@ SHELL = {
     "codex": ("exec_command", "cmd"),
     "gemini": ("run_shell_command", "command"),
     "copilot": ("bash", "command"),
+    "opencode": ("bash", "command"),
 }
 Run = Callable[..., Ran]
 
@@ -61,10 +61,12 @@ def written(client: str, text: str) -> Step:
         return "apply_patch", {"input": f"*** Begin Patch\n*** Add File: new.txt\n+{text}\n*** End Patch\n"}
     if client == "copilot":
         return "create", {"path": "{root}/new.txt", "file_text": f"{text}\n"}
+    if client == "opencode":
+        return "write", {"filePath": "{root}/new.txt", "content": f"{text}\n"}
     return {"claude": "Write", "gemini": "write_file"}[client], {"file_path": "new.txt", "content": f"{text}\n"}
 
 
-@pytest.fixture(params=clients.CLIENTS)
+@pytest.fixture(params=real.CLIENTS)
 def client(request: pytest.FixtureRequest) -> str:
     real.program(request.param)
     return str(request.param)

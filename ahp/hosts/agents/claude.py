@@ -4,6 +4,7 @@ from ahp.hosts.agents import envelope
 
 EVENTS, CALL, read, deny, context = envelope.EVENTS, envelope.CALL, envelope.read, envelope.deny, envelope.context
 MUTE: tuple[str, ...] = ()
+DENIED, ALLOWED = envelope.DENIED, envelope.ALLOWED
 probe = envelope.probe
 FOLDERS = ("CLAUDE_PROJECT_DIR",)
 
@@ -16,7 +17,8 @@ def rewrite(event: str, arguments: "dict[str, object]", said: str) -> "dict[str,
     return {"hookSpecificOutput": fields}
 
 
-SETTINGS = ".claude/settings.json"
+SETTINGS = HOME_SETTINGS = ".claude/settings.json"
+PLUGIN = ""
 BEGIN = "{}\n"
 FOUND = (".claude", "CLAUDE.md")
 ROOT = "${CLAUDE_PROJECT_DIR:-.}"

@@ -1,19 +1,21 @@
 """The table of clients: a module each, with what its hooks send and understand (docs/adding-a-host.md).  [light]
 
 A client's module has `EVENTS` (its names of events → triggers), `CALL` (the event before a tool runs), `MUTE` (events
-without a place for words to the model), `FOLDERS` (variables that name the project's folder), `read(payload, event)` →
-`Asked`, and the answers `deny(event, reason)`, `context(event, said)` and `rewrite(event, arguments, said)`, each the
-object to print. For `ahp install` and `ahp doctor` it has `SETTINGS` (the file, from the top of the project or from the
-home), `BEGIN` (what a new one begins with), `FOUND` (files that tell that the client is used here), `ROOT` (the
-project's folder in `sh`), `TRUST` (what a person has to do, "" for nothing), `entry(event, command, timeout, refuses)`,
-`switched_off(settings)` and `probe(event, tool)`, a payload.
+without a place for words to the model), `DENIED` (the exit code of a refusal), `ALLOWED` (what is printed at an event
+that has nothing to say, where silence would not do), `FOLDERS` (variables that name the project's folder),
+`read(payload, event)` → `Asked`, and the answers `deny(event, reason)`, `context(event, said)` and `rewrite(event,
+arguments, said)`, each the object to print. For `ahp install` and `ahp doctor` it has `SETTINGS` and `HOME_SETTINGS`
+(the file, from the top of the project and from the home), `PLUGIN` (the template of a file that is ours as a whole, ""
+where our hooks are entries), `BEGIN` (what a new one begins with), `FOUND` (files that tell that the client is used
+here), `ROOT` (the project's folder in `sh`), `TRUST` (what a person has to do, "" for nothing), `entry(event, command,
+timeout, refuses)`, `switched_off(settings)` and `probe(event, tool)`, a payload.
 """
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-CLIENTS = ("claude", "codex", "gemini", "copilot")
+CLIENTS = ("claude", "codex", "gemini", "copilot", "opencode", "cursor")
 
 
 def module(client: str) -> "Any":

@@ -6,6 +6,7 @@ from ahp.hosts.agents import envelope
 EVENTS = {name: trigger for name, trigger in envelope.EVENTS.items() if name != "PostToolUseFailure"}
 CALL, read, deny, context = envelope.CALL, envelope.read, envelope.deny, envelope.context
 MUTE: tuple[str, ...] = ()
+DENIED, ALLOWED = envelope.DENIED, envelope.ALLOWED
 probe = envelope.probe
 FOLDERS = ()
 
@@ -18,7 +19,8 @@ def rewrite(event: str, arguments: "dict[str, object]", said: str) -> "dict[str,
     return {"hookSpecificOutput": fields}
 
 
-SETTINGS = ".codex/hooks.json"
+SETTINGS = HOME_SETTINGS = ".codex/hooks.json"
+PLUGIN = ""
 BEGIN = "{}\n"
 FOUND = (".codex",)
 ROOT = "."

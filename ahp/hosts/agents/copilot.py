@@ -3,6 +3,7 @@
 Its payloads do not name the event, so the command does. It also runs the hooks of `.claude/settings.json`.
 """
 
+from ahp.hosts.agents import envelope
 from ahp.hosts.agents.asked import Asked, Unreadable, arguments, text
 from ahp.system import jsontext
 
@@ -15,9 +16,12 @@ EVENTS = {
 }
 CALL = "preToolUse"
 MUTE: tuple[str, ...] = ()
+DENIED, ALLOWED = envelope.DENIED, envelope.ALLOWED
 FOLDERS = ()
 
 SETTINGS = ".github/hooks/ahp.json"
+HOME_SETTINGS = ".copilot/hooks/ahp.json"
+PLUGIN = ""
 BEGIN = '{\n  "version": 1\n}\n'
 FOUND = (".github/hooks", ".github/copilot-instructions.md")
 ROOT = "."

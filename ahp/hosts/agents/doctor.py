@@ -2,7 +2,7 @@
 
 import os
 
-from ahp.hosts.agents import clients, install
+from ahp.hosts.agents import clients, install, plugin
 from ahp.hosts.agents.main import PROBE
 from ahp.hosts.git.check import Check
 from ahp.protocol.text import one_line
@@ -19,7 +19,7 @@ def examine(repo: Repository) -> list[Check]:
     checks = []
     for client in clients.CLIENTS:
         places = [install.settings_path(repo.root, client, user) for user in (False, True)]
-        known = [(path, _settings(path)) for path in places]
+        known = [(path, _settings(client, path)) for path in places]
         if any(isinstance(told, str) or install.ours(told) for _, told in known):
             checks.append(_client(repo, client, known))
         elif any(os.path.lexists(f"{repo.root}/{name}") for name in clients.module(client).FOUND):
@@ -29,11 +29,18 @@ def examine(repo: Repository) -> list[Check]:
     return checks
 
 
-def _settings(path: str) -> object:
+def _settings(client: str, path: str) -> object:
     """The settings in a file, None where there are none, a text that says what is wrong with them."""
     try:
         data = files.read(path, _LIMIT)
-        return None if data is None else jsonedit.parse(data.decode("utf-8")).value
+        if data is None:
+            return None
+        text = data.decode("utf-8")
+        if not clients.module(client).PLUGIN:
+            return jsonedit.parse(text).value
+        if text != install.plugin_text(client):
+            return f"{path} is not the plugin that this ahp installs"
+        return plugin.settings(text)
     except (AhpError, UnicodeDecodeError) as error:
         return f"{path}: {error}"
 
@@ -42,7 +49,7 @@ def _client(repo: Repository, client: str, known: list[tuple[str, object]]) -> C
     module, mend = clients.module(client), f"ahp install {client}"
     broken = next((told for _, told in known if isinstance(told, str)), "")
     if broken:
-        return Check(client, "wrong", broken, "correct the file")
+        return Check(client, "wrong", broken, mend if module.PLUGIN else "correct the file")
     settings = [(path, told) for path, told in known if isinstance(told, dict)]
     for path, told in settings:
         if off := module.switched_off(told):
@@ -72,7 +79,7 @@ def probe(repo: Repository, client: str, event: str, command: str) -> str:
     except AhpError as error:
         return str(error)
     said = done.out.decode("utf-8", "replace")
-    if done.code == 2 and "ahp reached" in said:
+    if done.code == clients.module(client).DENIED and "ahp reached" in said:
         return ""
     told = done.err.decode("utf-8", "replace").strip() or "it says nothing"
     return f"the probe ended with {done.code}: {one_line(told, 300)}"

@@ -14,6 +14,8 @@ EVENTS = {
     "Stop": "task-complete",
 }
 CALL = "PreToolUse"  # the event that asks before a tool runs
+DENIED = 2  # the exit code of a refusal: clients that cannot read the answer refuse by it, too
+ALLOWED: "dict[str, dict[str, object]]" = {}  # what is printed where nothing is said, by event
 
 
 def read(payload: "dict[str, object]", event: str) -> Asked:

@@ -12,10 +12,12 @@ EVENTS = {
 }
 CALL = "BeforeTool"
 MUTE: tuple[str, ...] = ("BeforeTool",)  # events without a place for words to the model
+DENIED, ALLOWED = envelope.DENIED, envelope.ALLOWED
 probe = envelope.probe
 FOLDERS = ("GEMINI_PROJECT_DIR",)
 
-SETTINGS = ".gemini/settings.json"
+SETTINGS = HOME_SETTINGS = ".gemini/settings.json"
+PLUGIN = ""
 BEGIN = "{}\n"
 FOUND = (".gemini", "GEMINI.md")
 ROOT = "${GEMINI_PROJECT_DIR:-.}"

@@ -9,7 +9,7 @@ import pwd
 import shlex
 from typing import Any, NamedTuple
 
-from ahp.hosts.agents import clients
+from ahp.hosts.agents import clients, plugin
 from ahp.hosts.agents.main import TIMEOUT
 from ahp.hosts.git import bundle
 from ahp.hosts.git.install import baked, noted
@@ -60,10 +60,9 @@ def install(repo: Repository, client: str, user_policy: str, *, user: bool = Fal
     module = clients.module(client)
     path = settings_path(repo.root, client, user)
     before = files.read(path, _LIMIT)
-    text = after = (before or b"").decode("utf-8") or module.BEGIN
+    text = (before or b"").decode("utf-8") or module.BEGIN
     try:
-        for event in module.EVENTS:
-            after = _with(after, event, entry(client, event))
+        after = _merged(client, text)
     except AhpError as error:
         raise AhpError(f"{path}: {error}; nothing was changed") from None
     if after != text or before is None:
@@ -84,10 +83,10 @@ def uninstall(repo: Repository, client: str, *, user: bool = False) -> bool:
     if _MARK not in text:
         return False
     kept = _kept(repo, path)
-    if kept is not None and kept[1] == text:
+    if kept is not None and kept[1] == text and _MARK not in (kept[0] or ""):
         after: str | None = kept[0]
     else:
-        after = _without(text)
+        after = None if clients.module(client).PLUGIN else _without(text)
     if after is None or (kept is not None and kept[0] is None and jsonedit.parse(after).value == {}):
         os.unlink(path)
     else:
@@ -116,15 +115,14 @@ def launcher(repo: Repository, user_policy: str) -> None:
 
 def settings_path(root: str, client: str, user: bool) -> str:
     """The settings of the project, or of the user: in the home that the password database names."""
-    place: str = clients.module(client).SETTINGS
-    return f"{pwd.getpwuid(os.getuid()).pw_dir}/{place}" if user else f"{root}/{place}"
-
-
-def entry(client: str, event: str) -> dict[str, object]:
-    """Our entry for one event of a client."""
     module = clients.module(client)
-    made: dict[str, object] = module.entry(event, command(client, event), TIMEOUT, refuses(client, event))
-    return made
+    return f"{pwd.getpwuid(os.getuid()).pw_dir}/{module.HOME_SETTINGS}" if user else f"{root}/{module.SETTINGS}"
+
+
+def plugin_text(client: str) -> str:
+    """The plugin of a client that has one."""
+    commands = {event: command(client, event) for event in clients.module(client).EVENTS}
+    return plugin.text(client, commands, _LOST, TIMEOUT)
 
 
 def refuses(client: str, event: str) -> bool:
@@ -139,7 +137,7 @@ def command(client: str, event: str) -> str:
     otherwise = "exit 0"  # what is done is done
     if refuses(client, event):
         deny = jsontext.encode(module.deny(event, _LOST)).replace("\\", "\\\\").replace('"', '\\"')
-        otherwise = f'echo "{deny}"; echo "{_LOST}" >&2; exit 2'
+        otherwise = f'echo "{deny}"; echo "{_LOST}" >&2; exit {module.DENIED}'
     script = "; ".join(lines).replace("@OTHERWISE@", otherwise)
     if "'" in script:
         raise AhpError("the installed command may hold no single quote")
@@ -165,6 +163,19 @@ def _command_of(entry: Any) -> str | None:
         if isinstance(told, str) and _MARK in told:
             return told
     return None
+
+
+def _merged(client: str, text: str) -> str:
+    """The settings with our entries; of a plugin, ours."""
+    module = clients.module(client)
+    if module.PLUGIN:
+        if text and _MARK not in text:
+            raise AhpError("this is a plugin of somebody else")
+        return plugin_text(client)
+    for event in module.EVENTS:
+        made = module.entry(event, command(client, event), TIMEOUT, refuses(client, event))
+        text = _with(text, event, made)
+    return text
 
 
 def _with(text: str, event: str, wanted: dict[str, object]) -> str:

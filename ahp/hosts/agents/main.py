@@ -104,8 +104,6 @@ def _judged(client: str, event: str, installed: Installed) -> Reply:
     if not isinstance(payload, dict):
         raise Unreadable(f"what {client} sent is no object")
     speaker = clients.speaker(client, payload)
-    if speaker not in clients.CLIENTS:
-        raise Unreadable(f"{speaker} runs the hook of {client}, and its words are not known here")
     dialect = clients.module(speaker)
     told = payload.get("hook_event_name")
     named = told if isinstance(told, str) and told in dialect.EVENTS else clients.event_of(client, event, speaker)
@@ -120,7 +118,7 @@ def _judged(client: str, event: str, installed: Installed) -> Reply:
     seconds = budget(environ.current())
     if asked.tool == PROBE:
         said = judging.reached(asked, where, speaker, seconds)
-        return Reply(2, dialect.deny(named, said), said)
+        return Reply(dialect.DENIED, dialect.deny(named, said), said)
     verdict, said = judging.judge(asked, where, speaker, seconds)
     if dialect.MUTE and not verdict.denied and verdict.modified is None:
         said = judging.carried(asked, where, said, named in dialect.MUTE)
@@ -168,13 +166,13 @@ def _answer(dialect: "Any", asked: Asked, verdict: "Verdict", said: str) -> Repl
     event = asked.event
     if verdict.denied and not TRIGGERS[asked.trigger].post:
         said = said or "ahp blocked this"
-        return Reply(2, dialect.deny(event, said), said)
+        return Reply(dialect.DENIED, dialect.deny(event, said), said)
     call = verdict.modified.tool if verdict.modified is not None else None
     if call is not None and asked.trigger == "pre-tool-use":
         arguments = call.get("input")
         assert isinstance(arguments, dict)
         return Reply(0, dialect.rewrite(event, arguments, said))
-    return Reply(0, dialect.context(event, said) if said else None)
+    return Reply(0, dialect.context(event, said) if said else dialect.ALLOWED.get(event))
 
 
 def _failed(client: str, event: str, error: Exception) -> Reply:
@@ -189,7 +187,7 @@ def _failed(client: str, event: str, error: Exception) -> Reply:
         said = failure.text(event, error, refused=False)
         return Reply(0, dialect.context(event, said), said)
     said = failure.text(event, error, refused=True)
-    return Reply(2, dialect.deny(event if trigger else dialect.CALL, said), said)
+    return Reply(dialect.DENIED, dialect.deny(event if trigger else dialect.CALL, said), said)
 
 
 def _write(reply: Reply) -> None:

@@ -29,7 +29,8 @@ class Said(NamedTuple):
     def text(self) -> str:
         """What the agent reads."""
         inner = (self.shown or {}).get("hookSpecificOutput", self.shown or {})
-        return str(inner.get("permissionDecisionReason") or inner.get("additionalContext") or inner.get("reason") or "")
+        keys = ("permissionDecisionReason", "additionalContext", "reason", "agent_message", "additional_context")
+        return next((str(inner[key]) for key in keys if inner.get(key)), "")
 
 
 def captured(name: str, **changed: Any) -> dict[str, Any]:

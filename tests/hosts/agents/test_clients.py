@@ -17,7 +17,7 @@ from tests.conftest import PROJECT, Repo
 from tests.hosts.agents.conftest import Ask, found
 
 DOCUMENTED = re.findall(r"`([A-Za-z_]+)(?:\([a-z, ]+\))?`", str(clients.__doc__).partition("For `ahp")[0])
-MORE = ("SETTINGS", "BEGIN", "FOUND", "ROOT", "TRUST", "entry", "switched_off", "probe")
+MORE = ("SETTINGS", "HOME_SETTINGS", "PLUGIN", "BEGIN", "FOUND", "ROOT", "TRUST", "entry", "switched_off", "probe")
 
 
 @pytest.mark.parametrize("client", clients.CLIENTS)
@@ -65,7 +65,8 @@ def test_a_client_added_as_the_page_says_is_asked_installed_and_examined(
     for name in ("read", "deny", "context", "probe"):
         setattr(module, name, getattr(envelope, name))
     module.EVENTS, module.CALL, module.FOLDERS = {"PreToolUse": "pre-tool-use"}, "PreToolUse", ()
-    module.MUTE, module.BEGIN = (), "{}\n"
+    module.MUTE, module.BEGIN, module.DENIED, module.ALLOWED = (), "{}\n", 2, {}
+    module.PLUGIN, module.HOME_SETTINGS = "", ".fresh/settings.json"
     module.SETTINGS, module.FOUND, module.ROOT, module.TRUST = ".fresh/settings.json", (".fresh",), ".", ""
     module.entry = lambda event, command, timeout, refuses: {"hooks": [{"command": command}]}
     module.switched_off = lambda settings: ""

@@ -33,6 +33,23 @@ def test_what_is_whole_is_reached_and_codex_waits_for_trust(project: Repo) -> No
     assert not (project.root / ".git/ahp/sessions").exists()
 
 
+def test_cursor_and_a_plugin_are_reached_by_the_command_that_they_hold(project: Repo) -> None:
+    for client in ("opencode", "cursor"):
+        install.install(found(project), client, "")
+    told = checks(project)
+    assert told["opencode"] == Check("opencode", "ok", "configured and reached")
+    assert (told["cursor"].status, told["cursor"].detail) == ("note", "configured and reached")
+    assert "trust" in told["cursor"].mend
+
+
+def test_a_plugin_that_was_changed_is_wrong(project: Repo) -> None:
+    install.install(found(project), "opencode", "")
+    path = project.root / ".opencode/plugins/ahp.js"
+    path.write_text(path.read_text().replace("throw new Error", "console.log"))
+    told = checks(project)["opencode"]
+    assert told.status == "wrong" and "not the plugin" in told.detail and told.mend == "ahp install opencode"
+
+
 def test_an_agent_without_hooks_is_noted_and_one_that_is_not_here_is_not(project: Repo) -> None:
     assert set(checks(project)) == {"claude"}
     project.write(".codex/config.toml", "")

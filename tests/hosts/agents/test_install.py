@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ahp.cli.main import run as ahp
-from ahp.hosts.agents import clients, install
+from ahp.hosts.agents import clients, install, plugin
 from ahp.system.errors import AhpError
 from tests.conftest import Repo
 from tests.hosts.agents.conftest import captured, found
@@ -37,7 +37,10 @@ def put(project: Repo, client: str = "claude", **more: Any) -> install.Installed
     return install.install(found(project), client, "", **more)
 
 
-@pytest.mark.parametrize("client", clients.CLIENTS)
+MERGED = [name for name in clients.CLIENTS if not clients.module(name).PLUGIN]
+
+
+@pytest.mark.parametrize("client", MERGED)
 def test_every_event_of_a_client_has_one_hook_of_ours(project: Repo, client: str) -> None:
     assert put(project, client).changed
     told = json.loads(settings(project, client).read_text())
@@ -48,6 +51,42 @@ def test_every_event_of_a_client_has_one_hook_of_ours(project: Repo, client: str
         assert {type(value) for key, value in hook.items() if key.startswith("timeout")} == {int}
     text = settings(project, client).read_text()
     assert str(project.root) not in text and os.path.expanduser("~") not in text
+
+
+def test_a_plugin_is_ours_as_a_whole_and_holds_the_command_of_every_event(project: Repo) -> None:
+    assert put(project, "opencode").changed and not put(project, "opencode").changed
+    text = settings(project, "opencode").read_text()
+    told = install.ours(plugin.settings(text))
+    assert told == {event: install.command("opencode", event) for event in clients.module("opencode").EVENTS}
+    assert str(project.root) not in text and "@" not in text.replace("$@", "")
+    settings(project, "opencode").write_text(text + "// changed\n")
+    assert put(project, "opencode").changed and settings(project, "opencode").read_text() == text
+    assert install.uninstall(found(project), "opencode") and not settings(project, "opencode").exists()
+
+
+def test_a_plugin_of_somebody_else_stays(project: Repo) -> None:
+    project.write(".opencode/plugins/ahp.js", "export const Other = 1\n")
+    with pytest.raises(AhpError, match="somebody else"):
+        put(project, "opencode")
+    assert not install.uninstall(found(project), "opencode")
+    assert settings(project, "opencode").read_text() == "export const Other = 1\n"
+
+
+def test_what_an_older_ahp_committed_is_taken_out_too(project: Repo) -> None:
+    put(project)
+    older = settings(project).read_text().replace('"timeout": 60', '"timeout": 30')
+    install.uninstall(found(project), "claude")
+    settings(project).parent.mkdir(exist_ok=True)
+    settings(project).write_text(older)
+    assert put(project).changed and install.uninstall(found(project), "claude")
+    assert "ahp" not in (settings(project).read_text() if settings(project).exists() else "")
+
+
+def test_the_users_own_file_is_where_the_client_looks(project: Repo, home: Path) -> None:
+    places = {name: install.settings_path("", name, True).removeprefix(f"{home}/") for name in clients.CLIENTS}
+    assert places["copilot"] == ".copilot/hooks/ahp.json"
+    assert places["opencode"] == ".config/opencode/plugins/ahp.js"
+    assert places["cursor"] == ".cursor/hooks.json"
 
 
 def test_what_others_wrote_stays_in_its_place_and_a_second_time_changes_nothing(project: Repo) -> None:
@@ -153,9 +192,10 @@ def test_the_installed_command_judges_from_any_folder(project: Repo, client: str
     arguments = next(key for key, value in asked.items() if value == {})
     for at in ("", "deep/er"):
         done = through_sh(project, command, {**asked, arguments: {"command": "no"}}, at=at)
-        assert done.returncode == 2 and b"not this" in done.stderr and json.loads(done.stdout)
+        assert done.returncode == module.DENIED and b"not this" in done.stderr and json.loads(done.stdout)
         done = through_sh(project, command, {**asked, arguments: {"command": "yes"}}, at=at)
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert (json.loads(done.stdout) if done.stdout else None) == module.ALLOWED.get(module.CALL)
 
 
 def test_in_a_linked_work_tree_too(project: Repo, tmp_path: Path) -> None:
