@@ -2,6 +2,7 @@
 
 import glob
 import os
+import re
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
@@ -33,6 +34,8 @@ _KINDS = {
     "maven": ("pom.xml",),
     "gradle": ("build.gradle", "build.gradle.kts"),
 }
+_OTHERS = "other"  # in place of a digest: of sources that nobody knows, for reports that were stale at first sight
+_TELLS_WHEN = re.compile(rb"""\btimestamp["']?\s*[=:]""")  # JUnit XML, coverage.xml, coverage.json; not lcov
 _NOT_CODE = (".ahp/", "Issues/", ".monoco/", "docs/", ".github/", ".gitlab/", ".vscode/", ".idea/")
 
 
@@ -86,20 +89,23 @@ def changed_source(event: Event, repository: Repository, reports: list[Found]) -
     newer = _newer(repository, paths, settings, min(report.mtime_ns for report in reports))
     if newer is None and seen.sources:
         return "the sources, of which some were removed, renamed or replaced since"
-    if newer is None:
-        seen.keep(sources)
+    if not seen.sources:
+        seen.keep(sources if newer is None else _OTHERS)
     return newer
 
 
 class _First:
-    """The digest that the sources had when these very reports were first seen; "" when they were not."""
+    """The digest that the sources had when these very reports were first seen, `_OTHERS` where they were stale then.
+
+    `sources` is "" for reports that are seen now for the first time.
+    """
 
     __slots__ = ("_path", "_reports", "sources")
 
     def __init__(self, event: Event, reports: list[Found]) -> None:
         names = "\0".join([event.root, *[report.path for report in reports]])
         self._path = f"{event.journal}/cache/reports/{_digest(names)[:32]}"
-        self._reports = _digest("\0".join(f"{one.mtime_ns} {sha256(one.read()).hexdigest()}" for one in reports))
+        self._reports = _digest("\0".join([_run(report) for report in reports]))
         kept = (files.read(self._path, 256) or b"").decode("ascii", "replace").split()
         self.sources = kept[1] if len(kept) == 2 and kept[0] == self._reports else ""
 
@@ -110,6 +116,16 @@ class _First:
             files.replace(self._path, f"{self._reports} {sources}\n".encode())
         except AhpError:
             return
+
+
+def _run(report: Found) -> str:
+    """What tells one run's report from another's: its bytes, and its time where they do not say when it was made.
+
+    So a report whose time alone is new is still the old one.
+    """
+    data = report.read()
+    when = "" if _TELLS_WHEN.search(data) else report.mtime_ns
+    return f"{when} {sha256(data).hexdigest()}"
 
 
 def _digest(text: str) -> str:

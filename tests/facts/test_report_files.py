@@ -109,11 +109,46 @@ def test_a_report_is_current_again_with_its_sources_back_or_after_another_run(
     assert is_stale(make_event, gather) == FRESH
     project.write("app.py", "x = 2\n")
     assert is_stale(make_event, gather) == STALE
-    for name in ("junit.xml", "coverage.xml"):
-        age(project.root / name, -1000)
+    run_again(project.root)
     assert is_stale(make_event, gather) == FRESH
     project.write("app.py", "x = 1\n")
     assert is_stale(make_event, gather) == STALE
+
+
+def run_again(root: Path) -> None:
+    """The reports of another run: each says when it was made."""
+    for name in ("junit.xml", "coverage.xml"):
+        report = root / name
+        report.write_text(report.read_text().replace('timestamp="', 'timestamp="1'))
+        age(report, -1000)
+
+
+@pytest.mark.parametrize("seen_before", [True, False])
+def test_a_new_time_alone_makes_no_new_report(project: Any, make_event: Any, gather: Any, seen_before: bool) -> None:
+    if seen_before:
+        assert is_stale(make_event, gather) == FRESH
+    project.write("app.py", "x = 2\n")
+    age(project.root / "app.py", -100)
+    assert is_stale(make_event, gather) == STALE
+    for name in ("junit.xml", "coverage.xml"):
+        age(project.root / name, -1000)
+    assert is_stale(make_event, gather) == STALE
+    run_again(project.root)
+    assert is_stale(make_event, gather) == FRESH
+
+
+def test_a_report_that_does_not_say_when_it_was_made_is_known_by_its_time(
+    project: Any, make_event: Any, gather: Any
+) -> None:
+    for name in ("junit.xml", "coverage.xml"):
+        report = project.root / name
+        report.write_text(report.read_text().replace("timestamp=", "at="))
+    assert is_stale(make_event, gather) == FRESH
+    project.write("app.py", "x = 2\n")
+    assert is_stale(make_event, gather) == STALE
+    for name in ("junit.xml", "coverage.xml"):
+        age(project.root / name, -1000)
+    assert is_stale(make_event, gather) == FRESH
 
 
 @pytest.mark.parametrize(
