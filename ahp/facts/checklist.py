@@ -5,7 +5,7 @@ that the base has and the ticket has no more.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ahp.facts.absent import Absent
 from ahp.facts.registry import ISSUE, Namespace, fact
@@ -25,7 +25,11 @@ _BOXES: dict[str, dict[str, object]] = {
     "incomplete_ids": fact("list[str]", "ids of the open boxes; one without gets its place: tasks-2"),
     "cancelled_count": fact("int", "cancelled boxes", min=0),
     "invalid_count": fact("int", "boxes with a mark that nobody knows, which are open", min=0),
-    "removed": fact("list[str]", "texts of the boxes that the base has and the ticket has no more", optional=True),
+    "removed": fact(
+        "list[str]",
+        "texts of the boxes that the base, or the commit that brought it, has and the ticket not",
+        optional=True,
+    ),
 }
 
 _SCHEMA = dict(_BOXES)
@@ -63,7 +67,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
 
 
 def _of_base(event: Event, ticket: "Ticket") -> "tuple[Box, ...] | Absent":
-    """The boxes that the ticket has in what the change is measured from; none where it is new."""
+    """The boxes that the ticket has in what the change is measured from; of a new one, those it was committed with."""
     from ahp.system.errors import Unknown
     from ahp.system.history import RangeView
     from ahp.tickets.projects import of_issue
@@ -76,11 +80,29 @@ def _of_base(event: Event, ticket: "Ticket") -> "tuple[Box, ...] | Absent":
     except Unknown as unknown:
         return Absent(unknown.reason, unknown.command, unknowable=True)
     try:
-        return of_issue(RangeView(event.repo, base, base), ticket.id, event.project).get(ticket.id).boxes
-    except NoTicket:
-        return ()
+        for commit in (base, *_commits_of(event, base, ticket.id)):
+            try:
+                view = RangeView(event.repo, commit, commit)
+                return of_issue(view, ticket.id, event.project).get(ticket.id).boxes
+            except NoTicket:
+                continue
     except TicketError as error:
         return Absent(f"the ticket of the base cannot be read: {error}")
+    return ()
+
+
+def _commits_of(event: Event, base: str, issue_id: str) -> "Iterator[str]":
+    """The commits of a change that touch a file named for the issue, the oldest first."""
+    view, repo = event.view, event.repo
+    assert view is not None and repo is not None
+    tip = getattr(view, "new", "") or repo.commit_id("HEAD")
+    if tip and tip != base:
+        since = [] if base == repo.empty_tree() else ["--not", base]
+        yield from (
+            repo.run(*("rev-list", "--topo-order", "--reverse", tip, *since, "--", f":(icase)*{issue_id}*"))
+            .decode()
+            .split()
+        )
 
 
 def _removed(earlier: "Iterable[Box]", ticket: "Ticket", section: str) -> list[str]:

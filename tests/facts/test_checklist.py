@@ -64,6 +64,20 @@ def test_boxes_that_are_argued_away_are_seen(event: Make, repo: Repo, now: str, 
     assert (facts["tasks.removed"], facts["acceptance.removed"]) == (told[2], [])
 
 
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_ticket_that_is_newer_than_the_base_is_compared_with_how_it_was_first_committed(
+    event: Make, repo: Repo, committed: bool
+) -> None:
+    text = draft("FEAT-0001") + "## Tasks\n"
+    base = repo.commit("first", **{"a.txt": "a"})
+    repo.commit("the ticket", **{place("FEAT-0001"): text + "- [ ] a\n- [ ] b\n"})
+    repo.write(place("FEAT-0001"), text + "- [x] a\n")
+    if committed:
+        repo.git("commit", "-aqm", "a is done")
+    view = WorkTreeView(discover(str(repo.root), dict(os.environ)), base)
+    assert checklist.gather(event(view=view), frozenset(("removed",)), {}) == {"removed": ["b"]}
+
+
 def test_a_base_that_cannot_be_read_tells_nothing_of_removed_boxes(event: Make, repo: Repo) -> None:
     repo.commit("first", **{place("FEAT-0001"): "broken"})
     repo.write(place("FEAT-0001"), draft("FEAT-0001"))
