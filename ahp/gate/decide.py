@@ -78,6 +78,7 @@ def _allow(event: "Event", hearings: "list[Hearing]", journal: Journal) -> Verdi
             journal.count(event.trigger, str(event.actor), event.session or "", verdict.policy)
         else:
             journal.append([hearings[0].facts.verdict_record(clock.now(), working=verdict.working)])
+            verdict.notes += [journal.loss] if journal.loss else []
     except JournalUnwritable as error:
         verdict.notes.append(str(error))
     return verdict

@@ -56,7 +56,7 @@ class Recording:
         except JournalUnwritable as error:
             self._unrecorded(verdict, delivered, str(error))
         else:
-            verdict.notes += [_REPLACED] if is_replaced else []
+            verdict.notes += [note for note in (_REPLACED if is_replaced else "", journal.loss) if note]
 
     def _policies(self, journal: Journal) -> list[dict[str, object]]:
         """The policies that judge and that the log does not describe yet."""

@@ -258,15 +258,17 @@ class LogFiles:
 
     `genesis` is the id that an installed hook knows its log by: a log that begins with another one is not the log it
     was installed with. The index stays open between appends; a process that appends once leaves closing it to its end.
+    `loss` is what this process recorded of lines that are gone, as a sentence for the user; "" where none are.
     """
 
-    __slots__ = ("folder", "genesis", "index_file", "index_path", "lock", "log_path")
+    __slots__ = ("folder", "genesis", "index_file", "index_path", "lock", "log_path", "loss")
 
     def __init__(self, folder: str, genesis: "str | None") -> None:
         self.folder, self.genesis = folder, genesis
         self.log_path, self.index_path = folder + "/signals.jsonl", folder + "/index"
         self.lock = files.Lock(folder + "/signals.lock")  # held by every appender while it writes
         self.index_file = IndexFile(self.index_path)
+        self.loss = ""
 
     def fitting(self) -> "Index | None":
         """The index if it fits the log; None when the log has to be read. Raises OSError."""

@@ -18,6 +18,8 @@ _RELEVANT = (b'"signal"', b'"episode-end"', b'"delivery"', b'"forget_after"', b'
 _SAMPLE = 64
 
 
+_TOLD = "that is recorded, and `ahp log verify` goes on saying so"
+
 Write = Callable[[indexes.Index, Sequence[Mapping[str, object]]], None]
 
 
@@ -42,6 +44,7 @@ def recover(log: LogFiles, write: Write | None = None) -> indexes.Index:
             loss = _loss(log, known, index)
             if loss and write:
                 write(index, [loss])
+                log.loss = f"the end of the log is gone (of {loss['had']} lines {loss['found']} are left); {_TOLD}"
             elif index.inode and not loss:
                 indexes.IndexFile(log.index_path).save(index)
             return index

@@ -517,6 +517,19 @@ def test_a_log_that_is_not_the_one_it_was_installed_with_is_told(desk: Desk) -> 
     assert any("the log that this gate was installed with is gone" in note for note in verdict.notes)
 
 
+@pytest.mark.parametrize("changed", [0, 1])
+def test_whoever_records_that_the_log_was_cut_is_told_once(desk: Desk, changed: int) -> None:
+    desk.policy("rules:\n  r: {at: pre-commit, prompt: files.changed_count > 0}\n")
+    desk.judge(files=files(1), subject="other")
+    log = desk.journal / "signals.jsonl"
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-1]))
+    told = (
+        "the end of the log is gone (of 4 lines 3 are left); that is recorded, and `ahp log verify` goes on saying so"
+    )
+    assert desk.judge(files=files(changed)).notes == [told]
+    assert desk.judge(files=files(changed)).notes == []
+
+
 def test_a_waiver_lets_pass_and_is_shown(desk: Desk) -> None:
     desk.policy("rules:\n  r: {at: pre-commit, block: files.changed_count > 0}\n")
     today = datetime.datetime.now(datetime.UTC).date()

@@ -149,7 +149,9 @@ def test_a_cut_end_is_recorded_by_the_next_writer_and_told_for_ever(journal: Jou
     other = Journal(journal.folder)
     assert other.index().count == 5  # a reader forgets nothing by looking
     assert other.index().count == 5
+    assert other.loss == ""
     other.append([VERDICT])
+    assert other.loss.startswith("the end of the log is gone (of 7 lines 5 are left); that is recorded")
     cut = records(other)[-2]
     assert (cut["kind"], cut["had"], cut["found"]) == ("cut", 7, 5)
     assert cut["head"] == digest.tagged(data[-1].rstrip(b"\n"))
