@@ -182,10 +182,11 @@ class Fold:
         """A person has set time right: what lies in the future is as old as this record (design §7)."""
         stamp = record.get("timestamp")
         if isinstance(stamp, str) and clock.is_iso(stamp):
+            self.expire(self.at)  # what had ended by the clock that was wrong does not come back
             self.at = clock.parse_iso(stamp)
             for episode in list(self.store.ended(math.inf)):
                 if episode.last > self.at:
-                    episode.last = self.at
+                    episode.opened, episode.last = min(episode.opened, self.at), self.at
                     self.store.put_episode(episode)
 
 

@@ -38,7 +38,7 @@ class Act(NamedTuple):
 
     def near(self, other: Act) -> bool:
         """Whether `other` follows within the window and is about the same change."""
-        return bool(self.change) and self.change == other.change and other.at - self.at <= SAME_ATTEMPT
+        return bool(self.change) and self.change == other.change and 0 <= other.at - self.at <= SAME_ATTEMPT
 
     def same(self, other: Act) -> bool:
         """Whether both are one attempt, whichever rules spoke.

@@ -146,7 +146,8 @@ class State:
     def _derived(self, store: Store, keys: set[str]) -> list[dict[str, object]]:
         stamp = clock.iso(self.now)
         gone = (keys - store.open_keys()) | {episode.key for episode in store.ended(self.now)}
-        return [_end(key, stamp) for key in sorted(gone)] + [_automatic(signal) for signal in store.unlogged()]
+        answers = [_automatic(signal, self.now) for signal in store.unlogged()]
+        return [_end(key, stamp) for key in sorted(gone)] + answers
 
     def _ask(self, question: Callable[[Store], _T]) -> _T:
         """The answer of the store; where a page of the database cannot be read, that of a fold in memory."""
@@ -173,9 +174,10 @@ def _end(key: str, stamp: str) -> dict[str, object]:
     )
 
 
-def _automatic(signal: LoggedSignal) -> dict[str, object]:
+def _automatic(signal: LoggedSignal, now: float) -> dict[str, object]:
     of: dict[str, object] = {name: getattr(signal, name) for name in ("hook", "intensity", "source", "id")}
-    return records.response(of, clock.iso(signal.answered), signal.action, AUTOMATIC)
+    # Derived under a clock that ran ahead, it must not take the log there again after a person set that right.
+    return records.response(of, clock.iso(min(signal.answered, now)), signal.action, AUTOMATIC)
 
 
 def _synchronised(journal: Journal, path: str) -> tuple[Fold, tuple[int, int]]:

@@ -174,6 +174,42 @@ def test_a_clock_that_a_person_sets_right_makes_nothing_older_than_that(story: S
     assert story.count() is None
 
 
+def test_what_was_derived_under_a_clock_that_ran_ahead_does_not_take_time_there_again(story: Story) -> None:
+    right = story.now
+    story.now += 70 * 365 * DAY
+    ignored = story.signal()
+    story.signal()
+    story.now = right
+    story.journal.append([{"timestamp": clock.iso(right), "kind": "clock", "by": "human:ann"}])
+    with story.state() as state:
+        assert state.settle()
+    assert story.seen(ignored).action == "dismiss"
+    assert story.journal.index().last == clock.iso(right)
+    with story.state() as state:
+        (episode, _) = state.open_episodes()[0]
+    assert (episode.opened, episode.last) == (right, right)
+
+
+def test_what_ended_by_a_clock_that_ran_ahead_does_not_come_back(story: Story) -> None:
+    right = story.now
+    story.signal()
+    story.now += 70 * 365 * DAY
+    story.signal(rule="other/1")
+    story.now = right
+    story.journal.append([{"timestamp": clock.iso(right), "kind": "clock", "by": "human:ann"}])
+    assert story.count() is None
+
+
+def test_what_was_told_later_is_no_word_of_an_earlier_attempt(story: Story) -> None:
+    right = story.now
+    story.now += DAY
+    story.signal(attempt="", hook="pre-commit")
+    story.now = right
+    story.journal.append([{"timestamp": clock.iso(right), "kind": "clock", "by": "human:ann"}])
+    story.signal(attempt="", hook="commit-msg")
+    assert story.count() == 2
+
+
 def test_the_files_of_findings_and_the_paths_of_a_change_are_kept_apart(story: Story) -> None:
     story.signal(paths=["a", "b"])
     story.signal(paths=["c", "d", "e"])
