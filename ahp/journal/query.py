@@ -20,6 +20,7 @@ from ahp.system import clock
 
 SHOWN = ("signal", "bypass", "install")
 _POLL = 0.2
+_DAY = 86400.0
 
 
 class Filter(NamedTuple):
@@ -236,13 +237,20 @@ _DERIVED = ("accept_modification", "retry_after_fix", "dismiss", "suggestion_def
 
 
 class _Counting(Fold):
-    """A fold that counts the signal records, and keeps what people and agents answered."""
+    """A fold that counts the signal records, and keeps what people and agents answered.
+
+    It closes what is forgotten day by day, as nobody may ask for those episodes again.
+    """
 
     store: _Answers
+    _day = 0
 
     def apply(self, record: Mapping[str, object], where: tuple[int, int, int] = (0, 0, 0)) -> None:
         if record.get("kind") == "signal":
             self.store.begin()
+        if self.at // _DAY != self._day:
+            self._day = int(self.at // _DAY)
+            self.expire(self.at)
         super().apply(record, where)
         by = str(record.get("by") or "")
         if record.get("kind") == "response" and by != AUTOMATIC:
@@ -254,6 +262,8 @@ class _Counting(Fold):
 def _begin(folder: str, wanted: Filter, limit: int | None) -> tuple[tuple[int, int], bool]:
     """Where to begin so that the last `limit` wanted records are read; whether there are more before."""
     begin, found = (1, 0), 0
+    if limit is None and wanted.since is None:
+        return begin, False
     for line in segments.backward(folder):
         record = line.record()
         at = time_of(record) if record else None

@@ -114,6 +114,17 @@ def test_a_signal_that_is_answered_is_not_kept_in_memory(story: Story) -> None:
     assert len(list(query.folded(story.journal.folder, now=story.now)[0])) == 400
 
 
+def test_episodes_that_are_forgotten_are_not_kept_in_memory(story: Story) -> None:
+    ids = []
+    for n in range(60):
+        ids.append(story.signal("block", subject=f"s{n}"))
+        story.now += 0.5 * DAY
+    answers = query._answers(story.journal.folder, (1, 0), story.now - 0.5 * DAY)
+    assert len(answers.signals) == len(answers.episodes) == 28
+    shown = {record["id"]: record["action"] for record in query.folded(story.journal.folder, now=story.now)[0]}
+    assert [shown[id] for id in ids] == ["abort"] * 33 + [None] * 27
+
+
 def test_the_log_is_shown_whole_when_it_is_rotated_meanwhile(tmp_path: Path) -> None:
     story = Story(Journal(str(tmp_path / "ahp"), rotate_at=3000))
     written = [story.signal(subject=f"s{n}") for n in range(5)]
