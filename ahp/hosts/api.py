@@ -6,6 +6,7 @@ from typing import Any
 
 from ahp.gate.decide import decide
 from ahp.hosts import asking
+from ahp.journal import session_calls
 from ahp.policy.problems import nearest, quoted
 from ahp.protocol.actor import Actor, identify
 from ahp.protocol.event import Event
@@ -47,7 +48,10 @@ class Gate:
         Raises AhpError where nothing can be judged (an unknown trigger, an invalid policy, facts of a wrong type): do
         not act then, either.
         """
-        return decide(self.event(trigger, issue_id=issue_id, dry=dry, facts=facts))
+        event = self.event(trigger, issue_id=issue_id, dry=dry, facts=facts)
+        verdict = decide(event)
+        session_calls.note_judged(event, verdict)
+        return verdict
 
     def event(
         self, trigger: str, *, issue_id: str = "", dry: bool = False, facts: Mapping[str, Any] | None = None

@@ -7,10 +7,14 @@ the paths that it writes. Contents are never kept.
 import posix
 
 from ahp.system import clock, digest, files, jsontext
+from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from ahp.protocol.event import Event
+    from ahp.protocol.verdict import Verdict
 
 _FOLDER = "/sessions"
 _UNTOLD = ".untold"
@@ -26,6 +30,22 @@ class Call:
 
     def __init__(self, at: float, denied: bool, digest: str, rules: list[str], writes: list[str]) -> None:
         self.at, self.denied, self.digest, self.rules, self.writes = at, denied, digest, rules, writes
+
+
+def note_judged(event: "Event", verdict: "Verdict") -> None:
+    """Keeps a call that was judged before it runs, as the policy's changes leave it; nothing for any other event.
+
+    Where it cannot be kept, the facts of the session tell less, and no rule is asked less.
+    """
+    if event.trigger != "pre-tool-use" or event.mode != "real" or not event.session or event.tool is None:
+        return
+    changed = verdict.modified
+    call = event.tool if changed is None or changed.tool is None else changed.tool
+    rules = [str(signal.context["rule"]) for signal in verdict.signals if signal.intensity == "block"]
+    try:
+        note(event.journal, event.session, call, rules, verdict.denied)
+    except (OSError, AhpError) as error:
+        verdict.notes.append(f"the session's calls are not counted: {error}")
 
 
 def note(folder: str, session: str, call: "Mapping[str, object]", rules: "Iterable[str]", denied: bool) -> None:

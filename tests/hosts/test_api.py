@@ -13,6 +13,8 @@ import pytest
 
 import ahp
 from ahp import AhpError, Gate, Verdict
+from ahp.journal import session_calls
+from ahp.journal.place import journal_of
 from ahp.system import environ
 from tests.conftest import PROJECT, Repo
 
@@ -130,3 +132,12 @@ def test_ahp_has_no_other_door() -> None:
     assert set(ahp.__all__) == {"AhpError", "Gate", "Verdict", "__version__"}
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         ahp.nothing
+
+
+def test_the_calls_of_a_session_are_counted_but_for_dry_questions(project: Repo) -> None:
+    gate = Gate(project.root, session="s1")
+    gate.judge("pre-tool-use", tool={"name": "read", "input": {"path": "a"}})
+    gate.judge("pre-tool-use", tool={"name": "shell", "input": {"command": "rm -rf x"}})
+    gate.judge("pre-tool-use", dry=True, tool={"name": "read", "input": {"path": "a"}})
+    Gate(project.root).judge("pre-tool-use", tool={"name": "read", "input": {"path": "a"}})
+    assert len(session_calls.read(journal_of(str(project.root)).folder, "s1")) == 2

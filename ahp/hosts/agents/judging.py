@@ -7,7 +7,6 @@ from ahp.journal import session_calls
 from ahp.policy.judges import judges_of
 from ahp.protocol.actor import Actor
 from ahp.protocol.verdict import Verdict
-from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +25,7 @@ def judge(asked: "Asked", where: "Workspace", client: str, seconds: float) -> tu
     elif event.trigger == "task-complete":
         asking.complete(event, where.root)
     verdict = decide(event, judges)
-    if event.trigger == "pre-tool-use" and event.session and event.tool is not None:
-        _note(event, verdict)
+    session_calls.note_judged(event, verdict)
     if event.trigger == "session-start":
         from ahp.hosts.agents import brief
 
@@ -75,13 +73,3 @@ def _take_call(event: "Event", asked: "Asked", has_rules: bool) -> None:
     if asked.output is not None:
         event.tool["output"], event.tool["is_error"] = asked.output[:_OUTPUT], asked.is_error
     event.view = call_view.view_of(event)
-
-
-def _note(event: "Event", verdict: Verdict) -> None:
-    """Keeps the call for the facts of the session; where that cannot be, they tell less, and no rule is asked less."""
-    assert event.tool is not None and event.session is not None
-    rules = [str(signal.context["rule"]) for signal in verdict.signals if signal.intensity == "block"]
-    try:
-        session_calls.note(event.journal, event.session, event.tool, rules, verdict.denied)
-    except (OSError, AhpError) as error:
-        verdict.notes.append(f"the session's calls are not counted: {error}")

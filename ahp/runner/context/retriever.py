@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ahp.runner.context.fusion import Fused, fuse
 from ahp.runner.context.names import names
@@ -39,32 +39,46 @@ class Passage:
 
 @dataclass(frozen=True)
 class Retrieved:
-    """The passages for a scene, best first, and the paths that the gate does not let be read."""
+    """The passages for a scene, best first, the paths that the gate does not let be read, and the policy's brief."""
 
     passages: list[Passage]
     refused: list[str]
+    brief: str = ""
 
 
 class Retriever:
     """Looks for what a scene needs in the project at `root`; `may_read(path)` is the gate's word for each file.
 
-    `tokens` is what all passages together may have, by estimate; 0 retrieves nothing.
+    `brief()` is what the policy asks of an agent, given before all else. `tokens` is what all of it together may have,
+    by estimate; 0 retrieves nothing.
     """
 
-    def __init__(self, root: str, may_read: Callable[[str], bool], *, tokens: int, issue: str | None = None) -> None:
+    def __init__(
+        self,
+        root: str,
+        may_read: Callable[[str], bool],
+        *,
+        tokens: int,
+        issue: str | None = None,
+        brief: Callable[[], str] = str,
+    ) -> None:
         self._root = root
         self._may_read = may_read
+        self._brief = brief
         self._tokens = tokens
         self._issue = issue
 
     def retrieve(self, texts: Sequence[str], events: Sequence[Event] = ()) -> Retrieved:
         """The passages for what `texts` speak of, the most important first; `events` tell what failed last.
 
-        Nothing outside a repository, nor what git cannot tell: what is missing is only missing.
+        No passages outside a repository, nor what git cannot tell: what is missing is only missing.
         """
-        repo = self._repository() if self._tokens >= _LEAST else None
+        brief = self._brief() if self._tokens else ""
+        brief = brief if tokens(brief) <= self._tokens else ""
+        left = self._tokens - (tokens(brief) if brief else 0)
+        repo = self._repository() if left >= _LEAST else None
         if repo is None:
-            return Retrieved([], [])
+            return Retrieved([], [], brief)
         wanted = names(*texts)
         hits = search(repo, wanted) if wanted else {}
         failed = _failures(events)
@@ -75,7 +89,7 @@ class Retriever:
             _TICKET: self._of_ticket(repo),
             "changed lately": _changed(repo),
         }
-        return self._chosen(fuse(rankings), hits, failed)
+        return replace(self._chosen(fuse(rankings), hits, failed, left), brief=brief)
 
     def _repository(self) -> Repository | None:
         try:
@@ -98,11 +112,10 @@ class Retriever:
             return []
         return [ticket.path, *ticket.files][:_A_SOURCE]
 
-    def _chosen(self, ranked: list[Fused], hits: dict[str, Hits], failed: dict[str, list[int]]) -> Retrieved:
-        """The best passages that fit; half of what is left goes to one file at most, so that others have room."""
+    def _chosen(self, ranked: list[Fused], hits: dict[str, Hits], failed: dict[str, list[int]], left: int) -> Retrieved:
+        """The best passages that fit in `left` tokens; one file gets half of what is left at most."""
         passages: list[Passage] = []
         refused: list[str] = []
-        left = self._tokens
         for one in ranked:
             if left < _LEAST or len(passages) == _MOST_FILES:
                 break

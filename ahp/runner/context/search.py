@@ -1,8 +1,9 @@
 """Where names stand in a project's files, as `git grep` finds them."""
 
 import math
+import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.git import GitError, Repository
@@ -10,15 +11,27 @@ from ahp.system.process import OutputLimit
 
 _SECONDS = 5.0
 _LINES_A_FILE = 20
-_PLAIN = ("grep", "-z", "-n", "-I", "-F", "--no-color", "--no-column", "--full-name", "--no-recurse-submodules")
+# Only what matched is printed, below its file's name: what Python has to read is short, however long the lines are.
+_PRINTED = ("-z", "-n", "-o", "--heading", "--no-color", "--no-column", "--full-name")
+_PLAIN = ("grep", *_PRINTED, "-I", "-F", "--no-recurse-submodules")
+_HEADING = re.compile(r"^([^\0\n]+)\n", re.MULTILINE)
+_LINE = re.compile(r"^(\d+)\0", re.MULTILINE)
+_MATCH = re.compile(r"\0(.*)")
 
 
-@dataclass
 class Hits:
-    """The lines of one file, from 1, that hold a name, and which names those are."""
+    """What one file holds of the names; `printed` is a line `NUMBER NUL NAME` for each place."""
 
-    lines: list[int] = field(default_factory=list)
-    names: set[str] = field(default_factory=set)
+    def __init__(self, names: set[str], printed: str) -> None:
+        self.names = names
+        self.places = printed.count("\n")
+        self._printed = printed
+
+    @property
+    def lines(self) -> list[int]:
+        """The lines that hold a name, from 1."""
+        found = dict.fromkeys(int(line) for line in _LINE.findall(self._printed))
+        return list(found)[:_LINES_A_FILE]
 
 
 def search(repo: Repository, names: Sequence[str]) -> dict[str, Hits]:
@@ -47,21 +60,18 @@ def _grep(repo: Repository, names: Sequence[str]) -> bytes:
 
 def _ranked(printed: bytes, names: Sequence[str]) -> dict[str, Hits]:
     found: dict[str, Hits] = {}
-    for line in printed.decode("utf-8", "surrogateescape").split("\n"):
-        parts = line.split("\0", 2)
-        if len(parts) != 3 or not parts[1].isdigit():
-            continue
-        hits = found.get(parts[0])
-        if hits is None:
-            hits = found[parts[0]] = Hits()
-        if len(hits.lines) < _LINES_A_FILE:
-            hits.lines.append(int(parts[1]))
-        hits.names.update([name for name in names if name in parts[2]])
-    spread = {name: sum(name in hits.names for hits in found.values()) for name in names}
-    rarity = {name: math.log(1 + len(found) / count) for name, count in spread.items() if count}
+    _, *parts = _HEADING.split(printed.decode("utf-8", "surrogateescape"))
+    # One name may stand inside another: the longer one is what is printed.
+    inside = {match: {name for name in names if name in match} for match in names}
+    for path, lines in zip(parts[::2], parts[1::2], strict=True):
+        held = [inside[match] for match in set(_MATCH.findall(lines)) if match in inside]
+        if held:
+            found[path] = Hits(held[0].union(*held[1:]), lines)
+    spread = Counter(name for hits in found.values() for name in hits.names)
+    rarity = {name: math.log(1 + len(found) / count) for name, count in spread.items()}
 
     def telling(path: str) -> tuple[float, int, str]:
         hits = found[path]
-        return (-sum(rarity[name] for name in hits.names), -len(hits.lines), path)
+        return (-sum(rarity[name] for name in hits.names), -hits.places, path)
 
     return {path: found[path] for path in sorted(found, key=telling)}

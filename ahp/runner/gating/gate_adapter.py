@@ -6,7 +6,9 @@ from typing import Any
 
 from ahp.gate.decide import decide
 from ahp.hosts import asking
+from ahp.hosts.agents import brief
 from ahp.hosts.api import Gate
+from ahp.journal import session_calls
 from ahp.protocol.verdict import Verdict
 from ahp.runner.gating.standing_policy import StandingPolicy
 
@@ -41,7 +43,15 @@ class RepositoryGate:
         """The verdict of `ahp.Gate`. Raises PolicyError, AhpError."""
         facts: dict[str, Any] = {} if tool is None else {"tool": canonical(tool)}
         event = self._gate.event(trigger, issue_id=issue or "", dry=dry, facts=facts)
-        return decide(event, self._policy.judges(event))
+        verdict = decide(event, self._policy.judges(event))
+        # A call that was changed and tells itself what it touches is judged once more, and counted then.
+        if verdict.modified is None or "touched" not in (facts.get("tool") or {}):
+            session_calls.note_judged(event, verdict)
+        return verdict
+
+    def brief(self) -> str:
+        """What the policy asks of an agent, at most 200 tokens; "" where it asks nothing. Raises AhpError."""
+        return brief.text(self._gate.event("session-start", dry=True))
 
     def respond(self, signal_id: str, action: str, details: Mapping[str, Any]) -> None:
         """Records the agent's answer. Raises AnswerRefused, JournalUnwritable."""

@@ -87,14 +87,14 @@ class GatedTools:
             return self._may_have_written
         return changed_since(self._root, self._work_tree)
 
-    def call(self, call: ToolCall, seconds_left: float | None = None) -> Outcome:
+    def call(self, call: ToolCall, seconds_left: float | None = None, calls_left: int = 0) -> Outcome:
         """Judges, runs and judges again one call, in at most `seconds_left`; never raises for what the model did.
 
-        Raises Stop when the gate cannot judge or has blocked the same thing too often.
+        `calls_left` are those of the same reply behind it. Raises Stop when the gate cannot judge or has blocked the
+        same thing too often.
         """
-        self._desk.next_call()
         call = replace(call, tool=self._toolbox.own_name(call.tool))
-        self._events("tool_call", tool=call.tool, args=plain(call.args))
+        self._events("tool_call", tool=call.tool, args=plain(call.args), id=call.id, left=calls_left)
         outcome = self._call(call, seconds_left)
         self._events(
             "tool_result",

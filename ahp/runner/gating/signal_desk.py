@@ -1,6 +1,6 @@
 """Where the gate's signals arrive and the model's answers leave (design §7)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ahp.hosts.verdict_text import short_id
@@ -80,6 +80,14 @@ class SignalDesk:
             return not self._gate.ask("pre-tool-use", tool=call, issue=self._issue, dry=True).denied
         except AhpError:
             return False
+
+    def brief(self) -> str:
+        """What the gate asks of agents in general, where it can tell; what it cannot, is said when it is asked."""
+        told: Callable[[], str] = getattr(self._gate, "brief", str)
+        try:
+            return told()
+        except AhpError:
+            return ""
 
     def judge(self, trigger: str, what: str, *, final: bool) -> Verdict:
         """The verdict on `trigger` where no tool is called; what a person lets pass is judged again.

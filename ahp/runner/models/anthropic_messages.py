@@ -34,7 +34,6 @@ class AnthropicModel:
                 {"name": tool.name, "description": tool.description, "input_schema": dict(tool.parameters)}
                 for tool in want.tools
             ]
-            request["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": True}
 
         async def complete() -> Answer:
             async with self._exchange.client(timeout_s) as client:
@@ -49,7 +48,11 @@ class AnthropicModel:
             raise ModelError(f"{self._exchange.who} answered with no message: {said}", transient=True)
         clean = self._exchange.clean
         calls = [
-            NativeCall(clean(block["name"]), block["input"] if isinstance(block.get("input"), dict | str) else {})
+            NativeCall(
+                clean(block["name"]),
+                block["input"] if isinstance(block.get("input"), dict | str) else {},
+                clean(block["id"]) if isinstance(block.get("id"), str) else "",
+            )
             for block in content
             if isinstance(block, dict) and block.get("type") == "tool_use" and isinstance(block.get("name"), str)
         ]

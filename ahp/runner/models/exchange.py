@@ -31,9 +31,7 @@ _OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 # What a server says of a request that it will never take as it is, also with status 500.
-_REFUSED = re.compile(
-    r"role|template|parallel|jinja|tool|grammar|schema|response_format|max_completion_tokens", re.IGNORECASE
-)
+_REFUSED = re.compile(r"role|template|jinja|tool|grammar|schema|response_format|max_completion_tokens", re.IGNORECASE)
 
 
 class Refused(ModelError):

@@ -53,11 +53,13 @@ class Want:
 class NativeCall:
     """A tool call that the model's interface carries beside the text.
 
-    `args` are the arguments as an object, or the text that should be one: they are not validated yet.
+    `args` are the arguments as an object, or the text that should be one: they are not validated yet. `id` is the
+    interface's own; with several calls in one reply the results are told by it.
     """
 
     tool: str
     args: Mapping[str, Any] | str
+    id: str = ""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,6 @@ class _Form(NamedTuple):
     """In which form a server takes requests, as far as it has shown."""
 
     native: bool = True  # tools may be offered
-    one_call: bool = True  # the model may be told that a reply is one call
     schema: bool = True  # a reply may be held to a JSON schema
     system: bool = True  # its chat template has a system role
     new_limit: bool = False  # `max_completion_tokens`, which OpenAI's newer models want
@@ -105,8 +104,6 @@ def _request(name: str, messages: list[Message], max_tokens: int, want: Want, fo
             }
             for tool in want.tools
         ]
-        if form.one_call:
-            request["parallel_tool_calls"] = False
     elif form.schema and want.schema is not None:
         schema = {"name": want.kind, "schema": dict(want.schema)}
         request["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -125,8 +122,6 @@ def _other_form(form: _Form, request: Mapping[str, Any], said: str) -> _Form | N
     """The form to try after one that was refused: what the server names first, then what it may not know."""
     said = said.lower()
     ways = []
-    if "parallel_tool_calls" in request and "parallel" in said:
-        return form._replace(one_call=False)
     if "tools" in request:
         ways.append(("tool" in said or "function" in said, form._replace(native=False)))
     if "response_format" in request:
@@ -145,14 +140,15 @@ def _other_form(form: _Form, request: Mapping[str, Any], said: str) -> _Form | N
 
 def _calls(message: Mapping[str, Any], clean: Any) -> list[NativeCall]:
     listed = message.get("tool_calls")
-    functions = [_map(item).get("function") for item in listed] if isinstance(listed, list) else []
+    items = [_map(item) for item in listed] if isinstance(listed, list) else []
     found = []
-    for function in map(_map, [*functions, message.get("function_call")]):
+    for item in [*items, {"function": message.get("function_call")}]:
+        function, call_id = _map(item.get("function")), item.get("id")
         if not isinstance(function.get("name"), str):
             continue
         args = function.get("arguments")
         args = args if isinstance(args, dict) else clean(args) if isinstance(args, str) and args.strip() else {}
-        found.append(NativeCall(clean(function["name"]), args))
+        found.append(NativeCall(clean(function["name"]), args, clean(call_id) if isinstance(call_id, str) else ""))
     return found
 
 

@@ -23,8 +23,17 @@ def as_text(answer: Answer) -> str:
 
 
 def with_calls(text: str, calls: Iterable[NativeCall]) -> str:
-    """The text, and each call as the object that the prompts ask for."""
-    lines = [json.dumps({"tool": call.tool, "args": call.args}, ensure_ascii=False, default=str) for call in calls]
+    """The text, and each call as the object that the prompts ask for; several with the ids that their results get."""
+    listed = list(calls)
+    several = len(listed) > 1
+    lines = [
+        json.dumps(
+            {**({"id": call.id} if several and call.id else {}), "tool": call.tool, "args": call.args},
+            ensure_ascii=False,
+            default=str,
+        )
+        for call in listed
+    ]
     return "\n\n".join([text, *lines] if text.strip() else lines) if lines else text
 
 
@@ -33,7 +42,10 @@ def fault_of(answer: object) -> str | None:
     if not isinstance(answer, Answer) or not isinstance(answer.text, str):
         return "returned no Answer with text"
     if not isinstance(answer.calls, tuple | list) or not all(
-        isinstance(call, NativeCall) and isinstance(call.tool, str) and isinstance(call.args, Mapping | str)
+        isinstance(call, NativeCall)
+        and isinstance(call.tool, str)
+        and isinstance(call.args, Mapping | str)
+        and isinstance(call.id, str)
         for call in answer.calls
     ):
         return "returned calls that are no NativeCall of a name and arguments"

@@ -69,10 +69,11 @@ class Agent:
     """Carries out tasks with one model, its tools, and a gate that is asked at every step (seed 002 §4).
 
     The gate's `root` is the project's folder, so that tools work where they are judged; `root` is for a gate that has
-    none. A gate with `since`, the commit whose policy stands for the run, is told it again when that is resumed. With
-    `issue` the gates of issue-start and, as the settings say, issue-submit and issue-close are asked, and
-    `move(issue, verb)` is called between pre and post to do it. `verifiers` are by verification policy; `run_pytest` is
-    there. `person` is asked where a refusal would end the run. Raises ValueError for two tools of one name.
+    none. A gate with `since`, the commit whose policy stands for the run, is told it again when that is resumed; what
+    one with `brief()` asks of agents is told the model. With `issue` the gates of issue-start and, as the settings say,
+    issue-submit and issue-close are asked, and `move(issue, verb)` is called between pre and post to do it. `verifiers`
+    are by verification policy; `run_pytest` is there. `person` is asked where a refusal would end the run. Raises
+    ValueError for two tools of one name.
     """
 
     def __init__(
@@ -170,7 +171,7 @@ class _Run:
         wants = Wants(known)
         room = config.retrieval_tokens
         room = room if config.context_tokens is None else min(room, config.context_tokens // 4)
-        retriever = Retriever(agent.root, self._desk.may_read, tokens=room, issue=agent.issue)
+        retriever = Retriever(agent.root, self._desk.may_read, tokens=room, issue=agent.issue, brief=self._desk.brief)
         self._session = Session(
             agent.model, config, self._events, self._desk, tools, system, frames, wants, retriever, past
         )

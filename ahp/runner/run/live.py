@@ -68,6 +68,7 @@ _WORDS: dict[str, Callable[[Event], str | None]] = {
     "repeated_call": lambda event: f"breaker  {event['tool']} gave the same result {event['times']} times",
     "stuttering": lambda event: f"breaker  E_STUTTERING: {event['tool']}",
     "trimmed": _trimmed,
+    "brief": lambda event: f"context  given: what the policy asks of agents ({event['tokens']} tokens)",
     "retrieved": lambda event: (
         f"context  given: {event['path']}:{event['first']}-{event['last']} ({', '.join(event['why'])})"
     ),

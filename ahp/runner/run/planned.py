@@ -120,7 +120,7 @@ class PlannedWork:
                 return reply.text
             if isinstance(reply, Act):
                 said = self._session.respond(list(reply.responses)) if reply.responses else ""
-                self._session.say(f"{said}\n{prompts.NO_TOOLS_NOW if reply.call else prompts.FINISH}".strip())
+                self._session.say(f"{said}\n{prompts.NO_TOOLS_NOW if reply.calls else prompts.FINISH}".strip())
             else:
                 self._session.say(unusable(self._session, text, reply))
 
@@ -191,7 +191,7 @@ class PlannedWork:
                 asked = signal.control == "replan"
                 return (f"step {step.id} asks for it: {signal.reason or 'no reason given'}" if asked else None), asked
             if isinstance(reply, Act):
-                if reply.call is not None and not calls.spend():
+                if not all(calls.spend() for _ in reply.calls):
                     said = f"step {step.id} needed more than {calls.limit} tool calls (max_step_tool_calls)"
                     return said, False
                 self._session.say(self._session.act(reply))

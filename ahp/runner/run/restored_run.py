@@ -23,8 +23,9 @@ class RestoredRun:
     """Where a run stood when its events end, and everything that was counted in it.
 
     A step that was broken off is pending again; what its tools did stays done. `open_step` is the one that
-    `conversation` is about, `open_call` the tool that may have run without a recorded result, `result` the
-    (tool, text, advice) that the model has not read, `reply_open` whether its last reply was not acted on.
+    `conversation` is about, `open_call` the tool that may have run without a recorded result, `results` the
+    (tool, text, advice, id of the call) that the model has not read, `calls_left` how many calls of its last reply were
+    not made, `reply_open` whether that was not acted on at all.
     Raises AhpError for events that tell of no run.
     """
 
@@ -44,7 +45,8 @@ class RestoredRun:
         self.problem = ""
         self.recovering: str | None = None
         self.answered: str | None = None
-        self.result: tuple[str, str, str] | None = None
+        self.results: list[tuple[str, str, str, str]] = []
+        self.calls_left = 0
         self.open_call: str | None = None
         self.reply_open = False
         self.moved: set[str] = set()
@@ -61,6 +63,7 @@ class RestoredRun:
         self.step_calls: dict[str, int] = {}
         self._step = ""
         self._call: tuple[str, Any] = ("", None)
+        self._call_id = ""
         self._asking = False
         self._begun = self._last = 0.0
         number = 1
@@ -85,8 +88,8 @@ class RestoredRun:
 
     def broken_off(self, frames: Frames) -> str:
         """What the model has to know of the end of these events."""
-        unread = None if self.result is None else prompts.result(*self.result, frames)
-        return prompts.broken_off(unread, self.open_call, unheard=self.reply_open)
+        unread = [prompts.result(tool, text, advice, frames, name) for tool, text, advice, name in self.results]
+        return prompts.broken_off(unread, self.open_call, unheard=self.reply_open, calls_left=self.calls_left)
 
     def asked(
         self, model: str | None = None, base_url: str | None = None, api: str | None = None
@@ -156,7 +159,7 @@ class RestoredRun:
         self._told()
 
     def _told(self) -> None:
-        self.result, self.open_call, self.notes = None, None, []
+        self.results, self.open_call, self.calls_left, self.notes = [], None, 0, []
 
     def _on_trimmed(self, event: Event) -> None:
         if self.conversation is None:
@@ -232,13 +235,15 @@ class RestoredRun:
         self.plan.step(step_id).status = status
 
     def _on_tool_call(self, event: Event) -> None:
-        self._call = (str(event["tool"]), event["args"])
+        self._call, self._call_id = (str(event["tool"]), event["args"]), str(event["id"])
+        self.calls_left = int(event["left"])
         self.reply_open = False
         self.step_calls[self._step] = self.step_calls.get(self._step, 0) + 1
 
     def _on_tool_result(self, event: Event) -> None:
         tool, text = str(event["tool"]), str(event["text"])
-        self.result, self.open_call = (tool, text, str(event["advice"])), None
+        self.results.append((tool, text, str(event["advice"]), self._call_id))
+        self.open_call = None
         if event["same"] is not None:
             self.repeats.add(str(event["same"]))
         if event["code"] in _RAN or (event["code"] == "E_STUTTERING" and event["same"] is not None):

@@ -1,6 +1,7 @@
 """One run's talk with the model: every request, within its limits, and every action a reply asks for."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from ahp.protocol.text import one_line
 from ahp.runner.config import PATH, AgentConfig
@@ -17,7 +18,7 @@ from ahp.runner.run.limits import Breaker, Budget, Room
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.stop_reason import Stop
 from ahp.runner.run.wants import Wants
-from ahp.runner.words.actions import Malformed, Respond, ToolCall
+from ahp.runner.words.actions import Malformed, Respond
 from ahp.runner.words.excerpt import excerpt
 from ahp.runner.words.replies import Act, Reply, Words, read_reply
 from ahp.system import interrupt
@@ -111,6 +112,8 @@ class Session:
         if not about:
             return []
         found = self._retriever.retrieve(about, self.events.seen)
+        if found.brief:
+            self.events("brief", text=found.brief, tokens=tokens(found.brief))
         for one in found.passages:
             self.events(
                 "retrieved",
@@ -123,7 +126,10 @@ class Session:
             )
         for path in found.refused:
             self.events("not_retrieved", path=path)
-        return [prompts.passage(one, self.frames) for one in found.passages]
+        return [
+            *self.frames.gate([found.brief] if found.brief else []),
+            *[prompts.passage(one, self.frames) for one in found.passages],
+        ]
 
     def _first(self) -> list[str]:
         """What the next turn begins with, once: reminders, then the gate's notes."""
@@ -216,12 +222,14 @@ class Session:
     def act(self, reply: Act) -> str:
         """Does what a reply asks for, but for control signals; how it went, for the next user turn."""
         said = [self.respond(list(reply.responses))] if reply.responses else []
-        return "\n\n".join([*said, self.use(reply.call)] if reply.call is not None else said)
-
-    def use(self, call: ToolCall) -> str:
-        """Calls a tool; its result for the next user turn."""
-        outcome = self.tools.call(call, self.budget.seconds_left())
-        return prompts.result(call.tool, outcome.text, outcome.advice, self.frames)
+        if reply.calls:
+            self.desk.next_call()
+        for number, call in enumerate(reply.calls, start=1):
+            call_id = (call.id or f"call {number}") if len(reply.calls) > 1 else ""
+            left = len(reply.calls) - number
+            outcome = self.tools.call(replace(call, id=call_id), self.budget.seconds_left(), left)
+            said.append(prompts.result(call.tool, outcome.text, outcome.advice, self.frames, call_id))
+        return "\n\n".join(said)
 
     def respond(self, responses: list[Respond]) -> str:
         """Answers the gate; how that went, for the next user turn."""

@@ -8,7 +8,7 @@ out is said.
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ahp.runner.words import fences, strict_json
@@ -21,7 +21,8 @@ _WRAPPERS = ("tool_calls", "tool_call", "function_calls", "function_call", "call
 _TYPES = frozenset({"function", "function_call", "tool_call", "tool_use"})
 # What models write beside a call, for themselves or for an API.
 _BESIDE = frozenset({"thought", "thoughts", "thinking", "reasoning", "reason", "rationale", "explanation", "comment"})
-_BESIDE |= {"id", "call_id", "tool_call_id", "index", "type"}
+_IDS = ("id", "call_id", "tool_call_id")
+_BESIDE |= {*_IDS, "index", "type"}
 _DEEPEST = 4  # of wrappers in wrappers
 
 _MARK = re.compile(r"tool|name|function|action|respond|arguments|parameters", re.IGNORECASE)
@@ -49,10 +50,11 @@ _BEHIND = " \t\r\n`*_)],.;。；\"'”’"
 
 @dataclass(frozen=True)
 class ToolCall:
-    """One call as the model wrote it; `args` are not validated yet."""
+    """One call as the model wrote it; `args` are not validated yet, `id` is what the model calls it by, if it does."""
 
     tool: str
     args: dict[str, Any]
+    id: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -149,20 +151,23 @@ def _response(value: Any) -> Respond | Malformed | None:
     return Respond(signal_id, action, details)
 
 
-def _calls(value: Any, tools: Collection[str], depth: int) -> Iterator[ToolCall | Malformed]:
+def _calls(value: Any, tools: Collection[str], depth: int, outer_id: str = "") -> Iterator[ToolCall | Malformed]:
     """The calls that a value is; nothing for somebody's data."""
     if isinstance(value, list) and depth:
         for item in value:
             yield from _calls(item, tools, depth - 1)
     if not isinstance(value, dict):
         return
+    call_id = next((value[key] for key in _IDS if isinstance(value.get(key), str)), outer_id)
     for key in _WRAPPERS:
         inner = value.get(key)
-        inside = list(_calls(inner, tools, depth - 1)) if isinstance(inner, dict | list) and depth else []
+        inside = list(_calls(inner, tools, depth - 1, call_id)) if isinstance(inner, dict | list) and depth else []
         if inside:
             yield from inside
             return
     call = _call(value, tools)
+    if isinstance(call, ToolCall):
+        call = replace(call, id=call_id)
     if call is not None and "control" in value:
         call = Malformed("One reply is one action: call the tool or send the control object, not both.")
     if call is not None:

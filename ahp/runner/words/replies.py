@@ -17,10 +17,10 @@ _THOUGHTS = "Your reply is a thought that never ends: nothing of it was read. Cl
 
 @dataclass(frozen=True)
 class Act:
-    """A reply to act on: first `responses` go to the gate, then `call` is made or `control` taken, if there is one."""
+    """A reply to act on: first `responses` go to the gate, then `calls` are made in order or `control` is taken."""
 
     responses: tuple[Respond, ...] = ()
-    call: ToolCall | None = None
+    calls: tuple[ToolCall, ...] = ()
     control: Reading | None = None
 
 
@@ -51,7 +51,7 @@ def read_reply(text: str, tools: Collection[str] = (), scene: str = "") -> Reply
     found = actions.find(body, tools)
     responses = tuple(one.item for one in found if isinstance(one.item, Respond))
     if len(responses) < len(found):
-        return _call(body, found, responses)
+        return _act(body, found, responses)
     if scene == STEP:
         control = read_control(_without(body, found))
         fault = fault_of(body) if control is None else None
@@ -64,31 +64,41 @@ def read_reply(text: str, tools: Collection[str] = (), scene: str = "") -> Reply
     return Protocol() if is_protocol_content(body, tools) else Words(body)
 
 
-def _call(body: str, found: list[Found], responses: tuple[Respond, ...]) -> Act | Malformed:
-    """The one call of a reply. Several, or one with a control object or other text behind it, are not carried out."""
-    calls = [one.item for one in found if isinstance(one.item, ToolCall)]
+def _act(body: str, found: list[Found], responses: tuple[Respond, ...]) -> Act | Malformed:
+    """The calls of a reply, all of them or none: none with a control object, or with words between or behind them.
+
+    A model that writes on behind its call makes up the result.
+    """
     if _holds_control(body):
         return Malformed(_BOTH)
-    if len(calls) > 1:
-        names = ", ".join(one_line(call.tool, 80) for call in calls[:10])
-        return Malformed(
-            f"Reply with one action only: you wrote {len(calls)} calls ({names}), and none of them was made. "
-            "Send the first one alone; the others can follow its result."
-        )
     for one in found:
         if isinstance(one.item, Malformed):
             return one.item
-    last = next(one for one in found if one.item is calls[0])
-    rest = _without(body, [one for one in found if one.start > last.start], last.end)
-    if not last.fenced and actions.bare(fences.without_marks(rest)):
-        return Malformed("Reply with one action only: one JSON object and nothing behind it. The call was not made.")
-    return Act(responses, call=calls[0])
+    made = [one for one in found if isinstance(one.item, ToolCall)]
+    calls = [one.item for one in made if isinstance(one.item, ToolCall)]
+    listed = ", ".join(one_line(call.tool, 80) for call in calls[:10])
+    if len({repr(call) for call in calls}) < len(calls):
+        return Malformed(f"You wrote the same call twice ({listed}), and none was made. Send each call once.")
+    first, last = made[0], made[-1]
+    if _words(_without(body[: last.end], found, first.start)):
+        return Malformed(
+            f"You wrote {len(calls)} calls ({listed}) with text between them, and none of them was made. Send the "
+            "calls alone, or the first one: their results come with the next message."
+        )
+    if not last.fenced and _words(_without(body, found, last.end)):
+        return Malformed("Your call has text behind it, and was not made. Send one JSON object and nothing behind it.")
+    return Act(responses, tuple(calls))
+
+
+def _words(text: str) -> str:
+    """What is left of a text without fences, tags and punctuation."""
+    return actions.bare(fences.without_marks(text))
 
 
 def _without(body: str, found: list[Found], at: int = 0) -> str:
     """The text from `at` on without these actions."""
     kept = []
-    for one in found:
+    for one in (one for one in found if one.start >= at):
         kept.append(body[at : one.start])
         at = max(at, one.end)
     return "".join([*kept, body[at:]])

@@ -199,3 +199,51 @@ def test_a_call_as_the_gate_takes_it() -> None:
     }
     written = canonical({"name": "w", "kind": "other", "writes": True, "input": {"path": "/p/a"}})
     assert written == {"name": "other", "native_name": "w", "input": {"path": "/p/a"}, "writes": True}
+
+
+COUNTED = """\
+version: 1
+rules:
+  few: {at: pre-tool-use, block: session.tool_calls >= 3 and tool.name == 'write', message: "3 calls are enough"}
+  told: {at: task-complete, prompt: session.tool_calls + session.denied > 0, message: "{session.tool_calls} calls, \
+{session.denied} refused, {session.touched_files_count} files"}
+  secret: {at: pre-tool-use, block: "'secret' in tool.paths", message: "secret is not read"}
+"""
+
+
+def test_policies_count_the_calls_of_a_run_also_the_silent_ones_and_of_a_resumed_one(repo: Any) -> None:
+    repo.commit("policy", **{".ahp/hooks.yaml": COUNTED})
+    root = str(repo.root)
+    tools = [scripted_tool("look", ["seen"], kind="read"), scripted_tool("write", ["written"], kind="write")]
+
+    def run(*answers: str) -> Scene:
+        return Scene(answers, tools=tools, gate=RepositoryGate(root, session="s1"), root=root)
+
+    first = run(call("write", path="a"), call("look", path="secret"), "answer", "go on", "answer")
+    assert [event["code"] for event in first.of("tool_result")] == ["ok", "blocked"]
+    assert any("2 calls, 1 refused, 1 files" in said for said in first.said)
+    second = run(call("look", path="b"), call("write", path="c"), "answer", "go on", "answer")
+    assert [event["code"] for event in second.of("tool_result")] == ["ok", "blocked"]
+    assert "3 calls are enough" in second.said[2]
+
+
+def test_every_conversation_but_the_answers_begins_with_what_the_policy_asks(project: str) -> None:
+    run = scene(project, plan("a"), call(), DONE, "answer", planning=True, retrieval_tokens=500)
+    planning, step, _, answer = run.said
+    for said in (planning, step):
+        assert "Refused at a tool call: no-secret." in said
+        assert said.index("Gate ") < said.index("ahp judges your tool calls")
+    assert "ahp judges your tool calls" not in answer
+    assert [event.get("step") for event in run.of("brief")] == [None, "a"]
+    assert run.of("brief")[0]["tokens"] <= 300
+    assert not scene(project, "answer", retrieval_tokens=0).of("brief")
+
+
+def test_a_gate_that_cannot_tell_what_it_asks_is_asked_all_the_same(project: str) -> None:
+    class Mute(RepositoryGate):
+        def brief(self) -> str:
+            raise AhpError("unreadable")
+
+    run = Scene([call(path="secret"), "answer"], gate=Mute(project, session="s1"), root=project)
+    assert not run.of("brief")
+    assert [event["code"] for event in run.of("tool_result")] == ["blocked"]

@@ -40,7 +40,9 @@ def test_one_request() -> None:
     usage = {"input_tokens": 5, "cache_read_input_tokens": 100, "output_tokens": 3}
     with Server([says(message(content, "tool_use", usage))]) as server:
         got = ask(server, Want("action", (LOOK,), {"type": "object"}))
-    assert got == Answer("I look.", "tool_calls", (NativeCall("look", {"at": "a"}), NativeCall("look", {})), 105, 3)
+    assert got == Answer(
+        "I look.", "tool_calls", (NativeCall("look", {"at": "a"}, "1"), NativeCall("look", {}, "2")), 105, 3
+    )
     (request,) = server.requests
     assert request.path == "/v1/messages"
     assert KEY in (
@@ -53,7 +55,6 @@ def test_one_request() -> None:
         "system": "be good",
         "messages": ASKED[1:],
         "tools": [{"name": "look", "description": "looks", "input_schema": {"type": "object"}}],
-        "tool_choice": {"type": "auto", "disable_parallel_tool_use": True},
     }
 
 

@@ -96,6 +96,7 @@ def test_native_calls() -> None:
         function("look", None),
         function("look", '{"at": '),
         function(None, "{}"),
+        {**function("look", {}), "id": "call_1"},
         {"type": "custom"},
         "nothing",
     ]
@@ -104,11 +105,12 @@ def test_native_calls() -> None:
         got = ask(model(server), STEP)
     assert got.finish_reason == "tool_calls"
     assert got.calls == (
-        NativeCall("look", '{"at": "a"}'),
-        NativeCall("look", {"at": "b"}),
-        NativeCall("look", {}),
-        NativeCall("look", {}),
-        NativeCall("look", '{"at": '),
+        NativeCall("look", '{"at": "a"}', "1"),
+        NativeCall("look", {"at": "b"}, "1"),
+        NativeCall("look", {}, "1"),
+        NativeCall("look", {}, "1"),
+        NativeCall("look", '{"at": ', "1"),
+        NativeCall("look", {}, "call_1"),
         NativeCall("old", "{}"),
     )
     assert server.requests[0].body["tools"] == [
@@ -156,16 +158,6 @@ def test_what_is_refused_in_every_form_is_refused() -> None:
         one = model(server)
         ask(one, STEP)
     assert forms(server) == ["tools su", "tools u", "schema u", "text u"]
-
-
-def test_a_server_that_does_not_know_how_to_hold_a_reply_to_one_call() -> None:
-    refused = error("Unsupported parameter: 'parallel_tool_calls' is not supported with this model.")
-    with Server([says(refused, 400), says(chat())]) as server:
-        one = model(server)
-        ask(one, STEP)
-        ask(one, STEP)
-    assert forms(server) == ["tools su"] * 3
-    assert [request.body.get("parallel_tool_calls") for request in server.requests] == [False, None, None]
 
 
 def test_the_newer_name_of_the_limit() -> None:

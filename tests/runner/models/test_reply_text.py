@@ -25,7 +25,7 @@ LOOK = NativeCall("look", {"path": "a"})
 @pytest.mark.parametrize("args", [{"path": "a"}, '{"path": "a"}'])
 def test_a_call_beside_the_text_is_read_as_that_call(text: str, args: dict[str, str] | str) -> None:
     reply = read_reply(as_text(Answer(text, "tool_calls", (NativeCall("look", args),))), {"look"}, "step")
-    assert reply == Act(call=ToolCall("look", {"path": "a"}))
+    assert reply == Act(calls=(ToolCall("look", {"path": "a"}),))
 
 
 def test_arguments_that_are_no_object_are_told_the_model() -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from ahp.runner.models.model import Answer, ContextOverflow, ModelError
+from ahp.runner.models.model import Answer, ContextOverflow, ModelError, NativeCall
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.events import EventLog
 from ahp.runner.scripted import Hang, ScriptedGate, ScriptedModel, Sleep, scripted_tool, signal, verdict
-from tests.runner.runs import DONE, Scene, call
+from tests.runner.runs import DONE, Scene, block, call
 
 
 def test_a_tool_is_used_and_its_result_read_before_the_answer() -> None:
@@ -70,9 +70,37 @@ def test_answers_to_the_gate_and_a_call_in_one_reply_are_both_carried_out() -> N
 
 
 def test_a_malformed_call_is_said_and_not_made() -> None:
-    scene = Scene([call() + call(), "sorry"])
-    assert "one action only" in scene.said[1]
+    scene = Scene([f"{call()}\nResult: seen\n{call(n=1)}", call() + call(), "sorry"])
+    assert "2 calls (look, look) with text between them, and none of them was made" in scene.said[1]
+    assert "the same call twice" in scene.said[2]
     assert not scene.of("tool_call")
+
+
+def test_several_calls_of_a_reply_are_judged_and_made_in_order_and_answered_by_id() -> None:
+    def judged(tool: Any) -> Any:
+        n = tool["input"]["n"]
+        return verdict("pre-tool-use", block() if n == 2 else signal("prompt", "p", "careful", signal_id=f"p{n}"))
+
+    tool = scripted_tool("look", ["one", "three"])
+    calls = tuple(NativeCall("look", {"n": n}, f"id{n}") for n in (1, 2, 3))
+    gate = ScriptedGate({"pre-tool-use": judged})
+    scene = Scene([Answer("I look.", "tool_calls", calls), "done"], tools=[tool], gate=gate)
+    assert scene.turn.answer == "done"
+    pre = [asked["input"]["n"] for trigger, asked, _ in gate.asked if trigger == "pre-tool-use" and asked]
+    assert pre == [1, 2, 3]
+    assert [event["code"] for event in scene.of("tool_result")] == ["ok", "blocked", "ok"]
+    assert f"Result of look (id1):\n{scene.framed('one')}" in scene.said[1]
+    assert "Result of look (id2):" in scene.said[1] and "the gate refused it" in scene.said[1]
+    assert f"Result of look (id3):\n{scene.framed('three')}" in scene.said[1]
+    # The model has not read what was said of the first call when the next one of the same reply is made.
+    assert all("acknowledge" in line for line in scene.said[1].splitlines() if line.startswith("Answer it with"))
+    assert scene.said[1].count("Answer it with") == 2
+
+
+def test_calls_in_text_have_numbers_where_they_have_no_ids() -> None:
+    scene = Scene([call(n=1) + "\n" + call(n=2), "done"], tools=[scripted_tool("look", ["one", "two"])])
+    assert f"Result of look (call 1):\n{scene.framed('one')}" in scene.said[1]
+    assert f"Result of look (call 2):\n{scene.framed('two')}" in scene.said[1]
 
 
 @pytest.mark.parametrize("depth", [90, 900])

@@ -326,6 +326,30 @@ def test_the_model_reads_what_it_had_not_read(tmp_path: Path) -> None:
     assert "Your last reply was not acted on." in model.requests[0].said
 
 
+def test_of_several_calls_the_model_reads_which_were_made(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    direct(path, f"{call(n=1)}\n{call(n=2)}\n{call(n=3)}", "never")
+    lines = path.read_bytes().splitlines(keepends=True)
+    kinds = [json.loads(line)["event"] for line in lines]
+    first = kinds.index("tool_result")
+    second = kinds.index("verdict", kinds.index("tool_call", first))
+
+    path.write_bytes(b"".join(lines[: first + 1]))
+    _, model, ran = direct(path, "answer", resumes=True)
+    said = model.requests[0].said
+    assert "Result of look (call 1):" in said
+    assert "The last 2 of the calls in your last reply were not made." in said
+    assert ran == []
+
+    path.write_bytes(b"".join(lines[: second + 1]))
+    _, model, ran = direct(path, "answer", resumes=True)
+    said = model.requests[0].said
+    assert "Result of look (call 1):" in said
+    assert "It ended while look ran" in said
+    assert "The last 1 of the calls in your last reply were not made." in said
+    assert ran == []
+
+
 def test_a_block_that_ended_a_run_ends_it_again_at_once(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     gate = ScriptedGate({PRE: [verdict(PRE, block())]})

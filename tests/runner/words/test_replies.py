@@ -14,7 +14,9 @@ from ahp.runner.words.replies import Act, Protocol, Words, read_reply
 
 TOOLS = frozenset({"read_file", "write_file", "search"})
 CALL = '{"tool": "read_file", "args": {"path": "a"}}'
-READ = Act(call=ToolCall("read_file", {"path": "a"}))
+READ = Act(calls=(ToolCall("read_file", {"path": "a"}),))
+OTHER = '{"tool": "search", "args": {"pattern": "x"}}'
+BOTH = Act(calls=(ToolCall("read_file", {"path": "a"}), ToolCall("search", {"pattern": "x"})))
 ARGS = '{"path": "a"}'
 
 
@@ -87,11 +89,13 @@ def test_what_names_a_tool_of_the_run_is_a_call_in_whatever_shape(text: str) -> 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (f"{CALL}\n{CALL}", "you wrote 2 calls (read_file, read_file), and none of them was made"),
-        (CALL + CALL, "one action only"),
-        (f"```json\n{CALL}\n```\n```json\n{CALL}\n```", "2 calls"),
-        (f'[{CALL}, {{"tool": "search", "args": {{}}}}]', "2 calls (read_file, search)"),
-        (f"<tool_call>{CALL}</tool_call><tool_call>{CALL}</tool_call>", "2 calls"),
+        (f"{CALL}\nResult: none\n{OTHER}", "2 calls (read_file, search) with text between them, and none of them was"),
+        (f"<tool_call>{CALL}</tool_call>The file is empty.<tool_call>{OTHER}</tool_call>", "text between them"),
+        (f"{CALL}\n{CALL}", "the same call twice (read_file, read_file), and none was made"),
+        (f"{CALL}\n{OTHER}\nResult: none", "nothing behind it"),
+        (f'{CALL}\n{{"tool": "search", "args": [1]}}', "a name and an object"),
+        (f'{CALL}\n{{"tool": "search", "args": {{"pattern": "unfinished', "it has no end"),
+        (f'{CALL}\n{OTHER}\n{{"control": "step_done"}}', "not both"),
         (f"{CALL}\nResult: none", "nothing behind it"),
         (f'{CALL}\n{{"control": "step_done"}}', "not both"),
         ('{"tool": "read_file", "control": "step_done"}', "not both"),
@@ -125,6 +129,35 @@ def test_what_means_to_act_and_cannot_is_told_the_right_form(text: str, problem:
 @pytest.mark.parametrize(
     "text",
     [
+        CALL + OTHER,
+        f"I read and search.\n\n{CALL}\n\n{OTHER}",
+        f"```json\n{CALL}\n```\n```json\n{OTHER}\n```\nI will wait.",
+        f"[{CALL},\n {OTHER}]",
+        f"```json\n[{CALL}, {OTHER}]\n```",
+        f"<tool_call>\n{CALL}\n</tool_call>\n<tool_call>\n{OTHER}\n</tool_call>",
+        f"- {CALL}\n- {OTHER}",
+        f'{{"tool_calls": [{CALL}, {OTHER}]}}',
+    ],
+)
+def test_several_calls_with_nothing_between_them_are_made_in_order(text: str) -> None:
+    assert read_reply(text, TOOLS) == BOTH
+
+
+def test_a_call_keeps_the_id_that_the_model_gave_it() -> None:
+    openai = [
+        {"id": f"c{number}", "function": {"name": "read_file", "arguments": json.dumps({"path": f"f{number}"})}}
+        for number in (1, 2)
+    ]
+    anthropic = {"type": "tool_use", "id": "t", "name": "read_file", "input": {"path": "a"}}
+    for text, ids in ((json.dumps({"tool_calls": openai}), ["c1", "c2"]), (json.dumps(anthropic), ["t"]), (CALL, [""])):
+        reply = read_reply(text, TOOLS)
+        assert isinstance(reply, Act)
+        assert [call.id for call in reply.calls] == ids
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         '{"tool": "nope", "args": {}}',
         '{"tool": "nope", "parameters": {}}',
         '{"tool": "nope"}',
@@ -134,7 +167,7 @@ def test_what_means_to_act_and_cannot_is_told_the_right_form(text: str, problem:
     ],
 )
 def test_a_call_of_a_tool_that_is_not_there_is_a_call(text: str) -> None:
-    assert read_reply(text, TOOLS) == Act(call=ToolCall("nope", {}))
+    assert read_reply(text, TOOLS) == Act(calls=(ToolCall("nope", {}),))
 
 
 @pytest.mark.parametrize(
@@ -165,8 +198,8 @@ def test_answers_to_the_gate_may_be_several_and_come_with_an_action() -> None:
     text = '{"respond": "ab", "action": "dismiss"}\n{"respond": "cd", "action": "acknowledge", "reason": "r"}'
     both = (Respond("ab", "dismiss", {}), Respond("cd", "acknowledge", {"reason": "r"}))
     assert read_reply(text) == Act(both)
-    assert read_reply(f"{text}\n{CALL}", TOOLS) == Act(both, call=ToolCall("read_file", {"path": "a"}))
-    assert read_reply(f"{CALL}\n{text}", TOOLS) == Act(both, call=ToolCall("read_file", {"path": "a"}))
+    assert read_reply(f"{text}\n{CALL}", TOOLS) == Act(both, calls=(ToolCall("read_file", {"path": "a"}),))
+    assert read_reply(f"{CALL}\n{text}", TOOLS) == Act(both, calls=(ToolCall("read_file", {"path": "a"}),))
     done = Reading("step_done", None, "envelope")
     assert read_reply(f'{text}\n{{"control": "step_done"}}', TOOLS, "step") == Act(both, control=done)
     assert read_reply(f"{text}\nand on I go", TOOLS) == Act(both)
