@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from typing import Any
 
-from ahp.conditions import globs, operators, regexes
+from ahp.conditions import globs, operators, pitfalls, regexes
 from ahp.conditions.checker import Checker, Typed, a_type
 from ahp.conditions.diagnostics import quoted
 from ahp.conditions.language import FUNCTION, LOOP, METHOD, OPERATIONS, Operation, callables
 from ahp.conditions.schema import SchemaError
 from ahp.conditions.spelling import nearest
 
+_LOOKS = re.compile(r"\(\?<?[=!]")
 _PATHS = ("fact", "item", "key", "field", "index")
 
 
@@ -71,6 +73,10 @@ def _made(checker: Checker, node: ast.Call, operation: Operation, before: list[T
     arguments = [*before, *(checker.expr(argument) for argument in node.args)]
     kinds = operation.kinds(len(arguments))
     operands = [KINDS[kind](checker, value, operation) for kind, value in zip(kinds, arguments, strict=True)]
+    if operation.name in ("startswith", "endswith"):
+        pitfalls.compared(checker, *operands)
+    if operation.name == "glob":
+        pitfalls.globbed(checker, *operands)
     if operation.name == "contains":
         return operators.membership(checker, operands[1], operands[0], node)
     last = operands[-1].plan
@@ -156,7 +162,9 @@ def _compile(checker: Checker, node: ast.expr, name: str, pattern: Any) -> None:
         try:
             globs.glob(one) if name == "glob" else regexes.regex(one)
         except globs.PatternError as error:
-            raise checker.refuse(node, "pattern", f"{quoted(one, 40)} is not a {what}: {error}") from None
+            hint = "RE2 looks neither ahead nor back: ask twice, matches(…) and not matches(…)"
+            hint = hint if name != "glob" and _LOOKS.search(one) else ""
+            raise checker.refuse(node, "pattern", f"{quoted(one, 40)} is not a {what}: {error}", hint) from None
 
 
 KINDS: dict[str, Callable[[Checker, Typed, Operation], Typed]] = {

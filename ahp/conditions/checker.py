@@ -16,6 +16,7 @@ from ahp.conditions.plan import Plan
 from ahp.conditions.schema import ANY, Schema, Type
 
 LITERALS = {"true": True, "false": False, "null": None}  # beside Python's spellings, which the parser reads
+KNOWN_ARE = "known are "  # begins the hint for a name that resembles none
 _UNTESTED = ("fact", "item", "key", "field", "index", "default", "if")  # bools that may be null or absent
 _NAMES = {
     "GeneratorExp": "a loop",
@@ -70,7 +71,8 @@ def a_type(kind: Type) -> str:
 
 
 class Checker:
-    """Walks a syntax tree once and builds the plan; `problems` collects the mistakes of independent operands of and/or.
+    """Walks a syntax tree once and builds the plan; `problems` collects the mistakes of independent operands of and/or,
+    `advice` what is allowed and seldom meant.
 
     `constructs` are the parts of the language by the type of their syntax node: each takes the checker and a node, and
     gives the checked expression or raises Refused.
@@ -93,11 +95,16 @@ class Checker:
         self.scope: dict[str, Type] = {item[0]: item[1]} if item else {}
         self.types: dict[str, Type] = dict(self.scope)
         self.problems: list[Refused] = []
+        self.advice: list[Refused] = []
         self.in_loop = False
 
     def refuse(self, node: ast.AST, kind: str, message: str, hint: str = "") -> Refused:
         """A refusal at a node."""
         return Refused(kind, message, place_of(node), hint)
+
+    def advise(self, node: ast.AST, what: str, hint: str) -> None:
+        """A piece of advice about a node."""
+        self.advice.append(self.refuse(node, "pitfall", what, hint))
 
     def expr(self, node: ast.expr) -> Typed:
         """The checked expression of any node. Raises Refused for a construct outside the language or a type error."""
@@ -107,6 +114,15 @@ class Checker:
             hint = "use it inside any(), all(), count() or sum()" if name == "GeneratorExp" else ""
             raise self.refuse(node, "syntax", f"{_NAMES.get(name, name)} is not part of a condition", hint)
         return construct(self, node)
+
+    def value(self, node: ast.expr) -> Typed:
+        """An expression that is compared with others: a single unknown word there was meant as a text."""
+        try:
+            return self.expr(node)
+        except Refused as refused:
+            if not isinstance(node, ast.Name) or not refused.hint.startswith(KNOWN_ARE):
+                raise
+            raise self.refuse(node, "name", refused.message, f"a text stands in quotes: '{node.id}'") from None
 
     def made(self, node: ast.expr, name: str, *operands: Typed, parameter: Any = None) -> Typed:
         """An operation of checked operands, with the type that follows. Raises SchemaError where theirs do not mix."""

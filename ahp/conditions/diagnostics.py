@@ -26,8 +26,8 @@ class Position:
 class Problem:
     """One finding about a condition.
 
-    `kind` is one of syntax, name, type, pattern, bound, constant, enum, unguarded; `line` and `column` count from 1,
-    in the file when a position was given; `hint` says what to write instead, or is empty.
+    `kind` is one of syntax, name, type, pattern, bound, constant, enum, unguarded, pitfall; `line` and `column`
+    count from 1, in the file when a position was given; `hint` says what to write instead, or is empty.
     """
 
     kind: str

@@ -98,16 +98,6 @@ class _Scanner:
         return self.tokens
 
     def newline(self) -> None:
-        # A second line outside brackets would be a second statement, unless nothing follows.
-        if not self.open and self.tokens and self.text[self.at :].strip():
-            rest = self.text[self.at :].lstrip()
-            if not rest.startswith("#"):
-                raise Refused(
-                    "syntax",
-                    "a condition is one expression",
-                    self.place(),
-                    "to go on in a new line put it in parentheses",
-                )
         self.at += 1
         self.line += 1
         self.start = self.at
@@ -218,7 +208,7 @@ class _Scanner:
         if char in MENDED:
             raise Refused("syntax", f"'{char}' is not part of a condition", place, MENDED[char])
         if char == "\\":
-            raise Refused("syntax", "a line does not go on after '\\'", place, "put the condition in parentheses")
+            raise Refused("syntax", "'\\' is not part of a condition", place, "a line goes on without it")
         name = unicodedata.name(char, "a character without a name")
         raise Refused(
             "syntax",

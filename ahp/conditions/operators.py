@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ahp.conditions import pitfalls
 from ahp.conditions.checker import Checker, Typed, a_type
 from ahp.conditions.diagnostics import quoted
 from ahp.conditions.evaluate import closure
@@ -24,7 +25,7 @@ def constant(checker: Checker, node: ast.Constant) -> Typed:
 
 
 def sequence(checker: Checker, node: ast.List | ast.Tuple) -> Typed:
-    parts = [checker.expr(part) for part in node.elts]
+    parts = [checker.value(part) for part in node.elts]
     for part in parts:
         if part.group not in ("number", "str", "bool", "null", "any"):
             what = f"a list holds texts, numbers, true or false; {part.text} is {a_type(part.type)}"
@@ -101,7 +102,7 @@ def ternary(checker: Checker, node: ast.IfExp) -> Typed:
 
 def compare(checker: Checker, node: ast.Compare) -> Typed:
     """A comparison; a chained one is the `and` of its pairs."""
-    operands = [checker.expr(one) for one in (node.left, *node.comparators)]
+    operands = [checker.value(one) for one in (node.left, *node.comparators)]
     pairs = zip(node.ops, operands, operands[1:], strict=False)
     parts = [_pair(checker, op, left, right, node) for op, left, right in pairs]
     return Typed(parts[0] if len(parts) == 1 else ["and", *parts], BOOL, node)
@@ -130,6 +131,8 @@ def _order(checker: Checker, op: str, left: Typed, right: Typed, node: ast.expr)
         hint = f"write len({lists.bare})" if lists else ""
         message = f"'{op}' compares two numbers or two texts, not {a_type(left.type)} with {a_type(right.type)}"
         raise checker.refuse(node, "type", message, hint)
+    pitfalls.measured(checker, left, right)
+    pitfalls.measured(checker, right, left)
     return [op, *(checker.typed(one, *(groups or ("number", "str"))).plan for one in (left, right))]
 
 
@@ -147,6 +150,8 @@ def _equal(checker: Checker, left: Typed, right: Typed, node: ast.expr) -> Plan:
         raise checker.refuse(node, "type", what)
     _enum(checker, left, [right])
     _enum(checker, right, [left])
+    pitfalls.compared(checker, left, right)
+    pitfalls.compared(checker, right, left)
     return ["==", left.plan, right.plan]
 
 
@@ -159,10 +164,13 @@ def membership(checker: Checker, item: Typed, container: Typed, node: ast.expr) 
         # A null key would simply not be found; looking at its type makes it undecided.
         return checker.made(node, "in", checker.made(item.node, "as", item, parameter=["str"]), container)
     if kind.name in ("str", "map") and item.group in ("str", "any"):
+        pitfalls.contained(checker, item, container)
         return checker.made(node, "in", checker.typed(item, "str"), container)
     if kind.name == "list" and (kind.item is None or _meet(item.type, kind.item)):
         values = container.plan[1] if container.is_const() else []
         _enum(checker, item, [Typed(["const", value], type_of_value(value), container.node) for value in values])
+        pitfalls.compared(checker, item, container)
+        pitfalls.compared(checker, container, item)
         return checker.made(node, "in", item, container)
     hint = "write it in a list: in ['a', 'b']" if kind.name not in ("list", "str", "map") else ""
     what = f"{a_type(item.type)} cannot be in {a_type(kind)}: {item.text} in {container.text}"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import warnings
-from itertools import pairwise
+from bisect import bisect
+from itertools import pairwise, takewhile
 
 from ahp.conditions.diagnostics import Place
+from ahp.conditions.language import METHOD, OPERATIONS
 from ahp.conditions.lexical import MAX_DEPTH, MAX_NODES, Refused, Token, refuse_hidden, scan
 
 # In eval mode CPython does not look for the source file, and no real file is named so.
@@ -20,18 +22,19 @@ def parse(text: str) -> ast.expr:
     text = text.replace("\r\n", "\n").replace("\r", "\n")  # as Python's own tokenizer reads line ends
     tokens = scan(text)
     _neighbours(tokens)
-    source, before = _leading(text)
+    lines = _Lines(text)
+    source, before = _leading(_on_one_line(text, tokens, lines))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an unknown escape like '\\d' keeps its backslash, which is what regexes want
         try:
             tree = ast.parse(source, _SOURCE, mode="eval").body
         except SyntaxError as error:
-            raise _syntax(error, source, before, tokens) from None
+            raise _syntax(error, before, tokens, lines) from None
         except (RecursionError, MemoryError):
             raise Refused("bound", f"the condition nests more than {MAX_DEPTH} deep", Place()) from None
         except (ValueError, OverflowError) as error:
             raise Refused("syntax", f"not a condition: {error}", Place()) from None
-    _relocate(tree, source, before)
+    _relocate(tree, source, before, lines)
     _bounds(tree)
     return tree
 
@@ -41,22 +44,43 @@ def place_of(node: ast.AST) -> Place:
     return Place(getattr(node, "lineno", 1), getattr(node, "col_offset", 0))
 
 
-def _leading(text: str) -> tuple[str, Place]:
-    """The text without blanks around it, and where it begins: Python would read a leading blank as indentation."""
-    body = text.lstrip(" \t\r\n")
-    skipped = text[: len(text) - len(body)]
-    return body.rstrip(" \t\r\n"), Place(1 + skipped.count("\n"), len(skipped) - (skipped.rfind("\n") + 1))
+class _Lines:
+    """Where the lines of a text begin: places to offsets, in characters, and back."""
+
+    def __init__(self, text: str) -> None:
+        self.starts = [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
+
+    def offset(self, place: Place) -> int:
+        return self.starts[place.line - 1] + place.column
+
+    def place(self, offset: int) -> Place:
+        line = bisect(self.starts, offset)
+        return Place(line, offset - self.starts[line - 1])
 
 
-def _relocate(tree: ast.expr, source: str, before: Place) -> None:
-    """Positions in characters of the whole text; `ast` counts UTF-8 bytes of the trimmed one."""
-    lines = [line.encode("utf-8", "surrogatepass") for line in source.split("\n")]
+def _on_one_line(text: str, tokens: list[Token], lines: _Lines) -> str:
+    """The tokens where they stand, blanks between them: a condition goes on in the next line, comments or not."""
+    parts, at = [], 0
+    for token in tokens:
+        begin = lines.offset(token.place)
+        parts += [" " * (begin - at), token.text]
+        at = begin + len(token.text)
+    return "".join(parts)
+
+
+def _leading(text: str) -> tuple[str, int]:
+    """The text without the blanks before it, and how many they are: Python would read them as indentation."""
+    body = text.lstrip(" ")
+    return body, len(text) - len(body)
+
+
+def _relocate(tree: ast.expr, source: str, before: int, lines: _Lines) -> None:
+    """Positions in characters of the text as it was written; `ast` counts UTF-8 bytes of the trimmed line."""
+    data = source.encode("utf-8", "surrogatepass")
     for node in ast.walk(tree):
         if isinstance(node, ast.expr):
-            prefix = lines[node.lineno - 1][: node.col_offset]
-            column = len(prefix.decode("utf-8", "replace"))
-            node.col_offset = column + (before.column if node.lineno == 1 else 0)
-            node.lineno += before.line - 1
+            place = lines.place(before + len(data[: node.col_offset].decode("utf-8", "replace")))
+            node.lineno, node.col_offset = place.line, place.column
 
 
 def _bounds(tree: ast.expr) -> None:
@@ -97,16 +121,37 @@ def _neighbours(tokens: list[Token]) -> None:
             raise Refused("syntax", "a name is missing after '.'", right.place)
 
 
-def _syntax(error: SyntaxError, source: str, before: Place, tokens: list[Token]) -> Refused:
-    line = min(max(error.lineno or 1, 1), source.count("\n") + 1)
-    column = max((error.offset or 1) - 1, 0)
-    place = Place(line + before.line - 1, column + (before.column if line == 1 else 0))
+def _syntax(error: SyntaxError, before: int, tokens: list[Token], lines: _Lines) -> Refused:
+    offset = before + max((error.offset or 1) - 1, 0)
     last = tokens[-1]
     ends_open = last.text not in (")", "]") if last.kind == "op" else last.text in _ASK_FOR_MORE
     if ends_open:
         return Refused("syntax", f"the condition ends after '{last.text}'", last.place)
-    following = next((t for t in tokens if (t.place.line, t.place.column) >= (place.line, place.column)), last)
-    message = error.msg or "invalid syntax"
+    number = next((n for n, token in enumerate(tokens) if lines.offset(token.place) >= offset), len(tokens) - 1)
+    message, hint = error.msg or "invalid syntax", ""
     if "invalid syntax" in message or "comma" in message or "not in" in message:
-        message = f"'{following.text[:40]}' cannot stand here"
-    return Refused("syntax", message, place)
+        message = f"'{tokens[number].text[:40]}' cannot stand here"
+        hint = _of_two_parts(tokens, number)
+    return Refused("syntax", message, lines.place(offset), hint)
+
+
+def _of_two_parts(tokens: list[Token], number: int) -> str:
+    """What was meant where a word or value follows another."""
+    if number == 0:
+        return ""
+    operation = OPERATIONS.get(tokens[number].text)
+    if operation is not None and operation.call and number + 1 < len(tokens):
+        left, right = _dotted(tokens[:number][::-1])[::-1], _dotted(tokens[number + 1 :])
+        words = [("".join(token.text for token in part) or "…") for part in (left, right)]
+        shape = "{1}.{0}({2})" if operation.call == METHOD else "{0}({1}, {2})"
+        return f"write {shape.format(operation.name, *words)}"
+    if tokens[number - 1].place.line < tokens[number].place.line:
+        return "a condition is one expression: join its lines with 'and' or 'or'"
+    return ""
+
+
+def _dotted(tokens: list[Token]) -> list[Token]:
+    """The path, text or number that a row of tokens begins with."""
+    if tokens and tokens[0].kind in ("string", "number"):
+        return tokens[:1]
+    return list(takewhile(lambda token: token.kind == "word" or token.text == ".", tokens))

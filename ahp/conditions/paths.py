@@ -6,9 +6,10 @@ import ast
 from typing import Any
 
 from ahp.conditions import calls
-from ahp.conditions.checker import LITERALS, Checker, Typed, a_type
+from ahp.conditions.checker import KNOWN_ARE, LITERALS, Checker, Typed, a_type
 from ahp.conditions.diagnostics import quoted
 from ahp.conditions.language import FUNCTION, LOOP, METHOD, OPERATIONS, callables
+from ahp.conditions.lexical import Refused
 from ahp.conditions.schema import ANY
 from ahp.conditions.spelling import nearest, word_hint
 
@@ -49,7 +50,7 @@ def _unknown(checker: Checker, node: ast.Name) -> Typed:
     known = [*_under(checker, ""), *checker.scope, *LITERALS]
     near = nearest(node.id, known)
     hint = word_hint(node.id) or (
-        f"did you mean {quoted(near)}?" if near else f"known are {', '.join(sorted(known)[:12])}"
+        f"did you mean {quoted(near)}?" if near else f"{KNOWN_ARE}{', '.join(sorted(known)[:12])}"
     )
     raise checker.refuse(node, "name", f"unknown name {quoted(node.id)}", hint)
 
@@ -70,7 +71,7 @@ def _member(checker: Checker, node: ast.expr, base: ast.expr, name: str) -> Type
             near = nearest(name, _under(checker, prefix))
             hint = f"did you mean {quoted(near)}?" if near else f"it has {', '.join(_under(checker, prefix)[:12])}"
             raise checker.refuse(node, "name", f"{quoted(prefix)} has no fact {quoted(name)}", hint)
-    typed = checker.expr(base)
+    typed = _owner(checker, base)
     if typed.type is ANY or typed.type.name == "map":
         return checker.made(node, "key", typed, parameter=name)
     if typed.type.name == "record":
@@ -82,6 +83,19 @@ def _member(checker: Checker, node: ast.expr, base: ast.expr, name: str) -> Type
         return checker.made(node, "field", typed, parameter=name)
     hint = calls.method_hint(name, typed.bare) or (f"call it: {name}()" if name in callables(METHOD) else "")
     raise checker.refuse(node, "name", f"{typed.text} is {a_type(typed.type)} and has no field {quoted(name)}", hint)
+
+
+def _owner(checker: Checker, node: ast.expr) -> Typed:
+    """What a field is asked of; an unknown word there may be an item of a list that nobody named."""
+    try:
+        return checker.expr(node)
+    except Refused as refused:
+        if not isinstance(node, ast.Name) or not refused.hint.startswith(KNOWN_ARE) or checker.scope:
+            raise
+        hint = (
+            f"where it is an item, the rule has a line `each: {node.id} in LIST`, like `each: {node.id} in diff.added`"
+        )
+        raise checker.refuse(node, "name", refused.message, hint) from None
 
 
 def subscript(checker: Checker, node: ast.Subscript) -> Typed:

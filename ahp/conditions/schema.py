@@ -13,7 +13,7 @@ MAX_COST = 50_000_000  # summed static cost of a trigger's conditions
 MAX_CONDITION_COST = 500_000
 
 NAMES = ("int", "float", "number", "bool", "str", "null", "any", "map", "record", "list")
-_KEYS = {"type", "nullable", "optional", "min", "max", "enum", "fields", "triggers", "doc"}
+_KEYS = {"type", "nullable", "optional", "min", "max", "enum", "fields", "triggers", "doc", "means"}
 
 
 class SchemaError(AhpError):
@@ -26,7 +26,8 @@ class Type:
 
     `name` is one of NAMES; a list has its `item`, a record (and the items of a list of records) its `fields`; `low`,
     `high` and `enum` bound the value where the schema says so. `any` is a map's value: its type is known at run time
-    only. `number` is an int or a float.
+    only. `number` is an int or a float. `means` says what a text or number is, where that tells which literals it can
+    be: `path` (from the repository's top), `branch` (a short name), `percent` (0 to 100).
     """
 
     name: str
@@ -36,6 +37,7 @@ class Type:
     high: float | None = None
     enum: tuple[Any, ...] | None = None
     fields: Mapping[str, Fact] = field(default_factory=dict)
+    means: str = ""
 
     def __str__(self) -> str:
         text = f"list[{self.item}]" if self.name == "list" and self.item else self.name
@@ -76,7 +78,7 @@ class Schema:
     them.
 
     Raises SchemaError for an entry that is not `{"type": int|float|bool|str|list[…]|map|record|any, "nullable",
-    "optional", "min", "max", "enum", "fields", "triggers", "doc"}`.
+    "optional", "min", "max", "enum", "fields", "triggers", "doc", "means"}`.
     """
 
     def __init__(self, entries: Mapping[str, Any]) -> None:
@@ -127,7 +129,7 @@ def join(types: Sequence[Type]) -> Type | None:
             result = replace(result, nullable=True)
         elif result.is_number and one.is_number:
             name = one.name if one.name == result.name else "float"
-            result = Type(name, nullable=result.nullable or one.nullable)
+            result = Type(name, nullable=result.nullable or one.nullable, means=result.means or one.means)
         elif result.name == one.name == "list":
             item = join([t for t in (result.item, one.item) if t is not None])
             result = Type("list", item, nullable=result.nullable or one.nullable)
@@ -175,6 +177,9 @@ def _fact(path: str, entry: Any) -> Fact:
             high=entry.get("max"),
             enum=tuple(enum) if enum is not None else None,
         )
+        if means := str(entry.get("means", "")):
+            of_items = replace(kind.item, means=means) if kind.item else None
+            kind = replace(kind, item=of_items) if of_items else replace(kind, means=means)
     return Fact(path, kind, bool(entry.get("optional")))
 
 

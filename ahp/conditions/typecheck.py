@@ -39,9 +39,9 @@ class Checked:
     """A condition that was accepted: nothing else can be compiled.
 
     `plan` is plain JSON data for `evaluate.build`; `reads` the fact paths it needs; `cost` its static cost; `advice`
-    names facts that may be absent or null and are read without asking. `constant` is True or False where the schema
-    lets the condition have no other value; `constant_problem` then says so, an error in a policy, and is None where the
-    author wrote the literal itself.
+    names facts that may be absent or null and are read without asking, and literals that are seldom meant. `constant`
+    is True or False where the schema lets the condition have no other value; `constant_problem` then says so, an error
+    in a policy, and is None where the author wrote the literal itself.
     """
 
     text: str
@@ -96,7 +96,7 @@ def check(
         built,
         plan.reads(built),
         plan.cost(built),
-        _advice(built, schema, position),
+        (*_told(checker.advice, position), *_advice(built, schema, position)),
         verdict,
         _constant_problem(verdict, built, position),
         dict(constants or {}),
@@ -145,10 +145,12 @@ def _refusals(checker: Checker, position: Position | None) -> Iterator[None]:
     except Refused as refused:
         checker.problems.append(refused)
     if checker.problems:
-        problems = [
-            one.place.problem(one.kind, one.message, hint=one.hint, position=position) for one in checker.problems
-        ]
+        problems = _told(checker.problems, position)
         raise ConditionError(sorted(problems, key=lambda problem: (problem.line, problem.column)))
+
+
+def _told(found: Sequence[Refused], position: Position | None) -> list[Problem]:
+    return [one.place.problem(one.kind, one.message, hint=one.hint, position=position) for one in found]
 
 
 def _advice(built: plan.Plan, schema: Schema, position: Position | None) -> tuple[Problem, ...]:

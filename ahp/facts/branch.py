@@ -12,7 +12,9 @@ NAMESPACE = Namespace(
     assumed=True,
     light=True,
     schema={
-        "name": fact("str", "short name; empty when the head is detached, outside a repository, for a tag"),
+        "name": fact(
+            "str", "short name; empty when the head is detached, outside a repository, for a tag", means="branch"
+        ),
         "is_default": fact("bool", "it is the default branch: by the remote's HEAD, or as `ahp install git` found it"),
         "is_detached": fact("bool", "the head names a commit and no branch"),
         "ahead": fact("int", "commits its upstream does not have; absent without upstream", min=0, optional=True),

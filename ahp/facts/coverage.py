@@ -11,7 +11,7 @@ from ahp.protocol import text
 from ahp.protocol.event import Event
 from ahp.system.errors import AhpError, Unknown
 
-_PERCENT = {"min": 0.0, "max": 100.0, "optional": True}
+_PERCENT = {"min": 0.0, "max": 100.0, "optional": True, "means": "percent"}
 
 NAMESPACE = Namespace(
     source="coverage reports",

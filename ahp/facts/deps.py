@@ -10,10 +10,12 @@ NAMESPACE = Namespace(
     schema={
         "changed": fact("bool", "a manifest changed (pyproject.toml, package.json, Cargo.toml, go.mod …)"),
         "lock_changed": fact("bool", "a lock file changed (uv.lock, package-lock.json, Cargo.lock, go.sum …)"),
-        "manifests": fact("list[str]", "the manifests that changed"),
-        "locks": fact("list[str]", "the lock files that changed"),
+        "manifests": fact("list[str]", "the manifests that changed", means="path"),
+        "locks": fact("list[str]", "the lock files that changed", means="path"),
         "unlocked": fact(
-            "list[str]", "changed manifests that have a lock file in the tree which did not change with them"
+            "list[str]",
+            "changed manifests that have a lock file in the tree which did not change with them",
+            means="path",
         ),
     },
 )

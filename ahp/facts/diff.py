@@ -8,7 +8,7 @@ from ahp.system import lines
 from ahp.system.lines import LIMIT
 
 _LINE = {
-    "path": fact("str", "the file"),
+    "path": fact("str", "the file", means="path"),
     "line": fact("int", "number of the line, from 1: in the new file (added), the old (removed)", min=1),
     "text": fact("str", "the line without its end; bytes that are not UTF-8 as lone surrogates"),
 }

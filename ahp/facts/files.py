@@ -11,18 +11,18 @@ NAMESPACE = Namespace(
     assumed=True,
     light=True,
     schema={
-        "changed": fact("list[str]", "every path the change touches; of a renamed file both names"),
-        "added": fact("list[str]", "new files, copies and the new names of renamed files included"),
-        "modified": fact("list[str]", "files whose content, mode or kind changed in place"),
-        "deleted": fact("list[str]", "files that are gone, the old names of renamed files included"),
-        "renamed": fact("list[str]", "the new names of renamed files"),
-        "binary": fact("list[str]", "changed files that git takes for binary"),
+        "changed": fact("list[str]", "every path the change touches; of a renamed file both names", means="path"),
+        "added": fact("list[str]", "new files, copies and the new names of renamed files included", means="path"),
+        "modified": fact("list[str]", "files whose content, mode or kind changed in place", means="path"),
+        "deleted": fact("list[str]", "files that are gone, the old names of renamed files included", means="path"),
+        "renamed": fact("list[str]", "the new names of renamed files", means="path"),
+        "binary": fact("list[str]", "changed files that git takes for binary", means="path"),
         "changes": fact(
             "list[record]",
             "one record a changed file",
             fields={
-                "path": fact("str", "the path, after a rename"),
-                "old_path": fact("str", "the path before a rename or copy, else null", nullable=True),
+                "path": fact("str", "the path, after a rename", means="path"),
+                "old_path": fact("str", "the path before a rename or copy, else null", nullable=True, means="path"),
                 "status": fact(
                     "str",
                     "what happened to the file",
@@ -39,7 +39,9 @@ NAMESPACE = Namespace(
         "deletions": fact("int", "lines removed over all text files", min=0),
         "lines_changed": fact("int", "insertions plus deletions", min=0),
         "largest_bytes": fact("int", "size of the largest changed file after the change; 0 when there is none", min=0),
-        "lfs": fact("list[str]", "changed files that are pointers of Git LFS: their content is kept elsewhere"),
+        "lfs": fact(
+            "list[str]", "changed files that are pointers of Git LFS: their content is kept elsewhere", means="path"
+        ),
     },
 )
 

@@ -58,7 +58,7 @@ def own_entries(env_allow: Iterable[str], limits: Mapping[str, Any], commands: M
         if entry is not None:
             found[full_path("limits", name)] = entry
     text = {"type": "str"}
-    finding = {"path": text, "line": {"type": "int", "min": 0}, "message": text}
+    finding = {"path": {**text, "means": "path"}, "line": {"type": "int", "min": 0}, "message": text}
     for name, command in commands.items():
         extracts = command.extract.items()
         entries = {

@@ -1,7 +1,7 @@
 """Merged files to single rules: the short form becomes the protocol's, and each rule stands at each of its triggers."""
 
 from ahp.policy.models import OracleKeys, ShortRule, SuggestionKeys
-from ahp.policy.problems import Problem, nearest
+from ahp.policy.problems import Problem, closest, nearest
 from ahp.policy.raw import Field, Fields, OracleDraft, RawPolicy, RawRule, RuleDraft
 from ahp.protocol.triggers import TRIGGERS
 
@@ -21,7 +21,7 @@ def expand(policy: RawPolicy) -> tuple[list[RawRule], list[Problem]]:
                 rules.append(_long(trigger, oracle, draft, position, filters))
                 problems += _incomplete(draft)
     for draft in policy.short.values():
-        expanded, wrong = _short(draft)
+        expanded, wrong = _short(draft, policy)
         rules += expanded
         problems += wrong
     return rules, problems + _duplicates(rules)
@@ -50,10 +50,20 @@ def _empty(draft: RuleDraft, name: str) -> bool:
     return name not in draft.fields or draft.fields[name].value is None
 
 
-def _short(draft: RuleDraft) -> tuple[list[RawRule], list[Problem]]:
+def _meant(draft: RuleDraft, policy: RawPolicy) -> str:
+    """What to say of a rule with neither level nor triggers that is called almost like another one; "" if it is not."""
+    whole = {id: other for id, other in policy.short.items() if other.fields.keys() & LEVELS and "at" in other.fields}
+    if (id := closest(str(draft.id), whole)) is None:
+        return ""
+    return f"no rule is called `{str(draft.id)[:60]}`; did you mean `{id}` of {whole[id].layer}?"
+
+
+def _short(draft: RuleDraft, policy: RawPolicy) -> tuple[list[RawRule], list[Problem]]:
     fields, rule_id = draft.fields, str(draft.id)
     problems = []
     level = next((name for name in LEVELS if name in fields and fields[name].value is not None), None)
+    if level is None and "at" not in fields and (meant := _meant(draft, policy)):
+        return [], [Problem(draft.place, meant)]
     if level is None:
         what = f"the rule `{rule_id[:60]}` needs a level with its condition: `block:`, `control:`, `prompt:` or `aid:`"
         problems.append(Problem(draft.place, what))

@@ -1,13 +1,18 @@
 """`ahp policy lint`: two evaluators compared, and advice on what is allowed but seldom meant (seed 002 §4.2)."""
 
+import re
+
 from ahp.conditions import reference
 from ahp.conditions.evaluate import set_deadline
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Checked
-from ahp.policy.problems import Place, PolicyError, Problem
+from ahp.policy.problems import Place, PolicyError, Problem, closest
 from ahp.policy.rule import Policy, Rule
+from ahp.policy.templates import templates
 from ahp.policy.vocabulary import Vocabulary
 from ahp.protocol.triggers import TRIGGERS
+
+_LIMIT = re.compile(r"""\blimits\s*(?:\.\s*|\[\s*['"])(\w+)""")
 
 
 def compare_evaluators(policy: Policy) -> None:
@@ -36,7 +41,7 @@ def advise(policy: Policy) -> list[Problem]:
     advice = [one for one in policy.advice if one.place not in settled or "undecidable" not in one.what]
     for rule in policy.rules:
         advice += _of_rule(rule)
-    advice += _softenings(policy) + _twins(policy)
+    advice += _softenings(policy) + _twins(policy) + _unread_limits(policy)
     if policy.raw.setting("mode") == "observe":
         place = policy.raw.settings["mode"].place
         advice.append(Problem(place, "`mode: observe` logs every signal and enforces none"))
@@ -66,6 +71,21 @@ def _softenings(policy: Policy) -> list[Problem]:
     for softening in policy.softened:
         what = f"softening: where `{softening.weaker}` matches, the stronger `{softening.stronger}` is not heard"
         found.append(Problem(softening.place, f"{what} ({softening.why})"))
+    return found
+
+
+def _unread_limits(policy: Policy) -> list[Problem]:
+    """Limits of the policy's own that nothing reads: mostly the misspelt name of a pack's."""
+    conditions = [one for rule in policy.rules for one in (rule.condition, rule.when, rule.each) if one is not None]
+    texts = [one.text for one in (*conditions, *[checked for _, checked in policy.environment])]
+    texts += [text for rule in policy.rules for _, text, _ in templates(rule.raw)]
+    read = {name for text in texts for name in _LIMIT.findall(text)}
+    found = []
+    for name, field in policy.raw.limits.items():
+        if name not in read and not field.layer.startswith("pack "):
+            near = closest(name, read)
+            hint = f"; did you mean `{near}`?" if near else ""
+            found.append(Problem(field.key_place, f"no rule reads the limit `{name}`{hint}"))
     return found
 
 

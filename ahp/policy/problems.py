@@ -36,13 +36,18 @@ class PolicyError(AhpError):
         super().__init__("\n".join(shown))
 
 
+def closest(name: str, valid: Iterable[str]) -> str | None:
+    """The valid name that `name` was probably meant to be."""
+    folded = {n.lower().replace("_", "-"): n for n in sorted(set(valid))}
+    close = difflib.get_close_matches(name[:80].lower().replace("_", "-"), list(folded), n=1, cutoff=0.6)
+    return folded[close[0]] if close else None
+
+
 def nearest(name: str, valid: Iterable[str]) -> str:
     """The sentence tail that offers the nearest valid name, or lists the few there are; "" when neither helps."""
     names = sorted(set(valid))
-    folded = {n.lower().replace("_", "-"): n for n in names}
-    close = difflib.get_close_matches(name[:80].lower().replace("_", "-"), list(folded), n=1, cutoff=0.6)
-    if close:
-        return f"; did you mean `{folded[close[0]]}`?"
+    if close := closest(name, names):
+        return f"; did you mean `{close}`?"
     return f"; valid are {', '.join(names)}" if 0 < len(names) <= 20 else ""
 
 

@@ -9,7 +9,8 @@ _ITEM = re.compile(r"(\s*(?:- )+)(.+?)([ \t]+#.*)?$")
 # inside `{…}`: a value that goes on behind its quotes, and a call whose comma ends the value
 _IN_FLOW = (
     re.compile(r"[{,]\s*[\w.\-]+: +((?:'[^']*'|\"[^\"]*\") [^,{}]*[^,{}\s])\s*(?=[,}])"),
-    re.compile(r"[{,]\s*[\w.\-]+: +((?:not )?[\w.]+\([^(){},]*,[^(){}]*\)[^,{}]*?)\s*(?=[,}])"),
+    re.compile(r"[{,]\s*[\w.\-]+: +([^\s,{}\[\]'\"][^,{}\[\]'\"]*?\([^(){},]*,[^(){}]*\)[^,{}]*?)\s*(?=[,}])"),
+    re.compile(r"[{,]\s*[\w.\-]+: +([\w.]+\([^(){},]*,[^(){}]*\)[^,{}]*?)\s*(?=[,}])"),
 )
 # what YAML reads as something else at the head of a plain value
 _INDICATORS = "!'\"{[&*%@`|>#"
@@ -74,9 +75,12 @@ def _loads(line: str) -> bool:
     return True
 
 
-def mend_text(line: str) -> str:
-    """The line with its whole value quoted, where a text was wanted and YAML read something else; "" when unclear."""
-    whole = _ENTRY.match(line) or _ITEM.match(line)
+def mend_text(line: str, key: str) -> str:
+    """The line with its whole value quoted, where `key` wants a text and YAML read something else; "" when unclear."""
+    whole = _ENTRY.match(line)
+    if whole is not None and whole.group(1).strip().lstrip("- ").rstrip(":").strip() != key:
+        return ""  # the value is inside of another one
+    whole = whole or _ITEM.match(line)
     if whole is None:
         return ""
     mended = whole.group(1) + quote(whole.group(2)) + (whole.group(3) or "")

@@ -31,6 +31,7 @@ _KINDS = {
 }
 _CONDITION_KEYS = frozenset({"condition", "when", "each", "block", "control", "prompt", "aid"})
 _LIMITS_OF_TYPE = {"greater_than_equal": "at least {ge}", "less_than_equal": "at most {le}"}
+_NAME = re.compile(r"[\w.\-]+")
 _REQUIREMENT = re.compile(r"\s*(>=|<=|==|>|<)\s*([0-9]+(?:\.[0-9]+){0,3})\s*\Z")
 
 
@@ -99,7 +100,8 @@ def _sound_part(plain: dict[str, Any], error: ValidationError) -> dict[str, Any]
         holder = _walk(rest, path[:-1])
         if item["type"] == "extra_forbidden" and isinstance(holder, dict):
             holder.pop(path[-1], None)
-            if path[0] == "rules" and len(path) == 3 and not holder.keys() & ShortRule.LEVELS:
+            cut = not _NAME.fullmatch(str(path[-1]))  # the rest of a condition that a comma has cut
+            if path[0] == "rules" and len(path) == 3 and (cut or not holder.keys() & ShortRule.LEVELS):
                 rest["rules"].pop(path[1], None)  # the unknown key may be a misspelt level
         elif len(path) >= 2 and path[0] == "rules" and isinstance(rest.get("rules"), dict):
             rest["rules"].pop(path[1], None)
@@ -183,8 +185,10 @@ def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines
     place = node.at(path).place
     key = next((str(step) for step in reversed(path) if isinstance(step, str)), "the file")
     if kind == "extra_forbidden":
-        valid = _keys_of(seen.get(id(_walk(plain, path[:-1]))))
-        return Problem(node.key_place(path), f"unknown key `{_short(path[-1])}`{nearest(str(path[-1]), valid)}")
+        valid, place = _keys_of(seen.get(id(_walk(plain, path[:-1])))), node.key_place(path)
+        if not _NAME.fullmatch(str(path[-1])) and (mended := quoting.mend_line(lines[place.line - 1])):
+            return Problem(place, f"a comma ends the value before `{_short(path[-1])}`", mended)
+        return Problem(place, f"unknown key `{_short(path[-1])}`{nearest(str(path[-1]), valid)}")
     if path[-1] == "[key]":
         place = node.key_place(path[:-1])
         return Problem(place, f"{quoted(path[-2])} is no name; use letters, digits and `_.-`, at most 100 of them")
@@ -192,6 +196,8 @@ def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines
         return Problem(place, f"`{key}` is a name of letters, digits and `_.-`, not {quoted(given)}")
     if kind == "missing":
         return Problem(place, f"{_where(path[:-1])}needs `{path[-1]}`")
+    if kind == "literal_error" and key == "version":
+        return Problem(place, f"{quoted(given)} is no `version`", "version: 1")
     if kind in ("literal_error", "union_tag_invalid"):
         valid = re.findall(r"'([^']*)'", str(error["ctx"].get("expected") or error["ctx"].get("expected_tags")))
         word = error["ctx"].get("tag", given)
@@ -216,7 +222,7 @@ def _wrong_kind(kind: str, key: str, given: object, place: Place, lines: list[st
         return Problem(place, f"`{key}` is a condition, that is a text, not {quoted(given)}", mended)
     if given is None:
         return Problem(place, f"`{key}` is empty; it needs {wanted}")
-    mended = quoting.mend_text(lines[place.line - 1]) if kind == "string_type" else ""
+    mended = quoting.mend_text(lines[place.line - 1], key) if kind == "string_type" else ""
     return Problem(place, f"`{key}` is {wanted}, not {quoted(given)}", mended)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Each
 from ahp.facts.registry import is_private
+from ahp.facts.schemas import where
 from ahp.policy.problems import Place, Problem, nearest
 from ahp.policy.raw import RawRule
 
@@ -51,6 +52,8 @@ def _wrong(name: str, schema: Schema, limits: set[str], each: Each | None) -> st
         return "this value is never shown or logged; name its file or count instead"
     if name in schema or name in limits:
         return ""
+    if elsewhere := where(name):
+        return f"it cannot be had at this trigger; it can at {', '.join(elsewhere)}"
     known = [fact.path for fact in schema if not is_private(fact.path)]
     return f"there is no such fact at this trigger{nearest(name, [*known, *limits])}"
 

@@ -72,10 +72,14 @@ REFUSED = [
     ("f'a' == 'a'", "syntax", 1, "prefix"),
     ("'\\N{BULLET}' == 'a'", "syntax", 2, "\\N"),
     ("'a' 'b' == 'ab'", "syntax", 5, "comma"),
-    ("b.flag\nb.flag", "syntax", 7, "parentheses"),
-    ("b.flag\rb.flag", "syntax", 7, "parentheses"),
+    ("files.changed contains 'x'", "syntax", 15, "write contains(files.changed, 'x')"),
+    ("branch.name startswith 'x'", "syntax", 13, "write branch.name.startswith('x')"),
+    ("branch.name == main", "name", 16, "a text stands in quotes: 'main'"),
+    ("branch.name in ['x', main]", "name", 22, "a text stands in quotes: 'main'"),
+    ("l.text == 'x'", "name", 1, "each: l in LIST"),
+    ("matches(branch.name, '^(?!x)')", "pattern", 22, "ask twice"),
     ("b..flag", "syntax", 3, "after '.'"),
-    ("b.flag \\\n and b.flag", "syntax", 8, "parentheses"),
+    ("b.flag \\\n and b.flag", "syntax", 8, "a line goes on without it"),
     ("b.flag # \u202e", "syntax", 8, "U+202E"),
     ("branch.name == '\\u200b'", "syntax", 16, "U+200B"),
     ("ｂ.flag", "syntax", 1, "U+FF42"),
@@ -296,3 +300,21 @@ def test_each_gives_the_items_that_a_condition_holds_for() -> None:
 def test_path_spelled_with_keys_is_the_same_path() -> None:
     assert run("git['branch'] == 'feature/x-1'") is True
     assert run("tool['input']['command'].startswith('rm')") is True
+
+
+@pytest.mark.parametrize("text", ["b.flag\nb.flag", "b.flag\rb.flag", "b.flag # a\n\n b.flag"])
+def test_two_conditions_in_two_lines_ask_to_be_joined(text: str) -> None:
+    with pytest.raises(ConditionError) as caught:
+        check(text, SCHEMA)
+    (problem,) = caught.value.problems
+    assert problem.line == text.count("\n") + 1 or "\r" in text
+    assert problem.hint == "a condition is one expression: join its lines with 'and' or 'or'"
+
+
+def test_a_condition_goes_on_in_the_next_line() -> None:
+    lines = "b.flag   # the first\n\n  and files.changed_count\n > 3 # the last\n"
+    assert check(lines, SCHEMA).plan == check("b.flag and files.changed_count > 3", SCHEMA).plan
+    with pytest.raises(ConditionError) as caught:
+        check("b.flag\n  and branch.name > 'é' and (\n  files.chnged_count > 3)", SCHEMA)
+    (problem,) = caught.value.problems
+    assert (problem.line, problem.column) == (3, 3)

@@ -35,11 +35,31 @@ def test_the_core_pack_needs_no_advice(load: Load) -> None:
         ("hooks: {pre-push: [{name: o, rules: [{condition: push.is_force, intensity: allow}]}]}",
          "`o/1` is `allow` everywhere"),
         ("rules: {a: {at: pre-issue-submit, prompt: coverage.current < 80}}", "coverage.current"),
+        ("extends: [core]\nlimits: {max_file: 80}",
+         "hooks.yaml:2:10: no rule reads the limit `max_file`; did you mean `max_files`?"),
+        ("limits: {zzz: 80}", "no rule reads the limit `zzz`"),
+        ("rules: {a: {at: pre-commit, prompt: \"contains(files.changed, '*.env')\"}}", "ask for a pattern"),
         (SEED, "softening: where `checklist-validator/2` matches, the stronger `checklist-validator/1` is not heard"),
     ],
 )  # fmt: skip
 def test_what_is_seldom_meant_is_advice(load: Load, text: str, said: str) -> None:
     assert any(said in line for line in advice(load, text)), advice(load, text)
+
+
+def test_limits_that_are_read_need_no_advice(load: Load) -> None:
+    text = """\
+limits: {a: 1, b: 2, c: x, d: y, e: [z]}
+environment: {production: limits.c == branch.name}
+rules:
+  r:
+    at: pre-commit
+    when: files.changed_count > limits['a']
+    each: f in files.changed
+    prompt: glob(f, limits.e)
+    message: "{limits.b}"
+    fix: ["{limits.d}"]
+"""
+    assert [line for line in advice(load, text) if "no rule reads" in line] == []
 
 
 def test_the_merged_policy_names_the_layer_of_each_part(load: Load) -> None:

@@ -45,6 +45,7 @@ def test_an_empty_file_is_a_policy_without_rules() -> None:
         ("rules: {a: {action: {type: replace, target: a, pattern: b, wit: c}}}", "did you mean `with`?"),
         ("version: 2", "f:1:10: 2 is no `version`"),
         ("version: x", "'x' is no `version`"),
+        ('version: "1.0"', "f:1:10: '1.0' is no `version`\n    write: version: 1"),
         ("mode: enforced", "f:1:7: 'enforced' is no `mode`; did you mean `enforce`?"),
         ("mode: zzz", "valid are enforce, observe"),
         ("hooks: {pre-push: [{name: o, rules: [{condition: a, intensity: blck}]}]}", "did you mean `block`?"),

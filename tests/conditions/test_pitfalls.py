@@ -1,0 +1,85 @@
+"""Literals that a fact never or seldom is: refused, or advice; what is meant passes in silence."""
+
+from __future__ import annotations
+
+import pytest
+
+from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import ConditionError, check
+
+SCHEMA = Schema(
+    {
+        "files.changed": {"type": "list[str]", "means": "path"},
+        "files.changes": {"type": "list[record]", "fields": {"path": {"type": "str", "means": "path"}}},
+        "branch.name": {"type": "str", "means": "branch"},
+        "coverage.current": {"type": "float", "means": "percent", "min": 0, "max": 100},
+        "tool.args": {"type": "list[str]"},
+    }
+)
+LIMITS = {"limits.one": "main", "limits.several": ["main", "next"], "limits.patterns": ["docs", "*.md"]}
+
+
+def advice(text: str) -> list[str]:
+    found = check(text, SCHEMA, constants=LIMITS).advice
+    return [f"{one.message}; {one.hint}" for one in found if one.kind == "pitfall"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("any(f == './src/a' for f in files.changed)", "no path begins with './'; paths begin at the top"),
+        ("any(glob(f, './src/**') for f in files.changed)", "write 'src/**'"),
+        ("any(f.startswith('./') for f in files.changed)", "no path begins with './'"),
+        ("any(f.startswith(['src', '/lib']) for f in files.changed)", "no path begins with '/'"),
+        ("any(c.path in ['./a', 'b'] for c in files.changes)", "write 'a'"),
+        ("contains(files.changed, './a')", "write 'a'"),
+        ("branch.name == 'refs/heads/main'", "no branch begins with 'refs/heads/'; a branch is its short name: write"),
+        ("branch.name in ['refs/heads/main']", "write 'main'"),
+        ("glob(branch.name, 'refs/heads/*')", "write '*'"),
+    ],
+)
+def test_what_a_fact_never_is_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ConditionError) as caught:
+        check(text, SCHEMA, constants=LIMITS)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "any(f == '*.env' for f in files.changed)",
+            "'f' is compared with '*.env' letter by letter; ask for a pattern",
+        ),
+        ("any(f.endswith('*.env') for f in files.changed)", "glob(f, '*.env')"),
+        ("contains(files.changed, '*.env')", "glob(x, '*.env')"),
+        ("branch.name == 'release/*'", "glob(branch.name, 'release/*')"),
+        ("any(glob(f, 'docs') for f in files.changed)", "for all that is in such a folder: 'docs/'"),
+        ("any(glob(f, limits.patterns) for f in files.changed)", "'docs/'"),
+        ("coverage.current < 0.8", "a percentage from 0 to 100, 0.8 is less than one percent; write 80"),
+        ("0.5 > default(coverage.current, 100)", "write 50"),
+        (
+            "branch.name in limits.one",
+            "one text: `in` asks whether 'branch.name' is a part of it; write a list: [main]",
+        ),
+        ("branch.name in 'main'", "write ['main']"),
+    ],
+)
+def test_what_is_seldom_meant_is_advice(text: str, said: str) -> None:
+    (found,) = advice(text)
+    assert said in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "any(f == 'src/a.py' for f in files.changed)",
+        "any(glob(f, ['docs/', '*.md', '/LICENSE', 'Makefile', 'src/**']) for f in files.changed)",
+        "any(a == './x' or a.startswith('/') or a == '*' for a in tool.args)",
+        "branch.name in limits.several or glob(branch.name, ['release/*', 'main'])",
+        "coverage.current < 80 or coverage.current == 0.0 or coverage.current < coverage.current - 0.5",
+        "'/' in branch.name",
+    ],
+)
+def test_what_is_meant_is_silent(text: str) -> None:
+    assert advice(text) == []
