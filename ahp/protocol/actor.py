@@ -38,9 +38,14 @@ def identify(env: dict[str, str]) -> Actor:
         if env.get(variable):
             return Actor("agent", _word(env[variable]))
     for variable in _CI:
-        if env.get(variable, "").lower() not in ("", "0", "false"):
+        if is_set(env.get(variable, "")):
             return Actor("ci", variable.lower() if variable != "CI" else "")
     return Actor("human", _word(env.get("USER", "")))
+
+
+def is_set(value: str) -> bool:
+    """Whether the value of a CI variable says yes."""
+    return value.lower() not in ("", "0", "false")
 
 
 def markers() -> list[str]:

@@ -1,0 +1,33 @@
+"""Azure Pipelines (learn.microsoft.com, "Use predefined variables").
+
+The commit that it builds of a pull request is a merge of its own; the request's head has a variable of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ahp.hosts.ci.proposal import BRANCHES, TAGS, Proposal, branch_name, commit_id
+from ahp.system.errors import AhpError
+
+_NAME = "Azure Pipelines"
+_REQUEST = "SYSTEM_PULLREQUEST_"
+
+
+def read(env: Mapping[str, str]) -> Proposal:
+    """The change of the run. Raises AhpError for variables that cannot be right."""
+    actor = env.get("BUILD_REQUESTEDFOREMAIL", "")
+    if env.get("BUILD_REASON") == "PullRequest":
+        head = commit_id(env.get(f"{_REQUEST}SOURCECOMMITID"), f"{_REQUEST}SOURCECOMMITID")
+        target = branch_name(env.get(f"{_REQUEST}TARGETBRANCH"), f"{_REQUEST}TARGETBRANCH")
+        if not head or not target:
+            missing = "SOURCECOMMITID" if not head else "TARGETBRANCH"
+            raise AhpError(f"{_NAME} runs for a pull request and says no {_REQUEST}{missing}")
+        source = branch_name(env.get(f"{_REQUEST}SOURCEBRANCH"), f"{_REQUEST}SOURCEBRANCH")
+        return Proposal(_NAME, "pull request", head, "", source, BRANCHES + target, actor=actor)
+    head = commit_id(env.get("BUILD_SOURCEVERSION"), "BUILD_SOURCEVERSION")
+    ref = env.get("BUILD_SOURCEBRANCH", "")
+    if env.get("BUILD_REASON") in ("IndividualCI", "BatchedCI") and ref.startswith((BRANCHES, TAGS)):
+        source = branch_name(ref, "BUILD_SOURCEBRANCH") if ref.startswith(BRANCHES) else ""
+        return Proposal(_NAME, "push", head, "", source, ref, actor=actor)
+    return Proposal(_NAME, "run", head=head, actor=actor)

@@ -1,0 +1,91 @@
+"""GitHub Actions: the event's file tells more, and more surely, than the variables.
+
+Sources: docs.github.com, "Webhook events and payloads" and "Default environment variables". The merge commit that
+GitHub makes of a pull request (`GITHUB_SHA`) is never judged: its message and its author are GitHub's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ahp.hosts.ci.proposal import BRANCHES, Proposal, branch_name, commit_id
+from ahp.protocol.text import one_line
+from ahp.system import files, jsontext
+from ahp.system.errors import AhpError
+
+_NAME = "GitHub Actions"
+_LARGEST_EVENT = 32 * 1024 * 1024  # GitHub sends at most 25 MB
+
+
+def read(env: Mapping[str, str]) -> Proposal:
+    """The change of the workflow's event. Raises AhpError for an event file that is missing or not understood."""
+    event = _event(env.get("GITHUB_EVENT_PATH", ""))
+    default = branch_name(_of(event, "repository").get("default_branch"), "repository.default_branch")
+    actor = _login(event, "sender") or env.get("GITHUB_ACTOR", "")
+    if pull := _of(event, "pull_request"):
+        head, base = _of(pull, "head"), _of(pull, "base")
+        return Proposal(
+            _NAME,
+            "pull request",
+            head=_needed(commit_id(head.get("sha"), "pull_request.head.sha"), "pull_request.head.sha"),
+            source=branch_name(head.get("ref"), "pull_request.head.ref"),
+            target=BRANCHES + _needed(branch_name(base.get("ref"), "pull_request.base.ref"), "pull_request.base.ref"),
+            default_branch=default,
+            actor=actor,
+        )
+    if group := _of(event, "merge_group"):
+        base_ref = branch_name(group.get("base_ref"), "merge_group.base_ref")
+        return Proposal(
+            _NAME,
+            "merge queue",
+            head=_needed(commit_id(group.get("head_sha"), "merge_group.head_sha"), "merge_group.head_sha"),
+            source=branch_name(group.get("head_ref"), "merge_group.head_ref"),
+            target=BRANCHES + _needed(base_ref, "merge_group.base_ref"),
+            default_branch=default,
+            actor=actor,
+        )
+    if env.get("GITHUB_EVENT_NAME") == "push":
+        return _push(event, default, actor)
+    head_id = commit_id(env.get("GITHUB_SHA"), "GITHUB_SHA")
+    return Proposal(_NAME, "run", head=head_id, default_branch=default, actor=actor)
+
+
+def _push(event: Mapping[str, object], default: str, actor: str) -> Proposal:
+    ref = event.get("ref")
+    if not isinstance(ref, str) or not ref.startswith("refs/"):
+        raise AhpError(f"the push event of {_NAME} names {one_line(ref)!r} as its ref")
+    before, after = commit_id(event.get("before"), "before"), commit_id(event.get("after"), "after")
+    source = ref.removeprefix(BRANCHES) if ref.startswith(BRANCHES) else ""
+    kind = "push" if after else "delete"
+    return Proposal(_NAME, kind, after, before, source, ref, default, actor)
+
+
+def _event(path: str) -> dict[str, object]:
+    if not path:
+        raise AhpError(f"{_NAME} sets GITHUB_EVENT_PATH to the event's file, and it is empty here")
+    data = files.read(path, _LARGEST_EVENT)
+    if data is None:
+        raise AhpError(f"the event file {one_line(path, 300)}, which GITHUB_EVENT_PATH names, is not there")
+    try:
+        event = jsontext.decode(data.decode("utf-8"))
+    except ValueError as error:
+        raise AhpError(f"the event file {one_line(path, 300)} cannot be read: {error}") from error
+    if not isinstance(event, dict):
+        raise AhpError(f"the event file {one_line(path, 300)} holds no JSON object")
+    return event
+
+
+def _of(event: Mapping[str, object], name: str) -> dict[str, object]:
+    value = event.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _login(event: Mapping[str, object], name: str) -> str:
+    login = _of(event, name).get("login")
+    return login if isinstance(login, str) else ""
+
+
+def _needed(value: str, name: str) -> str:
+    if not value:
+        raise AhpError(f"the event file of {_NAME} has no {name}")
+    return value
