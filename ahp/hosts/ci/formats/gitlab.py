@@ -1,0 +1,28 @@
+"""GitLab's code quality report (docs.gitlab.com, "Code Quality report format"), a subset of CodeClimate's."""
+
+from __future__ import annotations
+
+import json
+
+from ahp.hosts.ci.report import Report, sentence, spread
+
+_SEVERITIES = {"block": "blocker", "control": "major", "prompt": "minor", "aid": "info"}
+_POLICY = ".ahp/hooks.yaml"
+
+
+def write(report: Report) -> str:
+    """A list with an entry a place; what is excused is left out, since GitLab has no word for it."""
+    at = {rule.id: (rule.file, rule.line) for rule in report.rules}
+    entries = []
+    for one, place in spread([one for one in report.results if not one.excused]):
+        file, line = (place.file, place.line) if place.file else at.get(one.rule, (_POLICY, 1))
+        entries.append(
+            {
+                "description": sentence(one, place),
+                "check_name": one.rule,
+                "fingerprint": f"{one.rule}:{place.fingerprint}",
+                "severity": _SEVERITIES[one.level],
+                "location": {"path": file or _POLICY, "lines": {"begin": line or 1}},
+            }
+        )
+    return json.dumps(entries, indent=1) + "\n"

@@ -1,0 +1,127 @@
+"""What was found in a range, in the plain form that every output format is written from.
+
+Everything shown here may come from a stranger: `of` makes each text one line without what moves a cursor, and each
+format escapes what its own reader would take for more than text.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ahp.protocol import levels
+from ahp.protocol.signals import Signal, reason_of
+from ahp.protocol.text import one_line
+from ahp.system import digest
+
+
+class Place(NamedTuple):
+    """Where a rule is broken. `file` is "" for what is in no file, such as a message; `line` counts from 1, 0 is none.
+
+    `fingerprint` stays the same while the finding does, wherever its line moves.
+    """
+
+    file: str
+    line: int
+    message: str
+    commit: str
+    fingerprint: str
+
+
+class Result(NamedTuple):
+    """What one rule says of the range; `total` is how many places there are, of which `places` has the first.
+
+    `excused` says why a broken rule does not count, "" where it does.
+    """
+
+    rule: str
+    level: str
+    message: str
+    steps: list[str]
+    places: list[Place]
+    total: int
+    excused: str = ""
+
+
+class RuleText(NamedTuple):
+    """A rule as the policy has it, whether or not it says something; `line` of `file`, 0 where that is not known."""
+
+    id: str
+    level: str
+    about: str
+    help: str
+    file: str
+    line: int
+
+
+class Report(NamedTuple):
+    """All that is told of a range. `about` is what was judged, in a sentence; `exit_code` is 0, 1 or 2 (design §10)."""
+
+    about: str
+    exit_code: int
+    rules: list[RuleText]
+    results: list[Result]
+    notes: list[str]
+
+
+def report(about: str, exit_code: int, rules: list[RuleText], results: list[Result], notes: list[str]) -> Report:
+    """The report with every text of its own, of the policy and of the notes on one line."""
+    plain = [
+        rule._replace(about=one_line(rule.about, 500), help=one_line(rule.help, 1000), file=one_line(rule.file, 500))
+        for rule in rules
+    ]
+    return Report(one_line(about, 500), exit_code, plain, results, [one_line(note, 500) for note in notes])
+
+
+def result(signal: Signal, rule: str, steps: list[str], excused: str = "") -> Result:
+    """The result of a signal, for the rule as people call it."""
+    found = signal.context.get("findings")
+    listed = [_place(rule, one) for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    total = signal.context.get("findings_total")
+    return Result(
+        rule,
+        signal.intensity,
+        one_line(reason_of(signal.payload), 1000),
+        [one_line(step, 500) for step in steps],
+        listed,
+        total if isinstance(total, int) else len(listed),
+        one_line(excused, 500),
+    )
+
+
+def _place(rule: str, found: dict[str, object]) -> Place:
+    file, message = one_line(found.get("file") or "", 500), one_line(found.get("message") or "", 500)
+    line, commit = found.get("line"), one_line(found.get("commit") or "")
+    print_of = str(found.get("fingerprint") or digest.sha256(f"{rule}\0{file}\0{message}".encode())[:16])
+    return Place(file, line if isinstance(line, int) and line > 0 else 0, message, commit, one_line(print_of))
+
+
+def strongest_first(results: list[Result]) -> list[Result]:
+    """What counts before what is excused, blocks before prompts, then by rule."""
+    return sorted(results, key=lambda r: (bool(r.excused), -levels.strength(r.level), r.rule))
+
+
+def sentence(one: Result, place: Place | None = None) -> str:
+    """What a rule says, at one place where that has a text of its own."""
+    said = f"{one.message}: {place.message}" if place and place.message else one.message
+    if place and place.commit:
+        said += f" (commit {place.commit[:12]})"
+    return said
+
+
+def unplaced(one: Result) -> Place:
+    """The place of a result that names none: the rule on the whole of the range."""
+    return Place("", 0, "", "", digest.sha256(f"{one.rule}\0{one.message}".encode())[:16])
+
+
+def spread(results: list[Result]) -> list[tuple[Result, Place]]:
+    """Every place of every result, strongest first, with a fingerprint that no two share."""
+    told, seen = [], set()
+    for one in strongest_first(results):
+        for place in one.places or [unplaced(one)]:
+            name, again = place.fingerprint, 1
+            while (one.rule, name) in seen:
+                again += 1
+                name = f"{place.fingerprint}-{again}"
+            seen.add((one.rule, name))
+            told.append((one, place._replace(fingerprint=name)))
+    return told
