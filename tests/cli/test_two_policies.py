@@ -40,7 +40,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
 def test_check_asks_both_and_says_whose_a_signal_is(here: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     code, out = run(capsys, "check", "pre-commit")
     assert code == 1
-    assert "refused by size (" in out and "warned by own of the work tree's policy (" in out
+    assert "refused by size\n" in out and "warned by own of the work tree's policy\n" in out
     assert "it is after: git commit .ahp/hooks.yaml" in out
     code, out = run(capsys, "check", "pre-commit", "--format", "json")
     told = json.loads(out)
