@@ -13,11 +13,12 @@ import xmlschema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ahp.hosts.ci.formats import FORMATS, github
+from ahp.hosts.ci.formats import github
+from ahp.hosts.ci.outputs import FORMATS
 from ahp.hosts.ci.report import Place, Report, Result, RuleText, report, result
 from ahp.protocol.signals import Signal, blocking
 
-SCHEMAS = Path(__file__).parents[3] / "data" / "schemas"
+SCHEMAS = Path(__file__).parents[2] / "data" / "schemas"
 SARIF = jsonschema.Draft4Validator(json.loads((SCHEMAS / "sarif-schema-2.1.0.json").read_text("utf-8")))
 GITLAB = jsonschema.Draft7Validator(json.loads((SCHEMAS / "codeclimate.json").read_text("utf-8")))
 JUNIT = xmlschema.XMLSchema(str(SCHEMAS / "junit-10.xsd"))

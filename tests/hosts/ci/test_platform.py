@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.hosts.ci.platforms import proposed
+from ahp.hosts.ci.platform import proposed
 from ahp.hosts.ci.proposal import Proposal
 from ahp.system.errors import AhpError
 
