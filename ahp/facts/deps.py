@@ -4,6 +4,18 @@ from ahp.facts.absent import NO_VIEW, Absent
 from ahp.facts.registry import CHANGE, Namespace, fact
 from ahp.protocol.event import Event
 
+_CHANGED = {
+    "path": fact("str", "the manifest", means="path"),
+    "line": fact("int", "where it names the dependency; 1 where it does no more", min=1),
+    "name": fact("str", "the dependency; empty where the manifest is of a kind that is compared line by line"),
+    "before": fact("str", "what the manifest asked for; empty where it did not name it"),
+    "after": fact("str", "what it asks for now; empty where it does not name it any more"),
+    "lock": fact("str", "the lock file", means="path"),
+    "ecosystem": fact(
+        "str", "python, node, rust, go, java, or other", enum=["python", "node", "rust", "go", "java", "other"]
+    ),
+}
+
 NAMESPACE = Namespace(
     triggers=CHANGE,
     assumed=True,
@@ -14,9 +26,10 @@ NAMESPACE = Namespace(
         "locks": fact("list[str]", "the lock files that changed", means="path"),
         "unlocked": fact(
             "list[str]",
-            "changed manifests that have a lock file in the tree which did not change with them",
+            "changed manifests whose dependencies are others now, with a lock file that did not change",
             means="path",
         ),
+        "unlocked_changes": fact("list[record]", "those dependencies", fields=_CHANGED),
     },
 )
 
@@ -65,9 +78,12 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         "manifests": manifests,
         "locks": locks,
     }
-    if "unlocked" in fields:
-        known = set(event.view.paths()) if manifests else set()
-        found["unlocked"] = [path for path in manifests if _is_unlocked(path, known, set(changed))]
+    if not fields.isdisjoint(("unlocked", "unlocked_changes")):
+        from ahp.facts import unlocked
+
+        known = unlocked.changes(event.view, manifests, set(changed), _LOCKS) if manifests else []
+        found["unlocked_changes"] = known
+        found["unlocked"] = list(dict.fromkeys(change["path"] for change in known))
     return found
 
 
@@ -75,15 +91,3 @@ def _is_manifest(path: str) -> bool:
     name = path.rpartition("/")[2]
     # requirements.txt is what pip-compile locks and what people write by hand; its siblings are always written by hand.
     return name in _LOCKS or (name.startswith("requirements") and name.endswith(".txt")) or name.endswith(".csproj")
-
-
-def _is_unlocked(manifest: str, known: set[str], changed: set[str]) -> bool:
-    folder, _, name = manifest.rpartition("/")
-    while True:
-        beside = [f"{folder}/{lock}" if folder else lock for lock in _LOCKS.get(name, ())]
-        present = [lock for lock in beside if lock in known]
-        if present:
-            return not any(lock in changed for lock in present)
-        if not folder:
-            return False
-        folder = folder.rpartition("/")[0]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 NAMESPACES = (
     "files",
     "diff",
+    "debuggers",
     "branch",
     "push",
     "repo",
@@ -72,12 +73,13 @@ class Namespace:
     `past`: why it is absent when a past commit is judged; "" where git's objects tell it.
     `assumed`: a policy test that does not give it has what an event without repository and change has, else nothing.
     `costly`: it reads files with a YAML parser; a tool call gathers it only where a rule is undecided without it.
+    `late`: it reads whole files; everywhere it is gathered only where a rule is undecided without it.
     `light`: it imports next to nothing, and the bundle of the git hooks holds it.
     `settings`: the fields of Settings that its values depend on, also by way of other facts.
     """
 
     __slots__ = (
-        *("assumed", "certain", "costly", "light", "own", "past", "private", "schema", "settings", "source"),
+        *("assumed", "certain", "costly", "late", "light", "own", "past", "private", "schema", "settings", "source"),
         "triggers",
     )
 
@@ -93,12 +95,14 @@ class Namespace:
         past: str = "",
         assumed: bool = False,
         costly: bool = False,
+        late: bool = False,
         light: bool = False,
         settings: "tuple[str, ...]" = (),
     ) -> None:
         self.schema, self.source, self.triggers, self.certain = schema, source, triggers, certain
         self.own, self.private, self.past = own, private, past
-        self.assumed, self.costly, self.light, self.settings = assumed, costly, light, settings
+        self.assumed, self.costly, self.late = assumed, costly, late
+        self.light, self.settings = light, settings
 
 
 def fact(type: str, doc: str, **more: "Any") -> "dict[str, Any]":

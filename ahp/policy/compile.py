@@ -89,9 +89,9 @@ def _program(policy: Policy, trigger: str, rules: list[Rule], settings: Settings
     """Without what says where it was read, and without the digest of the whole."""
     whens: list[Checked] = []
     plans = []
-    late = set(policy.raw.facts)
-    if TRIGGERS[trigger].family == "tool-use":
-        late |= {name for name, one in registry.declared().items() if one.costly}
+    at_a_call = TRIGGERS[trigger].family == "tool-use"
+    late = {name for name, one in registry.declared().items() if one.late or (one.costly and at_a_call)}
+    late |= policy.raw.facts.keys()
     for rule in rules:
         index = -1
         if rule.when is not None:

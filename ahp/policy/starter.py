@@ -71,9 +71,7 @@ def packs_for(survey: Survey, subjects: list[str]) -> list[str]:
     """The packs for a project; conventional commits where at least four of five subjects already are."""
     from ahp.facts.commit_message import conventional
 
-    packs = ["core"]
-    packs += ["python"] if survey.python else []
-    packs += ["node"] if survey.node else []
+    packs = ["core", *survey.languages]
     packs += ["agents"] if survey.agents else []
     written = [subject for subject in subjects if not subject.startswith(("Merge ", 'Revert "'))]
     follow = sum(1 for subject in written if conventional(subject)[0])

@@ -10,7 +10,17 @@ from ahp.system.errors import AhpError
 from ahp.tickets.template import language
 
 _MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", ".pre-commit-config.yaml", "package.json")
-_PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "requirements.txt")
+# Manifests that tell a language, here or in a folder at most two levels down, as in a repository of several projects.
+_LANGUAGES = {
+    "python": ("pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "requirements.txt"),
+    "node": ("package.json", "deno.json"),
+    "go": ("go.mod",),
+    "rust": ("Cargo.toml",),
+    "java": ("pom.xml", "build.gradle", "build.gradle.kts"),
+}
+_LEVELS = 2
+# Folders of what is not the project's own.
+_FOREIGN = frozenset(["node_modules", "vendor", "third_party", "testdata", "fixtures", ".venv", "site-packages"])
 _AGENTS = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", ".claude", ".codex", ".gemini", ".opencode", ".cursor")
 _TICKET = re.compile(r"(?:^|/)Issues/.*\.md$", re.DOTALL)
 _SAMPLE = 20  # tickets that are looked into
@@ -52,14 +62,14 @@ class Tree(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What was found. `tools` are of pytest, ruff, mypy, coverage, eslint; `managers` other hook managers.
+    """What was found. `languages` are of python, node, go, rust, java; `tools` of pytest, ruff, mypy, coverage, eslint;
+    `managers` are other hook managers.
 
     `mypy_files` says that mypy's configuration names what it checks, `monoco` that Monoco keeps the tickets, `chinese`
     that most of them are written in Chinese, `agents` that coding agents work here.
     """
 
-    python: bool
-    node: bool
+    languages: tuple[str, ...]
     tickets: bool
     tools: tuple[str, ...]
     managers: tuple[str, ...]
@@ -70,8 +80,8 @@ class Survey:
 
     def found(self) -> list[str]:
         """All of it as words for people."""
-        words = [word for word in ("python", "node", "tickets", "monoco", "agents") if getattr(self, word)]
-        return [*words, *self.tools, *self.managers]
+        words = [word for word in ("tickets", "monoco", "agents") if getattr(self, word)]
+        return [*self.languages, *words, *self.tools, *self.managers]
 
 
 def look(tree: Tree) -> Survey:
@@ -79,13 +89,11 @@ def look(tree: Tree) -> Survey:
     paths = tree.paths()
     top = {path.partition("/")[0] for path in paths}
     manifests = {name: text for name in _MANIFESTS if name in top and (text := _text(tree, name))}
-    node = "package.json" in top
     monoco = any(path.startswith(".monoco/") or "/.monoco/" in path for path in paths)
     tickets = [path for path in paths if _TICKET.search(path)]
     tools = tuple(tool for tool in _FILES if _uses(tool, paths, manifests))
     return Survey(
-        python=any(name in top for name in _PYTHON) or sum(path.endswith(".py") for path in paths) > 2,
-        node=node,
+        languages=_languages(paths),
         tickets=monoco or any(path.startswith("Issues/") for path in tickets),
         tools=tools,
         managers=tuple(dict.fromkeys(name for file, name in _MANAGERS.items() if file in top)),
@@ -94,6 +102,15 @@ def look(tree: Tree) -> Survey:
         chinese=_are_chinese(tree, tickets[-_SAMPLE:]),
         agents=any(name in top for name in _AGENTS),
     )
+
+
+def _languages(paths: list[str]) -> tuple[str, ...]:
+    near = [path.split("/") for path in paths if path.count("/") <= _LEVELS]
+    names = {parts[-1] for parts in near if _FOREIGN.isdisjoint(parts[:-1])}
+    found = [language for language, manifests in _LANGUAGES.items() if not names.isdisjoint(manifests)]
+    if "python" not in found and sum(path.endswith(".py") for path in paths) > 2:
+        found.insert(0, "python")
+    return tuple(found)
 
 
 def _text(tree: Tree, path: str) -> str:

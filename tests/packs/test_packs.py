@@ -13,7 +13,7 @@ from ahp.policy.sources import TextSource, packs
 from ahp.protocol.triggers import TRIGGERS
 
 HERE = Path(__file__).parent
-ALL = ["core", "python", "node", "conventional-commits", "tickets", "agents"]
+ALL = ["core", "python", "node", "go", "rust", "java", "conventional-commits", "tickets", "agents"]
 LIKE = {"monoco": "tickets", "tickets-zh": "tickets"}  # the same rules in other words, hence the same tests
 # The protocol's own example prompts where most boxes are done and blocks otherwise.
 SOFTENED = "where `checklist-validator/nearly-done` matches, the stronger `checklist-validator/open-boxes` is not heard"

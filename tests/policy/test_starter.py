@@ -14,8 +14,8 @@ from ahp.policy.starter import Plan
 from ahp.policy.survey import Survey
 
 TOOLS = ("pytest", "ruff", "mypy", "coverage", "eslint")
-NOTHING = Survey(python=False, node=False, tickets=False, tools=(), managers=(), mypy_files=False)
-ALL = Survey(python=True, node=True, tickets=True, tools=TOOLS, managers=("husky",), mypy_files=False)
+NOTHING = Survey(languages=(), tickets=False, tools=(), managers=(), mypy_files=False)
+ALL = Survey(languages=("python", "node"), tickets=True, tools=TOOLS, managers=("husky",), mypy_files=False)
 
 
 def read(plan: Plan) -> Policy:
@@ -41,7 +41,7 @@ def test_linters_run_at_pushes_only_and_nobody_is_bothered_without_them() -> Non
 
 
 def test_mypy_is_left_to_its_own_configuration_where_that_names_files() -> None:
-    named = Survey(python=True, node=False, tickets=False, tools=("mypy",), managers=(), mypy_files=True)
+    named = Survey(languages=("python",), tickets=False, tools=("mypy",), managers=(), mypy_files=True)
     assert read(Plan(named, ["core"])).raw.facts["mypy"].value.run == PRESETS["mypy"]["run"][:-1]
 
 

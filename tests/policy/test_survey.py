@@ -48,6 +48,12 @@ def test_an_empty_project_is_nothing_in_particular() -> None:
         ({"shop/.monoco/project.yaml": ""}, ["tickets", "monoco"]),
         ({".pre-commit-config.yaml": "- repo: https://x/ruff-pre-commit"}, ["ruff", "pre-commit"]),
         ({".husky/pre-commit": "", "package.json": ""}, ["node", "husky"]),
+        ({"go.mod": "module x", "main.go": ""}, ["go"]),
+        ({"Cargo.toml": "[workspace]"}, ["rust"]),
+        ({"pom.xml": ""}, ["java"]),
+        ({"build.gradle.kts": ""}, ["java"]),
+        ({"api/pyproject.toml": "", "apps/web/package.json": "{}", "tools/gen/go.mod": ""}, ["python", "node", "go"]),
+        ({"a/b/c/Cargo.toml": "", "vendor/x/go.mod": "", "web/node_modules/package.json": ""}, []),
         ({"lefthook.yml": "", ".lefthook.yml": ""}, ["lefthook"]),
     ],
 )

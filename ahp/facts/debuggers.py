@@ -1,0 +1,75 @@
+"""`debuggers`: statements that stop a program, or print for whoever looks for a fault, on the lines that a change adds.
+
+Read from the syntax of whole files, so no comment, text or name that only looks like one counts. It is asked only where
+the rest of a rule leaves it open: a pack's `when` looks first whether an added line could be one.
+"""
+
+from ahp.facts.absent import NO_VIEW, Absent
+from ahp.facts.registry import CHANGE, Namespace, fact
+from ahp.protocol.event import Event
+from ahp.system import lines
+
+NAMESPACE = Namespace(
+    source="the syntax of changed files",
+    triggers=CHANGE,
+    assumed=True,
+    late=True,
+    schema={
+        "added": fact(
+            "list[record]",
+            "debugger statements on added lines",
+            fields={
+                "path": fact("str", "the file", means="path"),
+                "line": fact("int", "number of the line, from 1", min=1),
+                "name": fact(
+                    "str", "as in `breakpoint`, `pdb.set_trace`, `import pdb`, `debugger`, `dbg!`, `fmt.Println`"
+                ),
+                "language": fact("str", "python, javascript, rust, go or java"),
+            },
+        )
+    },
+)
+
+_LANGUAGES = {
+    "python": (".py", ".pyi"),
+    "javascript": (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"),
+    "rust": (".rs",),
+    "go": (".go",),
+    "java": (".java",),
+}
+
+
+def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
+    """The values of `fields`. Raises Absent where it is not told what changes, Unknown, GitError, AhpError."""
+    if event.view is None:
+        raise NO_VIEW
+    if doubt := event.view.doubt(contents=True):
+        raise Absent(doubt)
+    added: dict[str, set[int]] = {}
+    for line in lines.of(event.view, with_removed=False).added:
+        if _language(str(line["path"])):
+            added.setdefault(str(line["path"]), set()).add(int(str(line["line"])))
+    found: list[dict[str, object]] = []
+    for path, numbers in added.items():
+        language = _language(path)
+        data = event.view.read(path) or b""
+        found += [
+            {"path": path, "line": line, "name": name, "language": language}
+            for line, name in _statements(language, data.decode("utf-8", "replace"))
+            if line in numbers
+        ]
+    return {"added": found}
+
+
+def _language(path: str) -> str:
+    return next((name for name, endings in _LANGUAGES.items() if path.endswith(endings)), "")
+
+
+def _statements(language: str, text: str) -> list[tuple[int, str]]:
+    if language == "python":
+        from ahp.facts import python_debuggers
+
+        return python_debuggers.find(text)
+    from ahp.facts import source_debuggers
+
+    return source_debuggers.find(language, text)

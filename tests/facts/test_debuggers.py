@@ -1,0 +1,111 @@
+"""`debuggers`: statements that stop a program, told from what only looks like one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ahp.facts import python_debuggers, source_debuggers
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("breakpoint()", [(1, "breakpoint")]),
+        ("if x: breakpoint()", [(1, "breakpoint")]),
+        ("import pdb; pdb.set_trace()", [(1, "pdb.set_trace")]),
+        ("import pdb\npdb.set_trace(header='x')", [(1, "import pdb"), (2, "pdb.set_trace")]),
+        ("import os, pdb", [(1, "import pdb")]),
+        ("from pdb import set_trace", [(1, "import pdb.set_trace")]),
+        ("from pdb import set_trace as stop\nstop()", [(1, "import pdb.set_trace"), (2, "pdb.set_trace")]),
+        ("set_trace()", [(1, "set_trace")]),
+        ("import rpdb; rpdb.set_trace()", [(1, "rpdb.set_trace")]),
+        ("import web_pdb as w; w.set_trace()", [(1, "web_pdb.set_trace")]),
+        ("from IPython import embed; embed()", [(1, "IPython.embed")]),
+        ("import IPython; IPython.embed()", [(1, "IPython.embed")]),
+        ("from celery.contrib import rdb\nrdb.set_trace()", [(2, "celery.contrib.rdb.set_trace")]),
+        ("import celery.contrib.rdb\ncelery.contrib.rdb.set_trace()", [(2, "celery.contrib.rdb.set_trace")]),
+        ("__import__('pdb').set_trace()", [(1, "pdb.set_trace")]),
+        ("import debugpy\ndebugpy.listen(1)\ndebugpy.wait_for_client()", [(3, "debugpy.wait_for_client")]),
+        ("print 'Python 2'\nif 1: set_trace()  # here", [(2, "set_trace")]),
+        ("def f(:\n  breakpoint()", [(2, "breakpoint")]),
+    ],
+)
+def test_python_that_stops(text: str, found: list[tuple[int, str]]) -> None:
+    assert python_debuggers.find(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import pdb\nclass D(pdb.Pdb): pass",  # a library that works with the debugger as a module
+        "import pdb\npdb.post_mortem()",
+        "from pdb import Pdb",
+        "# breakpoint()",
+        "x = 'breakpoint()'",
+        "def breakpoint(): ...\nbreakpoint()",
+        "gdb.breakpoint()",
+        "model.embed(x)",
+        "self.set_trace(1)",
+        "import code\ncode.interact()",
+        "(lambda: 0)().set_trace()",
+        "print 'Python 2'\n# set_trace()",
+    ],
+)
+def test_python_that_does_not(text: str) -> None:
+    assert python_debuggers.find(text) == []
+
+
+def test_an_enormous_or_deep_file_is_searched_for_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert python_debuggers.find("x = " + "(" * 100_000 + "\nbreakpoint()") == [(2, "breakpoint")]
+    monkeypatch.setattr(python_debuggers, "_LIMIT", 10)
+    assert python_debuggers.find("x = 1  # breakpoint()\nbreakpoint()") == [(2, "breakpoint")]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "lines"),
+    [
+        ("javascript", "debugger", [1]),
+        ("javascript", "if (x) debugger;", [1]),
+        ("javascript", "x => { debugger }", [1]),
+        ("javascript", "/* a\n */ debugger", [2]),
+        ("javascript", "const r = /['`]/; debugger", [1]),
+        ("javascript", "a = b / c; // `\ndebugger", [2]),
+        ("javascript", "x = 'it\\'s'; debugger;", [1]),
+        ("javascript", "// debugger\n'debugger'\n`\ndebugger\n`\na.debugger\nlet debuggers", []),
+        ("rust", "let a = dbg!(x) + 1;", [1]),
+        ("rust", "fn f<'a>(x: &'a str) { dbg!(x); }", [1]),
+        ("rust", "'\"'; dbg![1]", [1]),
+        ("rust", 'let s = "a\nb"; std::dbg!(s)', [2]),
+        ("rust", '// dbg!(x)\n"dbg!(x)" r#"dbg!("x")"# /* /* */ dbg!(x) */ my_dbg!(x)', []),
+        ("go", "package x\nfunc f() { fmt.Println(1); println(2) }", [2, 2]),
+        ("go", "package main\nfunc f() { fmt.Println(1); runtime.Breakpoint() }", [2]),
+        ("go", "package x\n// fmt.Println()\nvar s = `fmt.Println(`\nfunc f() { log.Println(1) }", []),
+        ("java", "class A { void f() { System.out.println(1); e.printStackTrace(); } }", [1, 1]),
+        ("java", 'class A { String s = "System.out.println("; String t = """\n System.out.println("""; }', []),
+        ("java", "class A { public static void main(String[] a) { System.out.println(1); } }", []),
+    ],
+)
+def test_other_languages(language: str, text: str, lines: list[int]) -> None:
+    assert [line for line, _ in source_debuggers.find(language, text)] == lines
+
+
+@pytest.mark.parametrize("text", ["/* a", "'a", "`a", '"a\\', "/a[", 'r#"a', "/* /* */"])
+@pytest.mark.parametrize("language", ["javascript", "rust", "go", "java"])
+def test_what_is_never_closed_ends(language: str, text: str) -> None:
+    assert len(source_debuggers.without_texts(language, text)) == len(text)
+
+
+def test_only_added_lines_count(repo: Any, make_event: Any, gather: Any) -> None:
+    repo.commit("first", **{"a.py": "breakpoint()\n", "b.txt": "breakpoint()\n"})
+    repo.write("a.py", "x = 1\nbreakpoint()\nbreakpoint()\n")
+    repo.write("web/a.ts", "function f() {\n  debugger\n}\n")
+    repo.write("b.txt", "breakpoint()\nbreakpoint()\n")
+    repo.add()
+    found = gather(make_event(), "debuggers.added")["debuggers.added"]
+    assert [(one["path"], one["line"], one["name"], one["language"]) for one in found] in (
+        [("a.py", 2, "breakpoint", "python"), ("web/a.ts", 2, "debugger", "javascript")],
+        [("a.py", 3, "breakpoint", "python"), ("web/a.ts", 2, "debugger", "javascript")],
+    )
+    assert "debuggers.added" in gather(make_event("pre-tool-use", view=None), "debuggers.added")["missing"]
