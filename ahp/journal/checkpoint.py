@@ -78,10 +78,9 @@ def window(folder: str) -> tuple[int, int]:
     begin, last, horizon, since = (1, 0), 0.0, math.inf, math.inf
     for line in segments.backward(folder):
         record = line.record()
-        stamp = record.get("timestamp") if record else None
-        if record is None or not isinstance(stamp, str) or not clock.is_iso(stamp):
+        at = clock.seconds(record.get("timestamp")) if record else None
+        if record is None or at is None:
             continue
-        at = clock.parse_iso(stamp)
         last = last or at
         horizon = min(horizon, last - window_of(record))
         since = min(since, horizon)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from ahp.journal.answers import AUTOMATIC, RISK, kind_of
@@ -51,15 +51,21 @@ class Fold:
 
     def __init__(self, store: Store, at: float = 0.0) -> None:
         self.store, self.at = store, at
+        self._stamp: object = None
 
     def apply(self, record: Mapping[str, object], where: tuple[int, int, int] = (0, 0, 0)) -> None:
         """Takes up one record; `where` is its file number, offset and length. Unknown kinds are skipped."""
-        stamp = record.get("timestamp")
-        if isinstance(stamp, str) and clock.is_iso(stamp):
-            self.at = max(self.at, clock.parse_iso(stamp))
+        self.advance(record)
         handle = _HANDLERS.get(str(record.get("kind")))
         if handle:
             handle(self, record, where)
+
+    def advance(self, record: Mapping[str, object]) -> None:
+        """Time goes on to that of `record`, and never back."""
+        stamp = record.get("timestamp")
+        if stamp != self._stamp:  # the records of one event have one stamp
+            self._stamp = stamp
+            self.at = max(self.at, clock.seconds(stamp) or 0.0)
 
     def expire(self, now: float) -> None:
         """Closes what nothing reset within `forget_after` (design §8.5)."""
@@ -79,7 +85,7 @@ class Fold:
         signal = LoggedSignal.of(record, self.at, where)
         if self.store.signal(signal.id):
             return  # a copied line must not climb a ladder
-        self._next_attempt(signal.hook, signal.subject, kind_of(signal.actor), signal.act)
+        self._next_attempt(signal.hook, signal.subject, kind_of(signal.actor), lambda: signal.act)
         if opens(record):
             episode = self.open(signal.key) or Episode(signal.key, signal.correlation_id or signal.id, self.at)
             signal.episode = episode.id
@@ -99,17 +105,20 @@ class Fold:
             self.store.put_signal(overridden)
 
     def _verdict(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
-        actor = kind_of(str(record.get("actor") or ""))
-        self._next_attempt(str(record.get("hook")), str(record.get("subject") or ""), actor, Act.of(record, self.at))
+        actor, subject = kind_of(str(record.get("actor") or "")), str(record.get("subject") or "")
+        self._next_attempt(str(record.get("hook")), subject, actor, lambda: Act.of(record, self.at))
 
-    def _next_attempt(self, hook: str, subject: str, actor_kind: str, act: Act) -> None:
+    def _next_attempt(self, hook: str, subject: str, actor_kind: str, act_of: Callable[[], Act]) -> None:
         """What the subject was told before and has not answered is answered by its going on (design §7)."""
         trigger = TRIGGERS.get(hook)
         if trigger is None or trigger.post:
             return
         waiting = list(self.store.waiting(subject, actor_kind))
+        if not waiting:
+            return
         if any(signal.episode and self.open(signal.key) is None for signal in waiting):
             waiting = list(self.store.waiting(subject, actor_kind))  # forgotten before it could be dismissed
+        act = act_of()
         for signal in waiting:
             if not signal.act.same(act):
                 signal.answer("suggestion_deferred" if signal.intensity == "aid" else "dismiss", AUTOMATIC, self.at)
@@ -180,10 +189,10 @@ class Fold:
 
     def _clock(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
         """A person has set time right: what lies in the future is as old as this record (design §7)."""
-        stamp = record.get("timestamp")
-        if isinstance(stamp, str) and clock.is_iso(stamp):
+        at = clock.seconds(record.get("timestamp"))
+        if at is not None:
             self.expire(self.at)  # what had ended by the clock that was wrong does not come back
-            self.at = clock.parse_iso(stamp)
+            self.at = at
             for episode in list(self.store.ended(math.inf)):
                 if episode.last > self.at:
                     episode.opened, episode.last = min(episode.opened, self.at), self.at

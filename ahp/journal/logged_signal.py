@@ -12,9 +12,6 @@ SAME_ATTEMPT = 600.0
 """Within how many seconds two askings about one change may be one attempt (design §8.2)."""
 
 
-_ACT = ("host", "hook", "attempt", "change", "evidence")
-
-
 class Act(NamedTuple):
     """What an attempt is recognised by: time (seconds), host, hook, a token, digests of the change and the evidence.
 
@@ -33,7 +30,8 @@ class Act(NamedTuple):
     @classmethod
     def of(cls, record: Mapping[str, object], at: float) -> Act:
         """From a signal, verdict or delivery record."""
-        host, hook, token, change, evidence = (_text(record, name) for name in _ACT)
+        host, hook, token = _text(record, "host"), _text(record, "hook"), _text(record, "attempt")
+        change, evidence = _text(record, "change"), _text(record, "evidence")
         return cls(at, host, hook, token, change, evidence, _text(record, "head") if "head" in record else None)
 
     def near(self, other: Act) -> bool:
@@ -164,5 +162,5 @@ class LoggedSignal:
 
 
 def _text(record: Mapping[str, object], name: str) -> str:
-    value = record.get(name)
+    value = record.get(name, "")
     return value if isinstance(value, str) else "" if value is None else str(value)

@@ -145,8 +145,7 @@ def end(folder: str) -> tuple[int, int]:
 
 def time_of(record: Mapping[str, object]) -> float | None:
     """A record's time stamp in seconds since the epoch, None when it has none."""
-    stamp = record.get("timestamp")
-    return clock.parse_iso(stamp) if isinstance(stamp, str) and clock.is_iso(stamp) else None
+    return clock.seconds(record.get("timestamp"))
 
 
 def show(record: Mapping[str, object], answer: Answer | None) -> dict[str, object]:

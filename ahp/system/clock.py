@@ -32,12 +32,17 @@ def parse_iso(text: str) -> float:
     return _days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second + float(fraction or 0)
 
 
-def is_iso(text: object) -> bool:
-    """Whether `text` is what `iso` writes: what an edited file holds must not stop who reads it."""
+def seconds(text: object) -> "float | None":
+    """Seconds since the epoch of what `iso` wrote, None for all else: an edited file must not stop who reads it."""
     try:
-        return isinstance(text, str) and len(text) <= 30 and text.isascii() and parse_iso(text) is not None
+        return parse_iso(text) if isinstance(text, str) and len(text) <= 30 and text.isascii() else None
     except AhpError:
-        return False
+        return None
+
+
+def is_iso(text: object) -> bool:
+    """Whether `text` is what `iso` writes."""
+    return seconds(text) is not None
 
 
 def not_before(stamp: object, last: str) -> str:
