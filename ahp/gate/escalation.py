@@ -112,8 +112,13 @@ def resets(episode: Episode, *, issue: str | None, paths: Collection[str]) -> bo
         return True
     if not episode.found.isdisjoint(paths):
         return True
-    covered = len(episode.paths.intersection(paths))
-    return covered > 0 and 2 * covered >= len(episode.paths)
+    covered, files = coverage(episode, paths)
+    return covered > 0 and 2 * covered >= files
+
+
+def coverage(episode: Episode, paths: Collection[str]) -> tuple[int, int]:
+    """How many of the paths that the last signal without findings was about a change covers, and how many those are."""
+    return len(episode.paths.intersection(paths)), len(episode.paths)
 
 
 def repeats_commits(paths: Sequence[str], signalled: Collection[str]) -> bool:

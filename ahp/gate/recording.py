@@ -2,7 +2,7 @@
 
 from ahp.gate import joining, signalling
 from ahp.gate.candidate import Candidate, changed_paths
-from ahp.gate.escalation import repeats_commits, resets
+from ahp.gate.escalation import coverage, repeats_commits, resets
 from ahp.gate.match import COUNTED
 from ahp.gate.policy_record import policy_record
 from ahp.gate.weighing import Weighing
@@ -78,7 +78,9 @@ class Recording:
             if episode is None or not joining.is_clean(key, self.weighings):
                 continue
             if resets(episode, issue=event.issue, paths=paths):
-                ended.append(signalling.mended(event, key, episode.id, self.now))
+                is_found = not episode.found.isdisjoint(paths)
+                about = None if is_found or not paths else coverage(episode, paths)
+                ended.append(signalling.mended(event, key, episode.id, self.now, about))
         return ended
 
     def _already_told(self, candidate: Candidate) -> bool:

@@ -106,8 +106,12 @@ def _changes(signal: Signal) -> list[dict[str, object]]:
     return listed if isinstance(listed, list) else []
 
 
-def mended(event: Event, rule: str, episode: str, now: float) -> dict[str, object]:
-    """The log line that ends an episode of a rule, since a clean evaluation was about the same thing (design §8.5)."""
+def mended(event: Event, rule: str, episode: str, now: float, about: tuple[int, int] | None) -> dict[str, object]:
+    """The log line that ends an episode of a rule, since a clean evaluation was about the same thing (design §8.5).
+
+    `about` is how many of how many files the clean change covers, None where a finding's own file or the issue tells.
+    """
+    more = {"covered": about[0], "files": about[1]} if about and about[0] else {}
     return records.other(
         "episode-end",
         clock.iso(now),
@@ -118,6 +122,7 @@ def mended(event: Event, rule: str, episode: str, now: float) -> dict[str, objec
         correlation_id=episode,
         attempt=event.attempt,
         reason="mended",
+        **more,
     )
 
 

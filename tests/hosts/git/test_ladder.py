@@ -71,6 +71,31 @@ def test_a_small_commit_does_not_mend_a_large_one(gated: Gated, touched: str, st
     assert ("1st time" if starts_anew else "2nd time") in said
 
 
+def test_the_end_of_an_episode_tells_how_much_of_it_changed(gated: Gated) -> None:
+    gated.policy(POLICY)
+    commit_two(gated)
+    gated.write("a", "noise\n")
+    gated.add()
+    assert gated.say("commit", "-m", "fix: one of two").code == 0
+    (ended,) = gated.log("episode-end")
+    assert (ended["reason"], ended["covered"], ended["files"]) == ("mended", 1, 2)
+
+
+def test_where_the_file_of_a_finding_changed_nothing_is_left_to_ask(gated: Gated) -> None:
+    rule = "{at: pre-commit, each: p in files.modified, prompt: p == 'b.tmp', finding: {file: p}}"
+    gated.policy(f"version: 1\nrules:\n  tmp: {rule}\n")
+    gated.write("b.tmp", "0\n")
+    gated.add()
+    gated.say("commit", "-m", "fix: begin")
+    gated.write("b.tmp", "x\n")
+    gated.add()
+    gated.say("commit", "-m", "fix: it")
+    gated.git("rm", "-q", "b.tmp")
+    assert gated.say("commit", "-m", "fix: gone").code == 0
+    (ended,) = gated.log("episode-end")
+    assert ended["reason"] == "mended" and "covered" not in ended
+
+
 def test_how_long_the_policy_remembers_is_known_to_every_reader(gated: Gated) -> None:
     gated.policy(POLICY.replace("after: 1}", "after: 1, forget_after: 60d}"))
     commit_two(gated)
