@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ahp.cli.options import TEXT_OR_JSON
-from ahp.system.errors import AhpError
+from ahp.cli.options import TEXT_OR_JSON, seconds_of
 
 if TYPE_CHECKING:
     from ahp.journal.append import Journal
     from ahp.journal.query import Open
 
 _STYLES = {"block": "bold red", "control": "magenta", "prompt": "yellow", "aid": "cyan", "bypass": "red"}
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _MESSAGE = 100
 _AT_ONCE = 100  # rows that are drawn together: the first of a long log show at once
 
@@ -65,7 +63,7 @@ def command(
     _known("trigger", (hook,) if hook else (), TRIGGERS)
     _known("kind of record", kinds, KINDS)
     now = clock.now()
-    times = _time(since, now), _time(until, now)
+    times = seconds_of(since, now), seconds_of(until, now)
     wanted = query.Filter(kinds or query.SHOWN, rule, subject, hook, intensity, actor, *times)
     if only_open:
         _print_open(query.open_now(journal(), wanted)[:limit], form)
@@ -119,7 +117,7 @@ def prune(before: str) -> int:
     from ahp.protocol.actor import identify
     from ahp.system import clock, environ
 
-    at = _time(before, clock.now())
+    at = seconds_of(before, clock.now())
     assert at is not None
     pruned = pruning.prune(journal(), at, identify(environ.current()))
     click.echo(f"removed {', '.join(pruned.files)}" if pruned.files else "there is nothing to remove")
@@ -180,22 +178,6 @@ def _known(what: str, given: Iterable[str], known: Iterable[str]) -> None:
     for name in given:
         if name not in known:
             raise click.BadParameter(f"there is no {what} {quoted(name)}{nearest(name, known)}")
-
-
-def _time(text: str | None, now: float) -> float | None:
-    """Seconds since the epoch of a day, a time stamp or an age. Raises BadParameter."""
-    from ahp.system import clock
-
-    if text is None:
-        return None
-    if text[:-1].isdecimal() and text[-1:] in _UNITS:
-        return now - int(text[:-1]) * _UNITS[text[-1]]
-    try:
-        return clock.parse_iso(text if "T" in text else text + "T00:00:00Z")
-    except AhpError:
-        raise click.BadParameter(
-            f"{text!r} is no time; write 2026-02-09, 2026-02-09T10:00:00Z, or an age like 2h or 14d"
-        ) from None
 
 
 def _print(records: Iterable[Mapping[str, object]], form: str) -> None:

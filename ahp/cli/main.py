@@ -27,6 +27,7 @@ _COMMANDS = {
     "respond": "answer a signal",
     "trust": "accept the commands of the policy",
     "log": "what was said and answered",
+    "stats": "which rules earn their keep: asked, said, answered, mended",
     "policy": "lint, show, test, diff and describe the policy",
     "doctor": "is the gate really reached, and can it do its work",
     "issue": "the life of an issue",

@@ -2,6 +2,11 @@
 
 import click
 
+from ahp.system import clock
+from ahp.system.errors import AhpError
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
 TEXT_OR_JSON = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 ISSUE = click.option("--issue", metavar="ID", default="", help="The issue that it is about.")
 FACTS = click.option(
@@ -12,3 +17,18 @@ FACTS = click.option(
 POLICY = click.option(
     "--policy", "policy_name", metavar="REF|FILE", help="The policy of a commit or in a file, not the work tree's."
 )
+SINCE = click.option("--since", metavar="TIME", help="A day, a time stamp, or an age like 2h or 14d.")
+
+
+def seconds_of(text: str | None, now: float) -> float | None:
+    """Seconds since the epoch of a day, a time stamp or an age. Raises BadParameter."""
+    if text is None:
+        return None
+    if text[:-1].isdecimal() and text[-1:] in _UNITS:
+        return now - int(text[:-1]) * _UNITS[text[-1]]
+    try:
+        return clock.parse_iso(text if "T" in text else text + "T00:00:00Z")
+    except AhpError:
+        raise click.BadParameter(
+            f"{text!r} is no time; write 2026-02-09, 2026-02-09T10:00:00Z, or an age like 2h or 14d"
+        ) from None

@@ -1,0 +1,183 @@
+"""`ahp stats`: which rules earn their keep."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from ahp.cli.options import SINCE, TEXT_OR_JSON, seconds_of
+from ahp.insight.groups import BY
+from ahp.insight.stats import Figures, Spread, Stats, collect
+from ahp.insight.wording import bar, counted, duration, many, percent
+from ahp.protocol.text import one_line
+from ahp.system import clock, jsontext, terminal
+
+_WIDTH = 80
+_BAR = 6
+_NAME = 18
+_SHEETS = 3
+_TITLES = ("asked", "episodes", "mended", "after", "tries", "lapsed", "excused")
+_LEGEND = (
+    "mended: of the episodes that are over; after, tries: median until then; lapsed: forgotten before anybody mended "
+    "it; excused: dismissed by a person, risk taken, bypassed, waived or commented on, a proxy for false positives."
+)
+
+
+@click.command()
+@SINCE
+@click.option("--rule", metavar="RULE", help="A rule's key, an oracle's name, or a pattern with *: all of its figures.")
+@click.option("--by", type=click.Choice(BY), default="rule", show_default=True, help="What a line is about.")
+@TEXT_OR_JSON
+def command(since: str | None, rule: str | None, by: str, form: str) -> None:
+    """What each rule was asked, what it said, how it was answered, and how soon it was mended.
+
+    Counted are episodes, not repeats: a rule's signals on one branch, issue or session until they are mended or
+    forgotten.
+    """
+    from ahp.cli.log import journal
+
+    now = clock.now()
+    with terminal.progress("reading the log, MB") as seen:
+        stats = collect(
+            journal().folder,
+            by,
+            rule=rule,
+            since=seconds_of(since, now),
+            now=now,
+            seen=lambda done, total: seen(done >> 20, total >> 20),
+        )
+    if form == "json":
+        click.echo(jsontext.encode(as_json(stats)))
+        return
+    click.echo("\n".join(_head(stats)))
+    if rule is not None and by == "rule" and 0 < len(stats.groups) <= _SHEETS:
+        for figures in stats.groups:
+            click.echo("\n" + "\n".join(_sheet(figures, stats)))
+        return
+    _print_table(stats)
+
+
+def as_json(stats: Stats) -> dict[str, Any]:
+    """The figures as plain data; times as time stamps, shares as fractions."""
+    told = {name: value for name, value in stats._asdict().items() if name not in ("groups", "in_force")}
+    told |= {name: clock.iso(told[name]) if told[name] else None for name in ("begin", "end")}
+    return {**told, "groups": [_group(figures) for figures in stats.groups]}
+
+
+def _group(figures: Figures) -> dict[str, Any]:
+    comments = [{**one._asdict(), "at": clock.iso(one.at)} for one in figures.comments]
+    return {**asdict(figures), "comments": comments}
+
+
+def _head(stats: Stats) -> list[str]:
+    if not stats.begin:
+        return ["there is nothing in the log for that"]
+    days = f"{clock.iso(stats.begin)[:10]} to {clock.iso(stats.end)[:10]}"
+    lines = [f"{days}: {counted(stats.evaluations, 'evaluation')}, {stats.denied:,} refused"]
+    if stats.undescribed:
+        lines.append(
+            f"{counted(stats.undescribed, 'evaluation')} by policies that the log does not describe any more: "
+            "which rules these asked is not known"
+        )
+    return [part for line in lines for part in textwrap.wrap(line, _WIDTH)]
+
+
+def _print_table(stats: Stats) -> None:
+    loud = [one for one in stats.groups if one.signals or one.shadow or one.waived or one.undecided or one.bypasses]
+    loud = stats.groups if stats.by != "rule" else loud
+    width = max(_NAME, shutil.get_terminal_size((_WIDTH, 24)).columns - (_WIDTH - _NAME))
+    rows = [_row(one, width) for one in loud]
+    if rows:
+        click.echo()
+        styles = {row[3]: _colour(one) for row, one in zip(rows, loud, strict=True)}
+        terminal.table(rows, (stats.by, *_TITLES), numbers=(1, 2, 4, 5, 6, 7), styles=styles)
+    silent = [one.name for one in stats.groups if one not in loud and one.name in {rule for _, rule in stats.in_force}]
+    if silent:
+        named = ", ".join(one_line(name, 60) for name in silent)
+        click.echo("\n" + textwrap.fill(f"silent ({len(silent)}): {named}", _WIDTH, subsequent_indent="  "))
+    if rows:
+        click.echo("\n" + textwrap.fill(_LEGEND, _WIDTH))
+
+
+def _row(one: Figures, width: int) -> tuple[str, ...]:
+    closed = one.episodes - one.states.get("open", 0)
+    mended = one.share("mended")
+    everything = one.episodes + one.excuses.get("waived", 0)
+    return (
+        one_line(one.name, width),
+        many(one.asked),
+        many(one.episodes),
+        f"{bar(mended, _BAR)} {percent(mended).rjust(4)}" if closed else "",
+        duration(one.seconds.median) if one.seconds else "",
+        f"{one.tries.median:.0f}" if one.tries else "",
+        percent(one.share("forgotten")) if closed else "",
+        percent(one.excused / everything) if everything else "",
+    )
+
+
+def _colour(one: Figures) -> str:
+    mended = one.share("mended")
+    return "green" if mended >= 0.7 else "yellow" if mended >= 0.4 else "red"
+
+
+def _sheet(one: Figures, stats: Stats) -> Iterator[str]:
+    hooks = [hook for hook, rule in stats.in_force if rule == one.name]
+    yield one_line(one.name, 60) + (f"  at {', '.join(hooks)}" if hooks else "  in no policy that judges now")
+    for title, told in _parts(one):
+        yield from textwrap.wrap(told, _WIDTH, initial_indent=f"  {title:<10}", subsequent_indent=" " * 12)
+
+
+def _parts(one: Figures) -> Iterator[tuple[str, str]]:
+    closed, states = one.episodes - one.states.get("open", 0), one.states
+    yield "asked", counted(one.asked, "time") + _spread(one.ms, "{:.0f} ms")
+    levels = ", ".join(f"{number} {level}" for level, number in sorted(one.levels.items()))
+    climbed = f"; {one.climbed} above its own level" if one.climbed else ""
+    yield (
+        "spoke",
+        f"{counted(one.attempts, 'attempt')} in {counted(one.episodes, 'episode')}"
+        + (f": {levels}{climbed}" if levels else ""),
+    )
+    if closed:
+        yield (
+            "mended",
+            f"{states.get('mended', 0)} of {closed} ({percent(one.share('mended'))})"
+            + (f", {one.reopened} of them broken again within a day" if one.reopened else ""),
+        )
+    if one.seconds and one.tries:
+        half, most = f"{duration(one.seconds.median)} and {_tries(one.tries.median)}", duration(one.seconds.p90)
+        yield "", f"half of them within {half}, nine in ten within {most} and {_tries(one.tries.p90)}"
+    rest = [f"{number} {state}" for state, number in states.items() if state != "mended"]
+    if rest:
+        yield "otherwise", ", ".join(rest)
+    if one.answers or one.unanswered:
+        given = [f"{action} {n.given}" for action, n in one.answers.items() if n.given]
+        derived = [f"{action} {n.derived}" for action, n in one.answers.items() if n.derived]
+        said = [", ".join(given)] if given else []
+        said += ["nobody typed: " + ", ".join(derived)] if derived else []
+        said += [f"{one.unanswered} unanswered"] if one.unanswered else []
+        yield "answered", "; ".join(said)
+    if one.excused:
+        yield (
+            "excused",
+            ", ".join(f"{number} {why}" for why, number in one.excuses.items()) + (" (a proxy for false positives)"),
+        )
+    aside = {"shadow": one.shadow, "waived": one.waived, "undecided": one.undecided, "overridden": one.overridden}
+    if any(aside.values()):
+        yield "aside", ", ".join(f"{number} {what}" for what, number in aside.items() if number)
+    if one.comment_count:
+        yield "feedback", counted(one.comment_count, "comment") + ", the last ones first"
+    for comment in reversed(one.comments):
+        yield "", f"{clock.iso(comment.at)[:10]} {one_line(comment.by, 60)}: {one_line(comment.text, 400)}"
+
+
+def _spread(spread: Spread | None, form: str) -> str:
+    return f", half within {form.format(spread.median)}, nine in ten within {form.format(spread.p90)}" if spread else ""
+
+
+def _tries(number: float) -> str:
+    return counted(round(number), "try", "tries")

@@ -1,0 +1,240 @@
+"""One pass over a log: the journal's own fold (episodes, attempts, answers), watched, and noted in columns.
+
+What an episode, an attempt and an answer is, is the journal's word alone (docs/log.md); here is only counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
+
+from ahp.gate.match import COUNTED
+from ahp.insight import columns
+from ahp.insight.columns import Comment, Names, Notes
+from ahp.insight.groups import UNTOLD, Group
+from ahp.insight.observed_store import REOPENED_WITHIN, ObservedStore
+from ahp.journal.answers import AUTOMATIC, RISK, kind_of
+from ahp.journal.episodes import Episode
+from ahp.journal.fold import Fold
+from ahp.protocol.levels import LEVEL_OF, strength
+from ahp.protocol.triggers import TRIGGERS
+
+LEVELS = ("", *LEVEL_OF)
+_SWEPT_EVERY = 4096  # signals
+
+
+class Chronicle(Fold):
+    """Feeds the records of a log to the fold and notes what happened since `since` (seconds since the epoch).
+
+    `group` names the group that a record counts in, `rule` the rules wanted: a key, an oracle's name or a pattern. An
+    episode counts if it was opened since then, a signal, an answer to it and an evaluation if they came since then.
+    """
+
+    store: ObservedStore
+
+    def __init__(self, group: Group, *, rule: str | None = None, since: float | None = None) -> None:
+        super().__init__(ObservedStore())
+        self.group, self.wanted, self.since = group, rule, since
+        self.names = Names()
+        self.policies: dict[str, list[tuple[str, str]]] = {}
+        """The (trigger, rule) of each policy by its digest."""
+        self.in_force = ("", "")
+        """The digests of the policies that judged last: the committed one and the work tree's."""
+        self._record: Mapping[str, object] = {}
+        self._is_wanted: dict[str, bool] = {}
+        self._event: tuple[object, ...] = ()
+        self._of_event: list[int] = []
+        self._signals = 0
+        self._counts = since is None  # what happens now
+
+    @property
+    def notes(self) -> Notes:
+        """What was noted so far."""
+        return self.store.notes
+
+    def wants(self, rule: str) -> bool:
+        """Whether figures of `rule` are asked for."""
+        if self.wanted is None:
+            return True
+        known = self._is_wanted.get(rule)
+        if known is None:
+            known = self._is_wanted[rule] = fnmatchcase(rule, self.wanted) or rule.partition("/")[0] == self.wanted
+        return known
+
+    def apply(self, record: Mapping[str, object], where: tuple[int, int, int] = (0, 0, 0)) -> None:
+        """Takes up one record. Unknown kinds are skipped."""
+        note = _NOTES.get(str(record.get("kind")))
+        if record.get("timestamp") != self._stamp:
+            self.advance(record)
+            self._look_at_clock()
+        if note is not None:
+            self._record, self.store.row = record, -1
+            note(self, record)
+
+    def _look_at_clock(self) -> None:
+        self._counts = self.since is None or self.at >= self.since
+        if self._counts:
+            notes = self.store.notes
+            notes.first, notes.last = notes.first or self.at, self.at
+
+    def _number(self, record: Mapping[str, object]) -> int:
+        """The number of the group that a record counts in."""
+        return self.names.number(self.group.of(record, self.at))
+
+    def _folded(self, record: Mapping[str, object]) -> None:
+        super().apply(record, (0, self._signals, 0))
+
+    def _signal_told(self, record: Mapping[str, object]) -> None:
+        known = hash(str(record.get("id") or f"0:{self._signals + 1}"))
+        if known in self.store.rows:
+            return  # a copied line
+        self._signals += 1
+        if self._signals % _SWEPT_EVERY == 0:
+            self.expire(self.at)
+            self.store.forget_ends(self.at - REOPENED_WITHIN)
+        rule = str(record.get("rule") or "")
+        row = self._row(record, rule) if self._counts and self.wants(rule) else -1
+        self.store.rows[known] = self.store.row = row
+        self._folded(record)
+
+    def _row(self, record: Mapping[str, object], rule: str) -> int:
+        level, declared = str(record.get("intensity")), str(record.get("declared") or "")
+        marks = columns.SHADOW * bool(record.get("shadow")) | columns.WAIVED * bool(record.get("waived"))
+        marks |= columns.UNDECIDED * bool(record.get("undecidable"))
+        marks |= columns.OVERRIDDEN * bool(record.get("overrides"))
+        if level in LEVEL_OF and declared in LEVEL_OF and strength(level) > strength(declared):
+            marks |= columns.CLIMBED
+        group = self._number(record)
+        row = self.notes.signals.add(group, LEVELS.index(level) if level in LEVEL_OF else 0, marks)
+        if marks & columns.WAIVED:
+            self.notes.waived.setdefault(group, set()).add(hash((rule, record.get("subject"))))
+        event = _event(record)
+        if event != self._event:
+            self._event, self._of_event = event, []
+            trigger = TRIGGERS.get(str(record.get("hook")))
+            if trigger and trigger.family in COUNTED:
+                self._called(record, str(record.get("policy") or ""), 1)
+        self._of_event.append(row)
+        return row
+
+    def _called(self, record: Mapping[str, object], policy: str, calls: int) -> None:
+        place = (self._place_group(record), str(record.get("hook")), policy, "")
+        self.notes.calls[self.notes.evaluations.number(place)] += calls
+
+    def _place_group(self, record: Mapping[str, object]) -> int:
+        """An evaluation is no rule's own: the policies tell later which were asked."""
+        return self.names.number(UNTOLD) if self.group.by == "rule" else self._number(record)
+
+    def _verdict_told(self, record: Mapping[str, object]) -> None:
+        if self.store.someone_waits(str(record.get("subject") or ""), kind_of(str(record.get("actor") or ""))):
+            self._folded(record)
+        policy, working = str(record.get("policy") or ""), str(record.get("working") or "")
+        self.in_force = policy, working
+        tenths = _tenths(record.get("ms"))
+        if self._of_event:
+            if _event(record) == self._event:
+                self._judged(record, tenths)
+            self._of_event = []
+        if not self._counts:
+            return
+        notes = self.store.notes
+        notes.evaluations.add((self._place_group(record), str(record.get("hook")), policy, working), tenths)
+        notes.denied += record.get("decision") == "deny"
+        skipped = record.get("skipped")
+        for one in skipped if isinstance(skipped, list) else ():
+            rule = str(one.get("rule")) if isinstance(one, dict) else ""
+            if rule and self.wants(rule):
+                notes.skipped[self._number({**record, "rule": rule})] += 1
+
+    def _judged(self, record: Mapping[str, object], tenths: int) -> None:
+        """What the verdict tells of the signals of its event."""
+        signals, episodes = self.notes.signals, self.notes.episodes
+        for row in self._of_event:
+            signals.tenths[row] = tenths
+            if self.group.by == "environment":  # only verdicts tell it
+                signals.group[row] = self._number(record)
+                number = self.store.episode_of.get(row, -1)
+                if number >= 0 and episodes.group[number] == self.names.number(UNTOLD):
+                    episodes.group[number] = signals.group[row]
+
+    def _count_told(self, record: Mapping[str, object]) -> None:
+        calls = record.get("calls")
+        for one in calls if isinstance(calls, list) and self._counts else ():
+            if isinstance(one, dict) and isinstance(many := one.get("calls"), int) and 0 < many < 1 << 31:
+                self._called({**one, "subject": one.get("session")}, str(one.get("policy") or ""), many)
+
+    def _policy_told(self, record: Mapping[str, object]) -> None:
+        rules = record.get("rules")
+        told = [one for one in rules if isinstance(one, list) and len(one) > 1] if isinstance(rules, list) else []
+        self.policies[str(record.get("digest"))] = list(dict.fromkeys((str(one[0]), str(one[1])) for one in told))
+
+    def _response_told(self, record: Mapping[str, object]) -> None:
+        self._folded(record)
+        by, action = str(record.get("by") or ""), str(record.get("action"))
+        row = self.store.rows.get(hash(str(record.get("id"))), -1)
+        if by != AUTOMATIC and row >= 0:
+            self.store.answer(row, action, is_given=True)
+            is_opinion = action == "dismiss" and kind_of(by) == "human"
+            self.store.flag(row, columns.RISKED if action == RISK else columns.DISMISSED * is_opinion)
+
+    def _feedback_told(self, record: Mapping[str, object]) -> None:
+        rule, text = str(record.get("rule") or ""), record.get("feedback")
+        if not (self._counts and self.wants(rule) and isinstance(text, str)):
+            return
+        id, by = str(record.get("id") or ""), str(record.get("by") or "")
+        row = self.store.rows.get(hash(id), -1)
+        self.store.flag(row, columns.COMMENTED)
+        group = self.notes.signals.group[row] if row >= 0 else self._number({**record, "actor": by})
+        self.notes.comment(group, Comment(self.at, rule, by, id, text))
+
+    def _bypass_told(self, record: Mapping[str, object]) -> None:
+        if self._counts:
+            self.notes.bypasses[self._number(record)] += 1
+        self.expire(self.at)  # what is forgotten was not gone round
+        for number in self.store.about(str(record.get("change") or "")):
+            self.notes.flag(number, columns.BYPASSED)
+
+    def _clock_set(self, record: Mapping[str, object]) -> None:
+        self._folded(record)
+        self._look_at_clock()
+        if not self._counts:  # what came before was before that time after all
+            self.store.begin_anew()
+            self._event, self._of_event = (), []
+
+    def _close(self, episode: Episode, action: str, at: float | None = None) -> None:
+        state = columns.FORGOTTEN if action == "abort" else columns.WITHDRAWN
+        if action != "abort" and self._record.get("kind") == "episode-end":
+            state = columns.MENDED if _is_about_it(self._record) else columns.RESET
+        self.store.close(episode, state, self.at if at is None else at)
+        super()._close(episode, action, at)
+
+
+def _is_about_it(record: Mapping[str, object]) -> bool:
+    """Whether what the signal was about has changed: one file of several that it was about is too little to tell."""
+    covered, files = record.get("covered"), record.get("files")
+    return not (covered == 1 and isinstance(files, int) and files > 1)
+
+
+def _event(record: Mapping[str, object]) -> tuple[object, ...]:
+    """What the signals of one event and its verdict have in common."""
+    get = record.get
+    return get("timestamp"), get("hook"), get("host"), get("attempt"), get("subject"), get("actor")
+
+
+def _tenths(ms: object) -> int:
+    told = isinstance(ms, float) or (isinstance(ms, int) and not isinstance(ms, bool))
+    return round(float(ms) * 10) if told and 0 <= ms < 1 << 30 else -1  # type: ignore[arg-type, operator]
+
+
+_NOTES: dict[str, Callable[[Chronicle, Mapping[str, object]], None]] = {
+    "verdict": Chronicle._verdict_told,
+    "signal": Chronicle._signal_told,
+    "response": Chronicle._response_told,
+    "episode-end": Chronicle._folded,
+    "delivery": Chronicle._folded,
+    "clock": Chronicle._clock_set,
+    "policy": Chronicle._policy_told,
+    "count": Chronicle._count_told,
+    "feedback": Chronicle._feedback_told,
+    "bypass": Chronicle._bypass_told,
+}

@@ -1,0 +1,135 @@
+"""A log as columns of small numbers: some bytes a signal, an episode, an evaluation, so that any log fits in memory."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from typing import NamedTuple
+
+COMMENTS_KEPT = 20
+"""Of each group: the last ones."""
+
+# What is told of a signal beside its level.
+ATTEMPT, SHADOW, WAIVED, UNDECIDED, CLIMBED, OVERRIDDEN = (1 << n for n in range(6))
+
+# What happened in an episode, whatever it ended with.
+DISMISSED, RISKED, PASSED, BYPASSED, COMMENTED, REOPENED, RAISED = (1 << n for n in range(7))
+
+OPEN, MENDED, RESET, WITHDRAWN, FORGOTTEN = range(5)
+"""How an episode stands: `RESET` by a change of which too little is about the same thing to call it mended."""
+
+
+class Comment(NamedTuple):
+    """What somebody wrote for the author of a rule; `id` is the signal's, `at` seconds since the epoch."""
+
+    at: float
+    rule: str
+    by: str
+    id: str
+    text: str
+
+
+class Names:
+    """Words as numbers, in the order they came."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def number(self, word: str) -> int:
+        """The number of `word`, from 0."""
+        known = self._numbers.get(word)
+        if known is None:
+            known = self._numbers[word] = len(self.words)
+            self.words.append(word)
+        return known
+
+
+class Signals:
+    """One entry a signal: its group, level, marks, its answer (0: none yet), the tenths of a millisecond of its event.
+
+    An answer is twice the number of its action, from 1, and one more when somebody gave it. -1 tenths: not known.
+    """
+
+    def __init__(self) -> None:
+        self.group, self.level, self.marks = array("L"), array("B"), array("B")
+        self.answer, self.tenths = array("H"), array("l")
+
+    def add(self, group: int, level: int, marks: int) -> int:
+        """The number of a new entry."""
+        self.group.append(group)
+        self.level.append(level)
+        self.marks.append(marks)
+        self.answer.append(0)
+        self.tenths.append(-1)
+        return len(self.group) - 1
+
+
+class Episodes:
+    """One entry an episode: its group, how long it took (seconds), attempts, how it stands, what happened in it."""
+
+    def __init__(self) -> None:
+        self.group, self.tries = array("L"), array("L")
+        self.took = array("d")
+        self.state, self.flags = array("B"), array("B")
+
+    def add(self, group: int) -> int:
+        """The number of a new entry."""
+        self.group.append(group)
+        self.tries.append(0)
+        self.took.append(0.0)
+        self.state.append(OPEN)
+        self.flags.append(0)
+        return len(self.group) - 1
+
+
+class Evaluations:
+    """One entry a verdict: the number of its place, and how long judging took, in tenths of a millisecond (-1: untold).
+
+    A place is group, trigger, policy and the work tree's policy ("" where there was none beside).
+    """
+
+    def __init__(self) -> None:
+        self.places: list[tuple[int, str, str, str]] = []
+        self.place, self.tenths = array("L"), array("l")
+        self._numbers: dict[tuple[int, str, str, str], int] = {}
+
+    def add(self, place: tuple[int, str, str, str], tenths: int) -> None:
+        number = self.number(place)
+        self.place.append(number)
+        self.tenths.append(tenths)
+
+    def number(self, place: tuple[int, str, str, str]) -> int:
+        """The number of a place, from 0."""
+        known = self._numbers.get(place)
+        if known is None:
+            known = self._numbers[place] = len(self.places)
+            self.places.append(place)
+        return known
+
+
+class Notes:
+    """What one reading of a log has noted. Counters are by group."""
+
+    def __init__(self) -> None:
+        self.signals, self.episodes, self.evaluations = Signals(), Episodes(), Evaluations()
+        self.calls: Counter[int] = Counter()  # by place: of tool calls and the like no verdict tells
+        self.skipped: Counter[int] = Counter()  # undecided and, as the rule says, passed over
+        self.bypasses: Counter[int] = Counter()
+        self.waived: dict[int, set[int]] = {}  # hashes of rule and subject
+        self.comments: dict[int, list[Comment]] = {}
+        self.comment_count: Counter[int] = Counter()
+        self.denied = 0
+        self.first = self.last = 0.0  # seconds since the epoch
+
+    def comment(self, group: int, comment: Comment) -> None:
+        """Keeps the last comments of a group, and counts all."""
+        listed = self.comments.setdefault(group, [])
+        listed.append(comment)
+        del listed[:-COMMENTS_KEPT]
+        self.comment_count[group] += 1
+
+    def flag(self, episode: int, flag: int) -> None:
+        """Notes what happened in an episode, if it is counted."""
+        if episode >= 0:
+            self.episodes.flags[episode] |= flag

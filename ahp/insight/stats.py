@@ -1,0 +1,281 @@
+"""Figures of a log by rule, or by who, where and when (seed 002 §5.3): what was asked, said, answered and mended.
+
+Counted are episodes and attempts, not repeats. A quantile is the smallest value that at least so many do not exceed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from math import ceil
+from typing import NamedTuple
+
+from ahp.insight import columns, reading
+from ahp.insight.chronicle import LEVELS, Chronicle
+from ahp.insight.columns import Comment
+from ahp.insight.groups import Group
+from ahp.system import clock
+
+_EXCUSED = columns.DISMISSED | columns.RISKED | columns.BYPASSED | columns.COMMENTED
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How values are spread: how many there are, the median, the ninth decile."""
+
+    count: int
+    median: float
+    p90: float
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Spread | None:
+        """None of no values."""
+        return cls.counted(Counter(values))
+
+    @classmethod
+    def counted(cls, values: Mapping[float, int]) -> Spread | None:
+        """Of values with how often each was there."""
+        count = sum(values.values())
+        return cls(count, _quantile(values, count, 0.5), _quantile(values, count, 0.9)) if count else None
+
+
+def _quantile(values: Mapping[float, int], count: int, share: float) -> float:
+    left = ceil(share * count)
+    for value in sorted(values):
+        left -= values[value]
+        if left <= 0:
+            return value
+    raise AssertionError("a share is at most 1")
+
+
+@dataclass
+class Answers:
+    """How often an action was the answer: given by somebody, or derived from silence or from what came after."""
+
+    given: int = 0
+    derived: int = 0
+
+
+@dataclass
+class Figures:
+    """The figures of one group.
+
+    `asked` evaluations; `signals` delivered, in `attempts` by the `levels` in force (an aid is an attempt of its own);
+    apart from these `shadow` and `waived` signals. `undecided` signals and evaluations that passed the rule over for
+    want of a fact, `climbed` attempts above the rule's own level, `overridden` signals that a person let pass.
+    `answers` by action, `unanswered` signals. `bypasses`: commits that no hook judged.
+
+    Of the `episodes` each is one of open, mended, overridden, bypassed, reset (the change shares too little with what
+    the signal was about to tell), withdrawn (a person ended it), forgotten. `seconds` and `tries` until mended;
+    `reopened` within a day of it. `excused` episodes and waivers are a proxy for false positives: dismissed by a
+    person, risk taken, bypassed, commented on, waived. `ms` of the evaluations it was asked in, `spoke_ms` of those it
+    spoke in: the log does not tell what one rule costs.
+    """
+
+    name: str
+    asked: int = 0
+    signals: int = 0
+    attempts: int = 0
+    levels: dict[str, int] = field(default_factory=dict)
+    shadow: int = 0
+    waived: int = 0
+    undecided: int = 0
+    climbed: int = 0
+    overridden: int = 0
+    answers: dict[str, Answers] = field(default_factory=dict)
+    unanswered: int = 0
+    episodes: int = 0
+    states: dict[str, int] = field(default_factory=dict)
+    seconds: Spread | None = None
+    tries: Spread | None = None
+    reopened: int = 0
+    raised: int = 0
+    excuses: dict[str, int] = field(default_factory=dict)
+    excused: int = 0
+    bypasses: int = 0
+    ms: Spread | None = None
+    ms_total: float = 0.0
+    spoke_ms: Spread | None = None
+    comment_count: int = 0
+    comments: list[Comment] = field(default_factory=list)
+
+    def share(self, *states: str) -> float:
+        """The part of the closed episodes that ended so, 0 to 1; 0 of none."""
+        closed = self.episodes - self.states.get("open", 0)
+        return sum(self.states.get(state, 0) for state in states) / closed if closed else 0.0
+
+
+class Stats(NamedTuple):
+    """The figures of a log: one entry a group, those of most episodes first.
+
+    `begin` and `end` are the times of the first and the last record (seconds since the epoch), 0 where there was none;
+    `undescribed` evaluations were by policies that the log does not describe any more, so that nobody knows which rules
+    they asked. `in_force` are the (trigger, rule) of the policies that judged last.
+    """
+
+    by: str
+    begin: float
+    end: float
+    evaluations: int
+    denied: int
+    undescribed: int
+    groups: list[Figures]
+    in_force: list[tuple[str, str]]
+
+
+def collect(
+    folder: str,
+    by: str = "rule",
+    *,
+    rule: str | None = None,
+    since: float | None = None,
+    now: float | None = None,
+    seen: Callable[[int, int], None] = lambda done, total: None,
+) -> Stats:
+    """Reads the log in `folder` once. `rule` is a key, an oracle's name or a pattern, times are in seconds.
+
+    Raises AhpError when the log cannot be read.
+    """
+    chronicle = Chronicle(Group(by), rule=rule, since=since)
+    for record in reading.records(folder, since, seen):
+        chronicle.apply(record)
+    chronicle.expire(clock.now() if now is None else now)
+    return summed(chronicle)
+
+
+def summed(chronicle: Chronicle) -> Stats:
+    """The figures of what a chronicle has noted."""
+    found: dict[str, Figures] = {}
+
+    def of(group: int) -> Figures:
+        name = chronicle.names.words[group]
+        return found.setdefault(name, Figures(name))
+
+    undescribed = _evaluations(chronicle, of, lambda name: found.setdefault(name, Figures(name)))
+    _signals(chronicle, of)
+    _episodes(chronicle, of)
+    notes = chronicle.notes
+    for group, many in notes.skipped.items():
+        of(group).undecided += many
+    for group, many in notes.bypasses.items() if chronicle.group.by != "rule" else ():
+        of(group).bypasses += many
+    for group, comments in notes.comments.items():
+        of(group).comments, of(group).comment_count = comments, notes.comment_count[group]
+    for group, waived in notes.waived.items():
+        of(group).excuses["waived"] = len(waived)
+        of(group).excused += len(waived)
+    in_force = [pair for digest in chronicle.in_force for pair in chronicle.policies.get(digest, ())]
+    wanted = [pair for pair in dict.fromkeys(in_force) if chronicle.wants(pair[1])]
+    ordered = sorted(found.values(), key=lambda one: (-one.episodes, -one.attempts, -one.signals, one.name))
+    if chronicle.group.by == "week":
+        ordered.sort(key=lambda one: one.name)
+    total = len(notes.evaluations.place) + sum(notes.calls.values())
+    return Stats(chronicle.group.by, notes.first, notes.last, total, notes.denied, undescribed, ordered, wanted)
+
+
+def _evaluations(chronicle: Chronicle, of: Callable[[int], Figures], named: Callable[[str], Figures]) -> int:
+    """Notes how often each group was asked and what that took; how many evaluations nobody knows the rules of."""
+    evaluations = chronicle.notes.evaluations
+    times: dict[str, Counter[float]] = {}
+    undescribed = 0
+    spent: dict[int, Counter[float]] = {}
+    for (place, tenths), many in Counter(zip(evaluations.place, evaluations.tenths, strict=True)).items():
+        spent.setdefault(place, Counter())[tenths] += many
+    for place, calls in chronicle.notes.calls.items():
+        spent.setdefault(place, Counter())[-1] += calls
+    for place, tenths_of in spent.items():
+        group, hook, policy, working = evaluations.places[place]
+        many = sum(tenths_of.values())
+        described = [digest for digest in (policy, working) if digest in chronicle.policies]
+        undescribed += many if not described else 0
+        asked = {rule for digest in described for at, rule in chronicle.policies[digest] if at == hook}
+        asked = {rule for rule in asked if chronicle.wants(rule)}
+        if chronicle.group.by == "rule":
+            names = sorted(asked)
+        elif asked or chronicle.wanted is None:
+            names = [chronicle.names.words[group]]
+        else:
+            names = []
+        for name in names:
+            named(name).asked += many
+            times.setdefault(name, Counter()).update(
+                {tenths / 10: count for tenths, count in tenths_of.items() if tenths >= 0}
+            )
+    for name, values in times.items():
+        figures = named(name)
+        figures.ms = Spread.counted(values)
+        figures.ms_total = round(sum(ms * many for ms, many in values.items()), 1)
+    return undescribed
+
+
+def _signals(chronicle: Chronicle, of: Callable[[int], Figures]) -> None:
+    signals = chronicle.notes.signals
+    entries = zip(signals.group, signals.level, signals.marks, signals.answer, strict=True)
+    for (group, level, marks, answer), many in Counter(entries).items():
+        figures = of(group)
+        figures.undecided += many * bool(marks & columns.UNDECIDED)
+        if marks & (columns.SHADOW | columns.WAIVED):
+            figures.shadow += many * bool(marks & columns.SHADOW)
+            figures.waived += many * bool(marks & columns.WAIVED)
+            continue
+        figures.signals += many
+        figures.overridden += many * bool(marks & columns.OVERRIDDEN)
+        word = LEVELS[level]
+        if marks & columns.ATTEMPT or word == "aid":
+            figures.attempts += many
+            figures.levels[word] = figures.levels.get(word, 0) + many
+            figures.climbed += many * bool(marks & columns.CLIMBED)
+        if answer:
+            given = figures.answers.setdefault(chronicle.store.actions.words[answer // 2 - 1], Answers())
+            given.given += many * (answer % 2)
+            given.derived += many * (1 - answer % 2)
+        else:
+            figures.unanswered += many
+    spoken: dict[int, Counter[float]] = {}
+    for (group, tenths), many in Counter(zip(signals.group, signals.tenths, strict=True)).items():
+        if tenths >= 0:
+            spoken.setdefault(group, Counter())[tenths / 10] += many
+    for group, values in spoken.items():
+        of(group).spoke_ms = Spread.counted(values)
+
+
+def _episodes(chronicle: Chronicle, of: Callable[[int], Figures]) -> None:
+    episodes = chronicle.notes.episodes
+    entries = zip(episodes.group, episodes.state, episodes.flags, strict=True)
+    for (group, state, flags), many in Counter(entries).items():
+        figures, word = of(group), state_of(state, flags)
+        figures.episodes += many
+        figures.states[word] = figures.states.get(word, 0) + many
+        figures.reopened += many * (word == "mended" and bool(flags & columns.REOPENED))
+        figures.raised += many * bool(flags & columns.RAISED)
+        figures.excused += many * bool(flags & _EXCUSED)
+        for excuse, flag in _EXCUSES.items():
+            if flags & flag:
+                figures.excuses[excuse] = figures.excuses.get(excuse, 0) + many
+    mended: dict[int, tuple[list[float], list[float]]] = {}
+    for group, state, flags, took, tries in zip(
+        episodes.group, episodes.state, episodes.flags, episodes.took, episodes.tries, strict=True
+    ):
+        if state == columns.MENDED and state_of(state, flags) == "mended":
+            seconds, attempts = mended.setdefault(group, ([], []))
+            seconds.append(round(took, 3))
+            attempts.append(tries)
+    for group, (seconds, attempts) in mended.items():
+        of(group).seconds, of(group).tries = Spread.of(seconds), Spread.of(attempts)
+
+
+_EXCUSES = {
+    "dismissed": columns.DISMISSED,
+    "risk taken": columns.RISKED,
+    "bypassed": columns.BYPASSED,
+    "feedback": columns.COMMENTED,
+}
+_STATES = {columns.OPEN: "open", columns.RESET: "reset", columns.WITHDRAWN: "withdrawn", columns.FORGOTTEN: "forgotten"}
+
+
+def state_of(state: int, flags: int) -> str:
+    """How an episode stands, in a word: what a person let pass, or went round the gate with, nobody mended."""
+    if state != columns.MENDED:
+        return _STATES[state]
+    return "overridden" if flags & columns.PASSED else "bypassed" if flags & columns.BYPASSED else "mended"

@@ -1,0 +1,50 @@
+"""The feedback loop on a log of a million records: `ahp stats` as a process of its own, with its largest memory.
+
+`python -m bench.insight [--quick]`; the budgets are those of the feedback loop: 10 s, 300 MB, linear.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+from bench import scratch_log
+
+RECORDS = 1_000_000
+SECONDS = 10.0
+MEGABYTES = 300.0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.insight", description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    most = RECORDS // 10 if parser.parse_args().quick else RECORDS
+    with tempfile.TemporaryDirectory(prefix="ahp-bench-") as folder:
+        for records in (most // 4, most):
+            place = f"{folder}/{records}"
+            scratch_log.write(place + "/.ahp", records)
+            size = sum(entry.stat().st_size for entry in os.scandir(place + "/.ahp")) / 1e6
+            print(f"{records:,} records, {size:,.0f} MB")
+            for arguments in (["stats"], ["stats", "--by", "subject", "--format", "json"]):
+                seconds, megabytes = _run(place, arguments)
+                budget = f"budget {SECONDS * records / RECORDS:.1f} s, {MEGABYTES:.0f} MB"
+                print(f"  ahp {' '.join(arguments):42} {seconds:6.2f} s CPU {megabytes:7.0f} MB   {budget}")
+    return 0
+
+
+def _run(folder: str, arguments: list[str]) -> tuple[float, float]:
+    """Seconds of CPU and megabytes of one process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-c", "from ahp.cli.main import main; main()", *arguments]
+    subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return spent, after.ru_maxrss / 1024  # the largest child so far: the sizes are run in rising order
+
+
+if __name__ == "__main__":
+    sys.exit(main())

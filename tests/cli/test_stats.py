@@ -1,0 +1,95 @@
+"""`ahp stats` as a person types it, on twelve weeks of a small project."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from ahp.cli.main import run
+from ahp.system import clock
+from tests.insight import example
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(clock, "now", lambda: example.END)
+    return example.write(tmp_path / ".ahp")
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert run(["stats", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_line_a_rule_in_eighty_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    out = told(capsys)
+    assert max(map(len, out.splitlines())) <= 80
+    lines = out.splitlines()
+    assert lines[0].startswith("2026-01-05 to 2026-03-2")
+    assert lines[2].split() == ["rule", "asked", "episodes", "mended", "after", "tries", "lapsed", "excused"]
+    assert {line.split()[0] for line in lines[3:7]} == {"size", "subject", "tests", "lockfile"}
+    assert "silent (2): no-merges, todo" in lines
+
+
+def test_all_figures_of_one_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    out = told(capsys, "--rule", "size")
+    assert max(map(len, out.splitlines())) <= 80
+    assert "size  at pre-commit" in out
+    assert "a proxy for false positives" in out
+    assert "human:ann: a rename is not a big change" in out or "human:rene: " in out
+
+
+def test_json_has_the_same_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(told(capsys, "--format", "json"))
+    assert found["begin"] == clock.iso(example.BEGIN) and found["by"] == "rule" and found["undescribed"] == 0
+    size = next(group for group in found["groups"] if group["name"] == "size")
+    assert size["episodes"] == sum(size["states"].values())
+    assert size["comments"][0]["by"].startswith("human:")
+
+
+@pytest.mark.parametrize("by", ["hook", "subject", "actor", "agent", "environment", "week"])
+def test_by_who_where_and_when(by: str, capsys: pytest.CaptureFixture[str]) -> None:
+    out = told(capsys, "--by", by)
+    assert max(map(len, out.splitlines())) <= 80
+    names = {"hook": "pre-commit", "agent": "(people)", "week": "2026-W02", "environment": "development"}
+    assert any(line.startswith(names.get(by, "")) for line in out.splitlines()[3:])
+
+
+def test_since_counts_what_came_later(capsys: pytest.CaptureFixture[str]) -> None:
+    everything = json.loads(told(capsys, "--format", "json"))
+    later = json.loads(told(capsys, "--since", "2w", "--format", "json"))
+    assert 0 < later["evaluations"] < everything["evaluations"]
+    assert later["begin"] >= clock.iso(example.END - 14 * example.DAY)
+
+
+def test_a_person_at_a_terminal_sees_colours(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Screen(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    screen = Screen()
+    monkeypatch.setattr(sys, "stdout", screen)
+    for name, value in {"TERM": "xterm-256color", "COLUMNS": "100"}.items():
+        monkeypatch.setenv(name, value)
+    assert run(["stats"]) == 0
+    assert "\x1b[" in screen.getvalue() and "█" in screen.getvalue()
+
+
+def test_what_the_log_does_not_describe_any_more_is_said(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = project / "signals.jsonl"
+    log.write_text("".join(line for line in log.open() if '"kind": "policy"' not in line))
+    assert "by policies that the log does not describe any more" in told(capsys)
+    assert "in no policy that judges now" in told(capsys, "--rule", "size")
+
+
+def test_no_log_and_no_such_rule(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "size" not in told(capsys, "--rule", "nothing")
+    (project / "signals.jsonl").unlink()
+    assert told(capsys) == "there is nothing in the log for that\n"

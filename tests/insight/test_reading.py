@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ahp.insight import reading
+from ahp.journal.append import Journal
+from ahp.system import clock
+from ahp.system.errors import AhpError
+from tests.journal.story import DAY, START, Story
+
+
+def stamps(folder: str, since: float | None = None) -> list[str]:
+    return [str(record["timestamp"])[:10] for record in reading.records(folder, since)]
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    story = Story(Journal(str(tmp_path / "ahp"), rotate_at=1))
+    for _ in range(4):
+        story.signal()
+        story.now += 10 * DAY
+    return story
+
+
+def test_all_files_are_read_in_order(story: Story) -> None:
+    found = stamps(story.journal.folder)
+    assert found == sorted(found)
+    assert len(set(found[1:])) == 4
+
+
+def test_files_that_can_tell_nothing_of_the_time_asked_for_are_not_read(story: Story) -> None:
+    assert clock.iso(START)[:10] in stamps(story.journal.folder, START + 20 * DAY)
+    assert clock.iso(START)[:10] not in stamps(story.journal.folder, START + 30 * DAY)
+    assert stamps(story.journal.folder, START + 400 * DAY)
+
+
+def test_what_is_remembered_for_longer_is_read_for_longer(story: Story) -> None:
+    story.signal(forget_after=60 * DAY)
+    assert clock.iso(START)[:10] in stamps(story.journal.folder, START + 40 * DAY)
+
+
+def test_progress_ends_with_all_bytes(story: Story) -> None:
+    told: list[tuple[int, int]] = []
+    list(reading.records(story.journal.folder, seen=lambda done, total: told.append((done, total))))
+    assert told == sorted(told)
+    assert told[-1][0] == told[-1][1] == sum(p.stat().st_size for p in Path(story.journal.folder).glob("*.jsonl"))
+
+
+def test_a_file_that_is_rotated_meanwhile_is_read_once(tmp_path: Path) -> None:
+    story = Story(Journal(str(tmp_path / "ahp"), rotate_at=1 << 30))
+    story.signal()
+    records = reading.records(story.journal.folder)
+    first = next(records)
+    story.journal.rotate_at = 1
+    story.signal()
+    assert [r["kind"] for r in (first, *records)][:2] == ["genesis", "signal"]
+
+
+def test_no_log_has_no_records_and_a_newer_one_is_refused(tmp_path: Path) -> None:
+    assert list(reading.records(str(tmp_path))) == []
+    (tmp_path / "signals.jsonl").write_text('{"kind": "genesis", "format": 99, "ahp": "9.0"}\n')
+    with pytest.raises(AhpError, match=r"written by ahp 9\.0.*upgrade ahp"):
+        list(reading.records(str(tmp_path)))

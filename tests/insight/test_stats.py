@@ -1,0 +1,60 @@
+"""`ahp stats`: its figures are those of a slow and plain reading of the same records (issue 16)."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ahp.insight import stats
+from ahp.insight.groups import BY
+from ahp.insight.stats import Figures
+from ahp.system import clock
+
+from .random_log import START, records_of, steps, write
+from .reference import Reference
+
+DAY = 86400.0
+
+
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+@given(
+    steps,
+    st.sampled_from(BY),
+    st.sampled_from([None, None, START + 1, START + 8 * DAY, START + 20 * DAY]),
+    st.sampled_from([None, None, "size", "shell"]),
+    st.sampled_from([None, 1]),
+    st.sampled_from([0.0, 5 * DAY, 90 * DAY]),
+)
+def test_figures_are_those_of_a_plain_reading(
+    told: list[dict[str, Any]], by: str, since: float | None, rule: str | None, format: int | None, later: float
+) -> None:
+    records = records_of(told)
+    now = max(clock.parse_iso(r["timestamp"]) for r in records) + later
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder) / "ahp", records, told, format)
+        found = stats.collect(folder + "/ahp", by, rule=rule, since=since, now=now)
+    expected = Reference(read_back(records), now, by, since or 0.0, rule or "").figures()
+    assert {one.name: shown(one) for one in found.groups if shown(one)} == {k: v for k, v in expected.items() if v}
+
+
+def read_back(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As JSON gives them, so that nothing is one object twice."""
+    read: list[dict[str, Any]] = [json.loads(json.dumps(r)) for r in records]
+    return read
+
+
+def shown(one: Figures) -> dict[str, Any]:
+    """The figures that are not empty, as the reference names them."""
+    numbers = ("asked", "signals", "attempts", "shadow", "waived", "undecided", "climbed", "overridden", "unanswered")
+    more = ("episodes", "reopened", "raised", "excused", "bypasses")
+    told: dict[str, Any] = {name: getattr(one, name) for name in numbers + more if getattr(one, name)}
+    told |= {name: getattr(one, name) for name in ("levels", "states", "excuses") if getattr(one, name)}
+    spreads = {"ms": one.ms, "spoke": one.spoke_ms, "seconds": one.seconds, "tries": one.tries}
+    told |= {name: (s.count, s.median, s.p90) for name, s in spreads.items() if s}
+    told |= {"answers": {k: [a.given, a.derived] for k, a in one.answers.items()}} if one.answers else {}
+    return told | ({"comments": [comment.text for comment in one.comments]} if one.comments else {})
