@@ -10,6 +10,9 @@ _HEREDOC = re.compile(r"""<<-?[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z0-9_.]
 _MOST = 50
 # A backslash that begins a line is taken for a part of the line before; a form feed between them is a blank.
 _LINE_START = re.compile(r"\n(?=\\[^\n])")
+# A lone backslash at the very end, and a `$` copied from a prompt, are what they are.
+_LAST_BACKSLASH = re.compile(r"(?<!\\)(?:\\\\)*\\$")
+_PROMPT = re.compile(r"^\s*\$(?=[ \t])")
 # The grammar's scanner calls isalpha() with whole code points, which reads out of bounds and can crash the process.
 _FOREIGN = re.compile(r"[^\x00-\x7f]")
 _STAND_IN = re.compile(r"uQ([0-9a-f]{6})Qu")
@@ -19,6 +22,9 @@ def mended(source: str) -> str:
     """The script in ASCII, lone hyphens quoted, words whole, here-document words that begin no other line."""
     source = _FOREIGN.sub(lambda found: f"uQ{ord(found[0]):06x}Qu", _SPLIT_WORD.sub("", source))
     source = _LINE_START.sub("\n\f", source)
+    if _LAST_BACKSLASH.search(source):
+        source += "\\"
+    source = _PROMPT.sub("'$'", source)
     if "<<" not in source:
         return source
     source = _LONE_DASH.sub("'-'", source)

@@ -7,7 +7,7 @@ from typing import ClassVar
 from ahp.shell import marks, options, synopsis
 from ahp.shell.marks import ANYTHING, Marks
 from ahp.shell.synopsis import Synopsis
-from ahp.shell.usage import A_SHELL, ASKS, SHELLS, SOURCING, Run, Usage, joined, looks_like_a_path
+from ahp.shell.usage import A_SHELL, ASKS, SHELLS, SOURCING, Run, Usage, is_folder, joined, looks_like_a_path
 
 _RUN_SETTINGS = re.compile(r"(?:^alias\..*|command|exec|action|invoke|editor|pager|askpass|shell|rsh|ssh)[:\]]*$", re.I)
 _OUTPUTS = ("-o", "--output", "--out", "--outfile", "--output-file", "--out-file")
@@ -15,6 +15,7 @@ _KEYS = ("Enter", "C-m", "KPEnter")
 _URL = re.compile(r"[a-z+.-]+://|git@|\S+@\S+:")
 _HOST = re.compile(r"[\w.@-]+:")
 _COPIERS = ("rsync", "scp")
+_CONTENTS = ("/", "/.")  # behind a source: what is in it is copied, not the folder itself
 _SHELLS = ("LOGIN", "SHELL")
 _SHELL_FLAGS = {"--login", "--shell"}
 _PLAIN_VERB = Synopsis(options.ANY, {}, frozenset(), ("NAME...",))
@@ -118,6 +119,7 @@ class _Reading:
         listed = synopsis.of(".".join((self._program, *usage.verb.split())))
         # Most programs take their own options behind a verb, too.
         general = _PLAIN_VERB if self._program == "git" else self._synopsis
+        roles = tuple(role for role in roles if role not in _SHELLS)  # a shell starts where there is no verb
         self.options(rest, listed or general._replace(operands=roles or _PLAIN_VERB.operands))
 
     def _several(self, role: str, words: list[str], target: str) -> None:
@@ -161,11 +163,21 @@ class _Reading:
         self._write_file(f"{word.rstrip('/')}/{ANYTHING}")
 
     def _copy_to(self, word: str) -> None:
-        self._write_file(word)
+        sources = [self._marks.pattern(source) for source, _ in self.usage.copies]
+        if not is_folder(word) or any(source.endswith(_CONTENTS) for source in sources):
+            self._write_file(word)
         if not (self._program in _COPIERS and _HOST.match(word)):
-            # The name does not tell whether the target is a folder: both readings count.
-            names = [source.rstrip("/").rpartition("/")[2] for source, _ in self.usage.copies]
+            # Where the name does not tell whether the target is a folder, both readings count.
+            names = [source.rstrip("/").rpartition("/")[2] for source in sources]
             self.usage.writes += [f"{word.rstrip('/')}/{name}" for name in names if name]
+            if is_folder(word) and any(self._marks.is_astray(source) for source, _ in self.usage.copies):
+                self.usage.unknown("path")
+
+    def _make(self, word: str) -> None:
+        """A folder or an empty file, which takes nothing from what is there."""
+        self.usage.writes.append(word)
+        if not marks.is_known(word):
+            self.usage.unknown("value")
 
     def _work_in(self, word: str) -> None:
         self.usage.folder = joined(self.usage.folder, word)
@@ -238,6 +250,7 @@ class _Reading:
     _VALUES: ClassVar[dict[str, Callable[["_Reading", str], None]]] = {
         "READ": _read_file,
         "WRITE": _write_file,
+        "MAKE": _make,
         "LINK": _write_file,
         "BUILD": _write_file,
         "FETCH": _fetch,

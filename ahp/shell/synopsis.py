@@ -12,6 +12,7 @@ leading `~` is a whole word behind one hyphen (`~-out`). A `!` says that the opt
 VALUE    nothing that is followed further
 READ     a file that is read
 WRITE    a file or folder that is written, deleted, or whose attributes are changed
+MAKE     a folder that is made where there is none
 BUILD    a file that is written by a compiler: running it is no surprise
 TO       the file or folder that the others are copied to
 INTO     a folder in which files of any name are written

@@ -83,6 +83,11 @@ def is_file(path: str) -> bool:
     return path not in ("", "-", "{}") and path not in _NO_FILES and not path.startswith("/dev/fd/")
 
 
+def is_folder(path: str) -> bool:
+    """Whether a path can only be a folder, by how it is written."""
+    return path == "~" or path.endswith("/") or path.rpartition("/")[2] in (".", "..")
+
+
 def joined(folder: str, path: str) -> str:
     """A path behind the folder that it starts from."""
     if not folder or not path or path.startswith(("/", "~")):

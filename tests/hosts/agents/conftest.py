@@ -16,6 +16,7 @@ from tests.conftest import Repo
 
 CAPTURED = Path(__file__).parent / "captured"
 Ask = Callable[..., "Said"]
+Call = Callable[..., dict[str, Any]]
 
 
 class Said(NamedTuple):
