@@ -53,10 +53,17 @@ def program(client: str) -> str:
     return str(path)
 
 
-def run(client: str, repo: Path, home: Path, script: list[Step], env: Mapping[str, str] | None = None) -> Ran:
-    """One headless run of `client` in `repo` against a model that does what `script` says."""
+def run(
+    client: str,
+    repo: Path,
+    home: Path,
+    script: list[Step],
+    env: Mapping[str, str] | None = None,
+    inner: list[Step] | None = None,
+) -> Ran:
+    """One headless run of `client` in `repo` against a model that does what `script` says, `inner` in a sub-agent."""
     path = program(client)
-    with serving(script) as model:
+    with serving(script, inner or []) as model:
         argv, own = _COMMANDS[client](path, model, repo, home)
         plain = {"HOME": str(home), "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "TMPDIR": str(home)}
         process = subprocess.Popen(

@@ -1,6 +1,7 @@
 """A model on loopback that does what a script says, in the wire formats of the clients.
 
 A script is a list of steps, a step a tool call `(tool, arguments)`; when it is used up the model says that it is done.
+A conversation that begins with `SUBTASK` is a sub-agent's and has a script of its own.
 Which step comes next is counted in the request itself, so a client that retries gets the same answer again.
 """
 
@@ -17,13 +18,15 @@ from typing import Any
 
 Step = tuple[str, dict[str, Any]]
 DONE = "All done."
+SUBTASK = "This is the part for a sub-agent."
 
 
 class Model:
     """The script, the requests that carried tools, and where it listens."""
 
-    def __init__(self, script: list[Step]) -> None:
-        self.script, self.requests, self.port = script, [], 0  # type: ignore[var-annotated]
+    def __init__(self, script: list[Step], inner: list[Step]) -> None:
+        self.script, self.inner, self.port = script, inner, 0
+        self.requests: list[dict[str, Any]] = []
 
     @property
     def base(self) -> str:
@@ -38,13 +41,15 @@ class Model:
         offered = _tools(body)
         if offered:
             self.requests.append(body)
-        return self.script[done] if offered and done < len(self.script) else None
+        first = next(iter(body.get("messages") or []), None)
+        script = self.inner if any(SUBTASK in text for text in _texts(first)) else self.script
+        return script[done] if offered and done < len(script) else None
 
 
 @contextmanager
-def serving(script: list[Step]) -> Iterator[Model]:
+def serving(script: list[Step], inner: list[Step]) -> Iterator[Model]:
     """The model while it is served."""
-    model = Model(script)
+    model = Model(script, inner)
     handler = type("Handler", (_Handler,), {"model": model})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from ahp.protocol.actor import Actor
 from ahp.system import git
 from tests.clients import real
 from tests.clients.real import Ran
-from tests.clients.scripted_model import Step
+from tests.clients.scripted_model import SUBTASK, Step
 from tests.conftest import Repo
 
 pytestmark = pytest.mark.clients
@@ -85,15 +87,15 @@ def project(repo: Repo, client: str) -> Repo:
 
 @pytest.fixture
 def run(client: str, project: Repo, tmp_path: Path) -> Run:
-    """`run(*steps, env={})`: what the client did with these calls of the model."""
+    """`run(*steps, env={}, inner=[])`: what the client did with these calls of the model, and of its sub-agent."""
     home = tmp_path / "client-home"
     home.mkdir()
 
-    def ran(*steps: Step, env: dict[str, str] | None = None) -> Ran:
+    def ran(*steps: Step, env: dict[str, str] | None = None, inner: list[Step] | None = None) -> Ran:
         given = [
             (tool, {key: str(v).replace("{root}", str(project.root)) for key, v in a.items()}) for tool, a in steps
         ]
-        return real.run(client, project.root, home, given, env)
+        return real.run(client, project.root, home, given, env, inner)
 
     return ran
 
@@ -167,6 +169,57 @@ def test_a_clone_without_ahp_is_not_silent(client: str, project: Repo, run: Run,
     assert folder.exists()
     done = run(shell(client, "touch new.txt"))
     assert not there(project, "new.txt") and "pip install ahp-engine" in done.told, done.printed
+
+
+def test_under_a_broken_policy_the_newest_committed_one_that_loads_judges(
+    client: str, project: Repo, run: Run
+) -> None:
+    project.commit("broken", **{".ahp/hooks.yaml": "rules: {no-rm: {at: pre-tool-use, block: nonsense.fact}}\n"})
+    done = run(shell(client, "rm old.txt"), shell(client, "touch after.txt"))
+    assert there(project, "old.txt") and there(project, "after.txt"), done.printed
+    assert "ahp blocked: no-rm" in done.told and "nothing is removed here" in done.told
+
+
+@pytest.mark.parametrize("client", ["claude"], indirect=True)
+def test_a_sub_agents_call_is_judged(client: str, project: Repo, run: Run) -> None:
+    task = {"description": "a part", "prompt": SUBTASK, "subagent_type": "general-purpose"}
+    done = run(("Agent", task), inner=[shell(client, "rm old.txt"), shell(client, "touch inner.txt")])
+    assert there(project, "inner.txt"), done.printed  # there was a sub-agent, and it could act
+    assert there(project, "old.txt") and "ahp blocked: no-rm" in done.told
+
+
+SERVER = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    text = {"type": "string"}
+    schema = {"type": "object", "properties": {"path": text, "content": text}, "required": ["path", "content"]}
+    answer = {}
+    if asked["method"] == "initialize":
+        answer = {"protocolVersion": asked["params"]["protocolVersion"], "capabilities": {"tools": {}}}
+        answer["serverInfo"] = {"name": "notes", "version": "1"}
+    elif asked["method"] == "tools/list":
+        answer = {"tools": [{"name": "keep", "description": "Keeps a note.", "inputSchema": schema}]}
+    elif asked["method"] == "tools/call":
+        given = asked["params"]["arguments"]
+        open(given["path"], "w").write(given["content"])
+        answer = {"content": [{"type": "text", "text": "kept"}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": answer}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("client", ["claude"], indirect=True)
+def test_a_call_of_an_mcp_server_is_judged(client: str, project: Repo, run: Run) -> None:
+    project.write("server.py", SERVER)
+    servers = {"notes": {"command": sys.executable, "args": ["server.py"]}}
+    project.write("mcp.json", json.dumps({"mcpServers": servers}))
+    key = "KEY=AKIA" + "ABCDEFGHIJ234567"
+    calls = [("secret.txt", key), ("note.txt", "hello")]
+    done = run(*[("mcp__notes__keep", {"path": path, "content": content}) for path, content in calls])
+    assert there(project, "note.txt"), done.printed
+    assert not there(project, "secret.txt") and "no-secrets" in done.told
 
 
 def test_the_control_of_this_test_an_unhooked_client_does_it(client: str, project: Repo, run: Run) -> None:
