@@ -171,9 +171,7 @@ def test_a_clone_without_ahp_is_not_silent(client: str, project: Repo, run: Run,
     assert not there(project, "new.txt") and "pip install ahp-engine" in done.told, done.printed
 
 
-def test_under_a_broken_policy_the_newest_committed_one_that_loads_judges(
-    client: str, project: Repo, run: Run
-) -> None:
+def test_under_a_broken_policy_the_newest_committed_one_that_loads_judges(client: str, project: Repo, run: Run) -> None:
     project.commit("broken", **{".ahp/hooks.yaml": "rules: {no-rm: {at: pre-tool-use, block: nonsense.fact}}\n"})
     done = run(shell(client, "rm old.txt"), shell(client, "touch after.txt"))
     assert there(project, "old.txt") and there(project, "after.txt"), done.printed
