@@ -39,10 +39,26 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
     doubt = event.view.doubt(contents=True)
     if doubt and not (found.added or found.removed):
         raise Absent(doubt)
-    if not found.unread:
+    if not found.unread and not found.lacking:
         return {**told}
-    why = _too_much(found.unread)
-    return {name: Absent(why, unknowable=True, known=those) for name, those in told.items()}
+    lacking = {
+        "added": [entry.path for entry in found.lacking if entry.new_mode],
+        "removed": [entry.path for entry in found.lacking if entry.old_mode],
+    }
+    return {
+        name: Absent(_unread(found.unread, lacking[name]), event.view.mend(), unknowable=True, known=those)
+        if found.unread or lacking[name]
+        else those
+        for name, those in told.items()
+    }
+
+
+def _unread(unread: list[tuple[str, int]], lacking: list[str]) -> str:
+    if not lacking:
+        return _too_much(unread)
+    more = f" and {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
+    named = ", ".join(one_line(path, 100) for path in lacking[:_NAMED])
+    return f"the content of {named}{more} is not in this partial clone"
 
 
 def _too_much(unread: list[tuple[str, int]]) -> str:

@@ -45,6 +45,7 @@ NAMESPACE = Namespace(
     },
 )
 
+_COUNTED = ("binary", "changes", "insertions", "deletions", "lines_changed")
 _SIZED = ("changes", "largest_bytes", "lfs")
 _STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "type-changed"}
 _NAMES = ("changed", "added", "modified", "deleted", "renamed", "changed_count")  # known without any content
@@ -61,11 +62,13 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         raise NO_VIEW
     if doubt := view.doubt(contents=False):
         raise Absent(doubt)
-    entries, unread = view.change().entries, view.doubt(contents=True)
+    entries, lacking, unread = view.change().entries, view.change().lacking, view.doubt(contents=True)
     found: dict[str, object] = {}
     for field in fields:
         if unread and field not in _NAMES:
             found[field] = Absent(unread)
+        elif lacking and field in _COUNTED:
+            found[field] = _uncounted(view)
         elif field == "changed":
             found[field] = [path for entry in entries for path in (entry.old_path, entry.path) if path]
         elif field == "changed_count":
@@ -83,6 +86,13 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         else:
             found[field] = _lines(entries, field)
     return found
+
+
+def _uncounted(view: View) -> Absent:
+    from ahp.protocol.text import one_line
+
+    named = one_line(min(view.change().lacking), 100)
+    return Absent(f"the content of {named} is not in this partial clone", view.mend(), unknowable=True)
 
 
 def _sized(field: str, view: View, entries: list[FileChange]) -> object:

@@ -55,5 +55,5 @@ def _object_sizes(view: View, oids: list[str]) -> dict[str, int]:
     found = view.blob_sizes(oids)
     for oid in oids:
         if oid not in found:
-            raise Unknown(f"the object {oid[:12]} of a changed file is not in this clone", "git fetch --refetch")
+            raise Unknown(f"the object {oid[:12]} of a changed file is not in this clone", view.mend())
     return found

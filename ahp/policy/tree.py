@@ -65,7 +65,7 @@ class PolicyTree:
 def of_commit(repo: "Repository", rev: str, name: str = "") -> PolicyTree:
     """The policy files of a commit (an id or a ref), called `name`; empty before the first commit. Raises GitError."""
     try:
-        listed = repo.run("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", rev, FOLDER)
+        listed = repo.run("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", rev, FOLDER, fetch=True)
     except GitError:
         if rev != "HEAD" or repo.head_id():
             raise
@@ -124,7 +124,7 @@ def _kind(mode: str) -> str:
 def _blob(repo: "Repository", oid: str, path: str) -> bytes:
     import hashlib
 
-    header, _, body = repo.run("cat-file", "--batch", stdin=oid.encode() + b"\n").partition(b"\n")
+    header, _, body = repo.run("cat-file", "--batch", stdin=oid.encode() + b"\n", fetch=True).partition(b"\n")
     words = header.split(b" ")
     if words[1:2] != [b"blob"]:
         raise AhpError(f"the object {oid[:12]} of {path} is missing here")

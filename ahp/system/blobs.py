@@ -1,7 +1,7 @@
 """git's objects, many at a time: their sizes, their lines, and the first bytes of what they hold."""
 
 from ahp.system import process
-from ahp.system.git import Repository
+from ahp.system.git import GitError, Repository
 
 LINES_LIMIT = 8 << 20  # bytes; the lines of larger files are not counted
 _BATCH = 32 << 20  # bytes of content asked for at once, well below what git may print (design §11)
@@ -15,7 +15,16 @@ def sizes(repo: Repository, oids: list[str]) -> dict[str, int]:
     asked = list(dict.fromkeys(oids))
     if not asked:
         return {}
-    listed = repo.run("cat-file", "--batch-check", stdin=_lines(asked)).decode().split("\n")
+    try:
+        answer = repo.run("cat-file", "--batch-check", stdin=_lines(asked))
+    except GitError:
+        from ahp.system import partial_clone
+
+        here = partial_clone.present(repo, asked) if partial_clone.is_one(repo) else set(asked)
+        if here.issuperset(asked):
+            raise
+        answer = repo.run("cat-file", "--batch-check", stdin=_lines(sorted(here)))
+    listed = answer.decode().split("\n")
     return {words[0]: int(words[2]) for words in map(str.split, listed) if words[1:2] == ["blob"]}
 
 

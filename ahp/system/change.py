@@ -46,12 +46,13 @@ class Change:
     """The entries of a change in git's order, and its digest: `change1:` + SHA-256 over modes, ids and paths.
 
     The digest is of the change without rename detection, so that what was staged and what was committed compare equal.
+    `lacking` are the paths whose content before or after is not in this partial clone: their lines are not counted.
     """
 
-    __slots__ = ("_digest", "entries")
+    __slots__ = ("_digest", "entries", "lacking")
 
-    def __init__(self, entries: list[FileChange]) -> None:
-        self.entries = entries
+    def __init__(self, entries: list[FileChange], lacking: "frozenset[str]" = frozenset()) -> None:
+        self.entries, self.lacking = entries, lacking
         self._digest = ""
 
     @property
@@ -83,7 +84,8 @@ def in_all(sides: list[Change]) -> Change:
     counted = {entry.path for entry in rest[0]}
     for entries in rest[1:]:
         counted &= {entry.path for entry in entries}
-    return Change([entry for entry in first if entry.path in counted])
+    lacking = [path for side in sides for path in side.lacking if path in counted]
+    return Change([entry for entry in first if entry.path in counted], frozenset(lacking))
 
 
 def parse(data: bytes) -> Change:

@@ -1,7 +1,7 @@
 """Commits that exist, many at a time: a few questions to git for each hundred of them, not for each one."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -72,7 +72,7 @@ class PastView(RangeView):
             return super()._read_change()
         return changes.parse(self._known)
 
-    def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
+    def _patch(self, *options: str, paths: Sequence[str] = ()) -> bytes:
         if options or paths:
             return super()._patch(*options, paths=paths)
         if self._text is None:

@@ -12,6 +12,8 @@ ROOT = "/ahp/root"
 DEFAULT_BRANCH = "/ahp/default-branch"
 _ALIASES = 5  # branches that are names of other ones, one after the other (git-symbolic-ref)
 # `git replace` is local: read the originals, which are what gets pushed.
+# What a partial clone lacks is not fetched; versions before 2.45 know no other way than to allow no protocol.
+_AS_IT_IS = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
 _PLAIN = ("--no-pager", "--no-optional-locks", "--no-replace-objects")
 # For `git log`: without what a person's configuration would add to it.
 PLAIN_LOG = ("--no-show-signature", "--encoding=UTF-8", "--no-color")
@@ -42,14 +44,25 @@ class Repository:
         self.root, self.git_dir, self.common_dir, self.env, self.git = root, git_dir, common_dir, env, git
         self.folder = folder or root or git_dir
 
-    def run(self, *args: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,), timeout: float = _TIMEOUT) -> bytes:
-        """What `git args` prints. Raises GitError unless it exits with one of `ok`, Timeout, OutputLimit."""
+    def run(
+        self,
+        *args: str,
+        stdin: bytes = b"",
+        ok: tuple[int, ...] = (0,),
+        timeout: float = _TIMEOUT,
+        fetch: bool = False,
+    ) -> bytes:
+        """What `git args` prints; with `fetch` it may get objects that a partial clone lacks.
+
+        Raises GitError unless it exits with one of `ok`, Timeout, OutputLimit.
+        """
         from ahp.system import patience, process
 
         argv = [self.git, "-C", self.folder, *_PLAIN, *args]
         patience.command = " ".join(["git", *[one for one in args if one[:1] != "-"][:1]])
         try:
-            result = process.capture(argv, env=self.env, stdin=stdin, timeout=timeout)
+            env = self.env if fetch else {**self.env, **_AS_IT_IS}
+            result = process.capture(argv, env=env, stdin=stdin, timeout=timeout)
         finally:
             patience.command = ""
         if result.code not in ok:

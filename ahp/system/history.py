@@ -1,10 +1,12 @@
 """Commits and ranges as states that are judged (design §1, §13), from git's objects."""
 
+from collections.abc import Sequence
+
 from ahp.system import change as changes
 from ahp.system import encoding, process
-from ahp.system.errors import Unknown
+from ahp.system.errors import AhpError, Unknown
 from ahp.system.git import GitError, Repository
-from ahp.system.view import LITERAL, PATCH, RAW, SINGLY, View, names
+from ahp.system.view import SINGLY, View, literally, names
 
 
 class RangeView(View):
@@ -59,25 +61,37 @@ class RangeView(View):
 
     def _read_change(self) -> changes.Change:
         if not self.others:
-            return changes.parse(self._told("diff-tree", "-r", *RAW, *self._options, self.base(), self.new, "--"))
+            return self._list()
         self.read_already([side.change() for side in self.sides()])
         assert self._change is not None
         return self._change
 
-    def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
-        options = (*PATCH, *self._options, *options)
-        return self._told(LITERAL, "diff-tree", "-r", *options, self.base(), self.new, "--", *paths)
-
-    def _told(self, *arguments: str) -> bytes:
-        """git's answer. Raises Unknown where an object of the change is not here, GitError for anything else."""
+    def _list(self) -> changes.Change:
         try:
-            return self.repo.run(*arguments)
+            return super()._list()
         except GitError as error:
-            tips = "".join(f"{name}\n" for name in (self.base(), self.new)).encode()
-            asked = ("rev-list", "--objects", "--missing=print", "--no-walk", "--stdin")
-            if b"\n?" not in b"\n" + self.repo.run(*asked, stdin=tips, ok=(0, 128)):
-                raise
-            raise Unknown(f"an object of what changed is not in this clone ({error})", "git fetch --refetch") from None
+            raise self._incomplete(error) from None
+
+    def _patch(self, *options: str, paths: Sequence[str] = ()) -> bytes:
+        try:
+            return super()._patch(*options, paths=paths)
+        except GitError as error:
+            raise self._incomplete(error) from None
+
+    def _told(self, *options: str, paths: Sequence[str] = ()) -> bytes:
+        options = (*options, *self._options)
+        return self.repo.run(*literally(paths), "diff-tree", "-r", *options, self.base(), self.new, "--", *paths)
+
+    def mend(self) -> str:
+        return f"git diff --numstat {self.base()[:16]} {self.new[:16]}" if self.change().lacking else super().mend()
+
+    def _incomplete(self, error: GitError) -> AhpError:
+        """What to raise: Unknown where an object of the change is not here, else the error itself."""
+        tips = "".join(f"{name}\n" for name in (self.base(), self.new)).encode()
+        asked = ("rev-list", "--objects", "--missing=print", "--no-walk", "--stdin")
+        if b"\n?" not in b"\n" + self.repo.run(*asked, stdin=tips, ok=(0, 128)):
+            return error
+        return Unknown(f"an object of what changed is not in this clone ({error})", "git fetch --refetch")
 
 
 class CommitView(RangeView):
@@ -122,7 +136,7 @@ class BlobView(RangeView):
             entry.insertions, entry.deletions = len(_ended(data)), 0
         return changes.Change([entry])
 
-    def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
+    def _patch(self, *options: str, paths: Sequence[str] = ()) -> bytes:
         lines = _ended(self._blob(self.new) or b"") if self.encodings().get(self._path, "utf-8") == "utf-8" else []
         if not lines:
             return b""

@@ -14,14 +14,16 @@ Line = dict[str, object]
 
 
 class Lines:
-    """Records `{path, line, text}` of the lines, in git's order; `unread` are the files past the limit, the largest
-    first, as (path, bytes before and after together): nothing is known of their lines.
+    """Records `{path, line, text}` of the lines, in git's order. Nothing is known of the lines of other files:
+    `unread` are those past the limit, the largest first, as (path, bytes before and after together), `lacking` those
+    whose content before or after is not in a partial clone.
     """
 
-    __slots__ = ("added", "removed", "unread")
+    __slots__ = ("added", "lacking", "removed", "unread")
 
     def __init__(self, added: list[Line], removed: list[Line], unread: list[tuple[str, int]]) -> None:
         self.added, self.removed, self.unread = added, removed, unread
+        self.lacking: list[FileChange] = []
 
 
 def of(view: View, with_added: bool = True, with_removed: bool = True) -> Lines:
@@ -36,33 +38,41 @@ def of(view: View, with_added: bool = True, with_removed: bool = True) -> Lines:
         return first
     counted = {entry.path for entry in view.change().entries}
     unread = dict(first.unread)
+    lacking = {entry.path: entry for side in (first, *others) for entry in side.lacking}
     for other in others:
         there = {(line["path"], line["line"]) for line in other.added}
-        unsure = dict(other.unread)
+        unsure = {**dict(other.unread), **{entry.path: 0 for entry in other.lacking}}
         first.added = [one for one in first.added if (one["path"], one["line"]) in there or one["path"] in unsure]
-        unread = {**unsure, **unread}
+        unread = {**dict(other.unread), **unread}
     added = [line for line in first.added if line["path"] in counted]
     removed = [line for line in first.removed if line["path"] in counted]
-    return Lines(added, removed, [(path, size) for path, size in unread.items() if path in counted])
+    both = Lines(added, removed, [(path, size) for path, size in unread.items() if path in counted])
+    both.lacking = [entry for path, entry in lacking.items() if path in counted]
+    return both
 
 
 def _read(view: View, with_added: bool, with_removed: bool) -> Lines:
+    lacking = view.change().lacking
+    entries = [entry for entry in view.change().entries if entry.path not in lacking]
     try:
-        found = Lines(*patch.parse(view.diff(), with_added, with_removed), [])
+        text = view.diff() if not lacking else _patch(view, entries)
+        found = Lines(*patch.parse(text, with_added, with_removed), [])
     except OutputLimit:
-        found = _smallest_first(view)
+        found = _smallest_first(view, entries)
+    # What only has another name or mode has no such lines.
+    found.lacking = [e for e in view.change().entries if e.path in lacking and e.old_oid != e.new_oid]
     gone = {path for path, _ in found.unread}
-    for entry in view.change().entries:
+    for entry in entries:
         name = view.encodings().get(entry.path, "") if entry.insertions is None and entry.path not in gone else ""
         if name.startswith("utf-16"):
             _add_wide(found, view, entry, name)
     return found
 
 
-def _smallest_first(view: View) -> Lines:
+def _smallest_first(view: View, entries: list[FileChange]) -> Lines:
     """As much as fits into the limit, the smallest files first; then no small file goes unread for a large one."""
-    weights = _weights(view)
-    waiting = sorted(view.change().entries, key=lambda entry: weights[entry.path])
+    weights = _weights(view, entries)
+    waiting = sorted(entries, key=lambda entry: weights[entry.path])
     found, left = Lines([], [], []), LIMIT
     while waiting and left > 0:
         some, total = [waiting.pop(0)], weights[waiting[0].path] if waiting else 0
@@ -91,9 +101,8 @@ def _patch(view: View, entries: list[FileChange]) -> bytes:
     return (view.patch(plain) if plain else b"") + (view.patch(hidden, "--text") if hidden else b"")
 
 
-def _weights(view: View) -> dict[str, int]:
-    """The bytes of each changed file, before and after together."""
-    entries = view.change().entries
+def _weights(view: View, entries: list[FileChange]) -> dict[str, int]:
+    """The bytes of each of these changed files, before and after together."""
     known = view.blob_sizes([oid for e in entries for oid in (e.old_oid, e.new_oid) if oid.strip("0")])
     found = {}
     for e in entries:

@@ -5,7 +5,11 @@ Facts and tickets read files and changes only through a view, so that what is ju
 
 from ahp.system import change as changes
 from ahp.system.errors import Unknown
-from ahp.system.git import Repository
+from ahp.system.git import GitError, Repository
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # A `.gitmodules` may tell git to hide what a submodule is moved to.
 _MODULES = "--ignore-submodules=dirty"
@@ -15,7 +19,7 @@ RAW = ("--raw", "--numstat", "-z", "-M", "--no-abbrev", "--no-ext-diff", "--no-t
 _PREFIX = ("--src-prefix=a/", "--dst-prefix=b/")
 _EXACT = ("-U0", "--inter-hunk-context=0", "--submodule=short", _MODULES)
 PATCH = ("-p", *_EXACT, _INTENT, "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", *_PREFIX)
-LITERAL = "--literal-pathspecs"
+_LITERAL = "--literal-pathspecs"
 SINGLY = "--no-renames"  # over several commits a path has to be the same thing each time
 _PATHS_AT_ONCE = 100
 
@@ -40,6 +44,10 @@ class View:
     def doubt(self, contents: bool) -> str:
         """Why the files that changed, or with `contents` what is in them, cannot be told; "" where they can."""
         return ""
+
+    def mend(self) -> str:
+        """The command that gets what is not here of the change."""
+        return "git fetch --refetch"
 
     def digest(self) -> str:
         """The digest of the change, "" where that cannot be told. Raises GitError, AhpError."""
@@ -97,7 +105,8 @@ class View:
         Raises GitError, AhpError.
         """
         if self._encodings is None:
-            called = [e for e in self.change().entries if e.insertions is None]
+            lacking = self.change().lacking
+            called = [e for e in self.change().entries if e.insertions is None and e.path not in lacking]
             if not called:
                 return {}
             from ahp.system import encoding
@@ -134,8 +143,23 @@ class View:
         """git's diff of some changed files. Raises GitError, OutputLimit."""
         return self._patch(*options, paths=[path for e in entries for path in (e.path, e.old_path) if path])
 
-    def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
+    def _patch(self, *options: str, paths: "Sequence[str]" = ()) -> bytes:
         """git's diff, of all that changed or of some `paths`."""
+        return self._told(*PATCH, *options, paths=paths)
+
+    def _list(self) -> changes.Change:
+        """What git lists as changed; in a partial clone without the lines of what is not here. Raises GitError."""
+        try:
+            return changes.parse(self._told(*RAW))
+        except GitError:
+            from ahp.system import partial_clone
+
+            if not partial_clone.is_one(self.repo):
+                raise
+            return partial_clone.change(self.repo, self._told, RAW)
+
+    def _told(self, *options: str, paths: "Sequence[str]" = ()) -> bytes:
+        """What git says of the two states under `options`, of all or of some `paths`. Raises GitError."""
         raise NotImplementedError
 
     def _paths(self, encoding: str) -> list[str]:
@@ -163,7 +187,15 @@ class View:
         if "\n" in name or name.endswith("\r"):  # one line is one request of the batch, which takes CRLF for its end
             present = self.repo.run("rev-parse", "-q", "--verify", "--end-of-options", name, ok=(0, 1, 128))
             return self.repo.run("cat-file", "blob", name) if present else None
-        answer = self.repo.run("cat-file", "--batch", stdin=name.encode("utf-8", "surrogateescape") + b"\n")
+        asked = name.encode("utf-8", "surrogateescape") + b"\n"
+        try:
+            answer = self.repo.run("cat-file", "--batch", stdin=asked, fetch=name.partition(":")[2][:5] == ".ahp/")
+        except GitError:
+            from ahp.system import partial_clone
+
+            if partial_clone.is_one(self.repo):
+                raise partial_clone.not_here(name) from None
+            raise
         header, _, body = answer.partition(b"\n")
         if header.endswith((b" missing", b" ambiguous")):
             return None
@@ -234,7 +266,7 @@ class IndexView(View):
         data = self._prefetched
         if data is not None and data.endswith(self.DONE):
             return changes.parse(data[: -len(self.DONE)])
-        return changes.parse(self.repo.run("diff-index", "--cached", *RAW, *self._options, self.base(), "--"))
+        return self._list()
 
     def paths(self) -> list[str]:
         return names(self.repo.run("ls-files", "-z", "--cached"))
@@ -242,10 +274,17 @@ class IndexView(View):
     def read(self, path: str) -> bytes | None:
         return self._blob(f":{path}")
 
-    def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
-        return self.repo.run(
-            LITERAL, "diff-index", "--cached", *PATCH, *self._options, *options, self.base(), "--", *paths
-        )
+    def mend(self) -> str:
+        return "git diff --cached --numstat" if self.change().lacking else super().mend()
+
+    def _told(self, *options: str, paths: "Sequence[str]" = ()) -> bytes:
+        options = (*options, *self._options)
+        return self.repo.run(*literally(paths), "diff-index", "--cached", *options, self.base(), "--", *paths)
+
+
+def literally(paths: "Sequence[str]") -> "Sequence[str]":
+    """git's option by which it takes paths by name and not as patterns; none where none is named."""
+    return (_LITERAL,) if paths else ()
 
 
 def names(data: bytes) -> list[str]:

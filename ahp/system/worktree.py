@@ -1,13 +1,14 @@
 """The work tree as a state that is judged: the files as they lie on the disk (design §1, §13)."""
 
 import posix
+from collections.abc import Sequence
 
 from ahp.system import change as changes
 from ahp.system import digest, encoding, files
 from ahp.system.encoding import LOOKED_AT
 from ahp.system.errors import AhpError, Unknown
 from ahp.system.git import Repository
-from ahp.system.view import LITERAL, PATCH, RAW, View, names
+from ahp.system.view import PATCH, View, literally, names
 
 _FILE_LIMIT = 64 << 20
 _LINK = 0o120000
@@ -32,8 +33,7 @@ class WorkTreeView(View):
         return self._base
 
     def _read_change(self) -> changes.Change:
-        # `diff`, not `diff-index`: it looks into files whose time stamp alone changed, without writing the index.
-        known = changes.parse(self.repo.run("diff", *RAW, "--no-relative", self.base(), "--"))
+        known = self._list()
         for path in self._untracked():
             entry = self._new_file(path)
             if entry is not None:
@@ -41,7 +41,7 @@ class WorkTreeView(View):
         for entry in known.entries:
             if entry.new_mode and not entry.new_oid.strip("0"):
                 entry.content = self._content_id(entry.path)
-        return changes.Change(known.entries)
+        return known
 
     def _content_id(self, path: str) -> str:
         """What tells one content of a file from another; git gives what is not in its store no id."""
@@ -105,8 +105,11 @@ class WorkTreeView(View):
         text = ("--text",) if name else ()
         return self.repo.run("diff", "--no-index", *PATCH, *text, "--", "/dev/null", path, ok=(0, 1))
 
-    def _patch(self, *options: str, paths: "tuple[str, ...] | list[str]" = ()) -> bytes:
-        return self.repo.run(LITERAL, "diff", *PATCH, *options, "--no-relative", self.base(), "--", *paths)
+    def _told(self, *options: str, paths: Sequence[str] = ()) -> bytes:
+        # `diff`, not `diff-index`: it looks into files whose time stamp alone changed, without writing the index. For
+        # that it needs what they were before: in a partial clone, too.
+        asked = (*literally(paths), "diff", *options, "--no-relative", self.base(), "--", *paths)
+        return self.repo.run(*asked, fetch=True)
 
     def _heads(self, entries: list[changes.FileChange]) -> list[bytes]:
         return [self._beginning(e.path) if e.new_mode else super(WorkTreeView, self)._heads([e])[0] for e in entries]

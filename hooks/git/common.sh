@@ -44,11 +44,12 @@ ways_out() {
     echo "     until it is mended a person may go on with \`git $verb --no-verify\`" >&2
 }
 
-# git lists HEAD's policy files and what is staged while Python starts; the marks say that it got through.
+# git lists HEAD's policy files and what is staged while Python starts; the marks say that it got through. Of what
+# changes it fetches nothing that a partial clone lacks (GIT_NO_LAZY_FETCH is of git 2.45).
 judge_staged() {
     {
         "$git" --no-replace-objects ls-tree -r -z --full-tree HEAD .ahp 2>/dev/null && printf 'ahp:listed\000'
-        "$git" --no-replace-objects diff-index --cached @RAW@ HEAD -- 2>/dev/null && printf '\000ahp:done\000'
+        GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none "$git" --no-replace-objects diff-index --cached @RAW@ HEAD -- 2>/dev/null && printf '\000ahp:done\000'
     } | judge "$@"
     answered $?
 }

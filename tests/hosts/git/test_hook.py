@@ -423,3 +423,53 @@ def test_a_policy_that_a_merge_brings_has_to_load(gated: Gated) -> None:
     gated.add("a.txt")
     said = gated.say("commit", "--no-edit")
     assert (said.code, "a commit may not bring a policy that does not load" in said.text) == (1, True)
+
+
+def partial(gated: Gated, tmp_path: Path, policy: str) -> Gated:
+    """A partial clone behind the gate, without a blob of the folder `big` nor of the policy."""
+    for name in ("one", "two"):
+        gated.write(f"big/{name}", f"{name}\n" * 50)
+    gated.write(".ahp/hooks.yaml", policy)
+    gated.git("add", "-f", "big", ".ahp/hooks.yaml")
+    gated.git("commit", "-q", "--no-verify", "-m", "big")
+    gated.git("config", "uploadpack.allowFilter", "true")
+    gated.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    made = Gated(tmp_path / "partial")
+    made.root.mkdir()
+    made.git("clone", "-q", "--filter=blob:none", "--no-checkout", f"file://{gated.root}", ".")
+    made.git("sparse-checkout", "set", "--no-cone", "/*", "!/big", "!/.ahp")
+    made.git("checkout", "-q", "main")
+    installing.install(made.repository(), "")
+    return made
+
+
+def lacking(repo: Repo) -> set[str]:
+    """The objects that a partial clone has not fetched."""
+    listed = repo.git("rev-list", "--objects", "--all", "--missing=print").splitlines()
+    return {line[1:] for line in listed if line.startswith("?")}
+
+
+def test_in_a_partial_clone_only_the_policy_is_fetched(gated: Gated, tmp_path: Path) -> None:
+    clone = partial(gated, tmp_path, BAD)
+    policy = clone.git("rev-parse", "HEAD:.ahp/hooks.yaml")
+    clone.git("rm", "-rq", "--cached", "--sparse", "big/one")
+    before = lacking(clone)
+    assert policy in before
+    assert clone.say("commit", "-q", "-m", "x") == (0, "")
+    assert before - lacking(clone) == {policy}
+    clone.write("bad.txt")
+    clone.add("bad.txt")
+    clone.git("rm", "-rq", "--cached", "--sparse", "big/two")
+    said = clone.say("commit", "-q", "-m", "x")
+    assert said.code == 1 and "refused by no-bad" in said.text and "could not fetch" not in said.text
+    assert before - lacking(clone) == {policy}
+
+
+def test_a_rule_about_lines_says_what_gets_them_in_a_partial_clone(gated: Gated, tmp_path: Path) -> None:
+    clone = partial(gated, tmp_path, "version: 1\nrules:\n  many: {at: pre-commit, block: files.lines_changed > 60}\n")
+    clone.git("rm", "-rq", "--cached", "--sparse", "big/one")
+    said = clone.say("commit", "-q", "-m", "x")
+    assert said.code == 1
+    assert "the content of big/one is not in this partial clone); to get it: git diff --cached --numstat" in said.text
+    clone.git("diff", "--cached", "--numstat")
+    assert clone.say("commit", "-q", "-m", "x").code == 0
