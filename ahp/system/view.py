@@ -242,7 +242,7 @@ class IndexView(View):
     def base(self) -> str:
         # HEAD, or the empty tree before the first commit.
         if not self._base:
-            self._base = self.repo.commit_id("HEAD") or self.repo.empty_tree()
+            self._base = self.repo.head_id() or self.repo.empty_tree()
         return self._base
 
     def whole(self) -> "IndexView":
