@@ -45,6 +45,9 @@ class Answer:
     def weigh(self) -> Event | None:
         """Takes one round of hits; the event as the control actions leave it, None when nothing is left to judge."""
         self.candidates = joining.join([weighing.weigh() for weighing in self.weighings])
+        if self.event.trigger.startswith("post-"):
+            self._follow_up()
+            return None
         return self._act(self.hearings[0].facts.event)
 
     def verdict(self) -> Verdict:
@@ -86,6 +89,14 @@ class Answer:
         blocking = {c.key for c in self.candidates if c.enforced and c.intensity == "block"}
         settled = {key: c for key, c in self.settled.items() if key not in blocking}
         return [*settled.values(), *[c for c in self.candidates if c.key not in settled]]
+
+    def _follow_up(self) -> None:
+        """The action is done, so nothing can be changed; an aid may have a command that goes on from there."""
+        from ahp.gate import follow_up
+
+        for candidate in self.candidates:
+            if candidate.enforced and candidate.intensity == "aid":
+                candidate.followed_up = follow_up.run(candidate, self.event)
 
     def _act(self, event: Event) -> Event | None:
         """Applies the control actions; where the action is refused anyway, only those that advise."""

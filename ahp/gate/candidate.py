@@ -27,7 +27,7 @@ class Candidate:
     `environment` is "" when it cannot be told. `own` is the intensity that rule and environment give it, `intensity`
     the one in force after the ladder. `dropped` says why it is not delivered ("" when it is); `shadow` and `waived` are
     delivered to the log only. `modifications` are what its action changed or proposes, `refused` why it could not,
-    `softened` why it speaks as a prompt.
+    `softened` why it speaks as a prompt, `followed_up` what became of an aid's command.
     """
 
     def __init__(self, key: str, rule: RuleAnswer, hit: Hit, facts: Facts, environment: str, judge: "Judge") -> None:
@@ -38,7 +38,7 @@ class Candidate:
         self.shadow = rule.shadow
         self.waived = ""
         self.override: Override | None = None
-        self.refused = self.softened = ""
+        self.refused = self.softened = self.followed_up = ""
         self.modifications: list[dict[str, object]] = []
         self.standing: Standing | None = None
         self._content: str | None = None
@@ -122,11 +122,14 @@ class Candidate:
         """`{type, description}` each."""
         if self.undecided:
             return [{"type": "follow_up", "description": step} for step in self.steps()]
-        return [
+        given: list[dict[str, object]] = [
             {"type": suggestion.type, "description": text}
             for suggestion in self.rule.suggestions
             for text in rendering.steps([suggestion.description], self.facts.values)
         ]
+        if self.followed_up:
+            given.append({"type": "follow_up", "description": self.followed_up})
+        return given
 
     def findings(self) -> list[dict[str, object]]:
         return [] if self.undecided else rendering.findings(self.rule, self.facts.values, self.hit)

@@ -66,7 +66,9 @@ class AppendAction(Keys):
 
 
 class RunAction(Keys):
-    """Runs a fixer, once a person accepted it with `ahp trust`; in git hooks it changes the work tree and refuses."""
+    """Runs a command, once a person accepted it with `ahp trust`: a fixer, which in git hooks changes the work tree and
+    refuses; with an aid on `post-*` triggers, what follows from the action that is done.
+    """
 
     type: Literal["run"]
     """`run`"""

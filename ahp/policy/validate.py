@@ -192,7 +192,7 @@ def _check_action(rule: RawRule) -> list[Problem]:
             return [Problem(rule.where("intensity"), "`control` needs an `action` that says what it changes")]
         return []
     place = rule.where("action")
-    if trigger.post:
+    if trigger.post and not (action.type == "run" and trigger.name.startswith("post-")):
         return [Problem(place, f"{trigger.name} comes after the action; nothing is left to change")]
     if action.type in ("run", "split_suggestion"):
         if action.type == "run" and leaves_root(action.directory):
