@@ -161,9 +161,13 @@ def resume(run_id: str, script: str | None, live: bool | None, ask: bool, form: 
 
 def _connected(config: "AgentConfig", model: str | None, base_url: str | None, api: str | None) -> "Model":
     from ahp.runner.models.connect import connect
-    from ahp.system import environ
+    from ahp.runner.tools.environment import KEY_VARIABLES
+    from ahp.system import environ, secret_variables
 
-    return connect(model, base_url, api, env=environ.current(), reply_format=config.reply_format)
+    connected = connect(model, base_url, api, env=environ.current(), reply_format=config.reply_format)
+    # From here on only the client has the key: tools of the run are processes of the same user.
+    secret_variables.forget(KEY_VARIABLES)
+    return connected
 
 
 def _project_tools() -> "list[Tool]":

@@ -37,6 +37,15 @@ class RepositoryGate:
     def since(self, commit: str) -> None:
         self._policy.commit = commit
 
+    @property
+    def policy(self) -> dict[str, Any] | None:
+        """What the work tree's policy was when the run began, where that is another than the commit's; plain JSON."""
+        return self._policy.text
+
+    @policy.setter
+    def policy(self, text: dict[str, Any] | None) -> None:
+        self._policy.text = text
+
     def ask(
         self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None, dry: bool = False
     ) -> Verdict:

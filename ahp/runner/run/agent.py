@@ -69,11 +69,11 @@ class Agent:
     """Carries out tasks with one model, its tools, and a gate that is asked at every step (seed 002 §4).
 
     The gate's `root` is the project's folder, so that tools work where they are judged; `root` is for a gate that has
-    none. A gate with `since`, the commit whose policy stands for the run, is told it again when that is resumed; what
-    one with `brief()` asks of agents is told the model. With `issue` the gates of issue-start and, as the settings say,
-    issue-submit and issue-close are asked, and `move(issue, verb)` is called between pre and post to do it. `verifiers`
-    are by verification policy; `run_pytest` is there. `person` is asked where a refusal would end the run. Raises
-    ValueError for two tools of one name.
+    none. A gate with `since` and `policy`, the commit and the policy files beyond it that stand for the run, is told
+    them again when that is resumed; what one with `brief()` asks of agents is told the model. With `issue` the gates of
+    issue-start and, as the settings say, issue-submit and issue-close are asked, and `move(issue, verb)` is called
+    between pre and post to do it. `verifiers` are by verification policy; `run_pytest` is there. `person` is asked
+    where a refusal would end the run. Raises ValueError for two tools of one name.
     """
 
     def __init__(
@@ -114,6 +114,7 @@ class Agent:
             issue=self.issue,
             nonce=nonce,
             since=str(getattr(self.gate, "since", "")),
+            policy=getattr(self.gate, "policy", None),
             config=config,
         )
         return _Run(self, nonce).carry_out(task)
@@ -132,6 +133,8 @@ class Agent:
             raise ValueError("the run to resume has another issue, or other planning")
         if past.since and hasattr(self.gate, "since"):
             self.gate.since = past.since
+        if hasattr(self.gate, "policy"):
+            self.gate.policy = past.policy
         self.events("run_resume", config=self.config.model_dump(mode="json"))
         return _Run(self, past.nonce, past).carry_out(past.task)
 

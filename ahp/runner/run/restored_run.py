@@ -37,6 +37,7 @@ class RestoredRun:
         self.planning = True
         self.stop_reason = ""
         self.nonce = self.since = ""
+        self.policy: dict[str, Any] | None = None
         self.system = ""
         self.conversation: Conversation | None = None
         self.open_step: str | None = None
@@ -128,7 +129,7 @@ class RestoredRun:
         if event["version"] != VERSION:
             raise AhpError(f"it was written by another version of ahp (of its events: {event['version']})")
         self.task, self.issue, self.nonce = str(event["task"]), event["issue"], str(event["nonce"])
-        self.since = str(event["since"])
+        self.since, self.policy = str(event["since"]), event["policy"]
         self.planning = bool(event["config"]["enable_planning"])
         self.model = str(event["model"])
         endpoint = event["endpoint"]

@@ -107,6 +107,20 @@ def test_a_resumed_run_is_judged_by_the_policy_of_its_beginning(repo: Any, tmp_p
     assert (turn.ok, codes) == (True, ["ok", "blocked"])
 
 
+def test_a_resumed_run_is_judged_by_what_only_the_work_tree_had_too(repo: Any, tmp_path: Path) -> None:
+    repo.commit("first", a="a")
+    repo.write(".ahp/hooks.yaml", "version: 1\nextends: [part.yaml]\n")
+    repo.write(".ahp/part.yaml", POLICY)
+    path = str(tmp_path / "run" / "events.jsonl")
+    log = EventLog(path)
+    assert not run(repo.root, call("change", script="rm .ahp/part.yaml\n" + commit(WEAK)), log=log)[0].ok
+    log.close()
+    log = EventLog(path, resumes=True)
+    turn, codes = run(repo.root, SECRET, "done", log=log, resumes=True)
+    log.close()
+    assert (turn.ok, codes) == (True, ["ok", "blocked"])
+
+
 def test_a_policy_that_did_not_load_when_the_run_began_does_not_stand(repo: Any) -> None:
     repo.commit("policy", **{".ahp/hooks.yaml": "rules: ["})
     gate = RepositoryGate(str(repo.root), session="s1")
