@@ -13,6 +13,7 @@ from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.run.events import EventLog, plain
 from ahp.runner.run.limits import Repeats
 from ahp.runner.run.restored_run import RestoredRun
+from ahp.runner.run.snapshot import Snapshot, take
 from ahp.runner.tools.environment import tool_environment
 from ahp.runner.tools.tool import InvalidCall, Tool, Toolbox, ToolContext, told
 from ahp.runner.verification.work_tree import WorkTreeMark, changed_since, mark
@@ -65,6 +66,7 @@ class GatedTools:
         self.expected: list[str] | None = None  # the tools that the plan step at work names; None outside of a step
         self._may_have_written = self._has_run = False
         self._work_tree: WorkTreeMark | None = None
+        self._seen: Snapshot | None = None
 
     @property
     def names(self) -> frozenset[str]:
@@ -74,7 +76,7 @@ class GatedTools:
     def take_up(self, past: RestoredRun) -> None:
         """Goes on where a former run stood; a tool that may have run has written."""
         self._repeats, self._barred = past.repeats, past.barred
-        self._has_run, self._work_tree = past.has_run, past.work_tree
+        self._has_run, self._work_tree, self._seen = past.has_run, past.work_tree, past.snapshot
         names = {*past.ran, past.open_call}
         self._may_have_written = any(tool.writes for name, tool in self._toolbox.tools.items() if name in names)
 
@@ -86,6 +88,13 @@ class GatedTools:
         if self._work_tree is None:
             return self._may_have_written
         return changed_since(self._root, self._work_tree)
+
+    def look(self) -> None:
+        """Notes what the project's files hold, so that a resumed run can tell what somebody else has changed."""
+        taken = take(self._root)
+        if taken != self._seen:
+            self._seen = taken
+            self._events("snapshot", snapshot=None if taken is None else asdict(taken))
 
     def call(self, call: ToolCall, seconds_left: float | None = None, calls_left: int = 0) -> Outcome:
         """Judges, runs and judges again one call, in at most `seconds_left`; never raises for what the model did.
@@ -165,6 +174,7 @@ class GatedTools:
         self._may_have_written = self._may_have_written or tool.writes
         judged = self._call_of(tool, valid)  # as it was before the tool, which may change what it was given
         context = ToolContext(self._root, seconds, tool_environment(self._agent))
+        self._events.sync()  # that this may have been done is known whatever happens next
         try:
             output = self._worker.call(seconds, lambda: tool.run(valid, context), tool.name)
             outcome = Outcome("ok", excerpt(str(output), self._config.tool_output_chars))
@@ -181,6 +191,8 @@ class GatedTools:
             outcome = Outcome("E_TOOL", f"E_TOOL: {type(error).__name__}: {one_line(error, 500)}")
         outcome = self._ended_leftovers(tool, outcome)
         self._desk.ask("post-tool-use", tool={**judged, "output": outcome.text, "code": outcome.code})
+        if tool.writes:
+            self.look()
         return self._counted(call, outcome)
 
     def _ended_leftovers(self, tool: Tool, outcome: Outcome) -> Outcome:

@@ -58,6 +58,7 @@ class IssueGates:
         except AhpError as error:
             raise Stop("ISSUE_ERROR", f"could not {verb} {self._issue}: {error}") from error
         self._done.add(verb)
+        self._session.tools.look()
         self._session.events("issue_moved", issue=self._issue, verb=verb)
         desk.ask(f"post-issue-{verb}")
         return None

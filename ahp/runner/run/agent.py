@@ -24,6 +24,7 @@ from ahp.runner.run.limits import Breaker
 from ahp.runner.run.planned import PlannedWork
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.session import Session
+from ahp.runner.run.snapshot import changed_since
 from ahp.runner.run.state_machine import State, StateMachine
 from ahp.runner.run.stop_reason import Stop
 from ahp.runner.run.wants import Wants
@@ -97,12 +98,20 @@ class Agent:
         self.toolbox = Toolbox(tools, self.root)
         self.issue = issue
         self.move = move
-        self.events = events or EventLog()
+        self._keeps_events = events is not None
+        self.events = EventLog() if events is None else events
         self.person = person
         self.verifiers: dict[str, Verifier] = {"run_pytest": PytestVerifier(), **(verifiers or {})}
 
     def run(self, task: str) -> AgentTurn:
-        """Carries out one task. The last event of every run is `run_end`, whatever ended it."""
+        """Carries out one task. The last event of every run is `run_end`, whatever ended it.
+
+        Raises AhpError for a log that holds a run already: two would read as one when they are resumed.
+        """
+        if self.events.seen and self._keeps_events:
+            raise AhpError("these events hold a run already: resume that, or give the agent another EventLog")
+        if self.events.seen:
+            self.events = EventLog()
         config = self.config.model_dump(mode="json")
         nonce = secrets.token_hex(4)
         self.events(
@@ -135,7 +144,9 @@ class Agent:
             self.gate.since = past.since
         if hasattr(self.gate, "policy"):
             self.gate.policy = past.policy
-        self.events("run_resume", config=self.config.model_dump(mode="json"))
+        past.changed = [] if past.snapshot is None else changed_since(self.root, past.snapshot)
+        config = self.config.model_dump(mode="json")
+        self.events("run_resume", version=VERSION, changed=past.changed, config=config)
         return _Run(self, past.nonce, past).carry_out(past.task)
 
 
@@ -217,6 +228,7 @@ class _Run:
     def _end(self, turn: AgentTurn) -> AgentTurn:
         """Leaves nothing running and nothing unanswered, whatever ended the run; the last event says how it ended."""
         self._session.close()
+        self._session.tools.look()
         self._desk.next_call()  # what nobody will answer any more
         turn = self._with_figures(turn)
         self._events(
@@ -232,6 +244,7 @@ class _Run:
         return turn
 
     def _through(self, task: str) -> str:
+        self._session.tools.look()
         self._task.begin()
         self._issue.start()
         if self._past is None:
@@ -279,6 +292,7 @@ class _Run:
             found = self._verification.run(policy, seconds, wrote=self._session.tools.wrote)
             if found is NOT_RUN and policy != policies[-1]:
                 continue
+            self._session.tools.look()
             self._events("final_verify", policy=policy, result=found.model_dump(mode="json"))
             if not found.ok:
                 return f"verification failed: {found.told()}"
@@ -290,7 +304,7 @@ class _Run:
             turn,
             plan=self._work.plan,
             verification=self._verification.result,
-            notes=[*self._desk.take_notes(), *self._unverified()],
+            notes=[*self._desk.take_notes(), *self._unverified(), *self._changed_meanwhile()],
             requests=self._session.requests,
             tokens=budget.tokens_used,
             usd=budget.usd_used,
@@ -300,6 +314,13 @@ class _Run:
         """What a person has to know when a check could not be made."""
         result = self._verification.result
         return [result.summary] if result is not None and result.type == "not_run" and result is not NOT_RUN else []
+
+    def _changed_meanwhile(self) -> list[str]:
+        """What a person has to know of a run that went on."""
+        changed = self._past.changed if self._past is not None else []
+        if changed is None:
+            return ["Whether files changed while the run was broken off cannot be told."]
+        return [f"Changed while the run was broken off: {prompts.files_named(changed)}."] if changed else []
 
     def _moved(self, former: State, new: State, why: str) -> None:
         self._events("state", former=former.value, state=new.value, why=why)

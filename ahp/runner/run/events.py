@@ -10,10 +10,15 @@ from ahp.system.errors import AhpError, Timeout
 Event = dict[str, Any]
 Listener = Callable[[Event], object]
 
-VERSION = 2  # of what events hold, in `run_start`
+VERSION = 3  # of what events hold, in `run_start` and `run_resume`
 FILE = "events.jsonl"
 LOCK = "lock"
 _LIMIT = 1 << 30  # bytes of a file that is read back
+# What a power cut must not take back: what was done outside, what a person decided, and that a run began or ended.
+_DURABLE = frozenset(
+    {"run_start", "run_resume", "plan_generated", "plan_step_end", "tool_result", "answered", "issue_moved", "person"}
+    | {"run_end"}
+)
 
 
 class EventLog:
@@ -21,8 +26,8 @@ class EventLog:
 
     An event is `{"n", "at", "event", …}`: its number from 1, the time in RFC 3339, its kind, and what belongs to the
     kind; while a plan step is worked on also `step`, its id. `resumes` reads back what is in the file and goes on
-    behind it. Raises AhpError when the file cannot be
-    written, or another process is writing it.
+    behind it. Raises AhpError when the file cannot be written, when another process is writing it, or when it holds a
+    run already that is not resumed.
     """
 
     def __init__(self, path: str | None = None, listeners: tuple[Listener, ...] = (), *, resumes: bool = False) -> None:
@@ -41,6 +46,9 @@ class EventLog:
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             if resumes:
                 _end_last_line(self._fd)
+            elif os.fstat(self._fd).st_size:
+                raise AhpError(f"{path} holds a run already: resume that, or begin another one elsewhere")
+            _sync_folders(path)
         except OSError as error:
             self.close()
             raise AhpError(f"cannot write {path}: {error.strerror}") from None
@@ -59,8 +67,18 @@ class EventLog:
                 files.write_all(self._fd, line)
             except OSError as error:
                 raise AhpError(f"cannot write the events of this run: {error.strerror}") from None
+            if kind in _DURABLE:
+                self.sync()
         for listener in self._listeners:
             listener(event)
+
+    def sync(self) -> None:
+        """Returns when the disk has the events so far: before something is done that nobody should forget."""
+        try:
+            if self._fd is not None:
+                os.fsync(self._fd)
+        except OSError as error:
+            raise AhpError(f"the events of this run cannot be kept on the disk: {error.strerror}") from None
 
     def of(self, kind: str) -> list[Event]:
         """The events of one kind so far, in order."""
@@ -114,6 +132,17 @@ def _end_last_line(fd: int) -> None:
         os.ftruncate(fd, begin)
     else:
         files.write_all(fd, b"\n")
+
+
+def _sync_folders(path: str) -> None:
+    """Has the disk keep the file's name and its folder's."""
+    folder = os.path.dirname(path) or "."
+    for name in (folder, os.path.dirname(folder) or "."):
+        fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
 
 
 def _locked(path: str) -> files.Lock:

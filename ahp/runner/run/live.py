@@ -24,6 +24,11 @@ def text(answer: Any) -> str:
     return "\n".join(one_line(part, 10_000) for part in str(answer).split("\n"))
 
 
+def _resumed(event: Event) -> str:
+    changed = event.get("changed")
+    return "task     taken up again" + (f"; changed meanwhile: {', '.join(changed)}" if changed else "")
+
+
 def _end(event: Event) -> str:
     return f"end      {event['stop_reason']} ({event['requests']} requests, {event['tokens']} tokens)"
 
@@ -53,7 +58,7 @@ def _trimmed(event: Event) -> str:
 
 _WORDS: dict[str, Callable[[Event], str | None]] = {
     "run_start": lambda event: f"task     {event['task']}",
-    "run_resume": lambda event: "task     taken up again",
+    "run_resume": _resumed,
     "state": lambda event: f"state    {event['former']} -> {event['state']}: {event['why']}",
     "plan_generated": _plan,
     "planning_retry": lambda event: f"plan     refused: {'; '.join(event['problems'])}",

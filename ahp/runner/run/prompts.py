@@ -1,7 +1,7 @@
 """What the model is told. The control protocol stands in the prompts of plan steps and nowhere else (seed 001 §4.1)."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from ahp.protocol.text import one_line
 from ahp.runner.context.retriever import Passage
@@ -51,6 +51,7 @@ _ID, _TITLE, _DESCRIPTION, _REASON = 80, 200, 1_000, 300  # characters of what t
 _FOUND_EACH = 3_000  # characters of a finished step's last result
 _FOUND_FOR_STEP, _FOUND_FOR_ANSWER = 6_000, 20_000  # in all
 _LEAST_FOUND = 200
+_NAMED = 20  # files
 
 
 def system(tools: Iterable[Tool], frames: Frames, *, max_tokens: int, inject_schemas: bool) -> str:
@@ -155,10 +156,12 @@ def _named(step: PlanStep) -> str:
     return f"{one_line(step.id, _ID)}: {one_line(step.description, _DESCRIPTION)}"
 
 
-def broken_off(unread: list[str], open_call: str | None, *, unheard: bool, calls_left: int) -> str:
+def broken_off(
+    unread: list[str], open_call: str | None, *, unheard: bool, calls_left: int, changed: Sequence[str] = ()
+) -> str:
     """What a model has to know when a run goes on that was broken off: the results that it has not read, included.
 
-    `calls_left` of the calls of its last reply were not made.
+    `calls_left` of the calls of its last reply were not made; `changed` files are others than it left them.
     """
     said = ["This run was broken off and goes on now.", *unread]
     if open_call is not None:
@@ -170,7 +173,16 @@ def broken_off(unread: list[str], open_call: str | None, *, unheard: bool, calls
         said.append("Your last reply was not acted on.")
     if calls_left:
         said.append(f"The last {calls_left} of the calls in your last reply were not made.")
+    if changed:
+        cause = "by that call or by somebody else" if open_call is not None else "by somebody else"
+        said.append(f"Meanwhile files have changed, {cause}: {files_named(changed)}. Read them again before you go on.")
     return "\n\n".join(said)
+
+
+def files_named(paths: Sequence[str]) -> str:
+    """The first files of a list as part of a sentence."""
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return ", ".join(one_line(path, _ID) for path in paths[:_NAMED]) + more
 
 
 def mend(problem: str, frames: Frames) -> str:

@@ -5,11 +5,12 @@ from typing import Any
 
 from ahp.protocol.signals import Signal
 from ahp.runner.gating.gates import count_blocks, forget_blocks
-from ahp.runner.run import prompts
+from ahp.runner.run import migration, prompts
 from ahp.runner.run.conversation import Conversation
 from ahp.runner.run.events import VERSION, Event
 from ahp.runner.run.frames import Frames
 from ahp.runner.run.limits import Repeats
+from ahp.runner.run.snapshot import Snapshot
 from ahp.runner.verification.work_tree import WorkTreeMark
 from ahp.runner.words.plan import BROKEN_OFF, Plan, StepStatus
 from ahp.system import clock
@@ -25,7 +26,8 @@ class RestoredRun:
     A step that was broken off is pending again; what its tools did stays done. `open_step` is the one that
     `conversation` is about, `open_call` the tool that may have run without a recorded result, `results` the
     (tool, text, advice, id of the call) that the model has not read, `calls_left` how many calls of its last reply were
-    not made, `reply_open` whether that was not acted on at all.
+    not made, `reply_open` whether that was not acted on at all. `snapshot` is what the files held when the run last
+    looked; who resumes it says in `changed` which ones do not any more (None: that cannot be told).
     Raises AhpError for events that tell of no run.
     """
 
@@ -57,6 +59,9 @@ class RestoredRun:
         self.blocks, self.repeats, self.barred = Repeats(), Repeats(), Repeats()
         self.ran: dict[str, int] = {}
         self.has_run = False
+        self.snapshot: Snapshot | None = None
+        self.changed: list[str] | None = []
+        self._version = VERSION
         self.work_tree: WorkTreeMark | None = None
         self.replans = self.requests = self.tokens = 0
         self.usd = self.seconds = 0.0
@@ -88,9 +93,15 @@ class RestoredRun:
         return self.requests - (self._asking or self.reply_open)
 
     def broken_off(self, frames: Frames) -> str:
-        """What the model has to know of the end of these events."""
+        """What the model has to know of the end of these events, and which files have changed since."""
         unread = [prompts.result(tool, text, advice, frames, name) for tool, text, advice, name in self.results]
-        return prompts.broken_off(unread, self.open_call, unheard=self.reply_open, calls_left=self.calls_left)
+        return prompts.broken_off(
+            unread,
+            self.open_call,
+            unheard=self.reply_open,
+            calls_left=self.calls_left,
+            changed=self.changed or (),
+        )
 
     def asked(
         self, model: str | None = None, base_url: str | None = None, api: str | None = None
@@ -104,6 +115,8 @@ class RestoredRun:
         at = clock.parse_iso(event["at"])
         if event["event"] in ("run_start", "run_resume"):
             self._end_part(at)
+            self._version = migration.version_of(event)
+        event = migration.upgraded(event, self._version)
         self._last = max(self._last, at)
         read = getattr(self, f"_on_{event['event']}", None)
         if read is not None:
@@ -126,8 +139,6 @@ class RestoredRun:
         self.iterations = {place: spent for place, spent in self.iterations.items() if place in places}
 
     def _on_run_start(self, event: Event) -> None:
-        if event["version"] != VERSION:
-            raise AhpError(f"it was written by another version of ahp (of its events: {event['version']})")
         self.task, self.issue, self.nonce = str(event["task"]), event["issue"], str(event["nonce"])
         self.since, self.policy = str(event["since"]), event["policy"]
         self.planning = bool(event["config"]["enable_planning"])
@@ -253,6 +264,9 @@ class RestoredRun:
     def _on_work_tree(self, event: Event) -> None:
         self.has_run = True
         self.work_tree = None if event["mark"] is None else WorkTreeMark(**event["mark"])
+
+    def _on_snapshot(self, event: Event) -> None:
+        self.snapshot = None if event["snapshot"] is None else Snapshot(**event["snapshot"])
 
     def _on_stuttering(self, event: Event) -> None:
         self.barred.count(*self._call)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from pathlib import Path
@@ -9,8 +10,13 @@ from typing import Any
 
 import pytest
 
+from ahp.runner.config import AgentConfig
+from ahp.runner.run.agent import Agent
 from ahp.runner.run.events import EventLog, plain, read_events
+from ahp.runner.scripted import AnyArgs, ScriptedGate, ScriptedModel
+from ahp.runner.tools.tool import FunctionTool
 from ahp.system.errors import AhpError
+from tests.runner.runs import call, nowhere
 
 
 def test_events_are_numbered_lines_that_read_back(tmp_path: Path) -> None:
@@ -65,3 +71,57 @@ def test_plain_is_what_json_can_hold() -> None:
         "1": [True, 1.5, "nan", ["a"], "x", "p"]
     }
     assert "…" in str(plain(deep))
+
+
+def test_what_a_power_cut_must_not_take_back_is_on_the_disk_before_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run" / "events.jsonl"
+    synced: list[int] = []
+
+    def fsync(fd: int) -> None:
+        if stat.S_ISREG(os.fstat(fd).st_mode):
+            synced.append(os.fstat(fd).st_size)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    at_work: list[tuple[int, int]] = []
+
+    def look(args: Any, context: Any) -> str:
+        at_work.append((synced[-1], path.stat().st_size))
+        return "seen"
+
+    log = EventLog(str(path))
+    config = AgentConfig(enable_planning=False)
+    tool = FunctionTool("look", "looks", AnyArgs, look)
+    Agent(ScriptedModel([call(), "done"]), [tool], gate=ScriptedGate(), config=config, root=nowhere(), events=log).run(
+        "t"
+    )
+    log.close()
+    # Right before the tool works the disk has that it may have; behind it, that it has.
+    assert at_work[0][0] == at_work[0][1]
+    ends = {}
+    size = 0
+    for line in path.read_bytes().splitlines(keepends=True):
+        size += len(line)
+        ends[json.loads(line)["event"]] = size
+    assert {ends["run_start"], ends["tool_result"], ends["answered"], ends["run_end"]} <= set(synced)
+
+
+def test_a_disk_that_fails_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = EventLog(str(tmp_path / "run" / "events.jsonl"))
+
+    def fsync(fd: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(AhpError, match="cannot be kept on the disk: Input/output error"):
+        log("run_start")
+    log.close()
+
+
+def test_an_agent_writes_one_run_into_a_log_that_it_was_given() -> None:
+    agent = Agent(ScriptedModel(["one", "two"]), gate=ScriptedGate(), root=nowhere(), events=EventLog())
+    agent.config = AgentConfig(enable_planning=False)
+    assert agent.run("a").ok
+    with pytest.raises(AhpError, match="hold a run already"):
+        agent.run("b")

@@ -524,7 +524,7 @@ def test_what_cannot_be_resumed_is_said(tmp_path: Path) -> None:
 def test_events_that_make_no_sense_are_an_error_with_their_number(tmp_path: Path, line: dict[str, Any]) -> None:
     config = {"enable_planning": False}
     start = {"event": "run_start", "version": VERSION, "task": "t", "issue": None, "nonce": "n"}
-    start.update(model="m", endpoint=None, since="", config=config)
+    start.update(model="m", endpoint=None, since="", policy=None, config=config)
     stamped = [{"at": "2026-01-01T00:00:00.000Z", **event} for event in (start, line)]
     with pytest.raises(AhpError, match="event 2 of this run cannot be read back"):
         RestoredRun(stamped)
