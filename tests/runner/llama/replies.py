@@ -82,6 +82,15 @@ def replies(root: str) -> dict[str, str]:
             }
         ),
         "done_thought": '<think>The step is finished.</think>\n{"control": "step_done"}',
+        # Several calls in one reply.
+        "pair": f"{appended('first')}\n{call('write_file', path='secrets/k', content='x')}\n{appended('last')}",
+        "hermes_pair": "\n".join(
+            "<tool_call>\n"
+            + json.dumps({"name": "append_file", "arguments": {"path": "log", "content": f"{text}\n"}})
+            + "\n</tool_call>"
+            for text in ("first", "last")
+        ),
+        "spy": call("run_command", command="tr '\\0' '\\n' < /proc/$PPID/environ; tr '\\0' '\\n' < /proc/self/environ"),
         # A reply that does not fit, then the file in parts.
         "too_long": call("write_file", path="long", content="".join(LINES)),
         "part_1": call("write_file", path="long", content="".join(PARTS[0])),

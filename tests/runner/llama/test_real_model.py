@@ -115,6 +115,18 @@ def test_a_model_that_thinks_first_and_speaks_other_dialects(project: Repo, serv
     assert log_of(project) == ["thought", "openai", "hermes", "tool_calls"]
 
 
+@pytest.mark.parametrize("reply_format", ["auto", "text"])
+@pytest.mark.parametrize(("reply", "codes"), [("pair", ["ok", "blocked", "ok"]), ("hermes_pair", ["ok", "ok"])])
+def test_several_calls_in_one_reply_are_made_in_order(
+    project: Repo, server: str, reply: str, codes: list[str], reply_format: str
+) -> None:
+    run = Run(project, server, f"[[script:{reply},final]]", planning=False, reply_format=reply_format)
+    assert run.ended == DONE
+    assert [event["code"] for event in run.of("tool_result")] == codes
+    assert log_of(project) == ["first", "last"]
+    assert (project.root / "secrets" / "k").read_text() == "KEY\n"
+
+
 @pytest.mark.parametrize("near", ["done_twice", "near_miss", "log_one", "three"])
 def test_no_protocol_reaches_the_person(project: Repo, server: str, near: str) -> None:
     run = Run(project, server, f"[[plan:no_step]] [[answer:{near},final]]")
@@ -252,6 +264,17 @@ def test_a_signal_in_every_state_ends_the_run_and_all_it_started(
     assert (last["event"], last["stop_reason"]) == ("run_end", "INTERRUPTED")
     if (root / "child").exists():
         assert not alive(int((root / "child").read_text()))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the environment of a process is read from /proc")
+def test_a_command_does_not_find_the_key_of_the_run(project: Repo, server: str) -> None:
+    env = {**os.environ, "AHP_API_KEY": "sk-not-to-be-found-anywhere", "SEEN": "by the command"}
+    command = [AHP, "agent", "run", "[[script:spy,final]]", "--no-plan", "--base-url", f"{server}/v1"]
+    done = subprocess.run(command, cwd=project.root, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "All is done.\n")
+    [result] = [event for event in _events(project.root) if event["event"] == "tool_result"]
+    assert "SEEN=by the command" in result["text"]
+    assert "sk-not-to-be-found" not in json.dumps(_events(project.root))
 
 
 def test_a_run_that_stopped_goes_on_without_naming_the_model(project: Repo, server: str) -> None:
