@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
+from ahp.cli import agent_rerun
 from ahp.protocol.text import one_line
 from ahp.system import jsontext
 from ahp.system.interrupt import Ended
@@ -157,6 +158,9 @@ def resume(run_id: str, script: str | None, live: bool | None, ask: bool, form: 
     finally:
         events.close()
     return _ended(turn, run_id, form)
+
+
+command.add_command(agent_rerun.command)
 
 
 def _connected(config: "AgentConfig", model: str | None, base_url: str | None, api: str | None) -> "Model":

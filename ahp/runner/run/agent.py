@@ -73,8 +73,9 @@ class Agent:
     none. A gate with `since` and `policy`, the commit and the policy files beyond it that stand for the run, is told
     them again when that is resumed; what one with `brief()` asks of agents is told the model. With `issue` the gates of
     issue-start and, as the settings say, issue-submit and issue-close are asked, and `move(issue, verb)` is called
-    between pre and post to do it. `verifiers` are by verification policy; `run_pytest` is there. `person` is asked
-    where a refusal would end the run. Raises ValueError for two tools of one name.
+    between pre and post to do it. `verifiers` are by verification policy; `run_pytest` is there. `verification` takes
+    the place of all of them. `person` is asked where a refusal would end the run. Raises ValueError for two tools of
+    one name.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class Agent:
         events: EventLog | None = None,
         verifiers: Mapping[str, Verifier] | None = None,
         person: Person | None = None,
+        verification: Verification | None = None,
     ) -> None:
         self.model = model
         self.gate = gate
@@ -101,6 +103,7 @@ class Agent:
         self._keeps_events = events is not None
         self.events = EventLog() if events is None else events
         self.person = person
+        self.verification = verification
         self.verifiers: dict[str, Verifier] = {"run_pytest": PytestVerifier(), **(verifiers or {})}
 
     def run(self, task: str) -> AgentTurn:
@@ -191,7 +194,7 @@ class _Run:
         )
         self._task = TaskGates(self._session)
         self._issue = IssueGates(self._session, agent.issue, agent.move, past.moved if past else ())
-        self._verification = Verification(agent.verifiers, agent.root)
+        self._verification = agent.verification or Verification(agent.verifiers, agent.root)
         self._replans = Breaker(config.max_replans, past.replans if past else 0)
         self._work: PlannedWork | DirectWork = DirectWork(self._session, self._states)
         if config.enable_planning:
