@@ -12,6 +12,8 @@ from ahp.protocol.text import one_line
 from ahp.system import jsontext
 from ahp.system.terminal import table
 
+_ADVISED = 90 * 86400.0
+
 
 @click.group()
 def command() -> None:
@@ -89,13 +91,17 @@ def _plain(problems: list[Problem]) -> list[dict[str, object]]:
 @click.option("--all", "whole", is_flag=True, help="With the digests of rules, and values of any length.")
 @TEXT_OR_JSON
 def show(policy_name: str | None, whole: bool, form: str) -> int:
-    """Print the merged policy, with the layer that each part comes from, and the waivers of its rules."""
+    """Print the merged policy, with the layer that each part comes from, and the waivers of its rules.
+
+    On rules that the log of the last 90 days tells enough of, also the advice of `ahp stats --advise`.
+    """
     from ahp.policy import show as showing
     from ahp.policy import waivers
 
     policy = _policy(policy_name)
     known = waivers.Waivers() if policy_name else _waivers()
-    described = showing.describe(policy, [waiver.model_dump(mode="json") for waiver in known.waivers])
+    waived = [waiver.model_dump(mode="json") for waiver in known.waivers]
+    described = showing.describe(policy, waived, {} if policy_name else _advice())
     if form == "json":
         click.echo(jsontext.visible(json.dumps(described, ensure_ascii=False, indent=2)))
         return 0
@@ -106,6 +112,22 @@ def show(policy_name: str | None, whole: bool, form: str) -> int:
     for warning in known.warnings(waivers.now(), digests):
         click.echo(warning)
     return 0
+
+
+def _advice() -> dict[str, list[str]]:
+    """What the log of the last 90 days advises on each rule."""
+    from ahp.cli.log import journal
+    from ahp.insight.advice import advise
+    from ahp.insight.stats import collect
+    from ahp.system import clock, terminal
+
+    with terminal.progress("reading the log, MB") as seen:
+        told = lambda done, total: seen(done >> 20, total >> 20)  # noqa: E731
+        stats = collect(journal().folder, since=clock.now() - _ADVISED, seen=told)
+    found: dict[str, list[str]] = {}
+    for one in advise(stats):
+        found.setdefault(one.rule, []).append(f"{one.kind}: {one.figures}; {one.do}")
+    return found
 
 
 @command.command()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -11,11 +13,12 @@ from typing import Any
 import click
 
 from ahp.cli.options import SINCE, TEXT_OR_JSON, seconds_of
+from ahp.insight.advice import SAMPLE, Advice
 from ahp.insight.groups import BY
 from ahp.insight.stats import Figures, Spread, Stats, collect
 from ahp.insight.wording import bar, counted, duration, many, percent
 from ahp.protocol.text import one_line
-from ahp.system import clock, jsontext, terminal
+from ahp.system import clock, files, jsontext, terminal
 
 _WIDTH = 80
 _BAR = 6
@@ -32,8 +35,17 @@ _LEGEND = (
 @SINCE
 @click.option("--rule", metavar="RULE", help="A rule's key, an oracle's name, or a pattern with *: all of its figures.")
 @click.option("--by", type=click.Choice(BY), default="rule", show_default=True, help="What a line is about.")
+@click.option("--advise", is_flag=True, help="What the figures advise to change, and what that rests on.")
+@click.option(
+    "--write",
+    "target",
+    is_flag=False,
+    flag_value="-",
+    metavar="[FILE]",
+    help="With --advise: the edit of .ahp/hooks.yaml as a patch, printed or written to FILE; nothing is changed.",
+)
 @TEXT_OR_JSON
-def command(since: str | None, rule: str | None, by: str, form: str) -> None:
+def command(since: str | None, rule: str | None, by: str, advise: bool, target: str | None, form: str) -> None:
     """What each rule was asked, what it said, how it was answered, and how soon it was mended.
 
     Counted are episodes, not repeats: a rule's signals on one branch, issue or session until they are mended or
@@ -41,6 +53,10 @@ def command(since: str | None, rule: str | None, by: str, form: str) -> None:
     """
     from ahp.cli.log import journal
 
+    if target and not advise:
+        raise click.UsageError("--write goes with --advise: ahp stats --advise --write")
+    if advise and by != "rule":
+        raise click.UsageError("--advise is about rules; leave out --by")
     now = clock.now()
     with terminal.progress("reading the log, MB") as seen:
         stats = collect(
@@ -51,6 +67,12 @@ def command(since: str | None, rule: str | None, by: str, form: str) -> None:
             now=now,
             seen=lambda done, total: seen(done >> 20, total >> 20),
         )
+    if advise:
+        from ahp.insight.advice import advise as advice_of
+
+        found = advice_of(stats)
+        _propose(found, target) if target else _print_advice(found, form)
+        return
     if form == "json":
         click.echo(jsontext.encode(as_json(stats)))
         return
@@ -96,7 +118,9 @@ def _print_table(stats: Stats) -> None:
         click.echo()
         styles = {row[3]: _colour(one) for row, one in zip(rows, loud, strict=True)}
         terminal.table(rows, (stats.by, *_TITLES), numbers=(1, 2, 4, 5, 6, 7), styles=styles)
-    silent = [one.name for one in stats.groups if one not in loud and one.name in {rule for _, rule in stats.in_force}]
+    silent = [
+        one.name for one in stats.groups if one not in loud and one.name in {asked.rule for asked in stats.in_force}
+    ]
     if silent:
         named = ", ".join(one_line(name, 60) for name in silent)
         click.echo("\n" + textwrap.fill(f"silent ({len(silent)}): {named}", _WIDTH, subsequent_indent="  "))
@@ -126,7 +150,7 @@ def _colour(one: Figures) -> str:
 
 
 def _sheet(one: Figures, stats: Stats) -> Iterator[str]:
-    hooks = [hook for hook, rule in stats.in_force if rule == one.name]
+    hooks = [asked.hook for asked in stats.in_force if asked.rule == one.name]
     yield one_line(one.name, 60) + (f"  at {', '.join(hooks)}" if hooks else "  in no policy that judges now")
     for title, told in _parts(one):
         yield from textwrap.wrap(told, _WIDTH, initial_indent=f"  {title:<10}", subsequent_indent=" " * 12)
@@ -181,3 +205,36 @@ def _spread(spread: Spread | None, form: str) -> str:
 
 def _tries(number: float) -> str:
     return counted(round(number), "try", "tries")
+
+
+def _print_advice(found: list[Advice], form: str) -> None:
+    if form == "json":
+        click.echo(jsontext.encode([one._asdict() for one in found]))
+        return
+    for one in found:
+        name = one_line(one.rule, 40)
+        blank = " " * (len(name) + 2)
+        said = f"{name}  {one.kind}: {one.figures}"
+        click.echo(textwrap.fill(said, _WIDTH, subsequent_indent=blank))
+        click.echo(textwrap.fill(one.do, _WIDTH, initial_indent=blank, subsequent_indent=blank))
+    if not found:
+        click.echo(f"nothing to advise: below {SAMPLE} closed episodes a rule is not judged")
+
+
+def _propose(found: list[Advice], target: str) -> None:
+    from ahp.hosts.asking import around
+    from ahp.insight.proposal import propose
+    from ahp.policy.sources import FileSource
+
+    source = FileSource(around(os.getcwd()).root)
+    source.paths = {"project": source.paths["project"]}
+    proposal = propose(source, found)
+    diff = proposal.diff()
+    if target == "-":
+        sys.stdout.write(diff)
+    elif diff:
+        files.overwrite(os.path.abspath(target), diff.encode("utf-8", "surrogateescape"))
+    for one, why in proposal.left:
+        click.echo(f"ahp: {one_line(one.rule)}: {one.kind}, but no edit is proposed: {one_line(why)}", err=True)
+    if not diff:
+        click.echo("ahp: there is no edit to propose", err=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from ahp.gate.match import COUNTED
 from ahp.insight import columns
@@ -16,11 +17,19 @@ from ahp.insight.observed_store import REOPENED_WITHIN, ObservedStore
 from ahp.journal.answers import AUTOMATIC, RISK, kind_of
 from ahp.journal.episodes import Episode
 from ahp.journal.fold import Fold
-from ahp.protocol.levels import LEVEL_OF, strength
+from ahp.protocol.levels import LEVEL_OF, strength, strongest
 from ahp.protocol.triggers import TRIGGERS
 
 LEVELS = ("", *LEVEL_OF)
 _SWEPT_EVERY = 4096  # signals
+
+
+class Asked(NamedTuple):
+    """A rule of a policy at a trigger, and the strongest level that it has in any environment."""
+
+    hook: str
+    rule: str
+    level: str
 
 
 class Chronicle(Fold):
@@ -36,8 +45,8 @@ class Chronicle(Fold):
         super().__init__(ObservedStore())
         self.group, self.wanted, self.since = group, rule, since
         self.names = Names()
-        self.policies: dict[str, list[tuple[str, str]]] = {}
-        """The (trigger, rule) of each policy by its digest."""
+        self.policies: dict[str, list[Asked]] = {}
+        """The rules of each policy by its digest."""
         self.in_force = ("", "")
         """The digests of the policies that judged last: the committed one and the work tree's."""
         self._record: Mapping[str, object] = {}
@@ -165,8 +174,9 @@ class Chronicle(Fold):
 
     def _policy_told(self, record: Mapping[str, object]) -> None:
         rules = record.get("rules")
-        told = [one for one in rules if isinstance(one, list) and len(one) > 1] if isinstance(rules, list) else []
-        self.policies[str(record.get("digest"))] = list(dict.fromkeys((str(one[0]), str(one[1])) for one in told))
+        told = [one for one in rules if isinstance(one, list) and len(one) > 2] if isinstance(rules, list) else []
+        asked = [Asked(str(hook), str(rule), _strongest(levels)) for hook, rule, levels, *_ in told]
+        self.policies[str(record.get("digest"))] = list(dict.fromkeys(asked))
 
     def _response_told(self, record: Mapping[str, object]) -> None:
         self._folded(record)
@@ -207,6 +217,11 @@ class Chronicle(Fold):
             state = columns.MENDED if _is_about_it(self._record) else columns.RESET
         self.store.close(episode, state, self.at if at is None else at)
         super()._close(episode, action, at)
+
+
+def _strongest(levels: object) -> str:
+    named = levels.values() if isinstance(levels, dict) else ()
+    return strongest([level for level in named if level in LEVEL_OF])
 
 
 def _is_about_it(record: Mapping[str, object]) -> bool:

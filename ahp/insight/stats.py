@@ -12,7 +12,7 @@ from math import ceil
 from typing import NamedTuple
 
 from ahp.insight import columns, reading
-from ahp.insight.chronicle import LEVELS, Chronicle
+from ahp.insight.chronicle import LEVELS, Asked, Chronicle
 from ahp.insight.columns import Comment
 from ahp.insight.groups import Group
 from ahp.system import clock
@@ -111,7 +111,7 @@ class Stats(NamedTuple):
 
     `begin` and `end` are the times of the first and the last record (seconds since the epoch), 0 where there was none;
     `undescribed` evaluations were by policies that the log does not describe any more, so that nobody knows which rules
-    they asked. `in_force` are the (trigger, rule) of the policies that judged last.
+    they asked. `in_force` are the rules of the policies that judged last.
     """
 
     by: str
@@ -121,7 +121,7 @@ class Stats(NamedTuple):
     denied: int
     undescribed: int
     groups: list[Figures]
-    in_force: list[tuple[str, str]]
+    in_force: list[Asked]
 
 
 def collect(
@@ -165,8 +165,8 @@ def summed(chronicle: Chronicle) -> Stats:
     for group, waived in notes.waived.items():
         of(group).excuses["waived"] = len(waived)
         of(group).excused += len(waived)
-    in_force = [pair for digest in chronicle.in_force for pair in chronicle.policies.get(digest, ())]
-    wanted = [pair for pair in dict.fromkeys(in_force) if chronicle.wants(pair[1])]
+    in_force = [asked for digest in chronicle.in_force for asked in chronicle.policies.get(digest, ())]
+    wanted = [asked for asked in dict.fromkeys(in_force) if chronicle.wants(asked.rule)]
     ordered = sorted(found.values(), key=lambda one: (-one.episodes, -one.attempts, -one.signals, one.name))
     if chronicle.group.by == "week":
         ordered.sort(key=lambda one: one.name)
@@ -189,7 +189,7 @@ def _evaluations(chronicle: Chronicle, of: Callable[[int], Figures], named: Call
         many = sum(tenths_of.values())
         described = [digest for digest in (policy, working) if digest in chronicle.policies]
         undescribed += many if not described else 0
-        asked = {rule for digest in described for at, rule in chronicle.policies[digest] if at == hook}
+        asked = {one.rule for digest in described for one in chronicle.policies[digest] if one.hook == hook}
         asked = {rule for rule in asked if chronicle.wants(rule)}
         if chronicle.group.by == "rule":
             names = sorted(asked)

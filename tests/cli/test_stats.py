@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 
 from ahp.cli.main import run
+from ahp.journal import respond
+from ahp.journal.append import Journal
+from ahp.protocol.actor import Actor
 from ahp.system import clock
 from tests.insight import example
+from tests.journal.story import Story
 
 
 @pytest.fixture(autouse=True)
@@ -93,3 +97,65 @@ def test_no_log_and_no_such_rule(project: Path, capsys: pytest.CaptureFixture[st
     assert "size" not in told(capsys, "--rule", "nothing")
     (project / "signals.jsonl").unlink()
     assert told(capsys) == "there is nothing in the log for that\n"
+
+
+def test_advice_rests_on_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    out = told(capsys, "--advise")
+    assert max(map(len, out.splitlines())) <= 80
+    for word in (
+        "size  noisy: ",
+        "tests  blind spot: ",
+        "subject  effective: ",
+        "lockfile  flapping: ",
+        "todo  dormant: ",
+    ):
+        assert any(line.startswith(word) for line in out.splitlines()), word
+    found = json.loads(told(capsys, "--advise", "--format", "json"))
+    assert {one["kind"] for one in found} == {"noisy", "blind spot", "effective", "flapping", "dormant"}
+    assert told(capsys, "--advise", "--rule", "tests").count("blind spot") == 1
+
+
+def test_advice_as_a_patch_changes_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "hooks.yaml").write_text(example.POLICY)
+    patch = told(capsys, "--advise", "--write")
+    assert "-    prompt: not commit.subject.startswith('feat')   # or fix" in patch
+    assert "+    block: not commit.subject.startswith('feat')   # or fix" in patch
+    assert (project / "hooks.yaml").read_text() == example.POLICY
+    assert told(capsys, "--advise", "--write", "advice.diff") == ""
+    assert (project.parent / "advice.diff").read_text() == patch
+
+
+def test_what_no_edit_can_do_is_told_beside_the_patch(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "hooks.yaml").write_text("version: 1\nrules: {}\n")
+    assert run(["stats", "--advise", "--write"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "" and "size: noisy, but no edit is proposed: the rule stands in another file" in err
+    assert "there is no edit to propose" in err
+
+
+def test_without_enough_episodes_nothing_is_advised(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "below 10 closed episodes" in told(capsys, "--advise", "--since", "3d")
+
+
+def test_options_that_do_not_go_together(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["stats", "--write"]) == 2 and run(["stats", "--advise", "--by", "week"]) == 2
+    assert "--write goes with --advise" in capsys.readouterr().err
+
+
+def test_the_policy_is_shown_with_its_advice(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "hooks.yaml").write_text(example.POLICY)
+    assert run(["policy", "show"]) == 0
+    out = capsys.readouterr().out
+    assert "advice: noisy: " in out and "advice: dormant: silent in " in out
+    assert run(["policy", "show", "--policy", ".ahp/hooks.yaml"]) == 0
+    assert "advice" not in capsys.readouterr().out
+
+
+def test_what_somebody_wrote_is_listed_without_passwords(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "signals.jsonl").unlink()
+    journal = Journal(str(project))
+    id = Story(journal).signal(rule="size", actor="human:ann")
+    respond.respond(journal, id, "dismiss", Actor("human", "ann"), feedback="see https://ann:secret@host/x\nsecond")
+    out = told(capsys, "--rule", "size")
+    assert "human:ann: see https://host/x second" in out and "secret" not in out
+    assert "1 dismissed, 1 feedback" in out

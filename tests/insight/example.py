@@ -8,6 +8,9 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from ahp.policy import layers
+from ahp.policy.rule import rule_digest
+from ahp.policy.sources import TextSource
 from ahp.system import clock, digest
 
 BEGIN = 1_767_603_600.0  # Monday, 2026-01-05T09:00:00Z
@@ -22,7 +25,7 @@ rules:
     at: commit-msg
     prompt: not commit.subject.startswith('feat')   # or fix, docs …
   tests: {at: pre-commit, block: tests.failed_count > 0}
-  lockfile: {at: pre-commit, block: deps.manifests != [] and not deps.lock_changed}
+  lockfile: {at: pre-commit, block: deps.changed and not deps.lock_changed}
   no-merges: {at: pre-commit, block: commit.is_merge}
   todo: {at: pre-commit, prompt: files.insertions > 400}
 """
@@ -47,9 +50,8 @@ class Example:
         self.lines: list[str] = []
         self.policy = "sha256:" + "5e" * 32
         self.write("genesis", id=self.id(), format=1, ahp="0.3.0")
-        rules = [
-            [hook, rule, {"default": level}, digest.tagged(rule.encode())] for rule, (hook, level) in RULES.items()
-        ]
+        policy = layers.load(TextSource(POLICY))
+        rules = [[one.trigger, one.key, dict(one.intensity), rule_digest(one, policy)] for one in policy.rules]
         self.write("policy", digest=self.policy, origin="committed", commit="c" * 40, rules=rules)
 
     def write(self, kind: str, **more: Any) -> None:

@@ -1,0 +1,112 @@
+"""What the figures of a rule advise its author to do, with the figures it rests on (seed 002 §5.3)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ahp.insight.stats import Figures, Stats
+from ahp.insight.wording import counted, duration, percent
+
+SAMPLE = 10
+"""Closed episodes below which nothing is advised."""
+QUIET = 200
+"""Evaluations without a word after which a rule is dormant, if they took at least `QUIET_FOR` seconds."""
+QUIET_FOR = 28 * 86400.0
+_EXCUSED, _UNMENDED = 0.3, 0.5
+_SLOW_TRIES = 3
+_AGAIN = 0.3
+_MENDED, _UNQUESTIONED = 0.9, 0.05
+
+NOISY, BLIND_SPOT, DORMANT, EFFECTIVE, FLAPPING = "noisy", "blind spot", "dormant", "effective", "flapping"
+
+
+class Advice(NamedTuple):
+    """One piece of advice: `kind` is one of the words above, `figures` what it rests on, `do` what may help.
+
+    `change` is what an edit of the policy would do: `lower` or `raise` its level, `shadow`, `disable`; "" for none.
+    """
+
+    rule: str
+    kind: str
+    figures: str
+    do: str
+    change: str = ""
+
+
+def advise(stats: Stats) -> list[Advice]:
+    """The advice on the rules of the policies that judged last, those of most episodes first; `stats` are by rule."""
+    levels: dict[str, list[str]] = {}
+    for asked in stats.in_force:
+        levels.setdefault(asked.rule, []).append(asked.level)
+    seconds = stats.end - stats.begin
+    return [
+        advice
+        for figures in stats.groups
+        if figures.name in levels
+        for advice in _of(figures, levels[figures.name], seconds)
+    ]
+
+
+def _of(one: Figures, levels: list[str], seconds: float) -> list[Advice]:
+    if dormant := _dormant(one, seconds):
+        return [dormant]
+    closed = one.episodes - one.states.get("open", 0)
+    if closed < SAMPLE:
+        return []
+    found = [_noisy(one, closed, levels), _blind_spot(one), _flapping(one), _effective(one, closed, levels)]
+    return [advice for advice in found if advice]
+
+
+def _dormant(one: Figures, seconds: float) -> Advice | None:
+    spoke = one.signals or one.shadow or one.waived or one.undecided
+    if spoke or one.asked < QUIET or seconds < QUIET_FOR:
+        return None
+    figures = f"silent in {counted(one.asked, 'evaluation')} over {duration(seconds)}"
+    return Advice(one.name, DORMANT, figures, "give it a policy test that it fails, or remove it", "disable")
+
+
+def _noisy(one: Figures, closed: int, levels: list[str]) -> Advice | None:
+    all_told = one.episodes + one.excuses.get("waived", 0)
+    excused, unmended = one.excused / all_told, one.share("forgotten", "overridden", "bypassed", "reset")
+    if excused < _EXCUSED and unmended < _UNMENDED:
+        return None
+    figures = (
+        f"{percent(excused)} of {counted(all_told, 'episode')} excused, {percent(unmended)} of {closed} not mended"
+    )
+    change = "lower" if "block" in levels or "control" in levels else "shadow"
+    return Advice(one.name, NOISY, figures, f"narrow its condition, or {_WORDS[change]}", change)
+
+
+def _blind_spot(one: Figures) -> Advice | None:
+    if one.tries is None or one.seconds is None or one.tries.count < SAMPLE or one.tries.median < _SLOW_TRIES:
+        return None
+    figures = (
+        f"half of {counted(one.tries.count, 'mended episode')} took {one.tries.median:.0f} tries and "
+        f"{duration(one.seconds.median)} or more"
+    )
+    return Advice(one.name, BLIND_SPOT, figures, "explain it in the agents' instructions, and give it a `fix`")
+
+
+def _flapping(one: Figures) -> Advice | None:
+    mended = one.states.get("mended", 0)
+    if mended < SAMPLE or one.reopened / mended < _AGAIN:
+        return None
+    figures = f"{percent(one.reopened / mended)} of {counted(mended, 'mended episode')} came back within a day"
+    return Advice(one.name, FLAPPING, figures, "look at what is mended: it may ask for less than it means")
+
+
+def _effective(one: Figures, closed: int, levels: list[str]) -> Advice | None:
+    is_quick = one.tries is not None and one.tries.median <= 1
+    flaps = bool(_flapping(one))
+    if one.share("mended") < _MENDED or one.excused / one.episodes > _UNQUESTIONED or not is_quick or flaps:
+        return None
+    if not {"prompt", "control"} & set(levels):
+        return None
+    figures = (
+        f"{percent(one.share('mended'))} of {counted(closed, 'episode')} mended, half at the first try, "
+        f"{percent(one.excused / one.episodes)} excused"
+    )
+    return Advice(one.name, EFFECTIVE, figures, _WORDS["raise"], "raise")
+
+
+_WORDS = {"lower": "let it warn only", "shadow": "watch it in shadow", "raise": "consider to let it block"}

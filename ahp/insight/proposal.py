@@ -1,0 +1,197 @@
+"""Advice as an edit of a policy file: the text is changed where it must be, so that comments and order stay."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ahp.insight.advice import Advice
+from ahp.policy import layers
+from ahp.policy.expand import LEVELS
+from ahp.policy.rule import Policy, rule_digest
+from ahp.policy.sources import PolicySource, Watched
+from ahp.system import yamltree
+from ahp.system.errors import AhpError
+from ahp.system.yamltree import Node
+
+LAYER = "project"
+
+
+class Proposal(NamedTuple):
+    """A file's text, the one that is proposed, and the advice that no edit of it can follow, with the reason."""
+
+    path: str
+    before: str
+    text: str
+    left: list[tuple[Advice, str]]
+
+    def diff(self) -> str:
+        """What changes, as git applies it; "" where nothing does."""
+        old, new = (text.splitlines(keepends=True) for text in (self.before, self.text))
+        lines = difflib.unified_diff(old, new, f"a/{self.path}", f"b/{self.path}")
+        return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
+
+
+class _Edit(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+class _Impossible(AhpError):
+    """This advice cannot be followed by an edit of this file."""
+
+
+class _Replaced:
+    """A source whose project file has another text."""
+
+    def __init__(self, source: PolicySource, text: str) -> None:
+        self.source, self.text = source, text
+        self.watched: list[Watched] = []
+
+    def layers(self) -> list[tuple[str, str, bytes]]:
+        return [
+            (layer, name, self.text.encode("utf-8", "surrogateescape") if layer == LAYER else data)
+            for layer, name, data in self.source.layers()
+        ]
+
+    def beside(self, layer: str, relative: str) -> bytes | None:
+        return self.source.beside(layer, relative)
+
+
+def propose(source: PolicySource, advice: Iterable[Advice]) -> Proposal:
+    """The project's policy file of `source` with what `advice` asks for, each edit tried by loading what comes of it.
+
+    An edit that would change any other rule is not made. Raises PolicyError for a policy that does not load, AhpError
+    where there is no project file.
+    """
+    found = next(((name, data) for layer, name, data in source.layers() if layer == LAYER), None)
+    if found is None:
+        raise AhpError("there is no .ahp/hooks.yaml to propose a change of; `ahp init` writes one")
+    name, before = found[0], found[1].decode("utf-8", "surrogateescape")
+    text = before
+    left: list[tuple[Advice, str]] = []
+    for one in advice:
+        if not one.change:
+            continue
+        policy = layers.load(_Replaced(source, text))
+        try:
+            edited = _edited(text, name, one)
+            _check(policy, layers.load(_Replaced(source, edited)), one)
+        except AhpError as error:
+            left.append((one, str(error).partition("\n")[0]))
+        else:
+            text = edited
+    return Proposal(name, before, text, left)
+
+
+def _edited(text: str, name: str, advice: Advice) -> str:
+    root = yamltree.read(text, name)
+    short = _child(_child(root, "rules"), advice.rule)
+    rules = [short] if short is not None else _long(root, advice.rule)
+    if not rules:
+        raise _Impossible("the rule stands in another file")
+    edits = [
+        _short(text, rule, advice.change) if rule is short else _of_long(text, rule, advice.change) for rule in rules
+    ]
+    for edit in sorted(edits, reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.end :]
+    return text
+
+
+def _child(node: Node | None, *path: str) -> Node | None:
+    for step in path:
+        value = node.value if node is not None else None
+        node = value.get(step) if isinstance(value, dict) else None
+    return node
+
+
+def _long(root: Node | None, key: str) -> list[Node]:
+    """The rules `oracle/id` of the protocol's form, at each trigger."""
+    oracle, _, id = key.partition("/")
+    hooks = _child(root, "hooks")
+    found = []
+    for hook in hooks.value.values() if hooks is not None and isinstance(hooks.value, dict) else ():
+        listed = hook if isinstance(hook.value, list) else _child(hook, "oracles")
+        for one in listed.value if listed is not None and isinstance(listed.value, list) else ():
+            rules = _child(one, "rules")
+            if _text(one, "name") == oracle and rules is not None and isinstance(rules.value, list):
+                found += [rule for nth, rule in enumerate(rules.value, 1) if id == (_text(rule, "id") or str(nth))]
+    return found
+
+
+def _text(node: Node, key: str) -> str:
+    child = _child(node, key)
+    return "" if child is None or child.value is None else str(child.value)
+
+
+def _short(text: str, rule: Node, change: str) -> _Edit:
+    level = next((name for name in LEVELS if name in rule.keys), "")
+    if change in _SETTINGS:
+        return _set(text, rule, *_SETTINGS[change])
+    if not level:
+        raise _Impossible("its level comes from another file")
+    start = _offset(text, rule, level)
+    return _Edit(start, start + len(level), _LEVELS[change])
+
+
+def _of_long(text: str, rule: Node, change: str) -> _Edit:
+    if change == "disable":
+        raise _Impossible("only its whole oracle can be disabled; remove it by hand")
+    if change in _SETTINGS:
+        return _set(text, rule, *_SETTINGS[change])
+    level = _child(rule, "intensity")
+    if level is None or not isinstance(level.value, str):
+        raise _Impossible("its level depends on the environment; change it by hand")
+    return _Edit(level.start, level.end, _LEVELS[change])
+
+
+def _set(text: str, rule: Node, key: str, value: str) -> _Edit:
+    """`key: value` in place of the value that a rule has; else behind its others in braces, before them on lines."""
+    known = _child(rule, key)
+    if known is not None:
+        return _Edit(known.start, known.end, value)
+    assert isinstance(rule.value, dict)
+    if rule.flow:
+        end = max(child.end for child in rule.value.values())
+        return _Edit(end, end, f", {key}: {value}")
+    first = next(iter(rule.keys))
+    start = _offset(text, rule, first)
+    return _Edit(start, start, f"{key}: {value}\n" + " " * (rule.keys[first].column - 1))
+
+
+def _offset(text: str, mapping: Node, key: str) -> int:
+    """Where the key of a mapping begins in the text, behind an opening quote."""
+    child = _child(mapping, key)
+    assert child is not None
+    start = text.rindex(key, 0, child.key_end)
+    if text[start : child.key_end].strip("\"'") != key:
+        raise _Impossible("its key is written in another way")
+    return start
+
+
+_LEVELS = {"lower": "prompt", "raise": "block"}
+_SETTINGS = {"shadow": ("shadow", "true"), "disable": ("enabled", "false")}
+
+
+def _check(before: Policy, after: Policy, advice: Advice) -> None:
+    """Raises _Impossible unless the edit did what the advice asks for, and nothing else."""
+    for one, other in _pairs(before, after):
+        is_meant = one is not None and one[0].key == advice.rule
+        if one is None or other is None or (not is_meant and one[1] != other[1]):
+            raise _Impossible("the edit would change another rule, too")
+        if is_meant and other[1] == one[1]:
+            raise _Impossible("the edit would change nothing: another layer says otherwise")
+
+
+def _pairs(before: Policy, after: Policy) -> list[tuple[Any, Any]]:
+    found: list[Mapping[tuple[str, str], Any]] = [
+        {
+            (rule.trigger, rule.key): (rule, (rule_digest(rule, policy), rule.shadow, rule.enabled))
+            for rule in policy.rules
+        }
+        for policy in (before, after)
+    ]
+    keys = dict.fromkeys([*found[0], *found[1]])
+    return [(found[0].get(key), found[1].get(key)) for key in keys]

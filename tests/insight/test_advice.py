@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ahp.insight.advice import SAMPLE, Advice, advise
+from ahp.insight.chronicle import Asked
+from ahp.insight.stats import Figures, Spread, Stats
+
+DAY = 86400.0
+
+
+def advice(level: str = "prompt", days: float = 90, **figures: Any) -> list[Advice]:
+    told = Figures("r", **{"asked": 1000, "signals": 50, **figures})
+    in_force = [Asked("pre-commit", "r", level)]
+    return advise(Stats("rule", DAY, DAY + days * DAY, 1000, 0, 0, [told], in_force))
+
+
+def kinds(**more: Any) -> list[str]:
+    return [one.kind for one in advice(**more)]
+
+
+def mended(count: int, tries: float = 1, seconds: float = 60) -> dict[str, Any]:
+    return {"tries": Spread(count, tries, tries), "seconds": Spread(count, seconds, seconds)}
+
+
+def test_what_is_excused_or_not_mended_is_noise() -> None:
+    assert kinds(episodes=20, excused=6, states={"mended": 20}, **mended(20)) == ["noisy"]
+    assert kinds(episodes=20, excused=5, states={"mended": 20}, **mended(20)) == []
+    (noisy,) = advice(episodes=20, states={"mended": 8, "forgotten": 10, "open": 2}, **mended(8))
+    assert (noisy.kind, noisy.change) == ("noisy", "shadow")
+    assert noisy.figures == "0% of 20 episodes excused, 56% of 18 not mended"
+    (noisy,) = advice("block", episodes=20, states={"overridden": 12, "mended": 8}, **mended(8))
+    assert noisy.change == "lower"
+
+
+def test_waivers_weigh_as_much_as_episodes() -> None:
+    (noisy,) = advice(episodes=10, excused=10, excuses={"waived": 10}, states={"mended": 10}, **mended(10))
+    assert noisy.figures == "50% of 20 episodes excused, 0% of 10 not mended"
+
+
+def test_what_takes_many_tries_is_a_blind_spot() -> None:
+    (told,) = advice("block", episodes=12, states={"mended": 12}, **mended(12, tries=3, seconds=7200))
+    assert told.kind == "blind spot" and not told.change
+    assert told.figures == "half of 12 mended episodes took 3 tries and 2h or more"
+    assert kinds(level="block", episodes=12, states={"mended": 12}, **mended(12, tries=2)) == []
+
+
+def test_what_is_mended_at_once_and_never_questioned_may_block() -> None:
+    (told,) = advice(episodes=20, states={"mended": 18, "forgotten": 2}, **mended(18))
+    assert (told.kind, told.change) == ("effective", "raise")
+    assert kinds(level="block", episodes=20, states={"mended": 20}, **mended(20)) == []
+    assert kinds(episodes=20, excused=2, states={"mended": 20}, **mended(20)) == []
+
+
+def test_what_comes_back_within_a_day_flaps_and_is_not_effective() -> None:
+    assert kinds(episodes=20, reopened=6, states={"mended": 20}, **mended(20)) == ["flapping"]
+    assert kinds(episodes=20, reopened=5, states={"mended": 20}, **mended(20)) == ["effective"]
+
+
+def test_what_never_speaks_is_dormant_after_a_while() -> None:
+    (told,) = advice(signals=0, days=90)
+    assert (told.kind, told.change, told.figures) == ("dormant", "disable", "silent in 1,000 evaluations over 90d")
+    assert kinds(signals=0, days=20) == kinds(signals=0, asked=199) == kinds(signals=0, undecided=1) == []
+
+
+@pytest.mark.parametrize("open_ones", [0, 5])
+def test_below_the_sample_size_nothing_is_advised(open_ones: int) -> None:
+    closed = SAMPLE - 1
+    states = {"forgotten": closed, "open": open_ones}
+    assert kinds(episodes=closed + open_ones, excused=closed, states=states) == []
+
+
+def test_a_rule_that_no_policy_has_any_more_gets_no_advice() -> None:
+    figures = Figures("gone", asked=1000, signals=50, episodes=20, excused=20, states={"forgotten": 20})
+    assert advise(Stats("rule", DAY, 90 * DAY, 1000, 0, 0, [figures], [])) == []

@@ -1,0 +1,106 @@
+"""Edits of a policy file: comments and order stay, nothing else changes, and git applies what is printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from ahp.insight.advice import Advice
+from ahp.insight.proposal import Proposal, propose
+from ahp.policy import layers
+from ahp.policy.sources import FileSource, TextSource
+from ahp.system.errors import AhpError
+from tests.conftest import Repo
+
+POLICY = """\
+version: 1   # ours
+extends: [core]
+environment: {production: branch.name == 'main'}
+# what follows was agreed on
+rules:
+  size: {at: pre-commit, prompt: files.changed_count > 5}  # five
+  "quoted": {at: pre-commit, 'block': files.changed_count > 50}
+  lines:
+    # the level
+    block: files.lines_changed > 500
+    at: [pre-commit, pre-push]
+  both: {at: pre-commit, prompt: files.changed_count > 7, shadow: false}
+hooks:
+  pre-push:
+    oracles:
+      - name: checks
+        rules:
+          - id: one        # the first
+            condition: files.changed_count > 9
+            intensity: block
+          - {condition: files.changed_count > 8, intensity: {production: block, default: prompt}}
+"""
+
+
+def proposed(text: str, *changes: tuple[str, str]) -> Proposal:
+    advice = [Advice(rule, "noisy", "figures", "do", change) for rule, change in changes]
+    return propose(TextSource(text, ".ahp/hooks.yaml"), advice)
+
+
+@pytest.mark.parametrize(
+    ("rule", "change", "old", "new"),
+    [
+        ("size", "raise", "prompt: files.changed_count > 5}", "block: files.changed_count > 5}"),
+        ("size", "shadow", "count > 5}  # five", "count > 5, shadow: true}  # five"),
+        ("size", "disable", "count > 5}  # five", "count > 5, enabled: false}  # five"),
+        ("quoted", "lower", "'block': files", "'prompt': files"),
+        ("lines", "lower", "    block: files.lines", "    prompt: files.lines"),
+        ("lines", "shadow", "    # the level\n    block", "    # the level\n    shadow: true\n    block"),
+        ("both", "shadow", "shadow: false", "shadow: true"),
+        ("checks/one", "lower", "intensity: block\n", "intensity: prompt\n"),
+        ("checks/one", "shadow", "          - id: one", "          - shadow: true\n            id: one"),
+    ],
+)
+def test_only_the_text_that_must_changes(rule: str, change: str, old: str, new: str) -> None:
+    proposal = proposed(POLICY, (rule, change))
+    assert proposal.left == []
+    assert POLICY.count(old) == 1
+    assert proposal.text == POLICY.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("rule", "change", "why"),
+    [
+        ("protect-main", "lower", "the rule stands in another file"),
+        ("checks/2", "lower", "depends on the environment"),
+        ("checks/one", "disable", "whole oracle"),
+        ("nothing", "raise", "another file"),
+    ],
+)
+def test_what_no_edit_of_this_file_can_do_is_said(rule: str, change: str, why: str) -> None:
+    proposal = proposed(POLICY, (rule, change))
+    assert (proposal.text, proposal.diff()) == (POLICY, "")
+    assert why in proposal.left[0][1]
+
+
+def test_a_rule_that_shares_its_text_with_another_is_left_alone() -> None:
+    text = "version: 1\nrules:\n  a: &x {at: pre-commit, block: files.changed_count > 3}\n  b: *x\n"
+    proposal = proposed(text, ("a", "lower"))
+    assert proposal.text == text and "another rule" in proposal.left[0][1]
+
+
+def test_advice_without_an_edit_is_passed_over() -> None:
+    proposal = proposed(POLICY, ("size", ""))
+    assert (proposal.diff(), proposal.left) == ("", [])
+
+
+def test_git_applies_what_is_proposed(repo: Repo) -> None:
+    text = POLICY.rstrip("\n")  # no newline at the end
+    repo.commit("policy", **{".ahp/hooks.yaml": text})
+    advice = [Advice(rule, "noisy", "", "", "shadow") for rule in ("size", "lines", "checks/one")]
+    proposal = propose(FileSource(str(repo.root)), advice)
+    assert (repo.root / ".ahp/hooks.yaml").read_text() == text
+    (repo.root / "p.diff").write_text(proposal.diff())
+    repo.git("apply", "p.diff")
+    assert (repo.root / ".ahp/hooks.yaml").read_text() == proposal.text
+    shadows = [rule.key for rule in layers.load(FileSource(str(repo.root))).rules if rule.shadow]
+    assert {"size", "lines", "checks/one"} <= set(shadows)
+
+
+def test_without_a_policy_file_there_is_nothing_to_change(repo: Repo) -> None:
+    with pytest.raises(AhpError, match=r"there is no \.ahp/hooks\.yaml"):
+        propose(FileSource(str(repo.root)), [])
