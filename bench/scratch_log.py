@@ -19,6 +19,17 @@ _POLICIES = ["sha256:" + f"{n:02x}" * 32 for n in range(4)]
 _FILE = 64 << 20
 
 
+def policy(limit: int) -> str:
+    """A policy of the rules that the log tells of."""
+    rules = [
+        f"  {rule}: {{at: pre-commit, {level}: files.changed_count > {limit + n}"
+        for n, (rule, level) in enumerate(_RULES)
+    ]
+    action = ", action: {type: split_suggestion, max_batch: 10}}"
+    ended = [rule + (action if "control:" in rule else "}") for rule in rules]
+    return "version: 1\nrules:\n" + "\n".join(ended) + "\n"
+
+
 def write(folder: str, records: int, seed: int = 7) -> None:
     """Writes a chained log of `records` lines into `folder`, in files of 64 MiB as the journal rotates them."""
     os.makedirs(folder)

@@ -175,13 +175,13 @@ class _Rule:
         self.condition: Callable[[list[object]], bool] | None = None
         self.each: Callable[[list[object]], tuple[list[object], Undecided | None]] | None = None
         self.source = ""
-        plan = _open(rule.plan, pending) if pending else rule.plan
+        plan = left_open(rule.plan, pending) if pending else rule.plan
         if rule.items is not None and rule.items[0] == "fact" and not _names(plan, rule.items[1]):
             self.source = rule.items[1]
         if rule.items is None:
             self.condition = build(plan, slot_of)
         else:
-            items = _open(rule.items, pending) if pending else rule.items
+            items = left_open(rule.items, pending) if pending else rule.items
             self.each = build_each(items, plan, rule.var, slot_of)
 
 
@@ -203,7 +203,7 @@ class Matcher:
         self._rules = [_Rule(rule, slot_of, costly if rule.costly else None) for rule in own]
         self.hits: list[Hit] = []
         self.filtered: set[str] = set()
-        self._whens = [build(_open(plan, costly) if costly else plan, slot_of) for plan in program.whens]
+        self._whens = [build(left_open(plan, costly) if costly else plan, slot_of) for plan in program.whens]
 
     def run(self, facts: Facts) -> list[Hit]:
         """Asks every rule, after the matcher beside; the hits.
@@ -301,12 +301,12 @@ def _decide(condition: "Callable[[list[object]], bool]", slots: list[object]) ->
         return Undecided("bound", str(error))
 
 
-def _open(plan: "list[Any]", pending: "list[str]") -> "list[Any]":
-    """The plan with `has` and `default` of facts that are not gathered yet left undecided: they may still be there."""
+def left_open(plan: "list[Any]", pending: "list[str]") -> "list[Any]":
+    """The plan with `has` and `default` of the facts `pending`, namespaces, left undecided: they may still be there."""
     op = plan[0]
     if op in ("has", "default") and _reads(plan[1], pending):
         return ["==", plan[1], plan[1]] if op == "has" else plan[1]
-    return with_children(plan, [_open(child, pending) for child in children(plan)])
+    return with_children(plan, [left_open(child, pending) for child in children(plan)])
 
 
 def _names(plan: "list[Any]", path: str) -> bool:

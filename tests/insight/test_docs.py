@@ -30,6 +30,7 @@ def printed(command: str, folder: Path) -> str:
     """What `ahp command` prints at the end of the twelve weeks."""
     example.write(folder / ".ahp")
     (folder / ".ahp" / "hooks.yaml").write_text(example.POLICY)
+    (folder / "larger.yaml").write_text(example.POLICY.replace("changed_count > 5", "changed_count > 10"))
     out = io.StringIO()
     at_the_end = mock.patch.object(clock, "now", lambda: example.END)
     with contextlib.chdir(folder), at_the_end, contextlib.redirect_stdout(out):

@@ -1,0 +1,130 @@
+"""`ahp replay`: what another policy would have said to what the log tells of."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from ahp.cli.options import POLICY, SINCE, TEXT_OR_JSON, seconds_of
+from ahp.insight.backtest import Backtest, Change, replay
+from ahp.insight.wording import counted
+from ahp.policy.rule import Policy
+from ahp.protocol.text import one_line
+from ahp.system import clock, jsontext, terminal
+from ahp.system.errors import AhpError
+
+_WIDTH = 80
+_HEADINGS = ("blocks gained", "blocks lost", "other changes", "not decidable")
+_SHOWN = 10
+
+
+@click.command()
+@POLICY
+@SINCE
+@click.option("--fail-on-change", is_flag=True, help="Exit code 1 where any decided outcome changes.")
+@TEXT_OR_JSON
+def command(policy_name: str | None, since: str | None, fail_on_change: bool, form: str) -> int:
+    """Ask the policy of the work tree, or --policy, about every evaluation in the log; logs nothing.
+
+    Compared is what each rule says by itself, without ladder, waivers and overrides. The log keeps numbers, truth
+    values and short words: a rule that needs another fact is not decidable, unless it asks what it asked then.
+    """
+    from ahp.cli.log import journal
+
+    policy = _policy(policy_name)
+    with terminal.progress("reading the log, MB") as seen:
+        done = replay(
+            journal().folder,
+            policy,
+            _Old(policy).read,
+            since=seconds_of(since, clock.now()),
+            seen=lambda done, total: seen(done >> 20, total >> 20),
+        )
+    if form == "json":
+        click.echo(jsontext.encode(_json(done)))
+    else:
+        _print(done, policy_name or ".ahp/hooks.yaml")
+    return 1 if fail_on_change and done.decided else 0
+
+
+def _policy(name: str | None) -> Policy:
+    from ahp.hosts.asking import around
+    from ahp.hosts.policy_test import named
+    from ahp.policy import layers
+    from ahp.policy.sources import FileSource
+
+    if name:
+        return named(name)
+    where = around(os.getcwd())
+    return layers.load(FileSource(where.root, where.user_policy))
+
+
+class _Old:
+    """The policies of the past: a committed one is in git, a work tree's may be the one that is there now."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+
+    def read(self, record: Mapping[str, object]) -> Policy | None:
+        """The policy that a record of the log tells of, None where it is gone; whoever asks compares the rules."""
+        from ahp.hosts.policy_test import named
+
+        commit = record.get("commit")
+        if not isinstance(commit, str) or not commit.isalnum():
+            return self.policy
+        try:
+            return named(commit)
+        except AhpError:
+            return None
+
+
+def _json(done: Backtest) -> dict[str, Any]:
+    told = asdict(done)
+    for name in ("begin", "end"):
+        told[name] = clock.iso(told[name]) if told[name] else None
+    for change in told["changes"]:
+        change["examples"] = [{**one._asdict(), "at": clock.iso(one.at)} for one in change["examples"]]
+    return told
+
+
+def _print(done: Backtest, name: str) -> None:
+    if not done.begin:
+        click.echo("there is nothing in the log for that")
+        return
+    days = f"{clock.iso(done.begin)[:10]} to {clock.iso(done.end)[:10]}"
+    click.echo(f"{days}: {counted(done.judged, 'evaluation')} asked again of {one_line(name, 40)}")
+    now = f"{done.refuses:,} now" + (", as far as it can be decided" if len(done.decided) < len(done.changes) else "")
+    click.echo(f"refused by the rules themselves: {done.refused:,} then, {now}")
+    for weight, heading in enumerate(_HEADINGS):
+        found = [change for change in done.changes if change.weight == weight]
+        if found:
+            click.echo(f"\n{heading}")
+            for change in found[:_SHOWN]:
+                _print_change(change, done.missing.get(change.rule, []) if weight == len(_HEADINGS) - 1 else [])
+        if len(found) > _SHOWN:
+            click.echo(f"  and {len(found) - _SHOWN} more: ahp replay --format json")
+    if not done.changes:
+        click.echo("nothing changes")
+    notes = [
+        f"{one_line(rule, 60)} at {counted(calls, 'tool call')} that were only counted: gained: unknown"
+        for rule, calls in done.calls.items()
+    ]
+    if done.skipped:
+        notes.append(f"{counted(done.skipped, 'evaluation')} by policies that the log does not describe: unknown")
+    if notes:
+        click.echo("\n" + "\n".join(textwrap.fill(note, _WIDTH, subsequent_indent="  ") for note in notes))
+
+
+def _print_change(change: Change, missing: list[str]) -> None:
+    lacks = f" (the log lacks {', '.join(one_line(path, 40) for path in missing[:3])})" if missing else ""
+    said = f"{one_line(change.rule, 40)}: {change.before} → {change.after}, {counted(change.count, 'time')}{lacks}"
+    click.echo(textwrap.fill(said, _WIDTH, initial_indent="  ", subsequent_indent="    "))
+    for one in change.examples[:1]:
+        about = [clock.iso(one.at)[:16].replace("T", " "), *[one_line(part, 40) for part in one[1:4]]]
+        told = ", ".join(about) + (f": {one_line(one.told, 120)}" if one.told else "")
+        click.echo(textwrap.fill(f"such as {told}", _WIDTH, initial_indent="    ", subsequent_indent="      "))

@@ -1,0 +1,421 @@
+"""What another policy would have said to what the log tells of (design §7: the facts of each verdict are for this).
+
+A rule that asks what it asked then matched what it matched then: only its level may differ. Any other is asked about
+the logged facts, which are scalars: where it needs one that the log lacks it is undecided, never guessed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, build_each
+from ahp.facts import registry
+from ahp.gate.match import COUNTED, left_open
+from ahp.insight import reading
+from ahp.policy import compile as compiling
+from ahp.policy.program import Program, RuleAnswer, RulePlan
+from ahp.policy.rule import Policy, rule_digest
+from ahp.protocol.levels import LEVEL_OF, strength
+from ahp.protocol.triggers import TRIGGERS
+from ahp.system import clock
+from ahp.system.jsontext import encode
+
+SILENT, UNDECIDED = "silent", "undecided"
+_EXAMPLES = 3
+_REMEMBERED = 20_000
+_LACKS = object()  # MISSING can be neither compared nor kept in a table
+
+
+ReadOld = Callable[[Mapping[str, object]], Policy | None]
+
+
+class Example(NamedTuple):
+    """One evaluation whose outcome changes: when (seconds), at which trigger, about whom, and the facts it went by."""
+
+    at: float
+    hook: str
+    subject: str
+    actor: str
+    told: str
+
+
+@dataclass
+class Change:
+    """How often a rule would have said `after` where it said `before`: a level, `silent` or `undecided`."""
+
+    rule: str
+    before: str
+    after: str
+    count: int = 0
+    examples: list[Example] = field(default_factory=list)
+
+    @property
+    def weight(self) -> int:
+        """0: a block gained, 1: a block lost, 2: another change, 3: nobody knows."""
+        if UNDECIDED in (self.before, self.after):
+            return 3
+        return 0 if self.after == "block" else 1 if self.before == "block" else 2
+
+
+@dataclass
+class Backtest:
+    """`judged` evaluations of the log, `refused` of them then and `refuses` now as far as is decided.
+
+    `changes`: blocks gained first, then blocks lost, other changes, undecided ones. `missing` facts by rule, that the
+    log lacks. `calls` that were only counted, of rules at tool triggers that did not ask the same then: what these
+    would have said is unknown, and so is what `skipped` evaluations would have been, by policies that the log does
+    not describe any more.
+    """
+
+    judged: int = 0
+    refused: int = 0
+    refuses: int = 0
+    skipped: int = 0
+    begin: float = 0.0
+    end: float = 0.0
+    changes: list[Change] = field(default_factory=list)
+    missing: dict[str, list[str]] = field(default_factory=dict)
+    calls: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def decided(self) -> list[Change]:
+        """The changes of which the log tells enough."""
+        return [change for change in self.changes if change.weight < 3]
+
+
+class _Asked:
+    """A rule of the new policy at one trigger, ready to be asked about logged facts."""
+
+    def __init__(self, plan: RulePlan, program: Program, answer: RuleAnswer) -> None:
+        self.key, self.answer = plan.key, answer
+        self.slots = {path: index for index, path in enumerate(program.slots)}
+        self.limits = {f"limits.{name}": value for name, value in program.settings.limits.items()}
+        # Of a fact that the log lacks nobody knows whether it was there: `has` and `default` are left open.
+        unsure = [name for name in program.reads if name != "limits"]
+        self.when = build(left_open(program.whens[plan.when], unsure), self.slots) if plan.when >= 0 else None
+        body = left_open(plan.plan, unsure)
+        self.condition = build(body, self.slots) if plan.items is None else None
+        self.each = (
+            None if plan.items is None else build_each(left_open(plan.items, unsure), body, plan.var, self.slots)
+        )
+        self.reads = [path for path in answer.reads if path in self.slots]
+        self._known: dict[tuple[object, ...], bool | Undecided] = {}
+
+    def matches(self, facts: Mapping[str, object]) -> bool | Undecided:
+        """Whether it holds, by the facts of a record; for the same facts it is not asked twice."""
+        about = tuple([(type(value := _scalar(facts, path)), value) for path in self.reads])
+        known = self._known.get(about)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[about] = self._matches(facts)
+        return known
+
+    def _matches(self, facts: Mapping[str, object]) -> bool | Undecided:
+        told = [_scalar(facts, path) for path in self.slots]
+        slots = [MISSING if value is _LACKS else value for value in told]
+        for path, value in self.limits.items():
+            if path in self.slots:
+                slots[self.slots[path]] = value
+        doubt: Undecided | None = None
+        try:
+            if self.when is not None and not self.when(slots):
+                return False
+        except Undecided as error:
+            doubt = error
+        except Bound as error:
+            doubt = Undecided("bound", str(error))
+        try:
+            if self.condition is not None:
+                holds, unsure = self.condition(slots), None
+            else:
+                assert self.each is not None
+                items, unsure = self.each(slots)
+                holds = bool(items)
+        except Undecided as error:
+            return doubt or error
+        except Bound as error:
+            return doubt or Undecided("bound", str(error))
+        if not holds:
+            return unsure or False
+        return doubt or True
+
+
+class _Trigger:
+    """The new policy at one trigger: its rules, and which of them the old policies asked alike."""
+
+    def __init__(self, policy: Policy, program: Program) -> None:
+        self.policy, self.program = policy, program
+        assert program.answers is not None
+        self.answers = program.answers
+        self.plans = {plan.key: plan for plan in program.rules}
+        self.digests = {rule.key: rule_digest(rule, policy) for rule in policy.rules if rule.trigger == program.trigger}
+        self._asked: dict[str, _Asked] = {}
+
+    def asked(self, key: str) -> _Asked:
+        found = self._asked.get(key)
+        if found is None:
+            found = self._asked[key] = _Asked(self.plans[key], self.program, self.answers.rules[key])
+        return found
+
+    def level(self, key: str, environment: str | None) -> str:
+        """What a match of the rule says; None for an environment that nobody knows."""
+        rule = self.answers.rules[key]
+        if rule.shadow or self.answers.mode == "observe":
+            return SILENT
+        if environment is None and len(set(rule.intensity.values())) > 1:
+            return UNDECIDED
+        told = rule.intensity.get(environment or "", rule.intensity["default"])
+        return told if told in LEVEL_OF else SILENT
+
+
+class Replay:
+    """Feeds the records of a log to a policy. `read_old` gives the policy that a `policy` record tells of, or None."""
+
+    def __init__(self, policy: Policy, read_old: ReadOld, since: float | None = None) -> None:
+        self.policy, self.read_old, self.since = policy, read_old, since
+        self.triggers = {name: _Trigger(policy, program) for name, program in compiling.programs(policy).items()}
+        self.done = Backtest()
+        self._rules: dict[str, dict[str, dict[str, str]]] = {}  # digest → trigger → rule → rule digest
+        self._old: dict[str, Mapping[str, Program]] = {}
+        self._alike: dict[tuple[str, str, str], tuple[frozenset[str], list[str]]] = {}
+        self._changes: dict[tuple[str, str, str], Change] = {}
+        self._missing: dict[str, Counter[str]] = {}
+        self._said: dict[str, Mapping[str, object]] = {}
+        self._event: tuple[object, ...] = ()
+        self._at = 0.0
+
+    def apply(self, record: Mapping[str, object]) -> None:
+        """Takes up one record."""
+        kind = record.get("kind")
+        self._at = max(self._at, clock.seconds(record.get("timestamp")) or 0.0)
+        if kind == "policy":
+            self._describe(record)
+        elif kind == "signal":
+            self._signal(record)
+        elif kind == "verdict":
+            said = self._said if self._event == _event(record) else {}
+            self._judge(record, said)
+            self._event, self._said = (), {}
+        elif kind == "count":
+            self._count(record)
+
+    def result(self) -> Backtest:
+        """What came of it."""
+        self._tool_call()
+        order = sorted(
+            self._changes.values(), key=lambda one: (one.weight, -one.count, one.rule, one.before, one.after)
+        )
+        self.done.changes = order
+        self.done.missing = {rule: [path for path, _ in paths.most_common()] for rule, paths in self._missing.items()}
+        return self.done
+
+    def _counts(self) -> bool:
+        return self.since is None or self._at >= self.since
+
+    def _describe(self, record: Mapping[str, object]) -> None:
+        told: dict[str, dict[str, str]] = {}
+        rules = record.get("rules")
+        for one in rules if isinstance(rules, list) else ():
+            if isinstance(one, list) and len(one) > 3:
+                told.setdefault(str(one[0]), {})[str(one[1])] = str(one[3])
+        digest = str(record.get("digest"))
+        self._rules[digest] = told
+        old = self.read_old(record)
+        if old is not None and _rules_of(old) == told:
+            self._old[digest] = compiling.programs(old)
+
+    def _signal(self, record: Mapping[str, object]) -> None:
+        event = _event(record)
+        if event != self._event:
+            self._tool_call()
+            self._event, self._said = event, {}
+        self._said[str(record.get("rule"))] = record
+
+    def _tool_call(self) -> None:
+        """Signals of a tool call have no verdict after them: nothing is known of the call but what was said."""
+        first = next(iter(self._said.values()), None)
+        trigger = TRIGGERS.get(str(first.get("hook"))) if first is not None else None
+        if first is not None and trigger is not None and trigger.family in COUNTED:
+            facts: dict[str, object] = {}
+            for signal in self._said.values():
+                told = signal.get("facts")
+                facts |= told if isinstance(told, dict) else {}
+            self._judge({**first, "facts": facts, "environment": "", "working": ""}, self._said)
+        self._event, self._said = (), {}
+
+    def _judge(self, record: Mapping[str, object], said: Mapping[str, Mapping[str, object]]) -> None:
+        now = self.triggers.get(str(record.get("hook")))
+        if now is None or not self._counts():
+            return
+        done = self.done
+        done.begin, done.end = done.begin or self._at, self._at
+        policies = [str(record.get(name) or "") for name in ("policy", "working")]
+        if policies[0] not in self._rules:
+            done.skipped += 1
+            return
+        done.judged += 1
+        before = {rule: _before(signal) for rule, signal in said.items()}
+        passed = {str(one.get("rule")) for one in _mappings(record.get("skipped"))}
+        matched = set(said) | {str(one.get("rule")) for one in _mappings(record.get("dropped"))}
+        alike, others = self._alike_rules(now, policies[0], policies[1])
+        if not (said or passed or matched or others):
+            return  # what asked and was silent asks the same and is silent
+        environment = self._environment(now, policies[0], record)
+        facts = record.get("facts")
+        known: Mapping[str, object] = facts if isinstance(facts, dict) else {}
+        after: dict[str, str] = {}
+        undecided: dict[str, Undecided] = {}
+        for key in (matched | passed) & alike:
+            is_open = key in passed or before.get(key) == UNDECIDED
+            after[key] = UNDECIDED if is_open else now.level(key, environment)
+        for key in others:
+            holds = now.asked(key).matches(known)
+            if holds is True:
+                after[key] = now.level(key, environment)
+            elif holds is not False:
+                after[key], undecided[key] = UNDECIDED, holds
+        self._refine(now, after)
+        done.refused += "block" in before.values()
+        done.refuses += "block" in after.values()
+        for key in dict.fromkeys([*before, *passed, *after]):
+            was = before.get(key, UNDECIDED if key in passed else SILENT)
+            will = after.get(key, SILENT)
+            if was != will:
+                self._note(key, was, will, record, known)
+                if key in undecided:
+                    self._missing.setdefault(key, Counter())[undecided[key].path or undecided[key].kind] += 1
+
+    def _refine(self, now: _Trigger, after: dict[str, str]) -> None:
+        """Silences what another rule that matches speaks for (design §4), by the rules of `ahp.gate.weighing`."""
+        rules = now.answers.rules
+        for key in [key for key, level in after.items() if level in LEVEL_OF]:
+            for other in rules[key].refines:
+                if after.get(other) not in LEVEL_OF:
+                    continue
+                is_softer = strength(after[key]) < strength(after[other])
+                may_pass = after[key] == "block" and rules[key].overridable and not rules[other].overridable
+                if not (rules[other].locked and is_softer) and not may_pass:
+                    after[other] = SILENT
+
+    def _note(self, rule: str, was: str, will: str, record: Mapping[str, object], facts: Mapping[str, object]) -> None:
+        change = self._changes.setdefault((rule, was, will), Change(rule, was, will))
+        change.count += 1
+        if len(change.examples) < _EXAMPLES:
+            now = self.triggers[str(record.get("hook"))]
+            reads = now.answers.rules[rule].reads if rule in now.plans else list(facts)
+            told = ", ".join(f"{path} = {facts[path]}" for path in reads if path in facts)
+            about = [str(record.get(name) or "") for name in ("hook", "subject", "actor")]
+            change.examples.append(Example(self._at, about[0], about[1], about[2], told))
+
+    def _count(self, record: Mapping[str, object]) -> None:
+        for one in _mappings(record.get("calls")) if self._counts() else ():
+            now, calls = self.triggers.get(str(one.get("hook"))), one.get("calls")
+            if now is None or not isinstance(calls, int):
+                continue
+            for key in self._alike_rules(now, str(one.get("policy") or ""), "")[1]:
+                self.done.calls[key] = self.done.calls.get(key, 0) + calls
+
+    def _environment(self, now: _Trigger, policy: str, record: Mapping[str, object]) -> str | None:
+        """The named environment as the new policy would tell it, None where nobody knows."""
+        names = now.program.settings.environment
+        if not names:
+            return "development"
+        old = self._old.get(policy)
+        is_same = old is not None and encode(old[now.program.trigger].settings.environment) == encode(names)
+        told = record.get("environment")
+        return told if is_same and isinstance(told, str) else None
+
+    def _alike_rules(self, now: _Trigger, policy: str, working: str) -> tuple[frozenset[str], list[str]]:
+        """The rules of the new policy that the old ones asked in the same words about the same facts, and the others.
+
+        The old policy tells, where it can still be read; else the log where a rule had the same digest. What such a
+        rule said then tells whether it matched.
+        """
+        place = (now.program.trigger, policy, working)
+        known = self._alike.get(place)
+        if known is None:
+            found = set()
+            for digest in filter(None, (policy, working)):
+                if digest in self._old:
+                    found |= _asks_alike(now, self._old[digest][now.program.trigger])
+                else:
+                    described = self._rules.get(digest, {}).get(now.program.trigger, {})
+                    found |= {key for key, told in now.digests.items() if described.get(key) == told}
+            found &= now.plans.keys()
+            known = self._alike[place] = frozenset(found), [key for key in now.plans if key not in found]
+        return known
+
+
+def _asks_alike(now: _Trigger, old: Program) -> set[str]:
+    words = {plan.key: _words(plan, old) for plan in old.rules}
+    return {
+        plan.key
+        for plan in now.program.rules
+        if words.get(plan.key) == _words(plan, now.program)
+        and all(registry.alike(name, now.program.settings, old.settings) for name in _namespaces(now, plan.key))
+    }
+
+
+def _rules_of(policy: Policy) -> dict[str, dict[str, str]]:
+    """Digests by trigger and rule, as the log's `policy` records have them."""
+    told: dict[str, dict[str, str]] = {}
+    for rule in policy.rules:
+        if rule.enabled:
+            told.setdefault(rule.trigger, {})[rule.key] = rule_digest(rule, policy)
+    return told
+
+
+def _scalar(facts: Mapping[str, object], path: str) -> object:
+    """A logged fact, `_LACKS` where the log has none."""
+    value = facts.get(path, _LACKS)
+    return value if value is None or isinstance(value, bool | int | float | str) else _LACKS
+
+
+def _namespaces(now: _Trigger, key: str) -> set[str]:
+    return {path.partition(".")[0] for path in now.answers.rules[key].reads}
+
+
+def _words(plan: RulePlan, program: Program) -> list[Any]:
+    return [plan.plan, plan.var, plan.items, program.whens[plan.when] if plan.when >= 0 else None]
+
+
+def _before(signal: Mapping[str, object]) -> str:
+    """What a rule said of itself, whatever ladder, waiver or override made of it."""
+    if signal.get("shadow"):
+        return SILENT
+    if signal.get("undecidable"):
+        return UNDECIDED
+    return str(signal.get("declared") or signal.get("intensity"))
+
+
+def _mappings(value: object) -> list[Mapping[str, object]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _event(record: Mapping[str, object]) -> tuple[object, ...]:
+    """What the signals of one event and its verdict have in common."""
+    get = record.get
+    return get("timestamp"), get("hook"), get("host"), get("attempt"), get("subject"), get("actor")
+
+
+def replay(
+    folder: str,
+    policy: Policy,
+    read_old: ReadOld = lambda record: None,
+    *,
+    since: float | None = None,
+    seen: Callable[[int, int], None] = lambda done, total: None,
+) -> Backtest:
+    """What `policy` would have said to what the log in `folder` tells of.
+
+    `read_old` as in `Replay`: only rules that ask what they asked then are decided without the facts. Raises AhpError
+    when the log cannot be read.
+    """
+    run = Replay(policy, read_old, since)
+    for record in reading.records(folder, since, seen):
+        run.apply(record)
+    return run.result()

@@ -1,0 +1,250 @@
+"""`ahp replay` on records: what is decided, what is not, and what nobody knows."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from ahp.insight.backtest import Backtest, Change, replay
+from ahp.policy import layers
+from ahp.policy.rule import Policy, rule_digest
+from ahp.policy.sources import TextSource
+from ahp.system import clock
+
+from .random_log import records_of, steps, write
+
+OLD = """\
+version: 1
+limits: {most: 5}
+rules:
+  size: {at: pre-commit, prompt: files.changed_count > limits.most}
+  names: {at: pre-commit, block: "'a' in files.changed"}
+  shell: {at: pre-tool-use, block: "'curl' in tool.command"}
+"""
+START = 1_767_225_600.0
+
+
+def policy(text: str) -> Policy:
+    return layers.load(TextSource("version: 1\n" + text.replace("version: 1\n", "")))
+
+
+class Log:
+    """Records of one policy's evaluations."""
+
+    def __init__(self, text: str = OLD) -> None:
+        self.policy = policy(text)
+        rules = [[r.trigger, r.key, dict(r.intensity), rule_digest(r, self.policy)] for r in self.policy.rules]
+        stamp = clock.iso(START)
+        self.records: list[dict[str, Any]] = [
+            {
+                "timestamp": stamp,
+                "kind": "policy",
+                "digest": "sha256:old",
+                "origin": "committed",
+                "commit": "c0ffee",
+                "rules": rules,
+            }
+        ]
+
+    def asked(self, facts: dict[str, Any], *said: tuple[str, str], **more: Any) -> None:
+        """One evaluation at which the rules `said` spoke at these levels."""
+        n = len(self.records)
+        about = {"timestamp": clock.iso(START + n), "hook": "pre-commit", "host": "git", "attempt": f"t{n}"}
+        about |= {"subject": "main", "actor": "human:ann", "policy": "sha256:old"}
+        marks = more.pop("marks", {})
+        for rule, level in said:
+            told = {
+                "kind": "signal",
+                "id": f"{n}-{rule}",
+                "rule": rule,
+                "declared": level,
+                "intensity": level,
+                "facts": facts,
+            }
+            self.records.append({**about, **told, **marks, **more})
+        if more.get("hook") != "pre-tool-use":
+            self.records.append({**about, "kind": "verdict", "decision": "x", "facts": facts, **more})
+
+    def calls(self, many: int) -> None:
+        call = {"hook": "pre-tool-use", "actor": "agent:x", "session": "s", "policy": "sha256:old", "calls": many}
+        self.records.append({"timestamp": clock.iso(START), "kind": "count", "calls": [call]})
+
+    def replayed(self, text: str, readable: bool = False, since: float | None = None) -> Backtest:
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "signals.jsonl").write_text("".join(json.dumps(r) + "\n" for r in self.records))
+            return replay(folder, policy(text), self.read if readable else lambda record: None, since=since)
+
+    def read(self, record: Mapping[str, object]) -> Policy | None:
+        return self.policy if record.get("commit") == "c0ffee" else None
+
+
+def changes(done: Backtest) -> list[tuple[str, str, str, int]]:
+    return [(one.rule, one.before, one.after, one.count) for one in done.changes]
+
+
+def test_the_same_policy_changes_nothing() -> None:
+    log = Log()
+    log.asked({"files.changed_count": 9}, ("size", "prompt"), ("names", "block"))
+    log.asked({"files.changed_count": 1})
+    done = log.replayed(OLD)
+    assert changes(done) == [] and done.judged == 2 and (done.refused, done.refuses) == (1, 1)
+
+
+def test_a_rule_that_asks_otherwise_is_asked_about_the_logged_facts() -> None:
+    log = Log()
+    for count in (3, 6, 9, 9):
+        log.asked({"files.changed_count": count}, *([("size", "prompt")] if count > 5 else []))
+    done = log.replayed(OLD.replace("most: 5", "most: 8"))
+    assert changes(done) == [("size", "prompt", "silent", 1)]
+    (example,) = done.changes[0].examples
+    assert (example.hook, example.subject, example.told) == ("pre-commit", "main", "files.changed_count = 6")
+    assert changes(log.replayed(OLD.replace("most: 5", "most: 2"))) == [("size", "silent", "prompt", 1)]
+
+
+def test_blocks_gained_come_first_and_blocks_lost_second() -> None:
+    log = Log(OLD + "  lines: {at: pre-commit, block: files.insertions > 100}\n")
+    log.asked({"files.changed_count": 9, "files.insertions": 200}, ("size", "prompt"), ("lines", "block"))
+    text = OLD.replace("prompt: files", "block: files")
+    text += "  lines: {at: pre-commit, prompt: files.insertions > 100}\n"
+    done = log.replayed(text + "  more: {at: pre-commit, prompt: files.insertions > 1}\n")
+    assert changes(done) == [
+        ("size", "prompt", "block", 1),
+        ("lines", "block", "prompt", 1),
+        ("more", "silent", "prompt", 1),
+    ]
+    assert [one.weight for one in done.changes] == [0, 1, 2] and done.decided == done.changes
+
+
+def test_a_fact_that_the_log_lacks_is_undecided_and_named() -> None:
+    log = Log()
+    log.asked({"files.changed_count": 9}, ("size", "prompt"))
+    log.asked({"files.changed_count": 1})
+    done = log.replayed(OLD.replace("in files.changed", "in files.added"))
+    assert changes(done) == [("names", "silent", "undecided", 2)]
+    assert done.missing == {"names": ["files.added"]} and done.decided == []
+
+
+@pytest.mark.parametrize("condition", ["has(tests.failed_count)", "default(tests.failed_count, 0) > 0"])
+def test_what_was_absent_is_not_told_from_what_was_not_logged(condition: str) -> None:
+    log = Log()
+    log.asked({})
+    done = log.replayed(OLD + f"  t: {{at: pre-commit, block: '{condition}'}}\n")
+    assert changes(done) == [("t", "silent", "undecided", 1)]
+
+
+def test_what_decides_without_the_missing_fact_decides() -> None:
+    log = Log()
+    log.asked({"files.changed_count": 1})
+    text = OLD + "  t: {at: pre-commit, block: \"files.changed_count > 3 and 'a' in files.added\"}\n"
+    assert changes(log.replayed(text)) == []
+
+
+def test_another_level_is_decided_without_facts_where_the_old_policy_can_be_read() -> None:
+    log = Log()
+    log.asked({}, ("names", "block"))
+    log.asked({})
+    text = OLD.replace("names: {at: pre-commit, block", "names: {at: pre-commit, prompt")
+    assert changes(log.replayed(text, readable=True)) == [("names", "block", "prompt", 1)]
+    assert [one.after for one in log.replayed(text).changes] == ["undecided", "undecided"]
+
+
+def test_the_old_policy_must_be_the_one_that_the_log_describes() -> None:
+    log = Log()
+    log.asked({}, ("names", "block"))
+    log.policy = policy("rules:\n  names: {at: pre-commit, prompt: \"'a' in files.changed\"}\n")
+    text = OLD.replace("names: {at: pre-commit, block", "names: {at: pre-commit, prompt")
+    assert [one.after for one in log.replayed(text, readable=True).changes] == ["undecided"]
+
+
+def test_a_rule_that_is_gone_watches_or_is_only_observed_says_nothing() -> None:
+    log = Log()
+    log.asked({"files.changed_count": 9}, ("size", "prompt"))
+    gone = OLD.replace("  size: {at: pre-commit, prompt: files.changed_count > limits.most}\n", "")
+    watching = OLD.replace("limits.most}", "limits.most, shadow: true}")
+    for text in (gone, watching, OLD + "mode: observe\n"):
+        assert changes(log.replayed(text)) == [("size", "prompt", "silent", 1)], text
+    back = Log(watching)
+    back.asked({"files.changed_count": 9}, ("size", "prompt"), marks={"shadow": True})
+    assert changes(back.replayed(OLD)) == [("size", "silent", "prompt", 1)]
+
+
+def test_ladders_waivers_and_overrides_are_left_aside() -> None:
+    log = Log()
+    log.asked({"files.changed_count": 9}, ("size", "prompt"), marks={"intensity": "block"})
+    log.asked({"files.changed_count": 9}, ("size", "prompt"), marks={"waived": "w"})
+    assert changes(log.replayed(OLD)) == []
+
+
+def test_what_was_dropped_as_refined_matched_and_what_was_undecided_still_is() -> None:
+    log = Log()
+    log.asked({}, dropped=[{"rule": "names", "why": "refined by x"}], skipped=[{"rule": "size", "why": "?"}])
+    done = log.replayed(OLD)
+    assert changes(done) == [("names", "silent", "block", 1)]  # no rule of this policy speaks for it
+    log = Log()
+    log.asked({"files.changed_count": 9}, skipped=[{"rule": "size", "why": "?"}])
+    assert changes(log.replayed(OLD.replace("most: 5", "most: 8"))) == [("size", "undecided", "prompt", 1)]
+
+
+def test_a_rule_that_refines_silences_the_one_it_speaks_for() -> None:
+    rules = "{id: a, condition: files.changed_count > 3, intensity: block}%s"
+    oracle = f"hooks: {{pre-commit: {{oracles: [{{name: o, rules: [{rules}]}}]}}}}\n"
+    log = Log(oracle % "")
+    log.asked({"files.changed_count": 9}, ("o/a", "block"))
+    more = ", {id: b, condition: files.changed_count > 3 and files.changed_count < 20, intensity: prompt}"
+    assert changes(log.replayed(oracle % more)) == [("o/a", "block", "silent", 1), ("o/b", "silent", "prompt", 1)]
+
+
+def test_a_level_by_environment_needs_to_know_the_environment() -> None:
+    text = "environment: {production: branch.name == 'main'}\n" + OLD
+    rule = "{id: a, condition: files.changed_count > 3, intensity: {production: block, default: prompt}}"
+    levels = f"hooks: {{pre-commit: {{oracles: [{{name: o, rules: [{rule}]}}]}}}}\n"
+    log = Log(text)
+    log.asked({"files.changed_count": 9}, ("size", "prompt"), environment="production")
+    assert changes(log.replayed(text + levels, readable=True)) == [("o/a", "silent", "block", 1)]
+    assert changes(log.replayed(text + levels)) == [("o/a", "silent", "undecided", 1)]
+
+
+def test_tool_calls_without_facts_are_unknown() -> None:
+    log = Log()
+    log.calls(40)
+    log.asked({"tool.command": "curl x"}, ("shell", "block"), hook="pre-tool-use")
+    done = log.replayed(OLD.replace("'curl' in", "'wget' in"))
+    assert done.calls == {"shell": 40}
+    assert changes(done) == [("shell", "block", "silent", 1)]
+    assert log.replayed(OLD).calls == {} and changes(log.replayed(OLD)) == []
+
+
+def test_evaluations_by_policies_that_are_not_described_are_counted_apart() -> None:
+    log = Log()
+    log.asked({"files.changed_count": 9}, ("size", "prompt"), policy="sha256:other")
+    done = log.replayed("rules: {}\n")
+    assert (done.judged, done.skipped, changes(done)) == (0, 1, [])
+
+
+def test_since_asks_of_what_came_later() -> None:
+    log = Log()
+    for _ in range(3):
+        log.asked({"files.changed_count": 9}, ("size", "prompt"))
+    assert log.replayed("rules: {}\n", since=START + 4).judged == 1
+
+
+def test_hostile_facts_are_no_facts() -> None:
+    log = Log()
+    log.asked({"files.changed_count": [9]})
+    log.asked(["x"])  # type: ignore[arg-type]
+    assert [one.after for one in log.replayed(OLD.replace("most: 5", "most: 8")).changes] == ["undecided"]
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(steps)
+def test_no_log_makes_it_fail(told: list[dict[str, Any]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder) / "ahp", records_of(told), told)
+        done = replay(folder + "/ahp", policy(OLD))
+    assert all(isinstance(one, Change) and one.count >= len(one.examples) > 0 for one in done.changes)
