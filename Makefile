@@ -18,13 +18,14 @@ READY := $(VENV)/.ready
 PEERS_READY := $(PEERS)/.ready
 MODEL_READY := $(MODEL)/.ready
 
-.PHONY: help test lint types unit format demo bench test-tools test-clients test-runner clean
+.PHONY: help test lint types unit format demo bench docs test-tools test-clients test-runner clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make test          lint, types, then the tests with branch coverage"
 	@echo "make demo          real commits blocked, mended, warned and passed in a scratch repository"
 	@echo "make bench         medians and ratios against peers; BENCH='--quick' or BENCH='--json FILE'"
+	@echo "make docs          the documentation as a site, in build/site"
 	@echo "make test-tools    the tests that drive the real pre-commit, prek and the like"
 	@echo "make test-clients  the tests that drive the real coding agents"
 	@echo "make test-runner   the tests that drive a real model server"
@@ -52,6 +53,10 @@ demo: $(READY)
 
 bench: $(READY) $(PEERS_READY)
 	@$(BIN)/python -m bench --peers $(PEERS)/bin $(BENCH)
+
+docs: $(READY)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "build/site/index.html; with search: $(PYTHON) -m http.server --bind 127.0.0.1 --directory build/site"
 
 # pytest exits with 5 when it collected nothing. That is right only while no test carries the mark.
 define marked

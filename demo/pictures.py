@@ -1,0 +1,125 @@
+"""Pictures of the terminal for README and docs, made from real runs in a scratch repository.
+
+    python demo/pictures.py [FOLDER]      writes FOLDER/*.svg; without a folder, docs/pictures
+
+What changes with every run, ids and commit ids, is made the same in all: a picture changes when what ahp says does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from rich._export_format import CONSOLE_SVG_FORMAT
+from rich.console import Console
+from rich.text import Text
+
+PROJECT = Path(__file__).resolve().parents[1]
+WIDTH = 100
+TYPED = "\x1b[1m$ {}\x1b[0m"
+CODE = {
+    "pyproject.toml": '[project]\nname = "shop"\nversion = "1"\n',
+    "src/lookup.py": "def lookup(table, key):\n    return table.get(key)\n",
+}
+SLOW = "def lookup(table, key):\n    breakpoint()\n    return table[key] if key in table else None\n"
+FAST = "def lookup(table, key):\n    return table[key] if key in table else None\n"
+
+# As rich draws a terminal, but for its fonts, which it would load from elsewhere.
+SVG = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL).replace(
+    "Fira Code", "ui-monospace, SFMono-Regular, Menlo, Consolas"
+)
+
+
+class Terminal:
+    """Commands in `folder`, as a person at a terminal sees them."""
+
+    def __init__(self, folder: Path, home: Path) -> None:
+        self.folder = folder
+        kept = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
+        self.env = {
+            **kept,
+            "HOME": str(home),
+            "PATH": f"{Path(sys.executable).parent}:{kept.get('PATH', '/usr/bin:/bin')}",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_PAGER": "cat",
+            "TERM": "xterm-256color",
+            "COLUMNS": str(WIDTH),
+            "LC_ALL": "C.UTF-8",
+        }
+        self.seen: list[str] = []
+
+    def quietly(self, *commands: str) -> None:
+        """Runs what the picture does not show. Raises CalledProcessError."""
+        for command in commands:
+            subprocess.run(["sh", "-c", command], cwd=self.folder, env=self.env, check=True, capture_output=True)
+
+    def write(self, files: dict[str, str]) -> None:
+        for name, text in files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+    def type(self, command: str, expected: int = 0) -> None:
+        """Runs a command at a terminal, and keeps it and what it printed. Raises SystemExit for another exit code."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            ["sh", "-c", command], cwd=self.folder, env=self.env, stdin=theirs, stdout=theirs, stderr=theirs
+        )
+        os.close(theirs)
+        printed = b""
+        with contextlib.suppress(OSError):  # EIO is how a terminal ends
+            while data := os.read(ours, 65536):
+                printed += data
+        os.close(ours)
+        if process.wait() != expected:
+            raise SystemExit(f"{command!r} ended with {process.returncode}, not {expected}: {printed.decode()}")
+        self.seen += [TYPED.format(command), *printed.decode().replace("\r\n", "\n").splitlines()]
+
+    def draw(self, path: Path, title: str) -> None:
+        """Writes what was typed and printed since the last picture."""
+        console = Console(width=WIDTH, record=True, file=io.StringIO(), force_terminal=True)
+        console.print(Text.from_ansi(always_alike("\n".join(self.seen).replace(str(self.folder.parent), "/home/ann"))))
+        path.write_text(console.export_svg(title=title, code_format=SVG, unique_id=path.stem), encoding="utf-8")
+        self.seen = []
+
+
+def always_alike(text: str) -> str:
+    """`text` with the ids of one run replaced by the same in all."""
+    text = re.sub(r"\b[0-9a-f]{8}\b(?=\)| proceed)", "3f2a91bc", text)
+    return re.sub(r"^((?:\x1b\[\d*m)*)[0-9a-f]{7}\b", r"\g<1>1f0c9a2", text, flags=re.MULTILINE)
+
+
+def main(folder: Path) -> None:
+    """Makes every picture."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="ahp-pictures-") as scratch:
+        home, shop = Path(scratch, "home"), Path(scratch, "shop")
+        home.mkdir()
+        shop.mkdir()
+        terminal = Terminal(shop, home)
+        for name, value in {"user.name": "Ann", "user.email": "ann@example.org", "init.defaultBranch": "main"}.items():
+            terminal.quietly(f"git config --global {name} '{value}'")
+        terminal.quietly("git init -q")
+        terminal.write(CODE)
+        terminal.quietly("git add . && git commit -qm 'feat: a shop'")
+        terminal.type("ahp init")
+        terminal.type("ahp install git")
+        terminal.draw(folder / "init.svg", "ahp init")
+        terminal.quietly("git add . && git commit -qm 'chore: let ahp judge this repository'")
+        terminal.write({"src/lookup.py": SLOW})
+        terminal.type('git commit -q -am "feat: faster lookup"', expected=1)
+        terminal.write({"src/lookup.py": FAST})
+        terminal.type('git commit -q -am "feat: faster lookup"')
+        terminal.type("git log --oneline --max-count=1")
+        terminal.draw(folder / "refused.svg", "a commit, refused and mended")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else PROJECT / "docs" / "pictures")
