@@ -114,8 +114,13 @@ def _started() -> "Progress":
 def confirm(question: str, command: str) -> bool:
     """A person's yes or no to what is theirs alone to decide. Raises AhpError where nobody can be asked.
 
-    `command` is what to type in a terminal; no option and no variable takes the place of one.
+    `command` is what to type in a terminal; no option and no variable takes the place of one. Below a tool of
+    `ahp agent` nobody is asked: a model can drop the marks from the environment of a command, and give it a terminal.
     """
+    from ahp.system import ancestors, descendants
+
+    if ancestors.have(descendants.MARK):
+        raise AhpError(f"a person has to agree to this at a terminal of their own, not in `ahp agent`; type: {command}")
     answer = ask(question, _CONSIDERATION)
     if answer is None:
         raise AhpError(f"a person has to agree to this at a terminal, and there is none; type, in one: {command}")

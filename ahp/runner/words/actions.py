@@ -9,13 +9,14 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, NamedTuple
 
-from ahp.runner.words import fences, strict_json
+from ahp.runner.words import fences, other_forms, strict_json
 
 RIGHT_FORM = '{"tool": "NAME", "args": {}}'
 
-_NAMES = ("tool", "tool_name", "function", "function_name", "action", "name")
+_NAMES = ("tool", "tool_name", "function", "function_name", "action", "name", "recipient_name", "command")
 _ARGUMENTS = ("args", "arguments", "parameters", "params", "input", "action_input", "tool_input", "kwargs")
 _WRAPPERS = ("tool_calls", "tool_call", "function_calls", "function_call", "calls", "call", "function", "tool")
 _TYPES = frozenset({"function", "function_call", "tool_call", "tool_use"})
@@ -25,7 +26,7 @@ _IDS = ("id", "call_id", "tool_call_id")
 _BESIDE |= {*_IDS, "index", "type"}
 _DEEPEST = 4  # of wrappers in wrappers
 
-_MARK = re.compile(r"tool|name|function|action|respond|arguments|parameters", re.IGNORECASE)
+_MARK = r"tool|name|function|action|respond|arguments|parameters"
 # An object that cannot be read, and names a tool where the name of a call stands.
 _NAMED = re.compile(
     r"""["'“‘]?\b(tool|tool_name|function|function_name|action|name)["'”’]?\s{0,50}:\s{0,50}["'“‘]?([\w.:/-]{1,100})"""
@@ -38,10 +39,6 @@ _TAG = re.compile(r"</?\|?[\w:=.|-]{1,40}\|?>|\[/?[A-Z_]{4,20}\]")
 _EXPLAINED = re.compile(
     r"(?:is|are|means|signals|tells|marks|says|ends|finishes|calls|reads)\b|是|表示|表明|代表|用于|用来|意味"
 )
-# Calls without a JSON object of their own: ReAct's two lines, a tag, a line of code.
-_REACT = re.compile(r"^[ \t]*Action[ \t]*:[ \t]*`?([\w.-]{1,100})`?[ \t]*$", re.MULTILINE | re.IGNORECASE)
-_XML = re.compile(r"""<(?:invoke\s{1,10}name=["'])?([\w.-]{1,100})["']?\s{0,10}/?>""")
-_CODE = re.compile(r"(?:print\()?([A-Za-z_][\w.-]{0,99})\([^\n]{0,2000}\)+;?$")
 _ENDS_SENTENCE = tuple(".!?:;。！？：；…)）")
 _NEAR = 200  # characters before and behind an object that tell whether it belongs to a sentence
 _ITEM = re.compile(r"(?:\d{1,3}[.)]|[-*+>•#]{1,6})\s{1,10}|[>#*_`(\[\s\"'“‘]{1,20}")
@@ -88,12 +85,12 @@ def find(text: str, tools: Collection[str] = ()) -> list[Found]:
     `tools` are the names of the run's tools. Linear in the text; never raises.
     """
     found: list[Found] = []
-    places = _Places(text)
+    places, mark = _Places(text), _mark(frozenset(tools))
     for span in strict_json.spans(text):
         if found and span.start < found[-1].end:
             continue
         written = text[span.start : span.end]
-        if not _MARK.search(written, 0, _HEAD) and not places.tagged(span.start):
+        if not mark.search(written, 0, _HEAD) and not places.tagged(span.start):
             continue
         fenced = places.apart(span, joined=bool(found) and not bare(text[found[-1].end : span.start]))
         if fenced is None:
@@ -103,11 +100,16 @@ def find(text: str, tools: Collection[str] = ()) -> list[Found]:
     return found or _without_object(text, tools)
 
 
+@cache
+def _mark(tools: frozenset[str]) -> re.Pattern[str]:
+    """What an object holds that may be an action: a word of the protocols, or a tool's name as one of its texts."""
+    named = "|".join(map(re.escape, sorted(tools)))
+    return re.compile(f'{_MARK}|"(?:{named})"' if tools else _MARK, re.IGNORECASE)
+
+
 def _without_object(text: str, tools: Collection[str]) -> list[Found]:
     """The call of a reply that is one in another form than an object."""
-    plain = fences.without_marks(text).strip()
-    forms = (_REACT.search(text), _XML.match(plain), _CODE.match(plain))
-    named = next((form[1] for form in forms if form is not None and form[1] in tools), None)
+    named = other_forms.named(text, tools)
     if named is None:
         return []
     form = RIGHT_FORM.replace("NAME", named)
@@ -176,13 +178,16 @@ def _calls(value: Any, tools: Collection[str], depth: int, outer_id: str = "") -
 
 def _call(value: dict[str, Any], tools: Collection[str]) -> ToolCall | Malformed | None:
     named = [key for key in _NAMES if isinstance(value.get(key), str)]
-    key = next((key for key in named if value[key] in tools), named[0] if named else None)
+    key = next((key for key in named if other_forms.own_name(value[key], tools)), named[0] if named else None)
     if key is None:
         only_ours = "tool" in value and not value.keys() - {"tool", "args"}
-        return Malformed(f"A tool call is {RIGHT_FORM}: a name and an object.") if only_ours else None
-    name, given = str(value[key]), next((one for one in _ARGUMENTS if one in value and one != key), None)
+        return Malformed(f"A tool call is {RIGHT_FORM}: a name and an object.") if only_ours else _keyed(value, tools)
+    name = other_forms.own_name(value[key], tools) or str(value[key])
+    given = next((one for one in _ARGUMENTS if one in value and one != key), None)
     rest = {str(one) for one in value} - {key, given} - _BESIDE
     if name not in tools and not _means_unknown_tool(value, key, given, rest):
+        return None
+    if given is None and key == "command":  # `{"command": "search"}` is what somebody asked for
         return None
     if given is None and rest:
         if key == "name":  # `{"name": "search", "stars": 5}` speaks of something that is called like a tool
@@ -197,11 +202,18 @@ def _call(value: dict[str, Any], tools: Collection[str]) -> ToolCall | Malformed
     return ToolCall(name, args)
 
 
+def _keyed(value: dict[str, Any], tools: Collection[str]) -> ToolCall | None:
+    """The call that `{"read_file": {…}}` is; a tool whose name is a plain word may just be a key of somebody's data."""
+    keys = value.keys() - _BESIDE
+    name = next(iter(keys)) if len(keys) == 1 else ""
+    return ToolCall(name, value[name]) if name in tools and "_" in name and isinstance(value[name], dict) else None
+
+
 def _means_unknown_tool(value: dict[str, Any], key: str, given: str | None, rest: Collection[str]) -> bool:
     """Whether an object that names no tool of the run is a call all the same: then the model hears which there are."""
     if key == "tool":
         return not rest and (given == "args" or len(value) == 1 or (given is not None and _is_object(value[given])))
-    if given is None or rest or not _is_object(value[given]):
+    if given is None or rest or key == "command" or not _is_object(value[given]):
         return False
     return given in ("arguments", "action_input") or (value.get("type") in _TYPES and given in ("args", "input"))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -53,12 +54,13 @@ def shell(hand_on: Mapping[str, str] | None = None) -> FunctionTool:
 
 
 class Climber:
-    """A model that is blocked, then answers the block as if it were a person."""
+    """A model that is blocked, then answers the block as if it were a person; `way` is how it runs `ahp`."""
 
     name = "climber"
 
-    def __init__(self) -> None:
+    def __init__(self, way: str = "%s") -> None:
         self.said: list[str] = []
+        self.way = way
 
     def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float, want: Want | None = None) -> Answer:
         self.said.append(messages[-1]["content"])
@@ -67,7 +69,7 @@ class Climber:
         if len(self.said) == 2:
             found = re.search(r"\((\w+)\)", self.said[-1])
             assert found
-            return Answer(call("shell", command=f"{AHP} respond {found[1]} proceed_with_risk --reason me"))
+            return Answer(call("shell", command=self.way % f"{AHP} respond {found[1]} proceed_with_risk --reason me"))
         return Answer(call("shell", command="echo KEY > .env") if len(self.said) == 3 else "stopped")
 
 
@@ -83,6 +85,19 @@ def test_a_model_cannot_give_a_person_s_answer_through_a_tool(repo: Repo, carele
     assert turn.stop_reason == "DONE", turn.answer
     assert "a person's answer" in model.said[2]
     assert "ahp blocked: no-env" in model.said[3]
+    assert not (repo.root / ".env").exists()
+
+
+@pytest.mark.skipif(not shutil.which("script"), reason="the program `script` gives a command a terminal")
+@pytest.mark.skipif(sys.platform != "linux", reason="what a process was started with is read from /proc")
+def test_a_terminal_that_a_model_makes_up_is_no_person_s(repo: Repo) -> None:
+    repo.commit("policy", **{".ahp/hooks.yaml": POLICY})
+    model = Climber("printf 'y\\n' | env -i PATH=\"$PATH\" HOME=\"$HOME\" timeout 60 script -qec '%s' /dev/null")
+    config = AgentConfig(enable_planning=False, verification_policy="none")
+    gate = RepositoryGate(str(repo.root), session="s1")
+    turn = Agent(model, [shell(None)], gate=gate, config=config, root=str(repo.root)).run("write the key")
+    assert turn.stop_reason == "DONE", turn.answer
+    assert "at a terminal of their own, not in `ahp agent`" in model.said[2]
     assert not (repo.root / ".env").exists()
 
 

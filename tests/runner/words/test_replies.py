@@ -64,6 +64,12 @@ def test_a_call_stands_alone_in_a_fence_or_at_the_end(text: str, tools: frozense
         f'[TOOL_CALLS] [{{"name": "read_file", "arguments": {ARGS}}}]',
         # LangChain
         f'{{"action": "read_file", "action_input": {ARGS}}}',
+        # OpenAI's parallel calls, Gemini, names of namespaces
+        f'{{"recipient_name": "functions.read_file", "parameters": {ARGS}}}',
+        f'{{"tool": "default_api.read_file", "args": {ARGS}}}',
+        f'{{"command": "read_file", "args": {ARGS}}}',
+        f'{{"read_file": {ARGS}}}',
+        f'{{"thought": "x", "read_file": {ARGS}}}',
         # marked up, or with words round it
         f"```json\n{CALL}\n```\nI will wait for the result.",
         f"Let me check: {CALL}",
@@ -118,6 +124,19 @@ def test_what_names_a_tool_of_the_run_is_a_call_in_whatever_shape(text: str) -> 
         ("<read_file><path>a</path></read_file>", "one JSON object"),
         ('<invoke name="read_file">\n<parameter name="path">a</parameter>\n</invoke>', "one JSON object"),
         ('{"respond": 5, "action": "dismiss"}', "two texts"),
+        (f"functions.read_file({ARGS})", "one JSON object"),
+        (f"read_file {ARGS}", "one JSON object"),
+        (f"```tool_call\nread_file\n{ARGS}\n```", "one JSON object"),
+        (f"[TOOL_CALLS]read_file{ARGS}", "one JSON object"),
+        (f"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>read_file\n```json\n{ARGS}\n```", "object"),
+        (f"to=functions.read_file json\n{ARGS}", "one JSON object"),
+        (
+            f"<|channel|>commentary to=functions.read_file <|constrain|>json<|message|>{ARGS}<|call|>",
+            '{"tool": "read_file", "args": {}}',
+        ),
+        (f"I will call `read_file`:\n{ARGS}", "one JSON object"),
+        (f"I use the tool read_file with these arguments: {ARGS}", "one JSON object"),
+        ('<function_calls>\n<invoke name="read_file">\n</invoke>\n</function_calls>', "one JSON object"),
     ],
 )
 def test_what_means_to_act_and_cannot_is_told_the_right_form(text: str, problem: str) -> None:
@@ -187,6 +206,14 @@ def test_a_call_of_a_tool_that_is_not_there_is_a_call(text: str) -> None:
         '{"a": 1}',
         "```js\nreturn {name: 'search', x: 1}\n```",
         "search(x) is a function.",
+        '{"search": {"hits": 3}}',
+        '{"command": "search"}',
+        '{"command": "ls", "arguments": {}}',
+        '{"read_file": "a"}',
+        "search {\n  color: red\n} is a rule of its stylesheet.",
+        'The result of search:\n{"hits": 3}',
+        'What read_file gave:\n{"path": "a"}',
+        "Use search: it finds {braces}, too.",
         'x {"respond": "a", "action": "x"}',
     ],
 )

@@ -1,0 +1,32 @@
+"""ahp.system.ancestors"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import PROJECT
+
+ASKS = "from ahp.system import ancestors; print(ancestors.have('TEST_MARK'))"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the environment of a process is read from /proc")
+@pytest.mark.parametrize(
+    ("mark", "way", "found"),
+    [
+        ("x", 'env -i PATH=/usr/bin:/bin PYTHONPATH="$PYTHONPATH" "$0" -c "$1"; true', "True"),
+        (
+            "x",
+            'env -i PATH=/usr/bin:/bin PYTHONPATH="$PYTHONPATH" sh -c \'"$0" -c "$1"; true\' "$0" "$1"; true',
+            "True",
+        ),
+        ("", 'env -u TEST_MARK "$0" -c "$1"; true', "False"),
+    ],
+)
+def test_a_mark_that_was_dropped_is_still_the_shell_s(mark: str, way: str, found: str) -> None:
+    env = {**os.environ, "PYTHONPATH": str(PROJECT), "TEST_MARK": mark}
+    done = subprocess.run(["sh", "-c", way, sys.executable, ASKS], env=env, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (f"{found}\n", "")
