@@ -10,14 +10,22 @@ class Absent(Exception):
 
     `reason` is half a sentence for people (`no coverage report`), `command` what they run to get it, "" when no command
     helps. `unknowable` says that the change itself is the cause and no evidence is missing, so that a rule keeps its
-    own intensity (authority §5); `known` is then, of a list, what could be read of it.
+    own intensity (authority §5); `known` is then, of a list, what could be read of it. `elsewhere` says that it can be
+    known at other places only: where commits are judged from git's objects, rules that hang on it are skipped.
     """
 
     def __init__(
-        self, reason: str, command: str = "", *, unknowable: bool = False, known: "list[Any] | None" = None
+        self,
+        reason: str,
+        command: str = "",
+        *,
+        unknowable: bool = False,
+        elsewhere: bool = False,
+        known: "list[Any] | None" = None,
     ) -> None:
         super().__init__(reason)
-        self.reason, self.command, self.unknowable, self.known = reason, command, unknowable, known
+        self.reason, self.command, self.known = reason, command, known
+        self.unknowable, self.elsewhere = unknowable, elsewhere
 
 
 NO_VIEW = Absent("the client does not tell what the call changes")

@@ -15,7 +15,10 @@ NAMESPACE = Namespace(
         "name": fact(
             "str", "short name; empty when the head is detached, outside a repository, for a tag", means="branch"
         ),
-        "is_default": fact("bool", "it is the default branch: by the remote's HEAD, or as `ahp install git` found it"),
+        "target": fact("str", "where it goes: in a push the branch that is written to, else the branch itself"),
+        "is_default": fact(
+            "bool", "the target is the default branch: by the remote's HEAD, or as `ahp install git` found it"
+        ),
         "is_detached": fact("bool", "the head names a commit and no branch"),
         "ahead": fact("int", "commits its upstream does not have; absent without upstream", min=0, optional=True),
         "behind": fact("int", "upstream commits it does not have; absent without upstream", min=0, optional=True),
@@ -29,9 +32,9 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
     """The values of `fields`; only `ahead` and `behind` start git. Raises GitError."""
     repository = event.repo
     if repository is None:  # a call outside any repository is on no branch
-        return {"name": "", "is_default": False, "is_detached": False, "ahead": 0, "behind": 0}
+        return {"name": "", "target": "", "is_default": False, "is_detached": False, "ahead": 0, "behind": 0}
     name = _name(event, repository)
-    found: dict[str, object] = {"name": name}
+    found: dict[str, object] = {"name": name, "target": name}
     if "is_default" in fields:
         found["is_default"] = is_default(repository, name, event.remote or "")
     if "is_detached" in fields:

@@ -21,7 +21,9 @@ def gather(name: str, event: Event, fields: frozenset[str], settings: Settings) 
     """
     command = settings.commands.get(name)
     if command is None:
-        raise Absent(f"the policy has no fact `{name}`")
+        raise Absent(f"the command of `{name}` does not run: its policy is not in force yet", elsewhere=True)
+    if event.from_objects:
+        raise Absent("commits are judged, and commands look at the work tree", elsewhere=True)
     if event.mode == "replay":
         raise Absent("a past state is judged, and commands look at the present one")
     if not _is_concerned(event, command):

@@ -56,7 +56,7 @@ def _choose(choices: "list[tuple[str, Any]]", event: Event, settings: Settings) 
     reads = by_namespace(slots)
     # These conditions may read any variable: they tell a name of the policy's, never the value.
     inner = settings.but(environment=None, env_allow=reads.get("env", []))
-    values, missing = gather_facts(reads, event, inner)
+    values, missing = gather_facts(reads, _asked(event), inner)
     facts = [values.get(path, MISSING) for path in slots]
     for name, holds in tests:
         try:
@@ -66,3 +66,15 @@ def _choose(choices: "list[tuple[str, Any]]", event: Event, settings: Settings) 
             absent = missing.get(undecided.path or "") or Absent(str(undecided))
             return Absent(f"whether this is {name} cannot be told: {absent.reason}", absent.command)
     return DEFAULT
+
+
+def _asked(event: Event) -> Event:
+    """The event as these conditions see it: where commits are judged, `branch` is where they go, and variables are
+    those of whoever judges.
+    """
+    if not event.from_objects or not event.given:
+        return event
+    given = {name: fields for name, fields in event.given.items() if name != "env"}
+    if "target" in given.get("branch", {}):
+        given["branch"] = {**given["branch"], "name": given["branch"]["target"]}
+    return event.but(given=given)

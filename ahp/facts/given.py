@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ahp.facts import schemas
+from ahp.facts import registry, schemas
 from ahp.facts.absent import Absent
 from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
@@ -25,15 +25,14 @@ def fields_of(namespace: str, given: Mapping[str, Any], fields: Collection[str])
 
     A dot in a field goes one level down (`tasks.total`). Raises AhpError for a value of another type than the fact's.
     """
-    entries = schemas.schema_all()
+    entries = registry.namespace(namespace).schema if namespace in registry.NAMESPACES else {}
     found: dict[str, object] = {}
     for field in fields:
         value: object = given
         for part in [field] if field in given else field.split("."):
             value = value.get(part, _NOT_GIVEN) if isinstance(value, Mapping) else _NOT_GIVEN
-        path = schemas.full_path(namespace, field)
-        if value is not _NOT_GIVEN and path in entries:
-            value = _fitting(path, value, entries[path])
+        if not isinstance(value, Absent) and field in entries:
+            value = _fitting(schemas.full_path(namespace, field), value, entries[field])
         found[field] = value
     return found
 

@@ -9,7 +9,7 @@ from ahp.system.jsontext import Record, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any, Self
+    from typing import Any
 
     from ahp.protocol.event import Event
 
@@ -214,10 +214,3 @@ class Settings(Record):
     if TYPE_CHECKING:
         compare_policies: Callable[[Event], dict[str, object]] | None = None
         trusted: Callable[[Command], bool] | None = None
-
-    def but(self, **changes: object) -> "Self":
-        """A copy with some of it changed."""
-        made = type(self).__new__(type(self))
-        for name in self.__slots__:
-            setattr(made, name, changes[name] if name in changes else getattr(self, name))
-        return made

@@ -163,6 +163,8 @@ def maker(event: Event, commands: Mapping[str, str]) -> str:
 
 def repository_for(event: Event) -> Repository:
     """The repository whose files a report is compared with. Raises Absent for a past state and without a work tree."""
+    if event.from_objects:
+        raise Absent("commits are judged, and the reports are of the work tree", elsewhere=True)
     if event.mode == "replay":
         raise Absent("a past state is judged, and the reports are of the present one")
     repository = event.repo

@@ -26,18 +26,18 @@ NAMESPACE = Namespace(
 
 
 def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str, object]:
-    """The values of `fields` now. Raises AhpError for an unknown zone, and for a zone file that is damaged."""
-    year, month, day, hour, minute, weekday = _now(settings.timezone, "TZ" in event.env)
+    """The values of `fields` at the event's time. Raises AhpError for an unknown zone and a damaged zone file."""
+    now = clock.now() if event.at is None else event.at
+    year, month, day, hour, minute, weekday = _broken_down(now, settings.timezone, "TZ" in event.env)
     date = f"{year:04}-{month:02}-{day:02}"
     return {"hour": hour, "minute": minute, "weekday": WEEKDAYS[weekday], "date": date}
 
 
-def _now(zone: str, overruled: bool) -> "tuple[int, int, int, int, int, int]":
+def _broken_down(now: float, zone: str, overruled: bool) -> "tuple[int, int, int, int, int, int]":
     """Year, month, day, hour, minute, and the weekday from Monday = 0.
 
     `overruled` says that the environment names a zone: the C library would take it instead of the machine's.
     """
-    now = clock.now()
     if not zone and not overruled:
         broken = time.localtime(now)
         return broken.tm_year, broken.tm_mon, broken.tm_mday, broken.tm_hour, broken.tm_min, broken.tm_wday

@@ -52,16 +52,20 @@ class Event:
     `project` is the folder, relative to `root`, whose tickets count, where that is not the root itself; `solution` what
     an issue is closed as, where the command says, `cleanup` how git cleans the message, where its command says.
     `attempt` names the command that several events belong to, such as one `git commit`. `listed` is what `git ls-tree
-    -r -z HEAD .ahp` has printed already, None where git is still to be asked. The slots of Workspace are the event's.
+    -r -z HEAD .ahp` has printed already, None where git is still to be asked. `from_objects` says that what is judged
+    is not what lies in the work tree, so that reports and commands tell nothing of it; `at` is the time that counts
+    (seconds), None for now. The slots of Workspace are the event's.
     """
 
     __slots__ = (
         *Workspace.__slots__,
         "actor",
+        "at",
         "attempt",
         "cleanup",
         "deadline",
         "draft",
+        "from_objects",
         "given",
         "host",
         "issue",
@@ -102,6 +106,8 @@ class Event:
         self.issue: str | None = None
         self.session: str | None = None
         self.attempt = self.project = self.solution = self.cleanup = ""
+        self.from_objects = False
+        self.at: float | None = None
 
     def but(self, **changed: object) -> "Event":
         """A copy with other values of some slots; the event itself stays as it was."""

@@ -39,6 +39,13 @@ class Record:
         for name in self.__slots__:
             setattr(self, name, given.get(name))
 
+    def but(self, **changes: object) -> "Self":
+        """A copy with some of it changed."""
+        made = type(self).__new__(type(self))
+        for name in self.__slots__:
+            setattr(made, name, changes[name] if name in changes else getattr(self, name))
+        return made
+
     @classmethod
     def of(cls, values: object) -> "Self":
         """The record of a decoded list. Raises ValueError for anything else than a list of so many values."""

@@ -93,6 +93,7 @@ def test_a_push_is_about_the_branch_it_writes(cloned: Any, make_event: Any, gath
     event = make_event("pre-push", push=PushRef("refs/heads/feature", new, "refs/heads/main", old), remote="origin")
     assert gather(event, *ALL) == {
         "branch.name": "main",
+        "branch.target": "main",
         "branch.is_default": True,
         "branch.is_detached": False,
         "branch.ahead": 1,

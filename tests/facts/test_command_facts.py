@@ -37,7 +37,9 @@ def test_nothing_runs_that_nobody_accepted(repo: Any, make_event: Any, gather: A
 
 
 def test_a_fact_the_policy_does_not_have_and_a_past_state(make_event: Any, gather: Any) -> None:
-    assert gather(make_event(), "nix.count")["missing"]["nix.count"][0] == "the policy has no fact `nix`"
+    assert gather(make_event(), "nix.count")["missing"]["nix.count"][0] == (
+        "the command of `nix` does not run: its policy is not in force yet"
+    )
     missing = gather(make_event(mode="replay"), "lint.count", settings=settings(spec("exit 0")))["missing"]
     assert "past state" in missing["lint.count"][0]
 
