@@ -132,6 +132,7 @@ def _answers(policy: Policy, trigger: str, rules: list[Rule]) -> Answers:
         policy="",
         mode=policy.raw.setting("mode"),
         escalation=None if escalation is None else Escalation(**escalation.model_dump()),
+        authority=list(policy.raw.setting("authority")),
         rules={rule.key: _answer(policy, rule) for rule in rules},
     )
 

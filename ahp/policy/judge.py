@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from ahp.policy.tree import PolicyTree
     from ahp.protocol.event import Event
 
-COMMITTED, WORKING = "committed", "working"
+COMMITTED, WORKING, PUSHED = "committed", "working", "pushed"
 _LINK, _TYPE_MASK = 0o120000, 0o170000
 
 
 class Judge:
     """One policy that judges an event, as its program for the event's trigger.
 
-    `origin` is committed or working, `tree` where a committed one was read. `excusing` is the tree whose waivers hold
-    for its rules, None for none. One that only `adds` changes no action: its control speaks as a prompt. `notes` are
-    sentences about who judges.
+    `origin` is committed, working, or pushed (of what is not yet where it goes); `tree` is where one was read.
+    `excusing` is the tree whose waivers hold for its rules, None for none. One that only `adds` changes no action: its
+    control speaks as a prompt. `notes` are sentences about who judges.
     """
 
     __slots__ = ("adds", "excusing", "notes", "origin", "program", "tree")

@@ -26,6 +26,10 @@ def judges_of(event: "Event") -> list[Judge]:
     repo = event.repo
     if repo is None:
         return [Judge(working(event), WORKING)]
+    if event.push is not None:
+        from ahp.policy import targets
+
+        return targets.judges(event)
     if _stages_policy(event):
         from ahp.policy import staged
 

@@ -276,6 +276,9 @@ class HooksFile(Keys):
     """How ignored signals climb; absent, nothing does."""
     facts: dict[str, Command] = Field(default={})
     """Facts that commands find out, read as `NAME.count` and the like."""
+    authority: Texts = Field(default=[])
+    """Branches that have a policy of their own, as patterns: what goes there is judged by what it has. The default
+    branch always is one; what goes to any other ref is judged by the default branch's policy."""
     rules: dict[Name, ShortRule] = Field(default={})
     """Rules in the short form, by id."""
     hooks: dict[str, Hook] = Field(default={})

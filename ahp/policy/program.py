@@ -156,11 +156,12 @@ class Escalation(Record):
 class Answers(Record):
     """The other half of a program: its rules by key, and how they speak together."""
 
-    fields = ("trigger", "policy", "mode", "escalation", "rules")
+    fields = ("trigger", "policy", "mode", "escalation", "authority", "rules")
     __slots__ = fields
     parts = {"escalation": Escalation, "rules": {str: RuleAnswer}}  # noqa: RUF012
     trigger: str
     policy: str
     mode: str
     escalation: Escalation | None
+    authority: list[str]
     rules: dict[str, RuleAnswer]

@@ -38,7 +38,7 @@ def judges(event: "Event", head: PolicyTree) -> list[Judge]:
         if first is None and tip is not None and not _is_broken(event, tip) and was_given_up(event.repo, tip):
             return _given_up(event)
         first = first or _of_record(event)
-    judge = first or Judge(_alone(event), WORKING)
+    judge = first or Judge(of_work_tree(event), WORKING)
     if judge.tree is not head and not judge.notes and _is_broken(event, head):
         instead = f"that of {judge.tree.name}" if judge.tree is not None else f"{trees.HOOKS} here"
         _tell(event, judge, f"the policy of HEAD does not load; {instead} judges")
@@ -83,35 +83,63 @@ def was_given_up(repo: "Repository", tip: PolicyTree) -> bool:
     return False
 
 
-def _of_line(event: "Event", tip: PolicyTree) -> Judge | None:
-    """The policy of `tip`, or the newest of its first-parent line that loads; None where it has none with a rule."""
+def in_force(tip: PolicyTree, folder: str, trigger: str) -> tuple[PolicyTree | None, str]:
+    """The policy of `tip`, or the newest of its first-parent line that loads, with a note then (authority §2.4).
+
+    None where that has no rule. `folder` keeps what was compiled, `trigger` is one of those that will be asked.
+    Raises GitError, AhpError.
+    """
     if not tip.has_policy:
-        return None
-    program, wrong = _compiled(event, tip)
+        return None, ""
+    program, wrong = program_of(tip, folder, trigger)
     if program is None:
-        return _newest(event, tip, wrong)
-    return Judge(program, COMMITTED, tip) if program.triggers else None
+        return _newest(tip, folder, trigger, wrong)
+    return (tip, "") if program.triggers else (None, "")
 
 
-def _newest(event: "Event", tip: PolicyTree, wrong: str) -> Judge | None:
-    assert event.repo is not None
+def program_of(tree: PolicyTree, folder: str, trigger: str) -> "tuple[Program | None, str]":
+    """The program of a tree's policy for `trigger`; else None and what is wrong with it."""
+    found = cache.find_committed(tree, folder, trigger)
+    if found is not None:
+        return found, ""
+    from ahp.policy import compile as compiling
+    from ahp.policy.problems import PolicyError
+
+    try:
+        return compiling.committed(tree, folder)[trigger], ""
+    except PolicyError as error:
+        return None, one_line(error.problems[0], 200)
+
+
+def _of_line(event: "Event", tip: PolicyTree) -> Judge | None:
+    """The judge by `in_force`."""
+    tree, note = in_force(tip, event.journal, event.trigger)
+    program = program_of(tree, event.journal, event.trigger)[0] if tree is not None else None
+    if program is None:
+        return None
+    judge = Judge(program, COMMITTED, tree)
+    if note:
+        _tell(event, judge, note)
+    return judge
+
+
+def _newest(tip: PolicyTree, folder: str, trigger: str, wrong: str) -> tuple[PolicyTree | None, str]:
     rev, limit = tip.commit or "HEAD", f"--max-count={_LOOKED_AT}"
-    changed = event.repo.line("rev-list", "--first-parent", limit, rev, "--", trees.FOLDER).split()
+    changed = tip.repo.line("rev-list", "--first-parent", limit, rev, "--", trees.FOLDER).split()
     for commit in changed[1:]:
-        tree = trees.of_commit(event.repo, commit, commit[:10])
-        program = _compiled(event, tree)[0] if tree.has_policy else None
+        tree = trees.of_commit(tip.repo, commit, commit[:10])
+        program = program_of(tree, folder, trigger)[0] if tree.has_policy else None
         if program is None:
             continue
-        judge = Judge(program, COMMITTED, tree)
         that = f"that of commit {commit[:10]} judges until it is mended"
-        _tell(event, judge, f"the policy of {tip.name} does not load ({wrong}); {that}")
-        return judge if program.triggers else None
-    return None
+        note = f"the policy of {tip.name} does not load ({wrong}); {that}"
+        return (tree, note) if program.triggers else (None, "")
+    return None, ""
 
 
 def _is_broken(event: "Event", tip: PolicyTree) -> bool:
     """Whether `tip` has a policy that does not load."""
-    return tip.has_policy and _compiled(event, tip)[0] is None
+    return tip.has_policy and program_of(tip, event.journal, event.trigger)[0] is None
 
 
 def _of_record(event: "Event") -> Judge | None:
@@ -122,20 +150,6 @@ def _of_record(event: "Event") -> Judge | None:
     if not commit or not event.repo.commit_id(commit):
         return None
     return _of_line(event, trees.of_commit(event.repo, commit, f"commit {commit[:10]}"))
-
-
-def _compiled(event: "Event", tree: PolicyTree) -> "tuple[Program | None, str]":
-    """The program of a tree's policy; else None and what is wrong with it."""
-    found = cache.find_committed(tree, event.journal, event.trigger)
-    if found is not None:
-        return found, ""
-    from ahp.policy import compile as compiling
-    from ahp.policy.problems import PolicyError
-
-    try:
-        return compiling.committed(tree, event.journal)[event.trigger], ""
-    except PolicyError as error:
-        return None, one_line(error.problems[0], 200)
 
 
 def _working(event: "Event") -> "tuple[Program | None, str]":
@@ -152,7 +166,7 @@ def _working(event: "Event") -> "tuple[Program | None, str]":
         return None, f"does not load ({one_line(error.problems[0], 200)})"
 
 
-def _alone(event: "Event") -> "Program":
+def of_work_tree(event: "Event") -> "Program":
     """The work tree's policy where no other judges. Raises PolicyError."""
     if wrong := _unfit(event):
         from ahp.policy.problems import Place, PolicyError, Problem

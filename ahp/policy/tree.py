@@ -28,11 +28,12 @@ class PolicyTree:
     commit, "" where it has none or it is HEAD's.
     """
 
-    __slots__ = ("commit", "entries", "name", "repo")
+    __slots__ = ("_known", "commit", "entries", "name", "repo")
 
     def __init__(self, repo: "Repository", name: str, entries: dict[str, tuple[str, str]], commit: str = "") -> None:
         self.repo, self.name, self.commit = repo, name, commit
         self.entries = {path: entry for path, entry in entries.items() if path != LOCAL}
+        self._known: dict[str, bytes] = {}
 
     @property
     def has_policy(self) -> bool:
@@ -59,7 +60,9 @@ class PolicyTree:
         mode, oid = self.entries[path]
         if mode in (_LINK, _SUBMODULE):
             raise AhpError(f"{path} is {_kind(mode)}; a policy is read from regular files only")
-        return _blob(self.repo, oid, path)
+        if path not in self._known:
+            self._known[path] = _blob(self.repo, oid, path)
+        return self._known[path]
 
 
 def of_commit(repo: "Repository", rev: str, name: str = "") -> PolicyTree:

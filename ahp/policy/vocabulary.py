@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 from zoneinfo import available_timezones
 
+from ahp.conditions.globs import PatternError, glob
 from ahp.conditions.schema import Schema
 from ahp.facts import extract, schemas
 from ahp.facts.registry import NAMESPACES
@@ -145,6 +146,7 @@ class Vocabulary:
         if zone is not None and zone.value is not None and zone.value not in available_timezones():
             hint = nearest(zone.value, available_timezones())
             problems.append(Problem(zone.place, f"no time zone is called `{zone.value[:60]}`{hint}"))
+        problems += self._bad_authority()
         for name, field in self.raw.reports.items():
             problems += [
                 Problem(field.place, f"`{name}` names a path inside the repository, not {path[:60]!r}")
@@ -154,6 +156,24 @@ class Vocabulary:
         for field in self.raw.facts.values():
             if leaves_root(field.value.directory):
                 problems.append(Problem(field.place, "`directory` is a folder inside the repository"))
+        return problems
+
+    def _bad_authority(self) -> list[Problem]:
+        field = self.raw.settings.get("authority")
+        if field is None or not field.value:
+            return []
+        if field.layer in ("user", "local"):
+            return [Problem(field.place, "`authority` belongs to the project's policy: a push reads no other layer")]
+        problems = []
+        for pattern in field.value:
+            if pattern.startswith("refs/") and not pattern.startswith("refs/heads/"):
+                what = f"`authority` names branches; {pattern[:60]!r} is judged by the default branch's policy"
+                problems.append(Problem(field.place, what))
+                continue
+            try:
+                glob(pattern)
+            except PatternError as error:
+                problems.append(Problem(field.place, f"`authority`: {pattern[:60]!r}: {error}"))
         return problems
 
 

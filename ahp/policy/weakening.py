@@ -7,6 +7,7 @@ from ahp.facts import policy as names
 from ahp.policy import diff, layers, waivers, yamltext
 from ahp.policy.diff import STRONGER, UNKNOWN, WEAKER, Change
 from ahp.policy.problems import Place, PolicyError, quoted
+from ahp.policy.rule import Policy
 from ahp.policy.sources import TreeReader, TreeSource
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
@@ -96,7 +97,7 @@ class Sides:
         before, after = layers.load(TreeSource(self.old, "base")), layers.load(TreeSource(self.new, ""))
         if self.old.read(names.HOOKS) is not None and self.new.read(names.HOOKS) is None:
             return [Change("", names.HOOKS, "file", WEAKER, "the policy is removed", Place(names.HOOKS))]
-        return diff.compare(before, after) + self._requirements()
+        return diff.compare(before, after) + _authority(before, after) + self._requirements()
 
     def _requirements(self) -> list[Change]:
         """`requires` of every file that takes part."""
@@ -142,6 +143,16 @@ class _Reader:
         if path not in self._known:
             self._known[path] = self._tree.read(path)
         return self._known[path]
+
+
+def _authority(old: Policy, new: Policy) -> list[Change]:
+    """Which branches have a policy of their own: theirs may be weaker or stricter than the default branch's."""
+    one, two = old.raw.setting("authority"), new.raw.setting("authority")
+    if sorted(one) == sorted(two):
+        return []
+    field = new.raw.settings.get("authority")
+    place = field.place if field is not None else Place(names.HOOKS)
+    return [Change("", names.HOOKS, "authority", UNKNOWN, f"{quoted(one)} became {quoted(two)}", place)]
 
 
 def _may_hold_rules(path: str) -> bool:

@@ -62,6 +62,7 @@ FILE: dict[str, Any] = {
     "environment": {"production": "branch.is_default"},
     "env_allow": ["X"],
     "timezone": "UTC",
+    "authority": ["release/*"],
     "reports": {"tests": ["x.xml"]},
     "escalation": {"after": 2},
     "facts": {"lint": {"run": ["x"]}},
