@@ -17,18 +17,30 @@ from ahp.protocol.levels import DECISION_OF, strongest
 from ahp.protocol.verdict import Verdict
 from ahp.system import clock
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.gate.of_commits import OfCommits
+
 ROUNDS = 3
 
 
 class Answer:
     """One event on the rich path, over as many rounds as its control actions need.
 
-    `hearings` are the judges', the one that counts most first. `is_replaced` says that the log is not the one that the
-    gate was installed with.
+    `hearings` are the judges', the one that counts most first; `of_commits` is what was told of the commits of a range.
+    `is_replaced` says that the log is not the one that the gate was installed with.
     """
 
-    def __init__(self, event: Event, hearings: list[Hearing], journal: Journal, is_replaced: bool = False) -> None:
+    def __init__(
+        self,
+        event: Event,
+        hearings: list[Hearing],
+        journal: Journal,
+        is_replaced: bool = False,
+        of_commits: "OfCommits | None" = None,
+    ) -> None:
         self.event, self.hearings, self.journal, self.is_replaced = event, hearings, journal, is_replaced
+        self.of_commits = of_commits
         self.state = State.open(journal) if event.mode != "replay" else None
         self.now = self.state.now if self.state else clock.now()
         self.weighings = [Weighing(hearing, event, self.state, self.now) for hearing in hearings]
@@ -44,7 +56,10 @@ class Answer:
 
     def weigh(self) -> Event | None:
         """Takes one round of hits; the event as the control actions leave it, None when nothing is left to judge."""
-        self.candidates = joining.join([weighing.weigh() for weighing in self.weighings])
+        weighed = [weighing.weigh() for weighing in self.weighings]
+        if self.of_commits is not None:
+            weighed.append(self.of_commits.candidates(self.event, self.state))
+        self.candidates = joining.join(weighed)
         if self.event.trigger.startswith("post-"):
             self._follow_up()
             return None
@@ -72,7 +87,8 @@ class Answer:
         verdict.is_logged = self.event.mode == "real"
         if self.state is not None:
             if self.event.mode == "real":
-                Recording(self.event, self.weighings, self.everything(), self.state, self.now).write(
+                judged = self.of_commits.judged if self.of_commits is not None else 0
+                Recording(self.event, self.weighings, self.everything(), self.state, self.now, judged).write(
                     self.journal, verdict, delivered, is_replaced=self.is_replaced
                 )
             self.state.close()
@@ -80,6 +96,12 @@ class Answer:
 
     def _notes(self, delivered: list[Candidate]) -> list[str]:
         notes = [note for one in self.weighings for note in (*one.judge.notes, *one.notes)]
+        notes += self.of_commits.notes if self.of_commits is not None else []
+        notes += [
+            f"{candidate.key} is {candidate.dropped}"
+            for candidate in self.candidates
+            if candidate.elsewhere and not candidate.commits
+        ]
         if self.event.actor.kind == "human" and (note := joining.not_in_force_yet(delivered, self.weighings)):
             notes.append(note)
         return list(dict.fromkeys(notes))

@@ -51,6 +51,12 @@ class Candidate:
         return self.hit.undecided is not None or self.hit.bound is not None
 
     @property
+    def elsewhere(self) -> bool:
+        """Whether it cannot be decided where commits are judged: a fact of another place is missing."""
+        absent = self._absent()
+        return absent is not None and absent.elsewhere
+
+    @property
     def enforced(self) -> bool:
         """Whether it counts for the verdict."""
         return not (self.dropped or self.shadow or self.waived or self.override)
@@ -61,13 +67,27 @@ class Candidate:
         action = self.rule.action
         return action is not None and action.type == "split_suggestion"
 
+    @property
+    def total(self) -> int:
+        """How many findings there are, also those that are not listed."""
+        return len(self.hit.items or ())
+
+    @property
+    def commits(self) -> dict[str, object]:
+        """What the log keeps of the commits that break it, where commits are judged."""
+        return {}
+
     def _own(self) -> str:
         level = self._declared()
         if self.hit.bound is not None:
             return "block"
         if self.hit.undecided is None or level == "allow":
             return level
-        if (absent := self._absent()) and absent.unknowable and not TRIGGERS[self.event.trigger].post:
+        absent = self._absent()
+        if absent and absent.elsewhere:
+            self.dropped = f"not decidable here: {absent.reason}"
+            return level
+        if absent and absent.unknowable and not TRIGGERS[self.event.trigger].post:
             return level
         if TRIGGERS[self.event.trigger].post or self.rule.on_missing == "skip":
             self.dropped = "undecided: " + self.message()

@@ -16,32 +16,35 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ahp.gate.hearing import Hearing
+    from ahp.gate.of_commits import OfCommits
     from ahp.journal.index import Index
     from ahp.policy.judge import Judge
     from ahp.protocol.event import Event
 
 
-def decide(event: "Event", judges: "Sequence[Judge] | None" = None) -> Verdict:
+def decide(event: "Event", judges: "Sequence[Judge] | None" = None, of_commits: "OfCommits | None" = None) -> Verdict:
     """Judges `event` by every policy of `judges`, the one that counts most first; without them by those of its place.
+
+    `of_commits` is what the rules of commits say of those that a push or a range brings: a part of the verdict.
 
     Raises PolicyError for an invalid policy, AhpError when a fact or a bound makes judging impossible; a host turns
     either into a refusal.
     """
     if judges is None:
         judges = judges_of(event)
-    if not any(judge.program.rules for judge in judges):
+    if of_commits is None and not any(judge.program.rules for judge in judges):
         return _nothing_to_say(event, judges)
     set_deadline(event.deadline)
     hearings = hear(judges, event)
     journal = Journal(event.journal, event.genesis)
     index = journal.index() if event.mode == "real" else None
-    if not any(hearing.hits for hearing in hearings) and (
-        index is None or not _is_waited_for(event, judges, journal, index)
-    ):
-        return _allow(event, hearings, journal)
+    speaks = any(hearing.hits for hearing in hearings) or (of_commits is not None and of_commits.speak)
+    if not speaks and (index is None or not _is_waited_for(event, judges, journal, index)):
+        return _allow(event, hearings, journal, of_commits)
     from ahp.gate.answer import Answer
 
-    answer = Answer(event, hearings, journal, is_replaced=index is not None and journal.tampered(index))
+    is_replaced = index is not None and journal.tampered(index)
+    answer = Answer(event, hearings, journal, is_replaced=is_replaced, of_commits=of_commits)
     while (modified := answer.weigh()) is not None:
         for hearing in hearings:
             hearing.hear(modified)
@@ -68,7 +71,7 @@ def _nothing_to_say(event: "Event", judges: "Sequence[Judge]") -> Verdict:
     return verdict
 
 
-def _allow(event: "Event", hearings: "list[Hearing]", journal: Journal) -> Verdict:
+def _allow(event: "Event", hearings: "list[Hearing]", journal: Journal, of_commits: "OfCommits | None") -> Verdict:
     """A clean evaluation: recorded where the past is tried on it later, else only counted."""
     verdict = _nothing_to_say(event, [hearing.judge for hearing in hearings])
     if event.mode != "real":
@@ -77,7 +80,8 @@ def _allow(event: "Event", hearings: "list[Hearing]", journal: Journal) -> Verdi
         if TRIGGERS[event.trigger].family in COUNTED:
             journal.count(event.trigger, str(event.actor), event.session or "", verdict.policy)
         else:
-            journal.append([hearings[0].facts.verdict_record(clock.now(), working=verdict.working)])
+            commits = of_commits.judged if of_commits is not None else 0
+            journal.append([hearings[0].facts.verdict_record(clock.now(), working=verdict.working, commits=commits)])
             verdict.notes += [journal.loss] if journal.loss else []
     except JournalUnwritable as error:
         verdict.notes.append(str(error))

@@ -95,17 +95,16 @@ class Facts:
         now: float,
         decision: str = "allow",
         *,
-        working: str = "",
-        dropped: "list[dict[str, str]] | None" = None,
-        skipped: "list[dict[str, str]] | None" = None,
         hidden: "set[str] | None" = None,
+        **more: object,
     ) -> dict[str, object]:
-        """The log line of the evaluation (design §7); `working` is the digest of a work tree's policy that was asked
-        beside, `hidden` are facts that it must not tell.
+        """The log line of the evaluation (design §7); `hidden` are facts that it must not tell, `more` what else it
+        tells: `working`, the digest of a work tree's policy that was asked beside, rules `dropped` and `skipped`, how
+        many `commits` were judged with it.
         """
         told = {path: value for path, value in self.scalars().items() if not hidden or path not in hidden}
         ms = (clock.monotonic() - self.begun) * 1000
-        more = {"working": working, "environment": self._environment(), "dropped": dropped, "skipped": skipped}
+        more["environment"] = self._environment()
         return records.verdict(clock.iso(now), self.event, decision, self.program.policy, told, ms, **more)
 
     def _environment(self) -> str:

@@ -35,7 +35,7 @@ def is_mending(event: Event) -> bool:
     """
     if TRIGGERS[event.trigger].family not in _FAMILIES or not weakening.touches_only_policy(event):
         return False
-    if event.push is None:
+    if event.push is None or TRIGGERS[event.trigger].family == "commit":
         return True
     told = push.gather(event, frozenset({"is_force", "is_delete"}), None)
     return not (told["is_force"] or told["is_delete"])

@@ -20,13 +20,19 @@ _REPLACED = (
 
 
 class Recording:
-    """The lines of one event: `candidates` are what its judges said, joined."""
+    """The lines of one event: `candidates` are what its judges said, joined, `commits` how many were judged with it."""
 
     def __init__(
-        self, event: Event, weighings: list[Weighing], candidates: list[Candidate], state: State, now: float
+        self,
+        event: Event,
+        weighings: list[Weighing],
+        candidates: list[Candidate],
+        state: State,
+        now: float,
+        commits: int = 0,
     ) -> None:
         self.event, self.weighings, self.candidates = event, weighings, candidates
-        self.state, self.now = state, now
+        self.state, self.now, self.commits = state, now, commits
 
     def write(self, journal: Journal, verdict: Verdict, delivered: list[Candidate], is_replaced: bool) -> None:
         """Appends what happened; where the log takes nothing, an agent's climbing warning becomes a refusal."""
@@ -46,9 +52,10 @@ class Recording:
                 )
             )
         if TRIGGERS[self.event.trigger].family not in COUNTED:
-            more = signalling.undelivered(self.candidates)
+            more, hidden = signalling.undelivered(self.candidates)
             facts = self.weighings[0].hearing.facts
-            lines.append(facts.verdict_record(self.now, verdict.decision, working=verdict.working, **more))
+            told = {"working": verdict.working, "commits": self.commits}
+            lines.append(facts.verdict_record(self.now, verdict.decision, hidden=hidden, **more, **told))
         durable = verdict.denied or any(c.override or c.waived for c in self.candidates)
         try:
             self.state.settle()

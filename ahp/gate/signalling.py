@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Mapping
-from typing import TypedDict
 
 from ahp.facts.registry import is_private
 from ahp.gate.candidate import Candidate
@@ -47,7 +46,7 @@ def signal(candidate: Candidate, now: float) -> Signal:
     found = candidate.findings()
     if found:
         context["findings"] = found
-        context["findings_total"] = len(candidate.hit.items or ())
+        context["findings_total"] = candidate.total
     if stands and stands.text:
         context["standing"] = stands.text
         context["attempt"] = stands.nth
@@ -93,7 +92,7 @@ def record(
         "undecidable": candidate.undecided,
         "modifications": [without_values(m) if is_private(str(m["target"])) else m for m in _changes(signal)],
     }
-    more |= {name: value for name, value in optional.items() if value}
+    more |= {name: value for name, value in optional.items() if value} | candidate.commits
     if act.head is not None:
         more["head"] = act.head
     if not counted:
@@ -126,14 +125,6 @@ def mended(event: Event, rule: str, episode: str, now: float, about: tuple[int, 
     )
 
 
-class Undelivered(TypedDict):
-    """What a verdict record says of rules that are no part of the verdict, and which facts it must not tell."""
-
-    dropped: list[dict[str, str]]
-    skipped: list[dict[str, str]]
-    hidden: set[str]
-
-
 def refuse_going_on(signal: Signal) -> None:
     """Has a warning say no more that the action may go on, nor how often it still may."""
     standing = signal.context.pop("standing", "")
@@ -143,14 +134,17 @@ def refuse_going_on(signal: Signal) -> None:
         signal.payload["message"] = str(signal.payload["message"]).removesuffix(f" ({standing})")
 
 
-def undelivered(candidates: list[Candidate]) -> Undelivered:
-    """Rules that matched and were not delivered, those that could not be decided, and what redacting rules read."""
+def undelivered(candidates: list[Candidate]) -> tuple[dict[str, list[dict[str, str]]], set[str]]:
+    """What a verdict record says of rules that are no part of the verdict: those that matched and were not delivered
+    (`dropped`), and those that could not be decided (`skipped`); and which facts it must not tell, as a redacting rule
+    read them.
+    """
     kept = [(c, {"rule": c.key, "why": one_line(why_not(c), _LINE)}) for c in candidates if not c.enforced]
-    return {
+    told = {
         "dropped": [told for c, told in kept if not c.undecided],
         "skipped": [told for c, told in kept if c.undecided],
-        "hidden": {path for c in candidates if c.rule.redact for path in c.rule.reads},
     }
+    return told, {path for c in candidates if c.rule.redact for path in c.rule.reads}
 
 
 def without_values(modification: Mapping[str, object]) -> dict[str, object]:

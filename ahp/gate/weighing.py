@@ -8,18 +8,21 @@ from ahp.facts import registry
 from ahp.gate.candidate import Candidate, changed_paths
 from ahp.gate.escalation import Ladder, standing
 from ahp.gate.hearing import Hearing
-from ahp.journal.state import State
 from ahp.policy import cache
 from ahp.protocol.event import Event
 from ahp.protocol.levels import strength
 from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.journal.state import State
+
 
 class Weighing:
     """How one judge weighs the hits of its hearing. `state` is what the log tells, None in a replay."""
 
-    def __init__(self, hearing: Hearing, event: Event, state: State | None, now: float) -> None:
+    def __init__(self, hearing: Hearing, event: Event, state: "State | None", now: float) -> None:
         self.hearing, self.judge, self.event, self.state, self.now = hearing, hearing.judge, event, state, now
         answers = self.judge.answers(event)
         self.rules, self.observes = answers.rules, answers.mode == "observe"
@@ -102,7 +105,7 @@ class Weighing:
     def _recall(self, candidate: Candidate) -> None:
         """Evidence that this subject had and has no more keeps the rule's own intensity (design §4)."""
         path = candidate.hit.undecided.path if candidate.hit.undecided is not None else None
-        if path and self.state is not None and self._had(path):
+        if path and self.state is not None and not candidate.elsewhere and self._had(path):
             candidate.insist()
 
     def _had(self, path: str) -> bool:

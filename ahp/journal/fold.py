@@ -43,6 +43,7 @@ class Store(Protocol):
     def unlogged(self) -> list[LoggedSignal]: ...
     def risks(self) -> list[LoggedSignal]: ...
     def enforced(self, key: str) -> list[LoggedSignal]: ...
+    def enforced_under(self, prefix: str) -> list[LoggedSignal]: ...
     def waived_as(self, name: str) -> str | None: ...
 
 
@@ -268,6 +269,9 @@ class MemoryStore:
 
     def enforced(self, key: str) -> list[LoggedSignal]:
         return [signal for signal in self.signals.values() if signal.key == key and signal.enforced]
+
+    def enforced_under(self, prefix: str) -> list[LoggedSignal]:
+        return [signal for signal in self.signals.values() if signal.key.startswith(prefix) and signal.enforced]
 
     def waived_as(self, name: str) -> str | None:
         return next((signal.rule_digest for signal in self.signals.values() if signal.waived == name), None)

@@ -146,8 +146,12 @@ def goes_to(waiting: tuple[str, str], session: "str | None", subject: str) -> bo
 
 
 def opens(record: "Mapping[str, object]") -> bool:
-    """Whether a signal record begins or continues an episode: enforced and more than an aid (design §1, §8.2)."""
-    return record.get("intensity") != "aid" and not record.get("shadow") and not record.get("waived")
+    """Whether a signal record begins or continues an episode: enforced and more than an aid (design §1, §8.2).
+
+    What a push was told of its commits does neither: they are no attempts of its own (authority §5).
+    """
+    told = record.get("intensity") != "aid" and not record.get("shadow") and not record.get("waived")
+    return told and record.get("commits") is None
 
 
 def key_of(record: "Mapping[str, object]") -> str:

@@ -55,6 +55,11 @@ class Act(NamedTuple):
         return other._replace(evidence=self.evidence)
 
 
+def told_as(evidence: str, change: str) -> str:
+    """By what it is recognised that a rule spoke of a commit: digests of its evidence and of the commit's change."""
+    return f"{evidence} {change}"
+
+
 class LoggedSignal:
     """A signal record's bare bones. `where` is the file number, offset and length of its line.
 

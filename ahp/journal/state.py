@@ -18,7 +18,7 @@ from ahp.journal.append import Journal
 from ahp.journal.episodes import Episode
 from ahp.journal.fold import Fold, MemoryStore, Store
 from ahp.journal.index import episode_key, goes_to, unescape
-from ahp.journal.logged_signal import LoggedSignal
+from ahp.journal.logged_signal import LoggedSignal, told_as
 from ahp.protocol import records
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, patience
@@ -124,6 +124,19 @@ class State:
         """The paths of a rule's enforced signals on a subject that the state still knows, of closed episodes too."""
         key = episode_key(family, rule, subject, actor_kind)
         return {path for signal in self._ask(lambda store: store.enforced(key)) for path in signal.paths}
+
+    def told(self, rule: str) -> set[tuple[str, str]]:
+        """(rule digest, `told_as`) of what a rule said of commits, of any subject, as they were made or pushed, and as
+        far as the state still knows it.
+        """
+        found = set()
+        for family in ("commit", "push"):
+            prefix = episode_key(family, rule, "", "").removesuffix("||") + "|"
+            for signal in self._ask(lambda store, prefix=prefix: store.enforced_under(prefix)):  # type: ignore[misc]
+                found.add((signal.rule_digest, told_as(signal.act.evidence, signal.act.change)))
+                more = self.record(signal).get("told") if family == "push" else None
+                found.update((signal.rule_digest, str(one)) for one in (more if isinstance(more, list) else ()))
+        return found
 
     def waived_as(self, name: str) -> str | None:
         """The rule digest of the first signal that the waiver `name` excused, None when it has excused none."""

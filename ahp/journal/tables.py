@@ -185,6 +185,10 @@ class SqlStore:
     def enforced(self, key: str) -> list[LoggedSignal]:
         return [signal for signal in self._signals("key = ?", key) if signal.enforced]
 
+    def enforced_under(self, prefix: str) -> list[LoggedSignal]:
+        found = self._signals("key >= ? AND key < ?", _sql(prefix), _sql(prefix) + "\U0010ffff")
+        return [signal for signal in found if signal.enforced]
+
     def waived_as(self, name: str) -> str | None:
         found = self._signals("waived = ? AND waived != ''", name)
         return found[0].rule_digest if found else None

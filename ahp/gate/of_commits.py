@@ -1,0 +1,224 @@
+"""The rules of commits, asked of commits that exist: one signal a rule, however many break it (authority §5)."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from ahp.conditions.evaluate import set_deadline
+from ahp.gate import actions, joining, overrides, signalling
+from ahp.gate.candidate import Candidate
+from ahp.gate.hearing import Hearing
+from ahp.gate.rendering import FINDINGS
+from ahp.gate.weighing import Weighing
+from ahp.journal.logged_signal import told_as
+from ahp.policy.judge import Judge
+from ahp.protocol.event import Event
+from ahp.protocol.levels import strength
+from ahp.protocol.text import one_line
+from ahp.system import clock, digest
+from ahp.system.commits import Past
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.journal.state import State
+
+_KEPT = 1000  # digests in one log line, of what was told
+_SHOWN = 10  # digits of a commit's id
+
+Excuse = Callable[[Past, Candidate], str]
+"""Why a rule that a commit breaks does not count: who let it pass, and why; "" where nobody did."""
+
+
+class Told(NamedTuple):
+    """What one rule says of one commit."""
+
+    commit: Past
+    candidate: Candidate
+
+
+class Inquiry:
+    """What several policies ask at one trigger: built once, asked of any number of commits."""
+
+    def __init__(self, judges: Sequence[Judge], excuse: Excuse) -> None:
+        self._judges, self._excuse = [judge for judge in judges if judge.program.rules], excuse
+        self._hearings: list[Hearing] = []
+        self.notes: dict[str, None] = {}
+
+    def ask(self, commit: Past, event_for: Callable[[Judge], Event]) -> list[Told]:
+        """What the rules say of a commit; each judge hears the event that is made for it. Raises AhpError."""
+        for number, judge in enumerate(self._judges):
+            event = event_for(judge)
+            set_deadline(event.deadline)
+            if number < len(self._hearings):
+                self._hearings[number].hear(event)
+            else:
+                self._hearings.append(Hearing(judge, event, self._hearings[0] if number else None))
+        if not any(hearing.hits for hearing in self._hearings):
+            return []
+        weighings = [_Weighing(hearing, commit, self._excuse) for hearing in self._hearings]
+        found = [Told(commit, candidate) for candidate in joining.join([one.weigh() for one in weighings])]
+        self.notes |= dict.fromkeys(note for one in weighings for note in one.notes)
+        return found
+
+
+class _Weighing(Weighing):
+    """Rules speak of a commit at their own level: it is no attempt, so that no rung and no ladder counts."""
+
+    def __init__(self, hearing: Hearing, commit: Past, excuse: Excuse) -> None:
+        super().__init__(hearing, hearing.facts.event, None, clock.now())
+        self._commit, self._excuse = commit, excuse
+
+    def _climb(self) -> None:
+        for candidate in self.candidates:
+            if candidate.enforced and candidate.intensity == "control":
+                _amends(candidate)
+
+    def _override(self) -> None:
+        for candidate in self.candidates:
+            if candidate.enforced and candidate.intensity == "block" and (why := self._excuse(self._commit, candidate)):
+                candidate.dropped = why
+
+
+def _amends(candidate: Candidate) -> None:
+    """A commit is made already: an action that would change nothing is clean, any other says what to amend."""
+    action = candidate.rule.action
+    if action is None or action.max_batch is not None:
+        candidate.soften("")
+        return
+    if action.command is not None:
+        candidate.soften(f"amend it with what its fixer changes: {one_line(' '.join(action.command.run), 200)}")
+        return
+    try:
+        done = actions.modify(action, candidate.event, candidate.message())
+    except actions.CannotApply as error:
+        candidate.soften(str(error))
+        return
+    if done is None:
+        candidate.dropped = "its action changes nothing: all is as it would have it"
+        return
+    change = signalling.without_values(done[0]) if candidate.rule.redact else done[0]
+    before, after = one_line(change["original"], 80), one_line(change["updated"], 80)
+    candidate.soften(f"amend it: {change['target']}: {before!r} → {after!r}")
+
+
+def by_the_log(folder: str) -> Excuse:
+    """Excuses what a person let pass here: the line in the commit's message and the log in `folder` agree."""
+
+    def excuse(commit: Past, candidate: Candidate) -> str:
+        found = overrides.of_commit(
+            folder,
+            commit.message.encode("utf-8", "surrogateescape"),
+            rule=candidate.key,
+            digest=candidate.rule.digest,
+            evidence=candidate.content(),
+            overridable=candidate.rule.overridable,
+        )
+        return f"overridden by {found.by}: {found.reason}" if found is not None else ""
+
+    return excuse
+
+
+class OfCommits:
+    """What the rules of commits say of all commits of a range. `judged` is how many were asked about."""
+
+    def __init__(self, told: Iterable[Told] = (), notes: Iterable[str] = (), judged: int = 0) -> None:
+        self.told, self.notes, self.judged = list(told), list(notes), judged
+
+    @property
+    def speak(self) -> bool:
+        """Whether there is more to tell than that the commits are clean."""
+        return bool(self.told or self.notes)
+
+    def candidates(self, event: Event, state: "State | None") -> list[Candidate]:
+        """One candidate a rule for the range's `event`, without the warnings that were given before (`state`)."""
+        by_rule: dict[str, list[Told]] = {}
+        for one in self.told:
+            by_rule.setdefault(one.candidate.key, []).append(one)
+        found: list[Candidate] = []
+        for members in by_rule.values():
+            _silence(members, state)
+            for counts in (True, False):
+                some = [one for one in members if one.candidate.enforced is counts]
+                if some:
+                    found.append(_pass_once(Broken(event, some), state))
+        return found
+
+
+def _silence(members: list[Told], state: "State | None") -> None:
+    """Drops the warnings of one rule that were given before of the same evidence."""
+    warnings = [one.candidate for one in members if one.candidate.enforced and one.candidate.intensity == "prompt"]
+    if not warnings or state is None:
+        return
+    known = state.told(warnings[0].key)
+    for candidate in warnings:
+        if (candidate.rule.digest, _mark(candidate)) in known:
+            candidate.dropped = "said before of the same"
+
+
+def _mark(candidate: Candidate) -> str:
+    """By what it is recognised that a commit was told of: the evidence, and the change it belongs to."""
+    act = candidate.act(0.0)
+    return told_as(act.evidence, act.change)
+
+
+def _pass_once(broken: "Broken", state: "State | None") -> "Broken":
+    """Lets it pass where a person took the risk for this tip."""
+    taken = state.risks_taken(broken.key) if state is not None and broken.enforced else []
+    if taken and broken.intensity == "block":
+        broken.override = overrides.find(
+            taken,
+            broken.act(clock.now()),
+            digest=broken.rule.digest,
+            evidence=broken.content(),
+            overridable=broken.rule.overridable,
+        )
+    return broken
+
+
+class Broken(Candidate):
+    """One rule that commits of a range break, as one candidate: their lines are its findings."""
+
+    def __init__(self, event: Event, members: Sequence[Told]) -> None:
+        self._members = sorted(members, key=lambda one: -strength(one.candidate.intensity))
+        self._first = self._members[0].candidate
+        self.__dict__.update({**self._first.__dict__, "event": event, "standing": None, "_content": None})
+
+    def findings(self) -> list[dict[str, object]]:
+        found: list[dict[str, object]] = []
+        for commit, candidate in self._members:
+            name = {"commit": commit.id[:_SHOWN]}
+            found += [{**name, **finding} for finding in candidate.findings()] or [
+                {**name, "message": one_line(commit.subject, 100), "fingerprint": candidate.evidence()[-16:]}
+            ]
+            if len(found) >= FINDINGS:
+                break
+        return found[:FINDINGS]
+
+    @property
+    def total(self) -> int:
+        return sum(max(candidate.total, 1) for _, candidate in self._members)
+
+    @property
+    def commits(self) -> dict[str, object]:
+        told = [_mark(candidate) for _, candidate in self._members[:_KEPT]]
+        return {"commits": [commit.id for commit, _ in self._members[:FINDINGS]], "told": told, "counted": False}
+
+    def message(self) -> str:
+        others = len({commit.id for commit, _ in self._members}) - 1
+        if not others:
+            return self._first.message()
+        return f"{self._first.message()} (and {others} more commit{'s' if others > 1 else ''})"
+
+    def paths(self) -> list[str]:
+        return list(dict.fromkeys(path for _, candidate in self._members for path in candidate.paths()))
+
+    def evidence(self) -> str:
+        return _digest(candidate.evidence() for _, candidate in self._members)
+
+    def content(self) -> str:
+        if self._content is None:
+            self._content = _digest(candidate.content() for _, candidate in self._members)
+        return self._content
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return digest.tagged("\n".join(sorted(set(parts))).encode())
