@@ -6,7 +6,7 @@ import click
 
 from ahp.cli.options import POLICY, TEXT_OR_JSON
 from ahp.cli.tally import show
-from ahp.hosts import history
+from ahp.hosts import history, objects
 from ahp.policy.rule import Policy
 from ahp.protocol.text import one_line
 from ahp.system.commits import commits
@@ -69,7 +69,7 @@ def _refuse_unknown(rule: str, keys: dict[str, bool], policy: Policy) -> None:
     if not keys[rule]:
         at = sorted({one.trigger for one in policy.rules if one.key == rule})
         raise AhpError(
-            f"{one_line(rule)} is asked at {', '.join(at)}; the past is judged at {', '.join(history.TRIGGERS)}"
+            f"{one_line(rule)} is asked at {', '.join(at)}; the past is judged at {', '.join(objects.TRIGGERS)}"
         )
 
 

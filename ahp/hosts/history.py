@@ -1,19 +1,17 @@
 """What a policy would have said to commits that exist: judged from git's objects, never logged (design §10)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, NamedTuple
-from zoneinfo import ZoneInfo
 
-from ahp.facts.absent import Absent
-from ahp.facts.commit import parts
-from ahp.facts.registry import declared
-from ahp.facts.time import WEEKDAYS
-from ahp.gate.decide import decide
+from ahp.gate.candidate import Candidate
+from ahp.gate.of_commits import Told
+from ahp.gate.signalling import signal, why_not
 from ahp.hosts import asking
+from ahp.hosts.objects import TRIGGERS, CommitJudge
 from ahp.policy import compile as compiling
 from ahp.policy.judge import WORKING, Judge
+from ahp.policy.policies import Policies
 from ahp.policy.program import Program
 from ahp.policy.rule import Policy
 from ahp.protocol.actor import Actor
@@ -21,14 +19,11 @@ from ahp.protocol.event import Workspace
 from ahp.protocol.levels import strength
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line
+from ahp.system import clock
 from ahp.system.commits import Past, views
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
-from ahp.system.history import RangeView
 
-_OF_MERGES = "pre-merge-commit"
-_OF_ALL = ("pre-commit", "commit-msg")
-TRIGGERS = ("pre-commit", _OF_MERGES, "commit-msg")
 _BUDGET = 60.0  # seconds for one commit
 
 
@@ -90,22 +85,20 @@ def judge(
     past: list[Past],
     seen: Callable[[int, int], None] = lambda done, total: None,
 ) -> Tally:
-    """Asks `programs` about each commit (authority §5): pre-commit and commit-msg about what it brings itself, of a
-    merge what no parent has; pre-merge-commit about what a merge brings to its first parent.
+    """Asks `programs` about each commit (`ahp.hosts.objects`), whoever made it and on whatever branch.
 
-    What git does not record is absent (each namespace declares it), as are reports and commands. Times are the
-    committer's.
+    A commit of which it is not known what it changes is not judged.
     """
     tally = Tally()
-    with_text = any("diff" in programs[trigger].reads for trigger in TRIGGERS)
-    for number, (commit, view) in enumerate(zip(past, views(repo, past, with_text), strict=True), 1):
+    where = Workspace(repo.root or repo.git_dir, repo.ahp_dir, {}, repo)
+    budget = _BUDGET * (len(past) + 1)
+    event = asking.event("pre-commit", "history", Actor("human"), where, mode="replay", budget=budget)
+    asked = CommitJudge(event, Policies(lambda trigger: [Judge(programs[trigger], WORKING)]))
+    for number, (commit, view) in enumerate(zip(past, views(repo, past, asked.reads_text), strict=True), 1):
         seen(number, len(past))
         try:
-            said = [
-                one
-                for trigger in (TRIGGERS if commit.is_merge else _OF_ALL)
-                for one in _ask(repo, programs[trigger], commit, view if trigger == _OF_MERGES else view.own)
-            ]
+            view.change()
+            said = [one for told in asked.ask(commit, view) for one in _said(told)]
         except AhpError as error:
             tally.unjudged.append((commit, str(error)))
             continue
@@ -114,32 +107,23 @@ def judge(
     return tally
 
 
-def _ask(repo: Repository, program: Program, commit: Past, view: RangeView) -> Iterator[Said]:
-    if not program.rules:
-        return
-    view.change()  # where that is not known, nothing is judged
-    where = Workspace(repo.root or repo.git_dir, repo.ahp_dir, {}, repo)
-    event = asking.event(program.trigger, "history", Actor("human"), where, mode="replay", budget=_BUDGET)
-    event.view = view
-    event.given = {
-        **{name: Absent(one.past) for name, one in declared().items() if one.past},
-        "time": _time(commit.made, program.settings.timezone),
-        "commit": _commit(commit, is_written=program.trigger == "commit-msg"),
-    }
-    verdict = decide(event, [Judge(program, WORKING)])
-    for signal in verdict.signals:
-        level = "undecidable" if signal.context.get("undecidable") else signal.intensity
-        yield Said(commit, event.trigger, str(signal.context["rule"]), level, _sentence(signal))
-    for dropped in verdict.dropped:
-        if dropped["why"].startswith("undecided: "):
-            yield Said(commit, event.trigger, dropped["rule"], "undecidable", dropped["why"])
+def _said(told: Told) -> list[Said]:
+    commit, candidate = told
+    level = _level(candidate)
+    if not level:
+        return []
+    words = _sentence(signal(candidate, clock.now())) if candidate.enforced else why_not(candidate)
+    return [Said(commit, candidate.event.trigger, candidate.key, level, words)]
 
 
-def _commit(commit: Past, is_written: bool) -> dict[str, object]:
-    """The facts of `commit`; the message is not written yet at pre-commit."""
-    email = commit.author.rpartition("<")[2].removesuffix(">")
-    told: dict[str, object] = {"author": commit.author, "author_email": email, "is_merge": commit.is_merge}
-    return {**told, **parts(commit.message)} if is_written else told
+def _level(candidate: Candidate) -> str:
+    """The level that is told of it; "" where it says nothing."""
+    if not candidate.enforced:
+        return "undecidable" if candidate.undecided else ""
+    if candidate.undecided:
+        return "undecidable"
+    level = candidate.own if candidate.own == "control" else candidate.intensity
+    return "" if level == "allow" else level
 
 
 def _sentence(signal: Signal) -> str:
@@ -149,12 +133,3 @@ def _sentence(signal: Signal) -> str:
     line = findings[0].get("line")
     said = one_line(reason_of(signal.payload))
     return said + (f" ({one_line(place)}{f':{line}' if line else ''})" if place else "")
-
-
-def _time(made: str, zone: str) -> dict[str, object]:
-    """The facts of `time` when a commit was made, on its committer's clock unless the policy states a zone."""
-    then = datetime.fromisoformat(made)
-    if zone:
-        then = then.astimezone(ZoneInfo(zone))
-    day = WEEKDAYS[then.weekday()]
-    return {"hour": then.hour, "minute": then.minute, "weekday": day, "date": then.date().isoformat()}

@@ -1,0 +1,177 @@
+"""Commits and ranges judged from git's objects, for every host that has nothing else: a push, CI, a server, the past.
+
+Source: authority §5. Whoever asks hands in what only it knows: the policies, who acts, the branch, the time. Nothing
+here reads HEAD, the index, the work tree or the environment.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from ahp.facts import environment as environments
+from ahp.facts import registry
+from ahp.facts.absent import Absent
+from ahp.facts.commit import parts
+from ahp.facts.time import WEEKDAYS
+from ahp.gate.decide import decide
+from ahp.gate.of_commits import Excuse, Inquiry, OfCommits, Told
+from ahp.policy.judge import Judge
+from ahp.policy.policies import Policies
+from ahp.protocol.actor import Actor
+from ahp.protocol.event import Event
+from ahp.protocol.verdict import Verdict
+from ahp.system import patience
+from ahp.system.commits import Past, PastView, views
+from ahp.system.errors import AhpError
+from ahp.system.history import RangeView
+
+OF_MERGES = "pre-merge-commit"
+OF_ALL = ("pre-commit", "commit-msg")
+TRIGGERS = ("pre-commit", OF_MERGES, "commit-msg")
+
+Known = Mapping[str, Mapping[str, object]]
+Seen = Callable[[int, int], None]
+
+
+class CommitJudge:
+    """Asks the rules of commits about commits that exist.
+
+    `event` is what they are judged for, such as the push of one ref: who acts, until when there is time, where it goes.
+    `policies` judge them, a commit in `own` by those instead. `known` are facts that whoever asks knows of all of them
+    (namespace → fields), `gathered` the namespaces that are read as ever; what else git does not record is absent, and
+    its rules are skipped. `excuse` tells what was let pass.
+    """
+
+    def __init__(
+        self,
+        event: Event,
+        policies: Policies,
+        *,
+        own: Mapping[str, Policies] | None = None,
+        known: Known | None = None,
+        gathered: Iterable[str] = (),
+        excuse: Excuse = lambda commit, candidate: "",
+        triggers: Sequence[str] = TRIGGERS,
+    ) -> None:
+        self._event, self._policies, self._own = event, policies, own or {}
+        self._known, self._gathered = dict(known or {}), frozenset(gathered)
+        self._excuse, self._triggers = excuse, triggers
+        self._inquiries: dict[tuple[int, str], Inquiry] = {}
+        self._given: dict[tuple[int, str], dict[str, Any]] = {}
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether any policy asks anything of commits."""
+        every = [self._policies, *self._own.values()]
+        return any(judge.program.rules for one in every for name in self._triggers for judge in one.at(name))
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether a rule reads the lines of commits, so that they are worth asking for many at once."""
+        return any("diff" in judge.program.reads for name in self._triggers for judge in self._policies.at(name))
+
+    @property
+    def notes(self) -> list[str]:
+        """What the judges had to say beside their rules."""
+        return list(dict.fromkeys(note for inquiry in self._inquiries.values() for note in inquiry.notes))
+
+    def ask(self, commit: Past, view: PastView) -> list[Told]:
+        """What the rules say of one commit: of a merge those of merges about what it brings to its first parent, all
+        others about what no parent has. Raises AhpError.
+        """
+        told: list[Told] = []
+        for trigger in self._triggers:
+            if trigger == OF_MERGES and not commit.is_merge:
+                continue
+            inquiry = self._inquiry(self._own.get(commit.id, self._policies), trigger)
+            brought = view if trigger == OF_MERGES else view.own
+            told += inquiry.ask(commit, lambda judge, at=trigger, on=brought: self._asked(judge, at, commit, on))  # type: ignore[misc]
+        return told
+
+    def _inquiry(self, policies: Policies, trigger: str) -> Inquiry:
+        key = (id(policies), trigger)
+        if key not in self._inquiries:
+            self._inquiries[key] = Inquiry(policies.at(trigger), self._excuse)
+        return self._inquiries[key]
+
+    def _asked(self, judge: Judge, trigger: str, commit: Past, view: RangeView) -> Event:
+        """The event of a commit's trigger for one judge, with what git tells of that time."""
+        given = self._common(judge, trigger)
+        given = {
+            **given,
+            "time": _time(commit.made, judge.program.settings.timezone),
+            "commit": _commit(commit, is_written=trigger == "commit-msg"),
+        }
+        actor = self._event.actor
+        if actor.kind == "ci" and not actor.name:
+            actor = Actor("ci", commit.author)
+        draft = commit.message.encode("utf-8", "surrogateescape") if trigger == "commit-msg" else None
+        return self._event.but(
+            trigger=trigger, view=view, draft=draft, given=given, actor=actor, mode="replay", from_objects=True
+        )
+
+    def _common(self, judge: Judge, trigger: str) -> dict[str, Any]:
+        """The facts that are the same for all commits: those that are known, and why the others are absent."""
+        key = (id(judge), trigger)
+        if key not in self._given:
+            program = judge.program
+            reads = [name for name in program.reads if name in registry.NAMESPACES and name not in self._gathered]
+            past = {name: registry.namespace(name).past for name in reads}
+            given: dict[str, Any] = {name: Absent(why, elsewhere=True) for name, why in past.items() if why}
+            given |= self._known
+            named = environments.name_of(self._event, program.settings)
+            if isinstance(named, str):
+                given["environment"] = {"": named}
+            self._given[key] = given
+        return self._given[key]
+
+
+def judge_commits(
+    judge: CommitJudge, event: Event, past: list[Past], seen: Seen = lambda done, total: None
+) -> OfCommits:
+    """What `judge` says of all commits of `past`, a hundred read at a time. Raises AhpError, which names the commit."""
+    told: list[Told] = []
+    assert event.repo is not None
+    for number, (commit, view) in enumerate(zip(past, views(event.repo, past, judge.reads_text), strict=True), 1):
+        patience.doing = f"commit {commit.id[:10]}, {number} of {len(past)}"
+        try:
+            told += judge.ask(commit, view)
+        except AhpError as error:
+            raise AhpError(f"commit {commit.id[:10]}: {error}") from error
+        seen(number, len(past))
+    return OfCommits(told, judge.notes, len(past))
+
+
+def judge_range(event: Event, policies: Policies, of_commits: OfCommits | None = None) -> Verdict:
+    """The verdict on a range: what its own trigger's rules say of all it changes, with what was told of its commits.
+
+    Raises AhpError.
+    """
+    judges = policies.at(event.trigger)
+    verdict = decide(event, judges, of_commits)
+    verdict.notes[:0] = [note for note in policies.notes if note not in verdict.notes]
+    return verdict
+
+
+def without_evidence(event: Event) -> Event:
+    """The event of a range whose tip is not what lies in the work tree: what is known only there is absent."""
+    why = "what is judged is not what is checked out"
+    given = {name: Absent(why, elsewhere=True) for name in ("env", "session")}
+    return event.but(from_objects=True, given={**given, **(event.given or {})})
+
+
+def _commit(commit: Past, is_written: bool) -> dict[str, object]:
+    """The facts of `commit`; the message is not written yet at pre-commit."""
+    email = commit.author.rpartition("<")[2].removesuffix(">")
+    told: dict[str, object] = {"author": commit.author, "author_email": email, "is_merge": commit.is_merge}
+    return {**told, **parts(commit.message)} if is_written else told
+
+
+def _time(made: str, zone: str) -> dict[str, object]:
+    """The facts of `time` when a commit was made, on its committer's clock unless the policy states a zone."""
+    then = datetime.fromisoformat(made)
+    if zone:
+        then = then.astimezone(ZoneInfo(zone))
+    day = WEEKDAYS[then.weekday()]
+    return {"hour": then.hour, "minute": then.minute, "weekday": day, "date": then.date().isoformat()}
