@@ -51,7 +51,7 @@ def for_person(verdict: Verdict, colour: bool) -> str:
 def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:
     intensity, payload = signal.intensity, signal.payload
     verb = "split suggested by" if _only_batches(payload) else _VERBS[intensity]
-    whose = " of the work tree's policy" if verdict.working and signal.context.get("origin") == "working" else ""
+    whose = _whose(signal, verdict)
     id = f" ({short_id(signal)})" if verdict.is_logged else ""
     head = f"ahp: {TRIGGERS[verdict.trigger].act} {verb} {rule_of(signal)}{whose}{id}"
     if colour:
@@ -67,6 +67,14 @@ def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:
     if intensity == "block" and signal.context.get("overridable") and verdict.is_logged:
         lines.append(f'  pass once, and say why: ahp respond {short_id(signal)} proceed_with_risk --reason "…"')
     return "\n".join(lines)
+
+
+def _whose(signal: Signal, verdict: Verdict) -> str:
+    """Which policy's rule it is, where that is not the one in force."""
+    origin = signal.context.get("origin")
+    if origin == "pushed":
+        return " of the pushed policy"
+    return " of the work tree's policy" if verdict.working and origin == "working" else ""
 
 
 def for_agent(verdict: Verdict) -> str:
@@ -120,7 +128,7 @@ def _what_comes_next(nth: object, of: object) -> str:
 
 
 def _places(signal: Signal) -> list[str]:
-    """`file:line` of each finding, the first eight, and how many more there are."""
+    """`file:line` of each finding, after its commit where several are judged: the first eight, and how many more."""
     found = signal.context.get("findings")
     if not isinstance(found, list) or not found:
         return []
@@ -129,6 +137,8 @@ def _places(signal: Signal) -> list[str]:
         place = one_line(one.get("file", ""), 200)
         if "line" in one:
             place += f":{one['line']}"
+        if "commit" in one:
+            place = f"{one['commit']} {place}".rstrip()
         if "message" in one:
             place += f": {one_line(one['message'])}"
         if place:

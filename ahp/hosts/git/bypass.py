@@ -1,43 +1,59 @@
-"""Commits that pre-commit did not judge, or judged otherwise, are noticed and logged (design §9).
+"""Commits that break a rule and that no hook was asked about: told at once where that is cheap, logged (authority §5).
 
-A commit made with --no-verify, by a cherry-pick or by plumbing has no judgement in the log; neither has one whose
-content changed after it was judged. That is evidence for whoever reads the log, not proof.
+Nobody is accused of a skipped hook: clean commits are not told of, nor are those logged that a rebase or the like has
+made. What is logged is evidence for whoever reads the log, not proof.
 """
 
-from ahp.hosts.git.githooks import CONTENT, Hook
-from ahp.hosts.git.install import made_before
+from collections.abc import Sequence
+
+from ahp.gate.of_commits import Told, by_the_log
+from ahp.hosts import objects
+from ahp.hosts.git.githooks import Hook
 from ahp.hosts.git.output import write
-from ahp.hosts.git.ranges import made_here
 from ahp.journal import segments
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable
 from ahp.policy.judges import judges_of
+from ahp.policy.policies import Policies
 from ahp.protocol import records
-from ahp.protocol.event import PushRef
 from ahp.protocol.text import one_line
-from ahp.system import clock, patience
+from ahp.system import clock, reflogs
 from ahp.system.commits import listed, views
-from ahp.system.git import Repository
-from ahp.system.history import RangeView
+from ahp.system.history import CommitView
 
-_COMMITS = 200  # of one push
 _LINES = 200_000
-_REPLAYED = ("rebase", "cherry-pick", "revert", "am")
+_PRESENT = ("actor", "branch", "issue", "checklist", "env", "session")  # of a commit that was made just now
 
 
-def check_commit(hook: Hook, commit: str, had_token: bool) -> None:
-    """Logs HEAD when nobody judged what it holds. `had_token`: pre-commit of this git process did run."""
-    wanted = {commit: _digests(hook.repo, commit)}
-    if not _judges(hook) or not _unjudged(hook, wanted):
+def check_commit(hook: Hook, commit: str) -> None:
+    """Tells which blocking rules HEAD breaks that no pre-commit hook was asked about, and logs it."""
+    repo = hook.repo
+    event = hook.event(CommitView(repo, commit), "pre-commit")
+    here = Policies(lambda trigger: judges_of(hook.event(None, trigger)))
+    asked = objects.CommitJudge(event, here, gathered=_PRESENT, excuse=by_the_log(repo.ahp_dir))
+    if not asked.has_rules:
         return
-    reason = "what was judged is not what was committed" if had_token else "no pre-commit hook judged this commit"
-    _log(hook, {commit: next(iter(wanted[commit]))}, reason)
-    # Only the reflog says whether this is a rebase or the like; without one the notice is printed once too often.
-    doing = hook.repo.line("log", "--walk-reflogs", "--max-count=1", "--format=%gs", "HEAD", ok=(0, 128))
-    if not doing.startswith(_REPLAYED):
-        write(f"ahp: {reason}; it is logged")
-        if not had_token:
-            _explain(hook)
+    (past,) = listed(repo, [commit])
+    (view,) = views(repo, [past], with_text=False)
+    told = [one for one in asked.ask(past, view) if one.candidate.enforced]
+    if not told or not _log(hook, told):
+        return
+    blocking = {one.candidate.key: one.candidate for one in told if one.candidate.intensity == "block"}
+    for key, candidate in blocking.items():
+        places = [f"{one['file']}:{one['line']}" for one in candidate.findings() if "file" in one and "line" in one]
+        where = f" ({one_line(places[0])})" if places else ""
+        said = f"this commit breaks {one_line(key)}, and no hook was asked: {one_line(candidate.message())}{where}"
+        write(f"ahp: {said}; a push of it is refused")
+    if blocking:
+        _explain(hook)
+
+
+def log_push(hook: Hook, told: Sequence[Told]) -> None:
+    """Logs the pushed commits that break a rule, where a plain `git commit` made them, or nothing says what did."""
+    suspects = [one for one in told if one.candidate.enforced]
+    if suspects:
+        made = reflogs.made_here(hook.repo)
+        _log(hook, [one for one in suspects if made.get(one.commit.id, "commit") == "commit"])
 
 
 def _explain(hook: Hook) -> None:
@@ -48,90 +64,63 @@ def _explain(hook: Hook) -> None:
         write(f"     {one_line(found, 500)}; mend: ahp doctor --fix")
 
 
-def check_push(hook: Hook, pushed: list[PushRef]) -> None:
-    """Logs the commits of a push that nobody judged, where that was not noticed before."""
-    if not _judges(hook):
-        return
-    patience.doing = "commits that nobody judged"
-    commits: list[str] = []
-    before = made_before(hook.repo)
-    for ref in pushed:
-        if ref.local_oid.strip("0"):
-            commits += made_here(hook.repo, ref.local_oid, before, _COMMITS)
-    wanted = {commit: _against_parents(hook.repo, commit) for commit in commits[:_COMMITS]}
-    missing = _unjudged(hook, wanted)
-    if not _judges(hook, "pre-merge-commit"):
-        missing = [commit for commit in missing if not _only_joins(hook.repo, commit)]
-    if missing:
-        _log(hook, {commit: next(iter(wanted[commit])) for commit in missing}, "no pre-commit hook judged this commit")
-        write(f"ahp: {len(missing)} of the pushed commits passed no pre-commit hook; that is logged")
-
-
-def _only_joins(repo: Repository, commit: str) -> bool:
-    """Whether it is a merge that holds nothing but what one parent or another has: there was nothing to judge."""
-    if not repo.run("rev-list", "--no-walk", "--min-parents=2", commit, "--"):
-        return False
-    return not repo.run("diff-tree", "--cc", "--no-commit-id", "--no-ext-diff", commit, "--")
-
-
-def _judges(hook: Hook, trigger: str = "pre-commit") -> bool:
-    """Whether a policy that judges here has any rule for `trigger`."""
-    return any(trigger in judge.program.triggers for judge in judges_of(hook.event()))
-
-
-def _digests(repo: Repository, commit: str) -> set[str]:
-    """What pre-commit may have seen: the change against the parent, and after an amend that against the old HEAD."""
-    found = _against_parents(repo, commit)
-    before = repo.commit_id("HEAD@{1}")
-    if before is not None:
-        found.add(RangeView(repo, before, commit).change().digest)
-    return found
-
-
-def _against_parents(repo: Repository, commit: str) -> set[str]:
-    """The change against the first parent, and of a merge that which no parent has."""
-    (past,) = listed(repo, [commit])
-    (view,) = views(repo, [past], with_text=False)
-    return {view.change().digest, view.own.change().digest}
-
-
-def _unjudged(hook: Hook, wanted: dict[str, set[str]]) -> list[str]:
-    """The commits of which the log has neither a judgement nor a notice."""
-    marks = {digest: digest.encode() for digests in wanted.values() for digest in digests}
-    judged: set[str] = set()
-    noticed: set[str] = set()
-    for number, line in enumerate(segments.backward(hook.repo.ahp_dir)):
-        if number >= _LINES or all(commit in noticed or wanted[commit] & judged for commit in wanted):
-            break
-        present = [digest for digest, mark in marks.items() if mark in line.raw]
-        record = line.record() if present else None
-        if record is None:
-            continue
-        if record.get("kind") == "bypass":
-            noticed.add(str(record.get("commit")))
-        elif record.get("hook") in CONTENT and record.get("decision") != "deny":
-            judged.update(present)
-    return [commit for commit in wanted if commit not in noticed and not wanted[commit] & judged]
-
-
-def _log(hook: Hook, commits: dict[str, str], reason: str) -> None:
-    event = hook.event()
-    stamp = clock.iso(clock.now())
+def _log(hook: Hook, told: Sequence[Told]) -> list[Told]:
+    """Logs those of which the log has neither a judgement nor a notice yet; these."""
+    unjudged = _unjudged(hook, told)
+    event, stamp = hook.event(), clock.iso(clock.now())
+    by_commit: dict[str, list[Told]] = {}
+    for one in unjudged:
+        by_commit.setdefault(one.commit.id, []).append(one)
     noticed = [
         records.other(
             "bypass",
             stamp,
             hook=hook.name,
             commit=commit,
-            change=change,
+            change=_change(some[0]),
+            rules=[one.candidate.key for one in some],
             subject=event.subject,
             actor=str(event.actor),
             host="git",
-            reason=reason,
+            reason="it breaks a rule that no hook was asked about",
         )
-        for commit, change in commits.items()
+        for commit, some in by_commit.items()
     ]
-    try:
-        Journal(event.journal, event.genesis).append(noticed, durable=True)
-    except JournalUnwritable as error:
-        write(f"ahp: {error}")
+    if noticed:
+        try:
+            Journal(event.journal, event.genesis).append(noticed, durable=True)
+        except JournalUnwritable as error:
+            write(f"ahp: {error}")
+    return unjudged
+
+
+def _change(one: Told) -> str:
+    view = one.candidate.event.view
+    return view.digest() if view is not None else ""
+
+
+def _unjudged(hook: Hook, told: Sequence[Told]) -> list[Told]:
+    """Those whose change, or message for a rule of messages, no hook let pass, and of which there is no notice."""
+    marks = {change: change.encode() for change in map(_change, told) if change}
+    judged: set[tuple[str, str]] = set()
+    noticed: set[str] = set()
+    for number, line in enumerate(segments.backward(hook.repo.ahp_dir) if told else ()):
+        if number >= _LINES:
+            break
+        present = [change for change, mark in marks.items() if mark in line.raw]
+        record = line.record() if present or b'"bypass"' in line.raw else None
+        if record is None:
+            continue
+        if record.get("kind") == "bypass":
+            noticed.add(str(record.get("commit")))
+        elif record.get("kind") == "verdict" and record.get("decision") != "deny":
+            judged.add((str(record.get("change")), str(record.get("message") or "")))
+    return [one for one in told if one.commit.id not in noticed and not any(_is_about(one, *what) for what in judged)]
+
+
+def _is_about(one: Told, change: str, message: str) -> bool:
+    if change != _change(one):
+        return False
+    if one.candidate.event.trigger != "commit-msg":
+        return True
+    return message == records.message_digest(one.commit.message.encode("utf-8", "surrogateescape"))

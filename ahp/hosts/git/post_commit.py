@@ -1,7 +1,7 @@
-"""post-commit: log a commit that nobody judged, then advise."""
+"""post-commit: tell what a commit breaks that no hook was asked about, then advise."""
 
 from ahp.gate.decide import decide
-from ahp.hosts.git import bypass, token
+from ahp.hosts.git import token
 from ahp.hosts.git.githooks import Hook, say
 from ahp.system.errors import AhpError
 from ahp.system.history import CommitView
@@ -15,6 +15,9 @@ def judge(hook: Hook) -> int:
     left = token.find(hook.repo, hook.parent)
     event = hook.event(CommitView(hook.repo, commit))
     token.withdraw(hook.repo)
-    bypass.check_commit(hook, commit, had_token=left is not None and not left.deferred)
+    if left is None or left.deferred:
+        from ahp.hosts.git import bypass
+
+        bypass.check_commit(hook, commit)
     say(hook, decide(event))
     return 0

@@ -1,27 +1,115 @@
-"""pre-push: one evaluation a ref, on what the remote does not have yet."""
+"""pre-push: each ref by the policy of where it goes, on what the remote does not have yet (authority §4, §5)."""
 
+import os
+
+from ahp.facts.absent import Absent
+from ahp.facts.default_branch import is_default
 from ahp.gate.decide import decide
+from ahp.gate.of_commits import OfCommits, by_the_log
+from ahp.hosts import objects
+from ahp.hosts.asking import subject_of
 from ahp.hosts.git import bypass
 from ahp.hosts.git.githooks import Hook, read_input, say
-from ahp.hosts.git.ranges import range_of, read_refs
-from ahp.policy.judges import judges_of
+from ahp.hosts.git.install import made_before
+from ahp.hosts.git.ranges import range_of, read_refs, to_judge
+from ahp.policy import policies, targets
+from ahp.policy.policies import Policies
+from ahp.protocol.event import Event, PushRef
 from ahp.protocol.text import without_credentials
+from ahp.protocol.verdict import Verdict
+from ahp.system import patience, terminal
+from ahp.system.commits import listed
+from ahp.system.git import Repository
+from ahp.system.history import RangeView
+
+_BRANCHES, _NOTES = "refs/heads/", "refs/notes/"
+# What only the work tree and the process can tell.
+_BESIDE = ("env", "session", "tests", "coverage")
 
 
 def judge(hook: Hook) -> int:
     """The hook's exit code: the worst of its refs. Raises AhpError when git's lines cannot be read."""
     remote = hook.arguments[0] if hook.arguments else ""
-    pushed = read_refs(read_input())
     code = 0
-    judges = judges_of(hook.event()) if pushed else []
-    for ref in pushed:
-        event = hook.event(range_of(hook.repo, ref, remote))
-        event.push, event.remote = ref, without_credentials(remote)
-        code = max(code, say(hook, decide(event, judges)))
-        if any(name.startswith("pre-issue-") for judge in judges for name in judge.program.triggers):
-            from ahp.hosts.issue_transitions import gates_of
-
-            code = max([code, *(say(hook, decide(gate)) for gate in gates_of(event))])
-    if code == 0:
-        bypass.check_push(hook, pushed)
+    told: set[str] = set()
+    for ref in read_refs(read_input()):
+        for verdict in _judge_ref(hook, ref, remote):
+            verdict.notes = [note for note in verdict.notes if note not in told]
+            told.update(verdict.notes)
+            code = max(code, say(hook, verdict))
     return code
+
+
+def _judge_ref(hook: Hook, ref: PushRef, remote: str) -> list[Verdict]:
+    """The verdicts on one ref: its range with the commits in it, and each move of a ticket."""
+    view = range_of(hook.repo, ref, remote)
+    event = hook.event(view)
+    event.push, event.remote = ref, without_credentials(remote)
+    event.subject = subject_of(_source(hook.repo, ref))
+    in_force = targets.of_push(event, remote)
+    ruling = in_force.and_those_of(targets.added_by_tip(event, in_force))
+    if not ruling.at(event.trigger):
+        return []
+    if not _is_checked_out(hook.repo, view, ruling):
+        event = objects.without_evidence(event)
+    of_commits = _commits(hook, event, remote, in_force)
+    verdicts = [objects.judge_range(event, ruling, of_commits)]
+    if any(name.startswith("pre-issue-") for one in ruling.at(event.trigger) for name in one.program.triggers):
+        from ahp.hosts.issue_transitions import gates_of
+
+        verdicts += [decide(gate, ruling.at(gate.trigger)) for gate in gates_of(event)]
+    return verdicts
+
+
+def _commits(hook: Hook, event: Event, remote: str, in_force: Policies) -> OfCommits:
+    """What the rules of commits say of the commits that this push is the first to bring, as far as known here."""
+    assert event.push is not None and isinstance(event.view, RangeView)
+    ids = to_judge(hook.repo, event.view, remote, made_before(hook.repo))
+    own = policies.of_commits(hook.repo, ids, event, in_force)
+    is_note = event.push.remote_ref.startswith(_NOTES)
+    asked = objects.CommitJudge(
+        event,
+        in_force,
+        own=own,
+        known={"branch": _branch(hook.repo, event.push, remote)},
+        gathered=("actor", "issue", "checklist"),
+        excuse=by_the_log(hook.repo.ahp_dir),
+        # git writes the messages of notes itself
+        triggers=[name for name in objects.TRIGGERS if name != "commit-msg" or not is_note],
+    )
+    if not asked.has_rules:
+        return OfCommits()
+    if os.isatty(2):
+        patience.end()  # the bar tells how far it is
+    with terminal.progress("judging commits") as seen:
+        found = objects.judge_commits(asked, event, listed(hook.repo, ids), seen)
+    bypass.log_push(hook, found.told)
+    return found
+
+
+def _branch(repo: Repository, push: PushRef, remote: str) -> dict[str, object]:
+    """The facts of `branch` for the commits of a push: where they come from, and where they go."""
+    source = _source(repo, push)
+    target = push.remote_ref.removeprefix(_BRANCHES) if push.remote_ref.startswith(_BRANCHES) else ""
+    past = Absent("git does not record it of the time of the commit", elsewhere=True)
+    told = {"name": source, "target": target, "is_default": is_default(repo, target, remote)}
+    return {**told, "is_detached": not source, "ahead": past, "behind": past}
+
+
+def _source(repo: Repository, push: PushRef) -> str:
+    """The branch that is pushed: the local one, or the one that HEAD stands for; else the one that is written to."""
+    if push.local_ref.startswith(_BRANCHES):
+        return push.local_ref.removeprefix(_BRANCHES)
+    there = push.remote_ref.removeprefix(_BRANCHES) if push.remote_ref.startswith(_BRANCHES) else ""
+    return (repo.branch() or there) if push.local_ref == "HEAD" else there
+
+
+def _is_checked_out(repo: Repository, view: RangeView, ruling: Policies) -> bool:
+    """Whether what is pushed is what lies in the work tree, as far as a rule asks for anything that only that tells."""
+    programs = [judge.program for judge in ruling.at("pre-push")]
+    gates = any(name.startswith("pre-issue-") for program in programs for name in program.triggers)
+    if not gates and not any(program.costly or any(map(program.reads.get, _BESIDE)) for program in programs):
+        return True
+    if repo.commit_id("HEAD") != repo.commit_id(view.new) or not repo.root:
+        return False
+    return not repo.run("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty")

@@ -2,7 +2,7 @@
 
 from ahp.facts.default_branch import is_default
 from ahp.protocol.event import PushRef
-from ahp.system import boundaries, tracking
+from ahp.system import boundaries, reflogs, tracking
 from ahp.system.errors import AhpError, Unknown
 from ahp.system.git import Repository
 from ahp.system.history import BlobView, RangeView
@@ -53,11 +53,32 @@ def range_of(repo: Repository, ref: PushRef, remote: str) -> RangeView:
     return boundaries.range_over(repo, tip, known)
 
 
-def made_here(repo: Repository, tip: str, before: list[str], limit: int) -> list[str]:
-    """The commits, newest first, that no believed branch of any remote has, nor any commit of `before`."""
-    known = "".join([f"^{commit}\n" for commit in [*before, *tracking.believed(repo)]])  # some may be gone
-    arguments = ["--ignore-missing", f"--max-count={limit}", "--stdin", tip]
-    return repo.run("rev-list", *arguments, "--", stdin=known.encode()).decode().split()
+def to_judge(repo: Repository, view: RangeView, remote: str, before: list[str]) -> list[str]:
+    """The commits of a pushed range that are judged one by one, newest first (authority §5). Raises GitError, AhpError.
+
+    Not those that were there `before` the gate, and of those that a believed ref of any remote has only what a reflog
+    says was made here. Where the range is not known, all that the remote is not known to have.
+    """
+    tip = repo.commit_id(view.new)
+    if tip is None:
+        return []
+    try:
+        revisions = [one for one in view.revisions() if one != "--not"][1:]
+    except Unknown:
+        revisions = tracking.believed(repo, tracking.remote_of(repo, remote))
+    outgoing = _outgoing(repo, tip, [*revisions, *before])
+    theirs = tracking.believed(repo) if outgoing else []
+    fresh = set(_outgoing(repo, tip, [*revisions, *before, *theirs])) if theirs else set(outgoing)
+    if len(fresh) == len(outgoing):
+        return outgoing
+    made = reflogs.made_here(repo)
+    return [commit for commit in outgoing if commit in fresh or commit in made]
+
+
+def _outgoing(repo: Repository, tip: str, known: list[str]) -> list[str]:
+    """The commits of `tip` that none of `known` has, of which some may be gone."""
+    asked = "".join([f"{tip}\n", *[f"^{commit}\n" for commit in known]])
+    return repo.run("rev-list", "--ignore-missing", "--stdin", stdin=asked.encode()).decode().split()
 
 
 def _stands_alone(repo: Repository, ref: str, remote: str) -> bool:

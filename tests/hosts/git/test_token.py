@@ -170,7 +170,6 @@ def test_a_word_counts_once_and_for_its_git_process_and_head_only(gated: Gated, 
     left.write_text("1 refs/heads/main quiet quiet forged\n")
     assert gated.say("commit", "-q", "-m", "x", "--no-verify").code == 0
     assert starts(count) == ["post-commit"]
-    assert [record["reason"] for record in gated.log("bypass")] == ["no pre-commit hook judged this commit"]
 
 
 def test_the_word_of_an_aborted_commit_is_not_believed_later(gated: Gated, tmp_path: Path) -> None:

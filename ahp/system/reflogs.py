@@ -1,0 +1,56 @@
+"""How commits came about here, as the reflogs of HEAD, of the work trees and of the branches tell (git-reflog).
+
+A reflog can be written by hand: what it says spares or asks for a look, and decides nothing.
+"""
+
+import os
+from collections.abc import Iterator
+
+from ahp.system import files
+from ahp.system.git import Repository
+
+_TAIL = 64 << 20  # bytes of one reflog
+_MAKING = ("commit", "cherry-pick", "revert", "am")
+_STEPS = ("(pick)", "(reword)", "(squash)", "(fixup)", "(edit)", "(continue)")
+_MERGED = "Merge made by"
+_FAST_FORWARD = "cherry-pick: fast-forward"
+
+
+def made_here(repo: Repository) -> dict[str, str]:
+    """Commit id → the first word of the entry that made it: `commit`, `cherry-pick`, `revert`, `am`, `rebase`, `pull` …
+
+    What a checkout, a reset, a clone, a fast-forward or the start and end of a rebase came to was made before.
+    Raises GitError, AhpError.
+    """
+    found: dict[str, str] = {}
+    for commit, message in _entries(repo):
+        word = message.partition(":")[0].partition(" ")[0]
+        makes = (word in _MAKING and message != _FAST_FORWARD) or _MERGED in message
+        if makes or any(step in message.partition(":")[0] for step in _STEPS):
+            found[commit] = word
+    return found
+
+
+def _entries(repo: Repository) -> Iterator[tuple[str, str]]:
+    """(new commit, message) of every entry."""
+    if files.read(repo.common_dir + "/reftable/tables.list") is not None:
+        asked = ("log", "--walk-reflogs", "--format=%H %gs", "--branches", "HEAD", "--")
+        for line in repo.run(*asked, ok=(0, 128)).decode("utf-8", "surrogateescape").split("\n"):
+            commit, _, message = line.partition(" ")
+            yield commit, message
+        return
+    for path in _logs(repo):
+        for line in (files.tail(path, _TAIL) or b"").decode("utf-8", "surrogateescape").split("\n"):
+            head, _, message = line.partition("\t")
+            ids = head.split(" ", 2)
+            if len(ids) == 3:
+                yield ids[1], message
+
+
+def _logs(repo: Repository) -> Iterator[str]:
+    yield from (f"{repo.common_dir}/logs/HEAD", f"{repo.git_dir}/logs/HEAD")
+    trees = f"{repo.common_dir}/worktrees"
+    if os.path.isdir(trees):
+        yield from (f"{trees}/{name}/logs/HEAD" for name in sorted(os.listdir(trees)))
+    for folder, _, names in os.walk(f"{repo.common_dir}/logs/refs/heads"):
+        yield from (f"{folder}/{name}" for name in names)

@@ -1,0 +1,349 @@
+"""Every commit of a push is judged, from git's objects, by the policy of where it goes (authority §4, §5)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.attended import attended
+from tests.conftest import Repo
+from tests.hosts.git.gated import Gated
+
+POLICY = """\
+version: 1
+rules:
+  secret:
+    at: pre-commit
+    each: l in diff.added
+    block: contains([l.text], 'SECRET')
+    finding: {file: l.path, line: l.line}
+    message: a secret
+  subject: {at: commit-msg, block: commit.subject.startswith('bad'), message: "{commit.subject} is no subject"}
+  wide: {at: pre-commit, prompt: files.changed_count > 2, message: "{files.changed_count} files"}
+"""
+SILENT = ("-c", "core.hooksPath=/dev/null")
+
+
+@pytest.fixture
+def work(gated: Gated) -> Gated:
+    """On branch `work`; `origin` has `main` with POLICY, both fetched."""
+    gated.git("init", "-q", "--bare", "../remote.git")
+    gated.git("remote", "add", "origin", "../remote.git")
+    gated.commit_policy(POLICY)
+    gated.git("push", "-q", "--no-verify", "origin", "main")
+    gated.git("remote", "set-head", "origin", "main")
+    gated.git("checkout", "-q", "-b", "work")
+    return gated
+
+
+def made(of: Gated, message: str = "ok", *options: str, **files: str) -> str:
+    """A commit made past all hooks; its id."""
+    for name, text in files.items():
+        of.write(name, text)
+    of.add()
+    of.git(*SILENT, "commit", "-q", "--allow-empty", *options, "-m", message)
+    return of.head()
+
+
+def push(of: Gated, *refs: str) -> tuple[int, str]:
+    """The exit code, and what ahp said."""
+    said = of.say("push", "-q", "origin", *(refs or ("work",)))
+    mine = [line for line in said.text.splitlines() if line.startswith(("ahp", "  "))]
+    return said.code, "\n".join(mine)
+
+
+def test_a_clean_commit_is_silent_whatever_hook_it_skipped(work: Gated) -> None:
+    made(work, a="1\n")
+    assert push(work) == (0, "")
+    assert work.log("bypass") == []
+    assert work.log("verdict")[-1]["commits"] == 1
+
+
+def test_a_secret_that_a_later_commit_removed_does_not_leave(work: Gated) -> None:
+    bad = made(work, a="1\n", b="x\nSECRET\n")
+    made(work, b="x\n")
+    code, said = push(work)
+    assert code == 1
+    assert said.startswith("ahp: push refused by secret (")
+    assert f"  {bad[:10]} b:2\n" in said
+    (signal,) = work.log("signal")
+    assert (signal["hook"], signal["rule"], signal["commits"]) == ("pre-push", "secret", [bad])
+    assert (signal["counted"], signal["findings"][0]["line"]) == (False, 2)
+
+
+def test_no_verify_does_not_take_the_message_rules_along(work: Gated) -> None:
+    work.write("a", "1\n")
+    work.add()
+    assert work.say("commit", "-q", "-m", "bad").code == 1
+    assert work.say("commit", "-q", "-n", "-m", "bad").text.startswith("ahp: this commit breaks subject, and no hook")
+    code, said = push(work)
+    assert code == 1
+    assert "push refused by subject" in said and "'bad' is no subject" in said
+    assert [record["rules"] for record in work.log("bypass")] == [["subject"]]
+    work.git("commit", "-q", "--amend", "-m", "ok")
+    assert push(work) == (0, "")
+
+
+def test_one_signal_a_rule_with_the_commits_as_findings(work: Gated) -> None:
+    first, second = made(work, "bad"), made(work, "bad again", a="1\n")
+    code, said = push(work)
+    assert (code, said.count("push refused by")) == (1, 1)
+    assert "(and 1 more commit)" in said
+    assert f"{first[:10]}: bad" in said and f"{second[:10]}: bad again" in said
+
+
+def test_a_warning_is_told_once(work: Gated) -> None:
+    work.write("a"), work.write("b"), work.write("c")
+    work.add()
+    assert "warned by wide" in work.say("commit", "-q", "-m", "ok").text
+    assert push(work) == (0, "")
+    made(work, d="1\n", e="1\n", f="1\n")
+    code, said = push(work)
+    assert (code, "push warned by wide" in said) == (0, True)
+    assert push(work, "work:again") == (0, "")
+
+
+def test_a_push_is_no_rung_of_a_ladder(work: Gated) -> None:
+    work.git("checkout", "-q", "main")
+    work.commit_policy(POLICY + "escalation: {ladder: [prompt, block], after: 1}\n")
+    work.git("push", "-q", "--no-verify", "origin", "main")
+    work.git("checkout", "-q", "-B", "work")
+    for number in range(3):
+        made(work, **{f"{name}{number}": "1\n" for name in "abc"})
+        code, said = push(work)
+        assert (code, "warned by wide" in said, "time" in said) == (0, True, False)
+
+
+def test_honest_amends_rebases_and_squashes_are_silent(work: Gated) -> None:
+    for name in "abcd":
+        work.write(name, "1\n")
+        work.add()
+        assert work.say("commit", "-q", "-m", f"ok {name}") == (0, "")
+    work.write("e", "1\n")
+    work.add()
+    assert work.say("commit", "-q", "--amend", "--no-edit") == (0, "")
+    work.git("checkout", "-q", "main")
+    made(work, "ok main", z="1\n")
+    work.git("push", "-q", "--no-verify", "origin", "main")
+    work.git("checkout", "-q", "work")
+    assert work.say("rebase", "-q", "main") == (0, "")
+    assert push(work) == (0, "")
+    assert work.log("bypass") == []
+
+
+def test_nothing_is_said_during_a_rebase(work: Gated) -> None:
+    made(work, "bad", a="1\n")
+    work.git("checkout", "-q", "main")
+    made(work, "ok", z="1\n")
+    work.git("checkout", "-q", "work")
+    assert work.say("rebase", "-q", "main") == (0, "")
+    assert push(work)[0] == 1
+
+
+def test_the_policy_of_where_it_goes_judges(work: Gated) -> None:
+    """Neither a weak policy in the work tree nor one that is committed on the branch has a say."""
+    work.commit_policy("version: 1\nrules: {none: {at: pre-push, block: push.ref == 'x'}}\n")
+    work.git("commit", "-q", "--amend", "--no-verify", "-m", "ok policy")
+    made(work, a="SECRET\n")
+    assert push(work)[0] == 1
+    assert push(work, "work:main")[0] == 1
+    assert push(work, "work:refs/tags/v1")[0] == 1
+
+
+def test_what_a_commit_adds_is_asked_of_it_and_of_what_follows(work: Gated) -> None:
+    made(work, a="1\n")
+    more = "  new: {at: [pre-commit, pre-push], each: p in files.changed, block: p == 'a', message: new}\n"
+    work.commit_policy(POLICY + more)
+    code, said = push(work)
+    assert (code, "push refused by new of the pushed policy" in said) == (1, True)  # the net range has it
+    work.git("rm", "-q", "a")
+    bad = made(work)
+    assert f"{bad[:10]}" in push(work)[1]  # the net range is clean; this commit is asked what the one before it added
+
+
+def test_branches_with_a_policy_of_their_own(work: Gated) -> None:
+    work.git("checkout", "-q", "main")
+    work.commit_policy(POLICY + "authority: [release/*]\n")
+    work.git("push", "-q", "--no-verify", "origin", "main")
+    work.git("checkout", "-q", "-b", "release/1")
+    work.commit_policy("version: 1\nrules: {many: {at: pre-commit, block: files.changed_count > 1, message: many}}\n")
+    work.git("push", "-q", "--no-verify", "origin", "release/1")
+    made(work, "bad", a="SECRET\n")
+    assert push(work, "release/1:refs/heads/other")[0] == 1
+    assert push(work, "release/1") == (0, "")
+    made(work, "ok", a="1\n", b="1\n")
+    assert "refused by many" in push(work, "release/1")[1]
+
+
+def let_pass(work: Gated) -> None:
+    """A person at a terminal lets the last signal's rule pass."""
+    id = work.log("signal")[-1]["id"]
+    answer = ["ahp", "respond", id, "proceed_with_risk", "--reason", "a test key"]
+    assert attended(answer, work.root)[0] == 0
+
+
+def test_an_override_holds_at_the_push(work: Gated) -> None:
+    work.write("a", "SECRET\n")
+    work.add()
+    assert work.say("commit", "-q", "-m", "ok").code == 1
+    let_pass(work)
+    assert work.say("commit", "-q", "-m", "ok").code == 0
+    assert "Ahp-Override: secret" in work.git("log", "-1", "--format=%B")
+    assert push(work) == (0, "")
+    made(work, "ok", "--amend", b="SECRET\n")
+    assert push(work)[0] == 1
+
+
+def test_a_person_lets_a_rule_pass_for_a_tip(work: Gated) -> None:
+    made(work, a="SECRET\n")
+    assert push(work)[0] == 1
+    let_pass(work)
+    assert push(work) == (0, "")
+    made(work, b="SECRET\n")
+    assert push(work)[0] == 1
+
+
+def test_a_merge_is_judged_on_what_it_brings_itself(work: Gated) -> None:
+    work.git("checkout", "-q", "main")
+    made(work, "bad of a colleague", z="SECRET\n")
+    work.git("push", "-q", "--no-verify", "origin", "main")
+    work.git("checkout", "-q", "work")
+    made(work, a="1\n")
+    work.git(*SILENT, "merge", "-q", "-m", "ok merge", "main")
+    assert push(work) == (0, "")
+    work.git(*SILENT, "merge", "-q", "--no-commit", "--no-ff", "-m", "x", "main")
+    work.git("checkout", "-q", "-b", "side", "HEAD~1")
+    made(work, s="1\n")
+    work.git("checkout", "-q", "work")
+    work.git("merge", "-q", "--no-ff", "--no-commit", "side")
+    work.write("s", "SECRET\n")
+    work.add()
+    work.git(*SILENT, "commit", "-q", "-m", "ok evil")
+    code, said = push(work)
+    assert (code, f"{work.head()[:10]} s:1" in said) == (1, True)
+
+
+def test_what_others_made_is_not_judged_again(work: Gated, tmp_path: Path) -> None:
+    """A fork is brought up to date, a second remote filled, somebody's branch rebased."""
+    work.git("clone", "-q", str(tmp_path / "remote.git"), str(tmp_path / "theirs"))
+    theirs = Repo(tmp_path / "theirs")
+    theirs.git("checkout", "-q", "-b", "theirs")
+    for number in range(20):
+        theirs.commit(f"bad {number}", **{f"t{number}": "SECRET\n"})
+    theirs.git("push", "-q", "origin", "theirs", "theirs:main")
+    work.git("fetch", "-q")
+    work.git("init", "-q", "--bare", "../second.git")
+    work.git("remote", "add", "second", "../second.git")
+    assert work.say("push", "-q", "second", "origin/theirs:refs/heads/theirs", "origin/main:refs/heads/main") == (0, "")
+    work.git("checkout", "-q", "main")
+    made(work, "ok mine", m="1\n")
+    work.git("push", "-q", "--no-verify", "origin", "main:moved")
+    work.git("checkout", "-q", "-b", "theirs", "origin/theirs")
+    assert work.say("rebase", "-q", "main") == (0, "")
+    code, said = push(work, "+theirs")
+    assert (code, said.count("refused by")) == (1, 2)  # they are made anew here, and judged: subject and secret
+    assert work.log("bypass") == []
+
+
+def test_what_was_there_before_the_gate_is_not_judged(gated: Gated) -> None:
+    gated.policy(POLICY)
+    gated.git("init", "-q", "--bare", "../remote.git")
+    gated.git("remote", "add", "origin", "../remote.git")
+    assert gated.say("push", "-q", "origin", "main") == (0, "")  # its first commit has the subject `first`
+
+
+def test_reports_and_the_like_are_not_decidable_of_commits(work: Gated) -> None:
+    more = (
+        "  tested: {at: pre-commit, block: tests.failed_count > 0}\n"
+        "  green: {at: pre-push, block: tests.failed_count > 0}\n"
+    )
+    work.git("checkout", "-q", "main")
+    work.commit_policy(POLICY + more)
+    work.git("push", "-q", "--no-verify", "origin", "main")
+    work.git("checkout", "-q", "-B", "work")
+    made(work, a="1\n")
+    work.git("checkout", "-q", "--detach", "main")
+    assert push(work) == (
+        0,
+        "ahp: green is not decidable here: commits are judged, and the reports are of the work tree",
+    )
+    assert [one["rule"] for one in work.log("verdict")[-1]["skipped"]] == ["green", "tested"]
+    work.git("checkout", "-q", "work")
+    code, said = push(work, "work:again")
+    assert (code, "green" in said, "no JUnit XML report" in said) == (0, True, True)
+
+
+def test_control_says_what_to_amend(work: Gated) -> None:
+    more = (
+        "  signed:\n    at: commit-msg\n    control: commit.subject != ''\n"
+        "    action: {type: replace, target: commit.message, pattern: wip, with: done}\n    message: no wip\n"
+    )
+    work.git("checkout", "-q", "main")
+    work.commit_policy(POLICY + more)
+    work.git("push", "-q", "--no-verify", "origin", "main")
+    work.git("checkout", "-q", "-B", "work")
+    made(work, "ok clean", a="1\n")
+    assert push(work) == (0, "")
+    made(work, "ok wip", b="1\n")
+    code, said = push(work)
+    assert (code, "push warned by signed" in said) == (0, True)
+    assert "amend it: commit.message: 'ok wip" in said
+
+
+def test_deletes_tags_and_notes(work: Gated) -> None:
+    made(work, "bad", a="1\n")
+    work.git("tag", "-a", "-m", "words", "v1")
+    assert push(work, "v1")[0] == 1
+    work.git(*SILENT, "commit", "-q", "--amend", "-m", "ok")
+    work.git("tag", "-f", "-a", "-m", "words", "v1")
+    assert push(work, "v1") == (0, "")
+    work.git("notes", "add", "-m", "a note")
+    assert push(work, "refs/notes/commits") == (0, "")
+    work.git("notes", "add", "-f", "-m", "SECRET")
+    assert push(work, "refs/notes/commits")[0] == 1
+    assert push(work, "work") == (0, "")
+    assert push(work, ":work") == (0, "")
+
+
+def test_the_old_tip_cannot_be_read(work: Gated, tmp_path: Path) -> None:
+    work.git("clone", "-q", str(tmp_path / "remote.git"), str(tmp_path / "theirs"))
+    theirs = Repo(tmp_path / "theirs")
+    theirs.commit("ok", t="1\n")
+    theirs.git("push", "-q")
+    work.git("checkout", "-q", "main")
+    made(work, a="SECRET\n")
+    said = work.say("push", "-q", "--force", "origin", "main")
+    assert (said.code, "refused by secret" in said.text) == (1, True)
+
+
+def test_without_a_policy_at_the_remote_that_of_the_tip_judges_and_it_is_said(gated: Gated) -> None:
+    gated.git("init", "-q", "--bare", "../remote.git")
+    gated.git("remote", "add", "origin", "../remote.git")
+    gated.git("push", "-q", "--no-verify", "origin", "main")
+    gated.git("checkout", "-q", "-b", "work")
+    gated.commit_policy(POLICY)
+    gated.git("commit", "-q", "--amend", "--no-verify", "-m", "ok policy")
+    code, said = push(gated)
+    assert (code, said) == (
+        0,
+        "ahp: nothing that the remote is known to have holds a policy: the one that is pushed judges",
+    )
+    made(gated, a="SECRET\n")
+    assert push(gated)[0] == 1
+
+
+def test_a_waiver_of_the_target_holds(work: Gated) -> None:
+    from datetime import date, timedelta
+
+    until = (date.today() + timedelta(days=20)).isoformat()
+    work.git("checkout", "-q", "main")
+    text = f"- {{rule: secret, subject: work, reason: a test, approver: ann, expires: {until}}}\n"
+    work.write(".ahp/waivers.yaml", text)
+    work.git("add", "-f", ".ahp/waivers.yaml")
+    work.git(*SILENT, "commit", "-q", "-m", "ok waiver")
+    work.git("push", "-q", "--no-verify", "origin", "main")
+    work.git("checkout", "-q", "-B", "work")
+    made(work, a="SECRET\n")
+    code, said = push(work)
+    assert (code, "waived: " in said) == (0, True)
