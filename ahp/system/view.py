@@ -27,12 +27,13 @@ _PATHS_AT_ONCE = 100
 class View:
     """One state of a repository's tree and what changed on the way to it."""
 
-    __slots__ = ("_change", "_encodings", "repo")
+    __slots__ = ("_change", "_diff", "_encodings", "repo")
     kind = ""
 
     def __init__(self, repo: Repository) -> None:
         self.repo = repo
         self._change: changes.Change | None = None
+        self._diff: bytes | None = None
         self._encodings: dict[str, str] | None = None
 
     def change(self) -> changes.Change:
@@ -85,15 +86,17 @@ class View:
         return None if data is None else len(data)
 
     def diff(self) -> bytes:
-        """The change as a unified diff without context lines. Raises GitError, AhpError.
+        """The change as a unified diff without context lines, asked once. Raises GitError, AhpError.
 
         What is text says ahp: an attribute, a driver, `core.bigFileThreshold` or a NUL that makes git call a file
         binary hides none of its lines. Files in UTF-16 are not in it (`ahp.system.lines`).
         """
-        parts, hidden = [self._patch()], self._paths("utf-8")
-        for start in range(0, len(hidden), _PATHS_AT_ONCE):
-            parts.append(self._patch("--text", paths=hidden[start : start + _PATHS_AT_ONCE]))
-        return b"".join(parts)
+        if self._diff is None:
+            parts, hidden = [self._patch()], self._paths("utf-8")
+            for start in range(0, len(hidden), _PATHS_AT_ONCE):
+                parts.append(self._patch("--text", paths=hidden[start : start + _PATHS_AT_ONCE]))
+            self._diff = b"".join(parts)
+        return self._diff
 
     def sides(self) -> "list[View]":
         """This state over each of what its change is measured from: only what differs from all of them counts."""
@@ -229,7 +232,7 @@ class IndexView(View):
     starting, ending in the mark that it succeeded.
     """
 
-    __slots__ = ("_base", "_options", "_prefetched", "_whole")
+    __slots__ = ("_base", "_options", "_prefetched", "_sides", "_whole")
     kind = "index"
     DONE = b"\0ahp:done\0"
 
@@ -238,6 +241,7 @@ class IndexView(View):
         self._prefetched, self._whole = prefetched, whole
         self._base = ""
         self._options: tuple[str, ...] = ()
+        self._sides: list[View] = []
 
     def base(self) -> str:
         # HEAD, or the empty tree before the first commit.
@@ -250,14 +254,17 @@ class IndexView(View):
         return IndexView(self.repo, self._prefetched, whole=True) if len(self.sides()) > 1 else self
 
     def sides(self) -> list[View]:
-        merged = [] if self._whole else self.repo.merge_heads()
-        head = self.repo.head_id() if merged else ""
-        if not head:
-            return [self]
-        sides = [IndexView(self.repo, whole=True) for _ in (head, *merged)]
-        for side, parent in zip(sides, sorted([head, *merged]), strict=True):
-            side._base, side._options = parent, (SINGLY,)
-        return [*sides]
+        if not self._sides:
+            merged = [] if self._whole else self.repo.merge_heads()
+            head = self.repo.head_id() if merged else ""
+            self._sides = [self._over(parent) for parent in sorted([head, *merged])] if head else [self]
+        return self._sides
+
+    def _over(self, parent: str) -> "IndexView":
+        """What is staged against one parent of a merge."""
+        side = IndexView(self.repo, whole=True)
+        side._base, side._options = parent, (SINGLY,)
+        return side
 
     def _read_change(self) -> changes.Change:
         sides = self.sides()

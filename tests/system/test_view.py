@@ -328,3 +328,28 @@ def test_a_merge_head_before_the_first_commit_is_no_parent(repo: Repo) -> None:
     (repo.root / ".git" / "MERGE_HEAD").write_text(repo.head() + "\n")
     repo.git("symbolic-ref", "HEAD", "refs/heads/none")
     assert paths(IndexView(at(repo))) == [("A", "a.txt")]
+
+
+@pytest.mark.parametrize("is_merge", [False, True])
+def test_git_is_asked_once_for_what_changes_and_once_for_its_lines(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, is_merge: bool
+) -> None:
+    if is_merge:
+        merging(repo)
+    else:
+        repo.commit("first", **{"a.txt": "1\n"})
+        repo.write("a.txt", "2\n")
+        repo.add()
+    asked: list[str] = []
+    run = git.Repository.run
+
+    def count(self: git.Repository, *arguments: str, **options: object) -> bytes:
+        asked.append(arguments[0])
+        return run(self, *arguments, **options)  # type: ignore[arg-type]
+
+    index = IndexView(at(repo))
+    monkeypatch.setattr(git.Repository, "run", count)
+    for _ in range(3):
+        index.change()
+        lines.of(index)
+    assert asked == ["diff-index"] * (6 if is_merge else 2)
