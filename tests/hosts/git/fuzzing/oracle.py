@@ -1,0 +1,221 @@
+"""What ahp has to say of what git did: worked out from plain git and from what the hooks were shown, not by ahp's code.
+
+The rules are those of `POLICY`, written down here a second time; no text of it breaks one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.hosts.git.fuzzing.world import World
+
+POLICY = """\
+version: 1
+rules:
+  name: {at: [pre-commit, pre-merge-commit], each: p in files.added, block: "glob(p, '**/bad*')", finding: {file: p}}
+  secret: {at: pre-commit, each: l in diff.added, block: "'SEC\\x52ET' in l.text", finding: {file: l.path}}
+  subject: {at: commit-msg, block: commit.subject.startswith('wip')}
+  net: {at: pre-push, each: p in files.changed, block: "glob(p, '**/big*')", finding: {file: p}}
+"""
+BAD_NAMES, BAD_WORDS, BAD_MESSAGES = ("bad.txt", "d/bad.txt", "big.txt"), ("a SECRET", "SECRET"), ("wip", "wip: x\n\nb")
+
+# Runs before ahp's hook, as one that was there already, and notes what git shows it.
+RECORDER = """\
+#!/bin/sh
+out=$WORLD/seen; mkdir -p "$out"; name=${0##*/}; at=$out/$(ls "$out" | wc -l)-${name%.before-ahp}; mkdir "$at"
+dir=$(git rev-parse --git-dir)
+git rev-parse -q --verify HEAD >"$at/head"
+[ -f "$dir/MERGE_HEAD" ] && cp "$dir/MERGE_HEAD" "$at/merge"
+case $name in
+pre-push*)
+    cat >"$at/refs"
+    git for-each-ref --format='%(objectname)' refs/remotes >"$at/known";;
+*)
+    cp "${GIT_INDEX_FILE:-$dir/index}" "$at/index"
+    GIT_INDEX_FILE=$at/index git write-tree >"$at/tree"
+    echo "$GIT_EDITOR" >"$at/editor";;
+esac
+case $name in commit-msg*) cp "$1" "$at/message";; esac
+exit 0
+"""
+HOOKS = ("pre-commit", "pre-merge-commit", "commit-msg", "pre-push")
+
+
+class Seen(NamedTuple):
+    """What a hook was shown: its name and files of what there was to see, by name."""
+
+    hook: str
+    shown: dict[str, str]
+
+
+def record(world: World) -> None:
+    """Puts the recorders in place, before ahp is installed."""
+    folder = world.here / ".git/hooks"
+    folder.mkdir(exist_ok=True)
+    for hook in HOOKS:
+        (folder / hook).write_text(RECORDER)
+        (folder / hook).chmod(0o755)
+
+
+def seen(world: World) -> list[Seen]:
+    """The hooks that ran since this was asked, in order; forgotten then."""
+    folder = world.folder / "seen"
+    found = []
+    for place in sorted(folder.iterdir(), key=lambda one: int(one.name.partition("-")[0])) if folder.exists() else []:
+        shown = {file.name: os.fsdecode(file.read_bytes()) for file in place.iterdir() if file.name != "index"}
+        found.append(Seen(place.name.partition("-")[2], shown))
+        for file in place.iterdir():
+            file.unlink()
+        place.rmdir()
+    return found
+
+
+def broken_at(git: Git, one: Seen, cleanup: str) -> set[str]:
+    """The rules that what a hook was shown breaks; `cleanup` is the mode that the command names for messages."""
+    if one.hook == "pre-push":
+        return _broken_by_push(git, one)
+    head, merged = one.shown["head"].split(), one.shown.get("merge", "").split()
+    tree = one.shown["tree"].strip()
+    if one.hook == "pre-merge-commit":
+        return {"name"} if _bad_names(git, tree, head) else set()
+    if one.hook == "pre-commit":
+        return _broken_content(git, tree, [*head, *(merged if head else [])])
+    return {"subject"} if _stored(git, one.shown, cleanup).startswith("wip") else set()
+
+
+def broken_by(git: Git, commit: str) -> set[str]:
+    """The rules of commits that a commit breaks."""
+    tree, parents, message = git.commit(commit)
+    broken = _broken_content(git, tree, parents)
+    if len(parents) > 1 and _bad_names(git, tree, parents[:1]):
+        broken.add("name")
+    return broken | ({"subject"} if _subject(message).startswith("wip") else set())
+
+
+def _broken_content(git: Git, tree: str, parents: list[str]) -> set[str]:
+    found = {"name"} if _bad_names(git, tree, parents) else set()
+    sides = [git.added_lines(base, tree, len(parents) < 2) for base in parents or [""]]
+    return found | ({"secret"} if any("SECRET" in text for _, _, text in set.intersection(*sides)) else set())
+
+
+def _bad_names(git: Git, tree: str, parents: list[str]) -> set[str]:
+    """The paths that are new against the first by id of the parents, and differ from all."""
+    ordered = sorted(parents) or [""]
+    changed = set.intersection(*({path for _, path in git.names(base, tree)} for base in ordered))
+    return {path for status, path in git.names(ordered[0], tree) if status == "A" and path in changed and _is_bad(path)}
+
+
+def _is_bad(path: str, word: str = "bad") -> bool:
+    return path.rpartition("/")[2].startswith(word)
+
+
+def _stored(git: Git, shown: dict[str, str], cleanup: str) -> str:
+    """The subject of a draft as git will store it."""
+    text, edited = shown["message"], shown["editor"].strip() != ":"
+    mode = cleanup or ("strip" if edited else "whitespace")
+    if edited and mode in ("scissors", "strip", "whitespace"):
+        text = text.partition("# ------------------------ >8 ------------------------\n")[0]
+    if mode == "verbatim":
+        return _subject(text)
+    return _subject(git.text("stripspace", *(["-s"] if mode == "strip" else []), stdin=text))
+
+
+def _subject(message: str) -> str:
+    return message.lstrip("\n").partition("\n")[0].strip()
+
+
+def _broken_by_push(git: Git, one: Seen) -> set[str]:
+    """By each commit that goes where it was not, and by what each range changes in all."""
+    broken: set[str] = set()
+    known = one.shown["known"].split()
+    for line in one.shown["refs"].splitlines():
+        _, tip, ref, old = line.rsplit(" ", 3)
+        tip = git.text("rev-parse", "-q", "--verify", tip + "^{commit}").strip() if tip.strip("0") else ""
+        if tip:
+            there = [old] if old.strip("0") else []
+            alone = there and ref == "refs/heads/main"
+            broken |= _broken_in_range(git, tip, there if alone else [*there, *known], known)
+    return broken
+
+
+def _broken_in_range(git: Git, tip: str, there: list[str], known: list[str]) -> set[str]:
+    here = [one for one in dict.fromkeys(there) if git.text("cat-file", "-t", one)]
+    if len(there) == 1 and not here:
+        return {"net"}  # what main has on the remote is not here: nobody can tell what changes
+    outgoing = git.text("rev-list", tip, "--not", *here).split()
+    if not outgoing:
+        return set()
+    bases = {base for one in here for base in git.text("merge-base", "--all", tip, one).split()}
+    best = git.text("merge-base", "--independent", *bases).split() if bases else []
+    changed = set.intersection(*({path for _, path in git.names(base, tip)} for base in best or [""]))
+    broken = {"net"} if any(_is_bad(path, "big") for path in changed) else set()
+    published = set(git.text("rev-list", *known).split()) if known else set()
+    made = git.made_here()
+    for commit in outgoing:
+        if commit not in published or commit in made:
+            broken |= broken_by(git, commit)
+    return broken
+
+
+class Git:
+    """Plain questions to git."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def text(self, *arguments: str, stdin: str = "") -> str:
+        done = subprocess.run(
+            ["git", *arguments], cwd=self.folder, input=stdin.encode("utf-8", "surrogateescape"), capture_output=True
+        )
+        return done.stdout.decode("utf-8", "surrogateescape")
+
+    def commit(self, name: str) -> tuple[str, list[str], str]:
+        """Tree, parents and message."""
+        tree, parents, message = self.text("log", "-1", "--format=%T%x00%P%x00%B", name).split("\0", 2)
+        return tree, parents.split(), message
+
+    def names(self, base: str, tip: str) -> list[tuple[str, str]]:
+        """(status, path) of all that differs; "" for a base is nothing at all."""
+        told = self.text("diff-tree", "-r", "-z", "--name-status", "--no-renames", base or self.nothing, tip).split(
+            "\0"
+        )
+        return list(zip(told[0::2], told[1::2], strict=False))
+
+    def added_lines(self, base: str, tip: str, renames: bool) -> set[tuple[str, int, str]]:
+        """(path, number, text) of the added lines."""
+        options = ("-U0", "--text", "-M" if renames else "--no-renames", "--src-prefix=a/", "--dst-prefix=b/")
+        found, path, number = set(), "", 0
+        told = self.text("-c", "core.quotePath=off", "diff-tree", "-r", "-p", *options, base or self.nothing, tip)
+        for part in re.split(r"(?m)^diff --git ", told)[1:]:
+            head, *hunks = re.split(r"(?m)^(?=@@ -)", part)
+            path = next((line[6:] for line in head.split("\n") if line.startswith("+++ b/")), "")
+            for hunk in hunks:
+                match = re.match(r"@@ -\S+ \+(\d+)", hunk)
+                number = int(match[1]) if match else 0
+                for line in hunk.split("\n")[1:]:
+                    if line.startswith("+"):
+                        found.add((path, number, line[1:]))
+                        number += 1
+        return found
+
+    def made_here(self) -> set[str]:
+        """The commits that a reflog names as made here."""
+        found = set()
+        for log in [*(self.folder / ".git/logs").rglob("*"), *(self.folder / ".git/worktrees").rglob("logs/*")]:
+            for line in os.fsdecode(log.read_bytes()).splitlines() if log.is_file() else ():
+                ids, _, said = line.partition("\t")
+                if re.match(r"commit|cherry-pick|revert|am\b", said) or re.search(_MADE, said):
+                    found.add(ids.split()[1])
+        return found
+
+    @property
+    def nothing(self) -> str:
+        """The empty tree."""
+        return self.text("hash-object", "-t", "tree", "--stdin").strip()
+
+
+_MADE = r"\((pick|reword|squash|fixup|edit|continue)\)|Merge made by"
