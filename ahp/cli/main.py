@@ -28,6 +28,7 @@ _COMMANDS = {
     "trust": "accept the commands of the policy",
     "log": "what was said and answered",
     "stats": "which rules earn their keep: asked, said, answered, mended",
+    "watch": "signals as they come, and what is about to block; answers are given from it",
     "replay": "what another policy would have said to what is in the log",
     "policy": "lint, show, test, diff and describe the policy",
     "doctor": "is the gate really reached, and can it do its work",

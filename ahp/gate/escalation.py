@@ -10,6 +10,9 @@ from ahp.journal.logged_signal import Act
 from ahp.policy.program import Escalation
 from ahp.protocol.levels import strength
 
+NEXT_BLOCKS = "the next one blocks"
+"""What a signal says whose next attempt is refused."""
+
 
 class Ladder(NamedTuple):
     """The policy's `escalation`: rungs from weak to strong, attempts that each lasts, seconds until it is forgotten."""
@@ -89,7 +92,7 @@ def _text(ladder: Ladder, own: str, attempt: Attempt, intensity: str, of: int, c
         return f"{time}; acknowledged"
     following = ladder.rung(own, attempt.nth + 1, can_control)
     if following == "block":
-        return f"{time}; the next one blocks"
+        return f"{time}; {NEXT_BLOCKS}"
     if following != intensity:
         return f"{time}; the next one is modified"
     if of:

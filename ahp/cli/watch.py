@@ -1,0 +1,145 @@
+"""`ahp watch`: signals as they come, what is open, what is about to block; answers are given from it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from ahp.insight.watching import Row, Snapshot, actions, snapshot
+from ahp.journal import query
+from ahp.journal.append import Journal
+from ahp.journal.respond import respond
+from ahp.protocol.actor import Actor, identify
+from ahp.protocol.text import one_line
+from ahp.system import environ, keyboard, terminal
+from ahp.system.errors import AhpError
+
+if TYPE_CHECKING:
+    from rich.console import Group, RenderableType
+
+_STYLES = {"block": "bold red", "control": "magenta", "prompt": "yellow", "aid": "cyan"}
+_EVERY = 0.5  # s between two looks at the log
+_KEYS = "↑↓ choose   a answer   q quit"
+_FRAME = 6  # lines that are neither open nor lately
+
+
+@click.command()
+def command() -> int:
+    """Watch the gate of this repository at a terminal, and answer what it says."""
+    from ahp.cli.log import journal
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise AhpError("ahp watch needs a terminal; through a pipe: ahp log --open, ahp log --follow")
+    watch = Watch(journal(), identify(environ.current()))
+    try:
+        while watch.shown():
+            watch.answer()
+    except (KeyboardInterrupt, EOFError):
+        pass
+    return 0
+
+
+class Watch:
+    """The screen, and which of the open episodes is chosen on it."""
+
+    def __init__(self, journal: Journal, by: Actor) -> None:
+        self.journal, self.by = journal, by
+        self.now = snapshot(journal)
+        self.chosen = 0
+        self.said = ""
+        self._seen = query.end(journal.folder)
+
+    def shown(self) -> bool:
+        """Shows the screen until somebody wants to answer (True) or to leave (False)."""
+        from rich.console import Console
+        from rich.live import Live
+
+        console = Console(highlight=False)
+        with keyboard.Keyboard() as keys, Live(screen=True, auto_refresh=False, console=console) as live:
+            return self.run(lambda: keys.key(_EVERY), lambda: live.update(self.drawn(console.height), refresh=True))
+
+    def run(self, key: Callable[[], str], draw: Callable[[], None]) -> bool:
+        """Draws whenever something changed, and does what the keys say; as `shown`."""
+        draw()
+        while True:
+            pressed = key()
+            if pressed == "q":
+                return False
+            if pressed in ("a", keyboard.ENTER) and self.now.open:
+                return True
+            step = {keyboard.UP: -1, "k": -1, keyboard.DOWN: 1, "j": 1}.get(pressed, 0)
+            if self._look() or step or pressed:
+                self.chosen = max(0, min(self.chosen + step, len(self.now.open) - 1))
+                draw()
+
+    def _look(self) -> bool:
+        """Takes up what the log has more; whether there was any."""
+        end = query.end(self.journal.folder)
+        if end == self._seen:
+            return False
+        before = self.now.open[self.chosen].id if self.now.open else ""
+        self._seen, self.now = end, snapshot(self.journal)
+        # The choice stays with the episode that somebody is about to answer, wherever it stands now.
+        self.chosen = next((nth for nth, row in enumerate(self.now.open) if row.id == before), self.chosen)
+        return True
+
+    def answer(self) -> None:
+        """Asks, outside the screen, for the answer to the chosen signal, and records it."""
+        row = self.now.open[self.chosen]
+        offered = {
+            str(nth): action for nth, action in enumerate(actions(self.journal, row.id, row.intensity, self.by), 1)
+        }
+        if not offered:
+            self.said = f"{row.id[:8]} has been answered, or is not yours to answer"
+            return
+        question = f"{one_line(row.rule)} {row.intensity}s {one_line(row.subject)}: {one_line(row.message, 400)}"
+        picked = terminal.choose(question, {**offered, "": "no answer"})
+        if not picked:
+            self.said = "nothing was recorded"
+            return
+        reason = terminal.line("why? (one line, may be empty)") or ""
+        feedback = terminal.line("what should the rule's author know? (may be empty)") or ""
+        try:
+            self.said = respond(self.journal, row.id, offered[picked], self.by, reason, feedback).told
+        except AhpError as error:
+            self.said = str(error)
+        self._look()
+
+    def drawn(self, height: int) -> Group:
+        """The screen at `height` lines."""
+        from rich.console import Group
+        from rich.rule import Rule
+        from rich.text import Text
+
+        rooms = max(2, height - _FRAME)
+        first = min(len(self.now.open), max(1, rooms * 2 // 3))
+        begin = max(0, min(self.chosen - first + 1, len(self.now.open) - first))
+        blocking = sum(row.blocks_next for row in self.now.open)
+        head = Text(f"ahp watch   {one_line(os.getcwd(), 60)}", "bold", no_wrap=True, overflow="ellipsis")
+        about = f"open: {len(self.now.open)}" + (f", {blocking} about to block" if blocking else "")
+        parts: list[RenderableType] = [head, Rule(about, align="left", style="bold red" if blocking else "dim")]
+        for nth, row in enumerate(self.now.open[begin : begin + first], begin):
+            parts.append(_line(row, nth == self.chosen))
+        parts.append(Rule("lately", align="left", style="dim"))
+        parts += [_line(row, False) for row in self.now.lately[: rooms - first]]
+        parts += [Rule(style="dim"), Text(self.said or _KEYS, no_wrap=True, overflow="ellipsis")]
+        return Group(*parts)
+
+
+def _line(row: Row, is_chosen: bool) -> RenderableType:
+    from rich.text import Text
+
+    line = Text("▸ " if is_chosen else "  ", "reverse" if is_chosen else "", no_wrap=True, overflow="ellipsis")
+    line.append(f"{row.at[11:16]} {row.id[:8]} ")
+    line.append(f"{row.intensity:8}", _STYLES.get(row.intensity, ""))
+    line.append(f"{one_line(row.rule, 30)}  {one_line(row.subject, 30)}  {one_line(row.actor, 30)}")
+    line.append(f"  → {row.answer}" if row.answer else "")
+    line.append(f"  {one_line(row.message)}", "bold" if row.blocks_next else "dim")
+    return line
+
+
+__all__ = ["Snapshot", "Watch", "command"]
