@@ -22,7 +22,11 @@ _XML = re.compile(r"<control>\s*(?:step_done|replan)\s*</control>", re.IGNORECAS
 _BEGINNINGS = ('{"control":"step_done', '{"control":"replan', '{"tool":"', '{"respond":"')
 _TOKENS = frozenset({"STEP_DONE", "STEPDONE", "REPLAN"})
 _LINE = re.compile(r"^[ \t]*+(?:\{|[*【]*+(?:STEP_?DONE|REPLAN))", re.MULTILINE)
+_QUOTES = ('""', "''", "``", "“”")
 _LONGEST_TOKEN = 40
+# `It is fine. STEP_DONE`: behind the last sentence, on its line.
+_LAST_WORD = re.compile(r"[.!?。！？…)]\s{1,20}[*【]{0,2}(?:STEP_?DONE|REPLAN)[】*.!]{0,3}$")
+_PLAN_LIST = re.compile(r"\[PLAN\](?:[ \t\r]*+\n\s*+(?:\d{1,4}[.)]|[-*+])[ \t][^\n]*+)++\s*+$", re.IGNORECASE)
 _SENTENCE_END = tuple('.!?。！？…)）"”*`')
 # `{"control": "step_done"} is what finishes a step`: the object is what the sentence speaks of.
 _EXPLAINED = re.compile(
@@ -49,7 +53,7 @@ def is_protocol_content(text: str | None, tools: Collection[str] = ()) -> bool:
     if not _MARK.search(shown):
         return _beginning(shown)
     plain = "\n".join(map(_undecorated, shown.split("\n")))
-    return _only_protocol(plain, tools) or _leaks(plain, tools)
+    return _only_protocol(plain, tools) or _PLAN_LIST.match(shown) is not None or _leaks(plain, tools)
 
 
 def _undecorated(line: str) -> str:
@@ -90,14 +94,14 @@ def _protocol_end(text: str, at: int, objects: dict[int, strict_json.Span], tool
 
 def _quoted(line: str, tools: Collection[str]) -> bool:
     """A JSON string, or inline code, that holds nothing but protocol."""
-    if len(line) > _LONGEST_LINE or len(line) < 2 or line[0] != line[-1] or line[0] not in "\"'`":
+    if len(line) > _LONGEST_LINE or len(line) < 2 or line[0] + line[-1] not in _QUOTES:
         return False
-    inner = line.strip("`'")
+    inner = line.strip("`'“”")
     if line[0] == '"':
         try:
             inner = str(strict_json.load(line))
-        except ValueError:
-            return False
+        except ValueError:  # `"{"control": "step_done"}"` is no JSON, and meant as that all the same
+            inner = line[1:-1]
     return inner != line and (old_string(inner) is not None or _is_protocol_object(inner, tools))
 
 
@@ -137,7 +141,8 @@ def _leaks(text: str, tools: Collection[str]) -> bool:
     fenced = fences.last_fence(text)
     if fenced is not None and not fenced[0].endswith((":", "：")) and _only_protocol(fenced[1], tools):
         return True
-    return _own_line(text, tools) or _tail(text, tools)
+    last = _LAST_WORD.search(text, max(len(text) - _LONGEST_TOKEN, 0)) if not fences.open_at_end(text) else None
+    return last is not None or _own_line(text, tools) or _tail(text, tools)
 
 
 def _own_line(text: str, tools: Collection[str]) -> bool:

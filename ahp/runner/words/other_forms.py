@@ -15,10 +15,11 @@ _XML = re.compile(rf"""(?:<[\w:]{{0,30}}calls?>\s{{0,20}})?<(?:invoke\s{{1,10}}n
 _CODE = re.compile(rf"(?:print\()?{_NAME}\([^\n]{{0,2000}}\)+;?$")
 # Mistral's `[TOOL_CALLS]name{…}`, DeepSeek's `function<sep>name`, Harmony's `to=functions.name … {…}`, a name before an
 # object: nothing but marks before the name, nothing but marks between it and the object.
-_TAGS = r"(?:<[|\uff5c]?[^<>\n]{1,40}[|\uff5c]?>|\[/?[A-Z_]{4,20}\]|\s){0,20}"
+# Possessive, as one long run of marks would else be divided in every possible way.
+_TAGS = r"(?:<[^<>\n]{1,60}+>|\[/?[A-Z_]{4,20}+\]|\s++){0,40}+"
 _BEFORE_OBJECT = re.compile(
-    rf"{_TAGS}(?:(?:commentary|analysis|function|tool_call|json)?{_TAGS}(?:to=)?){_NAME}{_TAGS}(?:json|args|arguments)?[:\s]{{0,5}}"
-    rf"{_TAGS}\(?\s{{0,5}}\{{"
+    rf"{_TAGS}(?:(?:commentary|analysis|function|tool_call|json)\b{_TAGS})?(?:to=)?{_NAME}{_TAGS}(?:json\b|args\b|arguments\b)?"
+    rf":?{_TAGS}\(?\s{{0,5}}+\{{"
 )
 # `I will call write_file:` and then its arguments.
 _ANNOUNCED = re.compile(

@@ -24,6 +24,12 @@ def test_the_sample_cases_of_final_answers(case: dict[str, Any]) -> None:
     [
         '{"control":"step_done"}\n\n{"control":"step_done"}',
         '{"control":"step_done"}{"control":"step_done"}',
+        '"{"control": "step_done"}"',
+        '“{"control": "step_done"}”',
+        "The weather is fine. STEP_DONE",
+        "天气很好。 **STEP_DONE**",
+        "[PLAN]\n1. [ ] look\n2. [ ] answer (tools: look)",
+        "[PLAN]\n- look",
         '{"control":"step_done"},\n{"control":"replan","reason":"x"}',
         '{"control": "step_done", "note": 1}',
         '{"control":"Step_Done"}',
@@ -99,6 +105,9 @@ def test_protocol_is_never_shown(text: str) -> None:
     "text",
     [
         "It is sunny.",
+        "A step ends with the word STEP_DONE",
+        "[PLAN] is how a list begins.",
+        "[PLAN]\n1. look\n\nThis is what I would do.",
         "The plan has three steps.",
         '{"city": "北京", "temperature": 5}',
         '[{"step": 1}, {"step": 2}]',

@@ -301,3 +301,10 @@ def test_nothing_makes_the_reader_raise(text: str, scene: str) -> None:
 @given(st.text("abc .,:\n", max_size=60), st.text("abc .,\n", max_size=60))
 def test_a_call_between_words_is_never_shown_as_an_answer_when_it_has_a_line(before: str, behind: str) -> None:
     assert not isinstance(read_reply(f"{before}\n{CALL}\n{behind}", TOOLS), Words)
+
+
+@pytest.mark.parametrize(
+    "text", ["<|a|>" * 50_000 + "read_file{}", "[TOOL_CALLS]" * 40_000 + "}", "call the tool " * 9_000]
+)
+def test_long_runs_of_marks_are_read_once(text: str) -> None:
+    assert not isinstance(read_reply(text, TOOLS, "react"), Act)
