@@ -25,6 +25,7 @@ def hits(trigger: str, **facts: Any) -> list[str]:
         "actor.kind": "human",
         "branch.is_default": False,
         "diff.added": [],
+        "files.added": [],
         "files.binary": [],
         "files.changed_count": 1,
         "files.changes": [],
@@ -85,9 +86,13 @@ SECRETS = [
     "npm_" + "a1B2" * 9,
     "pypi-AgEIcHlwaS5vcmc" + "a1B2" * 6,
     "SG." + "a1B2c" * 4 + "." + "a1B2c" * 8,
-    "-----BEGIN RSA " + "PRIVATE KEY-----",
-    "-----BEGIN " + "PRIVATE KEY-----",
-    "-----BEGIN PGP " + "PRIVATE KEY BLOCK-----",
+    "sk_test_" + "a1B2" * 5,
+    "sk-" + "a1B2c" * 4 + "T3BlbkFJ" + "a1B2c" * 4,
+    "aws_secret_access_key = '" + "a1B2/c3D4+" * 4 + "'",
+    "AccountKey=" + "a1B2/" * 17 + "a==",
+    "123456789:AA" + "a1B2c3D4e5F" * 3,
+    "glsa_" + "a1B2" * 8,
+    "AGE-SECRET-KEY-1" + "A1B2" * 14,
 ]
 
 
@@ -99,7 +104,14 @@ def test_well_known_tokens_are_found(trigger: str, secret: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["AKIA...", "ghp_xxxx", "sk-learn and sk-test", "-----BEGIN PUBLIC KEY-----", "xAKIA" + "ABCDEFGHIJ234567X"],
+    [
+        "AKIA...",
+        "AKIAIOSFODNN7EXAMPLE",
+        "ghp_xxxx",
+        "sk-learn and sk-test",
+        "-----BEGIN PUBLIC KEY-----",
+        "xAKIA" + "ABCDEFGHIJ234567X",
+    ],
 )
 def test_what_only_looks_like_a_token_is_not(text: str) -> None:
     assert hits("pre-commit", diff__added=line(text)) == []
@@ -117,7 +129,7 @@ def test_large_and_binary_files_are_found() -> None:
     assert hits("pre-commit", files__changes=[{**change, "bytes": 5_000_000}]) == []
     assert hits("pre-commit", files__changes=[{**change, "bytes": 5_000_001}]) == ["large-files"]
     assert hits("pre-commit", files__binary=["lib/a.so"]) == ["binary-files"]
-    assert hits("pre-commit", files__binary=["docs/a.png"]) == []
+    assert hits("pre-commit", files__binary=["docs/a.png", "docs/P.PNG", "img/Proposal.JPG"]) == []
 
 
 def test_every_rule_says_how_to_mend_it() -> None:

@@ -17,12 +17,15 @@ RECIPES = {
     re.sub(r"[^a-z]+", "-", title.lower()).strip("-"): re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     for title, text in re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)
 }
-OWN = {"secrets": {"own-keys", "key-files", "no-secrets"}}  # the others of the core pack are tested with it
+OWN = {
+    "secrets": {"own-keys", "key-files", "no-secrets"},
+    "secret-scanners": {"gitleaks-clean", "detect-secrets-clean"},
+}  # the others of the core pack are tested with it
 
 
-def test_there_are_ten() -> None:
+def test_there_are_eleven() -> None:
     assert set(RECIPES) == {path.stem for path in HERE.glob("*.yaml")}
-    assert len(RECIPES) == 10 and all(len(blocks) == 1 for blocks in RECIPES.values())
+    assert len(RECIPES) == 11 and all(len(blocks) == 1 for blocks in RECIPES.values())
 
 
 @pytest.mark.parametrize("name", RECIPES)
