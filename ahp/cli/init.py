@@ -1,12 +1,16 @@
 """`ahp init`: a policy for this project, and what it would have said to the last 100 commits."""
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
 from ahp.cli import tally
 from ahp.protocol.text import one_line
 from ahp.system.terminal import progress
+
+if TYPE_CHECKING:
+    from ahp.hosts.adoption import Adoption
 
 _RULES_SHOWN = 5
 
@@ -17,7 +21,8 @@ _RULES_SHOWN = 5
 def command(packs: tuple[str, ...], force: bool) -> None:
     """Write .ahp/hooks.yaml for what this project is made of, and hold it against the last 100 commits.
 
-    Asks nothing, runs nothing, logs nothing of the past. A rule that would have blocked past commits starts as shadow.
+    Asks nothing, runs nothing, logs nothing of the past. A rule that would have stopped the work starts as shadow, one
+    that would have refused a commit now and then, as a prompt.
     """
     from ahp.hosts.adoption import adopt
     from ahp.hosts.asking import around
@@ -29,10 +34,26 @@ def command(packs: tuple[str, ...], force: bool) -> None:
         done = adopt(where, identify(where.env), packs, force, seen)
     found = ", ".join(done.plan.survey.found())
     click.echo(f"{done.path}: packs {', '.join(done.plan.packs)}" + (f"; found {found}" if found else ""))
-    tally.show(done.tally, rules(done.policy), done.plan.watched, _RULES_SHOWN)
+    plan = done.plan
+    starts = {**{rule: f"shadow: {why}" for rule, why in plan.watched.items()}}
+    starts |= {rule: f"prompt: {why}" for rule, why in plan.asked.items()}
+    tally.show(done.tally, rules(done.policy), starts, _RULES_SHOWN)
     for names, state in (
         (done.trusted, "may run in this clone"),
         (done.waiting, "wait until a person runs `ahp trust`"),
     ):
         if names:
             click.echo(f"its commands {state}: {', '.join(one_line(name.removeprefix('facts.')) for name in names)}")
+    for line in _next(done):
+        click.echo(line)
+
+
+def _next(done: "Adoption") -> list[str]:
+    """What to do now, in the order in which it is done."""
+    commit = "git add .ahp && git commit -m 'chore: ask ahp'"
+    softened = {*done.plan.watched, *done.plan.asked}
+    branch = "" if "protect-main" in softened else "git switch -c ask-ahp && "  # main is closed to pushes
+    return [
+        f"next: ahp policy test; ahp install; {branch}{commit}",
+        "everybody else runs once, in each clone: ahp install",
+    ]

@@ -15,7 +15,8 @@ _WIDTH = 100
 def show(tally: Tally, keys: Mapping[str, bool], watched: Mapping[str, str], limit: int | None = None) -> None:
     """Prints the counts over all commits, then a line a rule that spoke, then the silent ones, then those not asked.
 
-    `keys` are the rules, and whether the past can be asked; `watched` those that start as shadow, with the reason.
+    `keys` are the rules, and whether the past can be asked; `watched` those that start at another level, as
+    `LEVEL: reason`.
     At most `limit` rules have a line of their own.
     """
     total = tally.judged + len(tally.unjudged)
@@ -40,6 +41,6 @@ def _line(said: list[Said], watched: str) -> str:
         if (ids := {s.commit.id for s in said if s.level == level})
     )
     if not said:
-        return f"starts as shadow: {watched}"
+        return f"starts as {watched}"
     last = f"{counts}, last {said[0].commit.id[:10]}: {one_line(said[0].message, _WIDTH)}"
-    return f"{last}; starts as shadow" if watched else last
+    return f"{last}; starts as {watched.partition(':')[0]}" if watched else last

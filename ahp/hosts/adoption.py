@@ -18,13 +18,15 @@ from ahp.protocol.actor import Actor
 from ahp.protocol.event import Workspace
 from ahp.protocol.text import one_line
 from ahp.system import files, terminal
-from ahp.system.commits import commits
+from ahp.system.commits import Past, commits
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.worktree import WorkTreeView
 
+FIRST_TEST = "/.ahp/tests/first.yaml"
 _LOOKED_AT = 100
 _REVIEWED = re.compile(r"\(#[0-9]+\)|^Merge |^Revert \"")  # what a pull request leaves on the default branch
+_YOUNG = 10  # commits a project has while it is tried out
 _SOME = 10  # one direct commit in so many is a habit, not an accident
 
 
@@ -69,7 +71,8 @@ def adopt(
             f"{PROJECT[1:]} is there already, and stays: `ahp try` holds it against the past, `ahp policy lint` checks "
             "it, `ahp init --force` writes it anew"
         )
-    past = commits(repo, limit=_LOOKED_AT)
+    cut = repo.shallow()  # the whole tree would count as what such a commit adds
+    past = [commit for commit in commits(repo, limit=_LOOKED_AT) if commit.id not in cut]
     found = survey.look(WorkTreeView(repo))
     chosen = starter.packs_for(found, [commit.subject for commit in past])
     plan = Plan(found, list(dict.fromkeys([*chosen, *wanted])), _unknown_default(repo))
@@ -79,8 +82,8 @@ def adopt(
         plan.types = starter.types_for([commit.subject for commit in past], usual)
         policy = _policy(plan)
     tally = history.judge(repo, history.enforced(policy), past, seen)
-    plan.watched = _watched(repo, tally, policy)
-    _write(repo.root, starter.write(plan))
+    _soften(plan, repo, tally, policy, past)
+    _write(repo.root, starter.write(plan), starter.first_test(plan))
     done = Adoption(PROJECT[1:], plan, _compiled(where), tally)
     _trust(where, actor, done)
     return done
@@ -96,19 +99,24 @@ def _policy(plan: Plan) -> Policy:
     return layers.load(TextSource(starter.write(plan), PROJECT[1:]))
 
 
-def _watched(repo: Repository, tally: history.Tally, policy: Policy) -> dict[str, str]:
-    """The rules that would have stopped what this project did, each with the words for it."""
-    reasons = {}
+def _soften(plan: Plan, repo: Repository, tally: history.Tally, policy: Policy, past: list[Past]) -> None:
+    """Has rules watch that would have stopped what this project does, and those ask that refused a little."""
     for key in dict.fromkeys(rule.key for rule in policy.rules):
         blocked = [one for one in tally.of(key) if one.level == "block"]
         stopped = {one.commit.id for one in blocked}
         if stopped:
             last = f"the last one {blocked[0].commit.id[:10]}: {blocked[0].message}"
-            reasons[key] = f"It would have blocked {len(stopped)} of the last {tally.judged} commits, {last}."
+            reason = f"It would have blocked {len(stopped)} of the last {tally.judged} commits, {last}."
+            (plan.watched if len(stopped) * _SOME >= tally.judged else plan.asked)[key] = reason
+    authors = {commit.author.rpartition("<")[2].lower() for commit in past}
     direct, total = _direct(repo)
-    if total and direct * _SOME >= total:
-        reasons["protect-main"] = f"{direct} of the last {total} commits went to the default branch without a review."
-    return reasons
+    if len(past) < _YOUNG:
+        plan.asked["protect-main"] = f"The project has fewer than {_YOUNG} commits; nobody may be there yet to review."
+    elif len(authors) == 1:
+        plan.asked["protect-main"] = f"One author made the last {len(past)} commits; nobody may be there to review."
+    elif total and direct * _SOME >= total:
+        reason = f"{direct} of the last {total} commits went to the default branch without a review."
+        plan.watched["protect-main"] = reason
 
 
 def _direct(repo: Repository) -> tuple[int, int]:
@@ -124,14 +132,17 @@ def _direct(repo: Repository) -> tuple[int, int]:
     return len(direct), len(commits)
 
 
-def _write(root: str, text: str) -> None:
-    """The policy, and a .gitignore that keeps a person's own layer out of the repository."""
+def _write(root: str, text: str, test: str) -> None:
+    """The policy, its first test, and a .gitignore that keeps a person's own layer out of the repository."""
     folder = root + "/.ahp"
     try:
-        os.makedirs(folder, exist_ok=True)  # for everybody who may read the work tree, unlike ahp's own folders
+        # for everybody who may read the work tree, unlike ahp's own folders
+        os.makedirs(folder + "/tests", exist_ok=True)
     except OSError as error:
         raise AhpError(f"cannot make the folder {folder}: {error.strerror}") from None
     files.replace(root + PROJECT, text.encode(), 0o644)
+    if not os.listdir(folder + "/tests"):
+        files.replace(root + FIRST_TEST, test.encode(), 0o644)
     ignore = folder + "/.gitignore"
     if not os.path.lexists(ignore):
         files.replace(ignore, b"hooks.local.yaml\n", 0o644)

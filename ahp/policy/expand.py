@@ -73,10 +73,12 @@ def _short(draft: RuleDraft, policy: RawPolicy) -> tuple[list[RawRule], list[Pro
         problems.append(Problem(draft.place, f"the rule `{rule_id[:60]}` needs its triggers, as in `{example}`"))
     if level is None or at is None or not at.value:
         return [], problems
-    rule_fields = {name: f for name, f in fields.items() if name not in (*_ORACLE_KEYS, *LEVELS, "at", "fix")}
+    rule_fields = {name: f for name, f in fields.items() if name not in (*_ORACLE_KEYS, *LEVELS, "at", "fix", "level")}
     condition = fields[level]
     rule_fields["condition"] = condition
     rule_fields["intensity"] = condition._replace(value={"default": level}, place=condition.key_place)
+    if (other := fields.get("level")) is not None and other.value is not None:
+        rule_fields["intensity"] = other._replace(value={"default": other.value})
     _feed_fix(rule_fields, fields.get("fix"))
     oracle_fields = {name: f for name, f in fields.items() if name in _ORACLE_KEYS}
     filters = (fields["when"],) if "when" in fields and fields["when"].value is not None else ()

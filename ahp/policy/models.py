@@ -128,6 +128,8 @@ class ShortRule(RuleKeys, OracleKeys):
     """Warn when this holds."""
     aid: Condition | None = None
     """Advise afterwards when this holds; only on `post-*` triggers and `session-start`."""
+    level: Literal["block", "control", "prompt", "aid", "allow"] | None = None
+    """Another level for a rule of a pack, whose condition stays as it is."""
     fix: Texts = Field(default=[])
     """How to mend it: becomes both the suggestions and the resolution."""
 

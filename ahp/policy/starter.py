@@ -19,6 +19,10 @@ extends: [{packs}]
 # With this, warnings that nobody heeds turn into refusals:
 # escalation: {{ladder: [prompt, control, block], after: 3}}
 """
+_TEST_HEAD = """\
+# What the policy says to made-up changes; `ahp policy test` asks it. One test a rule that matters is a good measure.
+"""
+_TESTS = (("no-merge-markers", "  facts: {diff: {added: [{path: a.txt, line: 1, text: '<<<<<<< HEAD'}]}}\n"),)
 _PROTECTED = "  protected: [{branch}]   # no remote says which branch is the default one\n"
 _TYPES = "  commit_types: [{types}]   # the usual ones, and those in use here\n"
 _RULES = {
@@ -54,7 +58,8 @@ _RULES = {
 
 @dataclass
 class Plan:
-    """What goes into the text. `watched` maps rules that history would have blocked to the reason, in words.
+    """What goes into the text. `watched` maps rules that would have stopped the work to the reason, in words, `asked`
+    those that begin as a prompt.
 
     `branch` is the default branch where only its name here tells it, else "". `types` are the types of conventional
     commits, where the usual ones are not all that are in use.
@@ -65,6 +70,7 @@ class Plan:
     branch: str = ""
     types: list[str] = field(default_factory=list)
     watched: dict[str, str] = field(default_factory=dict)
+    asked: dict[str, str] = field(default_factory=dict)
 
 
 def packs_for(survey: Survey, subjects: list[str]) -> list[str]:
@@ -111,23 +117,45 @@ def write(plan: Plan) -> str:
 
 def _overrides(plan: Plan) -> list[str]:
     rules = []
-    watched = dict(plan.watched)
     if plan.branch:
         here = "branch.name in limits.protected"
-        lines = ["  protect-main:", f"    block: {here} and not push.is_new and not push.is_delete"]
-        if "protect-main" in watched:
-            lines[:0] = _why(watched.pop("protect-main"))
-            lines.append("    shadow: true")
-        rules.append("\n".join(lines) + "\n")
-        rules.append(f"  no-force-push:\n    block: {here} and push.is_force\n")
-        rules.append(f"  keep-main:\n    block: {here} and push.is_delete\n")
-    rules += ["\n".join([*_why(reason), f"  {rule}: {{shadow: true}}"]) + "\n" for rule, reason in watched.items()]
+        rules += _override(plan, "protect-main", f"{here} and not push.is_new and not push.is_delete")
+        rules += _override(plan, "no-force-push", f"{here} and push.is_force")
+        rules += _override(plan, "keep-main", f"{here} and push.is_delete")
+    named = {"protect-main", "no-force-push", "keep-main"} if plan.branch else set()
+    for rule in dict.fromkeys([*plan.watched, *plan.asked]):
+        if rule not in named:
+            rules += _override(plan, rule)
     return rules
 
 
-def _why(reason: str) -> list[str]:
-    said = f"{one_line(reason, 300)} So it only watches, in `ahp log`; to enforce it, take `shadow: true` away."
+def _override(plan: Plan, rule: str, condition: str = "") -> list[str]:
+    """A pack's rule with a condition or a level of its own."""
+    keys = [f"block: {condition}"] if condition else []
+    why: list[str] = []
+    if rule in plan.watched:
+        why = _why(plan.watched[rule], "it only watches, in `ahp log`; to enforce it, take `shadow: true` away")
+        keys.append("shadow: true")
+    elif rule in plan.asked:
+        why = _why(plan.asked[rule], "it only asks; to have it refuse, take `level: prompt` away")
+        keys.append("level: prompt")
+    if condition:
+        return ["\n".join([*why, f"  {rule}:", *[f"    {key}" for key in keys]]) + "\n"]
+    return ["\n".join([*why, f"  {rule}: {{{', '.join(keys)}}}"]) + "\n"]
+
+
+def _why(reason: str, then: str) -> list[str]:
+    said = f"{one_line(reason, 300)} So {then}."
     return [f"  # {line}" for line in textwrap.wrap(said, 112, break_on_hyphens=False)]
+
+
+def first_test(plan: Plan) -> str:
+    """A policy test that holds for this plan, as YAML text."""
+    quiet = {*plan.watched, *plan.asked}
+    rule, facts = next((one for one in _TESTS if one[0] not in quiet), ("", ""))
+    expect = f"{{decision: deny, signals: [{{rule: {rule}, intensity: block}}]}}" if rule else "{decision: allow}"
+    name = f"{rule} refuses this" if rule else "an ordinary change is allowed"
+    return f"{_TEST_HEAD}- name: {name}\n  trigger: pre-commit\n{facts}  expect: {expect}\n"
 
 
 def _quoted(text: str) -> str:

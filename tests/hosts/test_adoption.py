@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ahp.hosts import adoption
+from ahp.hosts import adoption, policy_test
 from ahp.hosts.asking import around
-from ahp.policy import cache
+from ahp.policy import cache, cases
 from ahp.protocol.actor import identify
 from ahp.system.errors import AhpError
 from tests.conftest import Repo
@@ -95,17 +95,71 @@ def test_a_rule_that_would_have_blocked_the_past_starts_as_shadow(repo: Repo) ->
     repo.commit("one", **{"a.py": "AKIA" + "ABCDEFGHIJ234567\n"})
     repo.commit("two", **{"b.py": "x = 1\n"})
     done = adopt()
-    assert set(done.plan.watched) == {"no-secrets", "protect-main"}
+    assert set(done.plan.watched) == {"no-secrets"} and set(done.plan.asked) == {"protect-main"}
     assert "  # It would have blocked 1 of the last 2 commits" in written(repo)
     assert "  no-secrets: {shadow: true}" in written(repo)
-    assert {rule.key for rule in done.policy.rules if rule.shadow} == {"no-secrets", "protect-main"}
+    assert {rule.key for rule in done.policy.rules if rule.shadow} == {"no-secrets"}
+
+
+def commits_of(repo: Repo, authors: list[str], subject: str, **files: str) -> None:
+    for number, author in enumerate(authors):
+        repo.write(f"{number}.txt", "x\n")
+        repo.add()
+        repo.git("commit", "--quiet", "--author", f"{author} <{author}@x.y>", "--message", f"{subject} {number}")
+
+
+def test_a_rule_that_history_breaks_rarely_starts_as_a_prompt(repo: Repo) -> None:
+    commits_of(repo, ["ann", "bob"] * 6, "Change (#1)")
+    repo.commit("last (#2)", **{"a.py": "AKIA" + "ABCDEFGHIJ234567\n"})
+    done = adopt()
+    assert set(done.plan.asked) == {"no-secrets"} and done.plan.watched == {}
+    assert "  # It would have blocked 1 of the last 13 commits" in written(repo)
+    assert {rule.intensity["default"] for rule in done.policy.rules if rule.key == "no-secrets"} == {"prompt"}
+
+
+@pytest.mark.parametrize(
+    ("authors", "subject", "asked", "watched"),
+    [
+        (["ann"] * 12, "Change (#1)", True, False),
+        (["ann", "bob"] * 4, "Change (#1)", True, False),
+        (["ann", "bob"] * 6, "Change (#1)", False, False),
+        (["ann", "bob"] * 6, "straight", False, True),
+    ],
+)
+def test_how_the_default_branch_is_protected_depends_on_who_works_here(
+    repo: Repo, authors: list[str], subject: str, asked: bool, watched: bool
+) -> None:
+    commits_of(repo, authors, subject)
+    plan = adopt().plan
+    assert ("protect-main" in plan.asked, "protect-main" in plan.watched) == (asked, watched)
+
+
+def test_the_border_of_a_shallow_clone_is_no_commit_that_adds_everything(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit("one", **{"a.py": "AKIA" + "ABCDEFGHIJ234567\n"})
+    repo.commit("two", **{"b.py": "x = 1\n"})
+    repo.commit("three", **{"c.py": "x = 1\n"})
+    repo.git("clone", "--quiet", "--depth", "2", f"file://{repo.root}", str(tmp_path / "shallow"))
+    monkeypatch.chdir(tmp_path / "shallow")
+    done = adopt()
+    assert done.tally.judged == 1 and done.tally.unjudged == [] and "no-secrets" not in done.plan.watched
+
+
+def test_the_first_test_is_written_once_and_holds(repo: Repo) -> None:
+    done = adopt()
+    path = repo.root / ".ahp/tests/first.yaml"
+    report = policy_test.run(done.policy, cases.read(path.read_bytes(), "first.yaml", done.policy))
+    assert report.failed == [] and report.rules
+    path.rename(path.with_name("own.yaml"))
+    adopt(force=True)
+    assert not path.exists()
 
 
 def test_a_project_that_is_reviewed_keeps_its_default_branch_protected(repo: Repo) -> None:
-    repo.commit("root")
-    for number in range(3):
-        repo.commit(f"Change (#{number})")
-    assert adopt().plan.watched == {}
+    commits_of(repo, ["ann", "bob"] * 5, "Change (#1)")
+    plan = adopt().plan
+    assert plan.watched == plan.asked == {}
 
 
 def test_the_types_of_conventional_commits_are_those_in_use(repo: Repo) -> None:

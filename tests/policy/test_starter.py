@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ahp.policy import layers, lint, starter
+from ahp.hosts import policy_test
+from ahp.policy import cases, layers, lint, starter
 from ahp.policy.presets import PRESETS
 from ahp.policy.rule import Policy
 from ahp.policy.sources import TextSource
@@ -50,6 +51,29 @@ def test_a_watched_rule_is_shadow_and_a_comment_says_why() -> None:
     text = starter.write(plan)
     assert "  # It would have blocked 2 of the last 9 commits. So it only watches" in text
     assert [rule.key for rule in read(plan).rules if rule.shadow] == ["no-secrets", "no-secrets"]
+
+
+def test_a_rule_that_only_asks_keeps_its_condition() -> None:
+    plan = Plan(NOTHING, ["core"], asked={"no-secrets": "It would have blocked 1 of the last 90 commits."})
+    assert "So it only asks; to have it refuse, take `level: prompt` away" in starter.write(plan)
+    found = [rule for rule in read(plan).rules if rule.key == "no-secrets"]
+    known = [rule for rule in read(Plan(NOTHING, ["core"])).rules if rule.key == "no-secrets"]
+    assert [rule.intensity for rule in found] == [{"default": "prompt"}] * 2
+    assert [rule.condition.plan for rule in found] == [rule.condition.plan for rule in known]
+
+
+def test_a_default_branch_that_only_its_name_tells_may_ask_only() -> None:
+    policy = read(Plan(NOTHING, ["core"], branch="trunk", asked={"protect-main": "One author."}))
+    (rule,) = [rule for rule in policy.rules if rule.key == "protect-main"]
+    assert rule.intensity == {"default": "prompt"} and "limits.protected" in rule.condition.text
+
+
+@pytest.mark.parametrize("quiet", [(), ("no-merge-markers",)])
+def test_the_first_test_holds(quiet: tuple[str, ...]) -> None:
+    plan = Plan(NOTHING, ["core"], watched=dict.fromkeys(quiet, "It would have."))
+    policy = read(plan)
+    report = policy_test.run(policy, cases.read(starter.first_test(plan).encode(), "first.yaml", policy))
+    assert report.failed == []
 
 
 @pytest.mark.parametrize("watched", [{}, {"protect-main": "2 of 2 went there."}])
