@@ -29,14 +29,30 @@ def is_for(lock: str, data: bytes, member: str) -> bool:
     return lock in ("yarn.lock", "bun.lockb", "Cargo.lock", "packages.lock.json", "gradle.lockfile")
 
 
-def holds(lock: str, data: bytes, name: str, spec: str) -> bool:
-    """Whether the lock file already has what a requirement asks for, so that locking again changes nothing."""
+def holds(lock: str, data: bytes, name: str, spec: str, *, is_new: bool) -> bool:
+    """Whether the lock file already has what a requirement asks for, so that locking again changes nothing.
+
+    `is_new` says that the manifest did not name it before: Cargo.lock lists who depends on what.
+    """
     text = data.decode("utf-8", "replace")
     if lock == "go.sum":
         return f"{name} {spec}/go.mod " in text
+    if lock == "Cargo.lock" and not is_new:
+        versions = re.findall(rf'(?m)^name = "{re.escape(name)}"\nversion = "([^"+]+)', text)
+        return any(_allows(spec, version) for version in versions)
     if lock == "requirements.txt":
         spelled = "[-_.]".join(map(re.escape, name.split("-")))
         found = re.search(rf"(?mi)^{spelled}(?:\[[^\]]*\])?==(\S+)", text)
         pinned = re.search(r"==([^,|;]+)", spec)
         return found is not None and (pinned is None or pinned.group(1) == found.group(1).rstrip("\\"))
     return False
+
+
+def _allows(spec: str, version: str) -> bool:
+    """Whether a requirement of Cargo's that names one least version (`1.2`, `^1.2`) allows a locked one."""
+    found = re.fullmatch(r"\^?\s*(\d+(?:\.\d+){0,2})", spec)
+    if found is None or not re.fullmatch(r"\d+(?:\.\d+){0,2}", version):
+        return False
+    least, locked = ([int(part) for part in one.split(".")] for one in (found.group(1), version))
+    fixed = next((place for place, part in enumerate(least) if part), len(least) - 1)  # may not grow (semver)
+    return locked[: fixed + 1] == least[: fixed + 1] and locked >= least

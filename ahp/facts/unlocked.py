@@ -65,8 +65,11 @@ def _compared(view: View, entry: FileChange, lock: str) -> list[dict[str, object
         return [] if same else [{**shown, "line": 1, "name": "", "before": "", "after": ""}]
     held = view.read(lock) or b""
     differ = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+    lock_name = lock.rpartition("/")[2]
     kept = [
-        key for key in differ if key in after and lock_files.holds(lock.rpartition("/")[2], held, key[1], after[key])
+        key
+        for key in differ
+        if key in after and lock_files.holds(lock_name, held, key[1], after[key], is_new=key not in before)
     ]
     text = new.decode("utf-8", "replace").splitlines()
     return [

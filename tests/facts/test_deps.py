@@ -20,6 +20,9 @@ LEFT_BEHIND = [
     ("package.json", "yarn.lock", "{}", '{"devDependencies": {"a": "2"}}'),
     ("web/package.json", "pnpm-lock.yaml", "{}", '{"dependencies": {"a": "2"}}'),
     ("crates/a/Cargo.toml", "Cargo.lock", "[dependencies]\na = '1'", "[dependencies]\na = {version = '2'}"),
+    ("Cargo.toml", "Cargo.lock", "[dependencies]\nlog = '1'", "[dependencies]\nlog = '=1.2.4'"),
+    ("Cargo.toml", "Cargo.lock", "[dependencies]\nlog = '0.4'", "[dependencies]\nlog = '0.5'"),
+    ("Cargo.toml", "Cargo.lock", "", "[dependencies]\nlog = '0.4'"),
     ("go.mod", "go.sum", "module x\n", "module x\nrequire a.b/c v1.2.3\n"),
     ("Gemfile", "Gemfile.lock", "gem 'a'", "gem 'b'"),
     ("composer.json", "composer.lock", '{"require": {"a/b": "1"}}', '{"require": {"a/b": "2"}}'),
@@ -33,6 +36,7 @@ def test_a_manifest_that_left_its_lock_behind(
     repo: Any, make_event: Any, gather: Any, manifest: str, lock: str, before: str, after: str
 ) -> None:
     held = PIP + "a==1\n" if lock == "requirements.txt" else "importers:\n  web:\n" if "pnpm" in lock else "1"
+    held = '[[package]]\nname = "log"\nversion = "0.4.9"\n' if lock == "Cargo.lock" else held
     repo.commit("first", **{manifest: before, lock: held})
     repo.write(manifest, after)
     repo.add()
@@ -78,11 +82,14 @@ NO_CHANGE = [
     ("play/pyproject.toml", "poetry.lock", "", "[project]\ndependencies = ['a']"),
     # held already
     ("go.mod", "go.sum", "module x\n", "module x\nrequire (\n\ta.b/c v1.2.3 // indirect\n)\n"),
+    ("Cargo.toml", "Cargo.lock", "[dependencies]\nlog = '1.1'", "[dependencies]\nlog = {version = '^1.2'}"),
+    ("Cargo.toml", "Cargo.lock", "[dependencies]\nlog = '1'", "[dependencies]\nlog = '1.2.4'"),
     ("requirements.in", "requirements.txt", "", "a\nb_c[x]==2"),
     # a list that nobody locked
     ("pyproject.toml", "requirements.txt", "", "[project]\ndependencies = ['z']"),
 ]  # fmt: skip
 HELD = {
+    "Cargo.lock": '[[package]]\nname = "log"\nversion = "1.2.4"\n',
     "go.sum": "a.b/c v1.2.3 h1:x=\na.b/c v1.2.3/go.mod h1:x=\n",
     "requirements.in": PIP + "a==1\nb-c==2 \\\n    --hash=x\n",
     "uv.lock": UV,
