@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 import click
 
 from ahp.cli.options import TEXT_OR_JSON, seconds_of
+from ahp.system.errors import AhpError
 
 if TYPE_CHECKING:
     from ahp.journal.append import Journal
     from ahp.journal.query import Open
+    from ahp.system.git import Repository
 
 _STYLES = {"block": "bold red", "control": "magenta", "prompt": "yellow", "aid": "cyan", "bypass": "red"}
 _MESSAGE = 100
+_NO_REMOTE = "there is no git repository here, so no remote could keep it"
 _AT_ONCE = 100  # rows that are drawn together: the first of a long log show at once
 
 
@@ -85,14 +88,25 @@ def command(
 
 @command.command()
 @click.option("--anchor", metavar="ANCHOR", help="What `ahp log anchor` printed earlier, kept elsewhere.")
+@click.option("--remote", metavar="NAME", help="Compare with the anchors that this remote keeps, too.")
 @TEXT_OR_JSON
-def verify(anchor: str | None, form: str) -> int:
+def verify(anchor: str | None, remote: str | None, form: str) -> int:
     """Check that the log is as it was written, line by line. Exit code 1 when it is not."""
+    from ahp.journal import anchors
     from ahp.journal.verify import verify as check
     from ahp.system import jsontext
 
-    report = check(journal(), anchor)
-    if not report.lines and (lost := _installed_log()):
+    log, lost, repo = journal(), _installed_log(), _repository()
+    kept = [anchor] if anchor is not None else []
+    if remote is not None and repo is None:
+        raise AhpError(_NO_REMOTE)
+    if repo is not None:
+        found = anchors.find(repo, {log.index().genesis, log.genesis or "", lost}, remote or "")
+        report = check(log, [*kept, *found.anchors])
+        report = report._replace(problems=[*report.problems, *found.problems], notes=[*report.notes, *found.notes])
+    else:
+        report = check(log, kept)
+    if not report.lines and lost:
         what = f"the hooks here were installed with the log {lost}, and it is gone with its folder"
         report = report._replace(problems=[*report.problems, what])
     if form == "json":
@@ -125,11 +139,18 @@ def prune(before: str) -> int:
 
 
 @command.command()
-def anchor() -> int:
+@click.option("--push", metavar="REMOTE", help="Keep it on this remote of git, too, beside those kept before.")
+def anchor(push: str | None) -> int:
     """Print the head of the log, to be kept where nobody who writes the log can change it."""
+    from ahp.journal import anchors
     from ahp.journal.verify import anchor as head
 
-    click.echo(head(journal()))
+    log, repo = journal(), _repository()
+    click.echo(head(log))
+    if push is not None:
+        if repo is None:
+            raise AhpError(_NO_REMOTE)
+        anchors.push(repo, log, push)
     return 0
 
 
@@ -143,13 +164,19 @@ def journal() -> Journal:
 def _installed_log() -> str:
     """The id of the log that the hooks of this repository were installed with, "" without any."""
     from ahp.hosts.git.install import installed_log
+
+    repo = _repository()
+    return installed_log(repo) if repo is not None and repo.root else ""
+
+
+def _repository() -> Repository | None:
+    """The repository that holds the current folder."""
     from ahp.system import environ, git
 
     try:
-        repo = git.discover(os.getcwd(), environ.current())
+        return git.discover(os.getcwd(), environ.current())
     except git.NotARepository:
-        return ""
-    return installed_log(repo) if repo.root else ""
+        return None
 
 
 def _print_open(found: Sequence[Open], form: str) -> None:

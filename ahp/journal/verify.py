@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,7 +19,8 @@ from ahp.journal.rotation import genesis_of
 from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
-_ANCHOR = "ahp1"
+PREFIX = "ahp1"
+"""What an anchor begins with."""
 _TOLD = 1000  # problems of the chain; of torn lines as many
 _DAY = 86400.0
 
@@ -39,20 +40,20 @@ def anchor(journal: Journal) -> str:
     index = journal.index()
     if not index.inode:
         raise AhpError(f"there is no log at {journal.log_path} yet")
-    return f"{_ANCHOR}:{index.genesis}:{index.count}:{index.head}"
+    return f"{PREFIX}:{index.genesis}:{index.count}:{index.head}"
 
 
-def verify(journal: Journal, kept: str | None = None) -> Report:
-    """Checks the whole log, and that it still holds the line an anchor `kept` elsewhere names.
+def verify(journal: Journal, kept: Collection[str] = ()) -> Report:
+    """Checks the whole log, and that it still holds the lines that anchors `kept` elsewhere name.
 
     Reads it once, and keeps some 20 bytes of each line. Raises AhpError.
     """
     segments.check_format(journal.folder)
-    wanted = _parse(kept) if kept is not None else None
+    anchors = sorted({_parse(one) for one in kept}, key=lambda one: one.line)
     index = _index(journal)
     found = segments.listed(journal.folder)
     genesis = genesis_of(found[0]) if found else ""
-    chain = _Chain({digest for digest in (wanted and wanted[2], index and index.head) if digest})
+    chain = _Chain({one.head for one in anchors} | ({index.head} if index else set()))
     for segment in found:
         chain.read(segment)
     problems = [*_beginning(journal, found, chain, genesis), *chain.told, *chain.problems()]
@@ -60,23 +61,39 @@ def verify(journal: Journal, kept: str | None = None) -> Report:
         lost = f"its index remembers {index.count} lines, the last of which is gone"
         problems.append(f"the log was cut or its end edited: {lost}")
     notes = list(chain.notes)
-    if wanted is None:
+    if anchors:
+        problems += _against(anchors, chain, genesis)
+    else:
         notes.append("no anchor given: whether the end was cut off, or all written anew, cannot be told")
-    elif wanted[0] != genesis:
-        problems.append(f"the anchor is of the log {wanted[0]}, this one is {genesis or 'without a beginning'}")
-    elif wanted[2] not in chain.seen:
-        problems.append(f"the anchor's line {wanted[1]} is not in the log: its end was cut off or written anew")
     ahead = (chain.last - clock.now()) / _DAY
     if ahead > 1:
         notes.append(f"the last record is {ahead:.0f} days ahead of the clock; a person mends it: ahp doctor --fix")
     return Report(len(chain.own), chain.head, genesis, problems, notes)
 
 
-def _parse(text: str) -> tuple[str, int, str]:
+class _Anchor(NamedTuple):
+    genesis: str
+    line: int
+    head: str
+
+
+def _parse(text: str) -> _Anchor:
     fields = text.strip().split(":")
-    if len(fields) != 4 or fields[0] != _ANCHOR or not fields[2].isdecimal():
+    if len(fields) != 4 or fields[0] != PREFIX or not fields[2].isdecimal():
         raise AhpError(f"not an anchor: {text[:60]!r}; `ahp log anchor` prints one")
-    return fields[1], int(fields[2]), fields[3].lower()
+    return _Anchor(fields[1], int(fields[2]), fields[3].lower())
+
+
+def _against(anchors: list[_Anchor], chain: _Chain, genesis: str) -> Iterable[str]:
+    """What the log lacks of the lines that anchors name; those before its beginning a person removed."""
+    others = {one.genesis for one in anchors} - {genesis}
+    for other in sorted(others):
+        yield f"the anchor is of the log {other}, this one is {genesis or 'without a beginning'}"
+    lost = [one for one in anchors if one.genesis == genesis and one.head not in chain.seen]
+    lost = [one for one in lost if one.line > chain.pruned_lines()]
+    if lost:
+        more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
+        yield f"the anchor's line {lost[0].line} is not in the log{more}: its end was cut off or written anew"
 
 
 def _index(journal: Journal) -> indexes.Index | None:
@@ -135,6 +152,11 @@ class _Chain:
     def pruned_to(self, prev: str) -> bool:
         """Whether a person removed all that came before a line that names `prev`."""
         return any(record.get("head") == prev for record in self._pruned)
+
+    def pruned_lines(self) -> int:
+        """How many lines at the beginning a person removed."""
+        told = [record.get("lines") for record in self._pruned]
+        return max([lines for lines in told if isinstance(lines, int)], default=0)
 
     def _take(self, line: segments.Line) -> None:
         record = line.record() or {}

@@ -231,6 +231,28 @@ class _Child:
 _live: set[_Child] = set()
 
 
+def aside(argv: list[str], env: dict[str, str], said: str) -> int:
+    """Starts `argv` in a session of its own, without a terminal, and does not wait for it; its process id.
+
+    It reads nothing; what it prints on standard error is then all of the file `said`. Raises NotStarted.
+    """
+    program = find(argv[0], env)
+    if program is None:
+        raise NotStarted(f"cannot start {argv[0]}: no such program on PATH")
+    actions = [
+        (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0),
+        (posix.POSIX_SPAWN_OPEN, 1, "/dev/null", posix.O_WRONLY, 0),
+        (posix.POSIX_SPAWN_OPEN, 2, said, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NOFOLLOW, 0o600),
+    ]
+    try:
+        try:
+            return posix.posix_spawn(program, argv, env, file_actions=actions, setsid=True)
+        except NotImplementedError:  # a system that cannot; without its own group an interrupt would reach it
+            return posix.posix_spawn(program, argv, env, file_actions=actions, setpgroup=0)
+    except OSError as error:
+        raise NotStarted(f"cannot start {argv[0]}: {error.strerror}") from None
+
+
 def attached(argv: list[str], env: dict[str, str]) -> int:
     """Runs `argv` with this process's own input, output and terminal, to its end; its exit code, 128 + n for signal n.
 

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -229,3 +230,28 @@ def test_a_log_that_was_removed_with_its_folder_is_not_taken_for_none(
 def test_old_files_are_removed_by_a_person(journal: Journal) -> None:
     assert run(log.command, "prune", "--before", "100d").output == "there is nothing to remove\n"
     assert "the last 90 days" in str(run(log.command, "prune", "--before", "2d").exception)
+
+
+def test_an_anchor_is_kept_by_a_remote(journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in ("here", "there.git"):
+        subprocess.run(
+            ["git", "init", "--quiet", *(["--bare"] * path.endswith("git")), str(tmp_path / path)], check=True
+        )
+    monkeypatch.chdir(tmp_path / "here")
+    here = Journal(str(tmp_path / "here" / ".git" / "ahp"))
+    here.append([{"kind": "verdict"}])
+    there = str(tmp_path / "there.git")
+    told = run(log.command, "verify", "--remote", there)
+    assert (told.return_value, "keeps no anchor of the log" in told.output) == (1, True)
+    kept = run(log.command, "anchor", "--push", there).output.strip()
+    assert kept == run(log.command, "anchor").output.strip()
+    told = run(log.command, "verify", "--remote", there)
+    assert (told.return_value, told.output) == (
+        0,
+        "note: compared with 1 kept anchor\n2 lines, every one chained to the one before it\n",
+    )
+
+
+def test_without_a_repository_no_remote_keeps_an_anchor(journal: Journal) -> None:
+    assert "no remote could keep it" in str(run(log.command, "anchor", "--push", "origin").exception)
+    assert "there is no git repository here" in str(run(log.command, "verify", "--remote", "origin").exception)

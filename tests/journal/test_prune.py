@@ -48,7 +48,7 @@ def test_old_files_go_and_the_chain_is_told(old: Journal) -> None:
     pruned = prune(old, clock.now() - 100 * DAY, PERSON)
     assert pruned.files and before[: len(pruned.files)] == pruned.files
     assert names(old)[: len(before) - len(pruned.files)] == before[len(pruned.files) :]
-    report = verify(old, kept)
+    report = verify(old, [kept])
     assert report.problems == []
     assert any(note.endswith(f"human:ann pruned the log up to its line {pruned.lines}") for note in report.notes)
     first = segments.opening(segments.listed(old.folder)[0])

@@ -81,9 +81,9 @@ def test_a_missing_beginning_is_told(journal: Journal) -> None:
 
 def test_a_cut_tail_needs_an_anchor(journal: Journal) -> None:
     kept = anchor(journal)
-    assert verify(journal, kept).problems == []
+    assert verify(journal, [kept]).problems == []
     assert edit(journal, lambda lines: lines[:-2]) == []
-    report = verify(journal, f" {kept}\n")
+    report = verify(journal, [f" {kept}\n"])
     assert report.problems == ["the anchor's line 10 is not in the log: its end was cut off or written anew"]
     assert report.notes == []
 
@@ -110,7 +110,7 @@ def test_a_log_written_anew_is_not_the_anchors(journal: Journal) -> None:
     for name in os.listdir(journal.folder):
         os.unlink(f"{journal.folder}/{name}")
     journal.append([VERDICT])
-    assert "the anchor is of the log" in verify(journal, kept).problems[0]
+    assert "the anchor is of the log" in verify(journal, [kept]).problems[0]
 
 
 def test_a_log_that_vanished_is_told(journal: Journal) -> None:
@@ -136,7 +136,7 @@ def test_the_chain_goes_on_over_rotated_files(tmp_path: Path) -> None:
     journal = Journal(str(tmp_path / "ahp"), rotate_at=1500)
     for _ in range(40):
         journal.append([VERDICT])
-    assert verify(journal, anchor(journal)).problems == []
+    assert verify(journal, [anchor(journal)]).problems == []
     os.unlink(journal.folder + "/signals.3.jsonl")
     told = verify(journal).problems
     assert told[0] == "signals.3.jsonl is missing"
@@ -149,7 +149,7 @@ def test_the_chain_goes_on_over_rotated_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "ahp1:x", "ahp2:a:1:b", "ahp1:a:one:b"])
 def test_what_is_no_anchor_is_refused(journal: Journal, text: str) -> None:
     with pytest.raises(AhpError, match="not an anchor"):
-        verify(journal, text)
+        verify(journal, [text])
 
 
 def test_no_log_has_no_head(tmp_path: Path) -> None:

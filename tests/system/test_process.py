@@ -8,6 +8,7 @@ import posix
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -186,3 +187,31 @@ def test_an_attached_command_that_cannot_be_started_is_named(tmp_path: Path) -> 
     (tmp_path / "text").chmod(0o755)
     with pytest.raises(process.NotStarted, match="cannot start"):
         process.attached([str(tmp_path / "text")], SH)
+
+
+@pytest.mark.parametrize("knows_sessions", [True, False])
+def test_a_command_aside_has_no_streams_of_ours_and_no_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, knows_sessions: bool
+) -> None:
+    spawn = posix.posix_spawn
+
+    def older(*given: Any, setsid: bool = False, **more: Any) -> int:
+        if setsid:
+            raise NotImplementedError
+        return spawn(*given, **more)
+
+    if not knows_sessions:
+        monkeypatch.setattr(posix, "posix_spawn", older)
+    said = tmp_path / "said"
+    said.write_text("of the last time, and longer")
+    pid = process.aside(["sh", "-c", "cat; echo out; echo told >&2; ps -o pgid= -p $$ >&2"], SH, str(said))
+    os.waitpid(pid, 0)
+    told, group = said.read_text().split()
+    assert (told, int(group)) == ("told", pid)
+
+
+def test_a_command_aside_that_cannot_be_started_is_named(tmp_path: Path) -> None:
+    with pytest.raises(process.NotStarted, match="no such program"):
+        process.aside(["no-such"], SH, str(tmp_path / "said"))
+    with pytest.raises(process.NotStarted, match="cannot start"):
+        process.aside(["sh"], SH, str(tmp_path / "no" / "said"))

@@ -13,7 +13,7 @@ from ahp.hosts.git.check import FIX, Check
 from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.idle_hook import IDLE
 from ahp.hosts.git.probe import Probe, may_write, probe
-from ahp.journal import repair, verify
+from ahp.journal import anchors, repair, verify
 from ahp.journal.append import Journal
 from ahp.protocol.actor import identify
 from ahp.system import environ, files, process
@@ -189,7 +189,8 @@ def _log(repo: Repository) -> Check:
     journal = Journal(repo.ahp_dir, installing.noted(repo) or None)
     if not os.path.exists(journal.log_path):
         return Check("log", "wrong", f"{journal.log_path} is not there", INSTALL, ours=True)
-    report = verify.verify(journal)
+    found = anchors.find(repo, {journal.index().genesis, journal.genesis or ""})
+    report = verify.verify(journal, found.anchors)
     if report.problems:
         more = f", and {len(report.problems) - 1} more" if len(report.problems) > 1 else ""
         return Check("log", "wrong", report.problems[0] + more, "ahp log verify tells all; what is lost stays told")

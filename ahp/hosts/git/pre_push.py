@@ -8,7 +8,7 @@ from ahp.gate.decide import decide
 from ahp.gate.of_commits import OfCommits, by_the_log
 from ahp.hosts import objects
 from ahp.hosts.asking import subject_of
-from ahp.hosts.git import bypass
+from ahp.hosts.git import anchoring, bypass
 from ahp.hosts.git.githooks import Hook, read_input, say
 from ahp.hosts.git.install import made_before
 from ahp.hosts.git.ranges import range_of, read_refs, to_judge
@@ -37,6 +37,8 @@ def judge(hook: Hook) -> int:
             verdict.notes = [note for note in verdict.notes if note not in told]
             told.update(verdict.notes)
             code = max(code, say(hook, verdict))
+    if code == 0:
+        anchoring.keep(hook, remote)
     return code
 
 

@@ -239,7 +239,7 @@ def test_a_log_begun_anew_after_it_vanished_says_what_it_replaces(gated: Gated) 
 
 def test_many_doubts_are_counted(gated: Gated, monkeypatch: pytest.MonkeyPatch) -> None:
     report = doctor.verify.Report(3, "", "", ["first", "second", "third"], [])
-    monkeypatch.setattr(doctor.verify, "verify", lambda journal: report)
+    monkeypatch.setattr(doctor.verify, "verify", lambda journal, kept: report)
     assert doctor._log(gated.repository()).detail == "first, and 2 more"
 
 
