@@ -125,11 +125,17 @@ class Journal(LogFiles):
         self.close()
 
     def close(self) -> None:
-        """Closes what is kept open between appends."""
-        self.index_file.close()
-        if self._fd >= 0:
-            posix.close(self._fd)
-        self._fd, self._inode = -1, 0
+        """Closes what is kept open between appends. Raises JournalUnwritable where that says that a write failed."""
+        try:
+            self.index_file.close()
+            self._let_go()
+        except OSError as error:
+            raise self._unwritable(error.strerror or str(error)) from None
+
+    def _let_go(self) -> None:
+        fd, self._fd, self._inode = self._fd, -1, 0  # also where closing fails: the number is another file's then
+        if fd >= 0:
+            posix.close(fd)
 
     def _append(
         self, records: "Sequence[Mapping[str, object]]", durable: bool, after: "tuple[int, int] | None"
@@ -155,9 +161,7 @@ class Journal(LogFiles):
 
     def _write(self, index: "indexes.Index", records: "Sequence[Mapping[str, object]]") -> None:
         if self._inode != index.inode:
-            if self._fd >= 0:
-                posix.close(self._fd)
-            self._fd, self._inode = -1, 0
+            self._let_go()
             self._fd = posix.open(self.log_path, _WRITE)
             self._inode = index.inode
         try:

@@ -39,10 +39,10 @@ def fold(journal: Journal) -> int:
     What is being folded is first moved to a name of its own, which the record tells: after a crash between the two
     nothing is counted twice. Raises JournalUnwritable.
     """
-    if not _batches(journal.folder) and not os.path.lexists(journal.counts_path):
-        return 0
     written = 0
     try:
+        if not _batches(journal.folder) and not os.path.lexists(journal.counts_path):
+            return 0
         with files.Lock(journal.folder + "/counts.lock"):
             with journal.lock:
                 if os.path.lexists(journal.counts_path):

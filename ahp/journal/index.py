@@ -252,9 +252,9 @@ class IndexFile:
 
     def close(self) -> None:
         """Lets go of the file and of what was read from it."""
-        if self.fd >= 0:
-            posix.close(self.fd)
-        self.fd, self.index = -1, None
+        fd, self.fd, self.index = self.fd, -1, None  # also where closing fails: the number is another file's then
+        if fd >= 0:
+            posix.close(fd)
 
 
 class LogFiles:

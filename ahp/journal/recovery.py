@@ -45,7 +45,7 @@ def recover(log: LogFiles, write: Write | None = None) -> indexes.Index:
             if loss and write:
                 write(index, [loss])
                 log.loss = f"the end of the log is gone (of {loss['had']} lines {loss['found']} are left); {_TOLD}"
-            elif index.inode and not loss:
+            elif index.size and not loss:  # an empty file is still to be begun
                 indexes.IndexFile(log.index_path).save(index)
             return index
     except JournalUnwritable:

@@ -7,6 +7,7 @@ first record of the next one names it and chains to its last line.
 from __future__ import annotations
 
 import os
+import stat
 import uuid
 
 from ahp import __version__
@@ -17,7 +18,6 @@ from ahp.system import clock, digest, files, jsontext
 from ahp.system.errors import AhpError
 
 _MAKER: dict[str, object] = {"format": segments.FORMAT, "ahp": __version__}
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def rotate(log: LogFiles, index: indexes.Index) -> None:
@@ -62,11 +62,12 @@ def begin(log: LogFiles, known: str | None) -> None:
         if known:
             record["replaces"] = known
         line = jsontext.encode({**record, "n": 1, "prev": None}).encode()
-    fd = os.open(log.log_path, _NEW, 0o600)
-    try:
-        files.write_all(fd, line + b"\n")
-    finally:
-        os.close(fd)
+    live = indexes.status(log.log_path)
+    if live is not None and not stat.S_ISREG(live.st_mode):
+        raise AhpError("it is not a regular file; move it away")
+    following = _next(log)  # whole or not at all: without its first record nothing tells which log it is
+    files.replace(following, line + b"\n")
+    os.rename(following, log.log_path)
 
 
 def _tidy(log: LogFiles) -> None:

@@ -161,7 +161,11 @@ class _Reader:
             self.fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError as error:
             raise AhpError(f"cannot read {self.path}: {error.strerror}") from None
-        status = os.fstat(self.fd)
+        try:
+            status = os.fstat(self.fd)
+        except OSError as error:
+            os.close(self.fd)
+            raise AhpError(f"cannot read {self.path}: {error.strerror}") from None
         if not stat.S_ISREG(status.st_mode):
             os.close(self.fd)
             raise AhpError(f"{self.path} is not a regular file; move it away")

@@ -182,10 +182,12 @@ class Lock:
             pause = min(pause * 2, 0.001)  # eight writers share it: who looks rarely is refused
 
     def _release(self) -> None:
-        if self.fd >= 0:
-            posix.close(self.fd)
-            self.fd = -1
-        self._mutex().release()  # type: ignore[attr-defined]
+        fd, self.fd = self.fd, -1
+        try:
+            if fd >= 0:
+                posix.close(fd)
+        finally:
+            self._mutex().release()  # type: ignore[attr-defined]
 
     def _mutex(self) -> object:
         return Lock._threads.setdefault(self.path, allocate_lock())
