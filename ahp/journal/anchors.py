@@ -59,7 +59,7 @@ def push(repo: Repository, journal: Journal, remote: str) -> None:
     genesis = journal.index().genesis
     there = repo.commit_id(_FETCHED + genesis) if genesis and _fetched(repo, genesis, remote) else ""
     ref = keep(repo, journal, there or "")
-    _unasked(repo).run("push", "--no-verify", "--quiet", remote, f"{ref}:{ref}", timeout=_NETWORK)
+    _unasked(repo).run("push", "--no-verify", "--quiet", remote, f"{ref}:{ref}", timeout=_NETWORK, fetch=True)
     files.overwrite(repo.ahp_dir + _SAID, b"")
 
 
@@ -112,11 +112,11 @@ def _trouble(repo: Repository) -> str:
 def _fetched(repo: Repository, genesis: str, remote: str) -> list[str]:
     """The anchors of a log that `remote` keeps, the newest first."""
     git, ref = _unasked(repo), _ref(genesis)
-    if not git.run("ls-remote", "--quiet", "--", remote, ref, timeout=_NETWORK).strip():
+    if not git.run("ls-remote", "--quiet", "--", remote, ref, timeout=_NETWORK, fetch=True).strip():
         return []
     fetched = _FETCHED + genesis
     quietly = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
-    git.run("fetch", *quietly, "--", remote, f"+{ref}:{fetched}", timeout=_NETWORK)
+    git.run("fetch", *quietly, "--", remote, f"+{ref}:{fetched}", timeout=_NETWORK, fetch=True)
     return _told(repo, fetched)
 
 

@@ -52,7 +52,7 @@ class Repository:
         timeout: float = _TIMEOUT,
         fetch: bool = False,
     ) -> bytes:
-        """What `git args` prints; with `fetch` it may get objects that a partial clone lacks.
+        """What `git args` prints; with `fetch` it may ask a remote, as for objects that a partial clone lacks.
 
         Raises GitError unless it exits with one of `ok`, Timeout, OutputLimit.
         """

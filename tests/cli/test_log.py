@@ -242,6 +242,7 @@ def test_an_anchor_is_kept_by_a_remote(journal: Journal, tmp_path: Path, monkeyp
     here.append([{"kind": "verdict"}])
     there = str(tmp_path / "there.git")
     told = run(log.command, "verify", "--remote", there)
+    assert told.exception is None, told.exception
     assert (told.return_value, "keeps no anchor of the log" in told.output) == (1, True)
     kept = run(log.command, "anchor", "--push", there).output.strip()
     assert kept == run(log.command, "anchor").output.strip()
