@@ -182,7 +182,8 @@ class Fold:
             signal.pending = False
             episode = self.open(signal.key) if signal.episode else None
             if episode and episode.id == signal.episode:
-                episode.take(signal.act, signal.climbs)  # only a delivered signal counts
+                told = signal.act._replace(at=min(signal.act.at, episode.last))  # time may have been set back since
+                episode.take(told, signal.climbs)  # only a delivered signal counts
                 self.store.put_episode(episode)
             # The event that brought it must not count as the one after it.
             signal.act = signal.act.at_event(Act.of(record, self.at))

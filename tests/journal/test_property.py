@@ -21,13 +21,12 @@ from ahp.journal.verify import verify
 from ahp.protocol.actor import Actor
 from ahp.system import clock
 
+from .reading import FAMILY, Reading
 from .story import START, Story
 
-FORGET = 14 * 86400.0
 RULES, SUBJECTS = ("size/1", "secrets/1"), ("main", "FEAT-1")
 ACTORS = ("agent:claude", "human:ann")
 HOOKS = ("pre-commit", "commit-msg", "pre-push")
-FAMILY = {"pre-commit": "commit", "commit-msg": "commit", "pre-push": "push", "post-commit": "commit"}
 ANSWERS = (
     "acknowledge",
     "acknowledge",
@@ -38,125 +37,6 @@ ANSWERS = (
     "accept_modification",
     "abort",
 )
-
-
-class Reference:
-    """The rules of design §7 and §8 once more, as plainly as they can be said, over all lines from the first."""
-
-    def __init__(self, records: list[dict[str, Any]], now: float) -> None:
-        self.open: dict[str, dict[str, Any]] = {}
-        self.signals: dict[str, dict[str, Any]] = {}
-        at = 0.0
-        for record in records:
-            at = max(at, clock.parse_iso(record["timestamp"]))
-            self.forget(at)
-            getattr(self, "take_" + record["kind"].replace("-", "_"), lambda r, t: None)(record, at)
-        self.forget(max(at, now))
-
-    def key(self, r: dict[str, Any]) -> str:
-        return "|".join([FAMILY[r["hook"]], r["rule"], r["subject"], r["actor"].split(":")[0]])
-
-    def forget(self, at: float) -> None:
-        for key in [key for key, e in self.open.items() if e["last"] <= at - e["forget"]]:
-            self.close(key, "abort")
-
-    def close(self, key: str, action: str) -> None:
-        for s in self.signals.values():
-            if s["key"] == key and s["in"] is self.open[key] and not s["action"]:
-                s["action"] = action
-        del self.open[key]
-
-    def going_on(self, r: dict[str, Any], at: float) -> None:
-        for s in self.signals.values():
-            o = s["record"]
-            mine = o["subject"] == r["subject"] and o["actor"].split(":")[0] == r["actor"].split(":")[0]
-            told = o["intensity"] == "aid" or (o["intensity"] == "prompt" and o["decision"] != "deny")
-            if not (mine and told) or s["action"]:
-                continue
-            if o["attempt"] and r["attempt"] and o["host"] == r["host"]:
-                same = o["attempt"] == r["attempt"]
-            elif (o["host"], o["hook"]) == (r["host"], r["hook"]):
-                same = s["at"] == at
-            else:
-                same = o["change"] == r.get("change") and at - s["at"] <= 600
-            if not same:
-                s["action"] = "suggestion_deferred" if o["intensity"] == "aid" else "dismiss"
-
-    def take_verdict(self, r: dict[str, Any], at: float) -> None:
-        self.going_on(r, at)
-
-    def take_signal(self, r: dict[str, Any], at: float) -> None:
-        if r["hook"] != "post-commit":
-            self.going_on(r, at)
-        s = {"record": r, "key": self.key(r), "at": at, "action": "", "in": None, "nth": 0}
-        self.signals[r["id"]] = s
-        if r["intensity"] == "aid":
-            return
-        e = self.open.setdefault(
-            s["key"], {"count": 0, "tries": [], "acks": {}, "rejected": False, "last": at, "waits": None}
-        )
-        s["in"], e["last"], e["forget"] = e, at, r.get("forget_after", FORGET)
-        found = next((t for t in reversed(e["tries"][-8:]) if self.is_try(t, r, at)), None)
-        if found is None:
-            waits = e["waits"]
-            landed = waits if waits and "head" in r and waits["r"]["head"] != r["head"] else None
-            ack = e["acks"].get(r["evidence"])
-            excused = ack is not None and not ack["used"]
-            if excused and landed and landed["excused"] and landed["r"]["evidence"] == r["evidence"]:
-                excused = not ack["once"]
-            found = {"r": r, "at": at, "told": [], "counted": False, "excused": excused}
-            found["nth"] = ack["held"] if excused else e["count"] + bool(landed and not landed["excused"])
-            if landed:
-                self.count(e, landed)
-                e["waits"] = None
-            e["tries"].append(found)
-            e["acks"] = {k: a for k, a in e["acks"].items() if a["once"] or k == r["evidence"]}
-        found["told"].append((r["host"], r["hook"]))
-        s["nth"] = found["nth"]
-        if r["decision"] == "deny" or r["intensity"] == "block":
-            return
-        if "head" in found["r"]:
-            e["waits"] = found
-        else:
-            self.count(e, found)
-        if r["intensity"] == "control" and r["decision"] == "allow_with_modification":
-            s["action"] = "accept_modification"
-
-    def count(self, e: dict[str, Any], t: dict[str, Any]) -> None:
-        if not t["excused"]:
-            e["count"] += not t["counted"]
-            t["counted"] = True
-        elif (ack := e["acks"].get(t["r"]["evidence"])) and ack["once"]:
-            ack["used"] = True
-
-    def is_try(self, t: dict[str, Any], r: dict[str, Any], at: float) -> bool:
-        if r["attempt"] and r["attempt"] == t["r"]["attempt"]:
-            return True
-        hosts = [host for host, _ in t["told"]]
-        if r["attempt"] and t["r"]["attempt"] and r["host"] in hosts:
-            return False
-        if (r["host"], r["hook"]) in t["told"] or at - t["at"] > 600 or r["change"] != t["r"]["change"]:
-            return False
-        return r["host"] in hosts or r["evidence"] == t["r"]["evidence"]
-
-    def take_episode_end(self, r: dict[str, Any], at: float) -> None:
-        if self.key(r) in self.open and r["reason"] != "forgotten":
-            self.close(self.key(r), "retry_after_fix")
-
-    def take_response(self, r: dict[str, Any], at: float) -> None:
-        s = self.signals.get(r["id"])
-        if s is None or r["by"] == "ahp":
-            return
-        s["action"] = r["action"]
-        e = s["in"]
-        if e is None or self.open.get(s["key"]) is not e:
-            return
-        if r["action"] == "acknowledge":
-            evidence, once = s["record"]["evidence"], not r["by"].startswith("human")
-            if not (once and evidence in e["acks"]):
-                e["acks"][evidence] = {"held": s["nth"], "once": once, "used": False}
-        elif r["action"].endswith("_modification"):
-            e["rejected"] = r["action"].startswith("reject")
 
 
 class Life(RuleBasedStateMachine):
@@ -290,7 +170,7 @@ class Life(RuleBasedStateMachine):
         if not hasattr(self, "story"):
             return
         folder = self.story.journal.folder
-        expected = Reference(_records(folder), self.story.now)
+        expected = Reading(_records(folder), self.story.now)
         assert set(self.promised) == set(expected.signals)
         found = query.folded(folder, now=self.story.now)[0]
         assert {r["id"]: r["action"] or "" for r in found} == {i: s["action"] for i, s in expected.signals.items()}
