@@ -3,6 +3,8 @@
 A policy comes with a pull request, so a command runs only when the caller says that a person accepted it.
 """
 
+import sys
+
 from ahp.conditions.globs import glob
 from ahp.facts import command_cache, command_output, extract, tree_digest
 from ahp.facts.absent import Absent
@@ -10,7 +12,12 @@ from ahp.facts.registry import Command, Settings
 from ahp.protocol import text
 from ahp.protocol.event import Event
 from ahp.system import clock, environ, process
+from ahp.system.descendants import ending
 from ahp.system.errors import AhpError, Timeout, Unknown
+
+# `ahp` is this one, not one on the PATH; the project's folder is no place to import it from.
+_AHP = "ahp"
+_START = "import sys; sys.path[:] = %r; from ahp.cli.main import main; main()"
 
 
 def gather(name: str, event: Event, fields: frozenset[str], settings: Settings) -> dict[str, object]:
@@ -52,7 +59,9 @@ def _result(command: Command, event: Event) -> tuple[int, bytes]:
     """Exit code and standard output, from an earlier run over the same content if there is one."""
     env = environ.scrubbed(event.env)
     argv, folder = _argv(command, event)
-    store = command_cache.Store(event, command, process.find(argv[0], env))
+    # ahp's own checks remember themselves what passed: they know better what it hangs on.
+    own = command.run[0] == _AHP
+    store = command_cache.Store(event, command, None if own else process.find(argv[0], env))
     known = store.load()
     if known is not None:
         return known
@@ -61,9 +70,11 @@ def _result(command: Command, event: Event) -> tuple[int, bytes]:
     if budget <= 0:
         raise Absent("the time to judge was used up before it could run")
     try:
-        result = process.capture(argv, cwd=folder, env=env, timeout=budget)
+        descendants, env = ending(env)
+        with descendants:
+            result = process.capture(argv, cwd=folder, env=env, timeout=budget)
     except Timeout:
-        raise Absent(f"{argv[0]} did not finish within {budget:.3g} s", " ".join(command.run)) from None
+        raise Absent(f"{command.run[0]} did not finish within {budget:.3g} s", " ".join(command.run)) from None
     except AhpError as error:  # not startable, or too much output
         raise Absent(str(error)) from None
     after = _tracked(event)
@@ -85,6 +96,8 @@ def _tracked(event: Event) -> dict[str, str]:
 def _argv(command: Command, event: Event) -> tuple[list[str], str]:
     folder = event.root if command.directory == "." else f"{event.root}/{command.directory}"
     program = command.run[0]
+    if program == _AHP:
+        return [sys.executable, "-I", "-c", _START % [path for path in sys.path if path], *command.run[1:]], folder
     if "/" in program and not program.startswith("/"):
         program = f"{folder}/{program}"  # as the shell of that folder would read it
     return [program, *command.run[1:]], folder

@@ -5,16 +5,20 @@ from ahp.facts.absent import Absent
 from ahp.protocol.text import one_line
 
 _NAME_LIMIT = 500
+_TEXT_LIMIT = 8_000
 _BAD = ("failure", "error")
 
 
 class Case:
-    """A test case that failed: its name (`module.Class::name`), its place if the report tells, what it said."""
+    """A test case that failed: its name (`module.Class::name`), its place if the report tells, what it said.
 
-    __slots__ = ("line", "message", "name", "path")
+    `line` is 0 where it is not told; `text` is the end of what stands inside the failure, as a rule the traceback.
+    """
+
+    __slots__ = ("line", "message", "name", "path", "text")
 
     def __init__(self, name: str, path: str, line: int, message: str) -> None:
-        self.name, self.path, self.line, self.message = name, path, line, message
+        self.name, self.path, self.line, self.message, self.text = name, path, line, message, ""
 
 
 class Report:
@@ -57,7 +61,12 @@ def parse(data: bytes, where: str) -> Report:
             if case.once("failed"):
                 report.failed.append(case.failed(attributes))
 
-    root = xmltext.read(data, where, start)
+    def text(part: str, around: list[str]) -> None:
+        if around[-1] in _BAD and report.failed:
+            failed = report.failed[-1]
+            failed.text = (failed.text + part)[-_TEXT_LIMIT:]
+
+    root = xmltext.read(data, where, start, text)
     if root not in ("testsuites", "testsuite"):
         raise Absent(f"{where}: the root is <{root[:40]}>, not <testsuites>; is it JUnit XML?")
     report.total = max(report.total, report.declared_total)

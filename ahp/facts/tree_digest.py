@@ -29,17 +29,49 @@ def contents(
 
     Raises GitError.
     """
+    return state(repository, untracked).contents(matches, more)
+
+
+class State:
+    """The work tree as `git status` sees it: what is in the index, and which paths lie there otherwise.
+
+    `changed` are the paths that differ from HEAD, staged or not, with untracked and deleted ones.
+    """
+
+    def __init__(self, repository: Repository, known: dict[str, str], edited: set[str], changed: set[str]) -> None:
+        self._repository, self._known, self._edited, self.changed = repository, known, edited, changed
+
+    def paths(self) -> list[str]:
+        """Every file that git tracks or would track, also one that is not there any more."""
+        return sorted(self._known.keys() | self._edited)
+
+    def contents(self, matches: Callable[[str], object], more: Collection[str] = ()) -> dict[str, str]:
+        """As the function of this name. A folder (a submodule, a repository inside) has only its size and time."""
+
+        def counts(path: str) -> object:
+            return path in more or matches(path)
+
+        kept = {path: content for path, content in self._known.items() if path not in self._edited and counts(path)}
+        return kept | _hashed(self._repository, [path for path in self._edited.union(more) if counts(path)])
+
+
+def state(repository: Repository, untracked: str = "all") -> State:
+    """The state of the work tree now. Raises GitError."""
     # `status` looks into files whose time alone is new; without locks it does not write the index.
     listed = repository.run(
-        *("--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", f"--untracked-files={untracked}")
+        *("--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", f"--untracked-files={untracked}"),
+        "--ignore-submodules=none",
     )
-    edited = {entry[3:] for entry in _names(listed) if entry[1] != " "}
+    entries = _names(listed)
+    edited = {entry[3:] for entry in entries if entry[1] != " "}
     known = {}
-    for item in _names(repository.run("ls-files", "--stage", "-z")):
+    for item in _names(repository.run("ls-files", "--stage", "-v", "-z")):
         words, _, path = item.partition("\t")
-        if path not in edited and (path in more or matches(path)):
-            known[path] = words[:-2]  # mode and object id, without the stage
-    return known | _hashed(repository, [path for path in edited.union(more) if path in more or matches(path)])
+        tag, mode, oid, _ = words.split(" ")
+        known[path] = f"{mode} {oid}"
+        if tag != "H" and os.path.lexists(f"{repository.root}/{path}"):
+            edited.add(path)  # assume-unchanged or skip-worktree (git-update-index): status does not look at it
+    return State(repository, known, edited, edited | {entry[3:] for entry in entries})
 
 
 def _hashed(repository: Repository, paths: list[str]) -> dict[str, str]:

@@ -16,11 +16,15 @@ Start = Callable[[str, dict[str, str], list[str]], None]
 """Called at each element's start with its name, its attributes and the names of the elements around it."""
 
 
-def read(data: bytes, where: str, start: Start) -> str:
+Text = Callable[[str, list[str]], None]
+"""Called with a piece of text and the names of the elements around it."""
+
+
+def read(data: bytes, where: str, start: Start, text: Text | None = None) -> str:
     """Walks the elements of one document; gives the name of its root.
 
-    Names come without a namespace prefix. Raises Absent with `where` and the line for anything that is not one
-    well-formed document, or that declares entities.
+    Names come without a namespace prefix; text is passed over where nobody takes it. Raises Absent with `where` and the
+    line for anything that is not one well-formed document, or that declares entities.
     """
     if len(data) > SIZE_LIMIT:
         raise Absent(f"{where} has {len(data)} bytes, more than the {SIZE_LIMIT} that are read")
@@ -49,6 +53,8 @@ def read(data: bytes, where: str, start: Start) -> str:
     parser.ExternalEntityRefHandler = lambda *_: 0  # never followed: an error of the parser
     parser.StartElementHandler = element
     parser.EndElementHandler = lambda _: around.pop() and None
+    if text is not None:
+        parser.CharacterDataHandler = lambda data: text(data, around)
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from types import TracebackType
 
 from ahp.system import environ, process
@@ -72,6 +73,12 @@ class Descendants:
         if threading.current_thread() is not threading.main_thread():
             orphans = {pid for pid in orphans if _has_mark(pid, self._mark)}
         return {pid for pid in own | orphans if not _reaped(pid)}
+
+
+def ending(env: Mapping[str, str]) -> tuple[Descendants, dict[str, str]]:
+    """What ends the processes that are started with the second: `env`, marked as by the run around it, else anew."""
+    mark = env.get(MARK) or os.urandom(8).hex()
+    return Descendants(mark), {**env, MARK: mark}
 
 
 def _reaper(option: int, value: bool = False) -> bool:
