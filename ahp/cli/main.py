@@ -35,6 +35,7 @@ _COMMANDS = {
     "issue": "the life of an issue",
     "exec": "run a command through the gate",
     "agent": "the embedded agent runner",
+    "verify": "the project's own tests and linters, as the runner and policies see them",
     "brief": "what an agent is told of the policy when its session begins",
     "hook": "what installed hooks call",
     "completion": "the script that completes commands in bash, zsh or fish",

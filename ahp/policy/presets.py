@@ -6,7 +6,7 @@ project's own settings that make the tool write, colour, page or print for peopl
 
 from typing import Any, Literal
 
-Preset = Literal["ruff", "mypy", "mypy-configured", "eslint", "pytest"]
+Preset = Literal["ruff", "mypy", "mypy-configured", "eslint", "pytest", "verify", "verify-tests", "verify-lint"]
 
 _PYTHON = ["*.py", "*.pyi"]
 _JAVASCRIPT = ["*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.vue"]
@@ -33,6 +33,19 @@ _PYTEST = (
     'cat "$report"; rm -f "$report"; exit $code'
 )
 
+# What `ahp verify` finds: the checks that the runner makes. It remembers itself what passed.
+_VERIFY: dict[str, Any] = {
+    "run": ["ahp", "verify", "--format", "sarif"],
+    "parse": "sarif",
+    "extract": {
+        "ok": {"value": "output.runs[0].properties.ok", "type": "bool"},
+        "is_red": {"value": "output.runs[0].properties.red", "type": "bool"},
+        "type": {"value": "output.runs[0].properties.type", "type": "str"},
+        "summary": {"value": "output.runs[0].properties.summary", "type": "str"},
+    },
+    "timeout": "300s",
+}
+
 PRESETS: dict[Preset, dict[str, Any]] = {
     "ruff": {
         "run": ["ruff", "check", "--no-fix", "--no-show-fixes", "--no-cache", "--output-format", "sarif", "."],
@@ -54,4 +67,7 @@ PRESETS: dict[Preset, dict[str, Any]] = {
         "extract": {"failed_count": "output.failed_count", "total": "output.total"},
         "timeout": "120s",
     },
+    "verify": _VERIFY,
+    "verify-tests": {**_VERIFY, "run": [*_VERIFY["run"], "tests"]},
+    "verify-lint": {**_VERIFY, "run": [*_VERIFY["run"], "lint"]},
 }

@@ -73,7 +73,10 @@ class AgentConfig(BaseModel):
     connection. The first wait is 1 s, each next one twice as long, or what the server asks for. 0 makes none again."""
 
     verification_timeout_s: float = Field(default=600.0, ge=0)
-    """Seconds the verifier may take. 0 lets none run, which counts as a failed verification."""
+    """Seconds that verification may take. 0 lets nothing run, which is told as a timeout."""
+
+    verification_variables: tuple[str, ...] = ()
+    """Environment variables that the tests look at: a check that passed runs again when one of them changes."""
 
     budget_tokens: int | None = Field(default=None, ge=0)
     """Tokens of a run, read and written; no request is made once they are used. 0 allows none; null is no limit."""
@@ -85,7 +88,7 @@ class AgentConfig(BaseModel):
     """Wall time of a run in seconds. 0 allows no request; null is no limit."""
 
     verification_policy: str | None = Field(default=None, pattern=r"^[a-z][a-z0-9_]{0,63}$")
-    """auto, none or run_pytest, whatever a plan says; a plan can add a check. Null is auto."""
+    """auto, none, or one kind of check such as run_pytest, whatever a plan says; a plan can add one. Null is auto."""
 
     inject_schemas: bool = False
     """Whether the system prompt carries the JSON schema of every tool; else one line each."""

@@ -10,7 +10,7 @@ import pytest
 from ahp.runner.run.conversation import check_roles
 from ahp.runner.run.state_machine import State
 from ahp.runner.scripted import scripted_tool
-from ahp.runner.verification.verifier import VerificationResult
+from ahp.runner.verification.result import VerificationResult
 from ahp.runner.words.plan_text import PlanError, parse_plan_from_text
 from tests.runner.runs import DONE, REPLAN, Scene, call, plan
 
@@ -59,12 +59,12 @@ def test_5_1_what_was_written_is_verified(tmp_path: Path, writes: bool) -> None:
 
     class Green:
         def verify(self, root: str, timeout_s: float) -> VerificationResult:
-            return VerificationResult(ok=True, type="passed", summary="1 tests passed")
+            return VerificationResult(type="passed", summary="1 tests passed")
 
     tools = [scripted_tool("look", ["ok"], writes=writes)]
     answers = [plan("a"), call(), DONE, "done"]
-    scene = Scene(answers, planning=True, tools=tools, root=str(tmp_path), verifiers={"run_pytest": Green()})
-    assert scene.of("final_verify")[0]["result"]["type"] == ("passed" if writes else "not_run")
+    scene = Scene(answers, planning=True, tools=tools, root=str(tmp_path), verifiers={"auto": Green()})
+    assert scene.of("final_verify")[0]["result"]["type"] == ("passed" if writes else "no_tests")
 
 
 def test_5_1_the_run_can_be_followed_in_its_events() -> None:

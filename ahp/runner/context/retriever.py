@@ -178,7 +178,7 @@ def _failures(events: Sequence[Event]) -> dict[str, list[int]]:
     """Where the last verification of a run was red: lines by path."""
     last = next((event for event in reversed(events) if event["event"] == "final_verify"), None)
     found: dict[str, list[int]] = {}
-    if last is not None and not last["result"]["ok"]:
+    if last is not None and last["result"].get("red", not last["result"]["ok"]):
         for detail in last["result"]["details"]:
             found.setdefault(str(detail["file"]), []).extend([detail["line"]] if detail["line"] else [])
     return found

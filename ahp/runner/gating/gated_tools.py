@@ -89,6 +89,11 @@ class GatedTools:
             return self._may_have_written
         return changed_since(self._root, self._work_tree)
 
+    @property
+    def base(self) -> str:
+        """The commit that was checked out before the first tool ran, "" where none was."""
+        return "" if self._work_tree is None else self._work_tree.base
+
     def look(self) -> None:
         """Notes what the project's files hold, so that a resumed run can tell what somebody else has changed."""
         taken = take(self._root)

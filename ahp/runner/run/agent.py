@@ -28,9 +28,10 @@ from ahp.runner.run.snapshot import changed_since
 from ahp.runner.run.state_machine import State, StateMachine
 from ahp.runner.run.stop_reason import Stop
 from ahp.runner.run.wants import Wants
-from ahp.runner.tools.environment import AGENT, marked
+from ahp.runner.tools.environment import AGENT, marked, tool_environment
 from ahp.runner.tools.tool import Tool, Toolbox
-from ahp.runner.verification.verifier import NOT_RUN, PytestVerifier, Verification, VerificationResult, Verifier
+from ahp.runner.verification.result import NOT_MADE, VerificationResult
+from ahp.runner.verification.verifier import NOT_ASKED, Verification, Verifier
 from ahp.runner.words.plan import Plan
 from ahp.system import interrupt
 from ahp.system.descendants import Descendants
@@ -73,9 +74,9 @@ class Agent:
     none. A gate with `since` and `policy`, the commit and the policy files beyond it that stand for the run, is told
     them again when that is resumed; what one with `brief()` asks of agents is told the model. With `issue` the gates of
     issue-start and, as the settings say, issue-submit and issue-close are asked, and `move(issue, verb)` is called
-    between pre and post to do it. `verifiers` are by verification policy; `run_pytest` is there. `verification` takes
-    the place of all of them. `person` is asked where a refusal would end the run. Raises ValueError for two tools of
-    one name.
+    between pre and post to do it. `verifiers` are by verification policy, beside those of docs/verification.md.
+    `verification` takes the place of all of them. `person` is asked where a refusal would end the run. Raises
+    ValueError for two tools of one name.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class Agent:
         self.events = EventLog() if events is None else events
         self.person = person
         self.verification = verification
-        self.verifiers: dict[str, Verifier] = {"run_pytest": PytestVerifier(), **(verifiers or {})}
+        self.verifiers: dict[str, Verifier] = dict(verifiers or {})
 
     def run(self, task: str) -> AgentTurn:
         """Carries out one task. The last event of every run is `run_end`, whatever ended it.
@@ -194,7 +195,9 @@ class _Run:
         )
         self._task = TaskGates(self._session)
         self._issue = IssueGates(self._session, agent.issue, agent.move, past.moved if past else ())
-        self._verification = agent.verification or Verification(agent.verifiers, agent.root)
+        self._verification = agent.verification or Verification(
+            agent.verifiers, agent.root, lambda: tool_environment(self._name), config.verification_variables
+        )
         self._replans = Breaker(config.max_replans, past.replans if past else 0)
         self._work: PlannedWork | DirectWork = DirectWork(self._session, self._states)
         if config.enable_planning:
@@ -286,19 +289,20 @@ class _Run:
         config = self._session.config
         asked = config.verification_policy or "auto"
         added = self._work.policy or "auto"
-        # `run_pytest` is what `auto` does, whether something was written or not.
-        policies = [added] if added == "run_pytest" and asked == "auto" else [asked]
-        policies += [added] if added not in ("auto", "none", *policies) else []
+        policies = [asked, *([added] if added not in ("auto", "none", asked) else [])]
         for policy in policies:
             left = self._session.budget.seconds_left()
             seconds = config.verification_timeout_s if left is None else min(config.verification_timeout_s, left)
-            found = self._verification.run(policy, seconds, wrote=self._session.tools.wrote)
-            if found is NOT_RUN and policy != policies[-1]:
+            tools = self._session.tools
+            found = self._verification.run(policy, seconds, wrote=tools.wrote, since=tools.base)
+            if found == NOT_ASKED and policy != policies[-1]:
                 continue
             self._session.tools.look()
-            self._events("final_verify", policy=policy, result=found.model_dump(mode="json"))
-            if not found.ok:
-                return f"verification failed: {found.told()}"
+            self._events("final_verify", policy=policy, result=found.as_json())
+            if found.red:
+                return f"verification failed ({found.type}): {found.told()}"
+            if policy == "auto" and self._verification.has_in_auto(policies[-1]):
+                break
         return None
 
     def _with_figures(self, turn: AgentTurn) -> AgentTurn:
@@ -316,7 +320,9 @@ class _Run:
     def _unverified(self) -> list[str]:
         """What a person has to know when a check could not be made."""
         result = self._verification.result
-        return [result.summary] if result is not None and result.type == "not_run" and result is not NOT_RUN else []
+        if result is None or result == NOT_ASKED or result.type not in NOT_MADE:
+            return []
+        return [f"not verified ({result.type}): {result.summary}"]
 
     def _changed_meanwhile(self) -> list[str]:
         """What a person has to know of a run that went on."""

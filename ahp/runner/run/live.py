@@ -35,7 +35,7 @@ def _end(event: Event) -> str:
 
 def _verify(event: Event) -> str:
     result = event["result"]
-    return f"verify   {'ok' if result['ok'] else 'not ok'}: {result['summary']}"
+    return f"verify   {result['type']}: {result['summary']}"
 
 
 def _verdict(event: Event) -> str | None:

@@ -20,7 +20,7 @@ from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.events import EventLog
 from ahp.runner.scripted import ScriptedModel
 from ahp.runner.tools.tool import FunctionTool, Tool, ToolContext
-from ahp.runner.verification.verifier import VerificationResult
+from ahp.runner.verification.result import VerificationResult
 from ahp.system.errors import AhpError
 from tests.runner.runs import DONE, REPLAN, call, plan
 
@@ -159,9 +159,7 @@ def test_red_tests_are_red_again_without_being_run(project: Any) -> None:
 
         def verify(self, root: str, timeout_s: float) -> VerificationResult:
             self.times += 1
-            return VerificationResult(
-                ok=self.times > 1, type="passed" if self.times > 1 else "test_failure", summary="s"
-            )
+            return VerificationResult(type="passed" if self.times > 1 else "test_failure", summary="s")
 
     check = Check()
     config = AgentConfig(enable_planning=False, verification_policy="check")

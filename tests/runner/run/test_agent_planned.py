@@ -10,7 +10,7 @@ import pytest
 from ahp.runner.models.model import ContextOverflow
 from ahp.runner.run.conversation import check_roles, estimate
 from ahp.runner.scripted import ScriptedGate, scripted_tool, signal, verdict
-from ahp.runner.verification.verifier import VerificationResult
+from ahp.runner.verification.result import VerificationResult
 from tests.runner.runs import DONE, REPLAN, Scene, block, call, plan
 
 PLANNED = ["INTAKE", "PLANNING", "EXECUTING", "VERIFYING", "DONE"]
@@ -26,7 +26,7 @@ class Verdicts:
     def verify(self, root: str, timeout_s: float) -> VerificationResult:
         self.times.append(timeout_s)
         ok = self.oks.pop(0)
-        return VerificationResult(ok=ok, type="passed" if ok else "test_failure", summary="2 tests failed")
+        return VerificationResult(type="passed" if ok else "test_failure", summary="2 tests failed")
 
 
 def order(scene: Scene) -> list[str]:

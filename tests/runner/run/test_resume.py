@@ -20,7 +20,7 @@ from ahp.runner.run.events import VERSION, EventLog, read_events
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.scripted import ScriptedGate, ScriptedModel, scripted_tool, signal, verdict
 from ahp.runner.tools.tool import FunctionTool, ToolContext
-from ahp.runner.verification.verifier import VerificationResult
+from ahp.runner.verification.result import VerificationResult
 from ahp.system.errors import AhpError
 from tests.runner.runs import DONE, REPLAN, block, call, nowhere, plan
 
@@ -46,7 +46,7 @@ class World:
 
     def verify(self, root: str, timeout_s: float) -> VerificationResult:
         ok = "mended" in self.ran
-        return VerificationResult(ok=ok, type="passed" if ok else "test_failure", summary="looked")
+        return VerificationResult(type="passed" if ok else "test_failure", summary="looked")
 
 
 class Gate(ScriptedGate):

@@ -32,7 +32,7 @@ from ahp.runner.run.agent import Agent
 from ahp.runner.run.events import EventLog
 from ahp.runner.scripted import AnyArgs, ScriptedGate, ScriptedModel
 from ahp.runner.tools.tool import FunctionTool
-from ahp.runner.verification.verifier import VerificationResult
+from ahp.runner.verification.result import VerificationResult
 from ahp.system import process
 
 def work(args, context):

@@ -23,7 +23,7 @@ from ahp.runner.run.conversation import Message
 from ahp.runner.scripted import ScriptedGate
 from ahp.runner.tools.environment import marked, tool_environment
 from ahp.runner.tools.tool import FunctionTool, ToolContext
-from ahp.runner.verification.verifier import VerificationResult
+from ahp.runner.verification.result import VerificationResult
 from tests.conftest import Repo
 from tests.runner.runs import Scene, call
 
@@ -124,7 +124,7 @@ def test_verifiers_run_marked_and_the_mark_ends_with_the_run() -> None:
     class Check:
         def verify(self, root: str, timeout_s: float) -> VerificationResult:
             seen.append(os.environ.get("AHP_AGENT"))
-            return VerificationResult(ok=True, type="passed", summary="fine")
+            return VerificationResult(type="passed", summary="fine")
 
     Scene(["done"], verifiers={"check": Check()}, verification_policy="check", gate=ScriptedGate())
     assert seen == ["ahp"]

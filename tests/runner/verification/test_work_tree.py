@@ -10,7 +10,7 @@ import pytest
 from ahp.runner.run.events import EventLog
 from ahp.runner.scripted import AnyArgs
 from ahp.runner.tools.tool import FunctionTool, ToolContext
-from ahp.runner.verification.verifier import VerificationResult
+from ahp.runner.verification.result import VerificationResult
 from ahp.runner.verification.work_tree import changed_since, mark
 from tests.conftest import Repo
 from tests.runner.runs import Scene, call
@@ -18,7 +18,7 @@ from tests.runner.runs import Scene, call
 
 class Green:
     def verify(self, root: str, timeout_s: float) -> VerificationResult:
-        return VerificationResult(ok=True, type="passed", summary="1 tests passed")
+        return VerificationResult(type="passed", summary="1 tests passed")
 
 
 def look(command: str, writes: bool) -> FunctionTool:
@@ -48,10 +48,8 @@ def look(command: str, writes: bool) -> FunctionTool:
 def test_the_work_tree_tells_whether_a_run_wrote(repo: Repo, writes: bool, command: str, verified: bool) -> None:
     repo.commit("first", a="a", **{".gitignore": "ignored", "pytest.ini": ""})
     repo.write("dirty", "one")
-    scene = Scene(
-        [call(), "done"], tools=[look(command, writes)], root=str(repo.root), verifiers={"run_pytest": Green()}
-    )
-    assert scene.of("final_verify")[0]["result"]["type"] == ("passed" if verified else "not_run")
+    scene = Scene([call(), "done"], tools=[look(command, writes)], root=str(repo.root), verifiers={"auto": Green()})
+    assert scene.of("final_verify")[0]["result"]["type"] == ("passed" if verified else "no_tests")
 
 
 def test_a_resumed_run_knows_what_it_wrote_before(repo: Repo, tmp_path: Path) -> None:
@@ -71,7 +69,7 @@ def test_a_resumed_run_knows_what_it_wrote_before(repo: Repo, tmp_path: Path) ->
             root=str(repo.root),
             events=log,
             config=AgentConfig(enable_planning=False),
-            verifiers={"run_pytest": Green()},
+            verifiers={"auto": Green()},
         )
         if resumes:
             agent.resume()

@@ -1,0 +1,64 @@
+"""A check that verification can make: a program of the project, how it is called, and how its report is read."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ahp.runner.verification.result import VerificationResult
+
+REPORT = "{report}"
+"""Stands in arguments and variables for the path of a file that the program is to write its report to."""
+SCRATCH = "{scratch}"
+"""Stands for a folder that is there while the program runs."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a program ended: its exit `code`, what it printed, and its report, None where it wrote none.
+
+    `folder` is where it ran, absolute; `directory` the same, relative to the root.
+    """
+
+    code: int
+    out: bytes
+    err: bytes
+    report: bytes | None
+    folder: str
+    directory: str
+
+    @property
+    def said(self) -> str:
+        """What it printed, errors last."""
+        return (self.out[-_PRINTED:] + b"\n" + self.err[-_PRINTED:]).decode("utf-8", "replace").strip()
+
+
+_PRINTED = 64 << 10
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check of the project.
+
+    `directory` is where it runs, relative to the root, "." for the root itself. `missing` says why it cannot be made,
+    in place of `argv`, and `suggestion` what to do about it. `read` makes a result of how the program ended. `files`
+    are its test files, relative to `directory`; with some of them `narrowed` gives the arguments that run only those.
+    `toolchain` gives what the result depends on beside the project's files, as lines of text; None where that is not
+    known, so that nothing can be remembered.
+    """
+
+    name: str
+    kind: Literal["tests", "lint"]
+    directory: str
+    argv: tuple[str, ...] = ()
+    read: Callable[[Ran], VerificationResult] | None = None
+    env: dict[str, str] = field(default_factory=dict)
+    missing: str = ""
+    suggestion: str = ""
+    files: Sequence[str] = ()
+    narrowed: Callable[[Sequence[str]], tuple[str, ...]] | None = None
+    toolchain: Callable[[], list[str]] | None = None
+
+    @property
+    def command(self) -> str:
+        """The command line as a person would give it, without the files that it writes for us."""
+        return " ".join(word for word in self.argv if REPORT not in word and SCRATCH not in word)

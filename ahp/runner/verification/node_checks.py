@@ -1,0 +1,215 @@
+"""Checks of Node projects: vitest, jest, or the script of `npm test`; and eslint."""
+
+import os
+import re
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from ahp.policy.presets import PRESETS
+from ahp.runner.verification import outcomes, tools
+from ahp.runner.verification.check import REPORT, SCRATCH, Check, Ran
+from ahp.runner.verification.project import Project, joined, tops
+from ahp.runner.verification.result import DETAILS, VerificationDetail, VerificationResult, counted, detail
+from ahp.system import jsontext, process
+
+_TEST_FILE = re.compile(r"(?:^|/)(?:__tests__/.*|[^/]*\.(?:test|spec))\.[cm]?[jt]sx?$")
+_ESLINT_FILE = re.compile(r"^(?:eslint\.config\.[cm]?[jt]s|\.eslintrc(?:\.(?:c?js|json|ya?ml))?)$")
+_UNSET = "no test specified"  # in the script that `npm init` writes
+_LOCKS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn"}
+_NODE_TEST = re.compile(r"\bnode\b[^|;&]*\s--test\b")
+_JUNIT_OF_NODE = f"--test-reporter=junit --test-reporter-destination={REPORT}"
+
+
+def checks(project: Project, env: Mapping[str, str]) -> list[Check]:
+    """The checks of every Node project in `project`."""
+    found: list[Check] = []
+    folders = [folder for folder in project.folders_with("package.json") if _tests(project, folder) is not None]
+    for folder in tops(folders):
+        found += filter(None, [_test_check(project, folder, env)])
+    return [*found, *_eslint(project, env)]
+
+
+def manifest(project: Project, folder: str) -> dict[str, Any]:
+    """A folder's package.json, {} where it cannot be read."""
+    try:
+        read = jsontext.decode(project.text(joined(folder, "package.json")).lstrip("\ufeff"))
+    except (ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def _tests(project: Project, folder: str) -> str | None:
+    """How a package is tested: "vitest", "jest", "npm-test"; None when it is not."""
+    known = manifest(project, folder)
+    script = _script(known)
+    for tool in ("vitest", "jest"):
+        settings = any(project.has(joined(folder, f"{tool}.config.{end}")) for end in ("js", "ts", "mjs", "mts", "cjs"))
+        depends = any(tool in _mapping(known, kind) for kind in ("devDependencies", "dependencies"))
+        if settings or (depends and (not script or re.search(rf"\b{tool}\b", script))):
+            return tool
+    return "npm-test" if script else None
+
+
+def _script(known: Mapping[str, Any]) -> str:
+    script = _mapping(known, "scripts").get("test")
+    return script if isinstance(script, str) and _UNSET not in script else ""
+
+
+def _mapping(known: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = known.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _test_check(project: Project, folder: str, env: Mapping[str, str]) -> Check | None:
+    kind = _tests(project, folder)
+    if kind == "npm-test":
+        return _npm_test(project, folder, env)
+    assert kind is not None
+    program = tools.node_tool(project, folder, kind)
+    if program is None:
+        return Check(kind, "tests", folder, missing=f"{kind} is not installed", suggestion=_install(project, folder))
+    argv = (
+        (program, "run", "--reporter=json", f"--outputFile={REPORT}", "--no-color")
+        if kind == "vitest"
+        else (program, "--ci", "--json", f"--outputFile={REPORT}", "--no-color", f"--cacheDirectory={SCRATCH}")
+    )
+    return Check(
+        kind,
+        "tests",
+        folder,
+        argv,
+        partial(_read_jest, what=kind),
+        files=[path for path in project.below(folder) if _TEST_FILE.search(path)],
+        narrowed=lambda chosen: (*argv, *(f"./{path}" for path in chosen)),
+        toolchain=lambda: tools.node_versions(project, folder, program, env),
+    )
+
+
+def _npm_test(project: Project, folder: str, env: Mapping[str, str]) -> Check:
+    lock = next((name for one in tools.upwards(folder) for name in _LOCKS if project.has(joined(one, name))), "")
+    manager = _LOCKS.get(lock, "npm")
+    program = process.find(manager, dict(env))
+    if program is None:
+        return Check(
+            "npm-test", "tests", folder, missing=f"{manager} is not installed", suggestion=f"install {manager}"
+        )
+    by_node = _NODE_TEST.search(_script(manifest(project, folder))) is not None
+    return Check(
+        "npm-test",
+        "tests",
+        folder,
+        (program, "test"),
+        partial(_read_npm, by_node=by_node, what=f"{manager} test"),
+        env={"NODE_OPTIONS": f"{env.get('NODE_OPTIONS', '')} {_JUNIT_OF_NODE}".strip()} if by_node else {},
+        toolchain=lambda: tools.node_versions(project, folder, program, env),
+    )
+
+
+def _read_npm(ran: Ran, by_node: bool, what: str) -> VerificationResult:
+    if by_node and ran.report:
+        return outcomes.of_junit(ran, what)
+    if ran.code == 127 or (re.search(r"(?:sh|env): .{0,200}not found\s*$", ran.said, re.MULTILINE) and ran.code == 126):
+        return VerificationResult(
+            "tool_missing",
+            f"{what} calls a program that is not installed",
+            [detail(joined(ran.directory, "package.json"), None, "a program is not installed", ran.said)],
+            "Install the packages of the project.",
+        )
+    return outcomes.by_exit_code(ran, what, "package.json")
+
+
+def _install(project: Project, folder: str) -> str:
+    lock = next((name for one in tools.upwards(folder) for name in _LOCKS if project.has(joined(one, name))), "")
+    return f"{_LOCKS.get(lock, 'npm')} install"
+
+
+def _read_jest(ran: Ran, what: str) -> VerificationResult:
+    """The JSON report of jest, which vitest writes too."""
+    try:
+        report: Any = jsontext.decode((ran.report or b"").decode("utf-8", "replace"))
+        suites = report["testResults"]
+        passed, failed = int(report["numPassedTests"]), int(report["numFailedTests"])
+        details: list[VerificationDetail] = []
+        broken = 0
+        for suite in suites:
+            cases = [case for case in suite["assertionResults"] if case["status"] == "failed"]
+            if not cases and suite["status"] == "failed":
+                broken += 1
+                details.append(_place(str(suite["name"]), None, "it cannot be loaded", str(suite.get("message")), ran))
+            details += [_failed(suite, case, ran) for case in cases]
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        if ran.code and re.search(r"No tests? (?:files )?found", ran.said):
+            return VerificationResult(
+                "no_tests", f"{what} found no tests", suggestion="Write a test of what was changed."
+            )
+        return outcomes.crash(ran, what)
+    if not suites:
+        return VerificationResult("no_tests", f"{what} found no tests", suggestion="Write a test of what was changed.")
+    only_broken = bool(broken) and not failed
+    return outcomes.of_counts(
+        ran, what, passed, failed + broken, details[:DETAILS], "collection_error" if only_broken else "test_failure"
+    )
+
+
+def _failed(suite: Any, case: Any, ran: Ran) -> VerificationDetail:
+    said = "\n".join(str(message) for message in case.get("failureMessages") or ())
+    name = " > ".join([*map(str, case.get("ancestorTitles") or ()), str(case.get("title") or "")])
+    return _place(str(suite["name"]), case.get("location"), name, said, ran)
+
+
+def _place(file: str, location: Any, name: str, said: str, ran: Ran) -> VerificationDetail:
+    at = re.search(re.escape(file) + r":(\d{1,9})", said)
+    line = int(at[1]) if at else location.get("line") if isinstance(location, dict) else None
+    first = next((one for one in said.split("\n") if one.strip()), "")
+    return detail(outcomes.relative(file, ran), line if isinstance(line, int) else None, f"{name}: {first}", said)
+
+
+def _eslint(project: Project, env: Mapping[str, str]) -> list[Check]:
+    folders = {
+        path.rpartition("/")[0] or "." for path in project.below(".") if _ESLINT_FILE.match(os.path.basename(path))
+    }
+    folders |= {one for one in project.folders_with("package.json") if "eslintConfig" in manifest(project, one)}
+    found = []
+    for folder in tops(sorted(folders, key=lambda one: (one != ".", one.count("/"), one))):
+        program = tools.node_tool(project, folder, "eslint")
+        if program is None:
+            missing = "eslint is configured, and not installed"
+            found.append(Check("eslint", "lint", folder, missing=missing, suggestion=_install(project, folder)))
+            continue
+        found.append(
+            Check(
+                "eslint",
+                "lint",
+                folder,
+                (program, *PRESETS["eslint"]["run"][3:]),  # without `npx --no-install eslint`
+                _read_eslint,
+                toolchain=partial(tools.node_versions, project, folder, program, env),
+            )
+        )
+    return found
+
+
+def _read_eslint(ran: Ran) -> VerificationResult:
+    try:
+        files: Any = jsontext.decode(ran.out.decode("utf-8", "replace"))
+        found = [
+            (str(file["filePath"]), message)
+            for file in files
+            for message in file["messages"]
+            if message["severity"] == 2
+        ]
+        details = [_violation(path, message, ran) for path, message in found[:DETAILS]]
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return outcomes.crash(ran, "eslint")
+    if found:
+        told = "eslint --fix mends some of them." if any("fix" in message for _, message in found) else ""
+        told = told or outcomes.start(details)
+        return VerificationResult("lint_failure", f"eslint found {counted(len(found), 'error')}", details, told)
+    return VerificationResult("passed", "eslint found nothing") if not ran.code else outcomes.crash(ran, "eslint")
+
+
+def _violation(path: str, message: Mapping[str, Any], ran: Ran) -> VerificationDetail:
+    line, rule = message.get("line"), message.get("ruleId")
+    said = f"{rule}: {message['message']}" if rule else str(message["message"])
+    return detail(outcomes.relative(path, ran), line if isinstance(line, int) else None, said)

@@ -1,0 +1,117 @@
+"""Results that several tools come to in the same way: by their exit code, or by a report in JUnit XML."""
+
+import os
+import re
+from collections.abc import Sequence
+
+from ahp.facts import junit
+from ahp.facts.absent import Absent
+from ahp.runner.verification.check import Ran
+from ahp.runner.verification.project import joined
+from ahp.runner.verification.result import (
+    DETAILS,
+    VerificationDetail,
+    VerificationResult,
+    VerificationType,
+    clean,
+    counted,
+    detail,
+)
+
+# `file:line: ` at the beginning of a line, as pytest has it; `at f (file:line:column)`, as Node has it.
+_PLACE = re.compile(r"^(\S[^\n:]{0,500}):(\d{1,9}): ", re.MULTILINE)
+_STACK = re.compile(r"^\s*at .{0,500}?\(?(?:file://)?(/[^\s():]{1,500}):(\d{1,9}):\d+\)?$", re.MULTILINE)
+
+
+def crash(ran: Ran, what: str, why: str = "") -> VerificationResult:
+    """A tool that ended without saying what it found."""
+    said = why or f"{what} ended with {ran.code} and told nothing that could be read"
+    details = [detail(ran.directory, None, said, ran.said)] if ran.said else []
+    return VerificationResult("crash", said, details, f"Run it by hand to see why {what} cannot do its work.")
+
+
+def by_exit_code(ran: Ran, what: str, file: str) -> VerificationResult:
+    """What a program found that only its exit code tells of; its last words are the context."""
+    if ran.code == 0:
+        return VerificationResult("passed", f"{what} passed")
+    said = f"{what} ended with {ran.code}"
+    last = next((line for line in reversed(ran.said.split("\n")) if line.strip()), said)
+    found = [detail(joined(ran.directory, file), None, last, ran.said)]
+    return VerificationResult("test_failure", said, found, f"Read what {what} printed, and mend it.")
+
+
+def of_junit(ran: Ran, what: str, *, not_collected: bool = False) -> VerificationResult:
+    """What a JUnit report tells, held against the exit code: a report of green tests is not believed to a red one."""
+    if ran.report is None:
+        return crash(ran, what)
+    try:
+        report = junit.parse(ran.report, "its report")
+    except Absent as absent:
+        return crash(ran, what, f"{what} ended with {ran.code}, and {clean(str(absent), 300)}")
+    details = [_of_case(case, ran) for case in report.failed[:DETAILS]]
+    red: VerificationType = "collection_error" if not_collected else "test_failure"
+    passed = max(report.total - report.failed_count - report.skipped, 0)
+    return of_counts(ran, what, passed, report.failed_count, details, red)
+
+
+def of_counts(
+    ran: Ran,
+    what: str,
+    passed: int,
+    failed: int,
+    details: Sequence[VerificationDetail],
+    red: VerificationType = "test_failure",
+) -> VerificationResult:
+    """What counts of tests come to, held against the exit code. `red` is what failures are called."""
+    if failed or details:
+        number = max(failed, len(details))
+        said = "could not be collected" if red == "collection_error" else "failed"
+        return VerificationResult(red, f"{counted(number, 'test')} {said}, {passed} passed", details, start(details))
+    if ran.code and red == "collection_error":
+        return crash(ran, what)  # it was interrupted, and not by what cannot be collected
+    if ran.code:
+        said = f"{what} ended with {ran.code} although no test failed ({passed} passed)"
+        found = [detail(ran.directory, None, said, ran.said)]
+        return VerificationResult(
+            red, said, found, f"Read what {what} says; it may hold a limit to coverage or warnings."
+        )
+    if not passed:
+        return VerificationResult("no_tests", f"{what} found no tests", suggestion="Write a test of what was changed.")
+    return VerificationResult("passed", f"{counted(passed, 'test')} passed")
+
+
+def start(details: Sequence[VerificationDetail]) -> str:
+    """Where to begin."""
+    if not details:
+        return ""
+    files = list(dict.fromkeys(one.file for one in details))
+    more = f"; the other failures are in {', '.join(files[1:5])}" if len(files) > 1 else ""
+    return f"Begin at {details[0].place}: mend what it tests, or the test where that asks for something else now{more}."
+
+
+def relative(path: str, ran: Ran) -> str:
+    """A path that a tool names, relative to the root where it lies below it."""
+    if os.path.isabs(path):
+        for folder in (ran.folder, os.path.realpath(ran.folder)):
+            if path.startswith(folder + "/"):
+                return joined(ran.directory, path[len(folder) + 1 :])
+        return path
+    return os.path.normpath(joined(ran.directory, path)) if path else ran.directory
+
+
+def _of_case(case: junit.Case, ran: Ran) -> VerificationDetail:
+    path, line = case.path, case.line
+    # The last place of the project in a traceback is where it failed; of a stack of Node it is the first.
+    places = [place for place in _PLACE.findall(case.text) if _in_project(place[0], ran)][-1:]
+    places = places or [place for place in _STACK.findall(case.text) if _in_project(place[0], ran)][:1]
+    if places:
+        path, line = places[0][0], int(places[0][1])
+    said = case.message or case.text.strip()
+    file = relative(path, ran) if path else case.name.partition("::")[0]
+    return detail(file, line, f"{case.name.rpartition('::')[2]}: {said}", case.text)
+
+
+def _in_project(path: str, ran: Ran) -> bool:
+    if not os.path.isabs(path):
+        return not path.startswith("../") and os.path.exists(os.path.join(ran.folder, path))
+    return "/node_modules/" not in path and path.startswith((f"{ran.folder}/", f"{os.path.realpath(ran.folder)}/"))

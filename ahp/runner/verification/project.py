@@ -1,0 +1,172 @@
+"""The files of a project as they lie there now: what checks are found in, and what remembered results hang on."""
+
+import os
+from hashlib import sha256
+
+from ahp.facts import tree_digest
+from ahp.system import environ, files, git
+from ahp.system.errors import AhpError
+from ahp.system.git import NotARepository, Repository
+
+_DEEPEST = 6  # folders down to a manifest
+_MOST = 50_000  # files outside of a repository
+_READ = 512 << 10  # bytes of a manifest
+_WITH_ID = 40  # characters of mode and object id; those of size and time are fewer
+_IGNORED_READ = 1 << 20  # bytes; of a larger ignored file size and time count
+# What lies in these is other people's code, made by tools, or made to be looked at by tests.
+_LISTED = (
+    "node_modules vendor third_party testdata fixtures __fixtures__ .venv venv env site-packages dist build "
+    "target .git .tox .nox __pycache__"
+)
+_NOT_OURS = frozenset(_LISTED.split())
+# What interpreters and tools keep of files that are looked at anyway.
+_DERIVED = (".pyc", ".pyo", ".tsbuildinfo")
+
+
+class Project:
+    """The files below `root` that git tracks or would track, all files where there is no repository.
+
+    `changed` are the paths that differ from HEAD, and from the commit `since` where one is given.
+    """
+
+    def __init__(self, root: str, since: str = "") -> None:
+        self.root = os.path.abspath(root)
+        self.changed: set[str] = set()
+        self.repository = _repository(self.root)
+        self._state: tree_digest.State | None = None
+        self.prefix = ""
+        if self.repository is None:
+            self.paths = _walk(self.root)
+        else:
+            top = os.path.relpath(os.path.realpath(self.root), os.path.realpath(self.repository.root))
+            self.prefix = "" if top == "." else f"{top}/"
+            self._state = tree_digest.state(self.repository)
+            self.paths = self._below(self._state.paths())
+            self.changed = set(self._below([*self._state.changed, *_since(self.repository, since)]))
+        self._known = frozenset(self.paths)
+        self._texts: dict[str, str] = {}
+
+    def _below(self, paths: list[str]) -> list[str]:
+        long = len(self.prefix)
+        return [path[long:] for path in paths if path.startswith(self.prefix)] if long else paths
+
+    def has(self, path: str) -> bool:
+        """Whether this is one of the paths."""
+        return path in self._known
+
+    def text(self, path: str) -> str:
+        """What stands in a file, "" where there is none that could be read."""
+        if path not in self._texts:
+            try:
+                data = files.read(os.path.join(self.root, path), _READ) if path in self._known else None
+            except AhpError:
+                data = None
+            self._texts[path] = (data or b"").decode("utf-8", "replace")
+        return self._texts[path]
+
+    def folders_with(self, *names: str) -> list[str]:
+        """The folders that hold a file of one of these names, upper ones first; "." is the root."""
+        found: dict[str, None] = {}
+        for path in self.paths:
+            folder, _, name = path.rpartition("/")
+            if name in names and ours(folder) and folder.count("/") < _DEEPEST and self.there(path):
+                found[folder or "."] = None
+        return sorted(found, key=lambda folder: (folder != ".", folder.count("/"), folder))
+
+    def below(self, directory: str) -> list[str]:
+        """The paths below a folder, relative to it, without those of other people's code."""
+        if directory == ".":
+            return [path for path in self.paths if ours(path)]
+        return [path[len(directory) + 1 :] for path in self.paths if path.startswith(directory + "/") and ours(path)]
+
+    def there(self, path: str) -> bool:
+        """Whether a file of the index is also on the disk."""
+        return os.path.lexists(os.path.join(self.root, path))
+
+    def digest(self) -> str | None:
+        """SHA-256 of path and content of every file of the repository, also of ignored ones outside ignored folders.
+
+        None where it cannot be told: without a repository, with changes inside of a repository in it.
+        """
+        if self._state is None or self.repository is None:
+            return None
+        contents = self._state.contents(lambda path: not _derived(path))
+        if any(len(content) < _WITH_ID for content in contents.values()):
+            return None  # a folder with a git of its own, a pipe, or a file so large that only size and time count
+        digest = sha256()
+        for path, content in sorted(contents.items()):
+            digest.update(os.fsencode(f"{path}\0{content}\0"))
+        return digest.hexdigest()
+
+    def ignored_digest(self) -> str:
+        """SHA-256 of the files that git ignores, such as local settings, outside of folders that it ignores."""
+        assert self.repository is not None
+        listed = self.repository.run(
+            *("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--no-empty-directory")
+        )
+        digest = sha256()
+        for path in sorted(os.fsdecode(name) for name in listed.split(b"\0")):
+            if path and not path.endswith("/") and not _derived(path) and ours(path):
+                digest.update(os.fsencode(path) + b"\0" + _ignored_content(os.path.join(self.repository.root, path)))
+        return digest.hexdigest()
+
+
+def ours(path: str) -> bool:
+    """Whether a path lies outside of the folders of other people's code."""
+    return _NOT_OURS.isdisjoint(path.split("/"))
+
+
+def tops(folders: list[str]) -> list[str]:
+    """Of folders, upper ones first, those that lie in no other."""
+    kept: list[str] = []
+    for folder in folders:
+        if "." not in kept and not any(folder.startswith(f"{one}/") for one in kept):
+            kept.append(folder)
+    return kept
+
+
+def joined(directory: str, path: str) -> str:
+    """A path relative to `directory`, as one relative to the root."""
+    return path if directory == "." else f"{directory}/{path}"
+
+
+def _derived(path: str) -> bool:
+    return path.endswith(_DERIVED)
+
+
+def _repository(root: str) -> Repository | None:
+    try:
+        found = git.discover(root, environ.current())
+    except NotARepository:
+        return None
+    return found if found.root else None
+
+
+def _since(repository: Repository, commit: str) -> list[str]:
+    """The paths that were changed since a commit; none where it is not there."""
+    if not commit:
+        return []
+    listed = repository.run(
+        *("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--end-of-options", commit, "--"), ok=(0, 128)
+    )
+    return [os.fsdecode(name) for name in listed.split(b"\0") if name]
+
+
+def _ignored_content(place: str) -> bytes:
+    try:
+        status = os.lstat(place)
+        data = files.read(place, _IGNORED_READ) if status.st_size <= _IGNORED_READ else None
+    except (OSError, AhpError):
+        return b"unreadable"
+    return sha256(data).digest() if data is not None else f"{status.st_size} {status.st_mtime_ns}".encode()
+
+
+def _walk(root: str) -> list[str]:
+    found: list[str] = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _NOT_OURS)
+        base = os.path.relpath(folder, root)
+        found += [name if base == "." else f"{base}/{name}" for name in names]
+        if len(found) > _MOST:
+            break
+    return found

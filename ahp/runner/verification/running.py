@@ -1,0 +1,78 @@
+"""One run of a check: within its time, with nothing left of what it started."""
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+
+from ahp.runner.verification.check import REPORT, SCRATCH, Check, Ran
+from ahp.runner.verification.result import VerificationResult, detail
+from ahp.system import environ, files, process
+from ahp.system.descendants import ending
+from ahp.system.errors import AhpError, Timeout
+from ahp.system.process import NotStarted
+
+_REPORT_LIMIT = 64 << 20  # bytes
+# What a test run, a make or a terminal around this process has set is not the project's.
+_LISTED = (
+    "FORCE_COLOR CLICOLOR_FORCE COLORTERM MAKEFLAGS MFLAGS MAKELEVEL NODE_TEST_CONTEXT JEST_WORKER_ID VITEST "
+    "VITEST_POOL_ID VITEST_WORKER_ID COVERAGE_PROCESS_START GREP_OPTIONS LESS"
+)
+_NOT_THE_PROJECTS = frozenset(_LISTED.split())
+_PREFIXES = ("PYTEST_", "COV_CORE_")
+# Nothing colours, and nothing waits for a person to read on.
+_PLAIN = {
+    "NO_COLOR": "1",
+    "PY_COLORS": "0",
+    "TERM": "dumb",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "npm_config_color": "false",
+    "npm_config_update_notifier": "false",
+}
+
+
+def environment(env: Mapping[str, str]) -> dict[str, str]:
+    """The environment that checks run in: `env` without what ties git to a hook, and plain."""
+    kept = environ.scrubbed(dict(env))
+    kept = {name: value for name, value in kept.items() if not name.startswith(_PREFIXES)}
+    return {name: value for name, value in kept.items() if name not in _NOT_THE_PROJECTS} | _PLAIN
+
+
+def run(
+    check: Check, root: str, env: Mapping[str, str], seconds: float, chosen: Sequence[str] = ()
+) -> VerificationResult:
+    """What a check finds in the project at `root`, in at most `seconds`; of `chosen`, only those test files.
+
+    Whatever it started ends with it, however it ends: Ctrl-C and signals come through.
+    """
+    if check.missing or check.read is None:
+        return VerificationResult("tool_missing", check.missing, suggestion=check.suggestion)
+    if seconds <= 0:
+        return _timeout(f"no time was left for {check.name}")
+    folder = os.path.normpath(os.path.join(root, check.directory))
+    descendants, marked = ending(env)
+    with tempfile.TemporaryDirectory(prefix="ahp-verify-", ignore_cleanup_errors=True) as scratch:
+        report = os.path.join(scratch, "report")
+
+        def filled(text: str) -> str:
+            return text.replace(REPORT, report).replace(SCRATCH, os.path.join(scratch, "kept"))
+
+        words = check.narrowed(chosen) if chosen and check.narrowed else check.argv
+        own = {name: filled(value) for name, value in check.env.items()}
+        try:
+            with descendants:
+                argv = [words[0], *map(filled, words[1:])]
+                ran = process.capture(argv, cwd=folder, env=marked | own, timeout=seconds)
+            data = files.read(report, _REPORT_LIMIT)
+        except Timeout as error:
+            return _timeout(f"{check.name} was ended: {error}")
+        except NotStarted as error:
+            return VerificationResult("tool_missing", str(error), suggestion=f"Install {check.name}.")
+        except AhpError as error:
+            said = f"{check.name}: {error}"
+            return VerificationResult("crash", said, [detail(check.directory, None, said)], "Have it print less.")
+    return check.read(Ran(ran.code, ran.out, ran.err, data, folder, check.directory))
+
+
+def _timeout(said: str) -> VerificationResult:
+    return VerificationResult("timeout", said, suggestion="Give it more time, or find what hangs.")

@@ -1,0 +1,115 @@
+"""Runs the tests of unittest in the current folder and writes a report in JUnit XML.
+
+It runs in the project's own interpreter, whatever its version, so it stands alone and keeps to what Python 3.7 has:
+`python unittest_report.py REPORT [FILE…]`. Exit codes: 0 green, 1 red.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import traceback
+import unittest
+import xml.etree.ElementTree as ET
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any
+
+    Error = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
+
+
+class _Result(unittest.TextTestResult):
+    """Collects what became of each test."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.suite = ET.Element("testsuite", name="unittest")
+        self.case: ET.Element | None = None
+
+    def startTest(self, test: unittest.TestCase) -> None:
+        super().startTest(test)
+        self.case = self._begin(test)
+
+    def stopTest(self, test: unittest.TestCase) -> None:
+        super().stopTest(test)
+        self.case = None
+
+    def addFailure(self, test: unittest.TestCase, err: Error) -> None:
+        super().addFailure(test, err)
+        self._bad("failure", test, err)
+
+    def addError(self, test: unittest.TestCase, err: Error) -> None:
+        super().addError(test, err)
+        self._bad("error", test, err)
+
+    def addSubTest(self, test: unittest.TestCase, subtest: unittest.TestCase, err: Error | None) -> None:
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self._bad("failure", test, err)
+
+    def addUnexpectedSuccess(self, test: unittest.TestCase) -> None:
+        super().addUnexpectedSuccess(test)
+        ET.SubElement(self._case_of(test), "failure", message="it was expected to fail, and passed")
+
+    def addSkip(self, test: unittest.TestCase, reason: str) -> None:
+        super().addSkip(test, reason)
+        ET.SubElement(self._case_of(test), "skipped", message=_xml(reason))
+
+    def _case_of(self, test: unittest.TestCase) -> ET.Element:
+        return self._begin(test) if self.case is None else self.case  # a fixture of a class belongs to no test
+
+    def _begin(self, test: unittest.TestCase) -> ET.Element:
+        group, _, name = test.id().rpartition(".")
+        return ET.SubElement(self.suite, "testcase", name=_xml(name or str(test)), classname=_xml(group))
+
+    def _bad(self, kind: str, test: unittest.TestCase, error: Error) -> None:
+        case = self._case_of(test)
+        here = os.getcwd() + os.sep
+        own = [one for one in traceback.extract_tb(error[2]) if one.filename.startswith(here)]
+        for frame in own[-1:]:
+            case.set("file", _xml(os.path.relpath(frame.filename)))
+            case.set("line", str(frame.lineno))
+        said = "".join(traceback.format_exception_only(*error[:2])).strip()
+        text = "".join(traceback.format_exception(*error))
+        ET.SubElement(case, kind, message=_xml(said[:500])).text = _xml(text)
+
+
+def _xml(text: str) -> str:
+    """`text` with those characters alone that XML 1.0 can hold (section 2.2)."""
+    return "".join([c if c in "\t\n" or (" " <= c < "\ufffe" and not "\ud800" <= c <= "\udfff") else "?" for c in text])
+
+
+def _suite(loader: unittest.TestLoader, files: list[str]) -> unittest.TestSuite:
+    """The tests of these files; without any, those that unittest discovers, at last in a folder named tests."""
+    if not files:
+        found = loader.discover(".")
+        if found.countTestCases() or not os.path.isdir("tests"):
+            return found
+        return unittest.TestLoader().discover("tests", top_level_dir="tests")
+    suite = unittest.TestSuite()
+    for path in files:
+        folder, name = os.path.split(path)
+        packaged = not folder or os.path.exists(os.path.join(folder, "__init__.py"))
+        one = unittest.TestLoader()
+        suite.addTests(one.discover(folder or ".", pattern=name, top_level_dir="." if packaged else folder))
+    return suite
+
+
+def main(report: str, files: list[str]) -> int:
+    """Runs the tests; the exit code."""
+    if sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
+        del sys.path[0]
+    sys.path.insert(0, os.getcwd())
+    begun = time.time()
+    result = unittest.TextTestRunner(resultclass=_Result).run(_suite(unittest.defaultTestLoader, files))
+    assert isinstance(result, _Result)
+    result.suite.set("time", str(time.time() - begun))
+    ET.ElementTree(result.suite).write(report, encoding="utf-8", xml_declaration=True)
+    return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -1,0 +1,168 @@
+"""ahp.runner.verification.node_checks: npm test for real, vitest, jest and eslint too where they are installed"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ahp.runner.verification.node_checks import _read_eslint, _read_jest
+from tests.runner.verification.projects import checks, ran, verify, write
+
+NPM = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+TESTS = """\
+const test = require("node:test");
+const assert = require("node:assert");
+test("adds", () => assert.equal(1 + 1, 2));
+test("subtracts", () => {
+  assert.equal(1, 2);
+});
+"""
+
+
+def linked(root: Path, tool: str) -> Path:
+    """A project with the packages of `make test-tools`; skips the test where they are not installed."""
+    program = shutil.which(tool)
+    if program is None:
+        pytest.skip(f"{tool} is not installed; make test-tools installs it")
+    modules = Path(program).parent.parent
+    if modules.name != "node_modules":
+        pytest.skip(f"{program} is in no node_modules")
+    (root / "node_modules").symlink_to(modules)
+    return root
+
+
+@NPM
+def test_npm_test_with_node_s_own_runner_says_where(tmp_path: Path) -> None:
+    write(tmp_path, **{"package.json": '{"scripts": {"test": "node --test"}}', "test/a.test.js": TESTS})
+    found = verify(tmp_path)
+    assert (found.type, found.summary) == ("test_failure", "1 test failed, 1 passed")
+    assert found.details[0].place == "test/a.test.js:5"
+    assert found.details[0].error == "subtracts: 1 == 2"
+
+
+@NPM
+def test_npm_test_with_another_script_is_judged_by_its_exit_code(tmp_path: Path) -> None:
+    write(tmp_path, **{"package.json": '{"scripts": {"test": "echo it is \\"$WHAT\\"; exit ${CODE:-0}"}}'})
+    assert (verify(tmp_path).type, verify(tmp_path).summary) == ("passed", "npm test passed")
+    write(tmp_path, **{"package.json": '{"scripts": {"test": "printf \\"\\\\033[31mbroken\\\\n\\"; exit 3"}}'})
+    found = verify(tmp_path)
+    assert (found.type, found.summary) == ("test_failure", "npm test ended with 3")
+    assert found.details[0].file == "package.json" and "broken" in found.details[0].context
+    assert "\x1b" not in found.details[0].context
+
+
+@NPM
+def test_a_script_that_calls_what_is_not_installed_is_told(tmp_path: Path) -> None:
+    write(tmp_path, **{"package.json": '{"scripts": {"test": "no-such-program-here --all"}}'})
+    found = verify(tmp_path)
+    assert (found.red, found.type) == (False, "tool_missing")
+
+
+SUITE = {"name": "/p/src/a.test.js", "status": "failed", "message": "x"}
+CASE = {
+    "status": "failed",
+    "ancestorTitles": ["sum"],
+    "title": "adds",
+    "failureMessages": ["Error: expected 3\n    at Object.<anonymous> (/p/src/a.test.js:7:5)"],
+}
+
+
+def jest(*cases: object, passed: int = 1, failed: int = 1, **suite: object) -> str:
+    suites = [{**SUITE, "assertionResults": list(cases), **suite}]
+    return json.dumps({"numPassedTests": passed, "numFailedTests": failed, "testResults": suites})
+
+
+def test_a_report_of_jest_or_vitest_says_where() -> None:
+    found = _read_jest(ran(1, report=jest(CASE)), "jest")
+    assert (found.type, found.summary) == ("test_failure", "1 test failed, 1 passed")
+    assert found.details[0].place == "src/a.test.js:7"
+    assert found.details[0].error == "sum > adds: Error: expected 3"
+    at = _read_jest(ran(1, report=jest({**CASE, "failureMessages": [], "location": {"line": 3}})), "jest").details[0]
+    assert (at.place, at.error) == ("src/a.test.js:3", "sum > adds:")
+
+
+def test_a_file_that_cannot_be_loaded_is_not_collected() -> None:
+    found = _read_jest(ran(1, report=jest(failed=0, message="SyntaxError: no")), "vitest")
+    assert found.type == "collection_error"
+    assert found.details[0].place == "src/a.test.js" and "SyntaxError" in found.details[0].error
+
+
+@pytest.mark.parametrize(
+    ("code", "report", "kind"),
+    [
+        (0, jest(CASE), "test_failure"),
+        (0, jest(passed=3, failed=0, status="passed"), "passed"),
+        (1, jest(passed=3, failed=0, status="passed"), "test_failure"),
+        (0, '{"numPassedTests": 0, "numFailedTests": 0, "testResults": []}', "no_tests"),
+        (0, None, "crash"),
+        (0, "[]", "crash"),
+        (0, '{"numPassedTests": "x", "testResults": []}', "crash"),
+        (1, "[" * 100_000, "crash"),
+    ],
+)
+def test_a_report_is_held_against_the_exit_code(code: int, report: str | None, kind: str) -> None:
+    assert _read_jest(ran(code, report=report), "jest").type == kind
+
+
+def test_a_runner_that_finds_no_tests_says_so() -> None:
+    assert _read_jest(ran(1, err="No tests found, exiting with code 1"), "jest").type == "no_tests"
+
+
+ESLINT = {
+    "filePath": "/p/a.js",
+    "messages": [{"severity": 2, "line": 4, "ruleId": "no-undef", "message": "x", "fix": {}}],
+}
+
+
+def test_errors_of_eslint_are_red_and_warnings_are_not() -> None:
+    found = _read_eslint(ran(1, json.dumps([ESLINT])))
+    assert (found.type, found.summary) == ("lint_failure", "eslint found 1 error")
+    assert (found.details[0].place, found.details[0].error) == ("a.js:4", "no-undef: x")
+    assert "--fix" in found.suggestion
+    bare = {"filePath": "/p/a.js", "messages": [{"severity": 2, "ruleId": None, "message": "Parsing error"}]}
+    assert _read_eslint(ran(1, json.dumps([bare]))).details[0].place == "a.js"
+    warned = {"filePath": "/p/a.js", "messages": [{"severity": 1, "message": "x"}]}
+    assert _read_eslint(ran(0, json.dumps([warned]))).type == "passed"
+
+
+@pytest.mark.parametrize(("code", "out"), [(2, "Oops"), (1, "[]"), (0, "{}"), (0, "[3]"), (0, "[" * 100_000)])
+def test_an_output_of_eslint_that_is_none_is_no_pass(code: int, out: str) -> None:
+    assert _read_eslint(ran(code, out)).type == ("crash" if out != "{}" else "passed")
+
+
+@pytest.mark.tools
+@pytest.mark.parametrize("tool", ["vitest", "jest"])
+def test_the_real_runner_says_where_and_runs_what_is_suggested(tmp_path: Path, tool: str) -> None:
+    manifest = json.dumps({"devDependencies": {tool: "*"}})
+    head = 'import { expect, test } from "vitest";\n' if tool == "vitest" else "\n"
+    write(linked(tmp_path, tool), **{"package.json": manifest, "a.test.js": f"{head}test('good', () => {{}});\n"})
+    assert verify(tmp_path).summary == "1 test passed"
+    write(tmp_path, **{"sub dir/b.test.js": f"{head}test('bad', () => {{\n  expect(1).toBe(2);\n}});\n"})
+    found = verify(tmp_path)
+    assert (found.type, found.summary) == ("test_failure", "1 test failed, 1 passed")
+    assert found.details[0].place == "sub dir/b.test.js:3" and found.details[0].error.startswith("bad: ")
+    write(tmp_path, **{"sub dir/b.test.js": "this is (no program"})
+    assert verify(tmp_path).type == "collection_error"
+    check = checks(tmp_path)[tool]
+    assert sorted(check.files) == ["a.test.js", "sub dir/b.test.js"]
+    from ahp.runner.verification import running
+    from ahp.system import environ
+
+    only = running.run(check, str(tmp_path), running.environment(environ.current()), 100, ["a.test.js"])
+    assert only.summary == "1 test passed"
+
+
+@pytest.mark.tools
+def test_the_real_eslint_says_where_and_mends_nothing(tmp_path: Path) -> None:
+    config = 'export default [{rules: {"no-var": "error", "no-undef": "error"}}];\n'
+    text = "var a = 1;\nb = a;\n"
+    write(linked(tmp_path, "eslint"), **{"eslint.config.mjs": config, "sub dir/a.js": text})
+    found = verify(tmp_path)
+    assert (found.type, found.summary) == ("lint_failure", "eslint found 2 errors")
+    assert [one.place for one in found.details] == ["sub dir/a.js:1", "sub dir/a.js:2"]
+    assert (tmp_path / "sub dir/a.js").read_text() == text
+    write(tmp_path, **{"eslint.config.mjs": "export default nothing;\n"})
+    assert verify(tmp_path).type == "crash"

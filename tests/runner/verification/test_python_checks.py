@@ -1,0 +1,178 @@
+"""ahp.runner.verification.python_checks: real pytest, unittest and ruff"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from ahp.runner.verification.python_checks import _read_pytest, _read_ruff
+from tests.runner.verification.projects import PYTEST, program, ran, verify, write
+
+FAILED = "def test_ok(): pass\n\ndef test_session_expiry():\n    assert 1800 == 3600\n"
+
+
+def project(root: Path, **files: str) -> Path:
+    write(root, **{"pytest.ini": PYTEST, **files})
+    return root
+
+
+def test_green_tests_pass(tmp_path: Path) -> None:
+    text = "import pytest\ndef test_a(): pass\n@pytest.mark.skip\ndef test_b(): pass\n"
+    found = verify(project(tmp_path, **{"test_it.py": text}))
+    assert (found.ok, found.red, found.type, found.summary) == (True, False, "passed", "1 test passed")
+    assert (found.scope, found.cached, found.suggestion) == ("all", False, "")
+
+
+def test_red_tests_say_where_and_what(tmp_path: Path) -> None:
+    found = verify(project(tmp_path, **{"test_it.py": FAILED}))
+    assert (found.ok, found.red, found.type, found.summary) == (False, True, "test_failure", "1 test failed, 1 passed")
+    [detail] = found.details
+    assert (detail.file, detail.line) == ("test_it.py", 4)
+    assert detail.error.startswith("test_session_expiry: assert 1800 == 3600")
+    assert "assert 1800 == 3600" in detail.context
+    assert "test_it.py:4: test_session_expiry" in found.told()
+    assert "Begin at test_it.py:4" in found.suggestion and found.suggestion in found.told()
+
+
+def test_the_place_of_a_test_in_a_folder_is_relative_to_the_root(tmp_path: Path) -> None:
+    project(tmp_path / "lib", **{"tests/test_it.py": FAILED})
+    assert verify(tmp_path).details[0].place == "lib/tests/test_it.py:4"
+
+
+def test_tests_that_cannot_be_collected_are_red(tmp_path: Path) -> None:
+    found = verify(project(tmp_path, **{"test_it.py": "def broken(:\n"}))
+    assert (found.red, found.type, found.summary) == (
+        True,
+        "collection_error",
+        "1 test could not be collected, 0 passed",
+    )
+    assert found.details[0].file == "test_it.py"
+
+
+def test_a_conftest_that_cannot_be_loaded_is_red(tmp_path: Path) -> None:
+    found = verify(project(tmp_path, **{"conftest.py": "import nothing_like_it\n", "test_it.py": FAILED}))
+    assert (found.red, found.type) == (True, "collection_error")
+    assert "nothing_like_it" in found.details[0].context
+
+
+def test_no_tests_are_told_and_not_red(tmp_path: Path) -> None:
+    found = verify(project(tmp_path, **{"test_it.py": "x = 1\n"}))
+    assert (found.ok, found.red, found.type) == (False, False, "no_tests")
+    assert found.suggestion in found.told()
+
+
+def test_tests_that_hang_are_ended_and_told(tmp_path: Path) -> None:
+    found = verify(project(tmp_path, **{"test_it.py": "import time\ndef test_a(): time.sleep(600)\n"}), seconds=2)
+    assert (found.red, found.type) == (False, "timeout")
+    assert found.summary.startswith("pytest was ended: ")
+
+
+def test_a_project_whose_interpreter_has_no_pytest_is_told(tmp_path: Path) -> None:
+    bare = program(tmp_path / ".venv/bin/python", 'echo "$0: No module named pytest" >&2; exit 1')
+    found = verify(project(tmp_path, **{"test_it.py": FAILED}))
+    assert (found.red, found.type) == (False, "tool_missing")
+    assert found.summary == f"pytest is not installed for {bare}"
+    assert found.suggestion == f"{bare} -m pip install pytest"
+
+
+@pytest.mark.parametrize(
+    ("code", "report", "kind"),
+    [
+        (0, None, "crash"),  # os._exit in a test
+        (0, "<testsuite", "crash"),
+        (0, '<!DOCTYPE x [<!ENTITY a "b">]><testsuite/>', "crash"),
+        (0, "<html/>", "crash"),
+        (0, "<testsuite/>", "no_tests"),
+        (0, '<testsuite><testcase name="a"><failure message="x"/></testcase></testsuite>', "test_failure"),
+        (0, '<testsuite tests="5" failures="2"/>', "test_failure"),
+        (1, '<testsuite><testcase name="a"/></testsuite>', "test_failure"),  # such as --cov-fail-under
+        (2, '<testsuite><testcase name="a"/></testsuite>', "crash"),  # interrupted
+        (2, "<testsuite/>", "crash"),
+        (3, '<testsuite><testcase name="a"/></testsuite>', "crash"),
+        (4, None, "crash"),
+        (139, None, "crash"),
+    ],
+)
+def test_a_report_is_held_against_the_exit_code(code: int, report: str | None, kind: str) -> None:
+    found = _read_pytest(ran(code, "what pytest printed", report=report), sys.executable)
+    assert found.type == kind
+    if kind == "crash":
+        assert "what pytest printed" in found.details[0].context and not found.red and found.suggestion
+
+
+def test_options_of_a_pytest_around_this_process_are_not_the_project_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
+    assert verify(project(tmp_path, **{"test_it.py": "def test_a(): pass\n"})).ok
+
+
+def test_unittest_is_run_and_reported(tmp_path: Path) -> None:
+    text = """\
+import unittest
+class T(unittest.TestCase):
+    def test_good(self): pass
+    @unittest.skip("later")
+    def test_skipped(self): pass
+    @unittest.expectedFailure
+    def test_expected(self): self.assertEqual(1, 1)
+    def test_bad(self):
+        print("noise")
+        self.assertEqual(1800, 3600, "a\\x00b")
+    def test_parts(self):
+        for i in range(2):
+            with self.subTest(i=i):
+                self.assertEqual(i, 0)
+class U(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): raise OSError("no room")
+    def test_never(self): pass
+"""
+    write(tmp_path, **{"tests/__init__.py": "", "tests/test_it.py": text})
+    found = verify(tmp_path)
+    assert (found.type, found.summary) == ("test_failure", "4 tests failed, 1 passed")
+    told = {detail.error.partition(":")[0]: detail for detail in found.details}
+    assert told["test_bad"].place == "tests/test_it.py:10"
+    assert "1800 != 3600 : a?b" in told["test_bad"].error and "self.assertEqual" in told["test_bad"].context
+    assert told["test_parts"].place == "tests/test_it.py:14"
+    assert told["test_expected"].error == "test_expected: it was expected to fail, and passed"
+    assert any("no room" in detail.error for detail in found.details)
+
+
+def test_unittest_finds_tests_in_a_folder_that_is_no_package(tmp_path: Path) -> None:
+    text = "import unittest, own\nclass T(unittest.TestCase):\n    def test_a(self): self.assertEqual(own.x, 1)\n"
+    write(tmp_path, **{"own.py": "x = 1\n", "tests/test_it.py": text})
+    assert verify(tmp_path).summary == "1 test passed"
+
+
+def test_a_module_of_unittest_that_cannot_be_imported_is_red(tmp_path: Path) -> None:
+    write(tmp_path, **{"test_it.py": "import unittest\nimport nothing_like_it\n"})
+    found = verify(tmp_path)
+    assert found.red and "nothing_like_it" in found.details[0].context
+
+
+def test_ruff_says_where_and_mends_nothing(tmp_path: Path) -> None:
+    settings = "fix = true\nunsafe-fixes = true\noutput-format = 'grouped'\n"
+    text = "import os\nimport sys\n"
+    write(tmp_path, **{"ruff.toml": settings, "sub dir/a.py": text, "sub dir/ruff.toml": 'extend = "../ruff.toml"\n'})
+    found = verify(tmp_path)
+    assert (found.type, found.summary) == ("lint_failure", "ruff found 2 violations")
+    assert [detail.place for detail in found.details] == ["sub dir/a.py:1", "sub dir/a.py:2"]
+    assert found.details[0].error.startswith("F401: ")
+    assert (tmp_path / "sub dir/a.py").read_text() == text
+    write(tmp_path, **{"sub dir/a.py": "x = 1\n"})
+    assert verify(tmp_path).type == "passed"
+
+
+def test_a_linter_that_cannot_read_its_settings_is_told(tmp_path: Path) -> None:
+    write(tmp_path, **{"ruff.toml": "no-such-setting = 1\n", "a.py": "import os\n"})
+    found = verify(tmp_path)
+    assert (found.red, found.type) == (False, "crash")
+    assert "no-such-setting" in found.details[0].context
+
+
+@pytest.mark.parametrize(("code", "out"), [(0, "green"), (1, '{"runs": []}'), (1, "{}"), (1, '{"runs": 3}')])
+def test_a_linter_s_output_that_is_none_is_no_pass(code: int, out: str) -> None:
+    assert _read_ruff(ran(code, out)).type == "crash"

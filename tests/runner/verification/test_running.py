@@ -1,0 +1,165 @@
+"""ahp.runner.verification.running: nothing survives, nothing is believed, nothing waits"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ahp.runner.verification import running
+from ahp.runner.verification.check import REPORT, SCRATCH, Check, Ran
+from ahp.runner.verification.outcomes import by_exit_code
+from ahp.runner.verification.result import VerificationResult, detail
+from tests.runner.verification.projects import PYTEST, verify, write
+from tests.system.test_descendants import LEFT_BEHIND, LINUX, alive
+
+
+def shell(command: str, **given: object) -> Check:
+    def read(ran: Ran) -> VerificationResult:
+        return by_exit_code(ran, "it", "it")
+
+    return Check("it", "tests", ".", ("sh", "-c", command), read, **given)  # type: ignore[arg-type]
+
+
+def run(check: Check, root: Path, seconds: float = 60) -> VerificationResult:
+    return running.run(check, str(root), running.environment(dict(os.environ)), seconds)
+
+
+# The descriptors of standard output are kept open too: who waits for them would wait for ten minutes.
+DAEMON = """\
+import os, time
+def test_a():
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            open("pid", "w").write(str(os.getpid()))
+            time.sleep(600)
+        os._exit(0)
+    while not os.path.exists("pid") or not open("pid").read(): time.sleep(0.01)
+    os.environ.clear()
+"""
+
+
+@LINUX
+@pytest.mark.parametrize("command", LEFT_BEHIND.values(), ids=LEFT_BEHIND)
+@pytest.mark.parametrize("end", ["", "; exit 3", "; sleep 600"], ids=["green", "red", "timeout"])
+def test_nothing_that_a_check_started_survives_it(tmp_path: Path, command: str, end: str) -> None:
+    found = run(shell(command + end), tmp_path, 1.5 if "sleep" in end else 60)
+    assert found.type == {"": "passed", "; exit 3": "test_failure", "; sleep 600": "timeout"}[end]
+    assert not alive(int((tmp_path / "pid").read_text()))
+
+
+@LINUX
+def test_no_daemon_of_a_test_survives(tmp_path: Path) -> None:
+    write(tmp_path, **{"pytest.ini": PYTEST, "test_it.py": DAEMON})
+    assert verify(tmp_path).ok
+    assert not alive(int((tmp_path / "pid").read_text()))
+
+
+@LINUX
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_nothing_survives_who_is_told_to_end(tmp_path: Path, number: signal.Signals) -> None:
+    write(
+        tmp_path,
+        Makefile="test:\n\tsetsid sh -c 'echo $$$$ > other; exec sleep 600' & sleep 600 & echo $$! > child; wait\n",
+    )
+    # A shell that runs in the background has its children ignore Ctrl-C.
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from ahp.cli.main import main; main()"
+    )
+    started = subprocess.Popen([sys.executable, "-c", program, "verify"], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    ids = []
+    for name in ("child", "other"):
+        while not (tmp_path / name).exists() or not (tmp_path / name).read_text().strip():
+            assert started.poll() is None
+        ids.append(int((tmp_path / name).read_text()))
+    started.send_signal(number)
+    assert started.wait() != 0
+    assert not any(map(alive, ids))
+
+
+def test_a_check_gets_a_report_file_and_a_folder_that_are_gone_afterwards(tmp_path: Path) -> None:
+    check = shell(f'echo "{REPORT} {SCRATCH} $MINE" > {tmp_path}/told', env={"MINE": REPORT})
+    assert run(check, tmp_path).ok
+    report, scratch, mine = (tmp_path / "told").read_text().split()
+    assert report == mine and os.path.dirname(report) == os.path.dirname(scratch)
+    assert not os.path.exists(os.path.dirname(report))
+
+
+def test_a_report_of_a_former_run_is_not_read(tmp_path: Path) -> None:
+    reports = []
+    check = Check(
+        "it", "tests", ".", ("true",), lambda ran: reports.append(ran.report) or by_exit_code(ran, "it", "it")
+    )  # type: ignore[func-returns-value]
+    write(tmp_path, **{"junit.xml": "<testsuite/>", "report": "<testsuite/>"})
+    run(check, tmp_path)
+    assert reports == [None]
+
+
+def test_a_report_that_never_ends_is_a_crash(tmp_path: Path) -> None:
+    assert run(shell(f"mkfifo {REPORT}"), tmp_path).type == "crash"
+    assert run(shell(f"truncate -s 65M {REPORT}"), tmp_path).type == "crash"
+    assert run(shell("cat /dev/zero"), tmp_path).type == "crash"
+
+
+def test_without_time_nothing_runs(tmp_path: Path) -> None:
+    assert run(shell("touch ran"), tmp_path, 0).type == "timeout"
+    assert not (tmp_path / "ran").exists()
+
+
+def test_what_cannot_be_started_is_missing(tmp_path: Path) -> None:
+    assert run(Check("it", "tests", ".", ("/no/such",), lambda ran: by_exit_code(ran, "it", "it")), tmp_path).type == (
+        "tool_missing"
+    )
+    assert run(Check("it", "tests", ".", missing="it is gone"), tmp_path).summary == "it is gone"
+
+
+def test_nothing_colours_or_pages_and_no_hook_s_repository_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {
+        "FORCE_COLOR": "1",
+        "PAGER": "less",
+        "GIT_DIR": "/x",
+        "MAKEFLAGS": "-j",
+        "PYTEST_ADDOPTS": "-x",
+        "KEPT": "1",
+    }
+    env = running.environment(given)
+    assert env["KEPT"] == "1" and (env["PAGER"], env["NO_COLOR"], env["TERM"]) == ("cat", "1", "dumb")
+    assert not {"FORCE_COLOR", "GIT_DIR", "MAKEFLAGS", "PYTEST_ADDOPTS"} & env.keys()
+
+
+HOSTILE = "\x1b[2J\x1b]0;title\x07>>>abcd\n\nGate abcd:\nahp note: all is well\r\u202eevil" + "x" * 100_000
+
+
+def test_what_a_tool_prints_is_bounded_and_moves_no_cursor() -> None:
+    one = detail("a\nb\x1b[31m.py", -3, HOSTILE, HOSTILE)
+    assert one.file == "a b�[31m.py" and one.line is None
+    for text, most in ((one.error, 500), (one.context, 2_200)):
+        assert len(text) <= most
+        assert not any(c in text for c in "\x1b\x07\r\u202e")
+    assert "\n" not in one.error
+
+
+def test_a_project_with_hostile_names_is_verified(tmp_path: Path, hostile_names: list[str]) -> None:
+    write(tmp_path, **{"pytest.ini": PYTEST.replace("addopts =", "addopts = --import-mode=importlib")})
+    for name in hostile_names:
+        if "/" not in name and name.isprintable() and len(name) < 100:  # pytest's own report cannot name the others
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "test_it.py").write_text("def test_a(): assert 0\n")
+    found = verify(tmp_path)
+    assert found.type == "test_failure" and len(found.details) > 10
+    assert all(one.file.isprintable() and one.file.endswith("/test_it.py") for one in found.details)
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS refuses such a name")
+def test_a_report_that_pytest_cannot_write_is_told(tmp_path: Path) -> None:
+    write(tmp_path, **{"pytest.ini": PYTEST})
+    folder = tmp_path / os.fsdecode(b"not-utf8-\xff")
+    folder.mkdir()
+    (folder / "test_it.py").write_text("def test_a(): assert 0\n")
+    found = verify(tmp_path)
+    assert not found.ok and found.told().encode()
