@@ -9,6 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := build/peers
 HUSKY := husky@9
+NODE_TOOLS := vitest@3 jest@30 eslint@9
 MODEL := build/model-server
 NPM_BIN := $(PEERS)/npm/node_modules/.bin
 PYTEST := $(BIN)/python -m pytest
@@ -26,7 +27,7 @@ help:
 	@echo "make demo          real commits blocked, mended, warned and passed in a scratch repository"
 	@echo "make bench         medians and ratios against peers; BENCH='--quick' or BENCH='--json FILE'"
 	@echo "make docs          the documentation as a site, in build/site"
-	@echo "make test-tools    the tests that drive the real pre-commit, prek and the like"
+	@echo "make test-tools    the tests that drive the real pre-commit, prek, vitest, jest, eslint and the like"
 	@echo "make test-clients  the tests that drive the real coding agents"
 	@echo "make test-runner   the tests that drive a real model server"
 	@echo "make lint | types | unit | format | clean"
@@ -93,8 +94,8 @@ $(PEERS_READY): bench/peers.txt
 	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement bench/peers.txt || \
 		{ echo "the peers of bench/peers.txt could not be installed (no network?): see pip's message above" >&2; exit 1; }
 	@if command -v npm >/dev/null; then \
-		npm install --prefix $(PEERS)/npm --ignore-scripts --no-audit --no-fund --loglevel=error $(HUSKY) >/dev/null || \
-			{ echo "$(HUSKY) could not be installed (no network?): see npm's message above" >&2; exit 1; }; \
+		npm install --prefix $(PEERS)/npm --ignore-scripts --no-audit --no-fund --loglevel=error $(HUSKY) $(NODE_TOOLS) >/dev/null || \
+			{ echo "$(HUSKY) $(NODE_TOOLS) could not be installed (no network?): see npm's message above" >&2; exit 1; }; \
 	fi
 	@touch $@
 

@@ -52,13 +52,16 @@ def _verifier(env: dict[str, str], *, narrow: bool, use_cache: bool) -> "Project
     from ahp.hosts.asking import around
     from ahp.runner.verification.project_verifier import ProjectVerifier
 
-    root = around(os.getcwd()).root
+    here = around(os.getcwd())
+    root = here.root
     variables: tuple[str, ...] = ()
     if os.path.exists(os.path.join(root, _SETTINGS)):
         from ahp.runner.config import load_config
 
         variables = load_config(root).verification_variables
-    return ProjectVerifier(root, env, variables=variables, narrow=narrow, use_cache=use_cache, tell=_tell)
+    return ProjectVerifier(
+        root, env, variables=variables, narrow=narrow, use_cache=use_cache, repository=here.repo, tell=_tell
+    )
 
 
 def _tell(what: str, done: int, total: int) -> None:

@@ -76,7 +76,7 @@ def state(repository: Repository, untracked: str = "all") -> State:
 
 def _hashed(repository: Repository, paths: list[str]) -> dict[str, str]:
     """Mode and object id of each path that exists, as git would store it."""
-    found, plain, length = {}, {}, len(repository.empty_tree())
+    found, plain, length = {}, {}, len(repository.empty_tree()) if paths else 0
     for path in paths:
         place = f"{repository.root}/{path}"
         try:

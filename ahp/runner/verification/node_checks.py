@@ -1,6 +1,5 @@
 """Checks of Node projects: vitest, jest, or the script of `npm test`; and eslint."""
 
-import os
 import re
 from collections.abc import Mapping
 from functools import partial
@@ -9,7 +8,7 @@ from typing import Any
 from ahp.policy.presets import PRESETS
 from ahp.runner.verification import outcomes, tools
 from ahp.runner.verification.check import REPORT, SCRATCH, Check, Ran
-from ahp.runner.verification.project import Project, joined, tops
+from ahp.runner.verification.project import Project, joined, tops, upper_first
 from ahp.runner.verification.result import DETAILS, VerificationDetail, VerificationResult, counted, detail
 from ahp.system import jsontext, process
 
@@ -166,12 +165,10 @@ def _place(file: str, location: Any, name: str, said: str, ran: Ran) -> Verifica
 
 
 def _eslint(project: Project, env: Mapping[str, str]) -> list[Check]:
-    folders = {
-        path.rpartition("/")[0] or "." for path in project.below(".") if _ESLINT_FILE.match(os.path.basename(path))
-    }
+    folders = set(project.folders_where(_ESLINT_FILE.match))
     folders |= {one for one in project.folders_with("package.json") if "eslintConfig" in manifest(project, one)}
     found = []
-    for folder in tops(sorted(folders, key=lambda one: (one != ".", one.count("/"), one))):
+    for folder in tops(upper_first(folders)):
         program = tools.node_tool(project, folder, "eslint")
         if program is None:
             missing = "eslint is configured, and not installed"

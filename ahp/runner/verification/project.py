@@ -1,6 +1,7 @@
 """The files of a project as they lie there now: what checks are found in, and what remembered results hang on."""
 
 import os
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 
 from ahp.facts import tree_digest
@@ -26,24 +27,30 @@ _DERIVED = (".pyc", ".pyo", ".tsbuildinfo")
 class Project:
     """The files below `root` that git tracks or would track, all files where there is no repository.
 
-    `changed` are the paths that differ from HEAD, and from the commit `since` where one is given.
+    `changed` are the paths that differ from HEAD, and from the commit `since` where one is given. `repository` is the
+    one that holds `root`, if that is known.
     """
 
-    def __init__(self, root: str, since: str = "") -> None:
+    def __init__(self, root: str, since: str = "", repository: Repository | None = None) -> None:
         self.root = os.path.abspath(root)
         self.changed: set[str] = set()
-        self.repository = _repository(self.root)
+        self.repository = repository or _repository(self.root)
         self._state: tree_digest.State | None = None
         self.prefix = ""
         if self.repository is None:
-            self.paths = _walk(self.root)
+            paths = _walk(self.root)
         else:
             top = os.path.relpath(os.path.realpath(self.root), os.path.realpath(self.repository.root))
             self.prefix = "" if top == "." else f"{top}/"
             self._state = tree_digest.state(self.repository)
-            self.paths = self._below(self._state.paths())
+            paths = self._below(self._state.paths())
             self.changed = set(self._below([*self._state.changed, *_since(self.repository, since)]))
-        self._known = frozenset(self.paths)
+        self._known = frozenset(paths)
+        self._folders = _by_folder(paths)
+        self._named: dict[str, list[str]] = {}
+        for folder, names in self._folders.items():
+            for name in names:
+                self._named.setdefault(name, []).append(folder)
         self._texts: dict[str, str] = {}
 
     def _below(self, paths: list[str]) -> list[str]:
@@ -66,18 +73,29 @@ class Project:
 
     def folders_with(self, *names: str) -> list[str]:
         """The folders that hold a file of one of these names, upper ones first; "." is the root."""
-        found: dict[str, None] = {}
-        for path in self.paths:
-            folder, _, name = path.rpartition("/")
-            if name in names and ours(folder) and folder.count("/") < _DEEPEST and self.there(path):
-                found[folder or "."] = None
-        return sorted(found, key=lambda folder: (folder != ".", folder.count("/"), folder))
+        found = {
+            folder
+            for name in names
+            for folder in self._named.get(name, ())
+            if (folder == "." or folder.count("/") < _DEEPEST) and self.there(joined(folder, name))
+        }
+        return upper_first(found)
+
+    def folders_where(self, matches: Callable[[str], object]) -> list[str]:
+        """The folders that hold a file whose name `matches`, upper ones first."""
+        return self.folders_with(*filter(matches, self._named))
 
     def below(self, directory: str) -> list[str]:
         """The paths below a folder, relative to it, without those of other people's code."""
         if directory == ".":
-            return [path for path in self.paths if ours(path)]
-        return [path[len(directory) + 1 :] for path in self.paths if path.startswith(directory + "/") and ours(path)]
+            return [joined(folder, name) for folder, names in self._folders.items() for name in names]
+        long = len(directory) + 1
+        return [
+            joined(folder[long:] or ".", name)
+            for folder, names in self._folders.items()
+            if folder == directory or folder.startswith(f"{directory}/")
+            for name in names
+        ]
 
     def there(self, path: str) -> bool:
         """Whether a file of the index is also on the disk."""
@@ -93,10 +111,8 @@ class Project:
         contents = self._state.contents(lambda path: not _derived(path))
         if any(len(content) < _WITH_ID for content in contents.values()):
             return None  # a folder with a git of its own, a pipe, or a file so large that only size and time count
-        digest = sha256()
-        for path, content in sorted(contents.items()):
-            digest.update(os.fsencode(f"{path}\0{content}\0"))
-        return digest.hexdigest()
+        told = "".join([f"{path}\0{content}\0" for path, content in sorted(contents.items())])
+        return sha256(os.fsencode(told)).hexdigest()
 
     def ignored_digest(self) -> str:
         """SHA-256 of the files that git ignores, such as local settings, outside of folders that it ignores."""
@@ -116,6 +132,11 @@ def ours(path: str) -> bool:
     return _NOT_OURS.isdisjoint(path.split("/"))
 
 
+def upper_first(folders: Iterable[str]) -> list[str]:
+    """Folders in the order of their depth, the root first."""
+    return sorted(folders, key=lambda folder: (folder != ".", folder.count("/"), folder))
+
+
 def tops(folders: list[str]) -> list[str]:
     """Of folders, upper ones first, those that lie in no other."""
     kept: list[str] = []
@@ -128,6 +149,15 @@ def tops(folders: list[str]) -> list[str]:
 def joined(directory: str, path: str) -> str:
     """A path relative to `directory`, as one relative to the root."""
     return path if directory == "." else f"{directory}/{path}"
+
+
+def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Names by folder, "." for the root, without folders of other people's code."""
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        found.setdefault(folder or ".", []).append(name)
+    return {folder: names for folder, names in found.items() if ours(folder)}
 
 
 def _derived(path: str) -> bool:

@@ -11,6 +11,7 @@ from ahp.runner.verification.project import Project
 from ahp.runner.verification.remembered import Remembered
 from ahp.runner.verification.result import CheckResult, VerificationResult, combined, counted, title
 from ahp.runner.verification.suggested import test_files
+from ahp.system.git import Repository
 
 NOTHING = "there is nothing to verify: no tests and no linter of a kind that ahp knows were found"
 
@@ -31,10 +32,11 @@ class ProjectVerifier:
         variables: Sequence[str] = (),
         use_cache: bool = True,
         narrow: bool = True,
+        repository: Repository | None = None,
         tell: Callable[[str, int, int], None] = lambda what, done, total: None,
     ) -> None:
         self._env = running.environment(env)
-        self._project = Project(root, since)
+        self._project = Project(root, since, repository)
         self.checks = find_checks(self._project, self._env)
         self._variables, self._use_cache, self._narrow, self._tell = variables, use_cache, narrow, tell
 

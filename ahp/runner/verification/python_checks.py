@@ -11,7 +11,7 @@ from ahp.facts.absent import Absent
 from ahp.policy.presets import PRESETS
 from ahp.runner.verification import outcomes, tools
 from ahp.runner.verification.check import REPORT, SCRATCH, Check, Ran
-from ahp.runner.verification.project import Project, joined, tops
+from ahp.runner.verification.project import Project, joined, tops, upper_first
 from ahp.runner.verification.result import DETAILS, VerificationResult, counted, detail
 from ahp.system import process
 
@@ -128,10 +128,7 @@ def _ruff(project: Project, env: Mapping[str, str]) -> list[Check]:
         for folder in project.folders_with("pyproject.toml")
         if re.search(r"^\[tool\.ruff\b", project.text(joined(folder, "pyproject.toml")), re.MULTILINE)
     }
-    return [
-        _ruff_check(project, folder, env)
-        for folder in tops(sorted(folders, key=lambda one: (one != ".", one.count("/"), one)))
-    ]
+    return [_ruff_check(project, folder, env) for folder in tops(upper_first(folders))]
 
 
 def _ruff_check(project: Project, folder: str, env: Mapping[str, str]) -> Check:
