@@ -98,6 +98,11 @@ class CallView(View):
         self.files  # noqa: B018  # works it out
         return self._unknown or (self._unread if contents else "")
 
+    def digests(self) -> dict[str, str]:
+        """A digest of what each file holds after the call, where that is known; none of what it deletes."""
+        known = {path: file.after for path, file in self.files.items() if not (file.why or file.pieces)}
+        return {path: digest.sha256(encoded(text))[:16] for path, text in known.items() if text is not None}
+
     def base(self) -> str:
         if self.repo is None:
             raise AhpError("outside a repository there is no commit to compare with")

@@ -57,6 +57,16 @@ NAMESPACE = Namespace(
                 "sure": fact("bool", "false where it only may write it: a program nobody knows, or a pattern"),
             },
         ),
+        "refused": fact(
+            "list[record]",
+            "what it writes of the files that were refused to another kind of tool in this session: unseen, or with "
+            "the content that was refused",
+            fields={
+                "path": fact("str", "the path as the call writes it"),
+                "rule": fact("str", "the rule that refused it"),
+                "seconds": fact("int", "how long ago", min=0),
+            },
+        ),
         "output": fact("str", "what it answered", triggers=_AFTER),
         "is_error": fact("bool", "it failed", triggers=_AFTER),
     },
@@ -71,4 +81,8 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
     found = {field: call.get(field, Absent(f"the client does not tell tool.{field}")) for field in fields}
     if "protected" in fields and "protected" not in call:
         found["protected"] = written(event, call)
+    if "refused" in fields and "refused" not in call:
+        from ahp.facts.refused import to_another_tool
+
+        found["refused"] = to_another_tool(event, call)
     return found

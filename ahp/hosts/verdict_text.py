@@ -77,10 +77,13 @@ def _whose(signal: Signal, verdict: Verdict) -> str:
     return " of the work tree's policy" if verdict.working and origin == "working" else ""
 
 
-def for_agent(verdict: Verdict) -> str:
-    """What an agent reads: at most 600 characters, what refuses first, then the strongest signal."""
+def for_agent(verdict: Verdict, told: bool = False) -> str:
+    """What an agent reads: at most 600 characters, what refuses first, then the strongest signal.
+
+    `told` says that the same was refused before, and the agent read why.
+    """
     signals = sorted(verdict.signals, key=lambda s: list(_SYMBOLS).index(s.intensity))
-    parts = [_note(signal, verdict.denied, verdict.is_logged) for signal in signals]
+    parts = [_note(signal, verdict.denied, verdict.is_logged, told) for signal in signals]
     notes = [f"ahp: {one_line(note, 300)}" for note in verdict.notes]
     refused_by_a_note = verdict.denied and not any(signal.intensity == "block" for signal in signals)
     parts = [*notes, *parts] if refused_by_a_note else [*parts, *notes]
@@ -93,10 +96,11 @@ def for_agent(verdict: Verdict) -> str:
     return trim(text, AGENT_LIMIT)
 
 
-def _note(signal: Signal, denied: bool, is_logged: bool) -> str:
+def _note(signal: Signal, denied: bool, is_logged: bool, told: bool) -> str:
     """One signal in the lines that design §9 gives agents; a warning told again is one line.
 
-    Where the action is `denied`, a warning beside that does not count and does not say that it is accepted.
+    Where the action is `denied`, a warning beside that does not count and does not say that it is accepted; where it
+    was `told` before, one line does.
     """
     payload, context = signal.payload, signal.context
     reason = one_line(reason_of(payload).removesuffix(f" ({context.get('standing')})"), 220)
@@ -107,6 +111,8 @@ def _note(signal: Signal, denied: bool, is_logged: bool) -> str:
     steps = trim("; ".join([one_line(step, 120) for step in steps_of(payload)[:3]]), 220)
     do = f"\nDo: {steps}" if steps and (signal.intensity == "block" or not again) else ""
     rule = rule_of(signal) + (f" ({short_id(signal)})" if is_logged else "")
+    if signal.intensity == "block" and told:
+        return f"ahp blocked again: {rule}: {why}; the same call is refused every time"
     if signal.intensity == "block":
         way = f'\nOr your user runs, in a terminal: ahp respond {short_id(signal)} proceed_with_risk --reason "…"'
         way = way if context.get("overridable") and is_logged else ""

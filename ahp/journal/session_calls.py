@@ -1,7 +1,8 @@
 """The tool calls of an agent's session, a file each beside the log: evidence, not proof (design §7).  [light]
 
-One line a call that was judged before it ran: when, what the gate said, a digest of the call, what it was aimed at, and
-the paths that it writes. Contents are never kept.
+One line a call that was judged before it ran: when, what the gate said, a digest of the call, the rules that refused
+it, the paths that it writes; of a refused one also the kind of tool, and digests of what the files would hold. Contents
+are never kept.
 """
 
 import posix
@@ -24,12 +25,17 @@ _APPEND = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | po
 
 
 class Call:
-    """One call: time (s), whether it was refused, by which rules, its digest, and the paths that it writes."""
+    """One call: time (s), whether it was refused, by which rules, its digest, and the paths that it writes.
 
-    __slots__ = ("at", "denied", "digest", "rules", "writes")
+    Of a refused one also the `kind` of tool, and in `contents`, by path, digests of what the files would hold.
+    """
+
+    __slots__ = ("at", "contents", "denied", "digest", "kind", "rules", "writes")
 
     def __init__(self, at: float, denied: bool, digest: str, rules: list[str], writes: list[str]) -> None:
         self.at, self.denied, self.digest, self.rules, self.writes = at, denied, digest, rules, writes
+        self.kind = ""
+        self.contents: dict[str, str] = {}
 
 
 def note_judged(event: "Event", verdict: "Verdict") -> None:
@@ -43,17 +49,31 @@ def note_judged(event: "Event", verdict: "Verdict") -> None:
     call = event.tool if changed is None or changed.tool is None else changed.tool
     rules = [str(signal.context["rule"]) for signal in verdict.signals if signal.intensity == "block"]
     try:
-        note(event.journal, event.session, call, rules, verdict.denied)
+        contents = event.view.digests() if verdict.denied and event.view is not None else {}
+        note(event.journal, event.session, call, rules, verdict.denied, contents)
     except (OSError, AhpError) as error:
         verdict.notes.append(f"the session's calls are not counted: {error}")
 
 
-def note(folder: str, session: str, call: "Mapping[str, object]", rules: "Iterable[str]", denied: bool) -> None:
-    """Appends one call to the session's file in the ahp folder `folder`. Raises OSError, AhpError."""
+def note(
+    folder: str,
+    session: str,
+    call: "Mapping[str, object]",
+    rules: "Iterable[str]",
+    denied: bool,
+    contents: "Mapping[str, str] | None" = None,
+) -> None:
+    """Appends one call to the session's file in the ahp folder `folder`; `contents` are kept of a refused one.
+
+    Raises OSError, AhpError.
+    """
     writes = call.get("writes")
     paths = [str(path)[:500] for path in writes[:_MOST_PATHS]] if isinstance(writes, list) else []
-    line = jsontext.encode([round(clock.now(), 3), denied, digest_of(call), list(rules), paths]) + "\n"
-    _append(folder, _path(folder, session), line)
+    told: list[object] = [round(clock.now(), 3), denied, digest_of(call), list(rules), paths]
+    if denied:
+        kept = contents or {}
+        told += [str(call.get("name", "")), {path: kept[path] for path in paths if path in kept}]
+    _append(folder, _path(folder, session), jsontext.encode(told) + "\n")
 
 
 def _append(folder: str, path: str, text: str) -> None:
@@ -91,10 +111,19 @@ def read(folder: str, session: str) -> list[Call]:
             told = jsontext.decode(line.decode("utf-8", "replace"))
         except ValueError:
             continue
-        if isinstance(told, list) and len(told) == 5 and isinstance(told[3], list) and isinstance(told[4], list):
+        if isinstance(told, list) and len(told) >= 5 and isinstance(told[3], list) and isinstance(told[4], list):
             at = float(told[0]) if isinstance(told[0], int | float) else 0.0
-            found.append(Call(at, told[1] is True, str(told[2]), list(map(str, told[3])), list(map(str, told[4]))))
+            call = Call(at, told[1] is True, str(told[2]), list(map(str, told[3])), list(map(str, told[4])))
+            if len(told) > 6 and isinstance(told[6], dict):
+                call.kind, call.contents = str(told[5]), {path: str(digest) for path, digest in told[6].items()}
+            found.append(call)
     return found
+
+
+def was_refused(folder: str, session: str, call: "Mapping[str, object]") -> bool:
+    """Whether the very same call was refused in this session already. Raises AhpError."""
+    same = digest_of(call)
+    return any(former.denied and former.digest == same for former in read(folder, session))
 
 
 def digest_of(call: "Mapping[str, object]") -> str:

@@ -57,6 +57,10 @@ class View:
         except Unknown:
             return ""
 
+    def digests(self) -> dict[str, str]:
+        """A digest of what each file holds after a tool call, by path; of no other state. Raises AhpError."""
+        return {}
+
     def touched(self) -> list[str]:
         """The paths that change, old names of renamed files included; none where that cannot be told.
 

@@ -24,17 +24,33 @@ def judge(asked: "Asked", where: "Workspace", client: str, seconds: float) -> tu
         _take_call(event, asked, any(judge.program.rules for judge in judges))
     elif event.trigger == "task-complete":
         asking.complete(event, where.root)
-    verdict = decide(event, judges)
+    verdict, said = decide(event, judges), ""
+    if event.trigger == "pre-tool-use" and not verdict.denied and _leaves(event):
+        from ahp.hosts.agents import elsewhere
+
+        refusal, said = elsewhere.judge(event, asked.folder, seconds)
+        if refusal is not None:
+            return refusal, said
+    if event.trigger == "pre-tool-use" and not verdict.denied and _moves_an_issue(event):
+        from ahp.hosts.agents import issue_gate
+
+        refusal, told = issue_gate.judge(event, asked.folder)
+        said = "\n".join([part for part in (said, told) if part])
+        if refusal is not None:
+            return refusal, said
+    again = False
+    if verdict.denied and event.session and event.tool is not None:
+        again = session_calls.was_refused(event.journal, event.session, event.tool)
     session_calls.note_judged(event, verdict)
     if event.trigger == "session-start":
         from ahp.hosts.agents import brief
 
         return verdict, brief.at_start(event, verdict)
     if not (verdict.signals or verdict.notes):
-        return verdict, ""
+        return verdict, said
     from ahp.hosts import verdict_text
 
-    return verdict, verdict_text.for_agent(verdict)
+    return verdict, "\n".join([part for part in (verdict_text.for_agent(verdict, again), said) if part])
 
 
 def carried(asked: "Asked", where: "Workspace", said: str, is_mute: bool) -> str:
@@ -62,6 +78,22 @@ def event_of(asked: "Asked", where: "Workspace", client: str, seconds: float) ->
     event = asking.event(asked.trigger, client, Actor("agent", client), where, session=session, budget=seconds)
     event.attempt = asked.call
     return event
+
+
+def _leaves(event: "Event") -> bool:
+    """Whether the call may write outside the project: only then are there other repositories to ask."""
+    call = event.tool or {}
+    writes, commands = call.get("writes"), call.get("commands")
+    paths = [str(path) for path in writes] if isinstance(writes, list) else []
+    paths += [one["folder"] for one in commands if one["program"] == "git"] if isinstance(commands, list) else []
+    return any(path.startswith(("/", "~", "..")) for path in paths)
+
+
+def _moves_an_issue(event: "Event") -> bool:
+    """Whether the call may be one of Monoco's."""
+    commands = (event.tool or {}).get("commands")
+    found = commands if isinstance(commands, list) else []
+    return any(one["program"] == "monoco" or "monoco" in " ".join(one["args"][:4]) for one in found)
 
 
 def _take_call(event: "Event", asked: "Asked", has_rules: bool) -> None:

@@ -57,6 +57,11 @@ def install(repo: Repository, env: dict[str, str]) -> Installed:
     return Installed(repo.ahp_dir + _SHIMS, adapter, monoco)
 
 
+def is_installed(repo: Repository) -> bool:
+    """Whether Monoco itself asks here before it moves an issue."""
+    return os.path.isfile(_record(repo) + "/adapter.py")
+
+
 def uninstall(repo: Repository) -> bool:
     """Removes the shim, and the adapter when no other repository uses it; whether there was any. Raises AhpError."""
     adapter = _record(repo)
