@@ -44,6 +44,7 @@ LIGHT = [
     "ahp.system.errors",
     "ahp.system.files",
     "ahp.system.git",
+    "ahp.system.git_config",
     "ahp.system.jsontext",
     "ahp.system.patience",
     "ahp.system.process",

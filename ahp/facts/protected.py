@@ -1,6 +1,7 @@
 """Which files that a tool call writes decide what is allowed here, or tell what happened (design §6).  Light."""
 
 from ahp.facts.tool_call import inside
+from ahp.system import git_config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def _places(event: "Event") -> list[tuple[str, str]]:
         places += [(kind, inside(f"{folder}/{name}", root)) for kind, names in _IN_GIT.items() for name in names]
     if repo.root and repo.git_dir != f"{repo.root}/.git":
         places.append(("git configuration", ".git"))  # a link to the git directory
-    hooks = repo.config("core.hooksPath")
+    hooks = repo.config("core.hooksPath") if git_config.may_set(repo, "hooksPath") else ""
     if hooks:
         places.append(("git hooks", inside(home + hooks[1:] if hooks.startswith("~/") else hooks, root)))
     return places

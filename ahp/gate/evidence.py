@@ -9,8 +9,7 @@ from ahp.facts.absent import Absent
 from ahp.gate.match import Hit
 from ahp.protocol.event import Event
 from ahp.system import digest, jsontext
-from ahp.system.errors import Unknown
-from ahp.system.process import OutputLimit
+from ahp.system.errors import OutputLimit, Unknown
 
 _FORM = "evidence1"  # part of what is digested: another form makes other digests
 

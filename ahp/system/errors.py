@@ -9,6 +9,10 @@ class Timeout(AhpError):
     """A time budget was used up: a process, a lock or a whole decision (design §11)."""
 
 
+class OutputLimit(AhpError):
+    """A program printed more than it may (design §11)."""
+
+
 class Unknown(AhpError):
     """What changed cannot be told from the objects that are here: never the same as nothing (authority §3).
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from ahp.system import change as changes
-from ahp.system import encoding, process
-from ahp.system.errors import AhpError, Unknown
+from ahp.system import encoding
+from ahp.system.errors import AhpError, OutputLimit, Unknown
 from ahp.system.git import GitError, Repository
 from ahp.system.view import SINGLY, View, literally, names
 
@@ -130,7 +130,7 @@ class BlobView(RangeView):
         entry = changes.FileChange(self._path, "A", 0, 0o100644, "0" * len(self.new), self.new)
         try:
             data = self._blob(self.new) or b""
-        except process.OutputLimit:
+        except OutputLimit:
             return changes.Change([entry])
         if encoding.of(data) == "utf-8":
             entry.insertions, entry.deletions = len(_ended(data)), 0

@@ -2,7 +2,7 @@
 
 from ahp.system import encoding, patch
 from ahp.system.change import FileChange
-from ahp.system.process import OutputLimit
+from ahp.system.errors import OutputLimit
 from ahp.system.view import View
 
 LIMIT = 64 << 20  # bytes of diff that are read

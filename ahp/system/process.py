@@ -10,7 +10,7 @@ import time
 from errno import EAGAIN, ECHILD, EPIPE, ESRCH
 
 from ahp.system import environ, patience
-from ahp.system.errors import AhpError, Timeout
+from ahp.system.errors import AhpError, OutputLimit, Timeout
 
 _KILL = 9
 _BLOCK = 1 << 16
@@ -20,10 +20,6 @@ OUTPUT_LIMIT = 64 << 20
 
 class NotStarted(AhpError):
     """The program is not there or may not be executed."""
-
-
-class OutputLimit(AhpError):
-    """The program printed more than it may (design §11)."""
 
 
 class Result:

@@ -12,8 +12,8 @@ from ahp.gate.match import Hit
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, Workspace
 from ahp.system import git
+from ahp.system.errors import OutputLimit
 from ahp.system.history import CommitView
-from ahp.system.process import OutputLimit
 from ahp.system.view import IndexView, View
 from tests.conftest import Repo
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ahp.system import environ, process
-from ahp.system.errors import Timeout
+from ahp.system.errors import OutputLimit, Timeout
 
 SH = {"PATH": os.defpath + ":/usr/bin:/bin"}
 
@@ -88,7 +88,7 @@ def test_a_descendant_that_keeps_the_pipes_is_not_waited_for() -> None:
 
 
 def test_results_past_the_limit_are_refused_and_complaints_dropped() -> None:
-    with pytest.raises(process.OutputLimit, match="sh printed more than 1000 bytes"):
+    with pytest.raises(OutputLimit, match="sh printed more than 1000 bytes"):
         sh("while :; do echo 0123456789; done", limit=1000)
     result = sh("i=0; while [ $i -lt 2000 ]; do echo 0123456789 >&2; i=$((i+1)); done; echo ok", limit=100)
     assert (result.code, result.out) == (0, b"ok\n")

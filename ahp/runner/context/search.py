@@ -5,9 +5,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from ahp.system.errors import AhpError, Timeout
+from ahp.system.errors import AhpError, OutputLimit, Timeout
 from ahp.system.git import GitError, Repository
-from ahp.system.process import OutputLimit
 
 _SECONDS = 5.0
 _LINES_A_FILE = 20

@@ -8,7 +8,8 @@ import pytest
 
 from ahp.runner.context import search as module
 from ahp.runner.context.search import search
-from ahp.system import environ, git, process
+from ahp.system import environ, git
+from ahp.system.errors import OutputLimit
 from ahp.system.git import GitError, Repository
 
 
@@ -53,7 +54,7 @@ def test_a_name_that_is_everywhere_is_left_out(project: Repository, monkeypatch:
 
     def grep(repo: Repository, names: Any) -> bytes:
         if "import" in names:
-            raise process.OutputLimit("git printed too much")
+            raise OutputLimit("git printed too much")
         return real(repo, names)
 
     monkeypatch.setattr(module, "_grep", grep)
