@@ -65,6 +65,7 @@ NAMESPACE = Namespace(
                 "path": fact("str", "the path as the call writes it"),
                 "rule": fact("str", "the rule that refused it"),
                 "seconds": fact("int", "how long ago", min=0),
+                "sure": fact("bool", "false where it only may write it"),
             },
         ),
         "output": fact("str", "what it answered", triggers=_AFTER),

@@ -36,7 +36,6 @@ def test_the_same_call_again_is_told_in_one_line(ask: Ask, call: Call) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        'python3 -c \'open("gen.py", "w").write("x = 1")\'',
         "sed -i s/old/new/ gen.py",
         "cp /tmp/gen.py gen.py",
         "cat > gen.py <<'E'\nx = 1\nE",
@@ -49,6 +48,14 @@ def test_a_refused_file_is_refused_through_the_shell(project: Repo, ask: Ask, ca
     said = ask(call("Bash", command=command, call="c3"))
     assert said.code == 2 and "refused-to-another-tool" in said.text and "gen.py: 'frozen'" in said.text
     assert ask(call("Bash", command=command, session="another")).code == 0
+
+
+def test_a_program_that_only_may_write_it_is_asked_about(ask: Ask, call: Call) -> None:
+    command = 'python3 -c \'open("gen.py", "w").write("x = 1")\''
+    assert ask(call("Bash", command=command)) == (0, None, "")
+    assert ask(call("Write", file_path="gen.py", content="x = 1\n")).code == 2
+    said = ask(call("Bash", command=command, call="c3"))
+    assert said.code == 0 and "may-write-what-was-refused" in said.text
 
 
 def test_mended_and_readable_it_goes_through_whatever_tool(ask: Ask, call: Call) -> None:
