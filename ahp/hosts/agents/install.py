@@ -22,6 +22,7 @@ from ahp.system.git import Repository
 LAUNCHER = "/agent-hook"  # in the ahp folder
 _MARK = "/ahp/agent-hook"  # in a command: it is ours
 _KEPT = "/agents"
+_BUNDLE = "/cache/agent.pyc"
 _LIMIT = 4 << 20
 _LOST = (
     "ahp is not installed here, or broke, so this cannot be judged. "
@@ -103,10 +104,10 @@ def launcher(repo: Repository, user_policy: str) -> None:
     """Writes what the committed command starts in this clone, and the bundle that it runs. Raises AhpError."""
     files.make_dirs(repo.ahp_dir)
     genesis = Journal(repo.ahp_dir, noted(repo) or None).begin().genesis  # a log to begin would cost every call
-    known = baked(repo, noted(repo) or genesis, user_policy)
+    known = {**baked(repo, noted(repo) or genesis, user_policy), "BUNDLE": repo.ahp_dir + _BUNDLE}
     paths = bundle.import_paths()
     start = f"import sys; sys.path += {paths!r}; from ahp.hosts.agents.main import main; main({known['BUNDLE']!r})"
-    bundle.write(known["BUNDLE"], known["PYTHON"], paths)
+    bundle.write(known["BUNDLE"], known["PYTHON"], paths, "agent")
     text = template("agents/launch.sh")
     for name, value in {**known, "START": start, "FOLDER": repo.ahp_dir}.items():
         text = text.replace(f"@{name}@", shlex.quote(value))

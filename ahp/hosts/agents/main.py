@@ -211,6 +211,6 @@ def _renew(path: str) -> None:
     from ahp.hosts.git import bundle
 
     try:
-        bundle.write(path, sys.executable, bundle.import_paths())
+        bundle.write(path, sys.executable, bundle.import_paths(), "agent")
     except AhpError:
         return

@@ -14,17 +14,17 @@ from ahp.system import environ, files, process
 from ahp.system.errors import AhpError
 
 _ENTRY = "ahp.hosts.git.main"
-_EVERY_COMMIT = "ahp.hosts.git.pre_commit"
-_LATER = (  # and the light namespaces, and the clients
-    "ahp.hosts.git.commit_msg",
-    "ahp.facts.commit_message",
-    "ahp.facts.protected",
-    "ahp.policy.succession",
-    "ahp.hosts.agents.main",
-    "ahp.hosts.agents.judging",
-)
+# Who starts: what each of its hooks loads, at once; and what it may load. The light namespaces are for both.
+_AT_ONCE = {
+    "git": (_ENTRY, "ahp.hosts.git.pre_commit"),
+    "agent": ("ahp.hosts.agents.main", "ahp.hosts.agents.judging", "ahp.facts.tool"),
+}
+_LATER = {
+    "git": ("ahp.hosts.git.commit_msg", "ahp.facts.commit_message", "ahp.policy.succession"),
+    "agent": ("ahp.facts.refused", "ahp.policy.succession"),
+}
 _SHA = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
-_BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}, {light!r}))"
+_BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}, {light!r}, {starter!r}))"
 _NOW = "<the code of the modules>"
 _MAIN = """
 fresh = begin({stamps!r}, {paths!r}, {now!r}, {later!r}, {compiled!r})
@@ -40,10 +40,13 @@ main("" if fresh else sys.argv[0])
 _UNCHECKED = (1).to_bytes(4, "little")  # PEP 552: never compared with a source; `start` compares all of them
 
 
-def write(path: str, interpreter: str, paths: list[str]) -> None:
-    """Writes the bundle for `interpreter`, which imports ahp from `paths` and compiles for itself. Raises AhpError."""
+def write(path: str, interpreter: str, paths: list[str], starter: str = "git") -> None:
+    """Writes the bundle of a `starter`, git or agent, for `interpreter`, which imports ahp from `paths`.
+
+    It compiles for itself. Raises AhpError.
+    """
     light = [name for name, declared in registry.declared().items() if declared.light]
-    program = f"import sys; sys.path += {paths!r}; " + _BUILD.format(paths=paths, light=light)
+    program = f"import sys; sys.path += {paths!r}; " + _BUILD.format(paths=paths, light=light, starter=starter)
     argv = [interpreter, "-I", "-S", "-X", "no_debug_ranges", "-c", program]
     result = process.capture(argv, timeout=60.0, env=environ.current())
     if result.code:
@@ -52,18 +55,19 @@ def write(path: str, interpreter: str, paths: list[str]) -> None:
     files.replace(path, result.out)
 
 
-def build(paths: list[str], light: list[str]) -> bytes:
-    """The bytes of the bundle for the running interpreter, with the namespaces `light`.
+def build(paths: list[str], light: list[str], starter: str = "git") -> bytes:
+    """The bytes of a starter's bundle for the running interpreter, with the namespaces `light`.
 
     Raises AhpError when a source is gone.
     """
-    importlib.import_module(_ENTRY)
-    importlib.import_module(_EVERY_COMMIT)
-    eager = _ours()
-    for name in (*_LATER, *[f"ahp.facts.{namespace}" for namespace in light]):
+    for name in _AT_ONCE[starter]:
         importlib.import_module(name)
-    for client in sys.modules["ahp.hosts.agents.clients"].CLIENTS:
-        importlib.import_module(f"ahp.hosts.agents.{client}")
+    eager = _ours()
+    for name in (*_LATER[starter], *[f"ahp.facts.{namespace}" for namespace in light]):
+        importlib.import_module(name)
+    if starter == "agent":
+        for client in sys.modules["ahp.hosts.agents.clients"].CLIENTS:
+            importlib.import_module(f"ahp.hosts.agents.{client}")
     lazy = [name for name in _ours() if name not in eager]
     now = tuple([(name, _code(name), _file(name), _is_package(name)) for name in _runnable(eager)])
     later = {name: (marshal.dumps(_code(name)), _file(name)) for name in lazy}

@@ -238,7 +238,7 @@ def test_without_its_interpreter_the_launcher_asks_the_ahp_on_the_path(project: 
 
 def test_a_bundle_that_is_gone_is_written_anew(project: Repo) -> None:
     put(project)
-    bundle = project.root / ".git/ahp/cache/light.pyc"
+    bundle = project.root / ".git/ahp/cache/agent.pyc"
     bundle.unlink()
     assert through_sh(project, install.command("claude", "PreToolUse"), payload(project, "x")).returncode == 0
     assert bundle.exists()
