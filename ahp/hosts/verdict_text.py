@@ -11,6 +11,7 @@ from ahp.protocol.verdict import Verdict
 AGENT_LIMIT = 600
 _STEPS = 5
 _PLACES = 8
+_TOLD = 3  # of them to an agent
 _SYMBOLS = {"block": "✗", "control": "~", "prompt": "!", "aid": "i"}
 _COLOURS = {"block": "31", "control": "36", "prompt": "33", "aid": "34"}
 _VERBS = {"block": "refused by", "control": "changed by", "prompt": "warned by", "aid": "advised by"}
@@ -104,7 +105,10 @@ def _note(signal: Signal, denied: bool, is_logged: bool, told: bool) -> str:
     """
     payload, context = signal.payload, signal.context
     reason = one_line(reason_of(payload).removesuffix(f" ({context.get('standing')})"), 220)
-    places = _places(signal)[:3]
+    places = _places(signal)
+    if len(places) > _TOLD:
+        total = context.get("findings_total")
+        places = [*places[:_TOLD], f"and {(total if isinstance(total, int) else len(places)) - _TOLD} more"]
     why = trim(reason + (f" at {', '.join(places)}" if places else ""), 240)  # so that what to do still has room
     nth, of = context.get("attempt"), context.get("blocks_after")
     again = isinstance(nth, int) and nth > 1

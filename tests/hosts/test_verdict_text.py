@@ -78,7 +78,7 @@ def test_findings_are_placed() -> None:
     said = verdict_text.for_person(verdict(one), False).splitlines()
     assert said[2:5] == ["  f0:0: here", "  f1:1", "  f2:2"]
     assert said[-1] == "  and 33 more"
-    assert " at f0:0: here, f1:1, f2:2" in verdict_text.for_agent(verdict(one))
+    assert " at f0:0: here, f1:1, f2:2, and 37 more" in verdict_text.for_agent(verdict(one))
 
 
 def test_findings_without_a_place_are_not_shown() -> None:
