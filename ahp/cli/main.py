@@ -21,6 +21,7 @@ _COMMANDS = {
     "check": "what the policy would say now; never logs, never counts",
     "run": "judge for real",
     "try": "what a rule or policy would have said to past commits",
+    "ci": "judge a range of commits where it goes: the check that nobody can skip",
     "explain": "every oracle and rule of a trigger, with the values they saw; or one signal",
     "facts": "the facts of a trigger, with their types and sources",
     "condition": "check and evaluate a condition",

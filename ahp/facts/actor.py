@@ -11,10 +11,11 @@ NAMESPACE = Namespace(
     schema={
         "kind": fact("str", "a person, a coding agent, or CI", enum=["human", "agent", "ci"]),
         "name": fact("str", "claude, codex …, the CI system, a login name; empty when unknown"),
+        "verified": fact("bool", "a CI platform vouches for the name"),
     },
 )
 
 
 def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields`."""
-    return {"kind": event.actor.kind, "name": event.actor.name}
+    return {"kind": event.actor.kind, "name": event.actor.name, "verified": event.actor.is_verified}

@@ -57,6 +57,12 @@ class Candidate:
         return absent is not None and absent.elsewhere
 
     @property
+    def unknowable(self) -> bool:
+        """Whether the change itself makes it unknowable: too much to read, or objects that are not here."""
+        absent = self._absent()
+        return absent is not None and absent.unknowable
+
+    @property
     def enforced(self) -> bool:
         """Whether it counts for the verdict."""
         return not (self.dropped or self.shadow or self.waived or self.override)

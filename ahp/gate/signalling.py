@@ -43,6 +43,8 @@ def signal(candidate: Candidate, now: float) -> Signal:
     }
     if candidate.undecided:
         context["undecidable"] = True
+        if candidate.unknowable:
+            context["unknowable"] = True
     found = candidate.findings()
     if found:
         context["findings"] = found

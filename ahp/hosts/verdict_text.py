@@ -24,9 +24,13 @@ def short_id(signal: Signal) -> str:
 
 def rule_of(signal: Signal) -> str:
     """How a signal's rule is called in one word: the oracle's name, with the rule's id where they differ."""
-    rule = str(signal.context["rule"])
-    source, _, name = rule.partition("/")
-    return source if source == name else rule
+    return name_of(str(signal.context["rule"]))
+
+
+def name_of(key: str) -> str:
+    """A rule's key in one word, as `rule_of` has it."""
+    source, _, name = key.partition("/")
+    return source if source == name else key
 
 
 def text(verdict: Verdict, actor: Actor, env: dict[str, str]) -> str:

@@ -133,6 +133,7 @@ def _answers(policy: Policy, trigger: str, rules: list[Rule]) -> Answers:
         mode=policy.raw.setting("mode"),
         escalation=None if escalation is None else Escalation(**escalation.model_dump()),
         authority=list(policy.raw.setting("authority")),
+        software_keys=policy.raw.setting("software_keys"),
         rules={rule.key: _answer(policy, rule) for rule in rules},
     )
 

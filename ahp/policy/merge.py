@@ -10,7 +10,7 @@ from ahp.policy.raw import Field, Fields, HookDraft, OracleDraft, RawPolicy, Rul
 from ahp.policy.shape import RawFile
 from ahp.protocol.triggers import TRIGGERS
 
-_SETTINGS = ("mode", "timezone", "escalation", "authority")
+_SETTINGS = ("mode", "timezone", "escalation", "authority", "software_keys")
 _NAMED_SETTINGS = ("limits", "environment", "facts")
 
 

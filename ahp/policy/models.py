@@ -278,6 +278,9 @@ class HooksFile(Keys):
     """How ignored signals climb; absent, nothing does."""
     facts: dict[str, Command] = Field(default={})
     """Facts that commands find out, read as `NAME.count` and the like."""
+    software_keys: bool = False
+    """Whether an approver's SSH key may lie in a file: otherwise only one in hardware, which has to be touched, lets a
+    rule pass in CI."""
     authority: Texts = Field(default=[])
     """Branches that have a policy of their own, as patterns: what goes there is judged by what it has. The default
     branch always is one; what goes to any other ref is judged by the default branch's policy."""

@@ -10,7 +10,7 @@ from ahp.facts.registry import by_namespace
 from ahp.policy import succession
 from ahp.policy import tree as trees
 from ahp.policy.judge import COMMITTED, PUSHED, Judge
-from ahp.policy.program import Program
+from ahp.policy.program import Program, RuleAnswer
 from ahp.policy.tree import PolicyTree
 from ahp.protocol.event import Event
 from ahp.system.errors import AhpError
@@ -85,6 +85,21 @@ def added_by(tree: PolicyTree, event: Event, known: Policies) -> Policies:
         return [Judge(only(whole.program, new), PUSHED, tree, excusing=excusing or tree, adds=True)]
 
     return Policies(judges)
+
+
+def narrowed(these: Policies, event: Event, keep: Callable[[RuleAnswer], bool]) -> Policies:
+    """`these` with no other rules than those to `keep`; everything else of them stays."""
+
+    def judges(trigger: str) -> list[Judge]:
+        found = []
+        for judge in these.at(trigger):
+            rules = judge.answers(event.but(trigger=trigger)).rules
+            program = judge.program.but(rules=[rule for rule in judge.program.rules if keep(rules[rule.key])])
+            program.answers = judge.program.answers
+            found.append(Judge(program, judge.origin, judge.tree, excusing=judge.excusing, adds=judge.adds))
+        return found
+
+    return Policies(judges, these.notes, these.trees)
 
 
 def only(program: Program, keys: set[str]) -> Program:

@@ -8,6 +8,7 @@ from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
 from ahp.system.yamltree import Place as Place
 
+UNMET = "this policy needs ahp"  # how the problem of a `requires` that this version does not meet begins
 SHOWN_TEXT = 1000  # characters a problem is shown with
 SHOWN_PROBLEMS = 50  # a file that is no policy yields thousands
 
@@ -34,6 +35,11 @@ class PolicyError(AhpError):
         if len(self.problems) > SHOWN_PROBLEMS:
             shown.append(f"… and {len(self.problems) - SHOWN_PROBLEMS} more")
         super().__init__("\n".join(shown))
+
+    @property
+    def is_for_another_ahp(self) -> bool:
+        """Whether `requires` of a file that takes part is not met."""
+        return any(problem.what.startswith(UNMET) for problem in self.problems)
 
 
 def closest(name: str, valid: Iterable[str]) -> str | None:

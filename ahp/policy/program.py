@@ -156,7 +156,7 @@ class Escalation(Record):
 class Answers(Record):
     """The other half of a program: its rules by key, and how they speak together."""
 
-    fields = ("trigger", "policy", "mode", "escalation", "authority", "rules")
+    fields = ("trigger", "policy", "mode", "escalation", "authority", "software_keys", "rules")
     __slots__ = fields
     parts = {"escalation": Escalation, "rules": {str: RuleAnswer}}  # noqa: RUF012
     trigger: str
@@ -164,4 +164,5 @@ class Answers(Record):
     mode: str
     escalation: Escalation | None
     authority: list[str]
+    software_keys: bool
     rules: dict[str, RuleAnswer]

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from ahp import __version__
 from ahp.policy import quoting
 from ahp.policy.models import HooksFile, ShortRule
-from ahp.policy.problems import Place, PolicyError, Problem, nearest, quoted
+from ahp.policy.problems import UNMET, Place, PolicyError, Problem, nearest, quoted
 from ahp.policy.yamltext import decode, parse
 from ahp.system.yamltree import Node
 
@@ -143,9 +143,7 @@ def _check_requirement(wanted: object, node: Node) -> None:
             raise PolicyError([Problem(place, what)])
         if not _holds(part.group(1), _numbers(__version__), _numbers(part.group(2))):
             command = f"pip install --upgrade 'ahp-engine{str(wanted).replace(' ', '')}'"
-            raise PolicyError(
-                [Problem(place, f"this policy needs ahp {wanted}, this is {__version__}; run: {command}")]
-            )
+            raise PolicyError([Problem(place, f"{UNMET} {wanted}, this is {__version__}; run: {command}")])
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -4,8 +4,10 @@ The default branch's policy names the refs that have one of their own (`authorit
 all others by the default branch, as last fetched. What is pushed can only add rules.
 """
 
+from collections.abc import Callable
+
 from ahp.facts.default_branch import default_branch, is_default
-from ahp.policy import policies, succession
+from ahp.policy import cache, policies, succession
 from ahp.policy import tree as trees
 from ahp.policy.judge import WORKING, Judge
 from ahp.policy.policies import NOBODY, Policies
@@ -25,15 +27,11 @@ def of_push(event: Event, remote: str) -> Policies:
     long as a policy is being adopted. Raises PolicyError, GitError, AhpError.
     """
     assert event.repo is not None and event.push is not None
-    repo, folder, push = event.repo, event.journal, event.push
+    repo, push = event.repo, event.push
     name = tracking.remote_of(repo, remote)
     default = default_of(repo, name)
-    in_force, notes = _in_force([default] if default is not None else [], folder)
-    ruling = policies.committed(in_force, folder, notes)
-    if has_authority(repo, push.remote_ref, name, ruling, event):
-        own, told = _in_force(_own_of(repo, push, name), folder)
-        if own:
-            ruling = policies.committed(own, folder, told)
+    short = push.remote_ref.removeprefix(_BRANCHES)
+    ruling = of_ref(event, push.remote_ref, is_default(repo, short, name), default, lambda: _own_of(repo, push, name))
     if ruling is not NOBODY:
         return ruling
     if default is not None and not default.has_policy and succession.was_given_up(repo, default):
@@ -67,18 +65,42 @@ def default_of(repo: Repository, remote: str) -> PolicyTree | None:
     return succession.default_tip(repo, trees.of_commit(repo, "HEAD"))
 
 
-def has_authority(repo: Repository, ref: str, remote: str, ruling: Policies, event: Event) -> bool:
-    """Whether `ref` has a policy of its own: by `authority:` of the default branch's policy, else that branch alone."""
-    if not ref.startswith(_BRANCHES):
+def of_ref(
+    event: Event, ref: str, counts_as_default: bool, default: PolicyTree | None, own: Callable[[], list[PolicyTree]]
+) -> Policies:
+    """The policies that judge what goes to `ref`: those it has itself (`own`) if `authority:` names it or it is the
+    default branch, else that of the `default` branch. Nobody where neither has one. Raises PolicyError, GitError.
+    """
+    in_force, notes = _in_force([default] if default is not None else [], event.journal)
+    ruling = policies.committed(in_force, event.journal, notes)
+    named = bool(in_force) and _is_named(ref.removeprefix(_BRANCHES), in_force[0], event.journal)
+    if ref.startswith(_BRANCHES) and (counts_as_default or named):
+        found, told = _in_force(own(), event.journal)
+        if found:
+            return policies.committed(found, event.journal, told)
+    return ruling
+
+
+def names(default: PolicyTree, branch: str, folder: str) -> bool:
+    """Whether `authority:` of the policy that is in force on the default branch names `branch`."""
+    in_force, _ = _in_force([default], folder)
+    return bool(in_force) and _is_named(branch, in_force[0], folder)
+
+
+def _is_named(branch: str, tree: PolicyTree, folder: str) -> bool:
+    program, _ = succession.program_of(tree, folder, _TRIGGER)
+    if program is None:
         return False
-    name = ref.removeprefix(_BRANCHES)
-    judges = ruling.at(_TRIGGER)
-    patterns = judges[0].answers(event.but(trigger=_TRIGGER)).authority if judges else []
-    if is_default(repo, name, remote):
-        return True
+    if program.answers is None and not cache.read_answers(program):
+        from ahp.policy import compile as compiling
+
+        program = compiling.committed(tree, folder)[_TRIGGER]
+    patterns = program.answers.authority if program.answers is not None else []
+    if not patterns:
+        return False
     from ahp.conditions.globs import glob
 
-    return bool(patterns) and glob([one.removeprefix(_BRANCHES) for one in patterns])(name)
+    return glob([one.removeprefix(_BRANCHES) for one in patterns])(branch)
 
 
 def _own_of(repo: Repository, push: PushRef, remote: str) -> list[PolicyTree]:

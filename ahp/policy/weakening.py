@@ -97,7 +97,9 @@ class Sides:
         before, after = layers.load(TreeSource(self.old, "base")), layers.load(TreeSource(self.new, ""))
         if self.old.read(names.HOOKS) is not None and self.new.read(names.HOOKS) is None:
             return [Change("", names.HOOKS, "file", WEAKER, "the policy is removed", Place(names.HOOKS))]
-        return diff.compare(before, after) + _authority(before, after) + self._requirements()
+        first = self.old.read(names.HOOKS) is None  # nothing that was there gets weaker by it
+        settings = [] if first else _authority(before, after) + _keys(before, after)
+        return diff.compare(before, after) + settings + self._requirements()
 
     def _requirements(self) -> list[Change]:
         """`requires` of every file that takes part."""
@@ -143,6 +145,17 @@ class _Reader:
         if path not in self._known:
             self._known[path] = self._tree.read(path)
         return self._known[path]
+
+
+def _keys(old: Policy, new: Policy) -> list[Change]:
+    """Whether approvers' keys may lie in files now."""
+    one, two = old.raw.setting("software_keys"), new.raw.setting("software_keys")
+    if one == two:
+        return []
+    field = new.raw.settings.get("software_keys")
+    place = field.place if field is not None else Place(names.HOOKS)
+    verdict = WEAKER if two else STRONGER
+    return [Change("", names.HOOKS, "software_keys", verdict, f"{quoted(one)} became {quoted(two)}", place)]
 
 
 def _authority(old: Policy, new: Policy) -> list[Change]:

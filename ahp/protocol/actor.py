@@ -18,12 +18,15 @@ _CI = ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "JENKINS_URL", "TF_BUIL
 
 
 class Actor:
-    """`kind` is human, agent or ci; `name` which one, "" when unknown. As text: `agent:claude`."""
+    """`kind` is human, agent or ci; `name` which one, "" when unknown. As text: `agent:claude`.
 
-    __slots__ = ("kind", "name")
+    `is_verified` says that somebody vouches for the name who is neither the actor nor this machine: a CI platform.
+    """
 
-    def __init__(self, kind: str, name: str = "") -> None:
-        self.kind, self.name = kind, name
+    __slots__ = ("is_verified", "kind", "name")
+
+    def __init__(self, kind: str, name: str = "", is_verified: bool = False) -> None:
+        self.kind, self.name, self.is_verified = kind, name, is_verified
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.name}" if self.name else self.kind

@@ -14,4 +14,8 @@ def paths(namespace: Any, name: str) -> list[str]:
 
 def test_the_actor_is_the_events(make_event: Any, gather: Any) -> None:
     event = make_event(actor=Actor("agent", "claude"))
-    assert gather(event, *paths(actor, "actor")) == {"actor.kind": "agent", "actor.name": "claude"}
+    assert gather(event, *paths(actor, "actor")) == {
+        "actor.kind": "agent",
+        "actor.name": "claude",
+        "actor.verified": False,
+    }

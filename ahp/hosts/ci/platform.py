@@ -9,9 +9,10 @@ from ahp.hosts.ci.proposal import Proposal
 from ahp.protocol.actor import is_set
 from ahp.system.errors import AhpError
 
+GITHUB = github.NAME
 # The variable by which each platform is known, its name for people, and who reads its word.
 _PLATFORMS: dict[str, tuple[str, Callable[[Mapping[str, str]], Proposal]]] = {
-    "GITHUB_ACTIONS": ("GitHub Actions", github.read),
+    "GITHUB_ACTIONS": (GITHUB, github.read),
     "GITLAB_CI": ("GitLab CI", gitlab.read),
     "JENKINS_URL": ("Jenkins", jenkins.read),
     "BUILDKITE": ("Buildkite", buildkite.read),

@@ -13,7 +13,7 @@ from ahp.protocol.text import one_line
 from ahp.system import files, jsontext
 from ahp.system.errors import AhpError
 
-_NAME = "GitHub Actions"
+NAME = "GitHub Actions"
 _LARGEST_EVENT = 32 * 1024 * 1024  # GitHub sends at most 25 MB
 
 
@@ -25,7 +25,7 @@ def read(env: Mapping[str, str]) -> Proposal:
     if pull := _of(event, "pull_request"):
         head, base = _of(pull, "head"), _of(pull, "base")
         return Proposal(
-            _NAME,
+            NAME,
             "pull request",
             head=_needed(commit_id(head.get("sha"), "pull_request.head.sha"), "pull_request.head.sha"),
             source=branch_name(head.get("ref"), "pull_request.head.ref"),
@@ -36,7 +36,7 @@ def read(env: Mapping[str, str]) -> Proposal:
     if group := _of(event, "merge_group"):
         base_ref = branch_name(group.get("base_ref"), "merge_group.base_ref")
         return Proposal(
-            _NAME,
+            NAME,
             "merge queue",
             head=_needed(commit_id(group.get("head_sha"), "merge_group.head_sha"), "merge_group.head_sha"),
             source=branch_name(group.get("head_ref"), "merge_group.head_ref"),
@@ -47,22 +47,22 @@ def read(env: Mapping[str, str]) -> Proposal:
     if env.get("GITHUB_EVENT_NAME") == "push":
         return _push(event, default, actor)
     head_id = commit_id(env.get("GITHUB_SHA"), "GITHUB_SHA")
-    return Proposal(_NAME, "run", head=head_id, default_branch=default, actor=actor)
+    return Proposal(NAME, "run", head=head_id, default_branch=default, actor=actor)
 
 
 def _push(event: Mapping[str, object], default: str, actor: str) -> Proposal:
     ref = event.get("ref")
     if not isinstance(ref, str) or not ref.startswith("refs/"):
-        raise AhpError(f"the push event of {_NAME} names {one_line(ref)!r} as its ref")
+        raise AhpError(f"the push event of {NAME} names {one_line(ref)!r} as its ref")
     before, after = commit_id(event.get("before"), "before"), commit_id(event.get("after"), "after")
     source = ref.removeprefix(BRANCHES) if ref.startswith(BRANCHES) else ""
     kind = "push" if after else "delete"
-    return Proposal(_NAME, kind, after, before, source, ref, default, actor)
+    return Proposal(NAME, kind, after, before, source, ref, default, actor)
 
 
 def _event(path: str) -> dict[str, object]:
     if not path:
-        raise AhpError(f"{_NAME} sets GITHUB_EVENT_PATH to the event's file, and it is empty here")
+        raise AhpError(f"{NAME} sets GITHUB_EVENT_PATH to the event's file, and it is empty here")
     data = files.read(path, _LARGEST_EVENT)
     if data is None:
         raise AhpError(f"the event file {one_line(path, 300)}, which GITHUB_EVENT_PATH names, is not there")
@@ -87,5 +87,5 @@ def _login(event: Mapping[str, object], name: str) -> str:
 
 def _needed(value: str, name: str) -> str:
     if not value:
-        raise AhpError(f"the event file of {_NAME} has no {name}")
+        raise AhpError(f"the event file of {NAME} has no {name}")
     return value

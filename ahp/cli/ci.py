@@ -1,0 +1,116 @@
+"""`ahp ci`: the check that nobody can skip."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ahp.protocol.text import one_line
+from ahp.system import environ, files
+from ahp.system.errors import AhpError, Unknown
+from ahp.system.terminal import progress
+
+if TYPE_CHECKING:
+    from ahp.hosts.ci.proposal import Proposal
+    from ahp.hosts.ci.report import Report
+
+_FORMATS = ("text", "json", "sarif", "junit", "github", "gitlab")
+
+
+class _Output(click.ParamType[tuple[str, str]]):
+    """FORMAT=FILE."""
+
+    name = "FORMAT=FILE"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        form, equals, path = value.partition("=")
+        if not equals or not path or form not in _FORMATS:
+            self.fail(f"{value!r} is not FORMAT=FILE with a FORMAT of {', '.join(_FORMATS)}", param, ctx)
+        return form, path
+
+
+@click.command()
+@click.option("--from", "from_", metavar="REF", help="Judge what comes after this commit, an ancestor of the other.")
+@click.option("--to", metavar="REF", help="The commit that is proposed; by default the platform's word, else HEAD.")
+@click.option(
+    "--target", metavar="BRANCH", help="Where it goes; by default as the platform says, else the default one."
+)
+@click.option("--without", type=click.Choice(["policy"]), help="Leave out the rules about what it does to the policy.")
+@click.option("--only", type=click.Choice(["policy"]), help="Ask only the rules about what it does to the policy.")
+@click.option(
+    "--format", "form", type=click.Choice(_FORMATS), help="Printed; by default text, in GitHub Actions github."
+)
+@click.option("--output", "outputs", type=_Output(), multiple=True, help="Write FORMAT to FILE, too; repeatable.")
+def command(
+    from_: str | None,
+    to: str | None,
+    target: str | None,
+    without: str | None,
+    only: str | None,
+    form: str | None,
+    outputs: tuple[tuple[str, str], ...],
+) -> int:
+    """Judge every commit of a range, the range, and the moves of tickets in it, by the policy of where it goes.
+
+    Range, target and actor come from the platform: GitHub Actions, GitLab, Jenkins, Buildkite, Azure. Nothing is
+    checked out, logged or counted, and no command of a policy runs.
+    """
+    if without and only:
+        raise click.UsageError("--without policy and --only policy leave nothing to ask; give one of them")
+    from ahp.hosts.ci import judging, platform
+    from ahp.hosts.ci.outputs import FORMATS
+    from ahp.hosts.ci.report import report
+
+    env = environ.current()
+    said = platform.proposed(env)
+    form = form or ("github" if said is not None and said.platform == platform.GITHUB else "text")
+    try:
+        told = _judge(
+            env, said, (from_, to, target), judging.POLICY if only else judging.OTHERS if without else judging.ALL
+        )
+    except AhpError as error:
+        told = report("the range could not be judged", 2, [], [], [_mended(error)])
+    for name, path in outputs:
+        files.replace(path, FORMATS[name](told).encode(), 0o644)
+    if form == "github":
+        _summarise(env, told)
+    click.echo(FORMATS[form](told), nl=False)
+    return told.exit_code
+
+
+def _judge(
+    env: dict[str, str], said: "Proposal | None", named: tuple[str | None, str | None, str | None], part: str
+) -> "Report":
+    from ahp.hosts.asking import repository_here
+    from ahp.hosts.ci import judging
+    from ahp.hosts.ci.change import change_of
+    from ahp.hosts.ci.report import report
+
+    if said is not None and said.kind == "delete":
+        return report(f"nothing to judge: {said.target} was deleted", 0, [], [], [])
+    repo = repository_here()
+    from_, to, target = named
+    change = change_of(repo, said, lambda *one: judging.is_named(repo, *one), from_=from_, to=to, target=target)
+    with progress("judging commits") as seen:
+        return judging.judge(repo, judging.Question(change, said.actor if said else "", part), env, seen)
+
+
+def _mended(error: AhpError) -> str:
+    """What is wrong, and the line that mends it."""
+    if isinstance(error, Unknown):
+        return f"{error.reason}; mend: {error.command}" if error.command else error.reason
+    return str(error)
+
+
+def _summarise(env: dict[str, str], told: "Report") -> None:
+    """Adds to the summary of the step, where GitHub gives a file for it."""
+    from ahp.hosts.ci.formats import github
+
+    path = env.get("GITHUB_STEP_SUMMARY", "")
+    if not path:
+        return
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(github.summary(told))
+    except OSError as error:
+        wrong = f"GITHUB_STEP_SUMMARY names {one_line(path)}, which cannot be written: {error.strerror}"
+        raise AhpError(wrong) from None

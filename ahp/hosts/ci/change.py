@@ -1,0 +1,146 @@
+"""The change that CI judges: which commits, where they go, and by which commits' policies (authority §6).
+
+A clone that CI made holds branches of whoever wrote the change: `refs/heads/main` may be what a fork calls main. What
+the target has is read from the remote-tracking refs; a branch of the clone's own counts only where there is no remote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ahp.facts.default_branch import default_branch
+from ahp.hosts.ci.proposal import BRANCHES, Proposal, is_ref_name
+from ahp.protocol.text import one_line
+from ahp.system import boundaries
+from ahp.system.errors import AhpError
+from ahp.system.git import GitError, Repository
+from ahp.system.history import RangeView
+
+_REMOTES = "refs/remotes/"
+
+
+class Change(NamedTuple):
+    """`view` is the range, from its boundary with the target to `head`.
+
+    `target` is the full name of the ref that it goes to, `own_tip` the commit whose policy judges if that ref has one
+    of its own ("" for none), `default` the default branch's name and `default_tip` its commit. A change that is
+    `merged` is on the target already. Ids are resolved once: no ref that moves meanwhile changes what is judged.
+    """
+
+    view: RangeView
+    head: str
+    source: str
+    target: str
+    own_tip: str
+    default: str
+    default_tip: str
+    remote: str
+    merged: bool
+
+
+def change_of(
+    repo: Repository,
+    said: Proposal | None,
+    is_named: Callable[[str, str], bool],
+    *,
+    from_: str | None = None,
+    to: str | None = None,
+    target: str | None = None,
+) -> Change:
+    """The change that the platform `said` something of, as far as the arguments do not say otherwise.
+
+    `is_named` tells of a branch whether `authority:` names it, by the policy of a commit. Raises AhpError for what is
+    not in this clone, with the line that fetches it, and for a `from_` that the head does not descend from; Unknown for
+    a range whose beginning cannot be told.
+    """
+    said = said or Proposal("", "run")
+    remote = _remote(repo)
+    default = said.default_branch or default_branch(repo, remote)
+    ref = _full_name(repo, remote, target) if target else said.target or (BRANCHES + default if default else "")
+    if not ref:
+        raise AhpError("nobody says which branch this goes to; name it: ahp ci --target BRANCH")
+    head = _commit(repo, to) if to else _commit(repo, said.head or "HEAD")
+    default_tip = _tip(repo, remote, BRANCHES + default) if default else ""
+    name = ref.removeprefix(BRANCHES) if ref.startswith(BRANCHES) else ""
+    has_authority = bool(name) and (name == default or is_named(name, default_tip))
+    own_tip = _tip(repo, remote, ref) if name else ""
+    if not own_tip and (target is not None or said.kind in ("pull request", "merge queue")):
+        raise AhpError(_not_here(remote, ref))
+    merged = said.kind == "push" and target is None and has_authority
+    if merged:  # the target's tip is the change itself: what it was pushed onto judges it
+        own_tip = _commit(repo, said.before) if said.before else ""
+        default_tip = own_tip if name == default else default_tip
+    onto = own_tip if has_authority or said.kind != "push" else ""
+    known = [onto or default_tip] if onto or default_tip else []
+    if from_ is not None:
+        view = _since(repo, from_, head)
+    elif not known and not merged:
+        raise AhpError(_not_here(remote, ref))
+    else:
+        view = boundaries.range_over(repo, head, known, whole=merged)
+    view.revisions()  # raises Unknown where nobody can tell what the range is
+    return Change(view, head, said.source or _branch(repo, head), ref, own_tip, default, default_tip, remote, merged)
+
+
+def _remote(repo: Repository) -> str:
+    names = repo.run("remote").decode("utf-8", "surrogateescape").split("\n")[:-1]
+    return "origin" if "origin" in names or not names else names[0]
+
+
+def _full_name(repo: Repository, remote: str, target: str) -> str:
+    """`target` as the remote calls it: a branch's name, with or without what git puts in front."""
+    for prefix in (BRANCHES, f"{_REMOTES}{remote}/", f"{remote}/"):
+        name = target.removeprefix(prefix)
+        if name != target and is_ref_name(name) and (prefix != f"{remote}/" or not _has(repo, remote, target)):
+            return BRANCHES + name
+    if not is_ref_name(target) or target.startswith("refs/"):
+        raise AhpError(f"--target is the name of a branch, not {one_line(target)!r}")
+    return BRANCHES + target
+
+
+def _has(repo: Repository, remote: str, name: str) -> bool:
+    return repo.commit_id(f"{_REMOTES}{remote}/{name}") is not None
+
+
+def _tip(repo: Repository, remote: str, ref: str) -> str:
+    """The commit that the remote's branch has, "" where it is not known here."""
+    name = ref.removeprefix(BRANCHES)
+    there = repo.commit_id(f"{_REMOTES}{remote}/{name}")
+    if there is None and not repo.line("for-each-ref", "--count=1", "--format=%(refname)", f"{_REMOTES}{remote}/"):
+        there = repo.commit_id(ref)  # a bare copy, or a repository of its own
+    return there or ""
+
+
+def _commit(repo: Repository, name: str) -> str:
+    found = None if name.startswith("-") else repo.commit_id(name)
+    if found is None:
+        shown = one_line(name)
+        raise AhpError(f"{shown} is no commit of this clone; mend: git fetch origin {shown}")
+    return found
+
+
+def _not_here(remote: str, ref: str) -> str:
+    name = ref.removeprefix(BRANCHES)
+    fetch = f"git fetch {remote} +{BRANCHES}{name}:{_REMOTES}{remote}/{name}"
+    return f"what {one_line(name)} has is not known here, so nobody can say what is new; mend: {one_line(fetch, 400)}"
+
+
+def _since(repo: Repository, from_: str, head: str) -> RangeView:
+    base = _commit(repo, from_)
+    if not _descends(repo, head, base):
+        raise AhpError(f"--from {one_line(from_)} is no ancestor of what is judged ({head[:10]})")
+    return RangeView(repo, base, head)
+
+
+def _descends(repo: Repository, commit: str, ancestor: str) -> bool:
+    try:
+        repo.run("merge-base", "--is-ancestor", ancestor, commit)
+    except GitError:
+        return False
+    return True
+
+
+def _branch(repo: Repository, head: str) -> str:
+    """The branch that is checked out, where that is what is judged."""
+    return repo.branch() if repo.commit_id("HEAD") == head else ""

@@ -1,0 +1,238 @@
+"""`ahp ci`: a range judged by the policy of where it goes, from git's objects alone (authority §5, §6).
+
+No ladder, no log, no layer of a user, nothing that the change could have written: the same range and the same policy
+give the same answer.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ahp.facts.absent import Absent
+from ahp.gate.decide import decide
+from ahp.gate.of_commits import OfCommits
+from ahp.hosts import asking, objects
+from ahp.hosts.ci.approvers import Approvers
+from ahp.hosts.ci.change import Change
+from ahp.hosts.ci.proposal import BRANCHES
+from ahp.hosts.ci.report import Report, Result, RuleText, report, result
+from ahp.hosts.issue_transitions import gates_of
+from ahp.hosts.verdict_text import name_of, rule_of, steps_of
+from ahp.policy import compile as compiling
+from ahp.policy import policies, targets
+from ahp.policy import tree as trees
+from ahp.policy.policies import NOBODY, Policies
+from ahp.policy.problems import PolicyError
+from ahp.policy.program import RuleAnswer
+from ahp.policy.tree import PolicyTree
+from ahp.protocol.actor import Actor
+from ahp.protocol.event import Event, PushRef, Workspace
+from ahp.protocol.levels import strongest
+from ahp.protocol.triggers import TRIGGERS
+from ahp.protocol.verdict import Verdict
+from ahp.system.commits import listed
+from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+
+APPROVERS = ".ahp/approvers"
+ALL, POLICY, OTHERS = "all", "policy", "others"
+_RANGE = ("pre-push", "pre-merge")
+_AT_ONCE = ("pre-commit", "pre-merge-commit")  # a message belongs to one commit
+_BUDGET = 3600.0  # s; CI has a limit of its own
+_EXCUSES = ("waived", "overridden")
+
+Seen = Callable[[int, int], None]
+
+
+class Question(NamedTuple):
+    """What is asked: about which change, brought by whom, and by which part of the rules.
+
+    `actor` is the account that the platform vouches for, "" for none; `part` is `ALL`, `POLICY` for the rules that read
+    `policy.*`, `OTHERS` for those that do not.
+    """
+
+    change: Change
+    actor: str = ""
+    part: str = ALL
+
+
+def judge(repo: Repository, question: Question, env: dict[str, str], seen: Seen) -> Report:
+    """What the policy of the target says to a change; `seen` is told how many commits are done, and of how many.
+
+    Raises AhpError where it cannot be judged.
+    """
+    with tempfile.TemporaryDirectory(prefix="ahp-ci-") as folder:  # the clone's own cache may be the change's work
+        return _Judging(repo, question, env, folder).report(seen)
+
+
+def is_named(repo: Repository, branch: str, commit: str) -> bool:
+    """Whether `authority:` of the policy of `commit` ("" for none) names `branch`."""
+    if not commit:
+        return False
+    with tempfile.TemporaryDirectory(prefix="ahp-ci-") as folder:
+        return targets.names(trees.of_commit(repo, commit), branch, folder)
+
+
+class _Judging:
+    def __init__(self, repo: Repository, question: Question, env: dict[str, str], folder: str) -> None:
+        self._repo, self._change, self._part = repo, question.change, question.part
+        self._event = self._asked(question, env, folder)
+        self._in_force = self._of_target()
+        brought = targets.added_by_tip(self._event, self._in_force)
+        self._ruling = self._narrow(self._in_force.and_those_of(brought), lambda rule: True)
+        self._approvers = self._who_may_excuse()
+
+    def report(self, seen: Seen) -> Report:
+        of_commits = self._judge_commits(seen)
+        verdicts = []
+        if self._ruling.at(_RANGE[0]):
+            verdicts.append(objects.judge_range(self._event, self._ruling, of_commits))
+        if self._asks(_RANGE[1]):
+            verdicts.append(objects.judge_range(self._at(_RANGE[1]), self._ruling))
+        at_once = policies.narrowed(self._ruling, self._event, lambda rule: not _is_of_each(rule))
+        verdicts += [decide(self._at(name), at_once.at(name)) for name in _AT_ONCE if _has_rules(at_once, name)]
+        if any(self._asks(name) for name in TRIGGERS if name.startswith("pre-issue-")):
+            verdicts += [decide(gate, self._ruling.at(gate.trigger)) for gate in gates_of(self._event)]
+        return self._told(verdicts, of_commits.judged)
+
+    def _asked(self, question: Question, env: dict[str, str], folder: str) -> Event:
+        """The event of the range: as the push that would bring it to its target."""
+        change, repo = question.change, self._repo
+        where = Workspace(repo.root or repo.git_dir, folder, env, repo)
+        actor = Actor("ci", question.actor, is_verified=bool(question.actor))
+        event = asking.event(_RANGE[0], "ci", actor, where, mode="replay", budget=_BUDGET)
+        event.view, event.remote = change.view, change.remote
+        event.push = PushRef(BRANCHES + change.source, change.head, change.target, change.view.old)
+        event.subject = asking.subject_of(change.source)
+        event.given = {"branch": self._branch()}
+        return objects.without_evidence(event)
+
+    def _branch(self) -> dict[str, object]:
+        change = self._change
+        target = change.target.removeprefix(BRANCHES) if change.target.startswith(BRANCHES) else ""
+        past = Absent("CI judges a range, and no branch that is checked out", elsewhere=True)
+        told = {"name": change.source, "target": target, "is_default": bool(target) and target == change.default}
+        return {**told, "is_detached": not change.source, "ahead": past, "behind": past}
+
+    def _of_target(self) -> Policies:
+        change = self._change
+        default = self._tree(change.default_tip, change.default) if change.default_tip else None
+        own = self._tree(change.own_tip, change.target) if change.own_tip else None
+        for tree in (default, own):
+            _check_requirement(tree, self._event.journal)
+        is_default = change.target == BRANCHES + change.default
+        return targets.of_ref(self._event, change.target, is_default, default, lambda: [own] if own else [])
+
+    def _tree(self, commit: str, ref: str) -> PolicyTree:
+        return trees.of_commit(self._repo, commit, ref.removeprefix(BRANCHES))
+
+    def _narrow(self, these: Policies, keep: Callable[[RuleAnswer], bool]) -> Policies:
+        """The rules that CI asks, of the part that is wanted."""
+
+        def is_asked(rule: RuleAnswer) -> bool:
+            about_policy = any(path.partition(".")[0] == "policy" for path in rule.reads)
+            wanted = self._part == ALL or about_policy == (self._part == POLICY)
+            return wanted and rule.ci != "skip" and keep(rule)
+
+        return policies.narrowed(these, self._event, is_asked)
+
+    def _who_may_excuse(self) -> Approvers:
+        tree = self._in_force.trees[0] if self._in_force.trees else None
+        allowed = tree.read(APPROVERS) if tree is not None else None
+        judges = self._in_force.at(_RANGE[0])
+        software_keys = bool(judges) and judges[0].answers(self._event).software_keys
+        return Approvers(self._repo, allowed or b"", time.time(), software_keys)
+
+    def _judge_commits(self, seen: Seen) -> OfCommits:
+        ids = self._repo.run("rev-list", *self._change.view.revisions(), "--").decode().split()
+        own = policies.of_commits(self._repo, ids, self._event, self._in_force)
+        asked = objects.CommitJudge(
+            self._event,
+            self._narrow(self._in_force, _is_of_each),
+            own={commit: self._narrow(one, _is_of_each) for commit, one in own.items()},
+            known={"branch": self._branch()},
+            gathered=("actor", "issue", "checklist"),
+            excuse=self._approvers.excuse,
+        )
+        return objects.judge_commits(asked, self._event, listed(self._repo, ids), seen) if ids else OfCommits()
+
+    def _at(self, trigger: str) -> Event:
+        return self._event.but(trigger=trigger)
+
+    def _asks(self, trigger: str) -> bool:
+        return _has_rules(self._ruling, trigger)
+
+    def _told(self, verdicts: list[Verdict], commits: int) -> Report:
+        rules = self._rules()
+        results: dict[str, Result] = {}
+        for verdict in verdicts:
+            for signal in verdict.signals:
+                name = rule_of(signal)
+                results.setdefault(name, result(signal, name, steps_of(signal.payload)))
+            for dropped in verdict.dropped:
+                name = name_of(dropped["rule"])
+                if dropped["why"].startswith(_EXCUSES) and name not in results:
+                    known = rules.get(name, RuleText(name, "block", "", "", "", 0))
+                    results[name] = Result(name, known.level, known.about, [], [], 0, dropped["why"])
+        notes = list(dict.fromkeys([note for verdict in verdicts for note in verdict.notes] + self._approvers.notes))
+        code = 1 if any(verdict.denied for verdict in verdicts) else 0
+        signals = [signal for verdict in verdicts for signal in verdict.signals]
+        if any(signal.intensity == "block" and signal.context.get("unknowable") for signal in signals):
+            code = 2
+        if self._change.merged and code == 1:
+            code = 0
+            notes.append("this is merged already: what is wrong with it is told, and nothing is refused")
+        if self._in_force is NOBODY:
+            notes.append("where this goes there is no policy yet: the rules that it brings itself are asked")
+        return report(self._about(commits), code, list(rules.values()), list(results.values()), notes)
+
+    def _about(self, commits: int) -> str:
+        change = self._change
+        by = self._in_force.trees[0] if self._in_force.trees else None
+        whose = f", by the policy of {by.name} ({by.commit[:10]})" if by is not None else ""
+        count = f"{commits} commit{'s' if commits != 1 else ''}"
+        if not commits:
+            return f"nothing to judge: {change.head[:10]} brings no commit to {change.target.removeprefix(BRANCHES)}"
+        return f"{count} up to {change.head[:10]}, bound for {change.target.removeprefix(BRANCHES)}{whose}"
+
+    def _rules(self) -> dict[str, RuleText]:
+        """Every rule that is asked, by its name."""
+        found: dict[str, RuleText] = {}
+        for trigger in TRIGGERS:
+            for one in self._ruling.at(trigger):
+                asked = {plan.key for plan in one.program.rules}
+                for key, rule in one.answers(self._at(trigger)).rules.items():
+                    if key in asked:
+                        found.setdefault(name_of(key), _text(name_of(key), rule))
+        return found
+
+
+def _is_of_each(rule: RuleAnswer) -> bool:
+    """Whether each commit is asked: also where the rule would have the range, but reads what only a commit has."""
+    return rule.ci == "each" or any(path.partition(".")[0] == "commit" for path in rule.reads)
+
+
+def _has_rules(these: Policies, trigger: str) -> bool:
+    return any(one.program.rules for one in these.at(trigger))
+
+
+def _text(name: str, rule: RuleAnswer) -> RuleText:
+    file, _, place = rule.position.partition(":")
+    line = place.partition(":")[0]
+    level = strongest(list(rule.intensity.values()))
+    about = rule.message if rule.message is not None else rule.condition
+    return RuleText(name, level, about, "; ".join(rule.resolution), file, int(line) if line.isdecimal() else 0)
+
+
+def _check_requirement(tree: PolicyTree | None, folder: str) -> None:
+    """Raises AhpError for a policy that asks for another ahp: no older one takes its place in CI (authority §2.4)."""
+    if tree is None or not tree.has_policy:
+        return
+    try:
+        compiling.committed(tree, folder)
+    except PolicyError as error:
+        if error.is_for_another_ahp:
+            raise AhpError(f"the policy of {tree.name} cannot judge: {error}") from error

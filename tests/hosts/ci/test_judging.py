@@ -1,0 +1,327 @@
+"""`ahp ci` on real repositories: what the target's policy says to a change that its author made as they liked."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ahp.cli import main
+from tests.conftest import Repo
+
+POLICY = """
+version: 1
+software_keys: true
+authority: [release/*]
+rules:
+  no-todo:
+    at: pre-commit
+    each: l in diff.added
+    block: contains(l.text, 'TODO')
+    finding: {file: l.path, line: l.line}
+    message: a TODO was added
+  subject:
+    at: commit-msg
+    block: len(commit.subject) < 5
+  size: {at: pre-push, prompt: files.changed_count > 2, message: "{files.changed_count} files"}
+  weaker: {at: [pre-commit, pre-merge-commit], block: policy.weakened, message: the policy gets weaker, locked: true}
+  here-only: {at: pre-push, block: files.changed_count > 0, ci: skip}
+  once: {at: pre-commit, block: files.changed_count > 3, ci: range, message: more than three}
+  sent: {at: pre-push, on_missing: block, block: tests.failed_count > 0}
+"""
+NO_TODO = POLICY.replace("contains(l.text, 'TODO')", "contains(l.text, 'FIXME')")
+CI = ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL", "BUILDKITE", "TF_BUILD", "GITHUB_STEP_SUMMARY")
+
+
+@pytest.fixture
+def up(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    """The repository that changes go to; main has a policy."""
+    for name in CI:
+        monkeypatch.delenv(name, raising=False)
+    repo.commit("chore: start", **{".ahp/hooks.yaml": POLICY, "a.txt": "a\n"})
+    return repo
+
+
+@pytest.fixture
+def work(up: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    """A clone on a branch of its own, and the folder of the test."""
+    return clone(up, tmp_path / "work", monkeypatch)
+
+
+def clone(up: Repo, folder: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> Repo:
+    up.git("clone", "-q", *options, f"file://{up.root}", str(folder))
+    made = Repo(folder)
+    monkeypatch.chdir(folder)
+    if "--bare" not in options:
+        made.git("checkout", "-q", "-b", "topic")
+    return made
+
+
+def ci(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    capsys.readouterr()
+    code = main.run(["ci", *arguments])
+    said = capsys.readouterr()
+    return code, said.out + said.err
+
+
+def test_a_clean_range_says_only_what_was_judged(work: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    start = work.git("rev-parse", "main")
+    head = work.commit("feat: more", **{"b.txt": "b\n"})
+    code, said = ci(capsys)
+    assert (code, said.splitlines()[-1]) == (
+        0,
+        f"ahp: 1 commit up to {head[:10]}, bound for main, by the policy of main ({start[:10]})",
+    )
+    assert "sent is not decidable here" in said
+    assert not (work.root / ".git" / "ahp").exists()
+
+
+def test_what_a_later_commit_took_away_is_found(work: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = work.commit("feat: a", **{"b.txt": "TODO\n"})
+    work.commit("feat: b", **{"b.txt": "done\n"})
+    work.commit("x", **{"c.txt": "c\n"})
+    code, said = ci(capsys)
+    assert code == 1
+    assert f"  b.txt:1: commit {bad[:10]}" in said.splitlines()
+    assert "refused by subject" in said
+
+
+def test_the_range_is_asked_as_a_whole_and_a_rule_for_the_work_place_is_not(
+    work: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in "bcde":
+        work.commit(f"feat: {name}", **{f"{name}.txt": "1\n"})
+    code, said = ci(capsys)
+    assert code == 1
+    assert "warned by size\n  4 files" in said
+    assert "refused by once\n  more than three" in said
+    assert "here-only" not in said
+
+
+def test_a_change_does_not_weaken_what_judges_it(work: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    work.commit("feat: weaker", **{".ahp/hooks.yaml": NO_TODO})
+    work.commit("feat: use it", **{"b.txt": "TODO\n"})
+    code, said = ci(capsys)
+    assert code == 1 and "refused by no-todo" in said and "refused by weaker" in said
+    code, said = ci(capsys, "--without", "policy")
+    assert code == 1 and "no-todo" in said and "weaker" not in said
+    code, said = ci(capsys, "--only", "policy")
+    assert code == 1 and "no-todo" not in said and "refused by weaker" in said
+    assert ci(capsys, "--only", "policy", "--without", "policy")[0] == 2
+
+
+def test_a_change_may_add_rules_that_judge_it(work: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    added = POLICY + "  mine: {at: pre-commit, block: \"any(glob(f, '*.key') for f in files.changed)\"}\n"
+    work.commit("feat: stricter", **{".ahp/hooks.yaml": added})
+    work.commit("feat: a key", **{"x.key": "k\n"})
+    code, said = ci(capsys)
+    assert code == 1 and "refused by mine" in said
+
+
+def test_without_a_policy_where_it_goes_the_one_that_is_brought_judges(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in CI:
+        monkeypatch.delenv(name, raising=False)
+    repo.commit("chore: start", **{"a.txt": "a\n"})
+    work = clone(repo, tmp_path / "work", monkeypatch)
+    work.commit("feat: policy", **{".ahp/hooks.yaml": POLICY})
+    code, said = ci(capsys)
+    assert (code, "there is no policy yet" in said) == (0, True), said
+    work.commit("feat: todo", **{"b.txt": "TODO\n"})
+    code, said = ci(capsys)
+    assert code == 1 and "there is no policy yet" in said
+
+
+def test_the_targets_own_policy_judges_where_authority_says_so(
+    up: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for branch in ("release/1", "other"):
+        up.git("checkout", "-q", "-b", branch, "main")
+        up.commit("feat: fewer rules", **{".ahp/hooks.yaml": NO_TODO})
+    up.git("checkout", "-q", "main")
+    work = clone(up, tmp_path / "work", monkeypatch)
+    for branch, expected in (("release/1", 0), ("other", 1)):
+        work.git("checkout", "-q", "-B", "topic", f"origin/{branch}")
+        work.commit("feat: todo", **{"b.txt": "TODO\n"})
+        assert ci(capsys, "--target", branch, "--without", "policy")[0] == expected, branch
+
+
+def test_a_branch_called_main_in_the_clone_is_not_the_target(work: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    work.commit("feat: todo", **{"b.txt": "TODO\n"})
+    work.git("branch", "-f", "main", "topic")
+    assert ci(capsys)[0] == 1
+    work.git("checkout", "-q", "main")
+    assert ci(capsys)[0] == 1
+
+
+def test_a_replaced_object_is_not_believed(work: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    work.commit("feat: weaker", **{".ahp/hooks.yaml": NO_TODO})
+    bad = work.commit("feat: todo", **{"b.txt": "TODO\n"})
+    work.git("checkout", "-q", "--detach", "HEAD~1")
+    good = work.commit("feat: fine", **{"b.txt": "fine\n"})
+    work.git("checkout", "-q", "topic")
+    work.git("replace", bad, good)
+    work.git("replace", work.git("rev-parse", "origin/main"), work.git("rev-parse", "HEAD~1"))
+    code, said = ci(capsys)
+    assert code == 1 and "refused by no-todo" in said
+
+
+def test_a_bare_clone_is_judged_without_a_checkout(
+    up: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    up.git("checkout", "-q", "-b", "topic")
+    up.commit("feat: todo", **{"b.txt": "TODO\n"})
+    up.git("checkout", "-q", "main")
+    clone(up, tmp_path / "bare", monkeypatch, "--bare")
+    code, said = ci(capsys, "--to", "topic", "--target", "main")
+    assert code == 1 and "b.txt:1" in said
+    assert ci(capsys, "--to", "main")[0] == 0
+
+
+def test_what_cannot_be_judged_ends_with_two_and_the_line_that_mends_it(
+    up: Repo, work: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    up.commit("feat: later", **{"z.txt": "z\n"})
+    work.commit("feat: more", **{"b.txt": "b\n"})
+    for arguments, told in [
+        (("--target", "gone"), "mend: git fetch origin +refs/heads/gone:refs/remotes/origin/gone"),
+        (("--target", "--upload-pack=x"), "--target is the name of a branch"),
+        (("--to", "f" * 40), "is no commit of this clone; mend: git fetch origin ffff"),
+        (("--from", "topic", "--to", "main"), "--from topic is no ancestor of what is judged"),
+    ]:
+        code, said = ci(capsys, *arguments)
+        assert (code, told in said) == (2, True), said
+    work.git("checkout", "-q", "--orphan", "unrelated")
+    work.commit("feat: unrelated")
+    code, said = ci(capsys)
+    assert code == 2 and "the two have no commit in common" in said
+    shallow = clone(up, tmp_path / "shallow", monkeypatch, "--depth=1", "--no-single-branch")
+    shallow.git("fetch", "-q", "--depth=1", "origin", "main")
+    shallow.commit("feat: more", **{"b.txt": "b\n"})
+    assert ci(capsys)[0] == 0
+    up.git("checkout", "-q", "-b", "side", "HEAD~1")
+    up.commit("feat: side", **{"s.txt": "s\n"})
+    shallow.git("fetch", "-q", "--depth=1", "origin", "side")
+    code, said = ci(capsys, "--to", "FETCH_HEAD")
+    assert code == 2 and "mend: git fetch --unshallow" in said
+
+
+def test_an_empty_range_is_told(work: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = ci(capsys)
+    assert code == 0 and "nothing to judge" in said
+
+
+def test_a_policy_for_another_ahp_is_not_replaced_by_an_older_one(
+    up: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    up.commit("chore: newer", **{".ahp/hooks.yaml": f'requires: ">=99"\n{POLICY}'})
+    work = clone(up, tmp_path / "work", monkeypatch)
+    work.commit("feat: more", **{"b.txt": "b\n"})
+    code, said = ci(capsys)
+    assert code == 2 and "this policy needs ahp >=99" in said
+
+
+def github(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, event: dict[str, object]) -> Path:
+    """The environment of a step of GitHub Actions; the file of its summary."""
+    path, summary = tmp_path / "event.json", tmp_path / "summary.md"
+    path.write_text(json.dumps(event), encoding="utf-8")
+    for variable, value in {
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_EVENT_NAME": name,
+        "GITHUB_EVENT_PATH": str(path),
+        "GITHUB_STEP_SUMMARY": str(summary),
+    }.items():
+        monkeypatch.setenv(variable, value)
+    return summary
+
+
+def test_a_pull_request_of_github(
+    work: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = work.commit("feat: todo", **{"b.txt": "TODO\n"})
+    work.git("checkout", "-q", "--detach", "origin/main")
+    event = {
+        "pull_request": {"head": {"sha": head, "ref": "topic"}, "base": {"ref": "main"}},
+        "repository": {"default_branch": "main"},
+        "sender": {"login": "ann"},
+    }
+    summary = github(tmp_path, monkeypatch, "pull_request_target", event)
+    code, said = ci(capsys, "--output", f"sarif={tmp_path / 'out.sarif'}", "--output", f"junit={tmp_path / 'out.xml'}")
+    assert code == 1
+    assert said.startswith("::error file=b.txt,line=1,title=ahp%3A no-todo::a TODO was added")
+    assert "refused" in summary.read_text("utf-8") and "a TODO was added" in summary.read_text("utf-8")
+    (run,) = json.loads((tmp_path / "out.sarif").read_text("utf-8"))["runs"]
+    rules = {rule["id"]: rule for rule in run["tool"]["driver"]["rules"]}
+    assert {"no-todo", "size", "once", "subject"} <= set(rules) and "here-only" not in rules
+    assert (tmp_path / "out.xml").exists()
+
+
+def test_what_was_pushed_to_main_is_told_and_not_refused(
+    up: Repo, work: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = work.git("rev-parse", "origin/main")
+    after = work.commit("feat: weaker", **{".ahp/hooks.yaml": NO_TODO, "b.txt": "TODO\n"})
+    up.git("config", "receive.denyCurrentBranch", "ignore")
+    work.git("push", "-q", "origin", "topic:main")
+    event = {"ref": "refs/heads/main", "before": before, "after": after, "repository": {"default_branch": "main"}}
+    github(tmp_path, monkeypatch, "push", event)
+    code, said = ci(capsys)
+    assert code == 0 and "::error" in said and "no-todo" in said and "this is merged already" in said
+    event["ref"] = "refs/heads/topic"
+    event["before"] = "0" * 40
+    work.git("update-ref", "refs/remotes/origin/main", before)
+    github(tmp_path, monkeypatch, "push", event)
+    assert ci(capsys)[0] == 1
+
+
+def test_a_deleted_branch_is_nothing_to_judge(
+    work: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    github(tmp_path, monkeypatch, "push", {"ref": "refs/heads/x", "before": "1" * 40, "after": "0" * 40})
+    assert ci(capsys)[0] == 0
+
+
+@pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="OpenSSH's ssh-keygen is not installed")
+def test_an_override_counts_only_with_an_approvers_signature(
+    up: Repo,
+    tmp_path: Path,
+    person: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in ("ann", "eve"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)], check=True)
+    key = " ".join((tmp_path / "ann.pub").read_text("utf-8").split()[:2])
+    up.commit("chore: approvers", **{".ahp/approvers": f"ann@example.org {key}\n"})
+    work = clone(up, tmp_path / "work", monkeypatch)
+    assert main.run(["install", "git"]) == 0
+    work.write("b.txt", "TODO\n")
+    work.add()
+    refused = work.run("git", "commit", "-qm", "feat: todo", env={"AHP_PATIENCE": "30"})
+    id = refused.stderr.decode().partition("(")[2].partition(")")[0]
+    capsys.readouterr()
+    assert main.run(["respond", id, "proceed_with_risk", "--reason", "on purpose"]) == 0, capsys.readouterr()
+    signing = ("-c", "gpg.format=ssh", "-c", f"user.signingkey={tmp_path / 'eve'}")
+    work.git(*signing, "commit", "-qS", "-m", "feat: todo")
+    assert "Ahp-Override: no-todo sha256:" in work.git("log", "-1", "--format=%B")
+    code, said = ci(capsys)
+    assert code == 1 and "does not count: its signature is by no key that .ahp/approvers names" in said
+    work.git("commit", "-q", "--amend", "--no-edit", "--no-gpg-sign")
+    code, said = ci(capsys)
+    assert code == 1 and "does not count: it is not signed" in said
+    mine = ("-c", "gpg.format=ssh", "-c", f"user.signingkey={tmp_path / 'ann'}")
+    work.git(*mine, "commit", "-q", "--amend", "--no-edit", "-S")
+    code, said = ci(capsys)
+    assert code == 0, said
+    assert "no-todo excused: overridden by ann@example.org: on purpose" in said
+    line = next(one for one in work.git("log", "-1", "--format=%B").splitlines() if one.startswith("Ahp-Override"))
+    work.git("reset", "-q", "--hard", "origin/main")
+    work.write("c.txt", "TODO other\n")
+    work.add()
+    work.git(*mine, "commit", "-q", "-S", "--no-verify", "-m", f"feat: other\n\n{line}")
+    code, said = ci(capsys)
+    assert code == 1 and "it is not for this rule as it is, or not for this change" in said
