@@ -8,13 +8,30 @@ from ahp.hosts.agents.clients import CLIENTS
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.argument("host", type=click.Choice(["git", "monoco", *CLIENTS]))
+@click.argument("host", type=click.Choice(["git", "monoco", "pre-receive", *CLIENTS]))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(host: str, arguments: tuple[str, ...]) -> int:
     """Judge one hook of HOST; its arguments are those the host gave."""
     if host in CLIENTS:
         return _agent(host, arguments)
+    if host == "pre-receive":
+        return _server(arguments)
     return _monoco(arguments) if host == "monoco" else _git(arguments)
+
+
+def _server(arguments: tuple[str, ...]) -> int:
+    from ahp.hosts.ci import receiving
+
+    limit = receiving.LIMIT
+    if arguments:
+        name, _, value = "=".join(arguments).partition("=")
+        try:
+            limit = float(value)
+        except ValueError:
+            limit = 0
+        if name != "--limit" or not 0 < limit < 3600:
+            raise click.UsageError("ahp hook pre-receive takes one option: --limit SECONDS, above 0 and below 3600")
+    return receiving.judge(sys.stdin.buffer.read(), limit)
 
 
 def _agent(client: str, arguments: tuple[str, ...]) -> int:

@@ -51,12 +51,13 @@ class Question(NamedTuple):
     """What is asked: about which change, brought by whom, and by which part of the rules.
 
     `actor` is the account that the platform vouches for, "" for none; `part` is `ALL`, `POLICY` for the rules that read
-    `policy.*`, `OTHERS` for those that do not.
+    `policy.*`, `OTHERS` for those that do not. `push` is what git says of the ref, on a server.
     """
 
     change: Change
     actor: str = ""
     part: str = ALL
+    push: PushRef | None = None
 
 
 def judge(repo: Repository, question: Question, env: dict[str, str], seen: Seen) -> Report:
@@ -105,7 +106,8 @@ class _Judging:
         actor = Actor("ci", question.actor, is_verified=bool(question.actor))
         event = asking.event(_RANGE[0], "ci", actor, where, mode="replay", budget=_BUDGET)
         event.view, event.remote = change.view, change.remote
-        event.push = PushRef(BRANCHES + change.source, change.head, change.target, change.view.old)
+        brings = PushRef(BRANCHES + change.source, change.head, change.target, change.view.old)
+        event.push = question.push or brings
         event.subject = asking.subject_of(change.source)
         event.given = {"branch": self._branch()}
         return objects.without_evidence(event)
@@ -147,7 +149,8 @@ class _Judging:
         return Approvers(self._repo, allowed or b"", time.time(), software_keys)
 
     def _judge_commits(self, seen: Seen) -> OfCommits:
-        ids = self._repo.run("rev-list", *self._change.view.revisions(), "--").decode().split()
+        revisions = self._change.view.revisions() if self._change.head else []
+        ids = self._repo.run("rev-list", *revisions, "--").decode().split() if revisions else []
         own = policies.of_commits(self._repo, ids, self._event, self._in_force)
         asked = objects.CommitJudge(
             self._event,

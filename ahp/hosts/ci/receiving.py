@@ -1,0 +1,145 @@
+"""`ahp hook pre-receive`: what a push would bring to a server, judged before any of its refs moves (authority §7).
+
+git has unpacked the objects into a quarantine that only this hook sees. Every ref is judged by what the refs were
+before, by the policy of where it goes; one refusal refuses the push.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NamedTuple
+
+from ahp.hosts.ci import judging
+from ahp.hosts.ci.change import Change
+from ahp.hosts.ci.formats import plain
+from ahp.hosts.ci.proposal import BRANCHES, TAGS
+from ahp.hosts.ci.report import Report, report
+from ahp.hosts.git.ranges import read_refs
+from ahp.protocol.event import PushRef
+from ahp.protocol.text import one_line
+from ahp.system import boundaries, environ, git
+from ahp.system.errors import AhpError, Timeout
+from ahp.system.git import Repository
+from ahp.system.history import RangeView
+
+LIMIT = 4.0  # s
+_REPLACE = "refs/replace/"
+_QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
+
+
+class _Server(NamedTuple):
+    """The repository as it was before the push: its default branch with its commit, and every branch's commit."""
+
+    repo: Repository
+    default: str
+    default_tip: str
+    tips: list[str]
+    env: dict[str, str]
+
+
+def judge(lines: bytes, limit: float = LIMIT) -> int:
+    """The hook's exit code for git's `lines`, `OLD NEW REF` each; tells on standard error, within `limit` seconds.
+
+    Raises AhpError where nothing can be judged, which refuses the push.
+    """
+    env = environ.current()
+    repo = git.discover(env.get("GIT_DIR") or ".", env)
+    repo.env |= {name: env[name] for name in _QUARANTINE if name in env}
+    code = 0
+    with _within(limit):
+        server = _before(repo, env)
+        for ref in _refs(lines):
+            told = _judged(server, ref)
+            if told.exit_code or told.results:
+                sys.stderr.write(f"ahp: {one_line(ref.remote_ref, 300)}\n{plain.write(told)}")
+            code = max(code, told.exit_code)
+    return code
+
+
+@contextmanager
+def _within(limit: float) -> Iterator[None]:
+    """Raises Timeout in what runs longer than `limit` seconds."""
+
+    def over(number: int, frame: FrameType | None) -> None:
+        raise Timeout(f"this push takes longer to judge than the {limit:g} s that ahp hook pre-receive --limit allows")
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _refs(lines: bytes) -> list[PushRef]:
+    """What is pushed, as pre-push has it: git's lines here have the old id, the new one and the ref."""
+    turned = []
+    for line in lines.removesuffix(b"\n").split(b"\n") if lines else []:
+        old, _, rest = line.partition(b" ")
+        new, _, ref = rest.partition(b" ")
+        turned.append(b" ".join([ref, new, ref, old]))
+    return read_refs(b"\n".join(turned))
+
+
+def _before(repo: Repository, env: dict[str, str]) -> _Server:
+    head = repo.line("symbolic-ref", "-q", "HEAD", ok=(0, 1))
+    tip = repo.commit_id(head) if head else None
+    configured = repo.config("ahp.defaultBranch")
+    if tip is None and configured:
+        head = BRANCHES + configured.removeprefix(BRANCHES)
+        tip = repo.commit_id(head)
+    if not head.startswith(BRANCHES):
+        raise AhpError("HEAD names no branch; an admin names the default one: git config ahp.defaultBranch BRANCH")
+    listed = repo.run("for-each-ref", "--format=%(objectname)", BRANCHES).decode().split()
+    return _Server(repo, head.removeprefix(BRANCHES), tip or "", list(dict.fromkeys(listed)), env)
+
+
+def _judged(server: _Server, pushed: PushRef) -> Report:
+    repo = server.repo
+    ref = _resolved(repo, pushed.remote_ref)
+    if ref.startswith(_REPLACE):
+        return _refused("refs/replace/ would have git show other objects than there are")
+    if not ref.startswith((BRANCHES, TAGS)) and ref not in _named(repo, "ahp.allowRef"):
+        return _refused(f"only branches and tags are taken; an admin allows more: git config --add ahp.allowRef {ref}")
+    if pushed.local_oid.strip("0") and pushed.local_oid in _named(repo, "ahp.admit"):
+        return report("admitted by ahp.admit", 0, [], [], [])
+    name = ref.removeprefix(BRANCHES) if ref.startswith(BRANCHES) else ""
+    is_there = bool(pushed.remote_oid.strip("0"))
+    has_authority = bool(name) and (name == server.default or judging.is_named(repo, name, server.default_tip))
+    own_tip = (repo.commit_id(pushed.remote_oid) or "") if name and is_there else ""
+    view, head = _brought(server, pushed, [own_tip] if own_tip and has_authority else server.tips)
+    change = Change(view, head, name, ref, own_tip, server.default, server.default_tip, "", merged=False)
+    asked = PushRef(pushed.local_ref, pushed.local_oid, ref, pushed.remote_oid)
+    return judging.judge(repo, judging.Question(change, push=asked), server.env, _unseen)
+
+
+_unseen: Callable[[int, int], None] = lambda done, total: None  # noqa: E731
+
+
+def _brought(server: _Server, pushed: PushRef, known: list[str]) -> tuple[RangeView, str]:
+    """The range that the server does not have, and its tip; nothing for a deletion and for what is no commit."""
+    repo = server.repo
+    empty = repo.empty_tree()
+    tip = repo.commit_id(pushed.local_oid) if pushed.local_oid.strip("0") else None
+    if tip is None:
+        return RangeView(repo, empty, empty), ""
+    return boundaries.range_over(repo, tip, known), tip
+
+
+def _resolved(repo: Repository, ref: str) -> str:
+    """What a symbolic ref names in the end, else the ref itself."""
+    return repo.line("symbolic-ref", "-q", ref, ok=(0, 1, 128)) or ref
+
+
+def _named(repo: Repository, key: str) -> list[str]:
+    """Every value of a key of the server's configuration."""
+    return repo.run("config", "--get-all", key, ok=(0, 1)).decode("utf-8", "surrogateescape").split("\n")[:-1]
+
+
+def _refused(why: str) -> Report:
+    return report("refused", 1, [], [], [why])

@@ -1,0 +1,154 @@
+"""`ahp hook pre-receive` on a real bare repository: every ref judged before any moves."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Repo
+
+POLICY = """
+version: 1
+rules:
+  no-todo:
+    at: pre-commit
+    each: l in diff.added
+    block: contains(l.text, 'TODO')
+    finding: {file: l.path, line: l.line}
+    message: a TODO was added
+  no-force: {at: pre-push, block: push.is_force and branch.is_default}
+  keep-main: {at: pre-push, block: push.is_delete and branch.is_default}
+  size: {at: pre-push, prompt: files.changed_count > 2, message: "{files.changed_count} files"}
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path, repo: Repo) -> Repo:
+    """A bare repository whose pre-receive hook asks ahp; main has a policy."""
+    repo.commit("chore: start", **{".ahp/hooks.yaml": POLICY, "a.txt": "a\n"})
+    folder = tmp_path / "server.git"
+    repo.git("clone", "-q", "--bare", str(repo.root), str(folder))
+    bare = Repo(folder)
+    hook(bare)
+    return bare
+
+
+def hook(bare: Repo, *options: str) -> None:
+    command = f"exec {Path(sys.executable).parent / 'ahp'} hook pre-receive {' '.join(options)}"
+    bare.write("hooks/pre-receive", f"#!/bin/sh\n{command}\n", 0o755)
+
+
+@pytest.fixture
+def work(server: Repo, tmp_path: Path) -> Repo:
+    server.git("clone", "-q", f"file://{server.root}", str(tmp_path / "work"))
+    made = Repo(tmp_path / "work")
+    made.git("checkout", "-q", "-b", "topic")
+    return made
+
+
+def push(work: Repo, *arguments: str) -> tuple[int, str]:
+    done = work.run("git", "push", "origin", *arguments)
+    return done.returncode, done.stderr.decode()
+
+
+def test_a_clean_push_moves_its_refs_in_silence(work: Repo, server: Repo) -> None:
+    head = work.commit("feat: more", **{"b.txt": "b\n"})
+    code, said = push(work, "topic", "topic:main")
+    assert code == 0 and "ahp" not in said
+    assert server.git("rev-parse", "main") == head
+
+
+def test_one_bad_commit_refuses_every_ref_of_the_push(work: Repo, server: Repo) -> None:
+    work.commit("feat: fine", **{"b.txt": "b\n"})
+    work.git("branch", "fine")
+    bad = work.commit("feat: bad", **{"c.txt": "TODO\n"})
+    work.commit("feat: hidden", **{"c.txt": "done\n"})
+    code, said = push(work, "fine", "topic")
+    assert code == 1 and "refused by no-todo" in said and f"c.txt:1: commit {bad[:10]}" in said
+    assert "refs/heads/topic" in said
+    assert server.git("for-each-ref", "--format=%(refname)") == "refs/heads/main"
+
+
+def test_a_change_of_the_policy_does_not_judge_itself(work: Repo) -> None:
+    work.commit("feat: weaker", **{".ahp/hooks.yaml": "version: 1\nrules: {}\n"})
+    work.commit("feat: bad", **{"c.txt": "TODO\n"})
+    assert push(work, "topic:main")[0] == 1
+    assert push(work, "HEAD~1:refs/heads/weak")[0] == 0  # it says nothing of no-todo, and nothing forbids it
+    assert push(work, "topic:refs/heads/weak")[0] == 1
+
+
+def test_what_happens_to_the_default_branch_is_judged_by_its_policy(work: Repo, server: Repo) -> None:
+    server.git("config", "receive.denyDeleteCurrent", "ignore")
+    code, said = push(work, ":main")
+    assert code == 1 and "keep-main" in said
+    work.git("checkout", "-q", "--orphan", "other")
+    work.commit("feat: other")
+    code, said = push(work, "--force", "other:main")
+    assert code == 1 and "no-force" in said
+    server.git("symbolic-ref", "refs/heads/alias", "refs/heads/main")
+    code, said = push(work, "--force", "other:alias")
+    assert code == 1 and "no-force" in said
+
+
+def test_tags_are_judged_and_other_refs_only_taken_where_named(work: Repo, server: Repo) -> None:
+    work.commit("feat: bad", **{"c.txt": "TODO\n"})
+    work.git("tag", "-a", "v1", "-m", "v1")
+    assert push(work, "v1")[0] == 1
+    work.git("reset", "-q", "--hard", "origin/main")
+    code, said = push(work, "HEAD:refs/review/1")
+    assert code == 1 and "git config --add ahp.allowRef refs/review/1" in said
+    server.git("config", "--add", "ahp.allowRef", "refs/review/1")
+    assert push(work, "HEAD:refs/review/1")[0] == 0
+    server.git("config", "--add", "ahp.allowRef", "refs/replace/" + "1" * 40)
+    assert push(work, "HEAD:refs/replace/" + "1" * 40)[0] == 1
+    work.git("tag", "-f", "fine")
+    assert push(work, "fine")[0] == 0
+
+
+def test_an_import_is_admitted_by_its_tip(work: Repo, server: Repo) -> None:
+    tip = work.commit("feat: old code", **{"c.txt": "TODO\n"})
+    server.git("config", "--add", "ahp.admit", tip)
+    assert push(work, "topic")[0] == 0
+    work.commit("feat: more", **{"d.txt": "TODO\n"})
+    code, said = push(work, "topic")
+    assert code == 1 and "d.txt" in said and "c.txt" not in said
+
+
+def test_a_head_without_a_branch_needs_an_admins_word(work: Repo, server: Repo) -> None:
+    work.commit("feat: more", **{"b.txt": "b\n"})
+    server.git("update-ref", "--no-deref", "HEAD", "main")
+    code, said = push(work, "topic")
+    assert code == 1 and "git config ahp.defaultBranch BRANCH" in said
+    server.git("config", "ahp.defaultBranch", "main")
+    assert push(work, "topic")[0] == 0
+
+
+def test_what_takes_too_long_is_refused_with_the_reason(work: Repo, server: Repo) -> None:
+    work.commit("feat: more", **{"b.txt": "b\n"})
+    hook(server, "--limit", "0.01")
+    code, said = push(work, "topic")
+    assert code == 1 and "longer to judge than the 0.01 s" in said
+    hook(server, "--limit=nonsense")
+    code, said = push(work, "topic")
+    assert code == 1 and "--limit SECONDS" in said
+
+
+def test_the_first_push_to_an_empty_server(tmp_path: Path, repo: Repo) -> None:
+    repo.git("init", "-q", "--bare", "--initial-branch=main", str(tmp_path / "new.git"))
+    bare = Repo(tmp_path / "new.git")
+    hook(bare)
+    repo.commit("feat: bad", **{".ahp/hooks.yaml": POLICY, "c.txt": "TODO\n"})
+    repo.git("remote", "add", "origin", str(bare.root))
+    code, said = push(repo, "HEAD:main")
+    assert code == 1 and "no-todo" in said
+    repo.git("rm", "-q", "c.txt")
+    repo.git("commit", "-q", "--amend", "-m", "feat: fine")
+    assert push(repo, "HEAD:main")[0] == 0
+
+
+def test_a_broken_hook_refuses(work: Repo, server: Repo) -> None:
+    work.commit("feat: more", **{"b.txt": "b\n"})
+    server.git("config", "core.bare", "nonsense")
+    assert push(work, "topic")[0] != 0
