@@ -20,7 +20,7 @@ def test_what_is_refused_here_is_told_in_two_hundred_tokens(
     assert run(["brief"]) == 0
     said = capsys.readouterr().out
     assert len(said) <= 801 and "tool call" in said and "comes back as a refusal" in said
-    assert "and 56 more" in said and "Refused at a push: " in said
+    assert "and 58 more" in said and "Refused at a push: " in said
     assert not (repo.root / ".git/ahp/signals.jsonl").exists()
 
 

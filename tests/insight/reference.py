@@ -8,8 +8,8 @@ from collections import Counter
 from typing import Any
 
 from ahp.system import clock
-from tests.journal.test_property import FORGET
-from tests.journal.test_property import Reference as JournalReference
+from tests.journal.reading import FORGET
+from tests.journal.reading import Reading as JournalReference
 
 FAMILY = {"pre-commit": "commit", "commit-msg": "commit", "post-commit": "commit", "pre-tool-use": "tool-use"}
 STRENGTH = ["aid", "prompt", "control", "block"]
