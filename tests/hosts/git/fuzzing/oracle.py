@@ -33,7 +33,8 @@ git rev-parse -q --verify HEAD >"$at/head"
 case $name in
 pre-push*)
     cat >"$at/refs"
-    git for-each-ref --format='%(objectname)' refs/remotes >"$at/known";;
+    git for-each-ref --format='%(objectname)' refs/remotes >"$at/known"
+    git for-each-ref --format='%(objectname)' "refs/remotes/$1" >"$at/there";;
 *)
     cp "${GIT_INDEX_FILE:-$dir/index}" "$at/index"
     GIT_INDEX_FILE=$at/index git write-tree >"$at/tree"
@@ -131,28 +132,35 @@ def _subject(message: str) -> str:
 def _broken_by_push(git: Git, one: Seen) -> set[str]:
     """By each commit that goes where it was not, and by what each range changes in all."""
     broken: set[str] = set()
-    known = one.shown["known"].split()
+    known, of_remote = one.shown["known"].split(), one.shown["there"].split()
     for line in one.shown["refs"].splitlines():
         _, tip, ref, old = line.rsplit(" ", 3)
         tip = git.text("rev-parse", "-q", "--verify", tip + "^{commit}").strip() if tip.strip("0") else ""
         if tip:
-            there = [old] if old.strip("0") else []
-            alone = there and ref == "refs/heads/main"
-            broken |= _broken_in_range(git, tip, there if alone else [*there, *known], known)
+            old = old if old.strip("0") else ""
+            alone = old and ref == "refs/heads/main"  # where the remote has more, others brought it
+            is_here = not old or bool(git.text("cat-file", "-t", old))
+            there = [old] if alone and is_here else [*([old] if old and is_here else []), *of_remote]
+            broken |= _broken_in_range(git, tip, there, known)
+            if alone and not is_here:
+                broken.add("net")  # nobody can tell what changes on main
     return broken
 
 
 def _broken_in_range(git: Git, tip: str, there: list[str], known: list[str]) -> set[str]:
-    here = [one for one in dict.fromkeys(there) if git.text("cat-file", "-t", one)]
-    if len(there) == 1 and not here:
-        return {"net"}  # what main has on the remote is not here: nobody can tell what changes
-    outgoing = git.text("rev-list", tip, "--not", *here).split()
+    outgoing = git.text("rev-list", tip, "--not", *there).split()
     if not outgoing:
         return set()
-    bases = {base for one in here for base in git.text("merge-base", "--all", tip, one).split()}
+    broken = _broken_by_commits(git, outgoing, known)
+    bases = {base for one in there for base in git.text("merge-base", "--all", tip, one).split()}
     best = git.text("merge-base", "--independent", *bases).split() if bases else []
     changed = set.intersection(*({path for _, path in git.names(base, tip)} for base in best or [""]))
-    broken = {"net"} if any(_is_bad(path, "big") for path in changed) else set()
+    return broken | ({"net"} if any(_is_bad(path, "big") for path in changed) else set())
+
+
+def _broken_by_commits(git: Git, outgoing: list[str], known: list[str]) -> set[str]:
+    """What the commits break that no remote has, or that were made here."""
+    broken: set[str] = set()
     published = set(git.text("rev-list", *known).split()) if known else set()
     made = git.made_here()
     for commit in outgoing:
