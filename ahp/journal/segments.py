@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
@@ -173,7 +174,8 @@ class _Reader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self.fd)
+        with contextlib.suppress(OSError):  # of what was only read, nothing can be lost
+            os.close(self.fd)
 
     def at(self, offset: int, length: int) -> bytes:
         """Up to `length` bytes at `offset`."""

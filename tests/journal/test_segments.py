@@ -98,6 +98,19 @@ def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path, monkeypat
                 next(segments.forward_in(segments.listed(str(tmp_path))[-1]))
 
 
+def test_a_file_that_was_read_need_not_close(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "signals.jsonl"
+    path.write_text("a\n")
+    close = os.close
+
+    def broken(fd: int) -> None:
+        close(fd)
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "close", broken)
+    assert [line.raw for line in segments.forward_in(Segment(1, str(path)))] == [b"a"]
+
+
 def test_the_opening_of_a_file_is_its_first_record(tmp_path: Path) -> None:
     path = tmp_path / "signals.jsonl"
     path.write_text("torn\n{}\n")
