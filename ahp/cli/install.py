@@ -43,7 +43,9 @@ def _git() -> None:
 
     from ahp.hosts.agents.install import LAUNCHER, launcher
     from ahp.hosts.asking import repository_here, user_policy
+    from ahp.hosts.git import policy_checks
     from ahp.hosts.git.install import install
+    from ahp.policy.problems import PolicyError
 
     repo = repository_here()
     done = install(repo, user_policy())
@@ -54,6 +56,13 @@ def _git() -> None:
         click.echo(f"git: earlier hooks keep running: {', '.join(done.kept)}")
     if done.husky:
         click.echo(f"git: husky's hooks in {one_line(done.husky, 1000)} call them by one line each: commit those")
+    try:
+        found = policy_checks.commands(repo, user_policy())
+    except PolicyError:
+        click.echo("git: the policy here is not valid; what is wrong: ahp policy lint")
+        return
+    if found.status != "ok":
+        click.echo(f"git: {found.detail}; {found.mend}")
 
 
 def _monoco() -> None:

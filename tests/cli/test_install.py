@@ -99,3 +99,20 @@ def test_hook_hands_the_shim_s_arguments_on(
     monkeypatch.setattr(hook, "main", lambda: seen.append(sys.argv[1:]))
     assert run(capsys, "hook", "git", "commit-msg", "1", "", "", "git", "--odd", "file")[0] == 0
     assert seen == [["commit-msg", "1", "", "", "git", "--odd", "file"]]
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("facts: {x: {run: [no-such-program]}}\n", "no such program on PATH for facts.x (no-such-program)"),
+        ("facts: {x: {run: [sh]}}\n", "nobody has accepted facts.x in this clone: they do not run; a person runs"),
+        ("rules: []\n", "the policy here is not valid; what is wrong: ahp policy lint"),
+        ("version: 1\n", ""),
+    ],
+)
+def test_install_says_which_checkers_cannot_run(
+    here: Repo, capsys: pytest.CaptureFixture[str], policy: str, said: str
+) -> None:
+    here.write(".ahp/hooks.yaml", policy)
+    code, out = run(capsys, "install", "git")
+    assert code == 0 and said in out and len(out.splitlines()) == (2 if said else 1)
