@@ -55,7 +55,8 @@ class Descendants:
         ended: dict[int, str] = {}
         until = time.monotonic() + _KILL_TIME
         while found := self._left_behind(thread):
-            for pid in found:
+            # One that has ended by now may have left children, which have come to us since: look again.
+            for pid in [one for one in found if not _reaped(one)]:
                 ended.setdefault(pid, _name(pid))
                 _kill(pid)
             if time.monotonic() > until:
@@ -72,7 +73,7 @@ class Descendants:
         orphans = _children(os.getpid(), os.getpid()) - self._before - process.running()
         if threading.current_thread() is not threading.main_thread():
             orphans = {pid for pid in orphans if _has_mark(pid, self._mark)}
-        return {pid for pid in own | orphans if not _reaped(pid)}
+        return own | orphans
 
 
 def ending(env: Mapping[str, str]) -> tuple[Descendants, dict[str, str]]:
