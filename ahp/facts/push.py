@@ -9,6 +9,7 @@ from ahp.system.git import PLAIN_LOG, Repository
 NAMESPACE = Namespace(
     source="what git tells pre-push",
     triggers=PUSH,
+    private=("messages",),
     schema={
         "remote": fact("str", "name of the remote, or its address when it has no name"),
         "ref": fact("str", "full name on the remote side: refs/heads/main"),
@@ -19,6 +20,14 @@ NAMESPACE = Namespace(
         "is_tag": fact("bool", "the ref is a tag"),
         "commit_count": fact("int", "commits the remote does not have yet", min=0),
         "subjects": fact("list[str]", "first lines of those commits' messages, newest first"),
+        "messages": fact(
+            "list[record]",
+            "their whole messages, and the text of an annotated tag that is pushed",
+            fields={
+                "of": fact("str", "`commit ID` or `tag NAME`"),
+                "text": fact("str", "the message; bytes that are not UTF-8 as lone surrogates"),
+            },
+        ),
     },
 )
 
@@ -46,6 +55,8 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         found["commit_count"] = outgoing_count(event)
     if "subjects" in fields:
         found["subjects"] = _subjects(event)
+    if "messages" in fields:
+        found["messages"] = _messages(event)
     return found
 
 
@@ -82,6 +93,35 @@ def _subjects(event: Event) -> object:
     assert event.repo is not None
     log = event.repo.run("log", *PLAIN_LOG, "-z", "--format=%s", *revisions, "--")
     return log.decode("utf-8", "surrogateescape").split("\0")[:-1]
+
+
+def _messages(event: Event) -> object:
+    revisions = _outgoing(event)
+    if isinstance(revisions, Absent):
+        return revisions
+    assert event.repo is not None and event.push is not None
+    tags = [] if _is_zero(event.push.local_oid) else _tag_texts(event.repo, event.push.local_oid)
+    if not revisions:
+        return tags
+    log = event.repo.run("log", *PLAIN_LOG, "-z", "--format=%H%x00%B", *revisions, "--")
+    fields = log.decode("utf-8", "surrogateescape").split("\0")
+    pairs = zip(fields[::2], fields[1::2], strict=False)
+    return [*tags, *[{"of": f"commit {oid[:10]}", "text": text} for oid, text in pairs]]
+
+
+def _tag_texts(repository: Repository, oid: str) -> list[dict[str, object]]:
+    """The texts of an annotated tag and of the tags that it names in turn."""
+    found: list[dict[str, object]] = []
+    while oid:
+        answer = repository.run("cat-file", "--batch", stdin=f"{oid}\n".encode())
+        header, _, body = answer.partition(b"\n")
+        if header.split(b" ")[1:2] != [b"tag"]:
+            break
+        head, _, text = body.decode("utf-8", "surrogateescape").removesuffix("\n").partition("\n\n")
+        fields = dict(line.split(" ", 1) for line in head.split("\n") if " " in line)
+        found.append({"of": f"tag {fields.get('tag', '')}", "text": text})
+        oid = fields.get("object", "")
+    return found
 
 
 def _outgoing(event: Event) -> list[str] | Absent:

@@ -32,6 +32,9 @@ def of_push(event: Event, remote: str) -> Policies:
     default = default_of(repo, name)
     short = push.remote_ref.removeprefix(_BRANCHES)
     ruling = of_ref(event, push.remote_ref, is_default(repo, short, name), default, lambda: _own_of(repo, push, name))
+    doubted, notes = _in_force(_doubted(repo, name), event.journal)
+    if doubted:
+        ruling = ruling.and_those_of(policies.committed(doubted, event.journal, notes))
     if ruling is not NOBODY:
         return ruling
     if default is not None and not default.has_policy and succession.was_given_up(repo, default):
@@ -63,6 +66,19 @@ def default_of(repo: Repository, remote: str) -> PolicyTree | None:
     if remote and name and (tip := repo.commit_id(f"refs/remotes/{remote}/{name}")):
         return trees.of_commit(repo, tip, f"{remote}/{name}")
     return succession.default_tip(repo, trees.of_commit(repo, "HEAD"))
+
+
+def _doubted(repo: Repository, remote: str) -> list[PolicyTree]:
+    """What is asked beside the default branch as last fetched, where something else than a fetch moved that ref since:
+    the local branch of its name, and what is checked out.
+    """
+    name = default_branch(repo, remote)
+    ref = f"refs/remotes/{remote}/{name}"
+    if not remote or not name or repo.commit_id(ref) is None or tracking.believes(repo, ref):
+        return []
+    here = repo.commit_id(f"refs/heads/{name}")
+    local = [trees.of_commit(repo, here, name)] if here else []
+    return [*local, trees.of_commit(repo, "HEAD")]
 
 
 def of_ref(

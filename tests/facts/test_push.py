@@ -23,14 +23,25 @@ def remote(repo: Any, tmp_path: Path) -> Any:
     return repo
 
 
+def test_messages_of_commits_and_of_tags_of_tags(remote: Any, make_event: Any, gather: Any) -> None:
+    old, new = remote.head(), remote.commit("second\n\nwith a body")
+    remote.git("tag", "-a", "-m", "inner words", "inner")
+    remote.git("tag", "-a", "-m", "outer words", "outer", "inner")
+    tag = remote.git("rev-parse", "outer")
+    told = gather(pushing(make_event, tag, ZERO, "refs/tags/outer"), "push.messages")["push.messages"]
+    assert told[:2] == [{"of": "tag outer", "text": "outer words\n"}, {"of": "tag inner", "text": "inner words\n"}]
+    (body,) = gather(pushing(make_event, new, old), "push.messages")["push.messages"]
+    assert body == {"of": f"commit {new[:10]}", "text": "second\n\nwith a body\n"}
+    assert gather(pushing(make_event, ZERO, old), "push.messages") == {"push.messages": []}
+
+
 def pushing(make_event: Any, local: str, old: str, ref: str = "refs/heads/main", remote: str = "origin") -> Any:
     return make_event("pre-push", remote=remote, push=PushRef("refs/heads/local", local, ref, old))
 
 
 def test_new_commits_on_a_known_branch(remote: Any, make_event: Any, gather: Any) -> None:
     old = remote.head()
-    remote.commit("second")
-    new = remote.commit("third\n\nbody")
+    second, new = remote.commit("second"), remote.commit("third\n\nbody")
     assert gather(pushing(make_event, new, old), *ALL) == {
         "push.remote": "origin",
         "push.ref": "refs/heads/main",
@@ -41,6 +52,10 @@ def test_new_commits_on_a_known_branch(remote: Any, make_event: Any, gather: Any
         "push.is_tag": False,
         "push.commit_count": 2,
         "push.subjects": ["third", "second"],
+        "push.messages": [
+            {"of": f"commit {new[:10]}", "text": "third\n\nbody\n"},
+            {"of": f"commit {second[:10]}", "text": "second\n"},
+        ],
     }
 
 

@@ -34,6 +34,7 @@ def hits(trigger: str, **facts: Any) -> list[str]:
         "push.is_delete": False,
         "push.is_force": False,
         "push.is_new": False,
+        "push.messages": [],
     }
     values = {**quiet, **{name.replace("__", "."): value for name, value in facts.items()}}
     program = programs()[trigger]

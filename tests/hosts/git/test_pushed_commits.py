@@ -347,3 +347,70 @@ def test_a_waiver_of_the_target_holds(work: Gated) -> None:
     made(work, a="SECRET\n")
     code, said = push(work)
     assert (code, "waived: " in said) == (0, True)
+
+
+def test_a_forged_tracking_ref_takes_no_rule_away(work: Gated) -> None:
+    made(work, a="SECRET\n")
+    work.git("checkout", "-q", "--orphan", "weak")
+    work.commit_policy("version: 1\nrules: {none: {at: pre-push, block: push.ref == 'x'}}\n")
+    work.git("update-ref", "refs/remotes/origin/main", "weak")
+    work.git("checkout", "-q", "-f", "work")
+    assert push(work)[0] == 1
+
+
+def test_the_core_pack_holds_at_the_push(work: Gated) -> None:
+    """Its secret, marker and size rules are asked of each commit, and messages and tags are read, too."""
+    work.git("checkout", "-q", "main")
+    work.commit_policy("version: 1\nextends: [core]\nlimits: {max_file_bytes: 1000}\n")
+    work.git("push", "-q", "--no-verify", "origin", "main")
+    work.git("checkout", "-q", "-B", "work")
+    token = "AKIA" + "ABCDEFGHIJ234567"
+    made(work, a=f"{token}\n", b="<<<<<<< ours\n", c="x" * 1001)
+    made(work, f"words\n\n{token}", a="1\n", b="1\n", c="1\n")
+    code, said = push(work)
+    refused = [line.split(" ")[4] for line in said.splitlines() if line.startswith("ahp: push refused by")]
+    assert (code, sorted(refused)) == (
+        1,
+        ["large-files", "no-merge-markers", "no-secrets", "no-secrets-in-messages"],
+    )
+    assert token not in said and token not in (work.folder / "signals.jsonl").read_text()
+    work.git("checkout", "-q", "main")
+    work.git("tag", "-a", "-m", f"v1 {token}", "v1")
+    assert "refused by no-secrets-in-messages" in push(work, "v1")[1]
+
+
+def test_thousands_of_commits_are_asked_in_a_few_questions_to_git(work: Gated, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short here: the number of programs that are started does not follow that of the commits."""
+    from ahp.system import process
+
+    def started(of: int) -> int:
+        count = []
+        real = process.capture
+        with monkeypatch.context() as patched:
+            patched.setattr(process, "capture", lambda argv, **more: (count.append(argv), real(argv, **more))[1])
+            assert ask_push(work) == (0, "")
+        return len(count)
+
+    for number in range(5):
+        made(work, f"ok {number}", **{f"f{number}": "1\n"})
+    few = started(5)
+    for number in range(60):
+        made(work, f"ok more {number}", **{f"g{number}": "1\n"})
+    assert started(65) <= few + 2
+
+
+def ask_push(work: Gated) -> tuple[int, str]:
+    """The push of `work` as the hook judges it, in this process."""
+    from ahp.hosts.git import pre_push
+    from ahp.hosts.git.githooks import Hook
+    from ahp.protocol.actor import Actor
+    from ahp.protocol.event import PushRef, Workspace
+
+    repo = work.repository()
+    where = Workspace(repo.root, repo.ahp_dir, repo.env, repo, None, "")
+    hook = Hook("pre-push", "1", ["origin", "url"], Actor("human", "ann"), repo, where)
+    ref = PushRef("refs/heads/work", work.head(), "refs/heads/work", "0" * 40)
+    verdicts = pre_push._judge_ref(hook, ref, "origin")
+    return max(int(verdict.denied) for verdict in verdicts), "".join(
+        str(signal.as_dict()) for verdict in verdicts for signal in verdict.signals
+    )
