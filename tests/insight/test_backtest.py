@@ -162,6 +162,32 @@ def test_the_old_policy_must_be_the_one_that_the_log_describes() -> None:
     assert [one.after for one in log.replayed(text, readable=True).changes] == ["undecided"]
 
 
+def test_a_filter_that_is_false_or_open_is_heeded() -> None:
+    log = Log()
+    log.asked({"files.changed_count": 9, "files.insertions": 3}, ("size", "prompt"))
+    oracle = "hooks: {{pre-commit: {{oracles: [{{name: o, when: {}, rules: [{{id: a, {}, intensity: block}}]}}]}}}}\n"
+    condition = "condition: files.changed_count > 3"
+    assert changes(log.replayed(OLD + oracle.format("files.insertions > 9", condition))) == []
+    assert changes(log.replayed(OLD + oracle.format("files.insertions > 1", condition))) == [
+        ("o/a", "silent", "block", 1)
+    ]
+    done = log.replayed(OLD + oracle.format("files.deletions > 1", condition))
+    assert changes(done) == [("o/a", "silent", "undecided", 1)] and done.missing == {"o/a": ["files.deletions"]}
+    never = "condition: files.changed_count > 30"
+    assert changes(log.replayed(OLD + oracle.format("files.deletions > 1", never))) == []
+
+
+def test_a_rule_about_each_item_needs_the_list_unless_it_asked_the_same_then() -> None:
+    text = OLD + "  keys: {at: pre-commit, each: p in files.changed, prompt: p == 'a', finding: {file: p}}\n"
+    log = Log(text)
+    log.asked({}, ("keys", "prompt"))
+    done = log.replayed(text.replace("p == 'a'", "p == 'b'"))
+    assert changes(done) == [("keys", "prompt", "undecided", 1)] and done.missing == {"keys": ["files.changed"]}
+    assert changes(log.replayed(text.replace("prompt: p", "block: p"), readable=True)) == [
+        ("keys", "prompt", "block", 1)
+    ]
+
+
 def test_a_rule_that_is_gone_watches_or_is_only_observed_says_nothing() -> None:
     log = Log()
     log.asked({"files.changed_count": 9}, ("size", "prompt"))
