@@ -21,6 +21,12 @@ from ahp.protocol.levels import LEVEL_OF, strength, strongest
 from ahp.protocol.triggers import TRIGGERS
 
 LEVELS = ("", *LEVEL_OF)
+_MARKS = {
+    "shadow": columns.SHADOW,
+    "waived": columns.WAIVED,
+    "undecidable": columns.UNDECIDED,
+    "overrides": columns.OVERRIDDEN,
+}
 _SWEPT_EVERY = 4096  # signals
 
 
@@ -49,6 +55,7 @@ class Chronicle(Fold):
         """The rules of each policy by its digest."""
         self.in_force = ("", "")
         """The digests of the policies that judged last: the committed one and the work tree's."""
+        self._untold = self.names.number(UNTOLD)
         self._record: Mapping[str, object] = {}
         self._is_wanted: dict[str, bool] = {}
         self._event: tuple[object, ...] = ()
@@ -72,7 +79,8 @@ class Chronicle(Fold):
 
     def apply(self, record: Mapping[str, object], where: tuple[int, int, int] = (0, 0, 0)) -> None:
         """Takes up one record. Unknown kinds are skipped."""
-        note = _NOTES.get(str(record.get("kind")))
+        kind = record.get("kind")
+        note = _NOTES.get(kind) if isinstance(kind, str) else None
         if record.get("timestamp") != self._stamp:
             self.advance(record)
             self._look_at_clock()
@@ -91,7 +99,7 @@ class Chronicle(Fold):
         return self.names.number(self.group.of(record, self.at))
 
     def _folded(self, record: Mapping[str, object]) -> None:
-        super().apply(record, (0, self._signals, 0))
+        super().apply(record)
 
     def _signal_told(self, record: Mapping[str, object]) -> None:
         known = hash(str(record.get("id") or f"0:{self._signals + 1}"))
@@ -104,17 +112,18 @@ class Chronicle(Fold):
         rule = str(record.get("rule") or "")
         row = self._row(record, rule) if self._counts and self.wants(rule) else -1
         self.store.rows[known] = self.store.row = row
-        self._folded(record)
+        self._signal(record, (0, self._signals, 0))
 
     def _row(self, record: Mapping[str, object], rule: str) -> int:
         level, declared = str(record.get("intensity")), str(record.get("declared") or "")
-        marks = columns.SHADOW * bool(record.get("shadow")) | columns.WAIVED * bool(record.get("waived"))
-        marks |= columns.UNDECIDED * bool(record.get("undecidable"))
-        marks |= columns.OVERRIDDEN * bool(record.get("overrides"))
-        if level in LEVEL_OF and declared in LEVEL_OF and strength(level) > strength(declared):
+        marks = 0
+        for key, mark in _MARKS.items():
+            if record.get(key):
+                marks |= mark
+        if level != declared and level in LEVEL_OF and declared in LEVEL_OF and strength(level) > strength(declared):
             marks |= columns.CLIMBED
         group = self._number(record)
-        row = self.notes.signals.add(group, LEVELS.index(level) if level in LEVEL_OF else 0, marks)
+        row = self.store.notes.signals.add(group, LEVELS.index(level) if level in LEVEL_OF else 0, marks)
         if marks & columns.WAIVED:
             self.notes.waived.setdefault(group, set()).add(hash((rule, record.get("subject"))))
         event = _event(record)
@@ -132,14 +141,15 @@ class Chronicle(Fold):
 
     def _place_group(self, record: Mapping[str, object]) -> int:
         """An evaluation is no rule's own: the policies tell later which were asked."""
-        return self.names.number(UNTOLD) if self.group.by == "rule" else self._number(record)
+        return self._untold if self.group.by == "rule" else self._number(record)
 
     def _verdict_told(self, record: Mapping[str, object]) -> None:
-        if self.store.someone_waits(str(record.get("subject") or ""), kind_of(str(record.get("actor") or ""))):
-            self._folded(record)
-        policy, working = str(record.get("policy") or ""), str(record.get("working") or "")
+        get = record.get
+        if self.store.someone_waits(str(get("subject") or ""), kind_of(str(get("actor") or ""))):
+            self._verdict(record, (0, 0, 0))
+        policy, working = str(get("policy") or ""), str(get("working") or "")
         self.in_force = policy, working
-        tenths = _tenths(record.get("ms"))
+        tenths = _tenths(get("ms"))
         if self._of_event:
             if _event(record) == self._event:
                 self._judged(record, tenths)
@@ -147,9 +157,9 @@ class Chronicle(Fold):
         if not self._counts:
             return
         notes = self.store.notes
-        notes.evaluations.add((self._place_group(record), str(record.get("hook")), policy, working), tenths)
-        notes.denied += record.get("decision") == "deny"
-        skipped = record.get("skipped")
+        notes.evaluations.add((self._place_group(record), str(get("hook")), policy, working), tenths)
+        notes.denied += get("decision") == "deny"
+        skipped = get("skipped")
         for one in skipped if isinstance(skipped, list) else ():
             rule = str(one.get("rule")) if isinstance(one, dict) else ""
             if rule and self.wants(rule):
@@ -163,7 +173,7 @@ class Chronicle(Fold):
             if self.group.by == "environment":  # only verdicts tell it
                 signals.group[row] = self._number(record)
                 number = self.store.episode_of.get(row, -1)
-                if number >= 0 and episodes.group[number] == self.names.number(UNTOLD):
+                if number >= 0 and episodes.group[number] == self._untold:
                     episodes.group[number] = signals.group[row]
 
     def _count_told(self, record: Mapping[str, object]) -> None:

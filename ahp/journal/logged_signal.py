@@ -168,4 +168,6 @@ class LoggedSignal:
 
 def _text(record: Mapping[str, object], name: str) -> str:
     value = record.get(name, "")
-    return value if isinstance(value, str) else "" if value is None else str(value)
+    if type(value) is str:  # nearly always
+        return value
+    return "" if value is None else str(value)
