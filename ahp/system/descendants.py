@@ -77,8 +77,11 @@ class Descendants:
 
 
 def ending(env: Mapping[str, str]) -> tuple[Descendants, dict[str, str]]:
-    """What ends the processes that are started with the second: `env`, marked as by the run around it, else anew."""
-    mark = env.get(MARK) or os.urandom(8).hex()
+    """What ends the processes that are started with the second, and only those: `env` with a mark of their own.
+
+    It begins with the mark of a run around it, which ends them too.
+    """
+    mark = ".".join([*filter(None, [env.get(MARK)]), os.urandom(8).hex()])
     return Descendants(mark), {**env, MARK: mark}
 
 
@@ -119,7 +122,7 @@ def _listed(folder: str) -> list[str]:
 def _has_mark(pid: int, mark: str) -> bool:
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
-            return f"{MARK}={mark}".encode() in file.read().split(b"\0")
+            return any(one.startswith(f"{MARK}={mark}".encode()) for one in file.read().split(b"\0"))
     except OSError:
         return False
 

@@ -146,3 +146,26 @@ def test_the_process_door_knows_what_it_waits_for(tmp_path: Path) -> None:
     thread.join()
     assert said == [137]
     assert not process.running()
+
+
+def test_a_mark_within_a_run_begins_with_the_run_s() -> None:
+    left, env = descendants.ending({"A": "1", MARK: "outer"})
+    assert env["A"] == "1" and env[MARK].startswith("outer.")
+    assert descendants.ending({MARK: "outer"})[1] != env
+    assert left._mark == env[MARK]
+    assert "." not in descendants.ending({})[1][MARK]
+
+
+@LINUX
+def test_the_run_around_ends_what_has_a_mark_within_it(tmp_path: Path) -> None:
+    command = f"{MARK}=test.inner setsid sh -c 'echo $$ > pid; exec sleep 600' & {_WAIT}"
+    found: list[int] = []
+
+    def work() -> None:  # in another thread than the first only the mark tells
+        with Descendants("test"):
+            found.append(run(command, tmp_path))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert not alive(found[0])

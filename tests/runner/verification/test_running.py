@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,7 @@ def test_nothing_survives_who_is_told_to_end(tmp_path: Path, number: signal.Sign
     for name in ("child", "other"):
         while not (tmp_path / name).exists() or not (tmp_path / name).read_text().strip():
             assert started.poll() is None
+            time.sleep(0.01)
         ids.append(int((tmp_path / name).read_text()))
     started.send_signal(number)
     assert started.wait() != 0
