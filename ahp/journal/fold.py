@@ -147,6 +147,8 @@ class Fold:
             return
         action, by = str(record.get("action")), str(record.get("by") or "")
         if by == AUTOMATIC:
+            self.open(signal.key)  # where the episode had ended by then, that was the answer
+            signal = self.store.signal(signal.id) or signal
             signal.logged = True
             if not signal.action:
                 signal.answer(action, by, self.at)
