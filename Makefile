@@ -19,7 +19,7 @@ READY := $(VENV)/.ready
 PEERS_READY := $(PEERS)/.ready
 MODEL_READY := $(MODEL)/.ready
 
-.PHONY: help test lint types unit format demo bench docs test-tools test-clients test-runner clean
+.PHONY: help test lint types unit format demo bench docs test-slow test-tools test-clients test-runner clean
 .DEFAULT_GOAL := help
 
 help:
@@ -27,6 +27,7 @@ help:
 	@echo "make demo          real commits blocked, mended, warned and passed in a scratch repository"
 	@echo "make bench         medians and ratios against peers; BENCH='--quick' or BENCH='--json FILE'"
 	@echo "make docs          the documentation as a site, in build/site"
+	@echo "make test-slow     the tests that take long"
 	@echo "make test-tools    the tests that drive the real pre-commit, prek, vitest, jest, eslint and the like"
 	@echo "make test-clients  the tests that drive the real coding agents"
 	@echo "make test-runner   the tests that drive a real model server"
@@ -43,7 +44,7 @@ types: $(READY)
 	$(BIN)/mypy
 
 unit: $(READY)
-	$(PYTEST) -n $(WORKERS) -m "not tools and not clients and not runner" \
+	$(PYTEST) -n $(WORKERS) -m "not tools and not clients and not runner and not slow" \
 		--cov=ahp --cov-branch --cov-report=term:skip-covered --cov-fail-under=95
 
 format: $(READY)
@@ -69,6 +70,9 @@ endef
 
 test-tools: $(READY) $(PEERS_READY)
 	$(call marked,tools)
+
+test-slow: $(READY)
+	$(PYTEST) -n $(WORKERS) -m slow
 
 test-clients: $(READY)
 	$(call marked,clients)

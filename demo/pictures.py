@@ -91,7 +91,9 @@ class Terminal:
 
 
 def always_alike(text: str) -> str:
-    """`text` with the ids of one run replaced by the same in all."""
+    """`text` with the ids of one run replaced by the same in all, and without the progress bar of a slow machine."""
+    text = re.sub(r"\x1b\[\?25l.*?\x1b\[\?25h", "", text, flags=re.DOTALL)
+    text = re.sub(r"\r|\x1b\[[0-9;?]*[A-Zac-ln-z]", "", text)
     text = re.sub(r"\b[0-9a-f]{8}\b(?=\)| proceed)", "3f2a91bc", text)
     return re.sub(r"^((?:\x1b\[\d*m)*)[0-9a-f]{7}\b", r"\g<1>1f0c9a2", text, flags=re.MULTILINE)
 

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from ahp.system import terminal
+from ahp.hosts.git import bundle
+from ahp.system import files, terminal
 
 # No test is timed: a slow machine would fail it.
-settings.register_profile("untimed", deadline=None)
+settings.register_profile("untimed", deadline=None, max_examples=int(os.environ.get("AHP_TEST_EXAMPLES") or 50))
 settings.load_profile("untimed")
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -123,6 +124,26 @@ def first_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         _move_in(tmp_path_factory.mktemp("first-home"), tmp_path_factory, patch)
         yield
+
+
+_bundles: dict[object, bytes] = {}
+
+
+@pytest.fixture(autouse=True)
+def bundles_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bundles that installing writes: each is made once, for they hold nothing of the repository."""
+    make = bundle.write
+
+    def write(path: str, interpreter: str, paths: list[str], starter: str = "git") -> None:
+        key = (interpreter, *paths, starter)
+        if key not in _bundles:
+            make(path, interpreter, paths, starter)
+            _bundles[key] = Path(path).read_bytes()
+        else:
+            files.make_dirs(os.path.dirname(path))
+            files.replace(path, _bundles[key])
+
+    monkeypatch.setattr(bundle, "write", write)
 
 
 @pytest.fixture(autouse=True)

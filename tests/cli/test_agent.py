@@ -70,6 +70,7 @@ def test_a_script_is_run_listed_shown_and_replayed(project: Path) -> None:
     assert (project / ".git" / "ahp" / "runs" / one["id"] / "events.jsonl").is_file()
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_goes_on_with_its_own_script(project: Path) -> None:
     assert ahp("run", "--script", "script.json").return_value == 0
     [run] = (project / ".git" / "ahp" / "runs").iterdir()

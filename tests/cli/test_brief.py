@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ahp.cli.main import run
@@ -20,7 +22,7 @@ def test_what_is_refused_here_is_told_in_two_hundred_tokens(
     assert run(["brief"]) == 0
     said = capsys.readouterr().out
     assert len(said) <= 801 and "tool call" in said and "comes back as a refusal" in said
-    assert "and 58 more" in said and "Refused at a push: " in said
+    assert re.search(r"and [0-9]{2} more", said) and "Refused at a push: " in said
     assert not (repo.root / ".git/ahp/signals.jsonl").exists()
 
 

@@ -64,6 +64,7 @@ def said(lab: Repo, *argv: str, **env: str) -> tuple[int, str]:
     return ended.returncode, os.fsdecode(ended.stdout + ended.stderr)
 
 
+@pytest.mark.slow
 def test_what_is_installed_asks_and_what_is_uninstalled_is_gone(
     lab: Repo, monoco: Path, capsys: pytest.CaptureFixture[str], person: list[str]
 ) -> None:

@@ -270,6 +270,7 @@ def test_threads_of_one_process_lose_nothing(journal: Journal) -> None:
     assert_chained(journal)
 
 
+@pytest.mark.slow
 def test_two_hundred_killed_writers_lose_no_record_that_was_appended(tmp_path: Path) -> None:
     folder, told = str(tmp_path / "ahp"), tmp_path / "told"
     journal = Journal(folder)

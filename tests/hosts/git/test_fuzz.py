@@ -16,7 +16,7 @@ from tests.hosts.git.fuzzing import world as worlds
 from tests.hosts.git.fuzzing.operations import Draw, Spice, Step, take, write
 from tests.hosts.git.fuzzing.world import Done, World
 
-OPERATIONS = int(os.environ.get("AHP_TEST_FUZZ") or 50)
+OPERATIONS = int(os.environ.get("AHP_TEST_FUZZ") or 20)
 SEED = int(os.environ.get("AHP_TEST_FUZZ_SEED") or 0)
 _LACKING = "ahp: .ahp/hooks.yaml here is missing and has no effect; the policy of HEAD judges"
 _FETCH_FIRST = "(fetch first)"

@@ -196,6 +196,7 @@ def test_a_run_killed_at_any_event_goes_on(story: list[bytes], tmp_path: Path) -
         check_resumed(path, world, before, turn)
 
 
+@pytest.mark.slow
 def test_a_resumed_run_killed_again_goes_on(story: list[bytes], tmp_path: Path) -> None:
     for cut in range(1, len(story), 7):
         path = tmp_path / str(cut) / "events.jsonl"
