@@ -111,9 +111,9 @@ def _soften(plan: Plan, repo: Repository, tally: history.Tally, policy: Policy, 
     authors = {commit.author.rpartition("<")[2].lower() for commit in past}
     direct, total = _direct(repo)
     if len(past) < _YOUNG:
-        plan.asked["protect-main"] = f"The project has fewer than {_YOUNG} commits; nobody may be there yet to review."
+        plan.asked["protect-main"] = f"The project has fewer than {_YOUNG} commits."
     elif len(authors) == 1:
-        plan.asked["protect-main"] = f"One author made the last {len(past)} commits; nobody may be there to review."
+        plan.asked["protect-main"] = f"One author made the last {len(past)} commits."
     elif total and direct * _SOME >= total:
         reason = f"{direct} of the last {total} commits went to the default branch without a review."
         plan.watched["protect-main"] = reason
