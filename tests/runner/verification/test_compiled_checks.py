@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,11 @@ GO = pytest.mark.skipif(shutil.which("go") is None, reason="go is not installed"
 
 def works(program: str) -> bool:
     """Whether a program starts: rustup's stand-ins do not, without a home that has a toolchain."""
-    known = {**os.environ, "HOME": "/nowhere"}
-    return shutil.which(program) is not None and not subprocess.run([program, "--version"], env=known).returncode
+    if shutil.which(program) is None:
+        return False
+    with tempfile.TemporaryDirectory() as empty:
+        known = {**os.environ, "HOME": empty}
+        return not subprocess.run([program, "--version"], env=known, capture_output=True, check=False).returncode
 
 
 CARGO = pytest.mark.skipif(not works("cargo"), reason="cargo is not installed, or not without a home")
