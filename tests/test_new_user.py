@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +18,7 @@ pytestmark = pytest.mark.tools
 
 AHP = str(Path(sys.executable).with_name("ahp"))
 PROJECTS = ["pypi:click==8.1.7", "pypi:requests==2.32.3", "npm:express@4.19.2"]
-LINES, SECONDS = 17, 5.0  # five of them are git's own words on the commit
+LINES = 17  # five of them are git's own words on the commit
 
 
 @pytest.fixture(scope="module")
@@ -57,19 +56,17 @@ def clone(request: pytest.FixtureRequest, archive: Callable[[str], Path], tmp_pa
     return Repo(tmp_path / "clone")
 
 
-def adopt(repo: Repo) -> tuple[str, float]:
-    """What init, install and the first commit print, and the seconds they take."""
-    start = time.monotonic()
+def adopt(repo: Repo) -> str:
+    """What init, install and the first commit print."""
     done = repo.run("sh", "-c", f"{AHP} init && {AHP} install && git add .ahp && git commit -m 'chore: ask ahp'")
     said = os.fsdecode(done.stdout + done.stderr)
     assert done.returncode == 0, said
-    return said, time.monotonic() - start
+    return said
 
 
-def test_the_start_is_quick_and_brief(clone: Repo) -> None:
-    said, seconds = adopt(clone)
+def test_the_start_is_brief(clone: Repo) -> None:
+    said = adopt(clone)
     assert len(said.splitlines()) <= LINES, said
-    assert seconds < SECONDS
 
 
 def test_an_ordinary_commit_afterwards_prints_nothing(clone: Repo) -> None:
