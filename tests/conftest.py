@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posix
 import pwd
 import subprocess
 import sys
@@ -124,6 +125,13 @@ def first_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         _move_in(tmp_path_factory.mktemp("first-home"), tmp_path_factory, patch)
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_wait_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test of this process waits for the disk; those of what is synced say so themselves."""
+    monkeypatch.setattr(os, "fsync", lambda fd: None)
+    monkeypatch.setattr(posix, "fsync", lambda fd: None)
 
 
 _bundles: dict[object, bytes] = {}
