@@ -9,6 +9,7 @@ from ahp.gate.candidate import Candidate, changed_paths
 from ahp.gate.escalation import Ladder, standing
 from ahp.gate.hearing import Hearing
 from ahp.policy import cache
+from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Event
 from ahp.protocol.levels import strength
 from ahp.protocol.text import one_line
@@ -17,6 +18,14 @@ from ahp.system.errors import AhpError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ahp.journal.state import State
+
+
+def may_speak_for(rule: RuleAnswer, level: str, other: RuleAnswer, other_level: str) -> bool:
+    """Whether a rule that refines another one takes its place, at the levels that both have (design §4, Refinement)."""
+    if other.locked and strength(level) < strength(other_level):
+        return False
+    # Else an override of the one would let the other pass, too.
+    return not (level == "block" and rule.overridable and not other.overridable)
 
 
 class Weighing:
@@ -123,12 +132,8 @@ class Weighing:
                 other = by_key.get(key)
                 if other is None or other.undecided:
                     continue
-                if other.rule.locked and strength(candidate.intensity) < strength(other.intensity):
-                    continue
-                risky = candidate.intensity == "block" and candidate.rule.overridable
-                if risky and not other.rule.overridable:
-                    continue  # else an override of the one would let the other pass, too
-                other.dropped = f"refined by {candidate.key} ({why})"
+                if may_speak_for(candidate.rule, candidate.intensity, other.rule, other.intensity):
+                    other.dropped = f"refined by {candidate.key} ({why})"
 
     def _climb(self) -> None:
         """Puts each signal on the rung of its episode (design §8)."""

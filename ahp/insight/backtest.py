@@ -9,24 +9,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, build_each
-from ahp.facts import registry
-from ahp.gate.match import COUNTED, left_open
+from ahp.conditions.evaluate import Undecided
+from ahp.gate.match import COUNTED
+from ahp.gate.weighing import may_speak_for
 from ahp.insight import reading
+from ahp.insight.asked_policy import SILENT, UNDECIDED, AskedTrigger, asks_alike
 from ahp.policy import compile as compiling
-from ahp.policy.program import Program, RuleAnswer, RulePlan
+from ahp.policy.program import Program
 from ahp.policy.rule import Policy, rule_digest
-from ahp.protocol.levels import LEVEL_OF, strength
+from ahp.protocol.levels import LEVEL_OF
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock
 from ahp.system.jsontext import encode
 
-SILENT, UNDECIDED = "silent", "undecided"
 _EXAMPLES = 3
-_REMEMBERED = 20_000
-_LACKS = object()  # MISSING can be neither compared nor kept in a table
 
 
 ReadOld = Callable[[Mapping[str, object]], Policy | None]
@@ -86,98 +84,12 @@ class Backtest:
         return [change for change in self.changes if change.weight < 3]
 
 
-class _Asked:
-    """A rule of the new policy at one trigger, ready to be asked about logged facts."""
-
-    def __init__(self, plan: RulePlan, program: Program, answer: RuleAnswer) -> None:
-        self.key, self.answer = plan.key, answer
-        self.slots = {path: index for index, path in enumerate(program.slots)}
-        self.limits = {f"limits.{name}": value for name, value in program.settings.limits.items()}
-        # Of a fact that the log lacks nobody knows whether it was there: `has` and `default` are left open.
-        unsure = [name for name in program.reads if name != "limits"]
-        self.when = build(left_open(program.whens[plan.when], unsure), self.slots) if plan.when >= 0 else None
-        body = left_open(plan.plan, unsure)
-        self.condition = build(body, self.slots) if plan.items is None else None
-        self.each = (
-            None if plan.items is None else build_each(left_open(plan.items, unsure), body, plan.var, self.slots)
-        )
-        self.reads = [path for path in answer.reads if path in self.slots]
-        self._known: dict[tuple[object, ...], bool | Undecided] = {}
-
-    def matches(self, facts: Mapping[str, object]) -> bool | Undecided:
-        """Whether it holds, by the facts of a record; for the same facts it is not asked twice."""
-        about = tuple([(type(value := _scalar(facts, path)), value) for path in self.reads])
-        known = self._known.get(about)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[about] = self._matches(facts)
-        return known
-
-    def _matches(self, facts: Mapping[str, object]) -> bool | Undecided:
-        told = [_scalar(facts, path) for path in self.slots]
-        slots = [MISSING if value is _LACKS else value for value in told]
-        for path, value in self.limits.items():
-            if path in self.slots:
-                slots[self.slots[path]] = value
-        doubt: Undecided | None = None
-        try:
-            if self.when is not None and not self.when(slots):
-                return False
-        except Undecided as error:
-            doubt = error
-        except Bound as error:
-            doubt = Undecided("bound", str(error))
-        try:
-            if self.condition is not None:
-                holds, unsure = self.condition(slots), None
-            else:
-                assert self.each is not None
-                items, unsure = self.each(slots)
-                holds = bool(items)
-        except Undecided as error:
-            return doubt or error
-        except Bound as error:
-            return doubt or Undecided("bound", str(error))
-        if not holds:
-            return unsure or False
-        return doubt or True
-
-
-class _Trigger:
-    """The new policy at one trigger: its rules, and which of them the old policies asked alike."""
-
-    def __init__(self, policy: Policy, program: Program) -> None:
-        self.policy, self.program = policy, program
-        assert program.answers is not None
-        self.answers = program.answers
-        self.plans = {plan.key: plan for plan in program.rules}
-        self.digests = {rule.key: rule_digest(rule, policy) for rule in policy.rules if rule.trigger == program.trigger}
-        self._asked: dict[str, _Asked] = {}
-
-    def asked(self, key: str) -> _Asked:
-        found = self._asked.get(key)
-        if found is None:
-            found = self._asked[key] = _Asked(self.plans[key], self.program, self.answers.rules[key])
-        return found
-
-    def level(self, key: str, environment: str | None) -> str:
-        """What a match of the rule says; None for an environment that nobody knows."""
-        rule = self.answers.rules[key]
-        if rule.shadow or self.answers.mode == "observe":
-            return SILENT
-        if environment is None and len(set(rule.intensity.values())) > 1:
-            return UNDECIDED
-        told = rule.intensity.get(environment or "", rule.intensity["default"])
-        return told if told in LEVEL_OF else SILENT
-
-
 class Replay:
     """Feeds the records of a log to a policy. `read_old` gives the policy that a `policy` record tells of, or None."""
 
     def __init__(self, policy: Policy, read_old: ReadOld, since: float | None = None) -> None:
         self.policy, self.read_old, self.since = policy, read_old, since
-        self.triggers = {name: _Trigger(policy, program) for name, program in compiling.programs(policy).items()}
+        self.triggers = {name: AskedTrigger(policy, program) for name, program in compiling.programs(policy).items()}
         self.done = Backtest()
         self._rules: dict[str, dict[str, dict[str, str]]] = {}  # digest → trigger → rule → rule digest
         self._old: dict[str, Mapping[str, Program]] = {}
@@ -289,16 +201,13 @@ class Replay:
                 if key in undecided:
                     self._missing.setdefault(key, Counter())[undecided[key].path or undecided[key].kind] += 1
 
-    def _refine(self, now: _Trigger, after: dict[str, str]) -> None:
-        """Silences what another rule that matches speaks for (design §4), by the rules of `ahp.gate.weighing`."""
+    def _refine(self, now: AskedTrigger, after: dict[str, str]) -> None:
+        """Silences what another rule that matches speaks for."""
         rules = now.answers.rules
-        for key in [key for key, level in after.items() if level in LEVEL_OF]:
+        levels = {key: level for key, level in after.items() if level in LEVEL_OF}
+        for key, level in levels.items():
             for other in rules[key].refines:
-                if after.get(other) not in LEVEL_OF:
-                    continue
-                is_softer = strength(after[key]) < strength(after[other])
-                may_pass = after[key] == "block" and rules[key].overridable and not rules[other].overridable
-                if not (rules[other].locked and is_softer) and not may_pass:
+                if other in levels and may_speak_for(rules[key], level, rules[other], levels[other]):
                     after[other] = SILENT
 
     def _note(self, rule: str, was: str, will: str, record: Mapping[str, object], facts: Mapping[str, object]) -> None:
@@ -319,7 +228,7 @@ class Replay:
             for key in self._alike_rules(now, str(one.get("policy") or ""), "")[1]:
                 self.done.calls[key] = self.done.calls.get(key, 0) + calls
 
-    def _environment(self, now: _Trigger, policy: str, record: Mapping[str, object]) -> str | None:
+    def _environment(self, now: AskedTrigger, policy: str, record: Mapping[str, object]) -> str | None:
         """The named environment as the new policy would tell it, None where nobody knows."""
         names = now.program.settings.environment
         if not names:
@@ -329,7 +238,7 @@ class Replay:
         told = record.get("environment")
         return told if is_same and isinstance(told, str) else None
 
-    def _alike_rules(self, now: _Trigger, policy: str, working: str) -> tuple[frozenset[str], list[str]]:
+    def _alike_rules(self, now: AskedTrigger, policy: str, working: str) -> tuple[frozenset[str], list[str]]:
         """The rules of the new policy that the old ones asked in the same words about the same facts, and the others.
 
         The old policy tells, where it can still be read; else the log where a rule had the same digest. What such a
@@ -341,23 +250,13 @@ class Replay:
             found = set()
             for digest in filter(None, (policy, working)):
                 if digest in self._old:
-                    found |= _asks_alike(now, self._old[digest][now.program.trigger])
+                    found |= asks_alike(now, self._old[digest][now.program.trigger])
                 else:
                     described = self._rules.get(digest, {}).get(now.program.trigger, {})
                     found |= {key for key, told in now.digests.items() if described.get(key) == told}
             found &= now.plans.keys()
             known = self._alike[place] = frozenset(found), [key for key in now.plans if key not in found]
         return known
-
-
-def _asks_alike(now: _Trigger, old: Program) -> set[str]:
-    words = {plan.key: _words(plan, old) for plan in old.rules}
-    return {
-        plan.key
-        for plan in now.program.rules
-        if words.get(plan.key) == _words(plan, now.program)
-        and all(registry.alike(name, now.program.settings, old.settings) for name in _namespaces(now, plan.key))
-    }
 
 
 def _rules_of(policy: Policy) -> dict[str, dict[str, str]]:
@@ -367,20 +266,6 @@ def _rules_of(policy: Policy) -> dict[str, dict[str, str]]:
         if rule.enabled:
             told.setdefault(rule.trigger, {})[rule.key] = rule_digest(rule, policy)
     return told
-
-
-def _scalar(facts: Mapping[str, object], path: str) -> object:
-    """A logged fact, `_LACKS` where the log has none."""
-    value = facts.get(path, _LACKS)
-    return value if value is None or isinstance(value, bool | int | float | str) else _LACKS
-
-
-def _namespaces(now: _Trigger, key: str) -> set[str]:
-    return {path.partition(".")[0] for path in now.answers.rules[key].reads}
-
-
-def _words(plan: RulePlan, program: Program) -> list[Any]:
-    return [plan.plan, plan.var, plan.items, program.whens[plan.when] if plan.when >= 0 else None]
 
 
 def _before(signal: Mapping[str, object]) -> str:

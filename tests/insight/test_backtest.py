@@ -226,6 +226,19 @@ def test_a_rule_that_refines_silences_the_one_it_speaks_for() -> None:
     assert changes(log.replayed(oracle % more)) == [("o/a", "block", "silent", 1), ("o/b", "silent", "prompt", 1)]
 
 
+def test_a_rule_that_is_spoken_for_still_speaks_for_others() -> None:
+    files = "files.changed_count > 3"
+    rules = [
+        f"{{id: all, condition: {files}, intensity: block}}",
+        f"{{id: least, condition: \"{files} and branch.name == 'main' and files.insertions > 0\", intensity: prompt}}",
+        f"{{id: some, condition: \"{files} and branch.name == 'main'\", intensity: prompt, refines: all}}",
+    ]
+    oracle = f"hooks: {{pre-commit: {{oracles: [{{name: o, rules: [{', '.join(rules)}]}}]}}}}\n"
+    log = Log()
+    log.asked({"files.changed_count": 9, "branch.name": "main", "files.insertions": 1})
+    assert changes(log.replayed(oracle)) == [("o/least", "silent", "prompt", 1)]
+
+
 def test_a_level_by_environment_needs_to_know_the_environment() -> None:
     text = "environment: {production: branch.name == 'main'}\n" + OLD
     rule = "{id: a, condition: files.changed_count > 3, intensity: {production: block, default: prompt}}"

@@ -1,0 +1,130 @@
+"""The policy that a back-test asks: its rules at each trigger, put to the facts that a log has kept.
+
+Logged facts are scalars; of one that the log lacks nobody knows whether it was there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, build_each
+from ahp.facts import registry
+from ahp.gate.match import left_open
+from ahp.policy.program import Program, RuleAnswer, RulePlan
+from ahp.policy.rule import Policy, rule_digest
+from ahp.protocol.levels import LEVEL_OF
+
+SILENT, UNDECIDED = "silent", "undecided"
+_REMEMBERED = 20_000
+_LACKS = object()  # MISSING can be neither compared nor kept in a table
+
+
+class AskedRule:
+    """A rule of the new policy at one trigger, ready to be asked about logged facts."""
+
+    def __init__(self, plan: RulePlan, program: Program, answer: RuleAnswer) -> None:
+        self.key, self.answer = plan.key, answer
+        self.slots = {path: index for index, path in enumerate(program.slots)}
+        self.limits = {f"limits.{name}": value for name, value in program.settings.limits.items()}
+        # Of a fact that the log lacks nobody knows whether it was there: `has` and `default` are left open.
+        unsure = [name for name in program.reads if name != "limits"]
+        self.when = build(left_open(program.whens[plan.when], unsure), self.slots) if plan.when >= 0 else None
+        body = left_open(plan.plan, unsure)
+        self.condition = build(body, self.slots) if plan.items is None else None
+        self.each = (
+            None if plan.items is None else build_each(left_open(plan.items, unsure), body, plan.var, self.slots)
+        )
+        self.reads = [path for path in answer.reads if path in self.slots]
+        self._known: dict[tuple[object, ...], bool | Undecided] = {}
+
+    def matches(self, facts: Mapping[str, object]) -> bool | Undecided:
+        """Whether it holds, by the facts of a record; for the same facts it is not asked twice."""
+        about = tuple([(type(value := _scalar(facts, path)), value) for path in self.reads])
+        known = self._known.get(about)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[about] = self._matches(facts)
+        return known
+
+    def _matches(self, facts: Mapping[str, object]) -> bool | Undecided:
+        told = [_scalar(facts, path) for path in self.slots]
+        slots = [MISSING if value is _LACKS else value for value in told]
+        for path, value in self.limits.items():
+            if path in self.slots:
+                slots[self.slots[path]] = value
+        doubt: Undecided | None = None
+        try:
+            if self.when is not None and not self.when(slots):
+                return False
+        except Undecided as error:
+            doubt = error
+        except Bound as error:
+            doubt = Undecided("bound", str(error))
+        try:
+            if self.condition is not None:
+                holds, unsure = self.condition(slots), None
+            else:
+                assert self.each is not None
+                items, unsure = self.each(slots)
+                holds = bool(items)
+        except Undecided as error:
+            return doubt or error
+        except Bound as error:
+            return doubt or Undecided("bound", str(error))
+        if not holds:
+            return unsure or False
+        return doubt or True
+
+
+class AskedTrigger:
+    """The new policy at one trigger: its rules, and which of them the old policies asked alike."""
+
+    def __init__(self, policy: Policy, program: Program) -> None:
+        self.policy, self.program = policy, program
+        assert program.answers is not None
+        self.answers = program.answers
+        self.plans = {plan.key: plan for plan in program.rules}
+        self.digests = {rule.key: rule_digest(rule, policy) for rule in policy.rules if rule.trigger == program.trigger}
+        self._asked: dict[str, AskedRule] = {}
+
+    def asked(self, key: str) -> AskedRule:
+        found = self._asked.get(key)
+        if found is None:
+            found = self._asked[key] = AskedRule(self.plans[key], self.program, self.answers.rules[key])
+        return found
+
+    def level(self, key: str, environment: str | None) -> str:
+        """What a match of the rule says; None for an environment that nobody knows."""
+        rule = self.answers.rules[key]
+        if rule.shadow or self.answers.mode == "observe":
+            return SILENT
+        if environment is None and len(set(rule.intensity.values())) > 1:
+            return UNDECIDED
+        told = rule.intensity.get(environment or "", rule.intensity["default"])
+        return told if told in LEVEL_OF else SILENT
+
+
+def _scalar(facts: Mapping[str, object], path: str) -> object:
+    """A logged fact, `_LACKS` where the log has none."""
+    value = facts.get(path, _LACKS)
+    return value if value is None or isinstance(value, bool | int | float | str) else _LACKS
+
+
+def _namespaces(now: AskedTrigger, key: str) -> set[str]:
+    return {path.partition(".")[0] for path in now.answers.rules[key].reads}
+
+
+def _words(plan: RulePlan, program: Program) -> list[Any]:
+    return [plan.plan, plan.var, plan.items, program.whens[plan.when] if plan.when >= 0 else None]
+
+
+def asks_alike(now: AskedTrigger, old: Program) -> set[str]:
+    words = {plan.key: _words(plan, old) for plan in old.rules}
+    return {
+        plan.key
+        for plan in now.program.rules
+        if words.get(plan.key) == _words(plan, now.program)
+        and all(registry.alike(name, now.program.settings, old.settings) for name in _namespaces(now, plan.key))
+    }
