@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -62,10 +63,12 @@ def judge(lines: bytes, limit: float = LIMIT) -> int:
 
 @contextmanager
 def _within(limit: float) -> Iterator[None]:
-    """Raises Timeout in what runs longer than `limit` seconds."""
+    """Raises Timeout in what runs longer than `limit` seconds; at its end where that was taken for something else."""
+    late = Timeout(f"this push takes longer to judge than the {limit:g} s that ahp hook pre-receive --limit allows")
+    begin = time.monotonic()
 
     def over(number: int, frame: FrameType | None) -> None:
-        raise Timeout(f"this push takes longer to judge than the {limit:g} s that ahp hook pre-receive --limit allows")
+        raise late
 
     before = signal.signal(signal.SIGALRM, over)
     signal.setitimer(signal.ITIMER_REAL, limit)
@@ -74,6 +77,8 @@ def _within(limit: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+    if time.monotonic() - begin > limit:
+        raise late
 
 
 def _refs(lines: bytes) -> list[PushRef]:
@@ -87,15 +92,16 @@ def _refs(lines: bytes) -> list[PushRef]:
 
 
 def _before(repo: Repository, env: dict[str, str]) -> _Server:
+    listed = repo.run("for-each-ref", "--format=%(objectname)", BRANCHES).decode().split()
     head = repo.line("symbolic-ref", "-q", "HEAD", ok=(0, 1))
     tip = repo.commit_id(head) if head else None
     configured = repo.config("ahp.defaultBranch")
     if tip is None and configured:
         head = BRANCHES + configured.removeprefix(BRANCHES)
         tip = repo.commit_id(head)
-    if not head.startswith(BRANCHES):
+    # Where there are branches, a default one that is not there would leave all of them without a policy.
+    if not head.startswith(BRANCHES) or (listed and tip is None):
         raise AhpError("HEAD names no branch; an admin names the default one: git config ahp.defaultBranch BRANCH")
-    listed = repo.run("for-each-ref", "--format=%(objectname)", BRANCHES).decode().split()
     return _Server(repo, head.removeprefix(BRANCHES), tip or "", list(dict.fromkeys(listed)), env)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from ahp.hosts.ci import receiving
+from ahp.system.errors import AhpError, Timeout
 from tests.conftest import Repo
 
 POLICY = """
@@ -123,6 +127,24 @@ def test_a_head_without_a_branch_needs_an_admins_word(work: Repo, server: Repo) 
     assert code == 1 and "git config ahp.defaultBranch BRANCH" in said
     server.git("config", "ahp.defaultBranch", "main")
     assert push(work, "topic")[0] == 0
+
+
+def test_a_head_whose_branch_is_not_there_leaves_no_branch_without_a_policy(work: Repo, server: Repo) -> None:
+    work.commit("feat: bad", **{"b.txt": "TODO\n"})
+    server.git("symbolic-ref", "HEAD", "refs/heads/gone")
+    code, said = push(work, "topic:main")
+    assert code == 1 and "git config ahp.defaultBranch BRANCH" in said
+    server.git("config", "ahp.defaultBranch", "gone-too")
+    assert "git config ahp.defaultBranch BRANCH" in push(work, "topic:main")[1]
+    server.git("config", "ahp.defaultBranch", "main")
+    code, said = push(work, "topic:main")
+    assert code == 1 and "refused by no-todo" in said
+
+
+def test_a_limit_that_was_taken_for_another_error_refuses_all_the_same() -> None:
+    late = pytest.raises(Timeout, match="longer to judge than")
+    with late, receiving._within(0.01), contextlib.suppress(AhpError):
+        time.sleep(5)
 
 
 def test_what_takes_too_long_is_refused_with_the_reason(work: Repo, server: Repo) -> None:
