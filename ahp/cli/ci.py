@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ahp.hosts.ci.outputs import FORMATS
 from ahp.protocol.text import one_line
 from ahp.system import environ, files
 from ahp.system.errors import AhpError, Unknown
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from ahp.hosts.ci.proposal import Proposal
     from ahp.hosts.ci.report import Report
 
-_FORMATS = ("text", "json", "sarif", "junit", "github", "gitlab")
-
 
 class _Output(click.ParamType[tuple[str, str]]):
     """FORMAT=FILE."""
@@ -23,8 +22,8 @@ class _Output(click.ParamType[tuple[str, str]]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
         form, equals, path = value.partition("=")
-        if not equals or not path or form not in _FORMATS:
-            self.fail(f"{value!r} is not FORMAT=FILE with a FORMAT of {', '.join(_FORMATS)}", param, ctx)
+        if not equals or not path or form not in FORMATS:
+            self.fail(f"{value!r} is not FORMAT=FILE with a FORMAT of {', '.join(FORMATS)}", param, ctx)
         return form, path
 
 
@@ -37,7 +36,7 @@ class _Output(click.ParamType[tuple[str, str]]):
 @click.option("--without", type=click.Choice(["policy"]), help="Leave out the rules about what it does to the policy.")
 @click.option("--only", type=click.Choice(["policy"]), help="Ask only the rules about what it does to the policy.")
 @click.option(
-    "--format", "form", type=click.Choice(_FORMATS), help="Printed; by default text, in GitHub Actions github."
+    "--format", "form", type=click.Choice(list(FORMATS)), help="Printed; by default text, in GitHub Actions github."
 )
 @click.option("--output", "outputs", type=_Output(), multiple=True, help="Write FORMAT to FILE, too; repeatable.")
 def command(
@@ -57,7 +56,6 @@ def command(
     if without and only:
         raise click.UsageError("--without policy and --only policy leave nothing to ask; give one of them")
     from ahp.hosts.ci import judging, platform
-    from ahp.hosts.ci.outputs import FORMATS
     from ahp.hosts.ci.report import report
 
     env = environ.current()

@@ -69,7 +69,7 @@ def change_of(
         raise AhpError(_not_here(remote, ref))
     merged = said.kind == "push" and target is None and has_authority
     if merged:  # the target's tip is the change itself: what it was pushed onto judges it
-        own_tip = _commit(repo, said.before) if said.before else ""
+        own_tip = _pushed_onto(repo, said, head)
         default_tip = own_tip if name == default else default_tip
     onto = own_tip if has_authority or said.kind != "push" else ""
     known = [onto or default_tip] if onto or default_tip else []
@@ -81,6 +81,13 @@ def change_of(
         view = boundaries.range_over(repo, head, known, whole=merged)
     view.revisions()  # raises Unknown where nobody can tell what the range is
     return Change(view, head, said.source or _branch(repo, head), ref, own_tip, default, default_tip, remote, merged)
+
+
+def _pushed_onto(repo: Repository, said: Proposal, head: str) -> str:
+    """What the ref had before the push, "" for nothing; where the platform does not say, the head's first parent."""
+    if said.before is None:
+        return repo.commit_id(f"{head}^") or ""
+    return _commit(repo, said.before) if said.before else ""
 
 
 def _remote(repo: Repository) -> str:
@@ -107,9 +114,16 @@ def _tip(repo: Repository, remote: str, ref: str) -> str:
     """The commit that the remote's branch has, "" where it is not known here."""
     name = ref.removeprefix(BRANCHES)
     there = repo.commit_id(f"{_REMOTES}{remote}/{name}")
-    if there is None and not repo.line("for-each-ref", "--count=1", "--format=%(refname)", f"{_REMOTES}{remote}/"):
-        there = repo.commit_id(ref)  # a bare copy, or a repository of its own
+    if there is None and _stands_alone(repo, remote):
+        there = repo.commit_id(ref)
     return there or ""
+
+
+def _stands_alone(repo: Repository, remote: str) -> bool:
+    """Whether its own branches are all there is: a bare copy, or a repository without a remote."""
+    if repo.root and repo.run("remote"):
+        return False
+    return not repo.line("for-each-ref", "--count=1", "--format=%(refname)", f"{_REMOTES}{remote}/")
 
 
 def _commit(repo: Repository, name: str) -> str:

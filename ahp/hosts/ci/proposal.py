@@ -14,7 +14,7 @@ _OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 class Proposal(NamedTuple):
-    """A change as its platform tells it; every field is "" where the platform says nothing.
+    """A change as its platform tells it; a field of type str is "" where the platform says nothing.
 
     Never the base that a platform computed: it was made from the target as it stood some time ago. Names of branches
     may come from anybody who can push one.
@@ -25,8 +25,8 @@ class Proposal(NamedTuple):
     """"pull request", "merge queue", "push", "delete" or "run", which is of no change in particular."""
     head: str = ""
     """The id of the commit proposed: of a pull request its own head, not the merge that a platform makes of it."""
-    before: str = ""
-    """Of a push: the id that the ref had, "" where it is new."""
+    before: str | None = ""
+    """Of a push: the id that the ref had, "" where it is new, None where the platform does not say."""
     source: str = ""
     """The name of the branch that the change comes from."""
     target: str = ""

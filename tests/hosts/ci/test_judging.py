@@ -278,6 +278,31 @@ def test_what_was_pushed_to_main_is_told_and_not_refused(
     assert ci(capsys)[0] == 1
 
 
+def test_a_push_whose_beginning_the_platform_does_not_say_is_the_last_step(
+    up: Repo, work: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("b.txt", "c.txt"):
+        head = work.commit("feat: todo", **{name: "TODO\n"})
+    up.git("config", "receive.denyCurrentBranch", "ignore")
+    work.git("push", "-q", "origin", "topic:main")
+    for variable, value in {"BUILDKITE": "true", "BUILDKITE_COMMIT": head, "BUILDKITE_BRANCH": "main"}.items():
+        monkeypatch.setenv(variable, value)
+    code, said = ci(capsys)
+    assert (code, "c.txt:1" in said, "b.txt" in said) == (0, True, False), said
+    assert "1 commit up to" in said and "this is merged already" in said
+
+
+def test_a_branch_of_ones_own_is_no_target_while_there_is_a_remote(
+    work: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work.commit("feat: todo", **{"b.txt": "TODO\n"})
+    work.git("branch", "-f", "main", "topic")
+    for ref in work.git("for-each-ref", "--format=%(refname)", "refs/remotes/").splitlines():
+        work.git("update-ref", "--no-deref", "-d", ref)
+    code, said = ci(capsys, "--target", "main")
+    assert code == 2 and "mend: git fetch origin +refs/heads/main:refs/remotes/origin/main" in said
+
+
 def test_a_deleted_branch_is_nothing_to_judge(
     work: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -149,7 +149,11 @@ AZURE_PULL = {
             {**JENKINS, "BRANCH_NAME": "main", "GIT_PREVIOUS_SUCCESSFUL_COMMIT": BEFORE, "GIT_PREVIOUS_COMMIT": MERGE},
             Proposal("Jenkins", "push", HEAD, BEFORE, "main", "refs/heads/main"),
         ),
-        ({**JENKINS, "BRANCH_NAME": "v1", "TAG_NAME": "v1"}, Proposal("Jenkins", "push", HEAD, target="refs/tags/v1")),
+        ({**JENKINS, "BRANCH_NAME": "main"}, Proposal("Jenkins", "push", HEAD, None, "main", "refs/heads/main")),
+        (
+            {**JENKINS, "BRANCH_NAME": "v1", "TAG_NAME": "v1"},
+            Proposal("Jenkins", "push", HEAD, None, target="refs/tags/v1"),
+        ),
         (JENKINS, Proposal("Jenkins", "run", HEAD)),
         (
             {
@@ -166,9 +170,9 @@ AZURE_PULL = {
         ),
         (
             {**BUILDKITE, "BUILDKITE_BRANCH": "main", "BUILDKITE_PULL_REQUEST": "false", "BUILDKITE_COMMIT": "HEAD"},
-            Proposal("Buildkite", "push", "", "", "main", "refs/heads/main", "main"),
+            Proposal("Buildkite", "push", "", None, "main", "refs/heads/main", "main"),
         ),
-        ({**BUILDKITE, "BUILDKITE_TAG": "v1"}, Proposal("Buildkite", "push", HEAD, "", "", "refs/tags/v1", "main")),
+        ({**BUILDKITE, "BUILDKITE_TAG": "v1"}, Proposal("Buildkite", "push", HEAD, None, "", "refs/tags/v1", "main")),
         (BUILDKITE, Proposal("Buildkite", "run", HEAD, default_branch="main")),
         (
             AZURE_PULL,
@@ -176,11 +180,11 @@ AZURE_PULL = {
         ),
         (
             {**AZURE, "BUILD_REASON": "IndividualCI", "BUILD_SOURCEBRANCH": "refs/heads/main"},
-            Proposal("Azure Pipelines", "push", MERGE, "", "main", "refs/heads/main", "", "ann@example.org"),
+            Proposal("Azure Pipelines", "push", MERGE, None, "main", "refs/heads/main", "", "ann@example.org"),
         ),
         (
             {**AZURE, "BUILD_REASON": "BatchedCI", "BUILD_SOURCEBRANCH": "refs/tags/v1"},
-            Proposal("Azure Pipelines", "push", MERGE, "", "", "refs/tags/v1", "", "ann@example.org"),
+            Proposal("Azure Pipelines", "push", MERGE, None, "", "refs/tags/v1", "", "ann@example.org"),
         ),
         (
             {**AZURE, "BUILD_REASON": "Schedule", "BUILD_SOURCEBRANCH": "refs/heads/main"},

@@ -29,5 +29,5 @@ def read(env: Mapping[str, str]) -> Proposal:
     ref = env.get("BUILD_SOURCEBRANCH", "")
     if env.get("BUILD_REASON") in ("IndividualCI", "BatchedCI") and ref.startswith((BRANCHES, TAGS)):
         source = branch_name(ref, "BUILD_SOURCEBRANCH") if ref.startswith(BRANCHES) else ""
-        return Proposal(_NAME, "push", head, "", source, ref, actor=actor)
+        return Proposal(_NAME, "push", head, None, source, ref, actor=actor)
     return Proposal(_NAME, "run", head=head, actor=actor)

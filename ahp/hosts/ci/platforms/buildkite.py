@@ -29,10 +29,10 @@ def read(env: Mapping[str, str]) -> Proposal:
             raise AhpError(f"{_NAME} builds a pull request and says no BUILDKITE_PULL_REQUEST_BASE_BRANCH")
         return Proposal(_NAME, "pull request", head, "", source, BRANCHES + target, default)
     if tag := branch_name(env.get("BUILDKITE_TAG"), "BUILDKITE_TAG"):
-        return Proposal(_NAME, "push", head, target=TAGS + tag, default_branch=default)
+        return Proposal(_NAME, "push", head, None, target=TAGS + tag, default_branch=default)
     if not source:
         return Proposal(_NAME, "run", head=head, default_branch=default)
-    return Proposal(_NAME, "push", head, "", source, BRANCHES + source, default)
+    return Proposal(_NAME, "push", head, None, source, BRANCHES + source, default)
 
 
 def _without_owner(branch: str) -> str:

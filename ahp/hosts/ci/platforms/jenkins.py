@@ -24,9 +24,9 @@ def read(env: Mapping[str, str]) -> Proposal:
         actor = env.get("CHANGE_AUTHOR", "")
         return Proposal(_NAME, "pull request", head, "", source, BRANCHES + target, actor=actor)
     if tag := branch_name(env.get("TAG_NAME"), "TAG_NAME"):
-        return Proposal(_NAME, "push", head, target=TAGS + tag)
+        return Proposal(_NAME, "push", head, None, target=TAGS + tag)
     branch = branch_name(env.get("BRANCH_NAME"), "BRANCH_NAME")
     if not branch:
         return Proposal(_NAME, "run", head=head)
     before = commit_id(env.get("GIT_PREVIOUS_SUCCESSFUL_COMMIT"), "GIT_PREVIOUS_SUCCESSFUL_COMMIT")
-    return Proposal(_NAME, "push", head, before, branch, BRANCHES + branch)
+    return Proposal(_NAME, "push", head, before or None, branch, BRANCHES + branch)
