@@ -88,9 +88,8 @@ class StandingPolicy:
     def text(self, text: dict[str, Any] | None) -> None:
         self._text, self._programs = text, {}
         if text is not None:
-            with suppress(
-                PolicyError
-            ):  # a newer ahp may not take it any more; what stood committed is asked all the same
+            # A newer ahp may not take it any more; what stood committed is asked all the same.
+            with suppress(PolicyError):
                 self._programs = compiling.programs(layers.load(_Kept(text)))
 
     def judges(self, event: Event) -> list[Judge]:
