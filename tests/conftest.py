@@ -40,6 +40,7 @@ GIT_CONFIG = """\
 \tdefaultBranch = main
 [core]
 \teditor = true
+\tfsync = none
 [commit]
 \tgpgSign = false
 [gc]
