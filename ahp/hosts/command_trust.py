@@ -1,5 +1,6 @@
 """The commands of a policy in one clone, and a person's word that they may run (design §4)."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ahp.facts.registry import Command
@@ -10,7 +11,11 @@ from ahp.policy.rule import Policy
 from ahp.protocol import records
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Workspace
-from ahp.system import clock
+from ahp.protocol.text import one_line
+from ahp.system import clock, environ, process
+
+_AHP = "ahp"  # as a command's program it is the one that judges, wherever that lies
+_NAMED = 3
 
 
 class Commands(NamedTuple):
@@ -23,9 +28,44 @@ class Commands(NamedTuple):
 def of_policy(policy: Policy, where: Workspace) -> Commands:
     """The commands that `policy` may run. Raises AhpError when the list of the accepted ones is damaged."""
     specs = compiling.commands(policy)
+    return Commands(specs, waiting(specs, where))
+
+
+def waiting(specs: dict[str, Command], where: Workspace) -> dict[str, str]:
+    """The digests of those that nobody has accepted in this clone, by name. Raises AhpError as `of_policy`."""
     read, known = trust.in_folder(where.root), trust.accepted(where.journal)
     digests = {name: trust.digest(spec, read) for name, spec in specs.items()}
-    return Commands(specs, {name: digest for name, digest in digests.items() if digest not in known})
+    return {name: digest for name, digest in digests.items() if digest not in known}
+
+
+def not_found(specs: dict[str, Command], where: Workspace) -> dict[str, str]:
+    """The programs that are not on PATH, or not where the policy says, by the command's name."""
+    env, lost = environ.scrubbed(where.env), {}
+    for name, spec in specs.items():
+        program = spec.run[0]
+        path = f"{where.root}/{spec.directory}/{program}" if "/" in program and program[0] != "/" else program
+        if program != _AHP and process.find(path, env) is None:
+            lost[name] = program
+    return lost
+
+
+def say_not_found(lost: dict[str, str]) -> tuple[str, str]:
+    """What to say of `not_found`, and what mends it."""
+    named = some([f"{name} ({one_line(program, 100)})" for name, program in lost.items()])
+    told = f"no such program on PATH for {named}: what they find out is missing"
+    return told, "install what is missing, or take it out of the policy"
+
+
+def say_waiting(names: Iterable[str], policy: str = "") -> tuple[str, str]:
+    """What to say of `waiting`, and what mends it; `policy` is the commit that has them, "" for the work tree."""
+    told = f"nobody has accepted {some(list(names))} in this clone: they do not run"
+    return told, "a person runs, in a terminal: ahp trust" + (f" --policy {policy}" if policy else "")
+
+
+def some(names: list[str]) -> str:
+    """The first three, and how many more."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(one_line(name, 120) for name in names[:_NAMED]) + more
 
 
 def accept(commands: dict[str, str], actor: Actor, where: Workspace) -> None:

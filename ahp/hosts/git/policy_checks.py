@@ -8,6 +8,7 @@ from functools import partial
 
 from ahp.gate import overrides
 from ahp.hosts import asking, command_trust, history
+from ahp.hosts.command_trust import some
 from ahp.hosts.git.check import FIX, Check
 from ahp.journal import segments
 from ahp.policy import cache, layers
@@ -19,7 +20,7 @@ from ahp.policy.rule import Policy
 from ahp.policy.sources import FileSource, TreeSource
 from ahp.policy.weakening import Sides
 from ahp.protocol.text import one_line
-from ahp.system import clock, environ, jsontext, process
+from ahp.system import clock, jsontext
 from ahp.system.commits import commits
 from ahp.system.git import Repository
 from ahp.system.history import CommitView
@@ -31,7 +32,6 @@ Find = Callable[[str], Program | None]
 _COMMITS = 100
 _ENTRIES = 50  # of one reflog
 _LINES = 200_000
-_NAMED = 3
 
 
 def compiled(repo: Repository, user_policy: str) -> Check:
@@ -101,20 +101,10 @@ def commands(repo: Repository, user_policy: str) -> Check:
     """Whether the commands of the policy can run: accepted here, and on PATH."""
     where = asking.around(repo.root)
     specs, waiting = command_trust.of_policy(_policy(repo, user_policy), where)
-    env = environ.scrubbed(where.env)
-    lost = []
-    for named, spec in specs.items():
-        program = spec.run[0]
-        if "/" in program and not program.startswith("/"):
-            program = f"{repo.root}/{spec.directory}/{program}"
-        if process.find(program, env) is None:
-            lost.append(f"{named} ({one_line(spec.run[0], 100)})")
-    if lost:
-        told = f"no such program on PATH for {_some(lost)}: what they find out is missing"
-        return Check("commands", "note", told, "install what is missing, or take it out of the policy")
+    if lost := command_trust.not_found(specs, where):
+        return Check("commands", "note", *command_trust.say_not_found(lost))
     if waiting:
-        told = f"nobody has accepted {_some(list(waiting))} in this clone: they do not run"
-        return Check("commands", "note", told, "a person runs, in a terminal: ahp trust")
+        return Check("commands", "note", *command_trust.say_waiting(waiting))
     return Check("commands", "ok", f"{len(specs)} accepted and found" if specs else "none")
 
 
@@ -132,7 +122,7 @@ def unpushed(repo: Repository, user_policy: str) -> Check:
             blocked.setdefault(said.commit.id, said.rule)
     if blocked:
         named = [f"{commit[:8]} ({rule})" for commit, rule in blocked.items()]
-        told = f"{len(blocked)} of {_count(len(past), 'commit')} would not pass: {_some(named)}"
+        told = f"{len(blocked)} of {_count(len(past), 'commit')} would not pass: {some(named)}"
         return Check(name, "note", told, "see what each breaks: ahp try --range @{upstream}..HEAD")
     return Check(name, "ok", f"{_count(len(past), 'commit')}, none that a rule blocks" if past else "none")
 
@@ -148,7 +138,7 @@ def pushed(repo: Repository, user_policy: str) -> Check:
     judged, first = _judged(repo)
     missing = [f"{ref} to {tip[:8]}" for ref, tip, at in _pushes(repo) if first and at > first and tip not in judged]
     if missing:
-        told = f"{_count(len(missing), 'push', 'pushes')} passed no pre-push hook: {_some(missing)}"
+        told = f"{_count(len(missing), 'push', 'pushes')} passed no pre-push hook: {some(missing)}"
         return Check(name, "note", told, "look at what was pushed; the server and CI judge it again")
     return Check(name, "ok", "each was judged here")
 
@@ -199,11 +189,6 @@ def _judged(repo: Repository) -> tuple[set[str], float]:
             stamp = record.get("timestamp")
             first = clock.parse_iso(str(stamp)) if clock.is_iso(stamp) else first
     return tips, first
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(one_line(name, 120) for name in names[:_NAMED]) + more
 
 
 def _count(number: int, one: str, many: str = "") -> str:

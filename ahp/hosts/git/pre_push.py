@@ -42,6 +42,15 @@ def judge(hook: Hook) -> int:
     return code
 
 
+def _tell_what_cannot_run(hook: Hook, ruling: Policies) -> None:
+    """Says once which commands of the policies find nothing out in this clone."""
+    judges = [judge for judge in ruling.at("pre-push") if judge.program.settings.commands]
+    if judges:
+        from ahp.hosts.git import idle_commands
+
+        idle_commands.tell(hook, judges)
+
+
 def _judge_ref(hook: Hook, ref: PushRef, remote: str) -> list[Verdict]:
     """The verdicts on one ref: its range with the commits in it, and each move of a ticket."""
     view = range_of(hook.repo, ref, remote)
@@ -52,6 +61,7 @@ def _judge_ref(hook: Hook, ref: PushRef, remote: str) -> list[Verdict]:
     ruling = in_force.and_those_of(targets.added_by_tip(event, in_force))
     if not ruling.at(event.trigger):
         return []
+    _tell_what_cannot_run(hook, ruling)
     if not _is_checked_out(hook.repo, view, ruling):
         event = objects.without_evidence(event)
     of_commits = _commits(hook, event, remote, in_force)
