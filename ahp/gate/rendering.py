@@ -76,8 +76,22 @@ def _finding(rule: "RuleAnswer", values: "Mapping[str, object]", item: object) -
     if keys is not None and keys.message is not None:
         known = {} if rule.redact else values
         found["message"] = trim(_fill(keys.message, {**known, **_item_values(rule, item)}), 500)
+    elif keys is not None and (kinds := _kinds(keys.kinds, item)):
+        found["message"] = kinds
     found["fingerprint"] = _fingerprint(rule.id, found.get("file"), item)
     return found
+
+
+def _kinds(patterns: list[list[str]], item: object) -> str:
+    """The kinds of what was found, by the names that its regexes give their groups; nothing of the text itself."""
+    from ahp.conditions.named_groups import named_groups
+
+    kinds: dict[str, None] = {}
+    for field, pattern in patterns:
+        text = item.get(field) if field and isinstance(item, dict) else item
+        if isinstance(text, str):
+            kinds |= dict.fromkeys(name.replace("_", " ") for name in named_groups(pattern, text))
+    return trim(", ".join(kinds), 200)
 
 
 def _fingerprint(rule: str, file: object, item: object) -> str:

@@ -11,7 +11,8 @@ from ahp.protocol.verdict import Verdict
 AGENT_LIMIT = 600
 _STEPS = 5
 _PLACES = 8
-_TOLD = 3  # of them to an agent
+_LINES = 12  # of one file, to an agent
+_DO = 240  # characters of what an agent is told to do
 _SYMBOLS = {"block": "✗", "control": "~", "prompt": "!", "aid": "i"}
 _COLOURS = {"block": "31", "control": "36", "prompt": "33", "aid": "34"}
 _VERBS = {"block": "refused by", "control": "changed by", "prompt": "warned by", "aid": "advised by"}
@@ -108,29 +109,62 @@ def _note(signal: Signal, denied: bool, is_logged: bool, told: bool) -> str:
     was `told` before, one line does.
     """
     payload, context = signal.payload, signal.context
-    reason = one_line(reason_of(payload).removesuffix(f" ({context.get('standing')})"), 220)
-    places = _places(signal)
-    if len(places) > _TOLD:
-        total = context.get("findings_total")
-        places = [*places[:_TOLD], f"and {(total if isinstance(total, int) else len(places)) - _TOLD} more"]
-    why = trim(reason + (f" at {', '.join(places)}" if places else ""), 240)  # so that what to do still has room
+    blocks = signal.intensity == "block"
     nth, of = context.get("attempt"), context.get("blocks_after")
     again = isinstance(nth, int) and nth > 1
-    steps = trim("; ".join([one_line(step, 120) for step in steps_of(payload)[:3]]), 220)
-    do = f"\nDo: {steps}" if steps and (signal.intensity == "block" or not again) else ""
+    steps = trim("; ".join([one_line(step, _DO) for step in steps_of(payload)[:3]]), _DO)
+    do = f"\nDo: {steps}" if steps and (blocks or not again) else ""
     rule = rule_of(signal) + (f" ({short_id(signal)})" if is_logged else "")
-    if signal.intensity == "block" and told:
+    way = f'\nOr your user runs, in a terminal: ahp respond {short_id(signal)} proceed_with_risk --reason "…"'
+    way = way if blocks and context.get("overridable") and is_logged else ""
+    reason = one_line(reason_of(payload).removesuffix(f" ({context.get('standing')})"), 220)
+    room = AGENT_LIMIT - len(f"ahp blocked: {rule}\nWhy: {do}{way}")
+    why = _with_places(reason, signal, room if blocks else min(room, 240), is_logged)
+    if blocks and told:
         return f"ahp blocked again: {rule}: {why}; the same call is refused every time"
-    if signal.intensity == "block":
-        way = f'\nOr your user runs, in a terminal: ahp respond {short_id(signal)} proceed_with_risk --reason "…"'
-        way = way if context.get("overridable") and is_logged else ""
-        return trim(f"ahp blocked: {rule}\nWhy: {why}{do}", AGENT_LIMIT - len(way)) + way
+    if blocks:
+        return f"ahp blocked: {rule}\nWhy: {why}{do}{way}"
     if signal.intensity == "control":
         changed = trim("; ".join([_changed(m) for m in _modifications(payload)][:3]), 200)
         verb = "suggests a split" if _only_batches(payload) else "changed this"
         return f"ahp {verb}: {rule}\nWhy: {why}\nChange: {changed}{do}"
     going = _what_comes_next(nth, of) if signal.intensity == "prompt" and not denied else ""
     return f"ahp note: {rule}: {why}{going}{do}"
+
+
+def _with_places(reason: str, signal: Signal, room: int, is_logged: bool) -> str:
+    """The reason and the places that it is about, as many as there is room for, and how many more there are."""
+    found, total = signal.context.get("findings"), signal.context.get("findings_total")
+    places = _lines_by_file(found) if isinstance(found, list) else []
+    left = total if isinstance(total, int) else sum([count for _, count in places])
+    where = f": ahp explain {short_id(signal)}" if is_logged else ""
+    said = f"{reason} at " if places else reason
+    for number, (place, count) in enumerate(places):
+        joined = said + ", " * (number > 0) + place
+        more = f", and {left - count} more{where}" if left > count else ""
+        if number and len(joined) + len(more) > room:
+            break
+        said, left = joined, left - count
+    more = f", and {left} more{where}" if places and left > 0 else ""
+    return trim(said, room - len(more)) + more
+
+
+def _lines_by_file(found: list[dict[str, object]]) -> list[tuple[str, int]]:
+    """`file:line` of the findings and how many these are, those of one file and message together: `a.py:2,7: pdb`."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for one in found:
+        place = (
+            f"{one.get('commit', '')} {one_line(one.get('file', ''), 200)}".strip(),
+            one_line(one.get("message", "")),
+        )
+        if any(place):
+            groups.setdefault(place, []).append(str(one.get("line", "")))
+    named = []
+    for (file, said), lines in groups.items():
+        shown = lines[:_LINES] if any(lines) else lines[:1]
+        parts = [":".join([part for part in (file, ",".join(shown)) if part]), said]
+        named.append((": ".join([part for part in parts if part]), len(shown)))
+    return named
 
 
 def _what_comes_next(nth: object, of: object) -> str:

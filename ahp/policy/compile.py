@@ -1,6 +1,6 @@
 """Checked policy to programs, one a trigger (design §2, §4)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ahp.conditions.typecheck import Checked
@@ -163,7 +163,7 @@ def _answer(policy: Policy, rule: Rule) -> RuleAnswer:
         refines=policy.refines.get((rule.trigger, rule.key), {}),
         ci=raw.get("ci"),
         redact=raw.get("redact"),
-        finding=None if finding is None else Finding(file=finding.file, line=finding.line, message=finding.message),
+        finding=None if finding is None else _placed(finding, rule),
         ask=raw.get("ask"),
         condition=rule.condition.text,
         each=rule.each.text if rule.each is not None else None,
@@ -173,6 +173,26 @@ def _answer(policy: Policy, rule: Rule) -> RuleAnswer:
         position="",
         digest=rule_digest(rule, policy),
     )
+
+
+def _placed(finding: models.FindingKeys, rule: Rule) -> Finding:
+    var = rule.each.var if rule.each is not None else ""
+    kinds = [] if finding.message is not None else list(_kinds(rule.condition.plan, var))
+    return Finding(file=finding.file, line=finding.line, message=finding.message, kinds=kinds)
+
+
+def _kinds(plan: Any, var: str) -> Iterator[list[str]]:
+    """`[field, regex]` of each regex with named groups that an item can be found by."""
+    name, *operands = plan
+    if name in ("and", "or"):
+        for one in operands:
+            yield from _kinds(one, var)
+    elif name == "matches" and operands[0] in (["item", var], ["field", ["item", var], operands[0][-1]]):
+        field = operands[0][-1] if operands[0][0] == "field" else ""
+        patterns = operands[1][1] if operands[1][0] == "const" else operands[2]
+        for pattern in patterns if isinstance(patterns, list) else [patterns]:
+            if "(?P<" in pattern:
+                yield [field, pattern]
 
 
 def _action(model: Any) -> Action:

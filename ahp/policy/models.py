@@ -43,7 +43,7 @@ class FindingKeys(Keys):
     line: Text | None = None
     """The item's line number: `l.line`."""
     message: Text | None = None
-    """What is said there; the rule's message when absent."""
+    """What is said there; when absent, the named groups of the condition's regexes that match: `(?P<AWS_key>…)`."""
 
 
 class RuleKeys(Keys):

@@ -69,13 +69,18 @@ class Suggestion(Record):
 
 
 class Finding(Record):
-    """The parts of an item of `each` that say where it stands, as `l.path`, and what is said there."""
+    """The parts of an item of `each` that say where it stands, as `l.path`, and what is said there.
 
-    fields = ("file", "line", "message")
+    `kinds` are the regexes that a matching item has to match and that name their groups, each after the field that it
+    is asked of ("" for the item): where there is no message, the groups that match are what is said.
+    """
+
+    fields = ("file", "line", "message", "kinds")
     __slots__ = fields
     file: str
     line: str | None
     message: str | None
+    kinds: list[list[str]]
 
 
 class Action(Record):

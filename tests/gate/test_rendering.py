@@ -38,8 +38,10 @@ def findings(*items: object, values: dict[str, object] | None = None, **keys: An
     return rendering.findings(rule(**keys), values or {}, Hit("o/r", items=list(items)))
 
 
-def place(file: str = "x.none", line: str | None = None, message: str | None = None) -> Finding:
-    return Finding(file=file, line=line, message=message)
+def place(
+    file: str = "x.none", line: str | None = None, message: str | None = None, kinds: list[list[str]] | None = None
+) -> Finding:
+    return Finding(file=file, line=line, message=message, kinds=kinds or [])
 
 
 def test_a_template_is_filled_with_quoted_facts() -> None:
@@ -149,6 +151,18 @@ def test_a_redacted_item_is_not_shown() -> None:
     assert "s3cret" not in str(found)
     (found,) = findings("a.txt", each="p in x", redact=True, finding=place("p"))
     assert found["file"] == "a.txt"
+
+
+def test_a_finding_tells_the_kind_by_the_names_of_its_regexes_and_not_the_text() -> None:
+    regex = "(?:(?P<AWS_key>AKIA[0-9]{4})|(?P<GitHub_token>ghp_[a-z]{4}))"
+    keys: dict[str, Any] = {"each": "l in diff.added", "redact": True}
+    kinds = place("l.path", kinds=[["text", regex], ["path", "(?P<in_docs>^docs/)"]])
+    (found,) = findings({"path": "docs/a", "text": "ghp_abcd AKIA0123"}, finding=kinds, **keys)
+    assert found["message"] == "GitHub token, AWS key, in docs"
+    (found,) = findings({"path": "a", "text": "nothing"}, finding=kinds, **keys)
+    assert "message" not in found
+    (found,) = findings("ghp_abcd", finding=place("p", kinds=[["", regex], ["text", regex]]), **keys)
+    assert found["message"] == "GitHub token"
 
 
 def test_findings_without_a_place() -> None:

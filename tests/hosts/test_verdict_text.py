@@ -78,7 +78,27 @@ def test_findings_are_placed() -> None:
     said = verdict_text.for_person(verdict(one), False).splitlines()
     assert said[2:5] == ["  f0:0: here", "  f1:1", "  f2:2"]
     assert said[-1] == "  and 33 more"
-    assert " at f0:0: here, f1:1, f2:2, and 37 more" in verdict_text.for_agent(verdict(one))
+    told = " at f0:0: here, f1:1, f2:2, f3:3, f4:4, f5:5, f6:6, f7:7, f8:8, and 31 more: ahp explain 12345678"
+    assert told in verdict_text.for_agent(verdict(one))
+
+
+def test_an_agent_is_told_every_line_of_a_file_once_and_at_most_twelve() -> None:
+    found = [{"file": "a.md", "line": n, "message": "AWS key"} for n in (2, 3, 7)]
+    found += [{"file": "b.md", "line": n} for n in range(1, 14)] + [
+        {"message": "nowhere"},
+        {"file": "c"},
+        {"file": "c"},
+    ]
+    told = "r at a.md:2,3,7: AWS key, b.md:1,2,3,4,5,6,7,8,9,10,11,12, nowhere, c, and 2 more: ahp explain 12345678"
+    one = signal("block", signals.blocking("r", [], True), findings=found, findings_total=len(found))
+    assert told in verdict_text.for_agent(verdict(one))
+    again = verdict_text.for_agent(verdict(one), told=True)
+    assert again == f"ahp blocked again: oracle/rule (12345678): {told}; the same call is refused every time"
+
+
+def test_one_long_step_is_told_whole() -> None:
+    step = "write TYPE: what changes; types: " + ", ".join(f"'type-{n}'" for n in range(18))
+    assert verdict_text.for_agent(verdict(signal("block", signals.blocking("no", [step], True)))).endswith(step)
 
 
 def test_findings_without_a_place_are_not_shown() -> None:

@@ -87,6 +87,29 @@ def test_a_tool_call_reads_tickets_only_where_nothing_else_decides(trigger: str,
     assert (program.costly, [rule.costly for rule in program.rules]) == (late, [bool(late), False])
 
 
+def test_a_finding_without_a_message_has_the_regexes_that_name_its_kind(load: Load) -> None:
+    """Those that an item has to match; one that it must not match, or of another item, tells no kind."""
+    rules = """
+limits: {a: {production: "(?P<one>1)", default: "(?P<two>2)"}, b: ["(?P<three>3)", "4"]}
+environment: {production: branch.is_default}
+rules:
+  r:
+    at: pre-commit
+    each: l in diff.added
+    block: >-
+      (matches(l.text, limits.a) or matches(l.path, limits.b)) and not matches(l.text, '(?P<not>5)')
+      and matches(branch.name, '(?P<branch>6)') and any(matches(k.text, '(?P<other>7)') for k in diff.added)
+    finding: {file: l.path}
+  s: {at: pre-commit, each: p in files.added, block: "matches(p, '(?P<eight>8)')", finding: {file: p}}
+  t: {at: pre-commit, each: p in files.added, block: "matches(p, '(?P<nine>9)')", finding: {file: p, message: own}}
+"""
+    answers = compiling.programs(load(rules))["pre-commit"].answers
+    assert answers is not None
+    kinds = [rule.finding.kinds for rule in answers.rules.values() if rule.finding is not None]
+    assert sorted(kinds[0]) == [["path", "(?P<three>3)"], ["text", "(?P<one>1)"], ["text", "(?P<two>2)"]]
+    assert kinds[1:] == [[["", "(?P<eight>8)"]], []]
+
+
 def test_answers_hold_words_and_actions(load: Load) -> None:
     answers = compiling.programs(load(RULES))["pre-push"].answers
     assert answers is not None and answers.escalation is not None

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from ahp.conditions.evaluate import build, build_each
+from ahp.gate import rendering
+from ahp.gate.match import Hit
 from ahp.policy import compile as compiling
 from ahp.policy import layers
 from ahp.policy.program import Program
@@ -101,6 +103,19 @@ SECRETS = [
 @pytest.mark.parametrize("trigger", ["pre-commit", "pre-tool-use"])
 def test_well_known_tokens_are_found(trigger: str, secret: str) -> None:
     assert hits(trigger, diff__added=line(f"token = {secret}")) == ["no-secrets"]
+
+
+def test_each_token_is_told_by_its_kind() -> None:
+    answers = programs()["pre-commit"].answers
+    assert answers is not None
+    rule = answers.rules["no-secrets"]
+    found = rendering.findings(rule, {}, Hit(rule.id, items=[item for secret in SECRETS for item in line(secret)]))
+    assert [one.get("message") for one in found] == [
+        *("AWS access key id", "AWS access key id", "GitHub token", "GitHub token", "GitLab token", "Slack token"),
+        *("Slack webhook", "Stripe key", "Google API key", "Anthropic API key", "OpenAI API key"),
+        *("token of a service", "PyPI token", "SendGrid API key", "Stripe key", "OpenAI API key"),
+        *("AWS secret access key", "Azure key", "Telegram bot token", "token of a service", "age secret key"),
+    ]
 
 
 @pytest.mark.parametrize(
