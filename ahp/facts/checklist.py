@@ -69,7 +69,9 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
 def _of_base(event: Event, ticket: "Ticket") -> "tuple[Box, ...] | Absent":
     """The boxes that the ticket has in what the change is measured from; of a new one, those it was committed with."""
     from ahp.system.errors import Unknown
+    from ahp.system.git import GitError
     from ahp.system.history import RangeView
+    from ahp.system.partial_clone import WHOLE
     from ahp.tickets.projects import of_issue
     from ahp.tickets.ticket_error import NoTicket, TicketError
 
@@ -86,6 +88,8 @@ def _of_base(event: Event, ticket: "Ticket") -> "tuple[Box, ...] | Absent":
                 return of_issue(view, ticket.id, event.project).get(ticket.id).boxes
             except NoTicket:
                 continue
+    except GitError as error:
+        return Absent(f"the history of the ticket is not in this clone ({error})", WHOLE, unknowable=True)
     except TicketError as error:
         return Absent(f"the ticket of the base cannot be read: {error}")
     return ()

@@ -77,7 +77,7 @@ def _threshold(event: Event, settings: Settings) -> object:
 def _current(event: Event, patterns: Sequence[str]) -> dict[str, object]:
     repository = report_files.repository_for(event)
     command = report_files.maker(event, _MAKERS)
-    report = max(report_files.find(event.root, patterns), key=lambda one: one.mtime_ns, default=None)
+    report = max(report_files.evidence(event, repository, patterns), key=lambda one: one.mtime_ns, default=None)
     if report is None:
         raise Absent(f"there is no coverage report ({', '.join(patterns[:3])})", command)
     try:

@@ -12,6 +12,7 @@ from ahp.protocol.event import Event
 from ahp.system import files
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
+from ahp.system.view import literally, names
 
 REPORT_LIMIT = 64 << 20  # bytes
 _REPORTS_AT_MOST = 2000
@@ -72,6 +73,22 @@ def find(root: str, patterns: Iterable[str]) -> list[Found]:
             if os.path.isfile(absolute):
                 found[path] = Found(path, absolute, status.st_mtime_ns)
     return list(found.values())
+
+
+def evidence(event: Event, repository: Repository, patterns: Iterable[str]) -> list[Found]:
+    """The reports that count. Of a push those that git tracks do not: what it brings is no evidence for it (authority
+    §5). Raises Absent where there are no others, GitError.
+    """
+    found = find(event.root, patterns)
+    if event.push is None or not found:
+        return found
+    paths = [one.path for one in found]
+    tracked = set(names(repository.run(*literally(paths), "ls-files", "-z", "--", *paths)))
+    counts = [one for one in found if one.path not in tracked]
+    if not counts:
+        path = found[0].path
+        raise Absent(f"{path} is in the commits themselves, which makes it no evidence", f"git rm --cached {path}")
+    return counts
 
 
 def changed_source(event: Event, repository: Repository, reports: list[Found]) -> str | None:

@@ -48,7 +48,7 @@ def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str
     """
     repository = report_files.repository_for(event)
     patterns = settings.reports.tests or _DEFAULT
-    found = report_files.find(event.root, patterns)
+    found = report_files.evidence(event, repository, patterns)
     path = next((pattern for pattern in patterns if "*" not in pattern), "junit.xml")
     command = report_files.maker(event, _MAKERS).replace("{path}", path)
     if not found:

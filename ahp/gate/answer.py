@@ -74,7 +74,9 @@ class Answer:
             for candidate in delivered:
                 if candidate.intensity == "control" and not candidate.advises:
                     candidate.dropped = "the action is refused, so it is not changed"
-            delivered = [c for c in delivered if not c.dropped]
+        for candidate in delivered:
+            candidate.dropped = candidate.dropped or candidate.told_before
+        delivered = [c for c in delivered if not c.dropped]
         policy = self.hearings[0].program.policy
         verdict = Verdict(decision, self.event.trigger, self.event.subject, policy, notes=self._notes(delivered))
         verdict.working = digest_beside([hearing.judge for hearing in self.hearings])

@@ -27,7 +27,8 @@ class Candidate:
     `environment` is "" when it cannot be told. `own` is the intensity that rule and environment give it, `intensity`
     the one in force after the ladder. `dropped` says why it is not delivered ("" when it is); `shadow` and `waived` are
     delivered to the log only. `modifications` are what its action changed or proposes, `refused` why it could not,
-    `softened` why it speaks as a prompt, `followed_up` what became of an aid's command.
+    `softened` why it speaks as a prompt, `followed_up` what became of an aid's command. `told_before` says where it was
+    told already that counts here as well.
     """
 
     def __init__(self, key: str, rule: RuleAnswer, hit: Hit, facts: Facts, environment: str, judge: "Judge") -> None:
@@ -38,7 +39,7 @@ class Candidate:
         self.shadow = rule.shadow
         self.waived = ""
         self.override: Override | None = None
-        self.refused = self.softened = self.followed_up = ""
+        self.refused = self.softened = self.followed_up = self.told_before = ""
         self.modifications: list[dict[str, object]] = []
         self.standing: Standing | None = None
         self._content: str | None = None

@@ -1,6 +1,7 @@
 """The rules of commits, asked of commits that exist: one signal a rule, however many break it (authority §5)."""
 
-from collections.abc import Callable, Iterable, Sequence
+import copy
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from ahp.conditions.evaluate import set_deadline
@@ -122,25 +123,67 @@ class OfCommits:
 
     def __init__(self, told: Iterable[Told] = (), notes: Iterable[str] = (), judged: int = 0) -> None:
         self.told, self.notes, self.judged = list(told), list(notes), judged
+        self._broken: dict[str, list[Broken]] = {}
+        self._told_by: dict[str, tuple[OfCommits, list[Told]]] = {}
 
     @property
     def speak(self) -> bool:
         """Whether there is more to tell than that the commits are clean."""
-        return bool(self.told or self.notes)
+        return bool(self.told or self.notes or self._told_by)
 
     def candidates(self, event: Event, state: "State | None") -> list[Candidate]:
         """One candidate a rule for the range's `event`, without the warnings that were given before (`state`)."""
         by_rule: dict[str, list[Told]] = {}
         for one in self.told:
             by_rule.setdefault(one.candidate.key, []).append(one)
-        found: list[Candidate] = []
-        for members in by_rule.values():
+        for key, members in by_rule.items():
             _silence(members, state)
-            for counts in (True, False):
-                some = [one for one in members if one.candidate.enforced is counts]
-                if some:
-                    found.append(_pass_once(Broken(event, some), state))
+            parts = [[one for one in members if one.candidate.enforced is counts] for counts in (True, False)]
+            self._broken[key] = [_pass_once(Broken(event, some), state) for some in parts if some]
+        return [*[one for broken in self._broken.values() for one in broken], *self._again()]
+
+    def leave(self, key: str, members: list[Told], other: "OfCommits") -> None:
+        """Has `other`, which is judged first, tell of the commits `members` that break the rule; it counts here too."""
+        self.told = [one for one in self.told if one.candidate.key != key]
+        self._told_by[key] = (other, members)
+        known = {one.commit.id: one for one in other.told if one.candidate.key == key}
+        for one in members:
+            before = known.get(one.commit.id)
+            if before is not None and _weight(before) >= _weight(one):
+                continue
+            if before is not None:
+                other.told.remove(before)
+            other.told.append(one)
+
+    def _again(self) -> list[Candidate]:
+        """The rules that another part of the same push tells of: what counts there counts here."""
+        found: list[Candidate] = []
+        for key, (other, members) in self._told_by.items():
+            if any(one.candidate.enforced for one in members):
+                found += [copy.copy(one) for one in other._broken.get(key, ()) if one.enforced]
+        for candidate in found:
+            candidate.told_before = "told of another ref of the same push"
         return found
+
+
+def speak_once(parts: Sequence[OfCommits], apart: Collection[str]) -> None:
+    """Has each rule tell of all the refs of a push at once, with the first that has a commit which breaks it.
+
+    Rules of `apart` are asked of each ref's range, too, and speak for each.
+    """
+    first: dict[str, OfCommits] = {}
+    for part in parts:
+        by_rule: dict[str, list[Told]] = {}
+        for one in part.told:
+            by_rule.setdefault(one.candidate.key, []).append(one)
+        for key, members in by_rule.items():
+            speaker = first.setdefault(key, part)
+            if speaker is not part and key not in apart:
+                part.leave(key, members, speaker)
+
+
+def _weight(told: Told) -> int:
+    return strength(told.candidate.intensity) if told.candidate.enforced else -1
 
 
 def _silence(members: list[Told], state: "State | None") -> None:

@@ -29,7 +29,7 @@ def event(
     budget: float = BUDGET,
 ) -> Event:
     """The event of `trigger` that `actor` brings about; what it changes is still to be set."""
-    branch = where.repo.branch() if where.repo is not None else ""
+    branch = (where.repo.branch() or where.repo.rebased()) if where.repo is not None else ""
     session = session_name(session) if session else None
     subject = subject_of(branch, issue, session)
     made = Event(trigger, host, actor, where, clock.monotonic() + budget, mode, subject)
@@ -115,10 +115,12 @@ def complete(asked: Event, folder: str) -> None:
         asked.draft = files.read(repo.git_dir + "/COMMIT_EDITMSG", _DRAFT_LIMIT) or b""
     if asked.trigger == "pre-push":
         from ahp.hosts.git.ranges import range_of
+        from ahp.policy import targets
         from ahp.protocol.text import without_credentials
 
         asked.remote, asked.push = _next_push(repo)
-        asked.view = range_of(repo, asked.push, asked.remote)
+        has_authority = targets.of_push(asked, asked.remote).has_authority
+        asked.view = range_of(repo, asked.push, asked.remote, has_authority)
         asked.remote = without_credentials(asked.remote)
     else:
         asked.view = _view(asked.trigger, repo)

@@ -13,8 +13,9 @@ from ahp.policy.judge import COMMITTED, PUSHED, Judge
 from ahp.policy.program import Program, RuleAnswer
 from ahp.policy.tree import PolicyTree
 from ahp.protocol.event import Event
-from ahp.system.errors import AhpError
-from ahp.system.git import Repository
+from ahp.system.errors import AhpError, Unknown
+from ahp.system.git import GitError, Repository
+from ahp.system.partial_clone import WHOLE
 
 JudgesAt = Callable[[str], Sequence[Judge]]
 """Gives the judges of a trigger, none where nobody judges."""
@@ -23,14 +24,16 @@ JudgesAt = Callable[[str], Sequence[Judge]]
 class Policies:
     """Policies that judge together, the one that counts most first. `notes` are sentences about who judges.
 
-    `trees` are those of the committed ones that are in force.
+    `trees` are those of the committed ones that are in force. `has_authority` says that they judge a branch that is the
+    default one, or that `authority:` of its policy names.
     """
 
-    __slots__ = ("_judges", "_made", "notes", "trees")
+    __slots__ = ("_judges", "_made", "has_authority", "notes", "trees")
 
     def __init__(self, judges: JudgesAt, notes: Sequence[str] = (), in_force: Sequence[PolicyTree] = ()) -> None:
         self._judges, self.notes, self.trees = judges, list(notes), list(in_force)
         self._made: dict[str, list[Judge]] = {}
+        self.has_authority = False
 
     def at(self, trigger: str) -> list[Judge]:
         """The judges of `trigger`. Raises PolicyError, AhpError."""
@@ -42,7 +45,9 @@ class Policies:
         """These, and `added` beside them."""
         if added is NOBODY:
             return self
-        return Policies(lambda name: [*self.at(name), *added.at(name)], [*self.notes, *added.notes], self.trees)
+        both = Policies(lambda name: [*self.at(name), *added.at(name)], [*self.notes, *added.notes], self.trees)
+        both.has_authority = self.has_authority
+        return both
 
 
 NOBODY = Policies(lambda trigger: [])
@@ -113,12 +118,15 @@ def only(program: Program, keys: set[str]) -> Program:
 
 
 def of_commits(repo: Repository, commits: Sequence[str], event: Event, known: Policies) -> dict[str, Policies]:
-    """Commit → all policies that judge it, of those commits whose own policy adds rules to `known`. Raises GitError."""
+    """Commit → all policies that judge it, of those commits whose own policy adds rules to `known`. Raises Unknown."""
     if not commits:
         return {}
     first = [tree.commit or "HEAD" for tree in known.trees]
     asked = "".join(f"{commit}:{trees.FOLDER}\n" for commit in [*first, *commits]).encode()
-    folders = repo.run("cat-file", "--batch-check=%(objectname)", stdin=asked).decode().split("\n")
+    try:
+        folders = repo.run("cat-file", "--batch-check=%(objectname)", stdin=asked).decode().split("\n")
+    except GitError as error:
+        raise Unknown(f"a tree of what is judged is not in this clone ({error})", WHOLE) from None
     in_force = set(folders[: len(first)])
     found: dict[str, Policies] = {}
     by_folder: dict[str, Policies] = {}

@@ -90,10 +90,13 @@ def of_ref(
     in_force, notes = _in_force([default] if default is not None else [], event.journal)
     ruling = policies.committed(in_force, event.journal, notes)
     named = bool(in_force) and _is_named(ref.removeprefix(_BRANCHES), in_force[0], event.journal)
-    if ref.startswith(_BRANCHES) and (counts_as_default or named):
+    has_authority = ref.startswith(_BRANCHES) and (counts_as_default or named)
+    if has_authority:
         found, told = _in_force(own(), event.journal)
         if found:
-            return policies.committed(found, event.journal, told)
+            ruling = policies.committed(found, event.journal, told)
+    if ruling is not NOBODY:
+        ruling.has_authority = has_authority
     return ruling
 
 

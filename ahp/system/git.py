@@ -103,6 +103,14 @@ class Repository:
             name = loose[5:].decode("utf-8", "surrogateescape").strip()
         return name.removeprefix("refs/heads/")
 
+    def rebased(self) -> str:
+        """The branch that a rebase in this work tree goes on about, "" where there is none (git-rebase)."""
+        for folder in ("rebase-merge", "rebase-apply"):
+            name = files.read(f"{self.git_dir}/{folder}/head-name", _LINE)
+            if name is not None and name.startswith(b"refs/heads/"):
+                return name.decode("utf-8", "surrogateescape").strip().removeprefix("refs/heads/")
+        return ""
+
     def head_id(self) -> str:
         """The id of the commit that HEAD is at, "" before the first one; read from files where git keeps it in them."""
         text = self.head_text()

@@ -6,6 +6,7 @@ from ahp.system import change as changes
 from ahp.system import encoding
 from ahp.system.errors import AhpError, OutputLimit, Unknown
 from ahp.system.git import GitError, Repository
+from ahp.system.partial_clone import WHOLE
 from ahp.system.view import SINGLY, View, literally, names
 
 
@@ -91,7 +92,7 @@ class RangeView(View):
         asked = ("rev-list", "--objects", "--missing=print", "--no-walk", "--stdin")
         if b"\n?" not in b"\n" + self.repo.run(*asked, stdin=tips, ok=(0, 128)):
             return error
-        return Unknown(f"an object of what changed is not in this clone ({error})", "git fetch --refetch")
+        return Unknown(f"an object of what changed is not in this clone ({error})", WHOLE)
 
 
 class CommitView(RangeView):

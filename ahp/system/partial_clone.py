@@ -8,6 +8,9 @@ from ahp.system import change as changes
 from ahp.system.errors import Unknown
 from ahp.system.git import Repository
 
+WHOLE = "git fetch --refetch --no-filter"
+"""Makes a partial clone a whole one: without the second option git asks by the filter that it was cloned with."""
+
 _PROMISORS = r"^(extensions\.partialclone|remote\..*\.promisor)$"
 _PATHS_AT_ONCE = 1000
 

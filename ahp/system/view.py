@@ -48,7 +48,7 @@ class View:
 
     def mend(self) -> str:
         """The command that gets what is not here of the change."""
-        return "git fetch --refetch"
+        return "git fetch --refetch --no-filter"
 
     def digest(self) -> str:
         """The digest of the change, "" where that cannot be told. Raises GitError, AhpError."""

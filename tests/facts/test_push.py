@@ -86,6 +86,10 @@ def test_rewritten_history_is_force(remote: Any, make_event: Any, gather: Any) -
 
 
 def test_what_was_never_fetched_would_be_lost(remote: Any, make_event: Any, gather: Any) -> None:
+    remote.commit("second")
+    facts = gather(pushing(make_event, remote.head(), "1" * 40), "push.is_force", "push.commit_count")
+    assert facts == {"push.is_force": True, "push.commit_count": 1}  # over what was fetched last
+    remote.git("update-ref", "-d", "refs/remotes/origin/main")
     facts = gather(pushing(make_event, remote.head(), "1" * 40), "push.is_force", "push.commit_count")
     assert facts["push.is_force"] is True
     assert facts["missing"]["push.commit_count"][1] == "git fetch origin"

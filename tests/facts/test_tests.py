@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ahp.facts import tests
+from ahp.protocol.event import PushRef
 from tests.facts.conftest import SAMPLES, age
 
 TESTS = [f"tests.{field}" for field in tests.NAMESPACE.schema]
@@ -31,6 +32,19 @@ def test_several_reports_are_summed(project: Any, make_event: Any, gather: Any) 
     settings = {"reports": {"tests": ["out/**/*.xml"]}}
     facts = gather(make_event("pre-issue-submit"), "tests.total", "tests.failed_count", settings=settings)
     assert facts == {"tests.total": 10, "tests.failed_count": 4}
+
+
+def test_a_report_that_a_push_brings_itself_is_no_evidence(project: Any, make_event: Any, gather: Any) -> None:
+    project.git("add", "-f", "junit.xml")
+    project.git("commit", "-q", "-m", "a report")
+    assert gather(make_event("pre-issue-submit"), "tests.total") == {"tests.total": 5}
+    push = PushRef("refs/heads/main", project.head(), "refs/heads/main", "0" * 40)
+    assert gather(make_event("pre-push", push=push), "tests.total")["missing"]["tests.total"] == (
+        "junit.xml is in the commits themselves, which makes it no evidence",
+        "git rm --cached junit.xml",
+    )
+    project.write("report.xml", (SAMPLES / "junit.xml").read_bytes())
+    assert gather(make_event("pre-push", push=push), "tests.total") == {"tests.total": 5}
 
 
 def test_a_report_older_than_the_code_is_absent(project: Any, make_event: Any, gather: Any) -> None:

@@ -67,6 +67,21 @@ def test_the_views_of_triggers(here: Repo) -> None:
     assert event_of("pre-commit", issue="FIX-001").subject == "FIX-001"
 
 
+def test_during_a_rebase_the_subject_is_the_branch_that_is_rebased(here: Repo) -> None:
+    here.commit("first", a="1\n")
+    here.git("checkout", "-q", "-b", "topic")
+    here.commit("second", a="2\n")
+    here.git("checkout", "-q", "-b", "other", "HEAD~1")
+    here.commit("third", a="3\n")
+    for backend in ("--merge", "--apply"):
+        assert here.run("git", "rebase", backend, "other", "topic").returncode == 1
+        assert (at_hand := event_of("pre-commit")).subject == "topic" and at_hand.repo is not None
+        assert at_hand.repo.branch() == ""
+        here.git("rebase", "--abort")
+        here.git("checkout", "-q", "--detach")
+        assert event_of("pre-commit").subject == "detached"
+
+
 def test_the_message_is_the_one_git_left(here: Repo) -> None:
     assert event_of("commit-msg").draft == b""
     here.commit("words")

@@ -9,6 +9,9 @@ import pytest
 
 from ahp.facts import diff, files, sizes
 from ahp.facts.absent import Absent
+from ahp.policy import policies, tree
+from ahp.protocol.actor import Actor
+from ahp.protocol.event import Event, Workspace
 from ahp.system import git, lines, partial_clone
 from ahp.system.errors import Unknown
 from ahp.system.history import CommitView, RangeView
@@ -127,6 +130,24 @@ def test_commits_are_told_by_their_trees(clone: Repo, kind: str) -> None:
     assert missing(clone) == before
     clone.git("diff", "--numstat", base, tip)
     assert gathered(CommitView(repo, "HEAD"), "lines_changed") == {"lines_changed": 302}
+
+
+def test_trees_that_are_not_here_are_unknown_with_the_command_that_gets_them(repo: Repo, tmp_path: Path) -> None:
+    repo.git("config", "uploadpack.allowFilter", "true")
+    for version in "123":
+        repo.commit(f"version {version}", **{".ahp/hooks.yaml": "version: 1\n", f"d/{version}": f"{version}\n"})
+    clone = Repo(tmp_path / "clone")
+    repo.git("clone", "-q", "--filter=tree:0", f"file://{repo.root}", str(clone.root))
+    here, (first, *_) = at(clone), clone.git("rev-list", "HEAD").splitlines()[::-1]
+    with pytest.raises(Unknown, match="mend: git fetch --refetch --no-filter"):
+        RangeView(here, first, clone.head()).change()
+    event = Event("pre-push", "git", Actor("ci"), Workspace(str(clone.root), str(tmp_path / "ahp"), {}, here), 0.0)
+    known = policies.committed([tree.of_commit(here, "HEAD")], event.journal)
+    with pytest.raises(Unknown, match=r"a tree of what is judged .*; mend: git fetch --refetch --no-filter"):
+        policies.of_commits(here, [first], event, known)
+    clone.git("fetch", "-q", "--refetch", "--no-filter")
+    assert policies.of_commits(here, [first], event, known) == {}
+    assert [one.path for one in RangeView(here, first, clone.head()).change().entries] == ["d/2", "d/3"]
 
 
 def test_the_work_tree_is_compared_with_what_git_fetches_for_it(clone: Repo) -> None:

@@ -94,7 +94,7 @@ class Hook:
 def say(hook: Hook, verdict: "Verdict") -> int:
     """Prints what there is to say; the hook's exit code."""
     if not verdict.signals and not verdict.notes:
-        return 0
+        return 1 if verdict.denied else 0
     from ahp.hosts.git import output
 
     return output.say(verdict, hook.actor, hook.repo.env)

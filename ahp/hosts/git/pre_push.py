@@ -1,23 +1,24 @@
 """pre-push: each ref by the policy of where it goes, on what the remote does not have yet (authority §4, §5)."""
 
 import os
+from typing import NamedTuple
 
 from ahp.facts.absent import Absent
 from ahp.facts.default_branch import is_default
 from ahp.gate.decide import decide
-from ahp.gate.of_commits import OfCommits, by_the_log
+from ahp.gate.of_commits import OfCommits, by_the_log, speak_once
 from ahp.hosts import objects
 from ahp.hosts.asking import subject_of
 from ahp.hosts.git import anchoring, bypass
 from ahp.hosts.git.githooks import Hook, read_input, say
 from ahp.hosts.git.install import made_before
-from ahp.hosts.git.ranges import range_of, read_refs, to_judge
+from ahp.hosts.git.ranges import as_fetched, range_of, read_refs, to_judge
 from ahp.policy import policies, targets
 from ahp.policy.policies import Policies
 from ahp.protocol.event import Event, PushRef
-from ahp.protocol.text import without_credentials
+from ahp.protocol.text import one_line, without_credentials
 from ahp.protocol.verdict import Verdict
-from ahp.system import patience, terminal
+from ahp.system import patience, terminal, tracking
 from ahp.system.commits import listed
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
@@ -27,13 +28,28 @@ _BRANCHES, _NOTES = "refs/heads/", "refs/notes/"
 _BESIDE = ("env", "session", "tests", "coverage")
 
 
+class _Pushed(NamedTuple):
+    """One ref of a push, ready to be judged: its event, the policies in force where it goes, those with what its tip
+    adds, and what was told of its commits.
+    """
+
+    event: Event
+    in_force: Policies
+    ruling: Policies
+    of_commits: OfCommits
+
+
 def judge(hook: Hook) -> int:
     """The hook's exit code: the worst of its refs. Raises AhpError when git's lines cannot be read."""
     remote = hook.arguments[0] if hook.arguments else ""
+    pushed = [_pushed(hook, ref, remote) for ref in read_refs(read_input())]
+    asked_of_ranges = {rule.key for one in pushed for by in one.ruling.at("pre-push") for rule in by.program.rules}
+    speak_once([one.of_commits for one in pushed], asked_of_ranges)
+    bypass.log_push(hook, [told for one in pushed for told in one.of_commits.told])
     code = 0
     told: set[str] = set()
-    for ref in read_refs(read_input()):
-        for verdict in _judge_ref(hook, ref, remote):
+    for one in pushed:
+        for verdict in _judge(one, remote):
             verdict.notes = [note for note in verdict.notes if note not in told]
             told.update(verdict.notes)
             code = max(code, say(hook, verdict))
@@ -51,26 +67,45 @@ def _tell_what_cannot_run(hook: Hook, ruling: Policies) -> None:
         idle_commands.tell(hook, judges)
 
 
-def _judge_ref(hook: Hook, ref: PushRef, remote: str) -> list[Verdict]:
-    """The verdicts on one ref: its range with the commits in it, and each move of a ticket."""
-    view = range_of(hook.repo, ref, remote)
-    event = hook.event(view)
+def _pushed(hook: Hook, ref: PushRef, remote: str) -> _Pushed:
+    event = hook.event()
     event.push, event.remote = ref, without_credentials(remote)
     event.subject = subject_of(_source(hook.repo, ref))
     in_force = targets.of_push(event, remote)
+    view = event.view = range_of(hook.repo, ref, remote, in_force.has_authority)
     ruling = in_force.and_those_of(targets.added_by_tip(event, in_force))
     if not ruling.at(event.trigger):
-        return []
+        return _Pushed(event, in_force, ruling, OfCommits())
     _tell_what_cannot_run(hook, ruling)
     if not _is_checked_out(hook.repo, view, ruling):
         event = objects.without_evidence(event)
-    of_commits = _commits(hook, event, remote, in_force)
-    verdicts = [objects.judge_range(event, ruling, of_commits)]
+    return _Pushed(event, in_force, ruling, _commits(hook, event, remote, in_force))
+
+
+def _judge(pushed: _Pushed, remote: str) -> list[Verdict]:
+    """The verdicts on one ref: its range with the commits in it, and each move of a ticket."""
+    event, ruling = pushed.event, pushed.ruling
+    if not ruling.at(event.trigger):
+        return []
+    verdicts = [objects.judge_range(event, ruling, pushed.of_commits)]
+    if verdicts[0].signals and (note := _unseen(event, remote)):
+        verdicts[0].notes.append(note)
     if any(name.startswith("pre-issue-") for one in ruling.at(event.trigger) for name in one.program.triggers):
         from ahp.hosts.issue_transitions import gates_of
 
         verdicts += [decide(gate, ruling.at(gate.trigger)) for gate in gates_of(event)]
     return verdicts
+
+
+def _unseen(event: Event, remote: str) -> str:
+    """That what a branch has on the remote is not known here, where what it had at the last fetch stands in."""
+    assert event.repo is not None and event.push is not None
+    name = tracking.remote_of(event.repo, remote)
+    if not as_fetched(event.repo, event.push, name):
+        return ""
+    branch, fetch = one_line(event.push.remote_ref.removeprefix(_BRANCHES)), one_line(f"git fetch {name}")
+    judged = "this is judged by what it had at the last fetch"
+    return f"{branch} has commits on {name} that were never fetched; {judged}, and git takes it only if forced: {fetch}"
 
 
 def _commits(hook: Hook, event: Event, remote: str, in_force: Policies) -> OfCommits:
@@ -94,9 +129,7 @@ def _commits(hook: Hook, event: Event, remote: str, in_force: Policies) -> OfCom
     if os.isatty(2):
         patience.end()  # the bar tells how far it is
     with terminal.progress("judging commits") as seen:
-        found = objects.judge_commits(asked, event, listed(hook.repo, ids), seen)
-    bypass.log_push(hook, found.told)
-    return found
+        return objects.judge_commits(asked, event, listed(hook.repo, ids), seen)
 
 
 def _branch(repo: Repository, push: PushRef, remote: str) -> dict[str, object]:

@@ -25,11 +25,13 @@ def read_refs(data: bytes) -> list[PushRef]:
     return pushed
 
 
-def range_of(repo: Repository, ref: PushRef, remote: str) -> RangeView:
+def range_of(repo: Repository, ref: PushRef, remote: str, has_authority: bool = False) -> RangeView:
     """From what the remote has to what it gets; nothing for a deletion, all of a tree or a blob. Raises GitError.
 
-    What the remote has is, for its default branch, the old id alone, from git's own line; for any other ref that and
-    its remote-tracking refs, as far as they are believed.
+    What the remote has is, for its default branch and one with a policy of its own (`has_authority`), the old id alone,
+    from git's own line; for any other ref that and its remote-tracking refs, as far as they are believed. Where the old
+    commit was never fetched, what the branch had when it last was stands in: git refuses such a push unless it is
+    forced, but has other refs of it go on.
     """
     empty = repo.empty_tree()
     if not ref.local_oid.strip("0"):
@@ -44,13 +46,26 @@ def range_of(repo: Repository, ref: PushRef, remote: str) -> RangeView:
     is_there = bool(ref.remote_oid.strip("0"))
     known = [old] if is_there and old_kind == "commit" else []
     name = tracking.remote_of(repo, remote)
-    if not (is_there and _stands_alone(repo, ref.remote_ref, name)):
+    if not (is_there and (has_authority or _is_default(repo, ref.remote_ref, name))):
         known += tracking.believed(repo, name)
-    elif not old_kind:
+    elif not old_kind and not (known := as_fetched(repo, ref, name)):
         fetch = f"git fetch {name}" if name else "git fetch"
         why = Unknown(f"the commit that {ref.remote_ref} has on the remote was never fetched", fetch)
         return RangeView(repo, empty, tip, unknown=why)
     return boundaries.range_over(repo, tip, known)
+
+
+def as_fetched(repo: Repository, ref: PushRef, remote: str) -> list[str]:
+    """The commit that a branch had on `remote` (by name) when it was last fetched, none where nothing tells that, and
+    where the commit that git's own line names is here.
+    """
+    if not remote or not ref.remote_ref.startswith(_BRANCHES) or not ref.remote_oid.strip("0"):
+        return []
+    if repo.commit_id(ref.remote_oid) is not None:
+        return []
+    there = f"refs/remotes/{remote}/{ref.remote_ref.removeprefix(_BRANCHES)}"
+    tip = repo.commit_id(there) if tracking.believes(repo, there) else None
+    return [tip] if tip is not None else []
 
 
 def to_judge(repo: Repository, view: RangeView, remote: str, before: list[str]) -> list[str]:
@@ -81,8 +96,8 @@ def _outgoing(repo: Repository, tip: str, known: list[str]) -> list[str]:
     return repo.run("rev-list", "--ignore-missing", "--stdin", stdin=asked.encode()).decode().split()
 
 
-def _stands_alone(repo: Repository, ref: str, remote: str) -> bool:
-    """Whether what the remote has is told by the ref's old id only: its default branch may be fed from all others."""
+def _is_default(repo: Repository, ref: str, remote: str) -> bool:
+    """Whether it is the remote's default branch, which may be fed from all others."""
     return ref.startswith(_BRANCHES) and is_default(repo, ref[len(_BRANCHES) :], remote)
 
 

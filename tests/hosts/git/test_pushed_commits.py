@@ -93,6 +93,35 @@ def test_one_signal_a_rule_with_the_commits_as_findings(work: Gated) -> None:
     assert f"{first[:10]}: bad" in said and f"{second[:10]}: bad again" in said
 
 
+def test_one_signal_a_rule_for_all_refs_of_a_push(work: Gated) -> None:
+    shared = made(work, "bad", a="1\n")
+    work.git("branch", "below")
+    work.git("checkout", "-q", "-b", "beside", "main")
+    alone = made(work, "bad too", b="1\n", c="1\n", d="1\n")
+    work.git("checkout", "-q", "work")
+    made(work, e="1\n")
+    code, said = push(work, "below", "work", "beside")
+    assert (code, said.count("push refused by"), said.count("warned by wide")) == (1, 1, 1)
+    assert (said.count(f"{shared[:10]}: bad\n"), said.count(f"{alone[:10]}: bad too")) == (1, 2)
+    assert [signal["rule"] for signal in work.log("signal")] == ["subject", "wide"]
+    assert [record["decision"] for record in work.log("verdict")] == ["deny", "deny", "deny"]
+    assert work.log("verdict")[1]["dropped"] == [{"rule": "subject", "why": "told of another ref of the same push"}]
+    work.git("checkout", "-q", "below")
+    let_pass(work, rule="subject")
+    assert "refused" not in push(work, "below", "work", "beside")[1]
+    assert work.log("verdict")[-1]["decision"] != "deny"
+
+
+def test_a_rule_that_is_asked_of_the_range_too_speaks_for_each_ref(work: Gated) -> None:
+    work.git("checkout", "-q", "main")
+    work.commit_policy(POLICY.replace("at: pre-commit\n    each", "at: [pre-commit, pre-push]\n    each"))
+    work.git("push", "-q", "--no-verify", "origin", "main")
+    work.git("checkout", "-q", "-B", "work")
+    made(work, a="SECRET\n")
+    code, said = push(work, "work", "work:again")
+    assert (code, said.count("push refused by secret")) == (1, 2)
+
+
 def test_a_warning_is_told_once(work: Gated) -> None:
     work.write("a"), work.write("b"), work.write("c")
     work.add()
@@ -176,9 +205,9 @@ def test_branches_with_a_policy_of_their_own(work: Gated) -> None:
     assert "refused by many" in push(work, "release/1")[1]
 
 
-def let_pass(work: Gated) -> None:
-    """A person at a terminal lets the last signal's rule pass."""
-    id = work.log("signal")[-1]["id"]
+def let_pass(work: Gated, rule: str = "") -> None:
+    """A person at a terminal lets the last signal's rule pass, or the last of `rule`."""
+    id = [signal["id"] for signal in work.log("signal") if rule in ("", signal["rule"])][-1]
     answer = ["ahp", "respond", id, "proceed_with_risk", "--reason", "a test key"]
     assert attended(answer, work.root)[0] == 0
 
@@ -306,6 +335,24 @@ def test_deletes_tags_and_notes(work: Gated) -> None:
     assert push(work, ":work") == (0, "")
 
 
+def test_a_branch_that_moved_on_the_remote_does_not_hold_the_others_back(work: Gated, tmp_path: Path) -> None:
+    """git refuses to move `main` itself ("fetch first"), and asks the hook all the same."""
+    work.git("clone", "-q", str(tmp_path / "remote.git"), str(tmp_path / "theirs"))
+    theirs = Repo(tmp_path / "theirs")
+    theirs.commit("ok", t="1\n")
+    theirs.git("push", "-q")
+    work.git("checkout", "-q", "main")
+    more = "  many: {at: pre-push, block: files.changed_count > 9, message: many}\n"
+    work.commit_policy(POLICY + more)
+    work.git("branch", "-f", "work")
+    said = work.say("push", "-q", "origin", "main", "work")
+    assert (said.code, "ahp:" in said.text, "fetch first" in said.text) == (1, False, True)
+    assert theirs.git("ls-remote", "origin", "refs/heads/work") != ""
+    made(work, b="SECRET\n")
+    code, text = push(work, "main")
+    assert (code, "refused by secret" in text, "takes it only if forced: git fetch origin" in text) == (1, True, True)
+
+
 def test_the_old_tip_cannot_be_read(work: Gated, tmp_path: Path) -> None:
     work.git("clone", "-q", str(tmp_path / "remote.git"), str(tmp_path / "theirs"))
     theirs = Repo(tmp_path / "theirs")
@@ -410,7 +457,7 @@ def ask_push(work: Gated) -> tuple[int, str]:
     where = Workspace(repo.root, repo.ahp_dir, repo.env, repo, None, "")
     hook = Hook("pre-push", "1", ["origin", "url"], Actor("human", "ann"), repo, where)
     ref = PushRef("refs/heads/work", work.head(), "refs/heads/work", "0" * 40)
-    verdicts = pre_push._judge_ref(hook, ref, "origin")
+    verdicts = pre_push._judge(pre_push._pushed(hook, ref, "origin"), "origin")
     return max(int(verdict.denied) for verdict in verdicts), "".join(
         str(signal.as_dict()) for verdict in verdicts for signal in verdict.signals
     )

@@ -119,7 +119,18 @@ def test_the_default_branch_is_told_by_its_old_id_alone(here: Repo) -> None:
     merge(here, "main", "topic")
     assert brought(here, ref="refs/heads/main", old=main) == ["topic"]
     assert brought(here, ref="refs/heads/release", old=main) == []
-    here.git("checkout", "-q", "topic")
+    repository, ref = at(here), PushRef("refs/heads/local", here.head(), "refs/heads/release", main)
+    assert ranges.range_of(repository, ref, "origin", has_authority=True).base() == main
+    assert ranges.range_of(repository, ref, "origin").change().entries == []
+
+
+def test_a_branch_whose_commit_was_never_fetched_is_what_it_was_at_the_last_fetch(here: Repo) -> None:
+    main = here.head()
+    side(here, "topic")
+    here.git("push", "-q", "origin", "topic")
+    unseen = view(here, ref="refs/heads/main", old="1" * 40)
+    assert (unseen.base(), brought(here, ref="refs/heads/main", old="1" * 40)) == (main, ["topic"])
+    here.git("update-ref", "refs/remotes/origin/main", "topic")
     unseen = view(here, ref="refs/heads/main", old="1" * 40)
     with pytest.raises(Unknown, match="refs/heads/main has on the remote was never fetched; mend: git fetch origin"):
         unseen.change()
