@@ -17,7 +17,8 @@ import pytest
 
 PROJECT = Path(__file__).parents[1]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-IN_BOTH = ["index", "start", "levels", "rollout", "coming-from"]
+IN_BOTH = sorted(page.name.removesuffix(".zh.md") for page in (PROJECT / "docs").glob("*.zh.md"))
+CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,32 @@ def test_every_page_is_there_in_english_and_in_chinese(site: Path) -> None:
     for name in IN_BOTH:
         text = (site / "zh" / f"{name}.html").read_text("utf-8")
         assert '<html lang="zh"' in text
-        assert len(re.findall("[\u4e00-\u9fff]", text.partition("<article")[2].partition("</article>")[0])) > 100
+        assert len(CHINESE.findall(text.partition("<article")[2].partition("</article>")[0])) > 100
+
+
+@pytest.mark.parametrize("name", IN_BOTH)
+def test_a_chinese_page_says_what_the_english_one_says(name: str) -> None:
+    """The same headings, table rows, names in code, links and examples: what one gained, the other lacks no longer."""
+    (english, its_blocks), (chinese, blocks) = (
+        _shape((PROJECT / "docs" / f"{name}{suffix}").read_text("utf-8")) for suffix in (".md", ".zh.md")
+    )
+    assert chinese == english
+    for its, ours in zip(its_blocks, blocks, strict=True):
+        pairs = list(zip(its.splitlines(), ours.splitlines(), strict=True))
+        assert [a for a, b in pairs if not CHINESE.search(b)] == [b for _, b in pairs if not CHINESE.search(b)]
+
+
+def _shape(page: str) -> tuple[dict[str, list[str]], list[str]]:
+    """What does not depend on the language, by kind; and the blocks of code."""
+    code = re.compile(r"```.*?```", re.DOTALL)
+    text = code.sub("", page)
+    found = {
+        "headings": re.findall(r"^#+(?= )", text, re.MULTILINE),
+        "rows": re.findall(r"^\|", text, re.MULTILINE),
+        "names": sorted(set(re.findall(r"`[^`\n]+`", text))),
+        "links": sorted(re.findall(r"\]\(([^)]+)\)", text)),
+    }
+    return found, code.findall(page)
 
 
 def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
