@@ -10,28 +10,27 @@ from ahp.system import jsontext, terminal
 
 if TYPE_CHECKING:
     from ahp.hosts.git.check import Check
+    from ahp.system.git import Repository
 
 _STYLES = {"ok": "green", "note": "yellow", "wrong": "bold red"}
 
 
 @click.command()
 @click.option("--fix", "mend", is_flag=True, help="Mend what is ahp's own: hooks, bundle, state, the log's clock.")
+@click.option("--ci", is_flag=True, help="Say instead what judges again what comes to the default branch.")
 @TEXT_OR_JSON
-def command(mend: bool, form: str) -> int:
+def command(mend: bool, ci: bool, form: str) -> int:
     """Check the policy, each hook that git would run, the interpreter, the log and where it lies.
 
     Each hook is tried for real, in a scratch repository: nothing here is judged, changed or logged. Exit code 0: all
     is well, 1: something is wrong.
     """
-    from ahp.hosts.agents import doctor as agents
-    from ahp.hosts.asking import repository_here, user_policy
-    from ahp.hosts.git import doctor
+    if ci and mend:
+        raise click.UsageError("--ci only looks; what it names is mended by a person")
+    from ahp.hosts.asking import repository_here
 
     repo = repository_here()
-    checks = [*doctor.examine(repo, user_policy()), *agents.examine(repo)]
-    mended = doctor.fix(repo, user_policy(), checks) if mend else []
-    if mended:
-        checks = [*doctor.examine(repo, user_policy()), *agents.examine(repo)]
+    checks, mended = (_of_ci(repo), []) if ci else _of_clone(repo, mend)
     good = all(check.status != "wrong" for check in checks)
     if form == "json":
         click.echo(
@@ -42,6 +41,25 @@ def command(mend: bool, form: str) -> int:
         click.echo(f"ahp: {'; '.join(mended)}")
     terminal.table([(check.status.ljust(5), check.name, _what(check)) for check in checks], styles=_STYLES)
     return 0 if good else 1
+
+
+def _of_clone(repo: "Repository", mend: bool) -> tuple[list["Check"], list[str]]:
+    """The checks of the hooks here, after mending what can be, and what was mended."""
+    from ahp.hosts.agents import doctor as agents
+    from ahp.hosts.asking import user_policy
+    from ahp.hosts.git import doctor
+
+    checks = [*doctor.examine(repo, user_policy()), *agents.examine(repo)]
+    mended = doctor.fix(repo, user_policy(), checks) if mend else []
+    if mended:
+        checks = [*doctor.examine(repo, user_policy()), *agents.examine(repo)]
+    return checks, mended
+
+
+def _of_ci(repo: "Repository") -> list["Check"]:
+    from ahp.hosts.ci import doctor
+
+    return doctor.examine(repo)
 
 
 def _what(check: "Check") -> str:

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 import click
 
 from ahp.cli import tally
+from ahp.hosts.ci.templates import KINDS
 from ahp.protocol.text import one_line
+from ahp.system.errors import AhpError
 from ahp.system.terminal import progress
 
 if TYPE_CHECKING:
     from ahp.hosts.adoption import Adoption
+    from ahp.protocol.event import Workspace
 
 _RULES_SHOWN = 5
 
@@ -18,18 +21,45 @@ _RULES_SHOWN = 5
 @click.command()
 @click.option("--pack", "packs", metavar="NAME", multiple=True, help="Use this pack, too.")
 @click.option("--force", is_flag=True, help="Write over a policy that is there.")
-def command(packs: tuple[str, ...], force: bool) -> None:
+@click.option(
+    "--ci",
+    "kinds",
+    type=click.Choice(list(KINDS)),
+    multiple=True,
+    help="Write what runs `ahp ci` there, too, or only that where a policy is there; repeatable.",
+)
+def command(packs: tuple[str, ...], force: bool, kinds: tuple[str, ...]) -> None:
     """Write .ahp/hooks.yaml for what this project is made of, and hold it against the last 100 commits.
 
     Asks nothing, runs nothing, logs nothing of the past. A rule that would have stopped the work starts as shadow, one
     that would have refused a commit now and then, as a prompt.
     """
-    from ahp.hosts.adoption import adopt
     from ahp.hosts.asking import around
+    from ahp.policy.cache import PROJECT
+
+    where = around(os.getcwd())
+    is_there = where.repo is not None and os.path.lexists(where.repo.root + PROJECT)
+    if not (kinds and is_there and not force and not packs):
+        _adopt(where, packs, force)
+    if kinds:
+        _write_ci(where, kinds)
+
+
+def _write_ci(where: "Workspace", kinds: tuple[str, ...]) -> None:
+    from ahp.hosts.ci import templates
+
+    repo = where.repo
+    if repo is None or not repo.root:
+        raise AhpError("what runs `ahp ci` belongs into a git work tree; make one first: git init")
+    for line in templates.write(repo, kinds):
+        click.echo(line)
+
+
+def _adopt(where: "Workspace", packs: tuple[str, ...], force: bool) -> None:
+    from ahp.hosts.adoption import adopt
     from ahp.hosts.history import rules
     from ahp.protocol.actor import identify
 
-    where = around(os.getcwd())
     with progress("looking at past commits") as seen:
         done = adopt(where, identify(where.env), packs, force, seen)
     found = ", ".join(done.plan.survey.found())

@@ -78,7 +78,7 @@ class RuleKeys(Keys):
     overridable: bool | None = None
     """Whether a person may let it pass once. By default unless locked."""
     ci: Literal["each", "range", "skip"] = "each"
-    """Whether a check in CI, once ahp has one, asks it of each commit, of the range as a whole, or not at all."""
+    """Whether `ahp ci` asks it of each commit, once of the whole range, or not at all."""
     redact: bool = False
     """Values it read are never shown or logged."""
     finding: FindingKeys | None = None

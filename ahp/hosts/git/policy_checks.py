@@ -8,6 +8,7 @@ from functools import partial
 
 from ahp.gate import overrides
 from ahp.hosts import asking, command_trust, history
+from ahp.hosts.ci import setup
 from ahp.hosts.command_trust import some
 from ahp.hosts.git.check import FIX, Check
 from ahp.journal import segments
@@ -139,7 +140,7 @@ def pushed(repo: Repository, user_policy: str) -> Check:
     missing = [f"{ref} to {tip[:8]}" for ref, tip, at in _pushes(repo) if first and at > first and tip not in judged]
     if missing:
         told = f"{_count(len(missing), 'push', 'pushes')} passed no pre-push hook: {some(missing)}"
-        return Check(name, "note", told, "look at what was pushed; the server and CI judge it again")
+        return Check(name, "note", told, f"look at what was pushed; {setup.told(repo)}")
     return Check(name, "ok", "each was judged here")
 
 

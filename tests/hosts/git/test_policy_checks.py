@@ -164,6 +164,7 @@ def test_a_push_that_no_hook_judged_is_named(gated: Gated, remote: Repo) -> None
     gated.git("push", "-q", "--no-verify", "origin", "side", env=later)
     check = policy_checks.pushed(gated.repository(), user(gated))
     assert (check.status, check.detail) == ("note", f"1 push passed no pre-push hook: origin/side to {tip[:8]}")
+    assert "nothing that this repository shows judges it again" in check.mend
     gated.policy("version: 1\n")
     assert policy_checks.pushed(gated.repository(), user(gated)).detail == "no rule asks about pushes"
 

@@ -1,0 +1,154 @@
+"""Which CI is set up here, as far as a repository shows it; the one reader for every message that names CI."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from ahp.facts.default_branch import default_branch, remotes
+from ahp.hosts.ci import workflows
+from ahp.hosts.ci.definition import ADVICE, GUARD, UNSEEN, Definition, asked
+from ahp.protocol.text import one_line
+from ahp.system import files
+from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+from ahp.system.history import CommitView
+
+TEXTS = ".ahp/ci/"
+_LIMIT = 1 << 20
+# The files that platforms read from the change itself.
+_OF_THE_CHANGE = {
+    ".gitlab-ci.yml": "GitLab",
+    "Jenkinsfile": "Jenkins",
+    ".buildkite/pipeline.yml": "Buildkite",
+    ".buildkite/pipeline.yaml": "Buildkite",
+    "azure-pipelines.yml": "Azure Pipelines",
+}
+_PLATFORM_OF_TEXT = {"gitlab.yml": "GitLab", "Jenkinsfile": "Jenkins", "buildkite.yml": "Buildkite"}
+_CUSTOM_HOOKS = "custom_hooks"  # GitLab's folder for them, beside its own
+
+
+class Setup(NamedTuple):
+    """What judges again what comes to `branch`, the default branch's name, "" where that is not known.
+
+    `waiting` are the files of the work tree that the branch does not have yet: nothing runs them.
+    """
+
+    branch: str
+    found: list[Definition]
+    waiting: list[str]
+
+    @property
+    def guards(self) -> list[Definition]:
+        """Those that the change cannot edit."""
+        return [one for one in self.found if one.worth == GUARD]
+
+
+def setup(repo: Repository) -> Setup:
+    """What the default branch's files, as this clone last had them, and the hooks of a server say. Raises AhpError."""
+    branch = default_branch(repo)
+    tip = _tip(repo, branch)
+    there = _contents(repo, tip) if tip else {}
+    found = _judging(there)
+    known = {(one.file, one.check) for one in found}
+    here = [one for one in _judging(_on_disk(repo)) if (one.file, one.check) not in known] if repo.root else []
+    found += [one for one in here if one.worth == UNSEEN]  # run from elsewhere, whatever the branch has
+    waiting = dict.fromkeys(one.file for one in here if one.worth != UNSEEN)
+    return Setup(branch, [*_server(repo), *found], list(waiting))
+
+
+def told(repo: Repository) -> str:
+    """Who judges again what comes to the default branch, as a clause. Raises AhpError."""
+    now = setup(repo)
+    if now.guards:
+        return f"{_files(now.guards)} judges it again on its way to {now.branch}"
+    advice = [one for one in now.found if one.worth == ADVICE]
+    if advice:
+        return f"{_files(advice)} judges it again, where the change itself did not edit that"
+    if now.found:
+        return f"whether {_files(now.found)} judges it again is not seen from here"
+    return "nothing that this repository shows judges it again: ahp init --ci KIND"
+
+
+def _files(found: list[Definition]) -> str:
+    return " and ".join(one_line(name, 120) for name in dict.fromkeys(one.file for one in found))
+
+
+def _judging(contents: dict[str, bytes]) -> list[Definition]:
+    """The definitions that run `ahp ci` among the files that `_wanted` names."""
+    flows = {path: data for path, data in contents.items() if path.startswith(workflows.FOLDER)}
+    found = workflows.jobs_that_judge(flows)
+    for path, data in contents.items():
+        part = asked(data.decode("utf-8", "replace"))
+        if not part or path in flows:
+            continue
+        if path.startswith(TEXTS):
+            where = _PLATFORM_OF_TEXT.get(path.removeprefix(TEXTS), "a platform")
+            why = f"this is the text for {where}; whether it stands where a change cannot edit it is not seen from here"
+            found.append(Definition(path, "", UNSEEN, why, part))
+        else:
+            why = f"{_OF_THE_CHANGE[path]} takes this file from the change, which can edit, rename or skip the job"
+            found.append(Definition(path, "", ADVICE, why, part))
+    return found
+
+
+def _contents(repo: Repository, tip: str) -> dict[str, bytes]:
+    view = CommitView(repo, tip)
+    listed = repo.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", tip, "--", *_PLACES).decode(
+        "utf-8", "surrogateescape"
+    )
+    found = {path: view.read(path) for path in listed.split("\0") if _wanted(path)}
+    return {path: data for path, data in found.items() if data is not None and len(data) <= _LIMIT}
+
+
+_PLACES = (workflows.FOLDER, TEXTS, *_OF_THE_CHANGE)
+
+
+def _wanted(path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    if folder + "/" == workflows.FOLDER:  # GitHub reads no folder below it
+        return name.endswith((".yml", ".yaml"))
+    return path in _OF_THE_CHANGE or folder + "/" == TEXTS
+
+
+def _on_disk(repo: Repository) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for place in _PLACES:
+        try:
+            names = (
+                [place + name for name in sorted(os.listdir(f"{repo.root}/{place}"))] if place[-1] == "/" else [place]
+            )
+        except OSError:
+            continue
+        for path in names:
+            try:
+                data = files.read(f"{repo.root}/{path}", _LIMIT) if _wanted(path) else None
+            except AhpError:  # a folder or a device of that name is no workflow
+                continue
+            if data is not None:
+                found[path] = data
+    return found
+
+
+def _tip(repo: Repository, branch: str) -> str:
+    """The commit that the default branch has: the remote's as last fetched, else the repository's own."""
+    refs = [f"refs/remotes/{remote}/{branch}" for remote in remotes(repo)] + [f"refs/heads/{branch}"]
+    return next((tip for ref in refs if branch and (tip := repo.commit_id(ref))), "")
+
+
+def _server(repo: Repository) -> list[Definition]:
+    """The hook of a repository that others push to."""
+    if repo.root:
+        return []
+    found = []
+    for folder in (repo.config("core.hooksPath") or "hooks", _CUSTOM_HOOKS):
+        path = os.path.join(repo.git_dir, folder, "pre-receive")
+        data = files.read(path, _LIMIT)
+        if data is None or b"hook pre-receive" not in data:
+            continue
+        name = f"{folder}/pre-receive"
+        if os.access(path, os.X_OK):
+            found.append(Definition(name, "", GUARD, "every push to this repository is judged before a ref moves"))
+        else:
+            found.append(Definition(name, "", ADVICE, f"git does not run it: chmod +x {one_line(path, 300)}"))
+    return found

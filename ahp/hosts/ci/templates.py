@@ -1,0 +1,111 @@
+"""The files that `ahp init --ci` writes, and what a person sets on the platform so that the check is required."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+import ahp
+from ahp.facts.default_branch import default_branch
+from ahp.hosts.ci.proposal import is_ref_name
+from ahp.hosts.templates import template
+from ahp.protocol.text import one_line
+from ahp.system import files, jsontext
+from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+
+LOCK = ".ahp/requirements.txt"
+_RULES, _POLICY = {"check": "rules", "option": "--without policy"}, {"check": "policy", "option": "--only policy"}
+
+
+class _File(NamedTuple):
+    """Where a template goes, and the words that it is filled with, besides the branch."""
+
+    path: str
+    template: str
+    words: dict[str, str]
+
+
+class _Kind(NamedTuple):
+    files: list[_File]
+    next: list[str]
+
+
+# docs/ci.md tells each of these steps at length.
+KINDS = {
+    "github": _Kind(
+        [
+            _File(".github/workflows/ahp-rules.yml", "ci/github.yml", _RULES),
+            _File(".github/workflows/ahp-policy.yml", "ci/github.yml", _POLICY),
+        ],
+        [
+            'on GitHub: Settings, Rules, Rulesets: require the check "ahp rules", branches up to date, no bypass',
+            'and a second ruleset that requires "ahp policy", with the owners of the policy in its bypass list',
+        ],
+    ),
+    "github-evidence": _Kind(
+        [_File(".github/workflows/ahp-evidence.yml", "ci/github-evidence.yml", {})],
+        ["in that file: write what runs your tests in place of `make test`; its check is advice, do not require it"],
+    ),
+    "gitlab": _Kind(
+        [_File(".ahp/ci/gitlab.yml", "ci/gitlab.yml", {})],
+        [
+            "on GitLab: move that file to a project that only owners push to",
+            "have a pipeline execution policy include it; without policies, name it as the CI/CD configuration file",
+            "Settings, Merge requests: pipelines must succeed, and skipped pipelines are no success",
+        ],
+    ),
+    "jenkins": _Kind(
+        [_File(".ahp/ci/Jenkinsfile", "ci/Jenkinsfile", {})],
+        ["on Jenkins: move that file to a repository that only owners push to; jobs take it as a remote Jenkinsfile"],
+    ),
+    "buildkite": _Kind(
+        [_File(".ahp/ci/buildkite.yml", "ci/buildkite.yml", {})],
+        [
+            "on Buildkite: paste that file into the settings of a pipeline of its own (Steps)",
+            "where the repository is: require the statuses ahp/rules and ahp/policy",
+        ],
+    ),
+}
+
+
+def write(repo: Repository, kinds: tuple[str, ...]) -> list[str]:
+    """Writes the files of these kinds and gives what to do next, a line each; files that are there already stay.
+
+    Raises AhpError, and writes nothing, where one of them is there with another content or leads out of the work tree.
+    """
+    wanted = {one.path: _text(one, repo) for kind in kinds for one in KINDS[kind].files}
+    differ = [path for path, text in wanted.items() if _content(repo, path) not in (None, text.encode())]
+    if differ:
+        named = " and ".join(differ)
+        raise AhpError(f"{named}: there already, with another content, and stays; move it away, then run this again")
+    new = [path for path in wanted if _content(repo, path) is None]
+    for path in new:
+        folder = os.path.dirname(f"{repo.root}/{path}")
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except OSError as error:
+            raise AhpError(f"cannot make the folder {folder}: {error.strerror}") from None
+        files.replace(f"{repo.root}/{path}", wanted[path].encode(), 0o644)
+    lines = [f"written: {', '.join(new)}"] if new else ["there already: " + ", ".join(wanted)]
+    if _content(repo, LOCK) is None:
+        pin = f"echo 'ahp-engine=={ahp.__version__}' | uv pip compile --universal --generate-hashes -o {LOCK} -"
+        lines.append(f"next: pin ahp and what it needs by their digests: {pin}")
+    commit = f"commit {LOCK}" if all(path.startswith(".ahp/ci/") for path in wanted) else f"commit these and {LOCK}"
+    return [*lines, f"{commit} on the default branch", *(line for kind in kinds for line in KINDS[kind].next)]
+
+
+def _text(one: _File, repo: Repository) -> str:
+    text = template(one.template)
+    branch = default_branch(repo) or repo.branch()
+    words = {**one.words, "branch": jsontext.encode(branch if is_ref_name(branch) else "main")}
+    for word, value in words.items():
+        text = text.replace("{" + word + "}", value)
+    return text
+
+
+def _content(repo: Repository, path: str) -> bytes | None:
+    place = f"{repo.root}/{path}"
+    if os.path.realpath(place) != os.path.join(os.path.realpath(repo.root), path):
+        raise AhpError(f"{one_line(path)} is a link, or lies behind one; nothing is written through it")
+    return files.read(place)
