@@ -1,5 +1,6 @@
 """`ahp ci`: the check that nobody can skip."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -87,9 +88,11 @@ def _judge(
         return report(f"nothing to judge: {said.target} was deleted", 0, [], [], [])
     repo = repository_here()
     from_, to, target = named
-    change = change_of(repo, said, lambda *one: judging.is_named(repo, *one), from_=from_, to=to, target=target)
-    with progress("judging commits") as seen:
-        return judging.judge(repo, judging.Question(change, said.actor if said else "", part), env, seen)
+    with judging.scratch() as folder:
+        is_named = partial(judging.is_named, repo, folder=folder)
+        change = change_of(repo, said, is_named, from_=from_, to=to, target=target)
+        with progress("judging commits") as seen:
+            return judging.judge(repo, judging.Question(change, said.actor if said else "", part), env, folder, seen)
 
 
 def _mended(error: AhpError) -> str:

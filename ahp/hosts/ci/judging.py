@@ -60,21 +60,22 @@ class Question(NamedTuple):
     push: PushRef | None = None
 
 
-def judge(repo: Repository, question: Question, env: dict[str, str], seen: Seen) -> Report:
+def scratch() -> tempfile.TemporaryDirectory[str]:
+    """A folder for the policies that one run compiles: the clone's own cache may be the change's work."""
+    return tempfile.TemporaryDirectory(prefix="ahp-ci-")
+
+
+def judge(repo: Repository, question: Question, env: dict[str, str], folder: str, seen: Seen) -> Report:
     """What the policy of the target says to a change; `seen` is told how many commits are done, and of how many.
 
-    Raises AhpError where it cannot be judged.
+    `folder` keeps what is compiled (`scratch`). Raises AhpError where it cannot be judged.
     """
-    with tempfile.TemporaryDirectory(prefix="ahp-ci-") as folder:  # the clone's own cache may be the change's work
-        return _Judging(repo, question, env, folder).report(seen)
+    return _Judging(repo, question, env, folder).report(seen)
 
 
-def is_named(repo: Repository, branch: str, commit: str) -> bool:
+def is_named(repo: Repository, branch: str, commit: str, folder: str) -> bool:
     """Whether `authority:` of the policy of `commit` ("" for none) names `branch`."""
-    if not commit:
-        return False
-    with tempfile.TemporaryDirectory(prefix="ahp-ci-") as folder:
-        return targets.names(trees.of_commit(repo, commit), branch, folder)
+    return bool(commit) and targets.names(trees.of_commit(repo, commit), branch, folder)
 
 
 class _Judging:

@@ -33,13 +33,17 @@ _QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_
 
 
 class _Server(NamedTuple):
-    """The repository as it was before the push: its default branch with its commit, and every branch's commit."""
+    """The repository as it was before the push: its default branch with its commit, and every branch's commit.
+
+    `folder` keeps the policies that are compiled.
+    """
 
     repo: Repository
     default: str
     default_tip: str
     tips: list[str]
     env: dict[str, str]
+    folder: str
 
 
 def judge(lines: bytes, limit: float = LIMIT) -> int:
@@ -51,8 +55,8 @@ def judge(lines: bytes, limit: float = LIMIT) -> int:
     repo = git.discover(env.get("GIT_DIR") or ".", env)
     repo.env |= {name: env[name] for name in _QUARANTINE if name in env}
     code = 0
-    with _within(limit):
-        server = _before(repo, env)
+    with judging.scratch() as folder, _within(limit):
+        server = _before(repo, env, folder)
         for ref in _refs(lines):
             told = _judged(server, ref)
             if told.exit_code or told.results:
@@ -91,7 +95,7 @@ def _refs(lines: bytes) -> list[PushRef]:
     return read_refs(b"\n".join(turned))
 
 
-def _before(repo: Repository, env: dict[str, str]) -> _Server:
+def _before(repo: Repository, env: dict[str, str], folder: str) -> _Server:
     listed = repo.run("for-each-ref", "--format=%(objectname)", BRANCHES).decode().split()
     head = repo.line("symbolic-ref", "-q", "HEAD", ok=(0, 1))
     tip = repo.commit_id(head) if head else None
@@ -102,7 +106,7 @@ def _before(repo: Repository, env: dict[str, str]) -> _Server:
     # Where there are branches, a default one that is not there would leave all of them without a policy.
     if not head.startswith(BRANCHES) or (listed and tip is None):
         raise AhpError("HEAD names no branch; an admin names the default one: git config ahp.defaultBranch BRANCH")
-    return _Server(repo, head.removeprefix(BRANCHES), tip or "", list(dict.fromkeys(listed)), env)
+    return _Server(repo, head.removeprefix(BRANCHES), tip or "", list(dict.fromkeys(listed)), env, folder)
 
 
 def _judged(server: _Server, pushed: PushRef) -> Report:
@@ -116,12 +120,14 @@ def _judged(server: _Server, pushed: PushRef) -> Report:
         return report("admitted by ahp.admit", 0, [], [], [])
     name = ref.removeprefix(BRANCHES) if ref.startswith(BRANCHES) else ""
     is_there = bool(pushed.remote_oid.strip("0"))
-    has_authority = bool(name) and (name == server.default or judging.is_named(repo, name, server.default_tip))
+    has_authority = bool(name) and (
+        name == server.default or judging.is_named(repo, name, server.default_tip, server.folder)
+    )
     own_tip = (repo.commit_id(pushed.remote_oid) or "") if name and is_there else ""
     view, head = _brought(server, pushed, [own_tip] if own_tip and has_authority else server.tips)
     change = Change(view, head, name, ref, own_tip, server.default, server.default_tip, "", merged=False)
     asked = PushRef(pushed.local_ref, pushed.local_oid, ref, pushed.remote_oid)
-    return judging.judge(repo, judging.Question(change, push=asked), server.env, _unseen)
+    return judging.judge(repo, judging.Question(change, push=asked), server.env, server.folder, _unseen)
 
 
 _unseen: Callable[[int, int], None] = lambda done, total: None  # noqa: E731
