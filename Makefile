@@ -19,11 +19,12 @@ READY := $(VENV)/.ready
 PEERS_READY := $(PEERS)/.ready
 MODEL_READY := $(MODEL)/.ready
 
-.PHONY: help test lint types unit format demo bench docs test-slow test-tools test-clients test-runner clean
+.PHONY: help judge test lint types unit format demo bench docs test-slow test-tools test-clients test-runner clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make test          lint, types, then the tests with branch coverage"
+	@echo "make judge         this project's commits by its own policy: ahp ci"
 	@echo "make demo          real commits blocked, mended, warned and passed in a scratch repository"
 	@echo "make bench         medians and ratios against peers; BENCH='--quick' or BENCH='--json FILE'"
 	@echo "make docs          the documentation as a site, in build/site"
@@ -49,6 +50,9 @@ unit: $(READY)
 
 format: $(READY)
 	$(BIN)/ruff format .
+
+judge: $(READY)
+	@.ci/judge $(CURDIR)/$(BIN)/ahp
 
 demo: $(READY)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh demo/demo.sh
