@@ -15,7 +15,7 @@ from ahp.system.errors import AhpError
 
 if TYPE_CHECKING:
     from ahp.journal.append import Journal
-    from ahp.journal.query import Open
+    from ahp.journal.query import Filter, Open
     from ahp.system.git import Repository
 
 _STYLES = {"block": "bold red", "control": "magenta", "prompt": "yellow", "aid": "cyan", "bypass": "red"}
@@ -70,6 +70,7 @@ def command(
     wanted = query.Filter(kinds or query.SHOWN, rule, subject, hook, intensity, actor, *times)
     if only_open:
         _print_open(query.open_now(journal(), wanted)[:limit], form)
+        _print_skips(wanted, form)
         return 0
     folder = journal().folder
     begin = query.end(folder) if follow else (1, 0)
@@ -194,6 +195,29 @@ def _print_open(found: Sequence[Open], form: str) -> None:
         times = f"{past}, since {one.since[:10]}, until {one.ends[:10]}"
         about = [one_line(text, 60) for text in (one.rule, one.subject, one.actor)]
         rows.append([one.intensity.ljust(7), *about, times, one.id[:8], one_line(one.message, _MESSAGE)])
+    if rows:
+        table(rows, styles=_STYLES)
+
+
+def _print_skips(wanted: Filter, form: str) -> None:
+    """What a person skips in advance: what waits for its commit, and what was not used."""
+    from ahp.hosts import skipping
+    from ahp.protocol.text import one_line
+    from ahp.system import jsontext
+    from ahp.system.terminal import table
+
+    repo = _repository()
+    found = skipping.standing(repo) if repo is not None else []
+    wanted = wanted._replace(kinds=("skip",))
+    told = [one for one in found if (one.waits or not one.used) and wanted.takes(one.skip.record())]
+    if form == "json":
+        for one in told:
+            click.echo(jsontext.encode({**one.skip.record(), "waits": one.waits, "told": one.told}))
+        return
+    rows = [
+        ["skip   ", one_line(s.rule, 60), one_line(s.branch, 60), one_line(s.by, 60), told, s.id[:8], s.reason]
+        for s, _, _, told in told
+    ]
     if rows:
         table(rows, styles=_STYLES)
 

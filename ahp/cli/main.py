@@ -26,6 +26,7 @@ _COMMANDS = {
     "facts": "the facts of a trigger, with their types and sources",
     "condition": "check and evaluate a condition",
     "respond": "answer a signal",
+    "skip": "let a rule pass in the next commit, and say why",
     "trust": "accept the commands of the policy",
     "log": "what was said and answered",
     "stats": "which rules earn their keep: asked, said, answered, mended",

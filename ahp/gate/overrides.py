@@ -24,14 +24,17 @@ _LOOKED_AT = 200_000  # lines of the log
 class Override:
     """A person's leave for one rule: the id of the signal that it answers, the rule, who gave it and why.
 
-    `digest` is the rule's, `evidence` of what the change is (`evidence`): it holds for no other.
+    `digest` is the rule's, `evidence` of what the change is (`evidence`): it holds for no other. `skip` is the id of
+    the skip by which it was given in advance, "" without; `signal` is then the one that the attempt itself leaves.
     """
 
-    __slots__ = ("by", "digest", "evidence", "reason", "rule", "signal")
+    __slots__ = ("by", "digest", "evidence", "reason", "rule", "signal", "skip")
 
-    def __init__(self, signal: str, rule: str, digest: str, evidence: str, by: str, reason: str) -> None:
+    def __init__(
+        self, signal: str, rule: str, digest: str, evidence: str, by: str, reason: str, skip: str = ""
+    ) -> None:
         self.signal, self.rule, self.digest, self.evidence = signal, rule, digest, evidence
-        self.by, self.reason = by, reason
+        self.by, self.reason, self.skip = by, reason, skip
 
     @property
     def trailer(self) -> str:

@@ -42,15 +42,23 @@ class Recording:
             signal = signals.get(candidate.key)
             if candidate.dropped or candidate.intensity == "allow":
                 continue
+            made = signal or signalling.signal(candidate, self.now)
+            in_advance = candidate.override if candidate.override and candidate.override.skip else None
+            if in_advance is not None:
+                in_advance.signal = made.id
             lines.append(
                 signalling.record(
                     candidate,
-                    signal or signalling.signal(candidate, self.now),
+                    made,
                     verdict,
                     counted=not self._already_told(candidate),
                     forget_after=joining.forget_after(candidate.key, self.weighings),
                 )
             )
+            if in_advance is not None:
+                from ahp.gate import skips
+
+                lines.append(skips.answer(candidate, made))
         if TRIGGERS[self.event.trigger].family not in COUNTED:
             more, hidden = signalling.undelivered(self.candidates)
             facts = self.weighings[0].hearing.facts
@@ -99,6 +107,10 @@ class Recording:
 
     def _unrecorded(self, verdict: Verdict, delivered: list[Candidate], why: str) -> None:
         verdict.is_logged = False
+        if any(c.override and c.override.skip for c in self.candidates):
+            verdict.decision = "deny"
+            verdict.notes.append(f"refused: a skip lets nothing pass that is not recorded, and {why}")
+            return
         climbing = [c for c in delivered if c.standing and c.standing.of]
         if climbing and self.event.actor.kind == "agent":
             verdict.decision = "deny"

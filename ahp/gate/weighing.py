@@ -96,7 +96,7 @@ class Weighing:
             self.notes.append(f"the waivers of {tree.name} cannot be read, so none holds: {why}")
 
     def _override(self) -> None:
-        """Lets a block pass that a person took the risk of, once, for this change."""
+        """Lets a block pass that a person took the risk of, once, for this change or in advance."""
         blocks = [c for c in self.candidates if self.state is not None and c.enforced and c.intensity == "block"]
         for candidate in blocks:
             taken = self.state.risks_taken(candidate.key) if self.state is not None else []
@@ -110,6 +110,11 @@ class Weighing:
                     evidence=candidate.content(),
                     overridable=candidate.rule.overridable,
                 )
+        left = [candidate for candidate in blocks if candidate.override is None]
+        if left and self.state is not None and self.state.may_have_skips():
+            from ahp.gate import skips
+
+            self.notes += skips.find(left, self.now)
 
     def _recall(self, candidate: Candidate) -> None:
         """Evidence that this subject had and has no more keeps the rule's own intensity (design §4)."""

@@ -11,6 +11,8 @@ from ahp.system.errors import AhpError
 AUTOMATIC = "ahp"
 """The `by` of an answer that nobody typed."""
 RISK = "proceed_with_risk"
+SKIP_LASTS = 3600.0
+"""Seconds for which a `proceed_with_risk` that was given in advance waits for its commit."""
 
 
 class AnswerRefused(AhpError):
@@ -31,10 +33,15 @@ def check(action: str, *, intensity: str, actor: str, by: Actor, overridable: bo
     if action == RISK:
         if by.kind != "human":
             raise AnswerRefused("proceed_with_risk is a person's answer; mend it (retry_after_fix) or ask a person")
-        if not overridable:
-            raise AnswerRefused("this rule cannot be overridden; mend it, or have its policy changed")
-        if not reason.strip():
-            raise AnswerRefused('proceed_with_risk needs a reason: --reason "…"; it goes into the commit and the log')
+        check_leave(RISK, overridable=overridable, reason=reason)
+
+
+def check_leave(what: str, *, overridable: bool, reason: str) -> None:
+    """What letting a rule pass takes beside a person, whether after a refusal or before. Raises AnswerRefused."""
+    if not overridable:
+        raise AnswerRefused("this rule cannot be overridden; mend it, or have its policy changed")
+    if not reason.strip():
+        raise AnswerRefused(f'{what} needs a reason: --reason "…"; it goes into the commit and the log')
 
 
 def one(prefix: str, found: Sequence[str]) -> str:

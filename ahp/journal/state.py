@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from ahp.journal import checkpoint, counts, segments, tables
-from ahp.journal.answers import AUTOMATIC
+from ahp.journal.answers import AUTOMATIC, SKIP_LASTS
 from ahp.journal.append import Journal
 from ahp.journal.episodes import Episode
 from ahp.journal.fold import Fold, MemoryStore, Store
@@ -23,6 +23,8 @@ from ahp.protocol import records
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, patience
 
+SKIPS = "/skips"
+"""Beside the log: a file as old as the last skip that a person gave (`ahp.journal.skips`)."""
 _T = TypeVar("_T")
 
 
@@ -119,6 +121,13 @@ class State:
     def risks_taken(self, rule: str | None) -> list[LoggedSignal]:
         """The signals of a rule (None: of all) that a person answered with `proceed_with_risk`, newest first."""
         return [signal for signal in reversed(self._ask(lambda store: store.risks())) if rule in (None, signal.rule)]
+
+    def may_have_skips(self) -> bool:
+        """Whether the log is worth reading for what a person skips in advance: one look at a file."""
+        try:
+            return os.stat(self.journal.folder + SKIPS).st_mtime > self.now - SKIP_LASTS
+        except OSError:
+            return False
 
     def signalled_paths(self, family: str, rule: str, subject: str, actor_kind: str) -> set[str]:
         """The paths of a rule's enforced signals on a subject that the state still knows, of closed episodes too."""

@@ -31,6 +31,22 @@ def made_here(repo: Repository) -> dict[str, str]:
     return found
 
 
+def mark(repo: Repository, branch: str) -> str:
+    """What changes whenever `branch` moves, also to where it was before; "" where git keeps no reflog of it.
+
+    Raises GitError.
+    """
+    ref = f"refs/heads/{branch}"
+    if files.read(repo.common_dir + "/reftable/tables.list") is not None:
+        asked = ("log", "--walk-reflogs", "--format=%H", ref, "--")
+        entries = repo.run(*asked, ok=(0, 128)).count(b"\n")
+        return f"{entries} entries" if entries else ""
+    try:
+        return f"{os.stat(f'{repo.common_dir}/logs/{ref}').st_size} bytes"
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+
+
 def _entries(repo: Repository) -> Iterator[tuple[str, str]]:
     """(new commit, message) of every entry."""
     if files.read(repo.common_dir + "/reftable/tables.list") is not None:

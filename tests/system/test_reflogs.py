@@ -71,3 +71,24 @@ def test_other_work_trees_count_and_refs_in_tables_are_asked_of_git(
         reflogs.files, "read", lambda path, *limit: b"x" if path.endswith("tables.list") else real(path, *limit)
     )
     assert made(repo)[first] == "commit"
+
+
+@pytest.mark.parametrize("in_tables", [False, True])
+def test_a_branch_that_moved_is_told_from_one_that_did_not(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, in_tables: bool
+) -> None:
+    real = reflogs.files.read
+    if in_tables:
+        monkeypatch.setattr(
+            reflogs.files, "read", lambda path, *limit: b"x" if path.endswith("tables.list") else real(path, *limit)
+        )
+    here = git.discover(str(repo.root), {})
+    assert reflogs.mark(here, "main") == ""
+    first = repo.commit("first")
+    before = reflogs.mark(here, "main")
+    repo.git("branch", "side")
+    assert before and reflogs.mark(here, "main") == before
+    repo.commit("second")
+    repo.git("reset", "-q", "--hard", first)
+    assert reflogs.mark(here, "main") not in ("", before)
+    assert reflogs.mark(here, "none") == ""

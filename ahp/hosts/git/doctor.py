@@ -39,6 +39,7 @@ def examine(repo: Repository, user_policy: str) -> list[Check]:
         _tried("git directory", lambda: _writable(repo)),
         _tried("disk", lambda: _disk(repo)),
         _tried("waivers", lambda: _waivers(repo, user_policy)),
+        _tried("skips", lambda: policy_checks.skipped(repo)),
         *(_of_policy(repo, user_policy) if policy.status != "wrong" else ()),
     ]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from ahp.gate import overrides
-from ahp.hosts import asking, command_trust, history
+from ahp.hosts import asking, command_trust, history, skipping
 from ahp.hosts.ci import setup
 from ahp.hosts.command_trust import some
 from ahp.hosts.git.check import FIX, Check
@@ -107,6 +107,15 @@ def commands(repo: Repository, user_policy: str) -> Check:
     if waiting:
         return Check("commands", "note", *command_trust.say_waiting(waiting))
     return Check("commands", "ok", f"{len(specs)} accepted and found" if specs else "none")
+
+
+def skipped(repo: Repository) -> Check:
+    """Which rules a person skips in advance, and which skips ended unused in the last day."""
+    found = [one for one in skipping.standing(repo) if one.waits or not one.used]
+    told = [f"{one.skip.rule}: {one.told}" for one in found]
+    if told:
+        return Check("skips", "note", f"{some(told)}; who gave them and why: ahp log --open")
+    return Check("skips", "ok", "none")
 
 
 def unpushed(repo: Repository, user_policy: str) -> Check:
