@@ -75,6 +75,7 @@ LIGHT = [
     "ahp.hosts.asking",
     "ahp.hosts.agents.main",
     "ahp.hosts.agents.judging",
+    "ahp.hosts.agents.git_verbs",
     "ahp.hosts.agents.claude",
     "ahp.hosts.agents.codex",
     "ahp.hosts.agents.gemini",

@@ -4,11 +4,12 @@ What a call writes is seen from the root of each, so that a rule about `src/**` 
 """
 
 import os
-import stat
 
 from ahp.facts import call_view, tool_call
 from ahp.gate.decide import decide
 from ahp.hosts import asking, verdict_text
+from ahp.hosts.agents.git_verbs import runs_git
+from ahp.hosts.agents.work_trees import top_of
 from ahp.journal import session_calls
 from ahp.policy.judges import judges_of
 from ahp.protocol.event import Event
@@ -32,10 +33,17 @@ def judge(event: Event, folder: str, seconds: float) -> tuple[Verdict | None, st
         there = _asked(event, root, folder, seconds)
         if there is None:
             continue
-        verdict = decide(there, judges_of(there))
+        verdict, told = decide(there, judges_of(there)), ""
+        if not verdict.denied and runs_git(there):
+            from ahp.hosts.agents import git_gate
+
+            refusal, told = git_gate.judge(there)
+            if refusal is not None:
+                verdict, told = refusal, ""
         session_calls.note_judged(there, verdict)
         if verdict.signals or verdict.notes:
             said += f"In {one_line(there.root, 100)}: {verdict_text.for_agent(verdict)}\n"
+        said += f"In {one_line(there.root, 100)}: {told}\n" if told else ""
         if verdict.modified is not None:
             verdict.decision = "deny"
         if verdict.denied:
@@ -63,7 +71,7 @@ def _roots(event: Event) -> list[str]:
     """The tops of the other work trees that the call writes into, or runs git in."""
     tops: dict[str, None] = {}
     for place in _places(event):
-        top = _top(place)
+        top = top_of(place)
         if top and top != event.root:
             tops[top] = None
     return list(tops)
@@ -81,20 +89,3 @@ def _places(event: Event) -> list[str]:
     home = os.path.dirname(os.path.dirname(event.user_policy))
     found = [home + path[1:] if home and (path + "/").startswith("~/") else path for path in found]
     return [path for path in found if path.startswith("/")]
-
-
-def _top(path: str) -> str:
-    """The folder above `path`, or itself, that holds a `.git`; "" for none. What follows a wildcard does not count."""
-    known = []
-    for part in path.split("/"):
-        if any(sign in part for sign in "*?["):
-            break
-        known.append(part)
-    while len(known) > 1:
-        folder = "/".join(known)
-        try:
-            os.lstat(f"{folder}/.git")
-            return folder if stat.S_ISDIR(os.lstat(folder).st_mode) else ""
-        except OSError:
-            known.pop()
-    return ""

@@ -3,6 +3,7 @@
 from ahp.facts import call_view, tool_call
 from ahp.gate.decide import decide
 from ahp.hosts import asking
+from ahp.hosts.agents.git_verbs import runs_git
 from ahp.journal import session_calls
 from ahp.policy.judges import judges_of
 from ahp.protocol.actor import Actor
@@ -21,7 +22,7 @@ def judge(asked: "Asked", where: "Workspace", client: str, seconds: float) -> tu
     event = event_of(asked, where, client, seconds)
     judges = judges_of(event)
     if event.trigger.endswith("tool-use"):
-        _take_call(event, asked, any(judge.program.rules for judge in judges))
+        _take_call(event, asked, any(judge.program.rules for judge in judges) or _has_a_gate(asked))
     elif event.trigger == "task-complete":
         asking.complete(event, where.root)
     verdict, said = decide(event, judges), ""
@@ -37,6 +38,14 @@ def judge(asked: "Asked", where: "Workspace", client: str, seconds: float) -> tu
         refusal, told = issue_gate.judge(event, asked.folder)
         said = "\n".join([part for part in (said, told) if part])
         if refusal is not None:
+            return refusal, said
+    if event.trigger == "pre-tool-use" and not verdict.denied and runs_git(event):
+        from ahp.hosts.agents import git_gate
+
+        refusal, told = git_gate.judge(event)
+        said = "\n".join([part for part in (said, told) if part])
+        if refusal is not None:
+            session_calls.note_judged(event, refusal)
             return refusal, said
     again = False
     if verdict.denied and event.session and event.tool is not None:
@@ -87,6 +96,13 @@ def _leaves(event: "Event") -> bool:
     paths = [str(path) for path in writes] if isinstance(writes, list) else []
     paths += [one["folder"] for one in commands if one["program"] == "git"] if isinstance(commands, list) else []
     return any(path.startswith(("/", "~", "..")) for path in paths)
+
+
+def _has_a_gate(asked: "Asked") -> bool:
+    """Whether a command may be one that has rules of its own: what commits, pushes or moves an issue."""
+    told = asked.input.get("command")
+    text = told if isinstance(told, str) else " ".join(map(str, told)) if isinstance(told, list) else ""
+    return "git" in text or "monoco" in text
 
 
 def _moves_an_issue(event: "Event") -> bool:

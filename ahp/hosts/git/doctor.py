@@ -13,6 +13,7 @@ from ahp.hosts.git.check import FIX, Check
 from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.idle_hook import IDLE
 from ahp.hosts.git.probe import Probe, may_write, probe
+from ahp.hosts.git.reach import obstacle
 from ahp.journal import anchors, repair, verify
 from ahp.journal.append import Journal
 from ahp.protocol.actor import identify
@@ -131,40 +132,6 @@ def _hook(repo: Repository, hook: str, scratch: Probe) -> Check:
     if not how and not through:
         return Check(hook, "ok", "reached by commits whose message a rule reads")
     return Check(hook, "ok", "reached" + (f" through {through}" if through else ""))
-
-
-def obstacle(repo: Repository, hook: str) -> str:
-    """What keeps git from our shim of `hook`, as far as looking shows it; "" when nothing does. Raises AhpError."""
-    asked = installing.asked_folder(repo)
-    return _husky_trouble(repo, asked, hook) if husky.is_active(asked) else _trouble(f"{asked}/{hook}")
-
-
-def _trouble(path: str) -> str:
-    """Why git does not come to our shim by the hook `path`, "" when it looks as if it did."""
-    who = hook_managers.owner(path)
-    if not who and hook_managers.owner(path + IDLE) == "ahp" and os.access(path + IDLE, os.X_OK):
-        return ""  # pre-commit puts it there when it has work
-    if not who:
-        return f"{path} is not there"
-    if not os.access(path, os.X_OK):
-        return f"{path} may not be executed, so git skips it"
-    if who == "lefthook":
-        return "lefthook took ahp's place and does not run it"
-    if who == "other":
-        return f"{path} is another program's, and ahp cannot tell that it runs ahp"
-    if who in hook_managers.CHAINING:
-        behind = path + hook_managers.CHAINED
-        if hook_managers.owner(behind) != "ahp" or not os.access(behind, os.X_OK):
-            return f"{who} is in ahp's place and does not run it"
-    return ""
-
-
-def _husky_trouble(repo: Repository, asked: str, hook: str) -> str:
-    if os.path.basename(asked) == "_" and not os.path.isfile(f"{asked}/{hook}"):
-        return f"{asked}/{hook} is not there: husky was not set up in this clone (npm install)"
-    if hook_managers.owner(f"{repo.ahp_dir}/husky/{hook}.sh") != "ahp":
-        return "husky took ahp's place and does not run it"
-    return husky.trouble(f"{husky.folder_of(repo.root, asked)}/{hook}")
 
 
 def _interpreter(repo: Repository, user_policy: str) -> Check:

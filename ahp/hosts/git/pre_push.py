@@ -1,6 +1,7 @@
 """pre-push: each ref by the policy of where it goes, on what the remote does not have yet (authority §4, §5)."""
 
 import os
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ahp.facts.absent import Absent
@@ -42,20 +43,26 @@ class _Pushed(NamedTuple):
 def judge(hook: Hook) -> int:
     """The hook's exit code: the worst of its refs. Raises AhpError when git's lines cannot be read."""
     remote = hook.arguments[0] if hook.arguments else ""
-    pushed = [_pushed(hook, ref, remote) for ref in read_refs(read_input())]
+    code = 0
+    for verdict in judge_refs(hook, read_refs(read_input()), remote):
+        code = max(code, say(hook, verdict))
+    if code == 0:
+        anchoring.keep(hook, remote)
+    return code
+
+
+def judge_refs(hook: Hook, refs: Iterable[PushRef], remote: str) -> Iterator[Verdict]:
+    """The verdicts on what a push moves, each note in the first that has it."""
+    pushed = [_pushed(hook, ref, remote) for ref in refs]
     asked_of_ranges = {rule.key for one in pushed for by in one.ruling.at("pre-push") for rule in by.program.rules}
     speak_once([one.of_commits for one in pushed], asked_of_ranges)
     bypass.log_push(hook, [told for one in pushed for told in one.of_commits.told])
-    code = 0
     told: set[str] = set()
     for one in pushed:
         for verdict in _judge(one, remote):
             verdict.notes = [note for note in verdict.notes if note not in told]
             told.update(verdict.notes)
-            code = max(code, say(hook, verdict))
-    if code == 0:
-        anchoring.keep(hook, remote)
-    return code
+            yield verdict
 
 
 def _tell_what_cannot_run(hook: Hook, ruling: Policies) -> None:
