@@ -11,7 +11,10 @@ from ahp.hosts.agents.clients import CLIENTS
 @click.argument("host", type=click.Choice(["git", "monoco", "pre-receive", *CLIENTS]))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(host: str, arguments: tuple[str, ...]) -> int:
-    """Judge one hook of HOST; its arguments are those the host gave."""
+    """Judge one hook of HOST; its arguments are those the host gave.
+
+    A hook manager calls `ahp hook git HOOK [ARGUMENT]…`, with git's own arguments and standard input where it has them.
+    """
     if host in CLIENTS:
         return _agent(host, arguments)
     if host == "pre-receive":
@@ -46,8 +49,12 @@ def _git(arguments: tuple[str, ...]) -> int:
     from ahp.hosts.git import main
     from ahp.hosts.git.githooks import HOOKS
 
-    if len(arguments) < 5 or arguments[0] not in HOOKS:
-        raise click.UsageError("this is for the installed shims; by hand: ahp check pre-commit")
+    if not arguments or arguments[0] not in HOOKS:
+        raise click.UsageError(f"which hook of git? one of {', '.join(HOOKS)}; by hand: ahp check pre-commit")
+    if len(arguments) < 5:  # the installed shims give more
+        from ahp.hosts.git import managed
+
+        arguments = managed.as_installed(arguments[0], arguments[1:])
     sys.argv[1:] = arguments
     main.main()
     return 0
