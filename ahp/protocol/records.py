@@ -59,6 +59,8 @@ def verdict(
         told["issue"] = event.issue
     if event.push is not None:
         told |= {"head": event.push.local_oid, "target": event.push.remote_ref}
+        if event.view is not None and (base := event.view.boundaries()):
+            told["base"] = base
     elif event.repo is not None:
         told["head"] = event.repo.head_id()
     if event.draft is not None:

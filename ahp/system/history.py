@@ -38,6 +38,9 @@ class RangeView(View):
             raise self.unknown
         return self.old
 
+    def boundaries(self) -> list[str]:
+        return [] if self.unknown is not None else [self.old, *self.others]
+
     def sides(self) -> list[View]:
         if not self.others:
             return [self]

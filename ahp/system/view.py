@@ -76,6 +76,10 @@ class View:
         """What the change is measured from: a commit, or a tree where there is none. Raises Unknown, GitError."""
         raise NotImplementedError
 
+    def boundaries(self) -> list[str]:
+        """The commits, or the empty tree, that a range begins at; none of another state, and where nobody knows."""
+        return []
+
     def paths(self) -> list[str]:
         """Every path of the state, relative to the root. Raises GitError."""
         raise NotImplementedError
