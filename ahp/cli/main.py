@@ -30,6 +30,7 @@ _COMMANDS = {
     "trust": "accept the commands of the policy",
     "log": "what was said and answered",
     "stats": "which rules earn their keep: asked, said, answered, mended",
+    "report": "a page of charts of what the log tells, or an audit of commits",
     "watch": "signals as they come, and what is about to block; answers are given from it",
     "replay": "what another policy would have said to what is in the log",
     "policy": "lint, show, test, diff and describe the policy",

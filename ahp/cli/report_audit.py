@@ -1,0 +1,227 @@
+"""What `ahp report --audit` prints: a few lines a commit, or JSON, or a table of comma-separated values."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import textwrap
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import click
+
+from ahp.insight.audit import BYPASS, OVERRIDE, SKIPPED, UNDECIDED, WAIVER, Audit, Exemption, Judgement, audit
+from ahp.insight.commit_records import PolicyName
+from ahp.insight.wording import counted
+from ahp.policy import layers, tree, waivers
+from ahp.policy.sources import TreeSource
+from ahp.policy.targets import default_of
+from ahp.protocol.text import one_line
+from ahp.system import environ, git, jsontext, terminal
+from ahp.system.commits import Past
+from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+
+LAST = 100
+_WIDTH = 100
+_COLUMNS = ("commit", "made", "author", "subject", "judged", "at", "decision", "policy", "policy_commit", "actor")
+_MORE = ("target", "exemption", "rule", "approver", "signed", "reason", "note")
+_WORDS = {
+    OVERRIDE: "overridden",
+    WAIVER: "waived",
+    BYPASS: "went round the hooks",
+    SKIPPED: "not asked",
+    UNDECIDED: "not decided",
+}
+_NOT_HERE = "not judged here"
+_BEFORE = "was there before the gate was installed"
+
+
+def show(revisions: str | None, form: str) -> None:
+    """Prints the audit of `revisions` (None: the last `LAST` commits of HEAD) in a form. Raises AhpError."""
+    repo = git.discover(os.getcwd(), environ.current())
+    signatures = _Signatures(repo)
+    with terminal.progress("reading the log, MB") as seen:
+        found = audit(
+            repo,
+            repo.ahp_dir,
+            revisions,
+            waived=_Waivers(repo).find,
+            signed=signatures.approver,
+            limit=None if revisions else LAST,
+            seen=lambda done, total: seen(done >> 20, total >> 20),
+        )
+    name = revisions or f"the last {counted(len(found.entries), 'commit')}"
+    if form == "json":
+        click.echo(jsontext.encode({"range": revisions, "begin": found.begin or None, "commits": _json(found)}))
+    elif form == "csv":
+        click.echo(_csv(found), nl=False)
+    else:
+        click.echo("\n".join(_text(found, name)))
+        for note in signatures.notes:
+            click.echo(f"ahp: {note}", err=True)
+
+
+class _Waivers:
+    """Waivers by name, in the policies of commits."""
+
+    def __init__(self, repo: Repository) -> None:
+        self._repo = repo
+        self._known: dict[str, dict[str, waivers.Waiver]] = {}
+
+    def find(self, name: str, commits: Iterable[str]) -> tuple[str, str]:
+        for commit in commits:
+            found = self._of(commit).get(name)
+            if found is not None:
+                return found.approver, found.reason
+        return "", ""
+
+    def _of(self, commit: str) -> dict[str, waivers.Waiver]:
+        if commit not in self._known:
+            try:
+                data = tree.of_commit(self._repo, commit).read(waivers.PATH)
+                listed = waivers.parse(data).waivers if data else []
+            except AhpError:  # gone, or it never parsed: then nobody knows here who approved
+                listed = []
+            self._known[commit] = {one.name: one for one in listed}
+        return self._known[commit]
+
+
+class _Signatures:
+    """Who signed a commit, by the approvers of the default branch as it is known here."""
+
+    def __init__(self, repo: Repository) -> None:
+        self._repo, self._approvers = repo, b""
+        self._software_keys = self._is_ready = False
+        self.notes: list[str] = []
+
+    def approver(self, commit: Past) -> str:
+        """The approver, "" for none. Raises AhpError where ssh-keygen cannot be run."""
+        from ahp.hosts.ci.signatures import NotApproved, approval
+
+        self._read()
+        if not self._approvers:
+            return ""
+        try:
+            signed = self._repo.run("cat-file", "commit", commit.id)
+            return approval(signed, self._approvers, time.time(), self._software_keys).principal
+        except NotApproved:
+            return ""
+
+    def _read(self) -> None:
+        from ahp.hosts.ci.judging import APPROVERS
+
+        if self._is_ready:
+            return
+        self._is_ready = True
+        try:
+            policy = default_of(self._repo, "")
+            if policy is not None and (data := policy.read(APPROVERS)):
+                self._software_keys = bool(layers.load(TreeSource(policy, policy.name)).raw.setting("software_keys"))
+                self._approvers = data
+        except AhpError as error:
+            self.notes.append(f"signatures were not looked at: {one_line(error, 300)}")
+
+
+def _text(found: Audit, name: str) -> Iterator[str]:
+    entries = found.entries
+    here = sum(bool(one.judgements) for one in entries)
+    exempt = sum(len(one.exemptions) for one in entries)
+    yield (
+        f"{one_line(name)}: {counted(len(entries), 'commit')}, {here} judged here, {len(entries) - here} not; "
+        f"{counted(exempt, 'exemption')}"
+    )
+    if found.begin:
+        yield f"the log of this clone begins on {one_line(found.begin)[:10]}; it is evidence, not proof: ahp log verify"
+    else:
+        yield "this clone has no log"
+    for one in entries:
+        yield ""
+        yield f"{one.commit[:12]}  {one.made[:10]}  {one_line(one.author, 60)}: {one_line(one.subject, 100)}"
+        for judgement in one.judgements:
+            yield from _line("judged", _judged(judgement))
+        if not one.judgements:
+            yield from _line(_BEFORE if one.before else _NOT_HERE, "")
+        for exemption in one.exemptions:
+            yield from _line(_WORDS[exemption.kind], _exempt(exemption))
+
+
+def _line(word: str, text: str) -> list[str]:
+    return textwrap.wrap(f"{word}: {text}" if text else word, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+
+
+def _judged(one: Judgement) -> str:
+    when = one_line(one.at)[:16].replace("T", " ")
+    by = f"by {_policy(one.policy)}, asked by {one_line(one.actor) or 'nobody known'}"
+    said = (
+        f"; said: {', '.join(f'{one_line(rule)} ({one_line(level)})' for rule, level in one.said)}" if one.said else ""
+    )
+    if one.where == "commit":
+        hooks = " and ".join(map(one_line, one.hooks))
+        return f"as it was made ({hooks}), {when}: {one_line(one.decision)}, {by}{said}"
+    if one.one_by_one:
+        how = "by itself, with the push"
+    elif one.commits:
+        how = f"with others, {counted(one.commits, 'commit')} of them one by one, maybe this one, in the push"
+    else:
+        how = "as part of what changes, with the push"
+    return f"{how} of {one.head[:12]} to {one_line(one.target)}, {when}: {one_line(one.decision)}, {by}{said}"
+
+
+def _policy(one: PolicyName) -> str:
+    digest = one_line(one.digest).removeprefix("sha256:")[:12]
+    if one.commit:
+        return f"policy {digest} of commit {one_line(one.commit)[:12]}"
+    where = {"working": "of the work tree", "pushed": "of what was pushed"}.get(one.origin)
+    return f"policy {digest} {where or 'that the log does not describe'}"
+
+
+def _exempt(one: Exemption) -> str:
+    told = one_line(one.rule) or "nothing"
+    if one.approver:
+        told += f", by {one_line(one.approver)}"
+        told += f": {one_line(one.reason, 300)}" if one.reason else ""
+    if one.signed:
+        told += f" (the commit is signed by the approver {one_line(one.signed)})"
+    return told + (f": {one_line(one.note, 400)}" if one.note else "")
+
+
+def _json(found: Audit) -> list[dict[str, Any]]:
+    return [
+        {
+            **one._asdict(),
+            "judged_here": bool(one.judgements),
+            "judgements": [{**told._asdict(), "policy": told.policy._asdict()} for told in one.judgements],
+            "exemptions": [told._asdict() for told in one.exemptions],
+        }
+        for one in found.entries
+    ]
+
+
+def _csv(found: Audit) -> str:
+    """A line a judgement and a line an exemption, or one that says that there is none."""
+    written = io.StringIO()
+    table = csv.writer(written, lineterminator="\n")
+    table.writerow([*_COLUMNS, *_MORE])
+    for one in found.entries:
+        head = [one.commit, one.made, _safe(one.author), _safe(one.subject)]
+        for told in one.judgements:
+            how = told.where if told.where == "commit" or told.one_by_one else "push, as part of it"
+            policy = [told.policy.digest, told.policy.commit]
+            table.writerow(
+                [*head, *map(_safe, [how, told.at, told.decision, *policy, told.actor, told.target]), *[""] * 6]
+            )
+        if not one.judgements:
+            table.writerow([*head, _BEFORE if one.before else _NOT_HERE, *[""] * 12])
+        for exempt in one.exemptions:
+            cells = (exempt.kind, exempt.rule, exempt.approver, exempt.signed, exempt.reason, exempt.note)
+            table.writerow([*head, *[""] * 7, *map(_safe, cells)])
+    return written.getvalue()
+
+
+def _safe(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula (OWASP, CSV injection)."""
+    plain = one_line(text, 1000)
+    return f"'{plain}" if plain[:1] in ("=", "+", "-", "@") else plain

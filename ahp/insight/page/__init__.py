@@ -1,0 +1,1 @@
+"""The page of `ahp report --html`: what a log tells, to be looked at."""

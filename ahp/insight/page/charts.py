@@ -1,0 +1,251 @@
+"""The charts of the page as Vega-Lite specifications, made of plain rows.
+
+Nothing of a log gets into a specification but as data: rows are told apart by number, and names are drawn as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+LEVELS = ("block", "control", "prompt", "aid")
+OUTCOMES = ("mended", "passed", "reset", "forgotten", "open")
+_ROW = 26
+_SHAPES = {"block": "square", "control": "diamond", "prompt": "triangle-up", "aid": "circle"}
+_MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
+MARKS_OF_TIME = (0.0, _MINUTE, 10 * _MINUTE, _HOUR, 6 * _HOUR, _DAY, 7 * _DAY, 28 * _DAY)
+
+_TITLE = {"titleAnchor": "start", "titleColor": "var(--ink)", "titlePadding": 8}
+
+Spec = dict[str, Any]
+
+
+class Part(NamedTuple):
+    """A part of a bar: its kind (a level or an outcome), where it begins and ends, what is said of it."""
+
+    kind: str
+    begin: float
+    end: float
+    say: str
+
+
+class Bar(NamedTuple):
+    """A bar of parts, under a name."""
+
+    name: str
+    parts: list[Part]
+
+
+class Mark(NamedTuple):
+    """An attempt on a time line: seconds since the first one, and its level."""
+
+    at: float
+    level: str
+    say: str
+
+
+class Line(NamedTuple):
+    """An episode on a time line: its length in seconds, how it stands (an outcome), its attempts."""
+
+    name: str
+    length: float
+    outcome: str
+    marks: list[Mark]
+    say: str
+
+
+class Panel(NamedTuple):
+    """Lying bars with a title, `width` pixels wide; of shares of 1 or of numbers."""
+
+    bars: Sequence[Bar]
+    title: str
+    width: int
+    is_share: bool = False
+
+
+def columns(bars: Sequence[Bar], times: Sequence[tuple[str, str]], width: int, form: str) -> Spec:
+    """Upright bars over time; `times` are where each begins and ends, as time stamps, `form` is how d3 writes them."""
+    every = -(-len(times) * 70 // width)
+    ticks = [begin for begin, _ in times[::every]]
+    rows = [
+        {"from": begin, "to": end, "y": part.begin, "y2": part.end, "fill": _pattern(part.kind), "say": part.say}
+        for bar, (begin, end) in zip(bars, times, strict=True)
+        for part in bar.parts
+    ]
+    return _chart(
+        rows,
+        {"type": "rect", "stroke": "var(--paper)", "strokeWidth": 1},
+        {
+            "x": {
+                "field": "from",
+                "type": "temporal",
+                "scale": {"type": "utc", "domain": [times[0][0], times[-1][1]]},
+                "axis": {"title": None, "grid": False, "format": form, "values": ticks, "labelAlign": "left"},
+            },
+            "x2": {"field": "to"},
+            "y": _number(
+                "y", {"title": None, "format": "~s", **_ticks(max(part.end for bar in bars for part in bar.parts))}
+            ),
+            "y2": {"field": "y2"},
+            "fill": _as_told("fill"),
+        },
+        width=width,
+        height=200,
+    )
+
+
+def beside(names: Sequence[str], panels: Sequence[Panel], label_width: int) -> Spec:
+    """Lying bars in several panels that share their rows."""
+    drawn = [_labels(names, label_width), *[_lying(panel) for panel in panels]]
+    return {"hconcat": drawn, "spacing": 16}
+
+
+def stacked(names: Sequence[str], panels: Sequence[Panel]) -> Spec:
+    """As `beside` for a narrow page: each name above its bar, the panels below each other."""
+    return {"vconcat": [_lying(panel, above=names) for panel in panels], "spacing": 24}
+
+
+def time_lines(lines: Sequence[Line], width: int, label_width: int, marks: Sequence[str]) -> Spec:
+    """Episodes from their first attempt on; `marks` name the marks of time: at once, 1 min, 10 min, 1 h …
+
+    Without a `label_width` each name stands above its line.
+    """
+    longest = max([line.length for line in lines] + [_HOUR])
+    shown = [at for at in MARKS_OF_TIME if at <= longest * 1.05]
+    scale = {"type": "symlog", "constant": _MINUTE / 4, "domain": [0, longest], "nice": False}
+    words = [{"x": at, "text": marks[n]} for n, at in enumerate(shown) if width > 500 or n % 2 == 0]
+    last = max(len(lines) - 1, 0)
+    named = {"y": _rows(len(lines))}
+
+    def x(field: str = "x") -> Spec:
+        return {"field": field, "type": "quantitative", "scale": scale, "axis": None}
+
+    spans = [
+        {"row": _row(n), "x": 0, "x2": line.length, "fill": _colour(line.outcome), "say": line.say}
+        for n, line in enumerate(lines)
+    ]
+    ended = [span for span, line in zip(spans, lines, strict=True) if line.outcome != "open"]
+    points = [
+        {"row": _row(n), "x": mark.at, "fill": _colour(mark.level), "shape": _SHAPES[mark.level], "say": mark.say}
+        for n, line in enumerate(lines)
+        for mark in line.marks
+    ]
+    layers: list[Spec] = [
+        _layer(
+            [{"x": word["x"], "a": _row(0), "b": _row(last)} for word in words],
+            {"type": "rule", "stroke": "var(--line)", "yOffset": -13, "y2Offset": 13},
+            {"x": x(), "y": {**named["y"], "field": "a"}, "y2": {"field": "b"}},
+        ),
+        _layer(
+            spans,
+            {"type": "rule", "strokeWidth": 2.5},
+            {"x": x(), "x2": {"field": "x2"}, **named, "stroke": _as_told("fill"), "description": _say()},
+        ),
+        _layer(
+            ended,
+            {"type": "tick", "orient": "vertical", "size": 17, "thickness": 3},
+            {"x": x("x2"), **named, "fill": _as_told("fill"), "description": _say()},
+        ),
+        _layer(
+            points,
+            {"type": "point", "filled": True, "size": 80, "stroke": "var(--paper)", "strokeWidth": 1, "opacity": 1},
+            {
+                "x": x(),
+                **named,
+                "fill": _as_told("fill"),
+                "shape": _as_told("shape"),
+                "description": _say(),
+            },
+        ),
+        _layer(
+            [{**word, "row": _row(0)} for word in words],
+            {"type": "text", "dy": -24, "color": "var(--soft)", "align": "center"},
+            {"x": x(), **named, "text": {"field": "text"}},
+        ),
+    ]
+    step = _ROW if label_width else 2 * _ROW - 8
+    if not label_width:
+        layers.append(_above([line.name for line in lines], width))
+    told: Spec = {"width": width, "height": {"step": step}, "layer": layers}
+    return {"hconcat": [_labels([line.name for line in lines], label_width), told]} if label_width else told
+
+
+def _lying(panel: Panel, above: Sequence[str] = ()) -> Spec:
+    bars, title, width, is_share = panel
+    rows = [
+        {"row": _row(n), "x": part.begin, "x2": part.end, "fill": _pattern(part.kind), "say": part.say}
+        for n, bar in enumerate(bars)
+        for part in bar.parts
+    ]
+    longest = max([part.end for bar in bars for part in bar.parts], default=1)
+    axis = {"title": title, "orient": "top", **_TITLE, **_ticks(1 if is_share else longest)}
+    drawn = _layer(
+        rows,
+        {"type": "bar", "size": 14, "stroke": "var(--paper)", "strokeWidth": 0.75},
+        {
+            "y": _rows(len(bars)),
+            "x": _number("x", {**axis, "format": ".0%" if is_share else "~s"}),
+            "x2": {"field": "x2"},
+            "fill": _as_told("fill"),
+            "description": _say(),
+        },
+    )
+    layers = [drawn, _above(above, width)] if above else [drawn]
+    return {"width": width, "height": {"step": 2 * _ROW - 8 if above else _ROW}, "layer": layers}
+
+
+def _labels(names: Sequence[str], width: int) -> Spec:
+    rows = [{"row": _row(n), "name": name} for n, name in enumerate(names)]
+    mark = {"type": "text", "align": "left", "limit": width}
+    where = {"y": _rows(len(names)), "x": {"value": 0}, "text": {"field": "name"}, "description": {"value": ""}}
+    return {"width": width, "height": {"step": _ROW}, **_layer(rows, mark, where)}
+
+
+def _above(names: Sequence[str], width: int) -> Spec:
+    rows = [{"row": _row(n), "name": name} for n, name in enumerate(names)]
+    mark = {"type": "text", "align": "left", "dy": -15, "limit": width}
+    return _layer(rows, mark, {"y": _rows(len(names)), "x": {"value": 0}, "text": {"field": "name"}})
+
+
+def _chart(rows: list[Spec], mark: Spec, encoding: Spec, **more: Any) -> Spec:
+    return {**_layer(rows, mark, {**encoding, "description": _say()}), **more}
+
+
+def _layer(rows: Sequence[Spec], mark: Spec, encoding: Spec) -> Spec:
+    return {"data": {"values": list(rows)}, "mark": mark, "encoding": encoding}
+
+
+def _row(number: int) -> str:
+    return f"{number:04}"
+
+
+def _rows(count: int) -> Spec:
+    scale = {"domain": [_row(n) for n in range(count)]}
+    return {"field": "row", "type": "ordinal", "axis": None, "sort": None, "scale": scale}
+
+
+def _number(field: str, axis: Spec) -> Spec:
+    return {"field": field, "type": "quantitative", "axis": axis, "scale": {"zero": True}}
+
+
+def _ticks(longest: float) -> Spec:
+    """Whole numbers, each of them where they are few."""
+    return {"values": list(range(int(longest) + 1))} if 1 < longest < 5 else {"tickCount": 4}
+
+
+def _pattern(kind: str) -> str:
+    """The pattern that the page has of a kind, so that kinds are told apart without colour."""
+    return f"url(#p-{kind})"
+
+
+def _colour(kind: str) -> str:
+    return f"var(--{kind})"
+
+
+def _as_told(field: str) -> Spec:
+    """Rows have the very word: a scale would be shared by all parts of a chart."""
+    return {"field": field, "type": "nominal", "scale": None, "legend": None}
+
+
+def _say() -> Spec:
+    return {"field": "say"}

@@ -1,0 +1,201 @@
+"""All that stands on the page, in its order: what matters most first."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ahp import __version__
+from ahp.insight import advice
+from ahp.insight.overview import Overview
+from ahp.insight.page import sections
+from ahp.insight.page.sections import Cell, Section, Table
+from ahp.insight.page.texts import Texts
+from ahp.insight.wording import many, percent
+from ahp.policy.waivers import LONGEST_DAYS, WARNED_DAYS, Waiver
+from ahp.protocol.text import one_line
+from ahp.system import clock
+
+_COMMENTS = 30
+
+
+class Tile(NamedTuple):
+    """One of the few figures at the top; `id` names it for programs."""
+
+    id: str
+    value: str
+    text: str
+
+
+class Hint(NamedTuple):
+    """What is advised on a rule: the kind in a word, the figures it rests on, what may help."""
+
+    rule: str
+    kind: str
+    word: str
+    figures: str
+    do: str
+
+
+class Granted(NamedTuple):
+    """A waiver with the days that are left of it, as a share of the longest one too; below 0 it has expired."""
+
+    rule: str
+    subject: str
+    approver: str
+    reason: str
+    expires: str
+    left: str
+    share: float
+    state: str
+    used: str
+
+
+class Waivers(NamedTuple):
+    """The waivers of the committed policy, or `problem`, the sentence that tells why there is nothing to show."""
+
+    listed: list[Granted]
+    problem: str
+
+
+class Content(NamedTuple):
+    """The page. `language` is of the words, `name` what the report is about."""
+
+    language: str
+    name: str
+    period: str
+    made: str
+    lead: list[str]
+    tiles: list[Tile]
+    hints: list[Hint]
+    hints_lead: str
+    sections: list[Section]
+    waivers: Waivers
+    comments: Table | None
+    is_empty: bool
+
+
+def content(
+    name: str, told: Overview, waivers: Sequence[Waiver] | str, say: Texts, *, now: float, rule: str | None = None
+) -> Content:
+    """The page about the project `name`; `waivers` is a sentence where they could not be read, `now` in seconds."""
+    begin, end = told.rules.begin, told.rules.end
+    period = say("period", begin=say.day(begin), end=say.day(end)) if begin else ""
+    made = say("made", at=say.moment(now), version=__version__)
+    if rule is not None:
+        made += " · " + say("only_rule", rule=one_line(rule))
+    hints = _hints(told, say)
+    drawn = (sections.over_time, sections.rules, sections.stories, sections.answers, sections.actors)
+    return Content(
+        say.language,
+        one_line(name),
+        period,
+        made,
+        _lead(told, say),
+        _tiles(told, say),
+        hints,
+        say("advice_lead" if hints else "advice_none", sample=advice.SAMPLE),
+        [one(told, say) for one in drawn] if begin else [],
+        _waivers(waivers, told, say, now),
+        _comments(told, say),
+        not begin,
+    )
+
+
+def _lead(told: Overview, say: Texts) -> list[str]:
+    stats, whole = told.rules, told.whole
+    if not stats.begin:
+        return [say("nothing")]
+    said = []
+    if stats.evaluations:
+        share = percent(stats.denied / stats.evaluations)
+        said.append(say("lead_asked", asked=f"{stats.evaluations:,}", denied=f"{stats.denied:,}", share=share))
+    closed, mended = whole.episodes - whole.states.get("open", 0), whole.states.get("mended", 0)
+    if not whole.signals:
+        said.append(say("lead_quiet"))
+    if closed and whole.seconds:
+        after = say.duration(whole.seconds.median)
+        said.append(say("lead_mended", closed=say.count(closed, "episode"), mended=f"{mended:,}", after=after))
+    elif closed:
+        said.append(say("lead_unmended", closed=say.count(closed, "episode")))
+    if told.open_count:
+        said.append(say("lead_open", open=say.count(told.open_count, "episode")))
+    if stats.undescribed:
+        said.append(say("undescribed", many=say.count(stats.undescribed, "evaluation")))
+    return said
+
+
+def _tiles(told: Overview, say: Texts) -> list[Tile]:
+    stats, whole = told.rules, told.whole
+    closed = whole.episodes - whole.states.get("open", 0)
+    everything = whole.episodes + whole.excuses.get("waived", 0)
+    none = say("none")
+    return [
+        Tile("evaluations", many(stats.evaluations), say("tile_asked")),
+        Tile("denied", many(stats.denied), say("tile_denied")),
+        Tile("mended", percent(whole.share("mended")) if closed else none, say("tile_mended")),
+        Tile("after", say.duration(whole.seconds.median) if whole.seconds else none, say("tile_after")),
+        Tile("excused", percent(whole.excused / everything) if everything else none, say("tile_excused")),
+        Tile("open", many(told.open_count), say("tile_open")),
+    ]
+
+
+def _hints(told: Overview, say: Texts) -> list[Hint]:
+    found = []
+    for one in advice.advise(told.rules):
+        change = say(f"change_{one.change}") if one.kind == advice.NOISY else ""
+        figures = one.figures if say.language == "en" else _figures(told, one.rule, say)
+        found.append(Hint(one_line(one.rule), one.kind, say(one.kind), figures, say(f"do_{one.kind}", change=change)))
+    return found
+
+
+def _figures(told: Overview, rule: str, say: Texts) -> str:
+    """What advice rests on, in other words than English ones."""
+    (one,) = [figures for figures in told.rules.groups if figures.name == rule]
+    parts = [say.count(one.asked, "evaluation"), say.count(one.episodes, "episode")]
+    if one.episodes:
+        parts += [f"{say('mended')} {percent(one.share('mended'))}", f"{say('excused')} {one.excused:,}"]
+    if one.tries:
+        parts.append(f"{say('tries')} {one.tries.median:g}")
+    return "，".join(parts)
+
+
+def _waivers(given: Sequence[Waiver] | str, told: Overview, say: Texts, now: float) -> Waivers:
+    if isinstance(given, str):
+        return Waivers([], given)
+    today = datetime.datetime.fromtimestamp(now, datetime.UTC).date()
+    listed = []
+    for one in sorted(given, key=lambda waiver: waiver.expires):
+        left = (one.expires - today).days
+        state = "expired" if left < 0 else "soon" if left <= WARNED_DAYS else "holds"
+        listed.append(
+            Granted(
+                one_line(one.rule),
+                say("everything") if one.subject == "*" else one_line(one.subject),
+                one_line(one.approver),
+                one_line(one.reason, 400),
+                one.expires.isoformat(),
+                say("expired") if left < 0 else say.count(left, "day"),
+                min(1.0, max(0.0, left / LONGEST_DAYS)),
+                state,
+                f"{told.waived.get(one.name, 0):,}",
+            )
+        )
+    return Waivers(listed, "" if listed else say("waivers_none"))
+
+
+def _comments(told: Overview, say: Texts) -> Table | None:
+    found = sorted((comment for one in told.rules.groups for comment in one.comments), reverse=True)[:_COMMENTS]
+    if not found:
+        return None
+    rows = [
+        [
+            Cell(clock.iso(one.at)[:10]),
+            Cell(one_line(one.rule)),
+            Cell(one_line(one.by)),
+            Cell(one_line(one.text, 1000)),
+        ]
+        for one in found
+    ]
+    return Table([Cell(say(head)) for head in ("when", "rule", "actor", "text")], rows, [row[1].text for row in rows])

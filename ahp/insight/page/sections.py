@@ -1,0 +1,336 @@
+"""The sections of the page: each a title, sentences, perhaps a chart, and the table behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ahp.insight.overview import Overview, Story
+from ahp.insight.page import charts
+from ahp.insight.page.charts import LEVELS, OUTCOMES, Bar, Line, Mark, Panel, Part
+from ahp.insight.page.texts import Texts
+from ahp.insight.page.time_axis import buckets
+from ahp.insight.stats import Answers, Figures
+from ahp.insight.wording import percent
+from ahp.protocol.signals import ACTIONS_OF
+from ahp.protocol.text import one_line
+
+WIDE, NARROW = 860, 320
+_NAMES = 190
+_BARS = 16
+_LISTED = 200
+_NAME, _TEXT = 80, 300
+
+
+class Cell(NamedTuple):
+    """A cell of a table: `number` cells stand to the right, `kind` gives the mark of a level or an outcome."""
+
+    text: str
+    is_number: bool = False
+    kind: str = ""
+
+
+class Table(NamedTuple):
+    """A table; `names` are the rules that its rows are about, for the filter, none where rows are about no rule."""
+
+    heads: list[Cell]
+    rows: list[list[Cell]]
+    names: list[str]
+    is_open: bool = False
+    note: str = ""
+
+
+class Section(NamedTuple):
+    """`draw` makes the chart for a wide and for a narrow page, None for none; `key` names the kinds it shows."""
+
+    id: str
+    title: str
+    lead: str
+    chart: tuple[charts.Spec, charts.Spec] | None
+    key: list[tuple[str, str]]
+    table: Table | None
+    notes: list[str]
+
+
+def over_time(told: Overview, say: Texts) -> Section:
+    """Signals over time, by level."""
+    parts = buckets(told.days)
+    bars, rows = [], []
+    for part in parts:
+        name = say.month(part.begin) if part.unit == "month" else say.day(part.begin)
+        at, pieces = 0, []
+        for level in LEVELS:
+            if count := part.levels.get(level, 0):
+                pieces.append(Part(level, at, at + count, f"{name}: {count:,} {say(level)}"))
+                at += count
+        bars.append(Bar(name, pieces))
+        rows.append([Cell(name), *[_number(part.levels.get(level, 0)) for level in LEVELS], _number(at)])
+    if not parts:
+        return _empty("time", say("over_time"), say)
+    most = max(range(len(parts)), key=lambda n: sum(parts[n].levels.values()))
+    lead = say(
+        f"most_{parts[0].unit}", when=bars[most].name, many=say.count(sum(parts[most].levels.values()), "signal")
+    )
+    times = [part.times for part in parts]
+    present = [level for level in LEVELS if any(part.levels.get(level) for part in parts)]
+    form = say.axis_format(parts[0].unit)
+    heads = [Cell(say("from")), *[Cell(say(level), True, level) for level in LEVELS], Cell(say("all_levels"), True)]
+    return Section(
+        "time",
+        say("over_time"),
+        f"{say('over_time_lead')} {lead}",
+        (charts.columns(bars, times, WIDE - 60, form), charts.columns(bars, times, NARROW - 40, form)),
+        [(level, say(level)) for level in present],
+        Table(heads, rows, []),
+        [],
+    )
+
+
+def rules(told: Overview, say: Texts) -> Section:
+    """Rules by what they cost and what they bring."""
+    spoke = [one for one in told.rules.groups if one.attempts or one.episodes]
+    spoke.sort(key=lambda one: (-one.attempts, -one.episodes, one.name))
+    shown = spoke[:_BARS]
+    names = [one_line(one.name, _NAME) for one in shown]
+    cost = [_by_level(one, say) for one in shown]
+    benefit = [_by_outcome(one, say) for one in shown]
+    width = (WIDE - _NAMES - 50) // 2
+    panels = [Panel(cost, say("cost"), width), Panel(benefit, say("benefit"), width)]
+    notes = [say("rules_notes")]
+    quiet = [one.name for one in told.rules.groups if not (one.signals or one.shadow or one.waived or one.undecided)]
+    in_force = {asked.rule for asked in told.rules.in_force}
+    silent = [one_line(name, _NAME) for name in quiet if name in in_force]
+    if silent:
+        listed = ", ".join(silent[:_LISTED])
+        notes.append(say("silent", many=say.count(len(silent), "rule"), names=listed))
+    present = {part.kind for bar in [*cost, *benefit] for part in bar.parts}
+    return (
+        Section(
+            "rules",
+            say("rules"),
+            say("rules_lead")
+            + (say("rules_some", shown=len(shown), total=f"{len(spoke):,}") if shown != spoke else ""),
+            _both(names, panels),
+            [(kind, say(kind)) for kind in (*LEVELS, *OUTCOMES) if kind in present],
+            _rules_table(spoke, say),
+            notes,
+        )
+        if shown
+        else _empty("rules", say("rules"), say)
+    )
+
+
+def actors(told: Overview, say: Texts) -> Section:
+    """Agents against people."""
+    found = [one for one in told.actors.groups if one.episodes][:_BARS]
+    if not found:
+        return _empty("actors", say("actors"), say)
+    names = [_who(one.name, say) for one in found]
+    shares = [_as_shares(_by_outcome(one, say), one.episodes) for one in found]
+    tries = [
+        Bar(name, [Part("given", 0, one.tries.median, f"{name}: {one.tries.median:g}")] if one.tries else [])
+        for name, one in zip(names, found, strict=True)
+    ]
+    width = (WIDE - _NAMES - 50) // 3
+    panels = [Panel(shares, say("benefit"), 2 * width, True), Panel(tries, say("tries_half"), width)]
+    present = {part.kind for bar in shares for part in bar.parts}
+    heads = ["actor", "episodes", "attempts", "mended", "after", "tries", "forgotten", "excused"]
+    rows = [[Cell(name), *_figures(one, say)] for name, one in zip(names, found, strict=True)]
+    return Section(
+        "actors",
+        say("actors"),
+        say("actors_lead"),
+        _both(names, panels),
+        [(kind, say(kind)) for kind in OUTCOMES if kind in present],
+        Table([Cell(say(head), n > 0) for n, head in enumerate(heads)], rows, []),
+        [],
+    )
+
+
+def answers(told: Overview, say: Texts) -> Section:
+    """What signals were answered with, by somebody or by what happened next."""
+    found: dict[str, Answers] = {}
+    for one in told.rules.groups:
+        for action, many in one.answers.items():
+            known = found.setdefault(action, Answers())
+            known.given += many.given
+            known.derived += many.derived
+    level_of = {action: level for level, actions in ACTIONS_OF.items() for action in actions}
+    listed = sorted(
+        found, key=lambda name: (name not in level_of, list(level_of).index(name) if name in level_of else 0)
+    )
+    if not listed:
+        return _empty("answers", say("answers"), say)
+    bars, rows = [], []
+    for action in listed[:_BARS]:
+        many, name = found[action], one_line(action, _NAME)
+        parts = [
+            Part("given", 0, many.given, f"{name}: {many.given:,} {say('given')}"),
+            Part("derived", many.given, many.given + many.derived, f"{name}: {many.derived:,} {say('derived')}"),
+        ]
+        bars.append(Bar(name, [part for part in parts if part.end > part.begin]))
+        level = level_of.get(action, "")
+        rows.append(
+            [Cell(name), Cell(say(level) if level else "", kind=level), _number(many.given), _number(many.derived)]
+        )
+    names = [bar.name for bar in bars]
+    given = sum(one.given for one in found.values())
+    every = given + sum(one.derived for one in found.values())
+    unanswered = sum(one.unanswered for one in told.rules.groups)
+    heads = [Cell(say("answer")), Cell(say("level")), Cell(say("given"), True), Cell(say("derived"), True)]
+    return Section(
+        "answers",
+        say("answers"),
+        say("answers_lead", given=f"{given:,}", all=f"{every:,}"),
+        _both(names, [Panel(bars, "", WIDE - _NAMES - 40)]),
+        [("given", say("given")), ("derived", say("derived"))],
+        Table(heads, rows, []),
+        [say("unanswered", many=say.count(unanswered, "signal"))] if unanswered else [],
+    )
+
+
+def stories(told: Overview, say: Texts) -> Section:
+    """Episodes on a time line with their ladder: what is open, and what took most attempts."""
+    listed = [*told.open, *told.closed]
+    if not listed:
+        return _empty("episodes", say("stories"), say)
+    lines = [_line(one, told.now, say) for one in listed]
+    marks = [say("now"), *[say.duration(at) for at in charts.MARKS_OF_TIME[1:]]]
+    rows = [
+        [
+            Cell(one_line(one.rule, _NAME)),
+            Cell(one_line(one.subject, _NAME)),
+            Cell(_actor(one.actor, say)),
+            Cell(say.moment(one.opened)),
+            _number(one.tries),
+            Cell(" → ".join(_ladder(one))),
+            Cell(_ended(one, say), kind=outcome(one.state)),
+        ]
+        for one in listed
+    ]
+    heads = ["rule", "subject", "actor", "opened", "tries", "ladder", "state"]
+    notes = []
+    if told.open_count > len(told.open):
+        notes.append(say("stories_open", many=say.count(told.open_count, "episode"), shown=len(told.open)))
+    present = {step.level for one in listed for step in one.steps}
+    states = {outcome(one.state) for one in listed}
+    return Section(
+        "episodes",
+        say("stories"),
+        say("stories_lead"),
+        (charts.time_lines(lines, WIDE - 250, 230, marks), charts.time_lines(lines, NARROW - 20, 0, marks)),
+        [(f"{level} mark", say(level)) for level in LEVELS if level in present]
+        + [(f"{state} line", say(state)) for state in OUTCOMES if state in states],
+        Table([Cell(say(head), head == "tries") for head in heads], rows, [row[0].text for row in rows]),
+        notes,
+    )
+
+
+def outcome(state: str) -> str:
+    """The outcome that a state of an episode is shown as."""
+    if state in ("overridden", "bypassed"):
+        return "passed"
+    return "reset" if state == "withdrawn" else state
+
+
+def _line(one: Story, now: float, say: Texts) -> Line:
+    name = f"{one_line(one.rule, 40)} · {one_line(one.subject, 40)}"
+    length = max((one.ended or now) - one.opened, one.steps[-1].at - one.opened if one.steps else 0.0, 0.0)
+    marks = [
+        Mark(step.at - one.opened, step.level, f"{name}: {n}. {say(step.level)}, {say.moment(step.at)}")
+        for n, step in enumerate(one.steps, 1)
+        if step.level in LEVELS
+    ]
+    return Line(name, length, outcome(one.state), marks, f"{name}: {_ended(one, say)}")
+
+
+def _ended(one: Story, say: Texts) -> str:
+    if not one.ended:
+        return say("still_open")
+    return f"{say(one.state)}, {say.duration(max(0.0, one.ended - one.opened))}"
+
+
+def _ladder(one: Story) -> list[str]:
+    """`prompt ×2`, `block`: the levels one after the other."""
+    found: list[list[Any]] = []
+    for step in one.steps:
+        if found and found[-1][0] == step.level:
+            found[-1][1] += 1
+        else:
+            found.append([step.level, 1])
+    return [f"{level} ×{times}" if times > 1 else level for level, times in found]
+
+
+def _by_level(one: Figures, say: Texts) -> Bar:
+    name, at, parts = one_line(one.name, _NAME), 0, []
+    for level in LEVELS:
+        if count := one.levels.get(level, 0):
+            parts.append(Part(level, at, at + count, f"{name}: {count:,} {say(level)}"))
+            at += count
+    return Bar(name, parts)
+
+
+def _by_outcome(one: Figures, say: Texts) -> Bar:
+    counts = dict.fromkeys(OUTCOMES, 0)
+    for state, count in one.states.items():
+        counts[outcome(state)] += count
+    name, at, parts = one_line(one.name, _NAME), 0, []
+    for kind, count in counts.items():
+        if count:
+            parts.append(Part(kind, at, at + count, f"{name}: {count:,} {say(kind)}"))
+            at += count
+    return Bar(name, parts)
+
+
+def _as_shares(bar: Bar, total: int) -> Bar:
+    return Bar(bar.name, [part._replace(begin=part.begin / total, end=part.end / total) for part in bar.parts])
+
+
+def _rules_table(found: Sequence[Figures], say: Texts) -> Table:
+    heads = ["rule", "asked", "episodes", "attempts", "mended", "after", "tries", "forgotten", "excused", "ms"]
+    rows = [
+        [
+            Cell(one_line(one.name, _NAME)),
+            _number(one.asked),
+            *_figures(one, say),
+            Cell(f"{one.ms.median:.0f}" if one.ms else "", True),
+        ]
+        for one in found[:_LISTED]
+    ]
+    return Table([Cell(say(head), n > 0) for n, head in enumerate(heads)], rows, [row[0].text for row in rows], True)
+
+
+def _figures(one: Figures, say: Texts) -> list[Cell]:
+    """Episodes, attempts, mended, after, tries, forgotten, excused."""
+    closed = one.episodes - one.states.get("open", 0)
+    everything = one.episodes + one.excuses.get("waived", 0)
+    return [
+        _number(one.episodes),
+        _number(one.attempts),
+        Cell(percent(one.share("mended")) if closed else "", True),
+        Cell(say.duration(one.seconds.median) if one.seconds else "", True),
+        Cell(f"{one.tries.median:g}" if one.tries else "", True),
+        Cell(percent(one.share("forgotten")) if closed else "", True),
+        Cell(percent(one.excused / everything) if everything else "", True),
+    ]
+
+
+def _who(name: str, say: Texts) -> str:
+    return {"(people)": say("people"), "(unknown)": say("unknown")}.get(name) or one_line(name, _NAME)
+
+
+def _actor(actor: str, say: Texts) -> str:
+    return one_line(actor, _NAME) or say("unknown")
+
+
+def _number(value: int) -> Cell:
+    return Cell(f"{value:,}", True)
+
+
+def _both(names: Sequence[str], panels: Sequence[Panel]) -> tuple[charts.Spec, charts.Spec]:
+    narrow = [panel._replace(width=NARROW) for panel in panels]
+    return charts.beside(names, panels, _NAMES), charts.stacked(names, narrow)
+
+
+def _empty(id: str, title: str, say: Texts) -> Section:
+    return Section(id, title, say("empty"), None, [], None, [])

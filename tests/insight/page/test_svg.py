@@ -1,0 +1,58 @@
+"""Charts as SVG: only what draws is kept, and nothing that a log says is markup."""
+
+from __future__ import annotations
+
+import sys
+import xml.etree.ElementTree as tree
+
+import pytest
+
+from ahp.insight.page import charts, svg
+from ahp.insight.page.charts import Bar, Line, Mark, Panel, Part
+from ahp.system.errors import AhpError
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&{{ 7 * 7 }}"
+
+
+def parts(drawn: str) -> list[tree.Element]:
+    return list(tree.fromstring(drawn).iter())
+
+
+def test_names_and_marks_are_text_whatever_they_hold() -> None:
+    bars = [Bar(HOSTILE, [Part("block", 0, 3, HOSTILE), Part("mended", 3, 4, "x")])]
+    drawn = svg.draw(charts.beside([HOSTILE], [Panel(bars, "title", 300)], 4000))
+    found = parts(drawn)
+    assert {one.tag for one in found} <= {"svg", "g", "path", "line", "rect", "text"}
+    assert {key for one in found for key in one.attrib} & {"style", "href", "onclick", "class", "id"} == set()
+    assert HOSTILE in [one.text for one in found]
+    assert [one.get("fill") for one in found if one.get("data-say") == HOSTILE] == ["url(#p-block)"]
+
+
+def test_an_episode_is_a_line_with_its_attempts() -> None:
+    marks = [Mark(0, "prompt", "first"), Mark(700, "block", "second")]
+    lines = [Line("size · main", 900.0, "mended", marks, "mended"), Line("size · side", 0.0, "open", [], "open")]
+    for width, label in ((600, 200), (300, 0)):
+        found = parts(
+            svg.draw(
+                charts.time_lines(lines, width, label, ["0", "1 min", "10 min", "1 h", "6 h", "1 d", "7 d", "28 d"])
+            )
+        )
+        said = {one.get("data-say"): one.get("fill") for one in found if one.get("data-say")}
+        assert (said["first"], said["second"]) == ("var(--prompt)", "var(--block)")
+        assert {"size · main", "10 min"} <= {one.text for one in found}
+
+
+def test_bars_over_time() -> None:
+    bars = [Bar("a", [Part("aid", 0, 1, "one"), Part("block", 1, 3, "two")]), Bar("b", [])]
+    times = [("2026-01-05T00:00:00Z", "2026-01-12T00:00:00Z"), ("2026-01-12T00:00:00Z", "2026-01-19T00:00:00Z")]
+    found = parts(svg.draw(charts.columns(bars, times, 400, "%-d %b")))
+    assert [one.get("data-say") for one in found if one.get("data-say")] == ["one", "two"]
+    assert {"5 Jan", "12 Jan", "3"} <= {one.text for one in found}
+
+
+def test_what_is_missing_or_wrong_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(AhpError, match="could not be drawn"):
+        svg.draw({"mark": "no such mark"})
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(AhpError, match=r"pip install 'ahp-engine\[insight\]'"):
+        svg.draw({})

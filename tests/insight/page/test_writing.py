@@ -1,0 +1,221 @@
+"""The page as a browser shows it, and as a program reads it: its figures are the log's, and nothing of the log acts."""
+
+from __future__ import annotations
+
+import datetime
+import html.parser
+import json
+import re
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ahp.insight import overview, stats
+from ahp.insight.page import svg
+from ahp.insight.page.content import Content, content
+from ahp.insight.page.texts import Texts
+from ahp.insight.page.writing import write
+from ahp.insight.stats import Stats
+from ahp.insight.wording import many, percent
+from ahp.policy.waivers import Waiver
+from ahp.protocol.text import one_line
+from tests.insight import lively
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+HOSTILE = (
+    "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\"> {{ 7 * 7 }}\u2028"
+)
+DAY = datetime.date.fromtimestamp(lively.END)
+WAIVERS = [
+    Waiver(rule="lockfile", subject="*", reason=HOSTILE, approver="mei", expires=DAY + datetime.timedelta(20)),
+    Waiver(rule="tests-pass", subject="A-1", reason="flaky", approver="ann", expires=DAY - datetime.timedelta(1)),
+]
+
+
+class Made:
+    """A log with a hostile rule in it, its figures, and its page in English."""
+
+    def __init__(self, folder: Path) -> None:
+        log = lively.write(folder) / "signals.jsonl"
+        log.write_text(log.read_text().replace(json.dumps("debug-prints"), json.dumps(HOSTILE)))
+        self.stats: Stats = stats.collect(str(folder), now=lively.END)
+        self.whole = overview.collect(str(folder), now=lively.END)
+        self.text = self.written("en")
+
+    def page(self, language: str, waivers: Any = WAIVERS) -> Content:
+        return content("a <project>", self.whole, waivers, Texts(language), now=lively.END, rule="*")
+
+    def written(self, language: str) -> str:
+        return write(self.page(language), Texts(language))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return Made(tmp_path_factory.mktemp("page"))
+
+
+class Reader(html.parser.HTMLParser):
+    """The elements of a page, its tables by their caption, and the text of elements that have an id."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.tables: dict[str, list[list[str]]] = {}
+        self.ids: dict[str, str] = {}
+        self._rows: list[list[str]] = []
+        self._caption = ""
+        self._open: list[tuple[str, str]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        told = dict(attrs)
+        self.tags.append((tag, told))
+        if tag not in ("meta", "input", "link", "br", "img"):
+            self._open.append((tag, told.get("id") or ""))
+        if tag == "table":
+            self._rows, self._caption = [], ""
+        elif tag == "tr":
+            self._rows.append([])
+        elif tag in ("td", "th"):
+            self._rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop()[0] != tag:
+            pass
+        if tag == "table":
+            self.tables[self._caption] = self._rows
+
+    def handle_data(self, data: str) -> None:
+        names = [tag for tag, _ in self._open]
+        for _, id in self._open:
+            if id:
+                self.ids[id] = self.ids.get(id, "") + data + " "
+        if names[-1:] == ["caption"]:
+            self._caption += data
+        elif {"td", "th"} & set(names):
+            self._rows[-1][-1] += data
+
+
+def check_figures(read: Reader, of: Made) -> None:
+    """What the page shows is what `ahp stats` tells."""
+    figures = of.stats
+    tile = {name[5:]: text.split() for name, text in read.ids.items() if name.startswith("tile-")}
+    assert tile["evaluations"][-1] == many(figures.evaluations) and tile["denied"][-1] == many(figures.denied)
+    states: dict[str, int] = {}
+    for one in figures.groups:
+        for state, count in one.states.items():
+            states[state] = states.get(state, 0) + count
+    closed = sum(states.values()) - states.get("open", 0)
+    assert tile["mended"][-1] == percent(states["mended"] / closed) and tile["open"][-1] == str(states["open"])
+    head, *rows = read.tables["Rules by cost and benefit"]
+    assert head[:5] == ["rule", "asked", "episodes", "interruptions", "mended"]
+    by_name = {one_line(one.name, 80): one for one in figures.groups}
+    assert {row[0] for row in rows} == {name for name, one in by_name.items() if one.attempts or one.episodes}
+    for name, asked, episodes, attempts, mended, *_ in rows:
+        one = by_name[name]
+        assert [asked, episodes, attempts] == [f"{n:,}" for n in (one.asked, one.episodes, one.attempts)]
+        assert mended == (percent(one.share("mended")) if one.episodes > one.states.get("open", 0) else "")
+    weeks = read.tables["Signals over time"][1:]
+    for at, level in enumerate(("block", "control", "prompt", "aid"), 1):
+        assert sum(int(row[at].replace(",", "")) for row in weeks) == sum(
+            one.levels.get(level, 0) for one in figures.groups
+        )
+    answers = {
+        row[0]: (int(row[2].replace(",", "")), int(row[3].replace(",", ""))) for row in read.tables["Answers"][1:]
+    }
+    assert answers["dismiss"] == tuple(
+        sum(getattr(one.answers["dismiss"], kind) for one in figures.groups if "dismiss" in one.answers)
+        for kind in ("given", "derived")
+    )
+    assert {row[0] for row in read.tables["Agents and people"][1:]} == {"people", "claude", "codex", "gemini"}
+    assert len(read.tables["Episodes and their ladder"]) == 1 + len(of.whole.open) + len(of.whole.closed)
+    assert [row[3] for row in read.tables["Waivers"][1:]] == ["expired", "20 days"]
+
+
+def test_its_figures_are_those_of_stats(made: Made) -> None:
+    check_figures(Reader(made.text), made)
+
+
+def test_nothing_of_the_log_acts_and_nothing_is_loaded(made: Made) -> None:
+    read = Reader(made.text)
+    assert [tag for tag, _ in read.tags].count("script") == 1
+    names = {tag for tag, _ in read.tags}
+    assert not names & {"img", "iframe", "link", "object", "embed", "base", "form", "image", "use", "foreignobject"}
+    keys = {key for _, told in read.tags for key in told}
+    assert not {key for key in keys if key.startswith("on")} and not keys & {"src", "style", "xlink:href"}
+    assert {told["href"][0] for _, told in read.tags if told.get("href")} == {"#"}
+    assert "url(#" in made.text and not re.search(r"url\((?!#)|@import|https?://(?!www\.w3\.org/2000/svg)", made.text)
+    policy = next(str(told["content"]) for _, told in read.tags if told.get("http-equiv"))
+    assert policy.startswith("default-src 'none'; style-src 'sha256-") and "unsafe" not in policy
+
+
+def test_it_can_be_walked_through_by_keyboard_and_screen_reader(made: Made) -> None:
+    read = Reader(made.text)
+    names = [tag for tag, _ in read.tags]
+    assert {"header", "nav", "main", "footer", "h1", "h2", "details", "summary", "fieldset", "legend"} <= set(names)
+    ids = [str(told["id"]) for _, told in read.tags if told.get("id")]
+    assert len(ids) == len(set(ids))
+    for _, told in read.tags:
+        for key in ("aria-labelledby", "aria-describedby", "for"):
+            assert told.get(key) is None or told[key] in ids
+        if told.get("href"):
+            assert str(told["href"])[1:] in ids
+    charts = [told for _, told in read.tags if told.get("role") == "img"]
+    assert len(charts) == 2 * 5 and all(told.get("aria-labelledby") for told in charts)
+    assert {*read.tables} >= {"Signals over time", "Answers", "Agents and people", "Waivers", "What people wrote"}
+    assert all(told.get("scope") for tag, told in read.tags if tag == "th")
+
+
+def test_in_chinese(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(svg, "draw", lambda spec: "")
+    text = made.written("zh")
+    assert '<html lang="zh-Hans">' in text and "规则的代价与收益" in text
+    assert len(Reader(text).tables) == len(Reader(made.text).tables)
+    rest = re.sub(r"<(style|script)>.*?</\1>|<[^>]*>", " ", text, flags=re.DOTALL)
+    assert not re.findall(r"\b(?:the|episodes|evaluations|mended)\b", rest.replace(HOSTILE, ""))
+
+
+def test_an_empty_log_and_waivers_that_cannot_be_read(tmp_path: Path) -> None:
+    say = Texts("en")
+    nothing = content("new", overview.collect(str(tmp_path)), "nothing is committed yet", say, now=lively.END)
+    read = Reader(write(nothing, say))
+    assert "has nothing for this time yet" in read.ids["report"] and "nothing is committed yet" in read.ids["waivers"]
+    assert read.tables == {}
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH")
+def test_a_browser_shows_it(made: Made, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(made.text, "utf-8")
+    picture = tmp_path / "page.png"
+    options = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --hide-scrollbars"
+    done = subprocess.run(
+        [
+            str(CHROMIUM),
+            *options.split(),
+            "--disable-component-update",
+            "--disable-sync",
+            "--enable-logging=stderr",
+            f"--user-data-dir={tmp_path / 'browser'}",
+            "--window-size=1200,4800",
+            f"--screenshot={picture}",
+            "--dump-dom",
+            (tmp_path / "page.html").as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    read = Reader(done.stdout)
+    check_figures(read, made)
+    assert "<title>Report of the gate: a &lt;project&gt;</title>" in done.stdout
+    (filtered,) = [told for _, told in read.tags if told.get("class") == "filter"]
+    assert "hidden" not in filtered  # our script has run: its digest is the one that the page allows
+    assert "Content Security Policy" not in done.stderr and "Uncaught" not in done.stderr
+    data = picture.read_bytes()
+    assert struct.unpack(">II", data[16:24]) == (1200, 4800) and len(data) > 200_000  # a page without charts is smaller

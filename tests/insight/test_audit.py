@@ -1,0 +1,146 @@
+"""What the log knows of commits that were really made, let pass, pushed, and made past the hooks."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from typing import NamedTuple
+
+import pytest
+
+from ahp.insight.audit import BYPASS, OVERRIDE, SKIPPED, WAIVER, Audit, Entry, Exemption, audit
+from ahp.journal.append import Journal
+from ahp.journal.respond import respond
+from ahp.protocol.actor import Actor
+from ahp.system import git, terminal
+from tests.hosts.git import gated as making
+from tests.hosts.git.gated import Gated
+
+POLICY = """\
+version: 1
+rules:
+  secret:
+    at: pre-commit
+    each: l in diff.added
+    block: contains([l.text], 'SECRET')
+    finding: {file: l.path, line: l.line}
+    message: a secret
+  wide: {at: pre-commit, prompt: files.changed_count > 1, message: "{files.changed_count} files"}
+  large: {at: pre-commit, block: files.insertions > 5, message: large}
+  covered: {at: pre-commit, block: coverage.current < 50, on_missing: skip, message: covered}
+"""
+SILENT = ("-c", "core.hooksPath=/dev/null")
+ANN = Actor("human", "ann")
+
+
+class Told(NamedTuple):
+    """A repository, its audit, and what each commit was made for, by its subject."""
+
+    gated: Gated
+    found: Audit
+
+    def of(self, subject: str) -> Entry:
+        (entry,) = [one for one in self.found.entries if one.subject == subject]
+        return entry
+
+
+def asked(gated: Gated, revisions: str | None = None) -> Audit:
+    where = git.discover(str(gated.root), dict(os.environ))
+    waivers = {"large * " + TOMORROW: ("mei", "a vendored file")}
+    return audit(
+        where,
+        where.ahp_dir,
+        revisions,
+        waived=lambda name, commits: waivers.get(name, ("", "")) if list(commits) else ("", ""),
+        signed=lambda commit: "ann@example.org",
+    )
+
+
+TOMORROW = (datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(2)).isoformat()
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    """One story: what is judged, let pass, waived, gone round, pushed."""
+    gated = making.make(tmp_path_factory.mktemp("audit") / "repo")
+    gated.git("init", "-q", "--bare", "../remote.git")
+    gated.git("remote", "add", "origin", "../remote.git")
+    waiver = f"- {{rule: large, subject: '*', reason: a vendored file, approver: mei, expires: {TOMORROW}}}\n"
+    gated.write(".ahp/waivers.yaml", waiver)
+    gated.git("add", "-f", ".ahp/waivers.yaml")
+    gated.commit_policy(POLICY)
+    gated.git(*SILENT, "commit", "-q", "-m", "waivers")
+    gated.git("push", "-q", "--no-verify", "origin", "main")
+    gated.git("checkout", "-q", "-b", "work")
+    gated.commit("clean", a="1\n")
+    gated.commit("warned", b="1\n", c="1\n")
+    gated.write("d", "SECRET\n")
+    gated.add()
+    assert gated.say("commit", "-q", "-m", "let pass").code == 1
+    id = gated.log("signal")[-1]["id"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(terminal, "confirm", lambda question, command: True)
+        respond(Journal(str(gated.folder)), id, "proceed_with_risk", ANN, "a test key")
+    gated.commit("let pass")
+    gated.commit("waived", e="1\n" * 9)
+    gated.git(*SILENT, "commit", "-q", "--allow-empty", "-m", "empty\n\nAhp-Override: secret of my own")
+    gated.git(*SILENT, "commit", "-q", "--allow-empty", "-m", "empty too")
+    gated.git("push", "-q", "origin", "work")
+    gated.write("f", "SECRET\n")
+    gated.add()
+    gated.git("commit", "-q", "--no-verify", "-m", "round")
+    return Told(gated, asked(gated))
+
+
+def test_a_commit_that_its_hooks_judged(told: Told) -> None:
+    entry = told.of("clean")
+    made, pushed = entry.judgements
+    assert (made.where, made.decision, made.said, made.hooks) == ("commit", "allow", [], ["pre-commit"])
+    assert made.actor.startswith("human") and made.policy.origin == "committed"
+    assert told.gated.git("show", f"{made.policy.commit}:.ahp/hooks.yaml") + "\n" == POLICY
+    assert (pushed.where, pushed.target, pushed.one_by_one) == ("push", "refs/heads/work", True)
+    assert pushed.head == told.of("empty too").commit and pushed.commits == 6
+    assert told.of("warned").judgements[0].said == [("wide", "prompt")]
+
+
+def test_what_was_not_asked_is_told_with_its_reason(told: Told) -> None:
+    (skipped,) = told.of("clean").exemptions
+    assert (skipped.kind, skipped.rule, skipped.approver) == (SKIPPED, "covered", "") and skipped.note
+
+
+def test_who_let_it_pass_and_why(told: Told) -> None:
+    found = {one.kind: one for one in told.of("let pass").exemptions}
+    assert found[OVERRIDE] == Exemption(OVERRIDE, "secret", "human:ann", "a test key", "", "ann@example.org")
+    waived = {one.kind: one for one in told.of("waived").exemptions}
+    assert waived[WAIVER] == Exemption(WAIVER, "large", "mei", "a vendored file")
+
+
+def test_what_the_log_does_not_know_is_not_guessed(told: Told) -> None:
+    (lone,) = [one for one in told.of("empty").exemptions if one.kind == OVERRIDE]
+    assert lone.approver == "" and "none of ahp" in lone.note
+    assert [one.where for one in told.of("empty").judgements] == ["push"]  # another empty commit is no judgement of it
+    assert told.of("round").judgements == told.of("waivers").judgements == []
+    assert told.of("first").before and not told.of("waivers").before
+    assert told.found.begin
+
+
+def test_a_commit_past_the_hooks_that_breaks_a_rule(told: Told) -> None:
+    assert [(one.kind, one.rule) for one in told.of("round").exemptions] == [(BYPASS, "secret")]
+
+
+def test_a_range_of_some(told: Told) -> None:
+    assert [one.subject for one in asked(told.gated, "HEAD~2..HEAD").entries] == ["round", "empty too"]
+
+
+def test_a_push_of_which_the_log_cannot_tell_whom_it_judged(told: Told) -> None:
+    log = told.gated.folder / "signals.jsonl"
+    whole = log.read_text()
+    log.write_text(whole.replace('"commits": 6', '"commits": 5'))
+    fewer = Told(told.gated, asked(told.gated))
+    log.write_text(whole.replace('"base": [', '"other": ['))
+    without = Told(told.gated, asked(told.gated))
+    log.write_text(whole)
+    (pushed,) = [one for one in fewer.of("warned").judgements if one.where == "push"]
+    assert (pushed.one_by_one, pushed.commits) == (None, 5)
+    assert [one.where for one in without.of("warned").judgements] == ["commit"]
+    assert [one.one_by_one for one in without.of("empty too").judgements] == [None]  # the head was of it, for certain
