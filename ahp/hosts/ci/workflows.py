@@ -2,6 +2,7 @@
 
 Sources: docs.github.com, "Events that trigger workflows", "Using conditions to control job execution" (a job that is
 skipped reports success) and "About protected branches" (required checks are told apart by the name of the job alone).
+Since December 2025 pull_request_target takes the workflow from the default branch, before that from the target.
 """
 
 from __future__ import annotations
@@ -54,11 +55,13 @@ def _weigh(
         )
         return Definition(path, name, ADVICE, why, part)
     if any(_takes_the_change(one) for one in _steps(job)):
-        why = "it checks out what is proposed and has the rights of the target: the change's own code could run there"
+        why = "it checks out what is proposed and has rights of its own: the change's code could run with them"
         return Definition(path, name, UNSAFE, why, part)
     if why := _way_round(workflow, job, step, run, events, twice):
         return Definition(path, name, ADVICE, why, part)
-    return Definition(path, name, GUARD, "the target's copy of this file runs, which a pull request cannot edit", part)
+    return Definition(
+        path, name, GUARD, "the default branch's copy of this file runs, which a pull request cannot edit", part
+    )
 
 
 def _way_round(

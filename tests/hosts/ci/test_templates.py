@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +13,7 @@ import pytest
 
 from ahp.hosts.ci import templates
 from ahp.system import git
-from tests.conftest import Repo
+from tests.conftest import OUTSIDE, PROJECT, Repo
 from tests.hosts.ci import platform_jobs
 from tests.hosts.ci.platform_jobs import Machine, Ran
 
@@ -19,10 +22,13 @@ version: 1
 rules:
   no-todo: {at: pre-commit, each: l in diff.added, block: "contains(l.text, 'TODO')"}
   weaker: {at: [pre-commit, pre-merge-commit], block: policy.weakened, locked: true}
+  tested: {at: pre-push, on_missing: skip, block: tests.failed_count > 0}
 """
 LOCK = "ahp-engine==0 --hash=sha256:00\n"
 RULES, POLICY_CHECK = ".github/workflows/ahp-rules.yml", ".github/workflows/ahp-policy.yml"
 PASSING = "name: ahp rules\non: pull_request\njobs: {ahp-rules: {name: ahp rules, steps: [{run: 'true'}]}}\n"
+REPORT = '<testsuite tests="1" failures="1"><testcase name="a"><failure/></testcase></testsuite>'
+MAKEFILE = f"test:\n\techo '{REPORT}' > junit.xml\n\tfalse\n"
 RUNS = "import pathlib; pathlib.Path.home().joinpath('ran').touch()\n"
 
 
@@ -39,7 +45,8 @@ class Server:
         repo.add()
         self.main = repo.commit("Begin", **{".ahp/hooks.yaml": POLICY, templates.LOCK: LOCK})
         repo.git("switch", "--quiet", "--detach")
-        self.fine = repo.commit("A page", **{"page.md": "text\n"})
+        # Good but for a test, which only who runs it can know.
+        self.fine = repo.commit("A page", **{"page.md": "text\n", "Makefile": MAKEFILE, ".gitignore": "junit.xml\n"})
         repo.git("update-ref", "refs/pull/1/head", self.fine)
         repo.git("reset", "--quiet", "--hard", self.main)
         repo.git("mv", RULES, ".github/workflows/renamed.yml")
@@ -91,7 +98,7 @@ def pull(server: Server, head: str) -> dict[str, object]:
 
 
 def on_github(server: Server, machine: Machine, name: str, event: str, payload: dict[str, object], **env: str) -> Ran:
-    # The one rule that all rests on: of these events GitHub takes the workflow from the target.
+    # What all rests on: for pull_request_target GitHub takes the workflow from the default branch.
     env = {"GITHUB_SERVER_URL": f"file://{server.folder}", "GITHUB_REPOSITORY": "org/shop.git", **env}
     ran = platform_jobs.github(machine, server.on_main(name), event, payload, GITHUB_SHA=server.main, **env)
     return ran._replace(said=ran.said.replace("::error title=ahp%3A ", "refused by ").replace("::error title=", ""))
@@ -120,6 +127,14 @@ def test_a_good_pull_request_on_github_and_a_merge_queue(server: Server, machine
     assert ran.code == 1 and "no-todo" in ran.said, ran.said
 
 
+@pytest.mark.slow
+def test_what_tests_find_is_for_the_weaker_job(server: Server, machine: Machine) -> None:
+    text, pulled = server.on_main(".github/workflows/ahp-evidence.yml"), pull(server, server.fine)
+    env = {"GITHUB_SERVER_URL": f"file://{server.folder}", "GITHUB_REPOSITORY": "org/shop.git"}
+    ran = platform_jobs.github(machine, text, "pull_request", pulled, **env)
+    assert ran.code == 1 and "push refused by tested" in ran.said, ran.said
+
+
 REQUEST = {
     "CI_PIPELINE_SOURCE": "merge_request_event",
     "CI_DEFAULT_BRANCH": "main",
@@ -140,6 +155,7 @@ def test_a_merge_request_on_gitlab(server: Server, machine: Machine, tmp_path: P
     assert ran.code == 0, ran.said
 
 
+@pytest.mark.slow
 def test_a_pull_request_on_jenkins(server: Server, machine: Machine, tmp_path: Path) -> None:
     text = server.on_main(".ahp/ci/Jenkinsfile")
     env = {"CHANGE_TARGET": "main", "CHANGE_BRANCH": "topic", "CHANGE_ID": "2"}
@@ -150,6 +166,7 @@ def test_a_pull_request_on_jenkins(server: Server, machine: Machine, tmp_path: P
     assert (ran.code, policy) == (0, "0"), ran.said
 
 
+@pytest.mark.slow
 def test_a_pull_request_on_buildkite(server: Server, machine: Machine) -> None:
     text = server.on_main(".ahp/ci/buildkite.yml")
     env = {
@@ -163,3 +180,36 @@ def test_a_pull_request_on_buildkite(server: Server, machine: Machine) -> None:
     assert refused_by(platform_jobs.buildkite(machine, text, "ahp-rules", **env), "no-todo", machine)
     assert refused_by(platform_jobs.buildkite(machine, text, "ahp-policy", **env), "weaker", machine)
     assert not list((machine.folder / "temp").iterdir())  # agents are used again
+
+
+@pytest.mark.tools
+def test_ahp_is_installed_by_its_digests(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The workflow with the real Python, pip and a lock of this project's own wheel and all that it needs."""
+    folder = tmp_path / "wheels"
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "wheel", "--wheel-dir", str(folder), str(PROJECT)], env=OUTSIDE, check=True)
+    wheels = sorted(folder.iterdir())
+    lock = "".join(
+        f"{'=='.join(wheel.name.split('-')[:2])} --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n"
+        for wheel in wheels
+    )
+    clone = Repo(tmp_path / "org" / "shop.git")
+    server.repo.git("clone", "--quiet", server.url, str(clone.root))
+    clone.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    clone.git("fetch", "--quiet", "origin", "refs/pull/2/head")
+    clone.git("update-ref", "refs/pull/2/head", "FETCH_HEAD")
+    clone.commit("Pin", **{templates.LOCK: f"--no-index\n--find-links {folder}\n{lock}"})
+    env = {"GITHUB_SERVER_URL": f"file://{tmp_path}", "GITHUB_REPOSITORY": "org/shop.git", "GITHUB_SHA": clone.head()}
+    payload = pull(server, server.hostile)
+
+    def ran(name: str) -> Ran:
+        machine = Machine(tmp_path / name)
+        (machine.folder / "bin/python3").unlink()
+        (machine.folder / "bin/python3").symlink_to(Path(sys.base_prefix) / "bin/python3")
+        return platform_jobs.github(machine, server.on_main(RULES), "pull_request_target", payload, **env)
+
+    judged = ran("good")
+    assert judged.code == 1 and "no-todo" in judged.said, judged.said
+    wheels[0].write_bytes(wheels[0].read_bytes() + b"\0")
+    tampered = ran("tampered")
+    assert tampered.code and "DO NOT MATCH THE HASHES" in tampered.said.upper(), tampered.said
