@@ -25,7 +25,7 @@ def command() -> None:
 @POLICY
 @TEXT_OR_JSON
 def lint(file: str | None, policy_name: str | None, form: str) -> int:
-    """Check the policy of this folder with its waivers, or FILE by itself, and give advice.
+    """Check the policy of this folder with its waivers and approvers, or FILE by itself, and give advice.
 
     Each condition is also asked of a second evaluator, on generated facts.
 
@@ -42,7 +42,7 @@ def lint(file: str | None, policy_name: str | None, form: str) -> int:
     except PolicyError as error:
         _say_problems(error.problems, [], form)
         return 2
-    _say_problems([], advise(policy), form)
+    _say_problems([], advise(policy) + ([] if other else _approvers(policy)), form)
     if not policy.rules and form == "text":
         click.echo("the policy has no rules; `ahp init` writes one", err=True)
     return 0
@@ -69,6 +69,16 @@ def _waivers() -> Any:
 
     data = files.read(os.path.join(around(os.getcwd()).root, waivers.PATH), 1 << 20)
     return waivers.parse(data or b"")
+
+
+def _approvers(policy: Any) -> list[Problem]:
+    """Advice on the approvers of the current folder."""
+    from ahp.hosts.asking import around
+    from ahp.policy import approvers
+    from ahp.system import clock, files
+
+    data = files.read(os.path.join(around(os.getcwd()).root, approvers.PATH), 1 << 20)
+    return approvers.advise(data or b"", policy.raw.setting("software_keys") is True, clock.now())
 
 
 def _say_problems(problems: list[Problem], advice: list[Problem], form: str) -> None:

@@ -40,6 +40,13 @@ def test_lint_names_the_mistakes_of_waivers_too(repo: Repo, capsys: pytest.Captu
     assert "unknown key 'subjct'; did you mean `subject`?" in capsys.readouterr().out
 
 
+def test_lint_gives_advice_on_approvers(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.write(".ahp/approvers", "# who may\n*@example.org\n")
+    assert run(["policy", "lint"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(".ahp/approvers:2:1: this line approves for nobody: ") and said.endswith("(advice)\n")
+
+
 def test_lint_says_that_there_was_nothing_to_check(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     (repo.root / ".ahp/hooks.yaml").unlink()
     assert run(["policy", "lint"]) == 0

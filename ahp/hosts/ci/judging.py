@@ -22,7 +22,7 @@ from ahp.hosts.ci.report import Report, Result, RuleText, report, result
 from ahp.hosts.issue_transitions import gates_of
 from ahp.hosts.verdict_text import name_of, rule_of, steps_of
 from ahp.policy import compile as compiling
-from ahp.policy import policies, targets
+from ahp.policy import policies, succession, targets
 from ahp.policy import tree as trees
 from ahp.policy.policies import NOBODY, Policies
 from ahp.policy.problems import PolicyError
@@ -82,8 +82,11 @@ class _Judging:
     def __init__(self, repo: Repository, question: Question, env: dict[str, str], folder: str) -> None:
         self._repo, self._change, self._part = repo, question.change, question.part
         self._event = self._asked(question, env, folder)
+        self._broken = ""
         self._in_force = self._of_target()
         brought = targets.added_by_tip(self._event, self._in_force)
+        if self._broken and brought is NOBODY:  # else it may be the change that mends it
+            raise AhpError(f"{self._broken}, and no older one does")
         self._ruling = self._narrow(self._in_force.and_those_of(brought), lambda rule: True)
         self._approvers = self._who_may_excuse()
 
@@ -127,7 +130,12 @@ class _Judging:
         for tree in (default, own):
             _check_requirement(tree, self._event.journal)
         is_default = change.target == BRANCHES + change.default
-        return targets.of_ref(self._event, change.target, is_default, default, lambda: [own] if own else [])
+        found = targets.of_ref(self._event, change.target, is_default, default, lambda: [own] if own else [])
+        for tree in (own, default) if found is NOBODY else ():
+            wrong = succession.program_of(tree, self._event.journal, _RANGE[0])[1] if tree and tree.has_policy else ""
+            if tree and wrong:
+                self._broken = f"the policy of {tree.name} does not load ({wrong})"
+        return found
 
     def _tree(self, commit: str, ref: str) -> PolicyTree:
         return trees.of_commit(self._repo, commit, ref.removeprefix(BRANCHES))
@@ -190,7 +198,8 @@ class _Judging:
             code = 0
             notes.append("this is merged already: what is wrong with it is told, and nothing is refused")
         if self._in_force is NOBODY:
-            notes.append("where this goes there is no policy yet: the rules that it brings itself are asked")
+            why = self._broken or "where this goes there is no policy yet"
+            notes.append(f"{why}: the rules that it brings itself are asked")
         return report(self._about(commits), code, list(rules.values()), list(results.values()), notes)
 
     def _about(self, commits: int) -> str:

@@ -136,6 +136,25 @@ def test_without_a_policy_where_it_goes_the_one_that_is_brought_judges(
     assert code == 1 and "there is no policy yet" in said
 
 
+def test_a_broken_policy_is_no_leave_and_can_be_mended(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in CI:
+        monkeypatch.delenv(name, raising=False)
+    repo.commit("chore: start", **{".ahp/hooks.yaml": "rules: {a: {at: pre-commit, blok: x}}\n"})
+    work = clone(repo, tmp_path / "work", monkeypatch)
+    work.commit("feat: todo", **{"b.txt": "TODO\n"})
+    code, said = ci(capsys)
+    assert code == 2 and "the policy of main does not load (.ahp/hooks.yaml:1:29: unknown key `blok`" in said
+    mended = "version: 1\nrules: {no-keys: {at: pre-commit, block: \"'x.key' in files.added\"}}\n"
+    work.commit("feat: mended", **{".ahp/hooks.yaml": mended})
+    code, said = ci(capsys)
+    assert code == 0, said
+    assert "does not load" in said and "the rules that it brings itself are asked" in said
+    work.commit("feat: a key", **{"x.key": "k\n"})
+    assert ci(capsys)[0] == 1
+
+
 def test_the_targets_own_policy_judges_where_authority_says_so(
     up: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

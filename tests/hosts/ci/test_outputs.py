@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -13,10 +14,14 @@ import xmlschema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ahp.hosts.ci import judging
+from ahp.hosts.ci.change import change_of
 from ahp.hosts.ci.formats import github
 from ahp.hosts.ci.outputs import FORMATS
 from ahp.hosts.ci.report import Place, Report, Result, RuleText, report, result
 from ahp.protocol.signals import Signal, blocking
+from ahp.system import git
+from tests.conftest import Repo
 
 SCHEMAS = Path(__file__).parents[2] / "data" / "schemas"
 SARIF = jsonschema.Draft4Validator(json.loads((SCHEMAS / "sarif-schema-2.1.0.json").read_text("utf-8")))
@@ -76,6 +81,16 @@ def check(told: Report) -> dict[str, str]:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_text_is_only_text_in_every_format(text: str) -> None:
     told = hostile(text, "plain")
+    texts = _only_text(told)
+    commands = [line for line in texts["github"].splitlines() if line.lstrip().startswith("::")]
+    assert len(commands) == 4  # two places of either rule; what is excused is none
+    suite = ET.fromstring(texts["junit"]).find("testsuite")  # what was just written here
+    assert suite is not None
+    assert [case.get("name") for case in suite.iter("testcase")] == ["rule-0", "quiet", "rule-1"]
+
+
+def _only_text(told: Report) -> dict[str, str]:
+    """Every format's text, of which no reader takes anything for more than text."""
     texts = {**check(told), "summary": github.summary(told)}
     for name, written in texts.items():
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", written), name
@@ -88,12 +103,36 @@ def test_a_hostile_text_is_only_text_in_every_format(text: str) -> None:
     assert all(
         re.match(r"::(error|warning|notice) (file=[^,:\n]+,)?(line=\d+,)?title=ahp%3A [\w-]+::", c) for c in commands
     )
-    assert len(commands) == 4  # two places of either rule; what is excused is none
-    suite = ET.fromstring(texts["junit"]).find("testsuite")  # what was just written here
-    assert suite is not None
-    assert [case.get("name") for case in suite.iter("testcase")] == ["rule-0", "quiet", "rule-1"]
     for raw in ("<script", "](javascript", "![]("):
         assert raw not in texts["summary"]
+    return texts
+
+
+def test_names_and_messages_of_real_commits_are_only_text_in_every_format(repo: Repo) -> None:
+    policy = """version: 1
+rules:
+  lines: {at: pre-commit, each: l in diff.added, block: "'TODO' in l.text", finding: {file: l.path}}
+  subject: {at: commit-msg, block: "'bad' in commit.message", message: "{commit.message} {commit.author}"}
+  branch: {at: pre-push, prompt: branch.name != '', message: "{branch.name} {files.changed}"}
+"""
+    repo.commit("start", **{".ahp/hooks.yaml": policy})
+    repo.git("checkout", "-q", "-b", "x]]></failure><script>&|`@everyone%0A\u202e")
+    for text in HOSTILE[:-2]:
+        plain = text.replace("\0", "").encode("utf-8", "surrogatepass")
+        folder = os.fsencode(repo.root)
+        name = plain.replace(b"/", b"_")[:200]
+        with open(folder + b"/" + name, "wb") as file:
+            file.write(b"TODO " + plain + b"\n")
+        repo.git("add", "-A")
+        author = os.fsdecode(plain.replace(b"\n", b" ").replace(b"<", b"").replace(b">", b"")) + " <a@example.org>"
+        repo.git("commit", "-q", "--author", author, "-F", "-", stdin=b"bad " + plain)
+    where = git.discover(str(repo.root), dict(os.environ))
+    with judging.scratch() as folder_of_policies:
+        change = change_of(where, None, lambda branch, commit: False, target="main")
+        question = judging.Question(change, "a\n::error::x")
+        told = judging.judge(where, question, {}, folder_of_policies, lambda done, total: None)
+    assert {one.rule for one in told.results} == {"lines", "subject", "branch"}
+    _only_text(told)
 
 
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=4))

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import http.server
+import os
+import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -174,3 +178,72 @@ def test_a_broken_hook_refuses(work: Repo, server: Repo) -> None:
     work.commit("feat: more", **{"b.txt": "b\n"})
     server.git("config", "core.bare", "nonsense")
     assert push(work, "topic")[0] != 0
+
+
+class _Backend(http.server.BaseHTTPRequestHandler):
+    """git-http-backend(1) behind a web server, as CGI (RFC 3875)."""
+
+    protocol_version = "HTTP/1.1"
+    root: Path
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        self._answer()
+
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        parts = []
+        while size := int(self.rfile.readline(), 16):
+            parts.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(parts)
+
+    def _answer(self) -> None:
+        path, _, query = self.path.partition("?")
+        body = self._body()
+        env = {
+            **{name: os.environ[name] for name in ("PATH", "HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")},
+            "GIT_PROJECT_ROOT": str(self.root),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "REQUEST_METHOD": self.command,
+            "REMOTE_USER": "ann",
+            "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+            "CONTENT_LENGTH": str(len(body)),
+            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
+            "HTTP_GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+        }
+        done = subprocess.run(["git", "http-backend"], input=body, env=env, capture_output=True, check=True)
+        head, _, content = done.stdout.partition(b"\r\n\r\n")
+        fields = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
+        self.send_response(int(fields.pop("Status", "200").split()[0]))
+        for name, value in fields.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: the test says what it looks at."""
+
+
+def test_a_push_over_http_is_judged(work: Repo, server: Repo) -> None:
+    with http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), type("Backend", (_Backend,), {"root": server.root.parent})
+    ) as web:
+        threading.Thread(target=web.serve_forever, daemon=True).start()
+        try:
+            work.git("remote", "set-url", "origin", f"http://127.0.0.1:{web.server_port}/{server.root.name}")
+            work.commit("feat: fine", **{"b.txt": "b\n"})
+            assert push(work, "topic")[0] == 0
+            bad = work.commit("feat: bad", **{"c.txt": "TODO\n", "large.txt": "x" * 2_000_000})
+            code, said = push(work, "topic")
+            assert code == 1 and "remote: ahp: refused by no-todo" in said and f"commit {bad[:10]}" in said
+            assert server.git("rev-parse", "topic") != bad
+        finally:
+            web.shutdown()
