@@ -1,6 +1,7 @@
 """Writing the bundle that `start` reads: the light modules of this installation as one `.pyc` file."""
 
 import ast
+import functools
 import importlib
 import importlib.util
 import marshal
@@ -46,7 +47,9 @@ def write(path: str, interpreter: str, paths: list[str], starter: str = "git") -
     It compiles for itself. Raises AhpError.
     """
     light = [name for name, declared in registry.declared().items() if declared.light]
-    program = f"import sys; sys.path += {paths!r}; " + _BUILD.format(paths=paths, light=light, starter=starter)
+    # The process is short, and a collection would look at every node of the syntax trees, in vain.
+    program = f"import gc, sys; gc.disable(); sys.path += {paths!r}; "
+    program += _BUILD.format(paths=paths, light=light, starter=starter)
     argv = [interpreter, "-I", "-S", "-X", "no_debug_ranges", "-c", program]
     result = process.capture(argv, timeout=60.0, env=environ.current())
     if result.code:
@@ -60,6 +63,7 @@ def build(paths: list[str], light: list[str], starter: str = "git") -> bytes:
 
     Raises AhpError when a source is gone.
     """
+    _bare.cache_clear()  # a source may be another one by now
     for name in _AT_ONCE[starter]:
         importlib.import_module(name)
     eager = _ours()
@@ -76,11 +80,10 @@ def build(paths: list[str], light: list[str], starter: str = "git") -> bytes:
     sources = dict.fromkeys([*map(_file, [*eager, *lazy]), *[file for _, file in compiled], *cache.compiler_sources()])
     stamps = [(file, os.stat(file).st_mtime_ns, os.stat(file).st_size) for file in sources]
     start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
-    main = _bare(start)
     text = _MAIN.format(
         stamps=stamps, paths=paths, now=_NOW, later=later, compiled=compiled, compiler=cache.compiler_digest()
     )
-    main.body += ast.parse(text).body
+    main = ast.Module([*_bare(start).body, *ast.parse(text).body], [])
     code = compile(main, start, "exec", dont_inherit=True)
     # A code object has no literal in the source: it takes the place of a constant, so that marshal reads it once.
     code = code.replace(co_consts=tuple([now if value == _NOW else value for value in code.co_consts]))
@@ -152,34 +155,55 @@ def _code(name: str) -> CodeType:
     return compile(_bare(_file(name)), _file(name), "exec", dont_inherit=True)
 
 
-class _Strip(ast.NodeTransformer):
-    """Takes out what no hook uses: docstrings, annotations, imports for the type checker."""
+def _stripped(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Statements without what no hook uses: docstrings, annotations, imports for the type checker.
 
-    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
-        self.generic_visit(node)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            if ast.get_docstring(node, clean=False) is not None:
-                del node.body[0]
-            if not node.body and not isinstance(node, ast.Module):
-                node.body = [ast.Pass()]
+    Only statements are looked into: no expression holds any of it, and most nodes are expressions.
+    """
+    made: list[ast.stmt] = []
+    for node in body:
+        if isinstance(node, ast.AnnAssign):
+            if node.value:
+                made.append(ast.copy_location(ast.Assign([node.target], node.value), node))
+            continue
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            made += _stripped(node.orelse)
+            continue
         if isinstance(node, ast.FunctionDef):
             node.returns = None
-        if isinstance(node, ast.arg):
-            node.annotation = None
-        if isinstance(node, ast.AnnAssign):
-            return ast.Assign([node.target], node.value) if node.value else ast.Pass()
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            return node.orelse or ast.Pass()
-        return node
+            for one in ast.walk(node.args):
+                if isinstance(one, ast.arg):
+                    one.annotation = None
+        _strip_bodies(node)
+        made.append(node)
+    return made
 
 
+def _strip_bodies(node: ast.stmt | ast.excepthandler | ast.match_case) -> None:
+    """Strips the statements in a statement; a body never becomes empty."""
+    for part in ("handlers", "cases"):
+        for inner in getattr(node, part, ()):
+            _strip_bodies(inner)
+    for part in ("body", "orelse", "finalbody"):
+        inside = getattr(node, part, None)
+        if inside:
+            documented = isinstance(node, ast.ClassDef | ast.FunctionDef) and _is_docstring(inside[0])
+            kept = _stripped(inside[documented:])
+            setattr(node, part, kept or [ast.copy_location(ast.Pass(), inside[0])])
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+@functools.cache
 def _bare(file: str) -> ast.Module:
     data = files.read(file)
     if data is None:
         raise AhpError(f"this installation of ahp lacks {file}; reinstall ahp-engine")
-    tree = _Strip().visit(ast.parse(data, file))
-    assert isinstance(tree, ast.Module)
-    return ast.fix_missing_locations(tree)
+    tree = ast.parse(data, file)
+    tree.body = _stripped(tree.body[1:] if tree.body and _is_docstring(tree.body[0]) else tree.body)
+    return tree
 
 
 def import_paths() -> list[str]:
