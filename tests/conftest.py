@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import posix
 import pwd
@@ -118,6 +119,16 @@ def _move_in(home: Path, tmp_path_factory: pytest.TempPathFactory, patch: pytest
     entry = pwd.getpwuid(os.getuid())
     own = pwd.struct_passwd((*entry[:5], str(home), entry.pw_shell))
     patch.setattr(pwd, "getpwuid", lambda uid: own)
+
+
+def pytest_collection_finish() -> None:
+    """Takes thousands of collected tests, and the modules that they import, out of the garbage collector's sight.
+
+    Else every collection looks at all of them again: a tenth of the time that the tests take.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 10)
 
 
 @pytest.fixture(scope="session", autouse=True)
