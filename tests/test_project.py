@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import re
 import subprocess
@@ -97,6 +98,7 @@ LIGHT_MAY_IMPORT = frozenset(
 TEXT_SUFFIXES = {".py", ".md", ".toml", ".yaml", ".yml", ".sh", ".txt", ".json", ".jsonl", ".js", ".ts", ".xml", ""}
 
 
+@functools.cache
 def modules() -> dict[str, Path]:
     """Every module of the package by its dotted name."""
     found = {}
@@ -104,6 +106,18 @@ def modules() -> dict[str, Path]:
         parts = path.relative_to(PROJECT).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
+
+
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a module, which several tests look at."""
+    return ast.parse(path.read_bytes())
+
+
+@functools.cache
+def imported(path: Path) -> list[tuple[int, str]]:
+    """All `imports` of a module, those within functions too."""
+    return list(imports(ast.walk(parsed(path))))
 
 
 def imports(nodes: Iterator[ast.AST] | Iterator[ast.stmt]) -> Iterator[tuple[int, str]]:
@@ -161,7 +175,7 @@ def test_a_floor_imports_only_floors_below_it() -> None:
     for name, path in modules().items():
         floor = floor_of(name)
         height = len(FLOORS) if floor in (None, "__main__") else FLOORS.index(str(floor))
-        for line, target in imports(ast.walk(ast.parse(path.read_bytes()))):
+        for line, target in imported(path):
             if target.split(".")[0] != "ahp":
                 continue
             other = floor_of(target)
@@ -206,7 +220,7 @@ def test_no_modules_import_each_other() -> None:
     known = {name: path for name, path in modules().items() if path.name != "__init__.py"}
     graph = {
         # Imports for the type checker and within functions count, too: either module needs the other to be understood.
-        name: {target for _, target in imports(ast.walk(ast.parse(path.read_bytes()))) if target in known} - {name}
+        name: {target for _, target in imported(path) if target in known} - {name}
         for name, path in known.items()
     }
     assert not circles(graph), "\n".join(" - ".join(group) for group in circles(graph))
@@ -216,9 +230,7 @@ def test_packages_are_light_to_enter() -> None:
     heavy = [
         str(path.relative_to(PROJECT))
         for name, path in modules().items()
-        if path.name == "__init__.py"
-        and name not in ("ahp", "ahp.runner")
-        and len(ast.parse(path.read_bytes()).body) > 1
+        if path.name == "__init__.py" and name not in ("ahp", "ahp.runner") and len(parsed(path).body) > 1
     ]
     assert not heavy, f"only a docstring belongs into {heavy}: the quiet path enters every package"
 
@@ -231,7 +243,7 @@ def test_light_modules_import_only_what_is_nearly_free() -> None:
         if name in reached:
             continue
         reached.add(name)
-        for line, target in imports(at_import_time(ast.parse(known[name].read_bytes()).body)):
+        for line, target in imports(at_import_time(parsed(known[name]).body)):
             if target in known:
                 queue.append(target)
             elif target not in LIGHT_MAY_IMPORT:
