@@ -21,39 +21,34 @@ def quick_start() -> str:
     return "\n".join(lines)
 
 
-@pytest.fixture(params=["nothing", "plain", "conventional"])
-def project(request: pytest.FixtureRequest, repo: Repo) -> Repo:
-    """A repository without a commit; with some; with some whose messages are conventional."""
-    words = {
-        "nothing": [],
-        "plain": ["First", "More"],
-        "conventional": ["feat: a", "fix: b", "docs: c", "ci: d", "chore: e"],
-    }
-    for number, subject in enumerate(words[request.param]):
+@pytest.mark.parametrize(
+    "subjects",
+    [
+        pytest.param([], id="nothing"),
+        pytest.param(["First", "More"], id="plain"),
+        pytest.param(["feat: a", "fix: b", "docs: c", "ci: d", "chore: e"], id="conventional"),
+    ],
+)
+def test_the_quick_start_leads_to_a_gate_that_only_speaks_when_it_must(repo: Repo, subjects: list[str]) -> None:
+    """In a repository without a commit; with some; with some whose messages are conventional."""
+    for number, subject in enumerate(subjects):
         repo.commit(subject, **{"src/module.py": f"VALUE = {number}\n", "pyproject.toml": '[project]\nname = "x"\n'})
-    return repo
 
-
-def test_the_quick_start_works_and_is_brief(project: Repo) -> None:
-    done = project.run("sh", "-e", "-c", quick_start())
+    done = repo.run("sh", "-e", "-c", quick_start())
     said = os.fsdecode(done.stdout + done.stderr)
     assert done.returncode == 0, said
     assert len(said.splitlines()) <= 15, said
-    assert project.git("log", "-1", "--format=%s") == "chore: let ahp judge this repository"
-    assert project.git("status", "--short") == ""
+    assert repo.git("log", "-1", "--format=%s") == "chore: let ahp judge this repository"
+    assert repo.git("status", "--short") == ""
 
-
-def test_an_ordinary_commit_afterwards_prints_nothing(project: Repo) -> None:
-    project.run("sh", "-e", "-c", quick_start())
-    project.write("src/module.py", "VALUE = 9\n")
-    project.add()
-    done = project.run("git", "commit", "--quiet", "--message", "fix: another value")
+    # An ordinary commit prints nothing.
+    repo.write("src/module.py", "VALUE = 9\n")
+    repo.add()
+    done = repo.run("git", "commit", "--quiet", "--message", "fix: another value")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
-
-def test_a_secret_is_refused_from_then_on(project: Repo) -> None:
-    project.run("sh", "-e", "-c", quick_start())
-    project.write("key.txt", "AKIA" + "ABCDEFGHIJ234567\n")
-    project.add()
-    done = project.run("git", "commit", "--quiet", "--message", "fix: a key")
+    # A secret is refused.
+    repo.write("key.txt", "AKIA" + "ABCDEFGHIJ234567\n")
+    repo.add()
+    done = repo.run("git", "commit", "--quiet", "--message", "fix: a key")
     assert done.returncode == 1 and b"no-secrets" in done.stderr and b"key.txt:1" in done.stderr
