@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -184,8 +184,15 @@ def check_resumed(path: Path, world: World, before: list[str], turn: AgentTurn) 
     assert {"start", "submit"} <= again.moved
 
 
-def test_a_run_killed_at_any_event_goes_on(story: list[bytes], tmp_path: Path) -> None:
-    for cut in range(1, len(story)):
+def every_kind_of_cut(story: list[bytes]) -> list[int]:
+    """The first place of each pair of what was written last and what was cut off."""
+    kinds = [json.loads(line)["event"] for line in story]
+    places = {(kinds[cut - 1], kinds[cut]): cut for cut in reversed(range(1, len(story)))}
+    return sorted(places.values())
+
+
+def check_killed_at(cuts: Iterable[int], story: list[bytes], tmp_path: Path) -> None:
+    for cut in cuts:
         torn = story[cut][: len(story[cut]) // 2]
         path = tmp_path / str(cut) / "events.jsonl"
         world = killed([*story[:cut], torn], path)
@@ -194,6 +201,15 @@ def test_a_run_killed_at_any_event_goes_on(story: list[bytes], tmp_path: Path) -
         turn = agent(world, log).resume()
         log.close()
         check_resumed(path, world, before, turn)
+
+
+def test_a_run_killed_at_any_kind_of_event_goes_on(story: list[bytes], tmp_path: Path) -> None:
+    check_killed_at(every_kind_of_cut(story), story, tmp_path)
+
+
+@pytest.mark.slow
+def test_a_run_killed_at_any_event_goes_on(story: list[bytes], tmp_path: Path) -> None:
+    check_killed_at(range(1, len(story)), story, tmp_path)
 
 
 @pytest.mark.slow
