@@ -15,6 +15,8 @@ from ahp.system import jsontext, process
 _GO_SETTINGS = ("GOVERSION", "GOFLAGS", "GOOS", "GOARCH", "CGO_ENABLED", "GOEXPERIMENT", "GOWORK")
 _GO_PLACE = re.compile(r"^\s*(\S[^\s:]{0,500}\.go):(\d{1,9})(?::\d+)?: ?(.*)$", re.MULTILINE)
 _KEPT = 4_000  # characters of what a test printed
+# Before 1.24 go says in plain lines which package it cannot build, and prints the compiler's words as errors.
+_GO_NOT_BUILT = re.compile(r"^FAIL\t(\S{1,500}) \[(?:build|setup) failed\]", re.MULTILINE)
 _RUST_CASE = re.compile(r"^test (.{1,500}?) \.\.\. (ok|FAILED|ignored)", re.MULTILINE)
 _RUST_RESULT = re.compile(r"^test result: \w+\. (\d{1,9}) passed; (\d{1,9}) failed;", re.MULTILINE)
 _RUST_FAILURE = re.compile(r"^---- (.{1,500}?) stdout ----\n(.*?)(?=^---- |^failures:|\Z)", re.MULTILINE | re.DOTALL)
@@ -64,8 +66,10 @@ def _read_go(ran: Ran) -> VerificationResult:
             printed[key] = (printed.get(key, "") + str(event.get("Output", "")))[-_KEPT:]
         elif what == "build-output":
             built = (built + str(event.get("Output", "")))[-_KEPT:]
-    if not events:
+    not_built = _GO_NOT_BUILT.findall(ran.out.decode("utf-8", "replace"))
+    if not events and not not_built:
         return outcomes.crash(ran, "go test")
+    outcome.update(dict.fromkeys([(package, "") for package in not_built], "fail"))
     tests = {key: what for key, what in outcome.items() if key[1]}
     failed = [key for key, what in tests.items() if what == "fail"]
     # A test that fails because its subtests do says nothing itself.

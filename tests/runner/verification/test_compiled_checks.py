@@ -123,6 +123,8 @@ def test_go_s_events_say_where(tmp_path: Path) -> None:
         (1, events(("fail", "TestA", ""), ("fail", "", "")), "test_failure"),
         (1, events(("build-output", "", "./a.go:3:2: undefined: x\n"), ("fail", "", "")), "collection_error"),
         (1, events(("output", "", "panic in init\n"), ("fail", "", "")), "collection_error"),
+        (2, "FAIL\tm/sub [build failed]\n", "collection_error"),
+        (2, events(("pass", "TestA", "")) + "\nFAIL\tm/sub [setup failed]\n", "collection_error"),
         (1, "go: cannot find main module", "crash"),
         (0, "", "crash"),
     ],
@@ -137,7 +139,7 @@ def test_go_s_events_are_held_against_the_exit_code(code: int, out: str, kind: s
 @GO
 def test_the_real_go_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOCACHE", str(tmp_path / "cache"))
-    write(tmp_path, **{"m/go.mod": "module example.com/m\n\ngo 1.21\n", "m/sub/a.go": "package sub\n"})
+    write(tmp_path, **{"m/go.mod": "module example.com/m\n\ngo 1.18\n", "m/sub/a.go": "package sub\n"})
     test = 'package sub\n\nimport "testing"\n\nfunc TestA(t *testing.T) {\n\tt.Fatalf("no")\n}\n'
     write(tmp_path, **{"m/sub/a_test.go": test})
     assert verify(tmp_path / "m").details[0].place == "sub/a_test.go:6"
