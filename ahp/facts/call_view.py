@@ -2,7 +2,7 @@
 
 from ahp.facts import call_edits
 from ahp.facts.line_diff import encoded, lines_of, regions, unified
-from ahp.facts.tool_call import inside, place_of
+from ahp.facts.tool_call import in_checkout, inside, place_of
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import digest, encoding, files
 from ahp.system.change import Change, FileChange
@@ -121,7 +121,7 @@ class CallView(View):
         file = self.files.get(path)
         if file is not None and not file.why and not file.pieces:
             return None if file.after is None else encoded(file.after)
-        return files.read(place_of(path, self._event.root), 64 << 20)
+        return files.read(place_of(path, self._event.checkout or self._event.root), 64 << 20)
 
     def encodings(self) -> dict[str, str]:
         return {}  # what a call says is read as UTF-8, or not at all
@@ -140,6 +140,8 @@ class CallView(View):
         """A path as the facts have it, and where on the disk it leads; of what is deleted, the link itself."""
         root = self._event.root
         place = place_of(path, root, str(self._call.get("folder", "")))
+        if self._event.checkout:
+            place, root = in_checkout(place, root, self._event.checkout), self._event.checkout
         if not is_link:
             place = real(place)
         return inside(place, real(root) if not is_link else root), place

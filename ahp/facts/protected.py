@@ -74,7 +74,9 @@ def _places(event: "Event") -> list[tuple[str, str]]:
         return places
     for folder in dict.fromkeys((repo.git_dir, repo.common_dir)):
         places += [(kind, inside(f"{folder}/{name}", root)) for kind, names in _IN_GIT.items() for name in names]
-    if repo.root and repo.git_dir != f"{repo.root}/.git":
+    if event.checkout:
+        places.append(("git configuration", inside(f"{repo.common_dir}/worktrees", root)))
+    if event.checkout or (repo.root and repo.git_dir != f"{repo.root}/.git"):
         places.append(("git configuration", ".git"))  # a link to the git directory
     hooks = repo.config("core.hooksPath") if git_config.may_set(repo, "hooksPath") else ""
     if hooks:

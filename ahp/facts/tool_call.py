@@ -47,6 +47,7 @@ def read(
     folder: str = "",
     writes: bool = False,
     touched: "Touched | None" = None,
+    checkout: str = "",
 ) -> "dict[str, object]":
     """The call of a tool of the kind `name` with the arguments `given`.
 
@@ -56,7 +57,8 @@ def read(
     where none is given. `writes` says that
     a tool of another kind than write, edit and patch writes the files it names. `touched` is what the tool itself says
     of the call; without it, the arguments that are named like paths count, also those inside lists of objects. A path
-    that leads elsewhere through links is told twice, as written and as where it leads. The result has every `tool` fact
+    that leads elsewhere through links is told twice, as written and as where it leads. `checkout` is the linked work
+    tree in which the call really runs, "" for none: links are followed there, too. The result has every `tool` fact
     that is known before the call, and `target`, what an escalation follows: tool and paths, or programs and verbs.
     Never raises.
     """
@@ -64,10 +66,11 @@ def read(
     if touched is None:
         touched = _touched(name, given, writes)
     call: dict[str, object] = {"name": name, "native_name": native_name, "input": dict(given), "folder": folder}
-    paths, written = _places([*touched.paths, *touched.writes], root, folder), _places(touched.writes, root, folder)
+    paths = _places([*touched.paths, *touched.writes], root, folder, checkout)
+    written = _places(touched.writes, root, folder, checkout)
     if name == "shell" or touched.command is not None:
         call["folder"] = folder = _joined(folder, next(iter(_texts(given, _FOLDERS)), ""))
-        call.update(_shell(touched.command, folder, root, paths, written))
+        call.update(_shell(touched.command, folder, root, paths, written, checkout))
     else:
         call.update(command="", commands=[], paths=paths, writes=written, target=_short([name, *paths]))
     return call
@@ -81,7 +84,9 @@ def _touched(name: str, given: "Mapping[str, object]", writes: bool) -> Touched:
     return Touched(named, named if name in WRITING or writes else ())
 
 
-def changed(call: "Mapping[str, object]", given: "Mapping[str, object]", root: str = "") -> "dict[str, object]":
+def changed(
+    call: "Mapping[str, object]", given: "Mapping[str, object]", root: str = "", checkout: str = ""
+) -> "dict[str, object]":
     """The call with other arguments, and with what follows from them read anew.
 
     What the client's adapter knows beyond this reader stays where the change does not touch it.
@@ -89,8 +94,11 @@ def changed(call: "Mapping[str, object]", given: "Mapping[str, object]", root: s
     name, native_name = str(call.get("name", "other")), str(call.get("native_name", ""))
     old = call.get("input")
     writes, folder = bool(call.get("writes")), str(call.get("folder", ""))
-    before = read(name, native_name, old if isinstance(old, dict) else {}, root=root, folder=folder, writes=writes)
-    after = read(name, native_name, given, root=root, folder=folder, writes=writes)
+
+    def reading(arguments: "Mapping[str, object]") -> "dict[str, object]":
+        return read(name, native_name, arguments, root=root, folder=folder, writes=writes, checkout=checkout)
+
+    before, after = reading(old if isinstance(old, dict) else {}), reading(given)
     kept = {**call, "input": dict(given)}
     kept.update({field: after[field] for field in _DERIVED if after[field] != before[field]})
     return kept
@@ -126,7 +134,7 @@ def _joined(folder: str, path: str) -> str:
     return path if path.startswith("/") else "/".join([part for part in (folder, path) if part])
 
 
-def _places(paths: "Iterable[str]", root: str, folder: str = "") -> list[str]:
+def _places(paths: "Iterable[str]", root: str, folder: str = "", checkout: str = "") -> list[str]:
     """Each path as it is written, and where it leads when links make that another place."""
     found = []
     for path in paths:
@@ -136,7 +144,27 @@ def _places(paths: "Iterable[str]", root: str, folder: str = "") -> list[str]:
         found.append(inside(path, root, folder))
         if root:
             found.append(inside(real(_whole(path, root, folder)), real(root)))
+        if checkout:
+            found.append(_led_to(_whole(path, root, folder), root, checkout))
     return _once(found)
+
+
+def _led_to(place: str, root: str, checkout: str) -> str:
+    """Where `place` leads in the checkout, under the name that it has in the root.
+
+    Other checkouts lie beside this one, and some of its links lead back into the root.
+    """
+    beside = real(checkout).rpartition("/")[0] + "/"
+    told = inside(real(in_checkout(place, root, checkout)), real(checkout))
+    if told.startswith(beside):
+        told = told[len(beside) :].partition("/")[2] or "."
+    return inside(told, real(root))
+
+
+def in_checkout(place: str, root: str, checkout: str) -> str:
+    """The path in `checkout` of what has the path `place` in `root`; what lies elsewhere stays."""
+    top = root.rstrip("/")
+    return checkout + place[len(top) :] if checkout and (place + "/").startswith(top + "/") else place
 
 
 def place_of(path: str, root: str, folder: str = "") -> str:
@@ -175,7 +203,9 @@ def _last_word(key: object) -> str:
     return word.lower()
 
 
-def _shell(command: "str | None", folder: str, root: str, paths: list[str], writes: list[str]) -> "dict[str, object]":
+def _shell(
+    command: "str | None", folder: str, root: str, paths: list[str], writes: list[str], checkout: str
+) -> "dict[str, object]":
     """What a shell call does, beside `paths` and `writes`; a command that is None is one that cannot be told."""
     from ahp.shell import commands
     from ahp.shell.command import UNKNOWN
@@ -184,7 +214,7 @@ def _shell(command: "str | None", folder: str, root: str, paths: list[str], writ
     records: list[dict[str, Any]] = [one.as_fact() for one in parsed]
     for record in records:
         for name in ("paths", "writes", "may_write"):
-            record[name] = _places(record[name], root, folder)
+            record[name] = _places(record[name], root, folder, checkout)
     return {
         "command": command or "",
         "commands": records,

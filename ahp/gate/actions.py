@@ -79,7 +79,7 @@ def _with(event: Event, target: str, value: object) -> Event:
     assert event.tool is not None
     arguments = _put(event.tool.get("input"), target.removeprefix(_INPUT), value)
     # Made anew from the arguments: commands, paths, the target of an escalation, what it does to files.
-    changed = event.but(tool=tool_call.changed(event.tool, arguments, event.root))
+    changed = event.but(tool=tool_call.changed(event.tool, arguments, event.root, event.checkout))
     changed.view = call_view.view_of(changed)
     return changed
 

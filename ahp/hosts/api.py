@@ -54,9 +54,15 @@ class Gate:
         return verdict
 
     def event(
-        self, trigger: str, *, issue_id: str = "", dry: bool = False, facts: Mapping[str, Any] | None = None
+        self,
+        trigger: str,
+        *,
+        issue_id: str = "",
+        dry: bool = False,
+        facts: Mapping[str, Any] | None = None,
+        checkout: str = "",
     ) -> Event:
-        """The event that `judge` judges. Raises AhpError."""
+        """The event that `judge` judges; `checkout` is the linked work tree that its call works in. Raises AhpError."""
         if trigger not in TRIGGERS:
             raise AhpError(f"there is no trigger {quoted(trigger)}{nearest(trigger, TRIGGERS)}")
         facts = dict(facts or {})
@@ -83,6 +89,7 @@ class Gate:
             budget=self._budget,
         )
         asking.complete(event, self._folder)
+        event.checkout = checkout
         if facts:
             from ahp.hosts import given_facts
 

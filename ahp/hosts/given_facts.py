@@ -51,7 +51,7 @@ def state(event: Event, facts: Mapping[str, object], others: Mapping[str, Any] |
         stated = _filled(namespace, fields) if isinstance(fields, Mapping) else {"": fields}
         if namespace == "tool":
             event.given.pop("tool", None)
-            event.tool = as_call(stated, event.root)
+            event.tool = as_call(stated, event.root, event.checkout)
             event.view = call_view.view_of(event)
             continue
         if namespace == "commit" and (text := _message(stated)) is not None:
@@ -60,12 +60,13 @@ def state(event: Event, facts: Mapping[str, object], others: Mapping[str, Any] |
         event.given[namespace] = stated
 
 
-def as_call(stated: Mapping[str, object], root: str = "") -> dict[str, object]:
+def as_call(stated: Mapping[str, object], root: str = "", checkout: str = "") -> dict[str, object]:
     """A call as an agent's client would tell it; `{command: …}` is a shell call.
 
     `name` is the kind (one of `ahp.facts.tool.NAMES`), `native_name` the client's name, `input` the arguments. What is
     stated besides adds to what follows from those; `writes: true` says that the call writes the files that it names,
-    `touched` (a `tool_call.Touched`) is what the tool itself says of the call.
+    `touched` (a `tool_call.Touched`) is what the tool itself says of the call. `checkout` is the linked work tree in
+    which it runs, "" for the root itself.
 
     Raises AhpError for a fact of a wrong type.
     """
@@ -81,7 +82,9 @@ def as_call(stated: Mapping[str, object], root: str = "") -> dict[str, object]:
     name = str(stated.get("name") or (native and kind_of(native)) or ("shell" if arguments.get("command") else "other"))
     native = native or name
     said = touched if isinstance(touched, tool_call.Touched) else None
-    known = tool_call.read(name, native, arguments, root=root, writes=bool(stated.get("writes")), touched=said)
+    known = tool_call.read(
+        name, native, arguments, root=root, writes=bool(stated.get("writes")), touched=said, checkout=checkout
+    )
     for field, value in stated.items():
         derived = known.get(field)
         if isinstance(derived, list) and isinstance(value, list):

@@ -54,7 +54,8 @@ class Event:
     `attempt` names the command that several events belong to, such as one `git commit`. `listed` is what `git ls-tree
     -r -z HEAD .ahp` has printed already, None where git is still to be asked. `from_objects` says that what is judged
     is not what lies in the work tree, so that reports and commands tell nothing of it; `at` is the time that counts
-    (seconds), None for now. The slots of Workspace are the event's.
+    (seconds), None for now. `checkout` is the linked work tree that a tool call works in, whose files stand for those
+    of `root`; "" where that is `root` itself. The slots of Workspace are the event's.
     """
 
     __slots__ = (
@@ -62,6 +63,7 @@ class Event:
         "actor",
         "at",
         "attempt",
+        "checkout",
         "cleanup",
         "deadline",
         "draft",
@@ -105,7 +107,7 @@ class Event:
         self.listed: bytes | None = None
         self.issue: str | None = None
         self.session: str | None = None
-        self.attempt = self.project = self.solution = self.cleanup = ""
+        self.attempt = self.project = self.solution = self.cleanup = self.checkout = ""
         self.from_objects = False
         self.at: float | None = None
 

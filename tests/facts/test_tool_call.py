@@ -156,3 +156,24 @@ def test_what_a_tool_says_goes_before_the_names_of_its_arguments() -> None:
     found = read("other", "make", {"path": "a"}, touched=said)
     assert (found["paths"], found["writes"]) == (["c", "r", "w"], ["c", "w"])
     assert (found["command"], found["target"]) == ("rm c", "shell rm")
+
+
+def test_in_a_checkout_links_are_followed_there_and_paths_are_those_of_the_root(tmp_path: Path) -> None:
+    root, run = tmp_path / "root", tmp_path / "run"
+    for folder in (root / "secrets", run / "1" / "secrets", run / "2"):
+        folder.mkdir(parents=True)
+    (run / "1" / "open").symlink_to("secrets")
+    (run / "1" / "packages").symlink_to(root / "packages")
+
+    def paths(command: str) -> object:
+        return read("shell", "sh", {"command": command}, root=str(root), checkout=f"{run}/1")["writes"]
+
+    assert paths("echo x > open/k") == ["open/k", "secrets/k"]
+    assert paths(f"echo x > {root}/open/k") == ["open/k", "secrets/k"]
+    assert paths("echo x > packages/a") == ["packages/a"]
+    assert "secrets/k" in paths("echo x > ../2/secrets/k")  # type: ignore[operator]
+    assert paths("echo x > /etc/x") == ["/etc/x"]
+    assert read("write", "w", {"path": "open/k"}, root=str(root), checkout=f"{run}/1")["paths"] == [
+        "open/k",
+        "secrets/k",
+    ]

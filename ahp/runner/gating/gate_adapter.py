@@ -51,7 +51,8 @@ class RepositoryGate:
     ) -> Verdict:
         """The verdict of `ahp.Gate`. Raises PolicyError, AhpError."""
         facts: dict[str, Any] = {} if tool is None else {"tool": canonical(tool)}
-        event = self._gate.event(trigger, issue_id=issue or "", dry=dry, facts=facts)
+        checkout = str((tool or {}).get("checkout", ""))
+        event = self._gate.event(trigger, issue_id=issue or "", dry=dry, facts=facts, checkout=checkout)
         verdict = decide(event, self._policy.judges(event))
         # A call that was changed and tells itself what it touches is judged once more, and counted then.
         if verdict.modified is None or "touched" not in (facts.get("tool") or {}):

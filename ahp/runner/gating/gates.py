@@ -25,7 +25,8 @@ class Gate(Protocol):
         """Judges `trigger`; a `dry` question is neither logged nor counted.
 
         `tool` is `{"name", "kind", "writes", "input", "touched"}`; within a plan step also `expected`, the tools it
-        names; afterwards `output` and `code`.
+        names; in a step that runs beside others `checkout`, the linked work tree that it works in and whose folder no
+        other value names; afterwards `output` and `code`.
         """
         ...
 
