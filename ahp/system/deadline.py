@@ -53,6 +53,7 @@ class Worker:
         self._jobs.put(job)
         until = time.monotonic() + seconds + _GRACE
         while not done.wait(min(interrupt.SLICE, max(until - time.monotonic(), 0.0))):
+            interrupt.check()
             if time.monotonic() >= until:
                 raise Timeout(f"{what} did not finish within {seconds:g} s")
         if raised:

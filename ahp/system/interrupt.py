@@ -13,6 +13,7 @@ from types import FrameType
 SLICE = 0.2
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
+_of_thread = threading.local()
 _ALL = (signal.SIGINT, *_ENDING)
 
 
@@ -37,11 +38,29 @@ def raised() -> Iterator[None]:
             signal.signal(one, handler)
 
 
+@contextmanager
+def ended_by(flag: threading.Event) -> Iterator[None]:
+    """Makes `check`, and so every wait of this thread, raise Ended once `flag` is set: no signal reaches a thread."""
+    _of_thread.flag = flag
+    try:
+        yield
+    finally:
+        del _of_thread.flag
+
+
+def check() -> None:
+    """Raises Ended where this thread is to end; waits that may take long ask every SLICE seconds."""
+    flag: threading.Event | None = getattr(_of_thread, "flag", None)
+    if flag is not None and flag.is_set():
+        raise Ended(signal.SIGTERM)
+
+
 def sleep(seconds: float) -> None:
     """Sleeps, and lets a signal end it within SLICE seconds whenever it comes."""
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
         time.sleep(min(left, SLICE))
+        check()
 
 
 @contextmanager
