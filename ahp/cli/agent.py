@@ -36,6 +36,12 @@ _MODEL = click.option("--model", metavar="NAME", help="The model. Default: AHP_M
 _BASE_URL = click.option(
     "--base-url", metavar="URL", help="Its server, such as http://127.0.0.1:8080/v1. Default: AHP_BASE_URL."
 )
+_JOBS = click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Steps that may run at a time, each in a work tree of its own; default: as .ahp/agent.yaml says, else 1.",
+)
 _API = click.option(
     "--api",
     type=click.Choice(["openai", "anthropic"]),
@@ -56,6 +62,7 @@ def command() -> None:
 @click.option("--script", metavar="FILE", help="Answers and tools of a scripted model, YAML or JSON.")
 @click.option("--issue", metavar="ID", help="The issue that it is about; its gates are asked.")
 @click.option("--plan/--no-plan", default=None, help="Plan first, or not; default: as .ahp/agent.yaml says.")
+@_JOBS
 @_LIVE
 @_ASK
 @_FORMAT
@@ -64,6 +71,7 @@ def run(
     script: str | None,
     issue: str | None,
     plan: bool | None,
+    jobs: int | None,
     live: bool | None,
     ask: bool,
     form: str,
@@ -91,6 +99,8 @@ def run(
     config = load_config(root)
     if plan is not None:
         config = config.model_copy(update={"enable_planning": plan})
+    if jobs is not None:
+        config = config.model_copy(update={"jobs": jobs})
     asked = given.model() if given else _connected(config, **named)
     tools = given.toolbox() if given else _project_tools()
     run_id = runs.new_id()
@@ -112,10 +122,19 @@ def run(
 @_BASE_URL
 @_API
 @click.option("--script", metavar="FILE", help="Another script, from its first answer; default: go on with the run's.")
+@_JOBS
 @_LIVE
 @_ASK
 @_FORMAT
-def resume(run_id: str, script: str | None, live: bool | None, ask: bool, form: str, **named: str | None) -> int:
+def resume(
+    run_id: str,
+    script: str | None,
+    jobs: int | None,
+    live: bool | None,
+    ask: bool,
+    form: str,
+    **named: str | None,
+) -> int:
     """Go on with RUN, which was killed or blocked; without one, with the last run. Exit codes as of run.
 
     The model is the run's, unless another one is named.
@@ -147,9 +166,12 @@ def resume(run_id: str, script: str | None, live: bool | None, ask: bool, form: 
                 view.progress.read(event)
         if past.issue is not None and "start" in past.moved:
             check_branch(root, past.issue)
-        config = config.model_copy(update={"enable_planning": past.planning})
+        # Work side by side goes on so, unless one at a time is asked for.
+        config = config.model_copy(
+            update={"enable_planning": past.planning, "jobs": jobs or max(config.jobs, past.jobs)}
+        )
         asked, tools = (
-            (given.model(0 if script else past.consumed), given.toolbox(None if script else past.ran))
+            (given.model(None if script else past.consumed_by), given.toolbox(None if script else past.ran))
             if given
             else (_connected(config, **past.asked(**named)), _project_tools())
         )

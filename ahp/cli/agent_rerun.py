@@ -39,7 +39,7 @@ def command(run_id: str, tools: str, form: str) -> int:
     root = runs.project_root(os.getcwd())
     run_id = runs.find(root, run_id)
     recording = Recording(read_events(runs.events_path(root, run_id)))
-    config = load_config(root).model_copy(update={"enable_planning": recording.run.planning})
+    config = load_config(root).model_copy(update={"enable_planning": recording.run.planning, "jobs": 1})
     toolbox = _tools(root, run_id)
     if tools == "recorded":
         new_id, done = "", rerun_recorded(recording, root, config, toolbox)

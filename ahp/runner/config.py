@@ -37,6 +37,10 @@ class AgentConfig(BaseModel):
     max_plan_steps: int = Field(default=8, ge=0)
     """Steps of a plan; longer plans are cut. 0 allows no plan at all."""
 
+    jobs: int = Field(default=1, ge=1)
+    """Steps of a plan that may run at a time, each in a work tree of its own, where their dependencies are done. 0 is
+    refused: nothing would run."""
+
     max_step_tool_calls: int = Field(default=12, ge=0)
     """Tool calls within one plan step; the next one fails the step. 0 allows none."""
 

@@ -14,6 +14,7 @@ from ahp.protocol.levels import DECISION_OF, strongest
 from ahp.protocol.signals import Signal
 from ahp.protocol.verdict import Verdict
 from ahp.runner.models.model import Answer, ContextOverflow, FinishReason, ModelError, NativeCall, Want
+from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Message, check_roles
 from ahp.runner.tools.tool import FunctionTool, Tool, ToolContext
 from ahp.runner.validation import load_yaml, sentences
@@ -56,23 +57,32 @@ class Request:
 class ScriptedModel:
     """A Model whose answers are given beforehand: a text, an Answer, an exception it raises, Sleep or Hang.
 
-    `requests` keeps what it was asked. As strict about the order of roles as llama.cpp: raises RoleOrder. Raises
-    ModelError when the script is at its end.
+    `steps` are answers by plan step, each in turn: of steps side by side nobody knows which one asks first. All other
+    requests take the next of `answers`. `requests` keeps what it was asked. As strict about the order of roles as
+    llama.cpp: raises RoleOrder. Raises ModelError when the script is at its end.
     """
 
     name = "scripted"
 
-    def __init__(self, answers: Iterable[Scripted]) -> None:
+    def __init__(self, answers: Iterable[Scripted], steps: Mapping[str, Iterable[Scripted]] | None = None) -> None:
         self._answers = list(answers)
+        self._steps = {step: list(own) for step, own in (steps or {}).items()}
+        self._asked: dict[str, int] = {}
+        self._taking = threading.Lock()
         self.requests: list[Request] = []
 
     def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float, want: Want | None = None) -> Answer:
         """The next answer of the script."""
-        self.requests.append(Request(messages, max_tokens, want))
-        check_roles(messages)
-        if len(self.requests) > len(self._answers):
-            raise ModelError(f"the script has only {len(self._answers)} answers")
-        return _play(self._answers[len(self.requests) - 1])
+        with self._taking:
+            self.requests.append(Request(messages, max_tokens, want))
+            check_roles(messages)
+            step = prompts.step_of(messages[1]["content"])
+            step = step if step in self._steps else ""
+            answers, at = self._steps.get(step, self._answers), self._asked.get(step, 0)
+            self._asked[step] = at + 1
+        if at >= len(answers):
+            raise ModelError(f"the script has only {len(answers)} answers{f' for step {step}' if step else ''}")
+        return _play(answers[at])
 
 
 def _play(item: Scripted) -> Answer:
@@ -228,13 +238,21 @@ class _ToolEntry(BaseModel):
         return scripted_tool(self.name, left, description=self.description, writes=self.writes, kind=self.kind)
 
 
+def _scripted(answers: Iterable["str | _AnswerEntry"]) -> list[Scripted]:
+    return [item if isinstance(item, str) else item.scripted() for item in answers]
+
+
 class Script(BaseModel):
-    """A script file: `answers` in turn (a text, or a mapping with `text`, `sleep`, `hang`, `raise` …) and `tools`."""
+    """A script file: `answers` in turn (a text, or a mapping with `text`, `sleep`, `hang`, `raise` …) and `tools`.
+
+    `steps` has answers by the id of a plan step, for steps that run side by side.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     task: str | None = None
     answers: list[str | _AnswerEntry] = Field(min_length=1)
+    steps: dict[str, list[str | _AnswerEntry]] = {}
     tools: list[_ToolEntry] = []
 
     @model_validator(mode="after")
@@ -244,9 +262,12 @@ class Script(BaseModel):
             raise ValueError("two tools have the same name")
         return self
 
-    def model(self, skip: int = 0) -> ScriptedModel:
-        """The model that follows this script, from its answer `skip` on: a resumed run has had the ones before."""
-        return ScriptedModel([item if isinstance(item, str) else item.scripted() for item in self.answers[skip:]])
+    def model(self, consumed: Mapping[str, int] | None = None) -> ScriptedModel:
+        """The model that follows this script, behind the answers that a run has `consumed`, by step, "" for no step."""
+        had = consumed or {}
+        common = sum(count for step, count in had.items() if step not in self.steps)
+        own = {step: _scripted(answers[had.get(step, 0) :]) for step, answers in self.steps.items()}
+        return ScriptedModel(_scripted(self.answers[common:]), own)
 
     def toolbox(self, ran: Mapping[str, int] | None = None) -> list[Tool]:
         """The tools of this script; `ran` says how often each gave a result before."""

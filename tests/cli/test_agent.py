@@ -345,3 +345,14 @@ def test_a_run_is_carried_out_again_and_told_where_it_differs(project: Path) -> 
     assert real.return_value == 1
     assert len(runs.ids(str(project))) == 2
     assert "what happened: ahp agent show " in real.stderr
+
+
+def test_steps_run_side_by_side_with_jobs(project: Path) -> None:
+    steps = {name: ['{"tool": "look", "args": {}}', '{"control": "step_done"}'] for name in ("a", "b")}
+    plan = {"title": "goal", "steps": [{"id": name, "description": "look"} for name in steps]}
+    script = {**SCRIPT, "answers": [json.dumps(plan), "seen"], "steps": steps}
+    (project / "script.json").write_text(json.dumps(script))
+    ran = ahp("run", "--script", "script.json", "--jobs", "2", "--live")
+    assert (ran.return_value, ran.stdout) == (0, "seen\n")
+    assert "  a: tool     look {}" in ran.stderr and "  b: tool     look {}" in ran.stderr
+    assert ahp("rerun").return_value is not None

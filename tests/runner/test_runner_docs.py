@@ -69,7 +69,9 @@ def test_the_examples_work(repo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_stop_reason_is_told() -> None:
     made = set(
-        re.findall(r'"((?:BUDGET|MODEL|GATE|ISSUE|CONTEXT|VERIFICATION|MAX|PLAN)_[A-Z]+|DEADLOCK|DONE)"', SOURCE)
+        re.findall(
+            r'"((?:BUDGET|MODEL|GATE|ISSUE|CONTEXT|CHECKOUT|VERIFICATION|MAX|PLAN)_[A-Z]+|DEADLOCK|DONE)"', SOURCE
+        )
     )
     told = quoted([row[0] for row in rows("How a run ends")])
     assert made == told
@@ -80,8 +82,8 @@ def test_every_setting_is_told_with_its_default() -> None:
     for names, default, _ in rows("Circuit breakers"):
         told.update(dict.fromkeys(quoted([names]), default))
     defaults = {name: field.default for name, field in AgentConfig.model_fields.items()}
-    words = {None: "null", True: "true", False: "false"}
-    shown = {name: words.get(value, str(value).removesuffix(".0")) for name, value in defaults.items()}
+    words = {"None": "null", "True": "true", "False": "false"}
+    shown = {name: words.get(str(value), str(value).removesuffix(".0")) for name, value in defaults.items()}
     assert told == shown
 
 

@@ -105,6 +105,27 @@ def test_every_kind_of_answer_can_be_written(tmp_path: Path) -> None:
     assert (answer, text) == (Answer("c"), "d")
 
 
+def test_answers_of_a_step_are_its_own_and_go_on_where_a_run_stood(tmp_path: Path) -> None:
+    path = tmp_path / "script.json"
+    path.write_text('{"answers": ["plan", "other", "end"], "steps": {"a": ["first", "second"]}}')
+
+    def asked(model: ScriptedModel, head: str) -> str:
+        messages: list[Message] = [{"role": "system", "content": "s"}, {"role": "user", "content": head}]
+        return model.query(messages, max_tokens=1, timeout_s=1).text
+
+    model = load_script(str(path)).model()
+    assert [asked(model, head) for head in ("Task", "Step a: x", "Step b: x", "Step a: x")] == [
+        "plan",
+        "first",
+        "other",
+        "second",
+    ]
+    with pytest.raises(ModelError, match="only 2 answers for step a"):
+        asked(model, "Step a: x")
+    model = load_script(str(path)).model({"": 1, "b": 1, "a": 1})
+    assert [asked(model, head) for head in ("Task", "Step a: x")] == ["end", "second"]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

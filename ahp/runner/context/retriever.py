@@ -68,6 +68,10 @@ class Retriever:
         self._tokens = tokens
         self._issue = issue
 
+    def at(self, root: str, may_read: Callable[[str], bool], brief: Callable[[], str]) -> "Retriever":
+        """One that looks in another folder, and asks another gate."""
+        return Retriever(root, may_read, tokens=self._tokens, issue=self._issue, brief=brief)
+
     def retrieve(self, texts: Sequence[str], events: Sequence[Event] = ()) -> Retrieved:
         """The passages for what `texts` speak of, the most important first; `events` tell what failed last.
 

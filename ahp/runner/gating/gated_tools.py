@@ -1,5 +1,6 @@
 """The only way a tool runs: behind pre- and post-tool-use, within its time, counted (design §2, §4)."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from ahp.protocol.verdict import Verdict
 from ahp.runner.config import AgentConfig
 from ahp.runner.gating.gates import modified
 from ahp.runner.gating.signal_desk import SignalDesk
-from ahp.runner.run.events import EventLog, plain
+from ahp.runner.run.events import AnyLog, plain
 from ahp.runner.run.limits import Repeats
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.snapshot import Snapshot, take
@@ -47,7 +48,7 @@ class GatedTools:
         self,
         toolbox: Toolbox,
         desk: SignalDesk,
-        events: EventLog,
+        events: AnyLog,
         config: AgentConfig,
         root: str,
         agent: str,
@@ -61,6 +62,8 @@ class GatedTools:
         self._agent = agent
         self._descendants = descendants
         self._worker = Worker()
+        self._env: Callable[[], Mapping[str, str]] = lambda: tool_environment(agent)
+        self._looked: Callable[[], object] | None = None
         self._repeats = Repeats()
         self._barred = Repeats()
         self.expected: list[str] | None = None  # the tools that the plan step at work names; None outside of a step
@@ -80,6 +83,30 @@ class GatedTools:
         names = {*past.ran, past.open_call}
         self._may_have_written = any(tool.writes for name, tool in self._toolbox.tools.items() if name in names)
 
+    def beside(
+        self,
+        desk: SignalDesk,
+        events: AnyLog,
+        root: str,
+        descendants: Descendants,
+        env: Mapping[str, str],
+        looked: Callable[[], object],
+    ) -> "GatedTools":
+        """The same tools for a step that works in the linked work tree `root`; what repeats is counted together.
+
+        What its programs get is `env`; `looked` is called behind each call that may have written.
+        """
+        other = GatedTools(self._toolbox.at(root), desk, events, self._config, root, self._agent, descendants)
+        other._repeats, other._barred = self._repeats, self._barred
+        other._env, other._looked, other._has_run = lambda: env, looked, True
+        return other
+
+    def begin(self) -> None:
+        """Notes what the work tree holds before the first tool runs."""
+        if not self._has_run:
+            self._has_run, self._work_tree = True, mark(self._root)
+            self._events("work_tree", mark=None if self._work_tree is None else asdict(self._work_tree))
+
     def wrote(self) -> bool:
         """Whether the project is another than before the first tool ran.
 
@@ -96,6 +123,9 @@ class GatedTools:
 
     def look(self) -> None:
         """Notes what the project's files hold, so that a resumed run can tell what somebody else has changed."""
+        if self._looked is not None:
+            self._looked()
+            return
         taken = take(self._root)
         if taken != self._seen:
             self._seen = taken
@@ -173,12 +203,10 @@ class GatedTools:
     def _run(self, tool: Tool, call: ToolCall, valid: BaseModel, seconds_left: float | None) -> Outcome:
         limit = self._config.tool_timeout_s if tool.timeout_s is None else tool.timeout_s
         seconds = limit if seconds_left is None else min(limit, seconds_left)
-        if not self._has_run:
-            self._has_run, self._work_tree = True, mark(self._root)
-            self._events("work_tree", mark=None if self._work_tree is None else asdict(self._work_tree))
+        self.begin()
         self._may_have_written = self._may_have_written or tool.writes
         judged = self._call_of(tool, valid)  # as it was before the tool, which may change what it was given
-        context = ToolContext(self._root, seconds, tool_environment(self._agent))
+        context = ToolContext(self._root, seconds, dict(self._env()))
         self._events.sync()  # that this may have been done is known whatever happens next
         try:
             output = self._worker.call(seconds, lambda: tool.run(valid, context), tool.name)

@@ -1,5 +1,6 @@
 """Where the gate's signals arrive and the model's answers leave (design §7)."""
 
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,7 +11,8 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
 from ahp.runner.gating.gates import Gate, count_blocks, forget_blocks, reasons, said
 from ahp.runner.gating.person import Choice, Person
-from ahp.runner.run.events import EventLog, plain
+from ahp.runner.run.cursor import Cursor
+from ahp.runner.run.events import AnyLog, plain
 from ahp.runner.run.limits import Repeats
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.stop_reason import Stop
@@ -18,13 +20,14 @@ from ahp.runner.words.actions import Respond
 from ahp.system.errors import AhpError
 
 _PERSON_ONLY = "proceed_with_risk"
+_deciding = threading.Lock()  # a person is asked one thing at a time
 
 
 class SignalDesk:
     """Asks the gate for one run, keeps what the model is to read next, and sends what it answers."""
 
     def __init__(
-        self, gate: Gate, events: EventLog, *, issue: str | None, max_same_blocks: int, person: Person | None = None
+        self, gate: Gate, events: AnyLog, *, issue: str | None, max_same_blocks: int, person: Person | None = None
     ) -> None:
         self._gate = gate
         self._person = person
@@ -40,8 +43,28 @@ class SignalDesk:
     def take_up(self, past: RestoredRun) -> None:
         """Goes on where a former run stood: its blocks count, its prompts wait, its notes are still to be read."""
         self._blocks = past.blocks
-        self._delivered, self._waiting = dict(past.delivered), dict(past.waiting)
-        self._notes = list(past.notes)
+        self._take_up(past)
+
+    def _take_up(self, cursor: Cursor) -> None:
+        self._delivered, self._waiting = dict(cursor.delivered), dict(cursor.waiting)
+        self._notes = list(cursor.notes)
+
+    def beside(self, gate: Gate, events: AnyLog, cursor: Cursor | None) -> "SignalDesk":
+        """The desk of a step that runs beside others, from where `cursor` stood; blocks are counted together."""
+        other = SignalDesk(gate, events, issue=self._issue, max_same_blocks=self._max_same_blocks, person=self._person)
+        other._blocks = self._blocks
+        if cursor is not None:
+            other._take_up(cursor)
+        return other
+
+    def keep(self, notes: list[str]) -> None:
+        """Has the next user turn carry notes of a step that nobody read there."""
+        self._notes += notes
+
+    @property
+    def gate(self) -> Gate:
+        """The gate that is asked."""
+        return self._gate
 
     def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None) -> Verdict:
         """The verdict on `trigger`; its signals go into the next user turn.
@@ -113,7 +136,8 @@ class SignalDesk:
         self.overridable = [one.id for one in blocks if one.context.get("overridable")]
         choice = Choice.STOP
         if self._person is not None and blocks and (too_often or final):
-            choice = self._person.decide(what, blocks, may_go_on=not final)
+            with _deciding:
+                choice = self._person.decide(what, blocks, may_go_on=not final)
             self._events("person", choice=choice.value, trigger=verdict.trigger, what=what, reasons=why)
             if choice is not Choice.STOP:
                 forget_blocks(self._blocks, verdict.trigger, why)

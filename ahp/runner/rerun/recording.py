@@ -45,15 +45,22 @@ def _of_today(events: Iterable[Event]) -> list[Event]:
 def _answers(events: Sequence[Event]) -> dict[tuple[str, str], deque[Answer]]:
     """The model's answers by step and scene. One that was not acted on when the run was broken off was asked again."""
     found: dict[tuple[str, str], deque[Answer]] = {}
-    place = ("", "")
+    places: dict[str, tuple[str, str]] = {}  # by the conversation: that of a step beside others, or the run's own
     for at, event in enumerate(events):
         if event["event"] == "model_request":
-            place = _place(event)
+            places[_talk(event)] = _place(event)
         elif event["event"] == "model_answer":
-            found.setdefault(place, deque()).append(_answer(event, events[at + 1 :]))
-        elif event["event"] == "run_resume" and RestoredRun(events[:at]).reply_open:
-            found[place].pop()
+            found.setdefault(places[_talk(event)], deque()).append(_answer(event, events[at + 1 :]))
+        elif event["event"] == "run_resume":
+            past = RestoredRun(events[:at])
+            for talk, cursor in {"": past, **{step: one.cursor for step, one in past.beside.items()}}.items():
+                if cursor.reply_open:
+                    found[places[talk]].pop()
     return found
+
+
+def _talk(event: Event) -> str:
+    return str(event["step"]) if event.get("parallel") else ""
 
 
 def _place(request: Event) -> tuple[str, str]:
@@ -63,7 +70,9 @@ def _place(request: Event) -> tuple[str, str]:
 def _answer(event: Event, behind: Sequence[Event]) -> Answer:
     text = str(event["text"])
     if event["finish_reason"] != "length":  # a cut one is shortened in the conversation
-        following = next((one for one in behind if one["event"] in ("message", "model_request", *_STARTS)), None)
+        ends = ("message", "model_request", *_STARTS)
+        same = (one for one in behind if one["event"] in _STARTS or _talk(one) == _talk(event))
+        following = next((one for one in same if one["event"] in ends), None)
         if following is not None and following["event"] == "message" and following["role"] == "assistant":
             text = str(following["content"])  # as it was read: without thoughts
     return Answer(text, event["finish_reason"], (), event["input_tokens"], event["output_tokens"], event["usd"])
@@ -72,11 +81,12 @@ def _answer(event: Event, behind: Sequence[Event]) -> Answer:
 def _results(events: Sequence[Event]) -> dict[str, deque[tuple[str, str]]]:
     """(code, text) of the calls that were made, by call."""
     found: dict[str, deque[tuple[str, str]]] = {}
-    key = ""
+    keys: dict[str, str] = {}
     for event in events:
         if event["event"] == "tool_call":
-            key = _key(event)
+            keys[_talk(event)] = _key(event)
         elif event["event"] == "tool_result" and event["code"] in ("ok", "E_TOOL", "E_TIMEOUT"):
+            key = keys[_talk(event)]
             found.setdefault(key, deque()).append((str(event["code"]), str(event["text"])))
     return found
 

@@ -16,6 +16,7 @@ from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.gating.task_gates import TaskGates
 from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.model import Model
+from ahp.runner.parallel.scheduler import ParallelSteps
 from ahp.runner.run import prompts
 from ahp.runner.run.direct import DirectWork
 from ahp.runner.run.events import VERSION, EventLog
@@ -149,6 +150,8 @@ class Agent:
         if hasattr(self.gate, "policy"):
             self.gate.policy = past.policy
         past.changed = [] if past.snapshot is None else changed_since(self.root, past.snapshot)
+        if past.changed and past.merging is not None:  # the run itself was writing them
+            past.changed = [path for path in past.changed if path not in past.merging["paths"]]
         config = self.config.model_dump(mode="json")
         self.events("run_resume", version=VERSION, changed=past.changed, config=config)
         return _Run(self, past.nonce, past).carry_out(past.task)
@@ -199,10 +202,22 @@ class _Run:
             agent.verifiers, agent.root, lambda: tool_environment(self._name), config.verification_variables
         )
         self._replans = Breaker(config.max_replans, past.replans if past else 0)
+        self._parallel = ParallelSteps(
+            self._session,
+            self._states,
+            self._events,
+            agent.root,
+            lambda: tool_environment(self._name),
+            self._replans,
+            config.jobs,
+            past,
+        )
         self._work: PlannedWork | DirectWork = DirectWork(self._session, self._states)
         if config.enable_planning:
             policies = self._verification.policies
-            self._work = PlannedWork(self._session, self._states, policies, self._replans, self._recover)
+            self._work = PlannedWork(
+                self._session, self._events, self._states, policies, self._replans, self._recover, self._parallel
+            )
 
     def carry_out(self, task: str) -> AgentTurn:
         """From INTAKE to DONE or BLOCKED, in a process marked as an agent's."""
@@ -234,6 +249,7 @@ class _Run:
     def _end(self, turn: AgentTurn) -> AgentTurn:
         """Leaves nothing running and nothing unanswered, whatever ended the run; the last event says how it ended."""
         self._session.close()
+        self._parallel.close()
         self._session.tools.look()
         self._desk.next_call()  # what nobody will answer any more
         turn = self._with_figures(turn)
@@ -311,8 +327,13 @@ class _Run:
             turn,
             plan=self._work.plan,
             verification=self._verification.result,
-            notes=[*self._desk.take_notes(), *self._unverified(), *self._changed_meanwhile()],
-            requests=self._session.requests,
+            notes=[
+                *self._desk.take_notes(),
+                *self._parallel.notes,
+                *self._unverified(),
+                *self._changed_meanwhile(),
+            ],
+            requests=self._session.usage.requests,
             tokens=budget.tokens_used,
             usd=budget.usd_used,
         )

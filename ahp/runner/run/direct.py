@@ -33,7 +33,7 @@ class DirectWork:
         if past.answered is not None:
             self._answer, self._answered = past.answered, True
         else:
-            self._session.remind(past.broken_off(self._session.frames))
+            self._session.remind(past.broken_off(self._session.frames, past.changed or ()))
             goal = prompts.GO_ON if past.recovering is None else prompts.mend(past.recovering, self._session.frames)
             self._session.say(goal)
         self._states.move(State.EXECUTING, "resumed")

@@ -1,23 +1,26 @@
 """What happened in a run, one JSON line each: `events.jsonl`, which live view, replay and tests read."""
 
 import os
+import signal
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ahp.system import clock, files, jsontext
 from ahp.system.errors import AhpError, Timeout
+from ahp.system.interrupt import Ended
 
 Event = dict[str, Any]
 Listener = Callable[[Event], object]
 
-VERSION = 3  # of what events hold, in `run_start` and `run_resume`
+VERSION = 4  # of what events hold, in `run_start` and `run_resume`
 FILE = "events.jsonl"
 LOCK = "lock"
 _LIMIT = 1 << 30  # bytes of a file that is read back
 # What a power cut must not take back: what was done outside, what a person decided, and that a run began or ended.
 _DURABLE = frozenset(
     {"run_start", "run_resume", "plan_generated", "plan_step_end", "tool_result", "answered", "issue_moved", "person"}
-    | {"run_end"}
+    | {"run_end", "step_checkout", "step_merging", "step_conflict"}
 )
 
 
@@ -26,13 +29,16 @@ class EventLog:
 
     An event is `{"n", "at", "event", …}`: its number from 1, the time in RFC 3339, its kind, and what belongs to the
     kind; while a plan step is worked on also `step`, its id. `resumes` reads back what is in the file and goes on
-    behind it. Raises AhpError when the file cannot be written, when another process is writing it, or when it holds a
-    run already that is not resumed.
+    behind it. `folder` is where the file is, None without one. Several threads may write: one event comes after the
+    other. Raises AhpError when the file cannot be written, when another process is writing it, or when it holds a run
+    already that is not resumed.
     """
 
     def __init__(self, path: str | None = None, listeners: tuple[Listener, ...] = (), *, resumes: bool = False) -> None:
         self.seen: list[Event] = []
         self.step: str | None = None
+        self.folder = None if path is None else os.path.dirname(os.path.abspath(path))
+        self._writing = threading.RLock()
         self._listeners = listeners
         self._fd: int | None = None
         self._lock: files.Lock | None = None
@@ -57,20 +63,21 @@ class EventLog:
             raise
 
     def __call__(self, kind: str, **more: Any) -> None:
-        event: Event = {"n": len(self.seen) + 1, "at": clock.iso(clock.now()), "event": kind, **more}
-        if self.step is not None:
-            event["step"] = self.step
-        line = jsontext.encode(plain(event)).encode() + b"\n"
-        self.seen.append(event)
-        if self._fd is not None:
-            try:
-                files.write_all(self._fd, line)
-            except OSError as error:
-                raise AhpError(f"cannot write the events of this run: {error.strerror}") from None
-            if kind in _DURABLE:
-                self.sync()
-        for listener in self._listeners:
-            listener(event)
+        with self._writing:
+            event: Event = {"n": len(self.seen) + 1, "at": clock.iso(clock.now()), "event": kind, **more}
+            if self.step is not None:
+                event["step"] = self.step
+            line = jsontext.encode(plain(event)).encode() + b"\n"
+            self.seen.append(event)
+            if self._fd is not None:
+                try:
+                    files.write_all(self._fd, line)
+                except OSError as error:
+                    raise AhpError(f"cannot write the events of this run: {error.strerror}") from None
+                if kind in _DURABLE:
+                    self.sync()
+            for listener in self._listeners:
+                listener(event)
 
     def sync(self) -> None:
         """Returns when the disk has the events so far: before something is done that nobody should forget."""
@@ -92,6 +99,33 @@ class EventLog:
         if self._lock is not None:
             self._lock.__exit__(None, None, None)
             self._lock = None
+
+
+class StepEvents:
+    """The log of a run for a step that runs beside others: each event has its id in `step`, and `parallel`.
+
+    Once `ended` is set, nothing more of it is written: writing raises Ended.
+    """
+
+    def __init__(self, log: EventLog, step: str, ended: threading.Event) -> None:
+        self._log, self._step, self._ended = log, step, ended
+
+    def __call__(self, kind: str, **more: Any) -> None:
+        if self._ended.is_set():
+            raise Ended(signal.SIGTERM)
+        self._log(kind, **more, step=self._step, parallel=True)
+
+    @property
+    def seen(self) -> list[Event]:
+        """The events of the whole run so far."""
+        return list(self._log.seen)
+
+    def sync(self) -> None:
+        """As EventLog's."""
+        self._log.sync()
+
+
+AnyLog = EventLog | StepEvents
 
 
 def read_events(path: str) -> list[Event]:

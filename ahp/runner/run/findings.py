@@ -18,17 +18,21 @@ class Finding:
 def findings(events: Iterable[Event]) -> dict[str, Finding]:
     """The findings of a run by step id, from its events: a resumed run has the same ones."""
     found: dict[str, Finding] = {}
-    step, tool, text = "", "", ""
+    last: dict[str, tuple[str, str]] = {}  # (tool, text) of each step's last result
+    step = ""
     for event in events:
         kind = event["event"]
+        beside = event.get("parallel")
         if kind == "run_start":
-            found, step = {}, ""
+            found, last, step = {}, {}, ""
         elif kind == "plan_generated":
-            step = ""
-        elif kind == "plan_step_start" and event["step_id"] != step:
-            step, tool, text = str(event["step_id"]), "", ""
+            last, step = {}, ""
+        elif kind == "plan_step_start" and not beside and event["step_id"] != step:
+            step = str(event["step_id"])
+            last[step] = ("", "")
         elif kind == "tool_result" and event["code"] == "ok":
-            tool, text = str(event["tool"]), str(event["text"])
+            last[str(event["step"]) if beside else step] = (str(event["tool"]), str(event["text"]))
         elif kind == "control_signal" and event["control"] == "step_done":
-            found[step] = Finding(str(event["reason"] or ""), tool, text)
+            name = str(event["step"]) if beside else step
+            found[name] = Finding(str(event["reason"] or ""), *last.get(name, ("", "")))
     return found

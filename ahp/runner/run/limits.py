@@ -1,5 +1,6 @@
 """Circuit breakers (seed 003 §4, seed 004 §3.2): how often, how long, how much, and what happens then."""
 
+import threading
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,10 @@ class Breaker:
         return True
 
 
+# Steps that run beside each other count in the same places.
+_counting = threading.Lock()
+
+
 @dataclass
 class Repeats:
     """How often the same thing happened in a run: a call with one result, a block with one reason."""
@@ -33,8 +38,9 @@ class Repeats:
 
     def add(self, key: str) -> int:
         """Counts what has the key `key`, as `count` does."""
-        self.counts[key] = self.counts.get(key, 0) + 1
-        return self.counts[key]
+        with _counting:
+            self.counts[key] = self.counts.get(key, 0) + 1
+            return self.counts[key]
 
     def key(self, *what: Any) -> str:
         """The digest under which `what` is counted."""
@@ -78,6 +84,24 @@ class Room:
         self._took = min(self._took, tokens)
 
 
+class Usage:
+    """What a run uses, whichever of its conversations asks: its budget, the requests made, how long they may be.
+
+    `iterations` are the requests of places that are taken up again.
+    """
+
+    def __init__(self, budget: "Budget", room: Room) -> None:
+        self.budget = budget
+        self.room = room
+        self.requests = 0
+        self.iterations: dict[str, int] = {}
+
+    def request(self) -> None:
+        """Counts one request to the model."""
+        with _counting:
+            self.requests += 1
+
+
 @dataclass
 class Budget:
     """What a run may use and has used: tokens, US dollars, seconds; None is no limit, 0 allows nothing."""
@@ -91,8 +115,9 @@ class Budget:
 
     def add(self, tokens: int, usd: float) -> None:
         """Counts one answer of the model."""
-        self.tokens_used += tokens
-        self.usd_used += usd
+        with _counting:
+            self.tokens_used += tokens
+            self.usd_used += usd
 
     def seconds_left(self) -> float | None:
         """Seconds until the wall time is over, at least 0; None without limit."""

@@ -7,7 +7,7 @@ from ahp.protocol.text import one_line
 from ahp.runner.run.events import Event
 
 _WIDTH = 160
-_OF_THE_PLAN = ("plan_step_start", "plan_step_end")
+_OF_THE_PLAN = ("plan_step_start", "plan_step_end", "step_merged", "step_conflict")
 
 
 def line(event: Event) -> str | None:
@@ -16,7 +16,10 @@ def line(event: Event) -> str | None:
     said = words(event) if words is not None else None
     if said is None:
         return None
-    return one_line(f"  {said}" if event.get("step") and event["event"] not in _OF_THE_PLAN else said, _WIDTH)
+    if event["event"] in _OF_THE_PLAN or not event.get("step"):
+        return one_line(said, _WIDTH)
+    # Of steps side by side each line says whose it is.
+    return one_line(f"  {event['step']}: {said}" if event.get("parallel") else f"  {said}", _WIDTH)
 
 
 def text(answer: Any) -> str:
@@ -65,6 +68,12 @@ _WORDS: dict[str, Callable[[Event], str | None]] = {
     "plan_step_start": lambda event: f"step     {event['step_id']}: {event['description']}",
     "plan_step_end": lambda event: f"step     {event['step_id']} {event['status']}: {event['problem'] or 'as planned'}",
     "plan_step_blocked": lambda event: f"step     {event['step_id']} blocked",
+    "step_merged": lambda event: f"merged   {event['step_id']}: {', '.join(event['paths']) or 'nothing had changed'}",
+    "step_conflict": lambda event: (
+        f"conflict {event['step_id']} does not fit at {', '.join(event['paths'])}; again as {event['new_id']}"
+    ),
+    "step_dropped": lambda event: f"step     {event['step_id']} begins anew: {event['problem']}",
+    "not_parallel": lambda event: f"plan     steps run one after the other: {event['problem']}",
     "control_signal": lambda event: f"signal   {event['control']} ({event['via']}): {event['reason'] or ''}",
     "tool_call": lambda event: f"tool     {event['tool']} {event['args']}",
     "tool_result": lambda event: f"result   {event['code']}: {event['text']}",

@@ -66,6 +66,14 @@ class Progress:
     def _on_plan_step_blocked(self, event: Event) -> None:
         self._mark(event["step_id"], "blocked")
 
+    def _on_step_conflict(self, event: Event) -> None:
+        """The step that takes another one's place stands where that stood."""
+        former, new = event["step_id"], event["new_id"]
+        self.steps = {
+            new if name == former else name: (said, "pending" if name == former else status)
+            for name, (said, status) in self.steps.items()
+        }
+
     def _on_verdict(self, event: Event) -> None:
         if event["decision"] != "allow":
             self.verdicts[event["decision"]] = self.verdicts.get(event["decision"], 0) + 1

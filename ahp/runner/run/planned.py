@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Iterable
 
+from ahp.runner.parallel.scheduler import ParallelSteps
 from ahp.runner.run import prompts
 from ahp.runner.run.direct import unusable
+from ahp.runner.run.events import EventLog
 from ahp.runner.run.findings import findings
 from ahp.runner.run.limits import Breaker
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.session import Session
 from ahp.runner.run.state_machine import State, StateMachine
+from ahp.runner.run.step_work import work_on
 from ahp.runner.run.stop_reason import Stop
-from ahp.runner.words.actions import Malformed
-from ahp.runner.words.control_protocol import Reading
-from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, block_unreachable, cut, names, next_step
+from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, block_unreachable, cut, names, ready_steps
 from ahp.runner.words.plan_text import PlanError, parse_plan_from_text
 from ahp.runner.words.replies import Act, Words
 
@@ -20,22 +21,30 @@ _ATTEMPTS = 2  # a plan and one retry (seed 004 §5.1)
 
 
 class PlannedWork:
-    """A task worked on by a plan. `recover(problem, stop_reason)` leads to `mend` or raises Stop."""
+    """A task worked on by a plan. `recover(problem, stop_reason)` leads to `mend` or raises Stop.
+
+    Steps that may run side by side are carried out by `parallel`.
+    """
 
     def __init__(
         self,
         session: Session,
+        log: EventLog,
         states: StateMachine,
         policies: Iterable[str],
         replans: Breaker,
         recover: Callable[[str, str], None],
+        parallel: ParallelSteps,
     ) -> None:
         self.plan: Plan | None = None
         self._session = session
+        self._log = log
         self._states = states
         self._policies = tuple(policies)
         self._replans = replans
         self._recover = recover
+        self._parallel = parallel
+        self._problem: str | None = None  # of steps that failed while others still have to be brought to their end
         self._left_out: list[str] = []
         self._calls_made: dict[str, int] = {}
         self._task = ""
@@ -66,7 +75,7 @@ class PlannedWork:
             return
         self._task, self._open_step, self._answer = task, past.open_step, past.answered
         self.plan, self._left_out, self._calls_made = past.plan, past.left_out, dict(past.step_calls)
-        self._session.remind(past.broken_off(self._session.frames))
+        self._session.remind(past.broken_off(self._session.frames, past.changed or ()))
         if self.plan is None:
             self.begin(task)
         elif past.recovering is not None:
@@ -74,7 +83,9 @@ class PlannedWork:
         else:
             self._states.move(State.EXECUTING, "resumed")
             failed = [step for step in self.plan.steps if step.status is StepStatus.FAILED]
-            if failed and self._replans.spent < self._replans.limit:
+            if failed and past.beside:
+                self._problem = past.problem
+            elif failed and self._replans.spent < self._replans.limit:
                 self._recover(past.problem, "MAX_REPLANS")
 
     def mend(self, problem: str) -> None:
@@ -93,10 +104,15 @@ class PlannedWork:
             assert self.plan is not None
             for step in block_unreachable(self.plan):
                 self._session.events("plan_step_blocked", step_id=step.id, dependencies=step.dependencies)
-            ready = next_step(self.plan)
-            if ready is None:
+            ready = ready_steps(self.plan)
+            if not ready:
                 break
-            problem, asked = self._carry_out(ready)
+            open_step = next((step for step in ready if step.id == self._open_step), None)
+            if open_step is None and self._parallel.wanted(ready):
+                problem, self._problem = self._problem, None
+                problem, asked = self._parallel.carry_out(self.plan, self._opening, self._calls_made, problem)
+            else:
+                problem, asked = self._carry_out(open_step or ready[0])
             # When no replan is left, what does not depend on the failed step is still worth doing.
             if problem and (asked or self._replans.spent < self._replans.limit):
                 self._recover(problem, "MAX_REPLANS")
@@ -156,7 +172,7 @@ class PlannedWork:
     def _carry_out(self, step: PlanStep) -> tuple[str | None, bool]:
         """(why the step is not done or None, whether the model asked for another plan). Raises Stop."""
         step.status = StepStatus.IN_PROGRESS
-        self._session.events.step, self._session.tools.expected = step.id, list(step.tools_expected)
+        self._log.step, self._session.tools.expected = step.id, list(step.tools_expected)
         self._session.events("plan_step_start", step_id=step.id, description=step.description)
         problem: str | None = BROKEN_OFF
         try:
@@ -168,42 +184,25 @@ class PlannedWork:
             if step.status is StepStatus.IN_PROGRESS:
                 step.status = StepStatus.FAILED
             self._session.events("plan_step_end", step_id=step.id, status=step.status.value, problem=problem)
-            self._session.events.step = self._session.tools.expected = None
+            self._log.step = self._session.tools.expected = None
 
     def _worker(self, step: PlanStep) -> tuple[str | None, bool]:
-        assert self.plan is not None
-        calls = Breaker(self._session.config.max_step_tool_calls, self._calls_made.pop(step.id, 0))
-        ask = self._session.loop("step", f"step {step.id}")
-        if step.id == self._open_step:  # its conversation is there
-            self._session.say(prompts.GO_ON)
-        else:
-            found = findings(self._session.events.seen)
-            head = prompts.step(self._task, self.plan, step, self._left_out, found)
-            known = prompts.known(self.plan, step, found, self._session.frames)
-            self._session.begin("step", head, known, about=[step.description, self._task])
-        self._open_step = None
-        while True:
-            reply = self._session.read(ask(), "step")
-            if isinstance(reply, Act) and reply.control is not None:
-                self._session.desk.answer(list(reply.responses))
-                signal = reply.control
-                self._signalled(step, signal)
-                asked = signal.control == "replan"
-                return (f"step {step.id} asks for it: {signal.reason or 'no reason given'}" if asked else None), asked
-            if isinstance(reply, Act):
-                if not all(calls.spend() for _ in reply.calls):
-                    said = f"step {step.id} needed more than {calls.limit} tool calls (max_step_tool_calls)"
-                    return said, False
-                self._session.say(self._session.act(reply))
-            elif isinstance(reply, Malformed):
-                self._session.say(f"{reply.problem}\n{prompts.CONTROL}")
+        def begin() -> None:
+            if step.id == self._open_step:  # its conversation is there
+                self._session.say(prompts.GO_ON)
             else:
-                self._session.say(prompts.STEP_NUDGE)
+                self._session.begin("step", *self._opening(step, beside=False))
+            self._open_step = None
 
-    def _signalled(self, step: PlanStep, signal: Reading) -> None:
-        self._session.events(
-            "control_signal", control=signal.control, step_id=step.id, reason=signal.reason, via=signal.via
-        )
+        return work_on(self._session, step.id, self._calls_made.pop(step.id, 0), begin)
+
+    def _opening(self, step: PlanStep, *, beside: bool = True) -> tuple[str, list[str], list[str]]:
+        """(the head of a step's conversation, what is known for it, what it is about)."""
+        assert self.plan is not None
+        found = findings(self._session.events.seen)
+        head = prompts.step(self._task, self.plan, step, self._left_out, found, beside=beside)
+        known = [*self._parallel.why_again(step.id), *prompts.known(self.plan, step, found, self._session.frames)]
+        return head, known, [step.description, self._task]
 
     def _all_done(self) -> None:
         assert self.plan is not None

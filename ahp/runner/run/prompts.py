@@ -43,6 +43,10 @@ PLAIN_WORDS = (
     "Nobody can read that reply: it is no answer. Answer the task in plain words, without any JSON around them."
 )
 FINISH = "All steps are done. Now answer the task for the person who gave it, in plain words. Use no tool."
+BESIDE = (
+    "Other steps run beside this one, each in a checkout of its own. The files that you change are merged when the "
+    "step is finished; do not commit them, and leave alone what other steps are about."
+)
 GO_ON = "Go on with the task."
 NO_TOOLS_NOW = "The work is over and no tool runs any more. Answer the task in plain words."
 ANSWER_NOTES = "Before that happens, answer the notes above, one JSON object each, or reply `go on`."
@@ -101,11 +105,23 @@ def _planning(steps: int, policies: Iterable[str], first: int = 1) -> str:
     return _PLANNING % {"steps": steps, "policies": ", ".join(policies), "first": first}
 
 
-def step(task: str, plan: Plan, current: PlanStep, left_out: list[str], found: Mapping[str, Finding]) -> str:
-    """The head of a plan step: this step, the task it is part of, where the plan stands, the control protocol."""
+def step(
+    task: str, plan: Plan, current: PlanStep, left_out: list[str], found: Mapping[str, Finding], *, beside: bool = False
+) -> str:
+    """The head of a plan step: this step, the task it is part of, where the plan stands, the control protocol.
+
+    `beside`: others run at the same time.
+    """
     tools = f" (tools: {', '.join(one_line(tool, _ID) for tool in current.tools_expected)})"
     said = f"Step {_named(current)}{tools if current.tools_expected else ''}"
-    return "\n\n".join([said, f"It is part of this task:\n{task}", _standing(plan, left_out, found), CONTROL])
+    told = [said, f"It is part of this task:\n{task}", _standing(plan, left_out, found)]
+    return "\n\n".join([*told, *([BESIDE] if beside else []), CONTROL])
+
+
+def step_of(head: str) -> str:
+    """The id of the plan step whose conversation begins so; "" for any other conversation."""
+    first = head.partition("\n")[0]
+    return first.removeprefix("Step ").partition(": ")[0] if first.startswith("Step ") else ""
 
 
 def answer(task: str, plan: Plan, left_out: list[str], found: Mapping[str, Finding]) -> str:
@@ -140,6 +156,15 @@ def known(plan: Plan, current: PlanStep | None, found: Mapping[str, Finding], fr
         room -= len(text)
         kept.append(f"Last result of step {one_line(name, _ID)}, of {one_line(one.tool, _ID)}:\n{frames.around(text)}")
     return kept[::-1]
+
+
+def done_again(former: str, paths: Sequence[str], changes: str, frames: Frames) -> str:
+    """For a step that takes the place of `former`: why, and what that had changed."""
+    return (
+        f"This step was done before, as {one_line(former, _ID)}, but other steps changed the same lines of "
+        f"{files_named(paths)}. The files hold what those have made of them: do the step again from there. "
+        f"It had changed:\n{frames.around(changes)}"
+    )
 
 
 def passage(one: Passage, frames: Frames) -> str:

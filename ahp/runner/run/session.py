@@ -1,5 +1,6 @@
 """One run's talk with the model: every request, within its limits, and every action a reply asks for."""
 
+import copy
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -12,9 +13,10 @@ from ahp.runner.models.model import Answer, ContextOverflow, Model, ModelError
 from ahp.runner.models.reply_text import as_text, fault_of, with_calls
 from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Conversation, Message, RoleOrder, Trimmed, estimate
-from ahp.runner.run.events import EventLog
+from ahp.runner.run.cursor import Cursor
+from ahp.runner.run.events import AnyLog
 from ahp.runner.run.frames import Frames
-from ahp.runner.run.limits import Breaker, Budget, Room
+from ahp.runner.run.limits import Breaker, Budget, Room, Usage
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.stop_reason import Stop
 from ahp.runner.run.wants import Wants
@@ -37,13 +39,13 @@ _OVER_BUDGET = {
 
 
 class Session:
-    """What every scene of a run shares. `requests` counts the model requests made."""
+    """What every scene of a run shares. `usage` is what it uses: of a whole run, however many sessions that has."""
 
     def __init__(
         self,
         model: Model,
         config: AgentConfig,
-        events: EventLog,
+        events: AnyLog,
         desk: SignalDesk,
         tools: GatedTools,
         system: str,
@@ -57,7 +59,6 @@ class Session:
         self.desk = desk
         self.tools = tools
         self.frames = frames
-        self.requests = 0
         self.cut = False  # whether the last reply ended at its limit
         self._cuts = 0  # in a row
         self._model = model
@@ -65,9 +66,8 @@ class Session:
         self._retriever = retriever
         self._worker = Worker()
         # Here the clock of the budget starts.
-        self.budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
-        self._room = Room(config.context_tokens)
-        self._spent: dict[str, int] = {}
+        budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
+        self.usage = Usage(budget, Room(config.context_tokens))
         self._system = system
         self._conversation: Conversation | None = None
         self._reminders: list[str] = []
@@ -78,16 +78,40 @@ class Session:
 
     def _take_up(self, past: RestoredRun) -> None:
         """Goes on where a former run stood: what is used up stays used up."""
-        if past.conversation is not None:
-            self._conversation = past.conversation
-            self._conversation.instruct(self._system)
-            self._conversation.told = self._told
-        self.requests = past.requests
+        self._take_up_talk(past)
+        self.usage.requests = past.requests
         self.budget.add(past.tokens, past.usd)
         self.budget.started -= past.seconds
-        self._spent = dict(past.iterations)
+        self.usage.iterations = dict(past.iterations)
         self.desk.take_up(past)
         self.tools.take_up(past)
+
+    def _take_up_talk(self, cursor: Cursor) -> None:
+        if cursor.conversation is not None:
+            self._conversation = cursor.conversation
+            self._conversation.instruct(self._system)
+            self._conversation.told = self._told
+
+    def beside(
+        self, events: AnyLog, desk: SignalDesk, tools: GatedTools, root: str, cursor: Cursor | None
+    ) -> "Session":
+        """The session of a step that works in the linked work tree `root` beside others, from where `cursor` stood.
+
+        It has a conversation and a desk of its own; what it uses is counted together with all others'.
+        """
+        other = copy.copy(self)
+        other.events, other.desk, other.tools = events, desk, tools
+        other.cut, other._cuts, other._reminders = False, 0, []
+        other._worker, other._conversation = Worker(), None
+        other._retriever = self._retriever.at(root, desk.may_read, desk.brief)
+        if cursor is not None:
+            other._take_up_talk(cursor)
+        return other
+
+    @property
+    def budget(self) -> Budget:
+        """What the run may use and has used."""
+        return self.usage.budget
 
     def remind(self, text: str) -> None:
         """Puts `text` before whatever the model is told next."""
@@ -146,7 +170,7 @@ class Session:
 
     def loop(self, scene: str, where: str) -> Callable[[], str]:
         """Asks the model, at most `max_iterations` times; then raises Stop with MAX_ITER. `where` is for its advice."""
-        iterations = Breaker(self.config.max_iterations, self._spent.pop(where, 0))
+        iterations = Breaker(self.config.max_iterations, self.usage.iterations.pop(where, 0))
 
         def ask() -> str:
             if not iterations.spend():
@@ -164,10 +188,9 @@ class Session:
         over = self.budget.exhausted()
         if over:
             raise Stop(over, f"the run ends here: {_OVER_BUDGET[over]}. Raise it in {PATH} to go on.")
-        room = self._room.tokens
-        self._trimmed(
-            self._talk.fit(room), "context_tokens" if room == self._room.limit else "what the model took before"
-        )
+        room = self.usage.room.tokens
+        limit = self.usage.room.limit
+        self._trimmed(self._talk.fit(room), "context_tokens" if room == limit else "what the model took before")
         answer = self._answer(scene)
         self._count(answer)
         text = as_text(answer)
@@ -185,10 +208,10 @@ class Session:
             attempt += 1
             try:
                 answer = self._query(scene, attempt)
-                self._room.took(estimate(self._talk.messages))
+                self.usage.room.took(estimate(self._talk.messages))
                 return answer
             except ContextOverflow as error:
-                self._room.refused(estimate(self._talk.messages))
+                self.usage.room.refused(estimate(self._talk.messages))
                 trimmed = self._talk.shorten()
                 if trimmed == Trimmed():
                     raise Stop("CONTEXT_OVERFLOW", f"system prompt and task alone are too long: {error}") from error
@@ -254,7 +277,7 @@ class Session:
         left = self.budget.seconds_left()
         seconds = seconds if left is None else min(seconds, left)
         want = self._wants.of(scene)
-        self.requests += 1
+        self.usage.request()
         self.events(
             "model_request",
             scene=scene,

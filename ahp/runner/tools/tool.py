@@ -137,6 +137,10 @@ class Toolbox:
             for alias in getattr(tool, "aliases", ()):
                 self._aliases.setdefault(alias, tool.name)
 
+    def at(self, root: str) -> "Toolbox":
+        """The same tools in another folder."""
+        return Toolbox(self.tools.values(), root)
+
     @property
     def names(self) -> frozenset[str]:
         """Every name that a call may have, other names of the tools included."""

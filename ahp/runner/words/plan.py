@@ -121,13 +121,23 @@ def cut(plan: Plan, limit: int) -> tuple[Plan, list[str]]:
     return plan.model_copy(update={"steps": [step for step in plan.steps if step.id in kept]}), left_out
 
 
-def next_step(plan: Plan) -> PlanStep | None:
-    """The first pending step in the plan's order whose dependencies are all done."""
+def ready_steps(plan: Plan) -> list[PlanStep]:
+    """The pending steps whose dependencies are all done, in the plan's order."""
     done = {step.id for step in plan.steps if step.status is StepStatus.DONE}
-    for step in plan.steps:
-        if step.status is StepStatus.PENDING and done.issuperset(step.dependencies):
-            return step
-    return None
+    return [step for step in plan.steps if step.status is StepStatus.PENDING and done.issuperset(step.dependencies)]
+
+
+def replaced(plan: Plan, step: PlanStep) -> PlanStep:
+    """Puts a new step with an id of its own in the place of `step`; what waited for that waits for the new one."""
+    taken = {one.id for one in plan.steps}
+    number = 2
+    while (new_id := f"{step.id[: ID_LENGTH - 8]}-{number}") in taken:
+        number += 1
+    new = step.model_copy(update={"id": new_id, "status": StepStatus.PENDING})
+    for one in plan.steps:
+        one.dependencies = [new_id if name == step.id else name for name in one.dependencies]
+    plan.steps[next(at for at, one in enumerate(plan.steps) if one is step)] = new
+    return new
 
 
 def block_unreachable(plan: Plan) -> list[PlanStep]:

@@ -82,3 +82,16 @@ def test_elsewhere_each_event_is_a_line(capsys: pytest.CaptureFixture[str]) -> N
     assert lines[0] == "task     the task"
     assert "  gate     pre-tool-use: warn (loud)" in lines
     assert lines[-1].startswith("end      DONE")
+
+
+def test_of_steps_side_by_side_each_line_says_whose_it_is() -> None:
+    events = [event for event in story().events if event["event"] == "plan_generated"]
+    events += [
+        {"event": "plan_step_start", "step_id": one, "description": "x", "step": one, "parallel": True} for one in "ab"
+    ]
+    events.append({"event": "tool_call", "tool": "look", "args": {}, "step": "b", "parallel": True})
+    events.append({"event": "step_merged", "step_id": "a", "paths": ["f"]})
+    events.append({"event": "step_conflict", "step_id": "b", "new_id": "b-2", "paths": ["f"]})
+    lines = drawn(events, 120)
+    assert lines[:3] == ["goal", "  \u25b6 a: do a", "  \u00b7 b-2: do b"]
+    assert lines[3:6] == ["    b: tool     look {}", "  merged   a: f", "  conflict b does not fit at f; again as b-2"]

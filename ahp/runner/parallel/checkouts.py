@@ -1,0 +1,163 @@
+"""Linked work trees for steps that run beside each other: each begins as the project lies there, whatever is committed.
+
+They lie in a temporary folder, not in the project and not in `.git`, where test runners would not look for tests.
+"""
+
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ahp.system import environ, git, trees
+from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+from ahp.system.trees import TreeStore
+
+PREFIX = "ahp-steps-"
+_INSTALLED = ("node_modules", "vendor")  # folders that hold what a project depends on
+_VENV = "pyvenv.cfg"  # is in every virtual environment of Python (PEP 405)
+_LARGEST = 1 << 20  # bytes of an ignored file that is copied
+_MOST = 200  # of them
+
+
+@dataclass
+class Checkout:
+    """The linked work tree of one step: the folder, and what is there but is never merged, since git ignores it.
+
+    `head` is the commit that it began at.
+    """
+
+    folder: str
+    repo: Repository
+    index: str
+    head: str
+    extra: list[str] = field(default_factory=list)
+
+
+class Checkouts:
+    """The checkouts of one run of the project at `root`; `kept` is where their trees outlive a kill.
+
+    Raises AhpError where steps cannot work beside each other: outside of git, before the first commit, with
+    submodules, with an old git.
+    """
+
+    def __init__(self, root: str, kept: str) -> None:
+        self.root = root
+        self._repo = git.discover(root, environ.scrubbed(environ.current()))
+        if not self._repo.root or self._repo.commit_id("HEAD") is None:
+            raise AhpError("there is no commit yet that a work tree could be linked to")
+        self.store = TreeStore(self._repo, kept)
+        if self.store.submodules(self.now()):
+            raise AhpError("it has submodules, which a linked work tree would not have")
+        # Made when it is needed: by then the events name it, so that nothing is left of a kill.
+        self.folder = os.path.join(os.path.realpath(tempfile.gettempdir()), PREFIX + secrets.token_hex(8))
+        self._made = 0
+        self._ignored: list[str] | None = None
+
+    def now(self) -> str:
+        """The tree of the project's files as they lie there now."""
+        return self.store.take(self._repo, "project")
+
+    def place(self) -> str:
+        """The folder of the next checkout; nothing is made."""
+        self._made += 1
+        return f"{self.folder}/{self._made}"
+
+    def fill(self, tree: str, place: str) -> Checkout:
+        """A checkout at `place`, which `place()` gave, with the files of `tree` and what is installed in the project.
+
+        Raises AhpError.
+        """
+        index = os.path.basename(place)
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        if not _is_ours(self.folder):
+            raise AhpError(f"{self.folder} is somebody else's")
+        repo = self.store.check_out(tree, place, index)
+        made = Checkout(place, repo, index, repo.head_id())
+        for path in self._ignored_paths():
+            self._bring(path, made)
+        return made
+
+    def tree(self, checkout: Checkout) -> str:
+        """The tree of a checkout's files as they lie there now. Raises AhpError."""
+        return self.store.take(checkout.repo, checkout.index, checkout.extra)
+
+    def left_at(self, place: str, known: str) -> str:
+        """The tree of a checkout that a killed run left; `known` where it is not there any more."""
+        if not _is_ours(os.path.dirname(place)) or not os.path.isdir(place):
+            return known
+        try:
+            return self.store.take(git.discover(place, self._repo.env), "left", self._ignored_paths())
+        except AhpError:
+            return known
+
+    def remove(self, place: str) -> None:
+        """Removes the checkout at `place`, also one of a killed run, and what git knows of it."""
+        folder = os.path.dirname(place)
+        if os.path.basename(folder).startswith(PREFIX):
+            trees.forget(self._repo, place)
+        if _is_ours(folder):
+            shutil.rmtree(place, ignore_errors=True)
+
+    def close(self, *, keep: bool) -> None:
+        """Removes all that is left; with `keep` not the trees, which who resumes the run needs."""
+        remove_all(self.root, [self.folder])
+        if not keep:
+            shutil.rmtree(self.store.folder, ignore_errors=True)
+
+    def _ignored_paths(self) -> list[str]:
+        """What git ignores and a step needs all the same: installed packages, and small files such as settings."""
+        if self._ignored is None:
+            asked = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+            listed = self._repo.run(*asked).decode("utf-8", "surrogateescape").split("\0")
+            folders = [name.rstrip("/") for name in listed if name.endswith("/")]
+            files = [name for name in listed if name and not name.endswith("/") and self._is_small(name)]
+            self._ignored = [*filter(self._is_installed, folders), *files[:_MOST]]
+        return self._ignored
+
+    def _is_installed(self, folder: str) -> bool:
+        return os.path.basename(folder) in _INSTALLED or os.path.isfile(os.path.join(self.root, folder, _VENV))
+
+    def _is_small(self, path: str) -> bool:
+        try:
+            status = os.lstat(os.path.join(self.root, path))
+        except OSError:
+            return False
+        return stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST
+
+    def _bring(self, path: str, checkout: Checkout) -> None:
+        """Links an ignored folder, which may be large, and copies an ignored file, which a step may change."""
+        there, here = os.path.join(self.root, path), os.path.join(checkout.folder, path)
+        if os.path.lexists(here):
+            return
+        try:
+            os.makedirs(os.path.dirname(here), exist_ok=True)
+            if os.path.isdir(there):
+                os.symlink(there, here)
+            else:
+                shutil.copy2(there, here)
+        except OSError as error:
+            raise AhpError(f"{path} cannot be brought into a checkout: {error.strerror}") from None
+        checkout.extra.append(path)
+
+
+def remove_all(root: str, folders: Iterable[str]) -> None:
+    """Removes what runs of the project at `root` have left in these folders, which checkouts were in."""
+    for folder in filter(_is_ours, folders):
+        repo = git.discover(root, environ.scrubbed(environ.current()))
+        for name in os.listdir(folder):
+            trees.forget(repo, os.path.join(folder, name))
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_ours(folder: str) -> bool:
+    """Whether a folder that some events name is one that a run made: what is there is removed."""
+    try:
+        status = os.lstat(folder)
+    except OSError:
+        return False
+    named = os.path.basename(folder).startswith(PREFIX)
+    return named and stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()

@@ -1,0 +1,147 @@
+"""The files of a step that ran beside others, joined with what the project holds by now."""
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+
+from ahp.runner.parallel.checkouts import Checkouts
+from ahp.system.errors import AhpError
+from ahp.system.trees import SUBMODULE, Changed
+
+_LINK = 0o120000
+_EXECUTABLE = 0o100755
+_ROUNDS = 5  # of merging anew, because somebody changed a file at that moment
+
+
+class Conflict(AhpError):
+    """Changes that cannot be joined; `paths` are the files."""
+
+    def __init__(self, paths: list[str], why: str) -> None:
+        super().__init__(why)
+        self.paths = paths
+
+
+class _ChangedMeanwhile(AhpError):
+    """A file is not what it was when the merge was worked out."""
+
+
+class Merge:
+    """Joins `theirs`, which began as `base`, with the project's files; HEAD and index stay as they are."""
+
+    def __init__(self, checkouts: Checkouts, base: str, theirs: str) -> None:
+        self._checkouts, self._store = checkouts, checkouts.store
+        self._base, self._theirs = base, theirs
+        self.ours = self.merged = ""
+        self.paths: list[str] = []
+
+    def work_out(self) -> None:
+        """Finds what is to be written: `merged`, and the `paths` that change. Raises Conflict."""
+        nested = [one.path for one in self._store.changed(self._base, self._theirs) if one.mode == SUBMODULE]
+        if nested:
+            raise Conflict(nested, "it made git repositories inside the project, which cannot be merged")
+        self.ours = self._checkouts.now()
+        self.merged, conflicts = self._store.merge(self._base, self.ours, self._theirs)
+        if conflicts:
+            raise Conflict(conflicts, "other steps, or somebody else, changed the same lines")
+        self.paths = [one.path for one in self._store.changed(self.ours, self.merged)]
+
+    def write(self) -> None:
+        """Writes what was worked out. Raises Conflict; AhpError where a file cannot be written."""
+        changes = self._store.changed(self.ours, self.merged)
+        if not changes:
+            return
+        root = self._checkouts.root
+        stale = self._store.stale("project") & {one.path for one in changes}
+        # What is in the way of a new file came up since, or git ignores it and nobody has a copy.
+        gone = {one.path for one in changes if not one.mode}
+        stale |= {one.path for one in changes if not one.old_mode and _in_the_way(root, one.path, gone)}
+        if stale:
+            raise _ChangedMeanwhile(", ".join(sorted(stale)))
+        staged = tempfile.mkdtemp(prefix="written-", dir=self._store.folder)
+        try:
+            self._store.write_out(self.merged, [one.path for one in changes if one.mode], staged)
+            for one in changes:
+                if one.old_mode and _kind(one.mode) != _kind(one.old_mode):
+                    _remove(root, one.path)
+            for one in changes:
+                if one.mode:
+                    _put(staged, root, one)
+        except OSError as error:
+            raise AhpError(f"the files of a step cannot be written: {error.filename}: {error.strerror}") from error
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
+
+
+def carried_out(merge: Merge, begin: Callable[[Merge], object]) -> list[str]:
+    """The paths that a merge has changed. Raises Conflict, AhpError.
+
+    `begin` hears of it before the first file is written: with that, one that was killed can be carried to its end.
+    """
+    for _ in range(_ROUNDS):
+        merge.work_out()
+        begin(merge)
+        try:
+            merge.write()
+            return merge.paths
+        except _ChangedMeanwhile as error:
+            why = str(error)
+    raise Conflict(why.split(", "), "a file that git ignores is in the way, or they are being changed all the time")
+
+
+def _in_the_way(root: str, path: str, gone: set[str]) -> bool:
+    """Whether something is at `path`, or in the folder there, that is not among the files that go."""
+    place = os.path.join(root, path)
+    if os.path.islink(place) or not os.path.isdir(place):
+        return os.path.lexists(place)
+    found = [os.path.relpath(os.path.join(folder, name), root) for folder, _, names in os.walk(place) for name in names]
+    return not gone.issuperset(found)
+
+
+def _kind(mode: int) -> int:
+    return mode & 0o170000
+
+
+def _remove(root: str, path: str) -> None:
+    """Removes a file and the folders that it leaves empty."""
+    place = os.path.join(root, path)
+    if os.path.lexists(place):
+        os.unlink(place)
+    folder = os.path.dirname(path)
+    while folder:
+        try:
+            os.rmdir(os.path.join(root, folder))
+        except OSError:  # there is something else in it
+            return
+        folder = os.path.dirname(folder)
+
+
+def _put(staged: str, root: str, one: Changed) -> None:
+    """Puts one file in its place: who reads it meanwhile sees the old bytes or the new ones."""
+    place = os.path.join(root, one.path)
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    if os.path.realpath(os.path.dirname(place)) != os.path.join(
+        os.path.realpath(root), os.path.dirname(one.path)
+    ).rstrip("/"):
+        raise AhpError(f"{one.path}: a link has taken the place of its folder")
+    source = os.path.join(staged, one.path)
+    if one.mode != _LINK:
+        os.chmod(source, _mode(place, source, one.mode))
+    try:
+        os.replace(source, place)
+    except OSError as error:
+        if error.errno != errno.EXDEV:  # the git directory lies on another disk
+            raise
+        temporary = f"{place}.{os.path.basename(staged)}.tmp"
+        shutil.copy2(source, temporary, follow_symlinks=False)
+        os.replace(temporary, place)
+
+
+def _mode(place: str, source: str, mode: int) -> int:
+    """The permissions that a file has already, as far as git does not say otherwise."""
+    new = os.stat(source).st_mode & 0o777
+    if not os.path.isfile(place) or os.path.islink(place):
+        return new
+    kept = os.stat(place).st_mode & 0o777
+    return kept | (new & 0o111) if mode == _EXECUTABLE else kept & ~0o111

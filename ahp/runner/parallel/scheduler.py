@@ -1,0 +1,363 @@
+"""Steps whose dependencies are done, side by side: each in a checkout, merged in the order of the plan."""
+
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+
+from ahp.protocol.text import one_line
+from ahp.runner.parallel.checkout_gate import CheckoutGate
+from ahp.runner.parallel.checkouts import Checkouts, remove_all
+from ahp.runner.parallel.merging import Conflict, Merge, carried_out
+from ahp.runner.parallel.step_run import StepRun
+from ahp.runner.run import prompts
+from ahp.runner.run.events import Event, EventLog, StepEvents
+from ahp.runner.run.limits import Breaker
+from ahp.runner.run.restored_run import BesideStep, RestoredRun
+from ahp.runner.run.session import Session
+from ahp.runner.run.state_machine import State, StateMachine
+from ahp.runner.run.step_work import work_on
+from ahp.runner.run.stop_reason import Stop
+from ahp.runner.words.excerpt import excerpt
+from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, ready_steps, replaced
+from ahp.system import interrupt
+from ahp.system.descendants import ending
+from ahp.system.errors import AhpError
+
+_LEAVE_TIME = 20.0  # s that steps have to break off
+_CHANGES_SHOWN = 6_000  # characters of what a step had changed that has to be done again
+FOLDER = "trees"  # in the folder of the run
+
+# (the head of a step's conversation, what is known for it, what it is about)
+Opening = Callable[[PlanStep], tuple[str, list[str], list[str]]]
+
+
+class ParallelSteps:
+    """The steps of one run that work beside each other, at most `jobs` at a time.
+
+    `opening` is how the conversation of a step begins, `calls_made` counts the tool calls of steps that were broken
+    off. `env` makes the environment for what a step's tools start. `replans` is the run's: a conflict costs one.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        states: StateMachine,
+        events: EventLog,
+        root: str,
+        env: Callable[[], dict[str, str]],
+        replans: Breaker,
+        jobs: int,
+        past: RestoredRun | None = None,
+    ) -> None:
+        self._session, self._states, self._events = session, states, events
+        self._root, self._env, self._replans, self._jobs = root, env, replans, jobs
+        self._asking = threading.Lock()
+        self._checkouts: Checkouts | None = None
+        self._impossible = False
+        self._left: dict[str, BesideStep] = dict(past.beside) if past else {}
+        self._folders = set(past.folders) if past else set()
+        self._merging: Event | None = past.merging if past else None
+        self._redone: dict[str, Event] = dict(past.redone) if past else {}
+        self._running: dict[str, StepRun] = {}
+        self._told: SimpleQueue[StepRun] = SimpleQueue()
+        self._ended = threading.Event()
+        self._kept: dict[str, list[str]] = {}  # steps that were broken off, with the files that they had changed
+        self.notes: list[str] = []
+
+    def wanted(self, ready: list[PlanStep]) -> bool:
+        """Whether these steps are to run here: several at once, or what was begun so; and whether they can."""
+        if self._left:
+            try:
+                self._open()
+            except AhpError as error:
+                raise Stop(
+                    "CHECKOUT_ERROR", f"steps that were begun beside each other cannot go on: {error}"
+                ) from error
+        elif self._jobs > 1 and len(ready) > 1 and not self._impossible:
+            try:
+                self._open()
+            except AhpError as error:
+                self._impossible = True
+                self._events("not_parallel", problem=str(error))
+                self.notes.append(f"Steps ran one after the other: {one_line(error, 300)}.")
+        else:
+            return False
+        return not self._impossible
+
+    def carry_out(
+        self, plan: Plan, opening: Opening, calls_made: dict[str, int], problem: str | None
+    ) -> tuple[str | None, bool]:
+        """Works until no step runs any more: (why the plan has to change or None, whether a model asked for that).
+
+        `problem` is what was wrong before; nothing new is begun then, unless no replan is left. Raises Stop.
+        """
+        problems = [problem] if problem else []
+        asked = False
+        stops: list[tuple[int, Stop]] = []
+        self._session.tools.begin()
+        try:
+            while True:
+                self._start_more(plan, opening, calls_made, stops, hold=bool(problems) and (asked or self._may_replan))
+                if not self._running:
+                    break
+                for run in self._over(plan):
+                    if run.error is not None:
+                        raise run.error
+                    if run.stop is not None:
+                        stops.append((_position(plan, run.step), run.stop))
+                        self._break_off(run)
+                        continue
+                    found = self._merged(run, plan)
+                    problems += [found] if found else []
+                    asked = asked or run.asked
+        except BaseException as error:
+            with interrupt.held():
+                self._leave()
+            if isinstance(error, AhpError) and not isinstance(error, Stop):
+                raise Stop("CHECKOUT_ERROR", f"a step's own work tree failed: {error}") from error
+            raise
+        if stops:
+            raise min(stops, key=lambda one: one[0])[1]
+        return "\n".join(problems) or None, asked
+
+    def why_again(self, step_id: str) -> list[str]:
+        """For a step that takes the place of another one: what did not fit, and what that had changed."""
+        event = self._redone.get(step_id)
+        if event is None:
+            return []
+        return [prompts.done_again(event["step_id"], event["paths"], event["changes"], self._session.frames)]
+
+    def close(self) -> None:
+        """Removes every checkout. What broken-off steps have changed is kept for who resumes the run."""
+        for step, paths in self._kept.items():
+            what = f"what it changed ({prompts.files_named(paths)})" if paths else "its conversation"
+            self.notes.append(f"Step {one_line(step, 80)} was broken off: {what} is kept for ahp agent resume.")
+        keep = bool(self._kept or self._left) and self._events.folder is not None
+        remove_all(self._root, self._folders)
+        if self._checkouts is not None:
+            self._checkouts.close(keep=keep)
+        elif self._events.folder is not None and not keep:
+            shutil.rmtree(os.path.join(self._events.folder, FOLDER), ignore_errors=True)
+
+    @property
+    def _may_replan(self) -> bool:
+        return self._replans.spent < self._replans.limit
+
+    @property
+    def _work_trees(self) -> Checkouts:
+        assert self._checkouts is not None, "no work trees were made"
+        return self._checkouts
+
+    def _open(self) -> None:
+        if self._checkouts is None:
+            place = self._events.folder
+            kept = tempfile.mkdtemp(prefix="ahp-trees-") if place is None else os.path.join(place, FOLDER)
+            self._checkouts = Checkouts(self._root, kept)
+
+    def _start_more(
+        self,
+        plan: Plan,
+        opening: Opening,
+        calls_made: dict[str, int],
+        stops: list[tuple[int, Stop]],
+        *,
+        hold: bool,
+    ) -> None:
+        """Begins what may begin: at first what a former process has begun, which is always brought to its end."""
+        for step in [one for one in plan.steps if one.id in self._left]:
+            if len(self._running) < self._jobs:
+                self._go_on(step, plan, opening, calls_made)
+        # A block is about its step; whatever else ends a run would end the next step, too.
+        if hold or self._left or any(stop.reason != "GATE_BLOCKED" for _, stop in stops):
+            return
+        ready = ready_steps(plan)
+        if len(ready) == 1 and not self._running and not stops:
+            return  # it needs no checkout: all others wait for it
+        for step in ready:
+            if len(self._running) >= self._jobs:
+                return
+            if step.id not in self._running and step.id not in self._kept:
+                base = self._work_trees.now()
+                self._begin(step, base, base, opening, calls_made, None)
+
+    def _begin(
+        self,
+        step: PlanStep,
+        base: str,
+        tree: str,
+        opening: Opening,
+        calls_made: dict[str, int],
+        left: BesideStep | None,
+    ) -> None:
+        place = self._work_trees.place()
+        self._events("step_checkout", step_id=step.id, folder=place, base=base)
+        checkout = self._work_trees.fill(tree, place)
+        events = StepEvents(self._events, step.id, self._ended)
+        cursor = left.cursor if left is not None else None
+        gate = CheckoutGate(self._session.desk.gate, self._asking, self._root, place)
+        desk = self._session.desk.beside(gate, events, cursor)
+        descendants, env = ending(self._env())
+        seen = [tree]
+
+        def looked() -> None:
+            now = self._work_trees.tree(checkout)
+            if now != seen[-1]:
+                seen.append(now)
+                events("step_tree", tree=now)
+
+        tools = self._session.tools.beside(desk, events, place, descendants, env, looked)
+        tools.expected = list(step.tools_expected)
+        session = self._session.beside(events, desk, tools, place, cursor)
+        step.status = StepStatus.IN_PROGRESS
+        events("plan_step_start", step_id=step.id, description=step.description)
+        calls = calls_made.pop(step.id, 0)
+        head, known, about = opening(step)
+
+        def talk() -> None:
+            if cursor is not None and cursor.conversation is not None:
+                session.remind(cursor.broken_off(session.frames))
+                session.say(prompts.GO_ON)
+            else:
+                session.begin("step", head, known, about)
+
+        def work() -> tuple[str | None, bool]:
+            if left is not None and left.finished:
+                return None, False
+            return work_on(session, step.id, calls, talk)
+
+        run = StepRun(step, session, events, checkout, base, descendants, work, looked)
+        self._running[step.id] = run
+        run.start(self._ended, self._told)
+
+    def _go_on(self, step: PlanStep, plan: Plan, opening: Opening, calls_made: dict[str, int]) -> None:
+        """Takes up a step that a former process began, with its files as they were then."""
+        left = self._left[step.id]
+        store = self._work_trees.store
+        if left.merged and left.finished:
+            self._work_trees.remove(left.folder)
+            step.status = StepStatus.DONE
+            events = self._of(step)
+            events("plan_step_end", step_id=step.id, status=step.status.value, problem=None)
+            del self._left[step.id]
+            return
+        tree = self._work_trees.left_at(left.folder, left.tree) if left.begun else left.tree
+        self._work_trees.remove(left.folder)
+        if not (store.has(left.base) and store.has(tree)):
+            self._events("step_dropped", step_id=step.id, problem="what it had changed is gone")
+            del self._left[step.id]
+            return
+        self._begin(step, tree if left.merged else left.base, tree, opening, calls_made, left)
+        del self._left[step.id]
+
+    def _over(self, plan: Plan) -> list[StepRun]:
+        """The next steps that are over and before which, in the order of the plan, none still runs."""
+        try:
+            self._told.get(timeout=interrupt.SLICE).over = True
+        except Empty:
+            return []
+        found = []
+        for run in sorted(self._running.values(), key=lambda one: _position(plan, one.step)):
+            if not run.over:
+                break
+            found.append(run)
+        return found
+
+    def _merged(self, run: StepRun, plan: Plan) -> str | None:
+        """Brings what a step has changed into the project and ends it; why the plan has to change, or None."""
+        problem = run.problem
+        run.looked()
+        result = self._work_trees.tree(run.checkout)
+        self._tell_commits(run)
+        try:
+            self._merge(run, result)
+        except Conflict as conflict:
+            if problem is None and self._replans.spend():
+                self._put_off(run)
+                self._do_again(run, plan, conflict, result)
+                return None
+            where = f"{prompts.files_named(conflict.paths)} ({conflict})"
+            problem = "\n".join(filter(None, [problem, f"what step {run.step.id} changed cannot be merged: {where}"]))
+        self._put_off(run)
+        run.step.status = StepStatus.FAILED if problem else StepStatus.DONE
+        self._session.desk.keep(run.notes)
+        run.events("plan_step_end", step_id=run.step.id, status=run.step.status.value, problem=problem)
+        self._session.tools.look()
+        return problem
+
+    def _merge(self, run: StepRun, result: str) -> None:
+        base, theirs = run.base, result
+        known, self._merging = self._merging, None
+        if known is not None and known["step_id"] == run.step.id and self._work_trees.store.has(str(known["tree"])):
+            # Some of its files were written before the kill: what is left is the way from there to its end.
+            base, theirs = str(known["ours"]), str(known["tree"])
+        if theirs == base:
+            return
+
+        def begin(merge: Merge) -> None:
+            self._events("step_merging", step_id=run.step.id, ours=merge.ours, tree=merge.merged, paths=merge.paths)
+
+        paths = carried_out(Merge(self._work_trees, base, theirs), begin)
+        self._events("step_merged", step_id=run.step.id, paths=paths)
+
+    def _do_again(self, run: StepRun, plan: Plan, conflict: Conflict, result: str) -> None:
+        """Puts a new step in the place of one whose changes do not fit: it begins with what the others have made."""
+        new = replaced(plan, run.step)
+        said = f"step {run.step.id} does not fit what others have changed: {prompts.files_named(conflict.paths)}"
+        self._states.move(State.RECOVERING, said)
+        self._events(
+            "step_conflict",
+            step_id=run.step.id,
+            new_id=new.id,
+            paths=conflict.paths,
+            problem=str(conflict),
+            changes=excerpt(self._work_trees.store.patch(run.base, result), _CHANGES_SHOWN),
+            used=self._replans.spent,
+            plan=plan.model_dump(mode="json"),
+        )
+        self._redone[new.id] = self._events.of("step_conflict")[-1]
+        self._states.move(State.EXECUTING, f"step {new.id} takes its place")
+
+    def _tell_commits(self, run: StepRun) -> None:
+        """What a step has committed stays out of the branch: its files are merged like all others."""
+        now = run.checkout.repo.head_id()
+        if now and now != run.checkout.head:
+            self.notes.append(
+                f"Step {one_line(run.step.id, 80)} has committed {now[:12]} in its own checkout: the files are merged, "
+                "the commit is on no branch of yours."
+            )
+
+    def _break_off(self, run: StepRun) -> None:
+        """Keeps where a step stood, for who resumes the run."""
+        tree = self._work_trees.tree(run.checkout)
+        events = self._of(run.step)  # its own may be over
+        events("step_tree", tree=tree)
+        events("plan_step_end", step_id=run.step.id, status=StepStatus.FAILED.value, problem=BROKEN_OFF)
+        self._kept[run.step.id] = [one.path for one in self._work_trees.store.changed(run.base, tree)]
+        self._put_off(run)
+
+    def _of(self, step: PlanStep) -> StepEvents:
+        return StepEvents(self._events, step.id, threading.Event())
+
+    def _put_off(self, run: StepRun) -> None:
+        del self._running[run.step.id]
+        self._work_trees.remove(run.checkout.folder)
+
+    def _leave(self) -> None:
+        """Has every step break off, keeps where each stood, and removes the checkouts."""
+        self._ended.set()
+        for run in list(self._running.values()):
+            if run.thread is not None:
+                run.thread.join(_LEAVE_TIME)
+            run.session.close()
+            try:
+                self._break_off(run)
+            except AhpError as error:  # its last tree that is noted stands
+                self._events("step_not_kept", step_id=run.step.id, problem=str(error))
+                self._put_off(run)
+
+
+def _position(plan: Plan, step: PlanStep) -> int:
+    return next(number for number, one in enumerate(plan.steps) if one is step)

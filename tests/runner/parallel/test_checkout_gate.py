@@ -1,0 +1,64 @@
+"""ahp.runner.parallel.checkout_gate"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from ahp.facts.tool_call import Touched
+from ahp.protocol.verdict import Verdict
+from ahp.runner.gating.gates import modified
+from ahp.runner.parallel.checkout_gate import CheckoutGate
+from ahp.runner.scripted import ScriptedGate, signal, verdict
+from ahp.system.errors import AhpError
+
+HERE = "/tmp/ahp-steps-0a/1"
+
+
+def asking(gate: ScriptedGate) -> CheckoutGate:
+    return CheckoutGate(gate, threading.Lock(), "/p", HERE)
+
+
+def call(command: str, **more: Any) -> dict[str, Any]:
+    return {
+        "name": "sh",
+        "kind": "shell",
+        "writes": True,
+        "input": {"command": command, "n": [1]},
+        "touched": None,
+        **more,
+    }
+
+
+def test_no_checkout_of_the_run_is_named() -> None:
+    gate = ScriptedGate()
+    touched = Touched([f"{HERE}/a"], ["/tmp/ahp-steps-0a/12/b"], f"rm {HERE}")
+    asking(gate).ask("pre-tool-use", tool=call(f"cd {HERE} && cat /tmp/ahp-steps-ff/2/x {HERE}.log", touched=touched))
+    told = gate.asked[0][1]
+    assert told is not None and told["checkout"] == HERE
+    assert told["input"] == {"command": f"cd /p && cat /p/x {HERE}.log", "n": [1]}
+    assert (told["touched"].paths, told["touched"].writes, told["touched"].command) == (("/p/a",), ("/p/b",), "rm /p")
+
+
+def test_what_the_gate_changes_names_the_checkout_again() -> None:
+    def change(tool: Mapping[str, Any] | None) -> Verdict:
+        assert tool is not None
+        changes = [{"target": "command", "original": tool["input"]["command"], "updated": "ls /p/src /path"}]
+        return verdict("pre-tool-use", signal("control", "c", "m", signal_id="c1"), modifications=changes)
+
+    asked = call(f"rm {HERE}")
+    found = asking(ScriptedGate({"pre-tool-use": change})).ask("pre-tool-use", tool=asked)
+    assert modified(found, asked["input"]) == ({"command": f"ls {HERE}/src /path", "n": [1]}, [])
+
+
+def test_it_says_and_raises_what_its_gate_does() -> None:
+    gate = ScriptedGate({"pre-tool-use": [AhpError("no")]})
+    wrapped = asking(gate)
+    with pytest.raises(AhpError, match="no"):
+        wrapped.ask("pre-tool-use", tool=call("ls"))
+    assert wrapped.ask("prompt-submit").decision == "allow" and wrapped.brief() == ""
+    wrapped.respond("s", "acknowledge", {})
+    assert gate.responses == [("s", "acknowledge", {})]
