@@ -34,7 +34,11 @@ def plan(*steps: tuple[str, str, list[str]]) -> str:
 
 
 def appended(text: str) -> str:
-    return call("append_file", path="log", content=f"{text}\n")
+    return appended_to("log", text)
+
+
+def appended_to(path: str, text: str) -> str:
+    return call("append_file", path=path, content=f"{text}\n")
 
 
 def replies(root: str) -> dict[str, str]:
@@ -54,6 +58,16 @@ def replies(root: str) -> dict[str, str]:
         "log_one": appended("one"),
         "log_two": appended("two"),
         "log_three": appended("three"),
+        # Steps side by side: two that write one file, one that does not, one that waits for all.
+        "side": plan(
+            ("p1", "[[script:pause,same_1,done]]", []),
+            ("p2", "[[script:same_2,done]]", []),
+            ("p3", "[[script:log_three,done]]", []),
+            ("p4", "[[script:log_two,done]]", ["p1", "p2", "p3"]),
+        ),
+        "pause": call("run_command", command="sleep 1"),
+        "same_1": appended_to("same", "first"),
+        "same_2": appended_to("same", "second"),
         # A plan, and another one that begins at step_1 again.
         "first": plan(("step_1", "[[script:log_one,done]]", []), ("step_2", "[[script:again]]", ["step_1"])),
         "second": "[PLAN]\n1. [ ] [[script:log_two,done]]\n2. [ ] [[script:log_three,done]]",

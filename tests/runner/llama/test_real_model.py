@@ -94,6 +94,17 @@ def test_three_steps_that_are_listed_out_of_order(project: Repo, server: str, re
     assert [event["step_id"] for event in run.of("plan_step_start")] == ["s1", "s2", "s3"]
 
 
+def test_steps_side_by_side_lose_nothing_where_two_write_one_file(project: Repo, server: str) -> None:
+    run = Run(project, server, "[[plan:side]] [[answer:final]]", jobs=4)
+    assert run.ended == DONE, run.turn
+    assert (project.root / "same").read_text() == "first\nsecond\n"
+    assert log_of(project) == ["three", "two"]
+    assert [(event["step_id"], event["new_id"]) for event in run.of("step_conflict")] == [("p2", "p2-2")]
+    begun = {event["step_id"]: event["n"] for event in run.of("plan_step_start")}
+    assert max(begun[step] for step in ("p1", "p2", "p3")) < min(event["n"] for event in run.of("step_merged"))
+    assert len(project.git("worktree", "list").splitlines()) == 1
+
+
 def test_a_new_plan_that_begins_at_step_1_again_loses_nothing(project: Repo, server: str) -> None:
     run = Run(project, server, "[[plan:first]] [[replan:second]] [[answer:final]]")
     assert run.ended == DONE
