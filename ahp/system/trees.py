@@ -145,7 +145,11 @@ class TreeStore:
         )
 
     def _index(self, name: str) -> str:
-        return f"{self.folder}/index-{name}"
+        """The path of an index, which only one thread uses: a lock on it is one that a killed git has left."""
+        path = f"{self.folder}/index-{name}"
+        with suppress(FileNotFoundError):
+            os.unlink(f"{path}.lock")
+        return path
 
     def _commit(self, tree: str, *parents: str) -> str:
         above = [word for parent in parents for word in ("-p", parent)]

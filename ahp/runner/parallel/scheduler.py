@@ -136,10 +136,13 @@ class ParallelSteps:
             what = f"what it changed ({prompts.files_named(paths)})" if paths else "its conversation"
             self.notes.append(f"Step {one_line(step, 80)} was broken off: {what} is kept for ahp agent resume.")
         keep = bool(self._kept or self._left) and self._events.folder is not None
-        remove_all(self._root, self._folders)
-        if self._checkouts is not None:
-            self._checkouts.close(keep=keep)
-        elif self._events.folder is not None and not keep:
+        try:
+            remove_all(self._root, self._folders)
+            if self._checkouts is not None:
+                self._checkouts.close(keep=keep)
+        except AhpError as error:
+            self.notes.append(f"Work trees of steps could not be removed: {one_line(error, 300)}.")
+        if self._events.folder is not None and not keep:
             shutil.rmtree(os.path.join(self._events.folder, FOLDER), ignore_errors=True)
 
     @property
@@ -155,7 +158,12 @@ class ParallelSteps:
         if self._checkouts is None:
             place = self._events.folder
             kept = tempfile.mkdtemp(prefix="ahp-trees-") if place is None else os.path.join(place, FOLDER)
-            self._checkouts = Checkouts(self._root, kept)
+            try:
+                self._checkouts = Checkouts(self._root, kept)
+            except AhpError:
+                if place is None:
+                    shutil.rmtree(kept, ignore_errors=True)
+                raise
 
     def _start_more(
         self,
@@ -244,6 +252,8 @@ class ParallelSteps:
             del self._left[step.id]
             return
         tree = self._work_trees.left_at(left.folder, left.tree) if left.begun else left.tree
+        if tree != left.tree:
+            self._of(step)("step_tree", tree=tree)
         self._work_trees.remove(left.folder)
         if not (store.has(left.base) and store.has(tree)):
             self._events("step_dropped", step_id=step.id, problem="what it had changed is gone")
@@ -288,16 +298,24 @@ class ParallelSteps:
         return problem
 
     def _merge(self, run: StepRun, result: str) -> None:
-        base, theirs = run.base, result
         known, self._merging = self._merging, None
         if known is not None and known["step_id"] == run.step.id and self._work_trees.store.has(str(known["tree"])):
-            # Some of its files were written before the kill: what is left is the way from there to its end.
-            base, theirs = str(known["ours"]), str(known["tree"])
-        if theirs == base:
-            return
+            # Some of its files were written before the kill: first that merge comes to its end.
+            self._carry_out_merge(run, str(known["ours"]), str(known["tree"]), str(known["result"]))
+            run.base = str(known["result"])
+        if result != run.base:
+            self._carry_out_merge(run, run.base, result, result)
 
+    def _carry_out_merge(self, run: StepRun, base: str, theirs: str, result: str) -> None:
         def begin(merge: Merge) -> None:
-            self._events("step_merging", step_id=run.step.id, ours=merge.ours, tree=merge.merged, paths=merge.paths)
+            self._events(
+                "step_merging",
+                step_id=run.step.id,
+                ours=merge.ours,
+                tree=merge.merged,
+                result=result,
+                paths=merge.paths,
+            )
 
         paths = carried_out(Merge(self._work_trees, base, theirs), begin)
         self._events("step_merged", step_id=run.step.id, paths=paths)
@@ -356,6 +374,7 @@ class ParallelSteps:
                 self._break_off(run)
             except AhpError as error:  # its last tree that is noted stands
                 self._events("step_not_kept", step_id=run.step.id, problem=str(error))
+                self._kept[run.step.id] = []
                 self._put_off(run)
 
 

@@ -223,7 +223,7 @@ class RestoredRun(Cursor):
             base = str(event["base"])
             self.beside[step] = BesideStep(Cursor(self.system), folder, base, base)
         else:
-            known.folder, known.begun = folder, False
+            known.folder, known.base, known.begun, known.merged = folder, str(event["base"]), False, False
 
     def _on_step_tree(self, event: Event) -> None:
         self.beside[str(event["step"])].tree = str(event["tree"])

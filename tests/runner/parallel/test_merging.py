@@ -95,3 +95,13 @@ def test_an_old_git_is_named(repo: Repo, checkouts: Checkouts, tmp_path: Path, m
     monkeypatch.setattr(trees, "OLDEST", (99, 0))
     with pytest.raises(AhpError, match=r"git 99\.0 or newer is needed; this is git version"):
         Checkouts(str(repo.root), str(tmp_path / "kept"))
+
+
+def test_the_lock_of_a_git_that_was_killed_is_in_nobodys_way(checkouts: Checkouts) -> None:
+    base = checkouts.now()
+    checkout = checkouts.fill(base, checkouts.place())
+    for name in ("project", "1", "written"):
+        Path(checkouts.store.folder, f"index-{name}.lock").touch()
+    Path(checkout.folder, "new").write_text("new\n")
+    assert merged(checkouts, base, checkout) == ["new"]
+    checkouts.close(keep=False)

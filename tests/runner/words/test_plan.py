@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from ahp.runner.words.plan import Plan, PlanStep, StepStatus, block_unreachable, cut, in_order, names, next_step
+from ahp.runner.words.plan import (
+    Plan,
+    PlanStep,
+    StepStatus,
+    block_unreachable,
+    cut,
+    in_order,
+    names,
+    ready_steps,
+    replaced,
+)
 
 
 def step(step_id: str, *dependencies: str, status: str = "pending") -> PlanStep:
@@ -74,9 +84,9 @@ def test_a_plan_is_cut_only_beyond_the_limit(limit: int, kept: int) -> None:
 def test_the_next_step_has_all_its_dependencies_done() -> None:
     plan = Plan(steps=[step("c", "a", "b"), step("b", "a"), step("a")])
     order = []
-    while (ready := next_step(plan)) is not None:
-        order.append(ready.id)
-        ready.status = StepStatus.DONE
+    while ready := ready_steps(plan):
+        order.append(ready[0].id)
+        ready[0].status = StepStatus.DONE
     assert order == ["a", "b", "c"]
     assert plan.done
 
@@ -85,9 +95,23 @@ def test_what_waits_for_a_failed_step_is_blocked_at_any_distance() -> None:
     plan = Plan(steps=[step("c", "b"), step("b", "a"), step("a", status="failed"), step("d")])
     assert ids(block_unreachable(plan)) == ["b", "c"]
     assert plan.step("c").status is StepStatus.BLOCKED
-    assert next_step(plan) is plan.step("d")
+    assert ready_steps(plan) == [plan.step("d")]
     assert block_unreachable(plan) == []
     assert not plan.done
+
+
+def test_all_steps_that_nothing_keeps_waiting_are_ready() -> None:
+    plan = Plan(steps=[step("a"), step("c", "a"), step("b"), step("d", status="in_progress")])
+    assert ids(ready_steps(plan)) == ["a", "b"]
+
+
+def test_a_step_is_replaced_by_one_with_an_id_of_its_own() -> None:
+    plan = Plan(steps=[step("a"), step("a-2"), step("b", "a", "a-2"), step("x" * 64)])
+    new = replaced(plan, plan.step("a"))
+    assert (ids(plan.steps)[:3], new.id, new.status) == (["a-3", "a-2", "b"], "a-3", StepStatus.PENDING)
+    assert plan.step("b").dependencies == ["a-3", "a-2"]
+    assert len(replaced(plan, plan.step("x" * 64)).id) <= 64
+    Plan.model_validate(plan.model_dump())
 
 
 def test_a_step_is_found_by_its_id() -> None:
@@ -111,8 +135,8 @@ def test_any_plan_without_cycle_runs_to_its_end_and_can_be_cut(steps: list[PlanS
     plan, _ = cut(Plan(steps=steps), limit)
     plan = Plan.model_validate(plan.model_dump())
     assert len(plan.steps) == min(limit, len(steps))
-    while (ready := next_step(plan)) is not None:
-        ready.status = StepStatus.DONE
+    while ready := ready_steps(plan):
+        ready[0].status = StepStatus.DONE
     assert plan.done
 
 
