@@ -6,7 +6,7 @@ import os
 import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,7 +18,11 @@ from ahp.protocol.text import one_line
 from ahp.system import clock, jsontext, terminal
 from ahp.system.errors import AhpError
 
+if TYPE_CHECKING:
+    from ahp.insight.past_commits import CommitBacktest
+
 _WIDTH = 80
+_UNJUDGED = 3
 _HEADINGS = ("blocks gained", "blocks lost", "other changes", "not decidable")
 _SHOWN = 10
 
@@ -26,17 +30,29 @@ _SHOWN = 10
 @click.command()
 @POLICY
 @SINCE
+@click.option("--range", "range_", metavar="A..B", help="Ask about these commits: HEAD's policy, then the other one.")
 @click.option("--fail-on-change", is_flag=True, help="Exit code 1 where any decided outcome changes.")
 @TEXT_OR_JSON
-def command(policy_name: str | None, since: str | None, fail_on_change: bool, form: str) -> int:
-    """Ask the policy of the work tree, or --policy, about every evaluation in the log; logs nothing.
+def command(policy_name: str | None, since: str | None, range_: str | None, fail_on_change: bool, form: str) -> int:
+    """Ask the policy of the work tree, or --policy, about every evaluation in the log, or about the commits of a range;
+    logs nothing.
 
     Compared is what each rule says by itself, without ladder, waivers and overrides. The log keeps numbers, truth
-    values and short words: a rule that needs another fact is not decidable, unless it asks what it asked then.
+    values and short words: a rule that needs another fact is not decidable, unless it asks what it asked then. Of a
+    commit nearly all can be told; what git does not keep is not decidable.
     """
     from ahp.cli.log import journal
 
+    if range_ is not None and since is not None:
+        raise click.UsageError("--range names commits, --since a part of the log; give one of them")
     policy = _policy(policy_name)
+    if range_ is not None:
+        of_commits = _of_commits(range_, policy)
+        if form == "json":
+            click.echo(jsontext.encode(_json(of_commits)))
+        else:
+            _print_commits(of_commits, one_line(range_, 60), policy_name or ".ahp/hooks.yaml")
+        return 1 if fail_on_change and of_commits.decided else 0
     with terminal.progress("reading the log, MB") as seen:
         done = replay(
             journal().folder,
@@ -62,6 +78,22 @@ def _policy(name: str | None) -> Policy:
         return named(name)
     where = around(os.getcwd())
     return layers.load(FileSource(where.root, where.user_policy))
+
+
+def _of_commits(range_: str, policy: Policy) -> CommitBacktest:
+    from ahp.hosts.asking import repository_here
+    from ahp.insight import past_commits
+    from ahp.policy import layers, tree
+    from ahp.policy.sources import TreeSource
+    from ahp.system.commits import commits
+
+    repo = repository_here()
+    head = tree.of_commit(repo, "HEAD")
+    if not head.has_policy:
+        raise AhpError("HEAD has no policy to compare with; commit one: git add .ahp && git commit")
+    past = commits(repo, range_, None)[::-1]
+    with terminal.progress("asking past commits") as seen:
+        return past_commits.replay(repo, layers.load(TreeSource(head, "HEAD")), policy, past, seen)
 
 
 class _Old:
@@ -100,28 +132,55 @@ def _print(done: Backtest, name: str) -> None:
     click.echo(f"{days}: {counted(done.judged, 'evaluation')} asked again of {one_line(name, 40)}")
     now = f"{done.refuses:,} now" + (", as far as it can be decided" if len(done.decided) < len(done.changes) else "")
     click.echo(f"refused by the rules themselves: {done.refused:,} then, {now}")
-    for weight, heading in enumerate(_HEADINGS):
-        found = [change for change in done.changes if change.weight == weight]
-        if found:
-            click.echo(f"\n{heading}")
-            for change in found[:_SHOWN]:
-                _print_change(change, done.missing.get(change.rule, []) if weight == len(_HEADINGS) - 1 else [])
-        if len(found) > _SHOWN:
-            click.echo(f"  and {len(found) - _SHOWN} more: ahp replay --format json")
-    if not done.changes:
-        click.echo("nothing changes")
+    _print_changes(done, "log")
     notes = [
         f"{one_line(rule, 60)} at {counted(calls, 'tool call')} that were only counted: gained: unknown"
         for rule, calls in done.calls.items()
     ]
     if done.skipped:
         notes.append(f"{counted(done.skipped, 'evaluation')} by policies that the log does not describe: unknown")
+    _print_notes(notes)
+
+
+def _print_commits(done: CommitBacktest, span: str, name: str) -> None:
+    if not done.judged and not done.unjudged:
+        click.echo(f"there is no commit in {span}")
+        return
+    click.echo(f"{counted(done.judged, 'commit')} of {span}: asked of HEAD's policy, then of {one_line(name, 40)}")
+    then = f"{done.refused:,} by HEAD's, {done.refuses:,} by the other"
+    open_ = ", as far as it can be decided" if len(done.decided) < len(done.changes) else ""
+    click.echo(f"refused by the rules themselves: {then}{open_}")
+    _print_changes(done, "commit")
+    notes = [f"{one[0][:10]} could not be judged: {one_line(one[1], 200)}" for one in done.unjudged[:_UNJUDGED]]
+    if len(done.unjudged) > _UNJUDGED:
+        notes.append(f"and {len(done.unjudged) - _UNJUDGED} more commits that could not be judged")
+    if done.elsewhere:
+        notes.append(f"changed, and not asked of commits: {', '.join(one_line(rule, 60) for rule in done.elsewhere)}")
+    _print_notes(notes)
+
+
+def _print_changes(done: Backtest, source: str) -> None:
+    """The changes, blocks gained and lost first; `source` is what lacks a fact that a rule needs."""
+    for weight, heading in enumerate(_HEADINGS):
+        found = [change for change in done.changes if change.weight == weight]
+        if found:
+            click.echo(f"\n{heading}")
+            for change in found[:_SHOWN]:
+                lacks = done.missing.get(change.rule, []) if weight == len(_HEADINGS) - 1 else []
+                _print_change(change, lacks, source)
+        if len(found) > _SHOWN:
+            click.echo(f"  and {len(found) - _SHOWN} more: ahp replay --format json")
+    if not done.changes:
+        click.echo("nothing changes")
+
+
+def _print_notes(notes: list[str]) -> None:
     if notes:
         click.echo("\n" + "\n".join(textwrap.fill(note, _WIDTH, subsequent_indent="  ") for note in notes))
 
 
-def _print_change(change: Change, missing: list[str]) -> None:
-    lacks = f" (the log lacks {', '.join(one_line(path, 40) for path in missing[:3])})" if missing else ""
+def _print_change(change: Change, missing: list[str], source: str) -> None:
+    lacks = f" (the {source} lacks {', '.join(one_line(path, 40) for path in missing[:3])})" if missing else ""
     said = f"{one_line(change.rule, 40)}: {change.before} → {change.after}, {counted(change.count, 'time')}{lacks}"
     click.echo(textwrap.fill(said, _WIDTH, initial_indent="  ", subsequent_indent="    "))
     for one in change.examples[:1]:

@@ -1,6 +1,6 @@
 """What a policy would have said to commits that exist: judged from git's objects, never logged (design §10)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -90,21 +90,43 @@ def judge(
     A commit of which it is not known what it changes is not judged.
     """
     tally = Tally()
+    for commit, told in ask_each(repo, [programs], past, seen):
+        if isinstance(told, AhpError):
+            tally.unjudged.append((commit, str(told)))
+            continue
+        tally.judged += 1
+        tally.said += [said for one in told[0] for said in _said(one)]
+    return tally
+
+
+def ask_each(
+    repo: Repository,
+    policies: Sequence[dict[str, Program]],
+    past: list[Past],
+    seen: Callable[[int, int], None] = lambda done, total: None,
+    known: dict[str, dict[str, object]] | None = None,
+) -> Iterator[tuple[Past, list[list[Told]] | AhpError]]:
+    """Each commit with what each of the `policies` tells of it, or why it is not known what it changes.
+
+    The environment is that of the place where this runs, but for the facts that are `known`.
+    """
     where = Workspace(repo.root or repo.git_dir, repo.ahp_dir, {}, repo)
     budget = _BUDGET * (len(past) + 1)
     event = asking.event("pre-commit", "history", Actor("human"), where, mode="replay", budget=budget)
-    asked = CommitJudge(event, Policies(lambda trigger: [Judge(programs[trigger], WORKING)]))
-    for number, (commit, view) in enumerate(zip(past, views(repo, past, asked.reads_text), strict=True), 1):
+    event.given = known
+    asked = [CommitJudge(event, _policies(programs), known=known) for programs in policies]
+    with_text = any(one.reads_text for one in asked)
+    for number, (commit, view) in enumerate(zip(past, views(repo, past, with_text), strict=True), 1):
         seen(number, len(past))
         try:
             view.change()
-            said = [one for told in asked.ask(commit, view) for one in _said(told)]
+            yield commit, [one.ask(commit, view) for one in asked]
         except AhpError as error:
-            tally.unjudged.append((commit, str(error)))
-            continue
-        tally.judged += 1
-        tally.said += said
-    return tally
+            yield commit, error
+
+
+def _policies(programs: dict[str, Program]) -> Policies:
+    return Policies(lambda trigger: [Judge(programs[trigger], WORKING)])
 
 
 def _said(told: Told) -> list[Said]:

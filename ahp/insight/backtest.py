@@ -24,7 +24,7 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock
 from ahp.system.jsontext import encode
 
-_EXAMPLES = 3
+EXAMPLES = 3
 
 
 ReadOld = Callable[[Mapping[str, object]], Policy | None]
@@ -213,7 +213,7 @@ class Replay:
     def _note(self, rule: str, was: str, will: str, record: Mapping[str, object], facts: Mapping[str, object]) -> None:
         change = self._changes.setdefault((rule, was, will), Change(rule, was, will))
         change.count += 1
-        if len(change.examples) < _EXAMPLES:
+        if len(change.examples) < EXAMPLES:
             now = self.triggers[str(record.get("hook"))]
             reads = now.answers.rules[rule].reads if rule in now.plans else list(facts)
             told = ", ".join(f"{path} = {facts[path]}" for path in reads if path in facts)
