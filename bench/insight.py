@@ -1,6 +1,6 @@
 """The feedback loop on a log of a million records, each command as a process of its own, with its largest memory.
 
-`python -m bench.insight [--quick]`; the budgets are 10 s, for `ahp replay` 15 s, 300 MB, linear.
+`python -m bench.insight [--quick]`; the budgets are 10 s, for `ahp report` and `ahp replay` 15 s, 300 MB, linear.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ MEGABYTES = 300.0
 COMMANDS = {
     "stats": 10.0,
     "stats --by subject --format json": 10.0,
+    "report --html page.html": 15.0,
     "replay": 15.0,
     "replay --policy other.yaml": 15.0,
 }

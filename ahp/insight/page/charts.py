@@ -157,11 +157,14 @@ def time_lines(lines: Sequence[Line], width: int, label_width: int, marks: Seque
                 "description": _say(),
             },
         ),
-        _layer(
-            [{**word, "row": _row(0)} for word in words],
-            {"type": "text", "dy": -24, "color": "var(--soft)", "align": "center"},
-            {"x": x(), **named, "text": {"field": "text"}},
-        ),
+        *[
+            _layer(
+                [{**word, "row": _row(0)} for word in some],
+                {"type": "text", "dy": -24 if label_width else -42, "color": "var(--soft)", "align": align},
+                {"x": x(), **named, "text": {"field": "text"}},
+            )
+            for some, align in ((words[:1], "left"), (words[1:], "center"))
+        ],
     ]
     step = _ROW if label_width else 2 * _ROW - 8
     if not label_width:

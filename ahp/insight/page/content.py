@@ -155,7 +155,11 @@ def _figures(told: Overview, rule: str, say: Texts) -> str:
     (one,) = [figures for figures in told.rules.groups if figures.name == rule]
     parts = [say.count(one.asked, "evaluation"), say.count(one.episodes, "episode")]
     if one.episodes:
-        parts += [f"{say('mended')} {percent(one.share('mended'))}", f"{say('excused')} {one.excused:,}"]
+        everything = one.episodes + one.excuses.get("waived", 0)
+        parts += [
+            f"{say('mended')} {percent(one.share('mended'))}",
+            f"{say('excused')} {percent(one.excused / everything)}",
+        ]
     if one.tries:
         parts.append(f"{say('tries')} {one.tries.median:g}")
     return "，".join(parts)
