@@ -41,6 +41,7 @@ KINDS = {
         [
             'on GitHub: Settings, Rules, Rulesets: require the check "ahp rules", branches up to date, no bypass',
             'and a second ruleset that requires "ahp policy", with the owners of the policy in its bypass list',
+            "in CODEOWNERS: an owner of /.github/ and /.ahp/, or another workflow may report under the same name",
         ],
     ),
     "github-evidence": _Kind(
