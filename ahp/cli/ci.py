@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ahp.cli.options import OUTPUTS
 from ahp.hosts.ci.outputs import FORMATS
 from ahp.protocol.text import one_line
 from ahp.system import environ, files
@@ -14,18 +15,6 @@ from ahp.system.terminal import progress
 if TYPE_CHECKING:
     from ahp.hosts.ci.proposal import Proposal
     from ahp.hosts.ci.report import Report
-
-
-class _Output(click.ParamType[tuple[str, str]]):
-    """FORMAT=FILE."""
-
-    name = "FORMAT=FILE"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        form, equals, path = value.partition("=")
-        if not equals or not path or form not in FORMATS:
-            self.fail(f"{value!r} is not FORMAT=FILE with a FORMAT of {', '.join(FORMATS)}", param, ctx)
-        return form, path
 
 
 @click.command()
@@ -39,7 +28,7 @@ class _Output(click.ParamType[tuple[str, str]]):
 @click.option(
     "--format", "form", type=click.Choice(list(FORMATS)), help="Printed; by default text, in GitHub Actions github."
 )
-@click.option("--output", "outputs", type=_Output(), multiple=True, help="Write FORMAT to FILE, too; repeatable.")
+@OUTPUTS
 def command(
     from_: str | None,
     to: str | None,

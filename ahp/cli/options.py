@@ -5,6 +5,21 @@ import click
 from ahp.system import clock
 from ahp.system.errors import AhpError
 
+
+class _Output(click.ParamType[tuple[str, str]]):
+    """FORMAT=FILE, of the formats that reports have."""
+
+    name = "FORMAT=FILE"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        from ahp.hosts.ci.outputs import FORMATS
+
+        form, equals, path = value.partition("=")
+        if not equals or not path or form not in FORMATS:
+            self.fail(f"{value!r} is not FORMAT=FILE with a FORMAT of {', '.join(FORMATS)}", param, ctx)
+        return form, path
+
+
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 TEXT_OR_JSON = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -16,6 +31,9 @@ FACTS = click.option(
 )
 POLICY = click.option(
     "--policy", "policy_name", metavar="REF|FILE", help="The policy of a commit or in a file, not the work tree's."
+)
+OUTPUTS = click.option(
+    "--output", "outputs", type=_Output(), multiple=True, help="Write FORMAT to FILE, too; repeatable."
 )
 SINCE = click.option("--since", metavar="TIME", help="A day, a time stamp, or an age like 2h or 14d.")
 

@@ -46,24 +46,30 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         "removed": [entry.path for entry in found.lacking if entry.old_mode],
     }
     return {
-        name: Absent(_unread(found.unread, lacking[name]), event.view.mend(), unknowable=True, known=those)
+        name: Absent(
+            _unread(event.view.kind, found.unread, lacking[name]), event.view.mend(), unknowable=True, known=those
+        )
         if found.unread or lacking[name]
         else those
         for name, those in told.items()
     }
 
 
-def _unread(unread: list[tuple[str, int]], lacking: list[str]) -> str:
+def _unread(kind: str, unread: list[tuple[str, int]], lacking: list[str]) -> str:
     if not lacking:
-        return _too_much(unread)
+        return _too_much(
+            "there is too much text to read at once"
+            if kind == "tree"
+            else f"the diff is longer than {LIMIT // _MEBIBYTE} MiB",
+            unread,
+        )
     more = f" and {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
     named = ", ".join(one_line(path, 100) for path in lacking[:_NAMED])
     return f"the content of {named}{more} is not in this partial clone"
 
 
-def _too_much(unread: list[tuple[str, int]]) -> str:
+def _too_much(what: str, unread: list[tuple[str, int]]) -> str:
     largest = sorted(unread, key=lambda one: -one[1])
     named = [f"{one_line(path, 100)} ({-(-size // _MEBIBYTE)} MiB)" for path, size in largest[:_NAMED]]
     more = f" and {len(largest) - _NAMED} more" if len(largest) > _NAMED else ""
-    limit = LIMIT // _MEBIBYTE
-    return f"the diff is longer than {limit} MiB; the lines of {', '.join(named)}{more} were not read"
+    return f"{what}; the lines of {', '.join(named)}{more} were not read"

@@ -33,6 +33,8 @@ def of(view: View, with_added: bool = True, with_removed: bool = True) -> Lines:
     """
     if not view.change().entries:
         return Lines([], [], [])
+    if (every := view.every_line()) is not None:
+        return Lines(every[0], [], every[1])
     first, *others = [_read(side, with_added, with_removed) for side in view.sides()]
     if not others:
         return first

@@ -110,6 +110,10 @@ class View:
         """This state over each of what its change is measured from: only what differs from all of them counts."""
         return [self]
 
+    def every_line(self) -> "tuple[list[dict[str, object]], list[tuple[str, int]]] | None":
+        """Where a tree is judged and no change: all its lines, and the files too large to read. Raises AhpError."""
+        return None
+
     def encodings(self) -> dict[str, str]:
         """Of the changed files that git calls binary, by path: in which encoding they are text, "" where they are none.
 

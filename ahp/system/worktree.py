@@ -10,7 +10,7 @@ from ahp.system.errors import AhpError, Unknown
 from ahp.system.git import Repository
 from ahp.system.view import PATCH, View, literally, names
 
-_FILE_LIMIT = 64 << 20
+FILE_LIMIT = 64 << 20
 _LINK = 0o120000
 
 
@@ -46,7 +46,7 @@ class WorkTreeView(View):
     def _content_id(self, path: str) -> str:
         """What tells one content of a file from another; git gives what is not in its store no id."""
         size = self.size(path) or 0
-        data = self.read(path) if size <= _FILE_LIMIT else f"{size} bytes".encode()
+        data = self.read(path) if size <= FILE_LIMIT else f"{size} bytes".encode()
         return digest.sha256(data or b"")[:40]
 
     def _new_file(self, path: str) -> changes.FileChange | None:
@@ -56,7 +56,7 @@ class WorkTreeView(View):
             return None
         entry = changes.FileChange(path, "A", 0, mode, "0" * 40, "0" * 40)
         # Past the limit its lines are not counted, so that a rule about large files reports it instead of this limit.
-        data = self.read(path) if (self.size(path) or 0) <= _FILE_LIMIT else None
+        data = self.read(path) if (self.size(path) or 0) <= FILE_LIMIT else None
         if data is not None and b"\0" not in data[:LOOKED_AT]:  # as git counts
             entry.insertions, entry.deletions = data.count(b"\n") + (not data.endswith(b"\n") and bool(data)), 0
         return entry
@@ -76,7 +76,7 @@ class WorkTreeView(View):
         place = self._place(path)
         if _git_mode(place) == _LINK:  # git keeps where it points, and never follows it out of the repository
             return posix.readlink(place.encode("utf-8", "surrogateescape"))
-        return files.read(place, _FILE_LIMIT)
+        return files.read(place, FILE_LIMIT)
 
     def size(self, path: str) -> int | None:
         # Without reading it: a rule about large files must not stumble over the first one.

@@ -29,7 +29,7 @@ def test_the_work_tree_counts_what_is_not_stored_yet(repo: Any, make_event: Any,
 def test_links_pipes_and_huge_files_in_the_work_tree(
     repo: Any, make_event: Any, gather: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ahp.system.worktree._FILE_LIMIT", 100)
+    monkeypatch.setattr("ahp.system.worktree.FILE_LIMIT", 100)
     (tmp_path / "secret").write_text("outside\n" * 9)
     (repo.root / "to folder").symlink_to(tmp_path)
     (repo.root / "to secret").symlink_to(tmp_path / "secret")

@@ -164,7 +164,7 @@ def test_an_untracked_binary_has_no_lines(repo: Repo) -> None:
 
 
 def test_a_file_past_the_limit_is_not_read(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worktree, "_FILE_LIMIT", 10)
+    monkeypatch.setattr(worktree, "FILE_LIMIT", 10)
     repo.write("large", "x" * 11)
     (entry,) = WorkTreeView(at(repo)).change().entries
     assert (entry.path, entry.insertions, bool(entry.content)) == ("large", None, True)

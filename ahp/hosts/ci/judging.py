@@ -18,7 +18,7 @@ from ahp.hosts import asking, objects
 from ahp.hosts.ci.approvers import Approvers
 from ahp.hosts.ci.change import Change
 from ahp.hosts.ci.proposal import BRANCHES
-from ahp.hosts.ci.report import Report, Result, RuleText, report, result
+from ahp.hosts.ci.report import Report, Result, RuleText, report, result, rule_text
 from ahp.hosts.issue_transitions import gates_of
 from ahp.hosts.verdict_text import name_of, rule_of, steps_of
 from ahp.policy import compile as compiling
@@ -30,7 +30,6 @@ from ahp.policy.program import RuleAnswer
 from ahp.policy.tree import PolicyTree
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, PushRef, Workspace
-from ahp.protocol.levels import strongest
 from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
 from ahp.system.commits import listed
@@ -219,7 +218,7 @@ class _Judging:
                 asked = {plan.key for plan in one.program.rules}
                 for key, rule in one.answers(self._at(trigger)).rules.items():
                     if key in asked:
-                        found.setdefault(name_of(key), _text(name_of(key), rule))
+                        found.setdefault(name_of(key), rule_text(name_of(key), rule))
         return found
 
 
@@ -230,14 +229,6 @@ def _is_of_each(rule: RuleAnswer) -> bool:
 
 def _has_rules(these: Policies, trigger: str) -> bool:
     return any(one.program.rules for one in these.at(trigger))
-
-
-def _text(name: str, rule: RuleAnswer) -> RuleText:
-    file, _, place = rule.position.partition(":")
-    line = place.partition(":")[0]
-    level = strongest(list(rule.intensity.values()))
-    about = rule.message if rule.message is not None else rule.condition
-    return RuleText(name, level, about, "; ".join(rule.resolution), file, int(line) if line.isdecimal() else 0)
 
 
 def _check_requirement(tree: PolicyTree | None, folder: str) -> None:

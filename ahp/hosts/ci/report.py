@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ahp.policy.program import RuleAnswer
 from ahp.protocol import levels
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line
@@ -86,6 +87,15 @@ def result(signal: Signal, rule: str, steps: list[str], excused: str = "") -> Re
         total if isinstance(total, int) else len(listed),
         one_line(excused, 500),
     )
+
+
+def rule_text(name: str, rule: RuleAnswer) -> RuleText:
+    """The rule as the policy has it, called `name`."""
+    file, _, place = rule.position.partition(":")
+    line = place.partition(":")[0]
+    level = levels.strongest(list(rule.intensity.values()))
+    about = rule.message if rule.message is not None else rule.condition
+    return RuleText(name, level, about, "; ".join(rule.resolution), file, int(line) if line.isdecimal() else 0)
 
 
 def _place(rule: str, found: dict[str, object]) -> Place:

@@ -1,0 +1,157 @@
+"""`ahp check --all`: the tree as it is, as if one commit had brought it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ahp.cli import main
+from ahp.hosts import asking, tree_check
+from ahp.hosts.ci.report import Report
+from ahp.system import whole_tree
+from tests.conftest import Repo
+
+POLICY = """\
+version: 1
+facts: {lint: {run: [sh, -c, "exit 3"]}}
+rules:
+  todo:
+    at: [pre-commit, pre-push]
+    each: l in diff.added
+    block: contains(l.text, 'TODO') and not any(contains(k.text, 'never mind') for k in diff.added)
+    finding: {file: l.path, line: l.line}
+    message: a TODO
+  stops:
+    at: pre-commit
+    when: "any(contains(l.text, 'breakpoint') for l in diff.added)"
+    each: d in debuggers.added
+    block: d.language == 'python'
+    finding: {file: d.path, line: d.line}
+    message: a debugger
+  keys: {at: pre-commit, each: p in files.added, prompt: "glob(p, '**/*.pem')", message: a key}
+  license: {at: pre-push, prompt: "not 'LICENSE' in files.changed", message: no license}
+  word: {at: pre-push, prompt: "any(contains(l.text, 'wrod') for l in diff.added)", message: a typo}
+  size: {at: pre-commit, block: files.changed_count > 1}
+  main: {at: pre-commit, block: branch.name == 'main'}
+  clean: {at: pre-push, block: lint.exit_code > 0, on_missing: skip}
+  tidy:
+    at: pre-commit
+    control: "any(glob(p, '*.bin') for p in files.binary)"
+    message: tidy up
+    action: {type: run, command: [tidy, now]}
+  dark: {at: pre-commit, each: l in diff.added, block: "contains(l.text, 'TODO')", shadow: true}
+"""
+
+
+@pytest.fixture
+def here(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    repo.write(".gitignore", "ignored\n/.ahp/\n")
+    repo.write("a.py", "x = 1\nbreakpoint()\n# breakpoint()\n")
+    repo.write("b.py", "# TODO one\n\n# TODO two\n")
+    repo.write("calm.md", "TODO\nnever mind\n")
+    repo.write("gone.md", "TODO\n")
+    repo.write("x.bin", "\x01\x00TODO\x02" * 40)
+    repo.write("wide.txt").write_bytes("fine\r\nTODO\r\n".encode("utf-16"))
+    repo.add()
+    repo.commit("first")
+    (repo.root / "gone.md").unlink()
+    repo.write("sub/new.pem", "TODO with a wrod\n")
+    repo.write("ignored", "TODO\n")
+    (repo.root / "link").symlink_to("TODO")
+    repo.write(".ahp/hooks.yaml", POLICY)
+    monkeypatch.chdir(repo.root)
+    return repo
+
+
+def check(repo: Repo, seen: tree_check.Seen = lambda done, total: None) -> Report:
+    return tree_check.check(asking.around(str(repo.root)), seen)
+
+
+def places(told: Report, rule: str) -> list[str]:
+    return [f"{p.file}:{p.line}" for one in told.results if one.rule == rule for p in one.places]
+
+
+def test_every_file_and_line_counts_as_added(here: Repo) -> None:
+    progress: list[tuple[int, int]] = []
+    told = check(here, lambda done, total: progress.append((done, total)))
+    assert told.exit_code == 1
+    assert places(told, "todo") == ["b.py:1", "b.py:3", "link:1", "sub/new.pem:1", "wide.txt:2"]
+    assert places(told, "stops") == ["a.py:2"]
+    assert places(told, "keys") == ["sub/new.pem:0"]
+    said = {one.rule: (one.level, one.message) for one in told.results}
+    assert said["license"] == ("prompt", "no license")
+    assert said["word"] == ("prompt", "a typo")
+    assert said["tidy"] == ("prompt", "tidy up; its fixer: tidy now")
+    assert "clean" not in said and "dark" not in said
+    assert told.about == "8 files of the work tree, 2 of them not tracked"
+    assert told.notes[0].startswith("clean is not decided: cannot tell: lint.exit_code is missing (nobody accepted")
+    assert told.notes[1:] == ["2 rules are about changes and not about a tree, and are not asked: main, size"]
+    assert {rule.id for rule in told.rules} >= {"todo", "license"} and progress[-1] == (8, 8)
+
+
+def test_processes_find_what_one_finds(here: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = check(here)
+    monkeypatch.setattr(tree_check, "_WORTH_SHARING", 0)
+    monkeypatch.setattr(tree_check, "_AT_ONCE", 2)
+    monkeypatch.setattr(tree_check, "_processors", lambda: 2)
+    assert check(here) == alone
+    monkeypatch.setattr(tree_check, "_working", tree_check._Check(asking.around(str(here.root))))
+    assert [one.result.total for one in tree_check._of_part(["b.py", "wide.txt"])[0]] == [3]
+
+
+def test_what_cannot_be_read_is_told_and_never_clean(here: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_tree, "LINES_LIMIT", 60)
+    told = check(here)
+    word = next(one for one in told.results if one.rule == "word")
+    assert told.exit_code == 1 and "there is too much text to read at once; the lines of" in word.message
+    monkeypatch.setattr(whole_tree, "FILE_LIMIT", 5)
+    told = check(here)
+    assert told.exit_code == 2 and places(told, "todo") == ["link:1"]
+    assert any("the lines of b.py (1 MiB) were not read" in one.message for one in told.results)
+
+
+def test_a_file_that_stops_the_judging_is_named(here: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_check, "_WORTH_SHARING", 0)
+    monkeypatch.setattr(tree_check, "_AT_ONCE", 2)
+    monkeypatch.setattr(tree_check, "_processors", lambda: 2)
+    real = whole_tree.FilesView.read
+
+    def read(view: whole_tree.FilesView, path: str) -> bytes | None:
+        if path == "b.py":
+            raise tree_check.AhpError("cannot read it")
+        return real(view, path)
+
+    monkeypatch.setattr(whole_tree.FilesView, "read", read)
+    with pytest.raises(tree_check.AhpError, match=r"^b\.py: cannot read it"):
+        check(here)
+
+
+def test_the_command_prints_every_format_and_ends_as_check_does(
+    here: Repo, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*words: str) -> tuple[int, str]:
+        capsys.readouterr()
+        code = main.run(["check", *words])
+        out, err = capsys.readouterr()
+        return code, out + err
+
+    code, out = run("--all", "--output", f"sarif={tmp_path / 'out.sarif'}")
+    assert code == 1 and "ahp: refused by todo\n  a TODO\n  b.py:1\n" in out
+    assert json.loads((tmp_path / "out.sarif").read_text())["runs"][0]["results"]
+    assert json.loads(run("--all", "--format", "json")[1])["exit_code"] == 1
+    here.write(
+        ".ahp/hooks.yaml", "version: 1\nrules: {names: {at: pre-commit, each: p in files.added, block: p == 'no'}}\n"
+    )
+    assert run("--all") == (0, "ahp: 8 files of the work tree, 2 of them not tracked\n")
+    here.write(".ahp/hooks.yaml", "rules: 7\n")
+    assert run("--all")[0] == 2
+    assert "name a trigger, or give --all" in run()[1]
+    assert "name a trigger, or give --all" in run("pre-commit", "--all")[1]
+    assert "are about a trigger" in run("--all", "--issue", "FEAT-0001")[1]
+    assert "other formats go with --all" in run("pre-commit", "--format", "sarif")[1]
+    (tmp_path / "plain").mkdir()
+    monkeypatch.chdir(tmp_path / "plain")
+    code, out = run("--all")
+    assert code == 2 and "there is no git repository here" in out
