@@ -35,7 +35,8 @@ class Definition(NamedTuple):
 
 def asked(script: str) -> str:
     """Which part of the rules a script has `ahp ci` ask, "" where it does not run it."""
-    options = [found["options"] for found in _COMMAND.finditer(_COMMENT.sub("", script))]
+    lines = _COMMENT.sub("", script.replace("\\\n", " "))
+    options = [found["options"] for found in _COMMAND.finditer(lines)]
     if not options:
         return ""
     without = any("--without" in one for one in options)

@@ -18,9 +18,9 @@ FOLDER = ".github/workflows/"
 _LIMIT = 1 << 20
 _ALWAYS = ("always()", "${{ always() }}", "success()", "${{ success() }}", True)
 _OF_THE_CHANGE = re.compile(r"head|refs/pull/|merge_commit_sha")
-_CHECKS_OUT = re.compile(
-    r"\bgh\s+pr\s+checkout\b|\bgit\b[^\n;&|]*\s(?:checkout|switch|worktree|reset|read-tree|archive)\b"
-)
+_CHECKS_OUT = frozenset(
+    {"checkout", "switch", "worktree", "reset", "read-tree", "archive"}
+)  # of git; gh pr has the first
 
 
 def jobs_that_judge(files: dict[str, bytes]) -> list[Definition]:
@@ -83,7 +83,7 @@ def _way_round(
         return "it is skipped where what it needs fails, and what is skipped counts as passed"
     if any(one.get("continue-on-error") not in (None, False) for one in (job, step)):
         return "`continue-on-error` makes a refusal pass"
-    if re.search(r"\bci\b[^\n;&]*\|\|", run):
+    if any("||" in line and asked(line.partition("||")[0]) for line in re.split(r"[;\n]", run)):
         return "what follows `||` makes a refusal pass"
     return ""
 
@@ -93,7 +93,9 @@ def _takes_the_change(step: dict[str, object]) -> bool:
     given = used if isinstance(used, dict) else {}
     if str(step.get("uses") or "").startswith("actions/checkout"):
         return any(_OF_THE_CHANGE.search(str(given.get(key) or "")) for key in ("ref", "repository"))
-    return bool(_CHECKS_OUT.search(str(step.get("run") or "")))
+    commands = re.split(r"[;&|\n]", str(step.get("run") or ""))
+    words = [{word.rpartition("/")[2] for word in command.split()} for command in commands]
+    return any({"git", "gh"} & one and _CHECKS_OUT & one for one in words)
 
 
 def _read(path: str, data: bytes) -> dict[str, object]:

@@ -33,6 +33,12 @@ def workflow(on: object, job: dict[str, object] | None = None, *steps: dict[str,
         (workflow("pull_request_target", {"continue-on-error": True}), ADVICE, "makes a refusal pass"),
         (workflow("pull_request_target", {"steps": [{**STEP, "if": "false"}]}), ADVICE, "may skip it"),
         (workflow("pull_request_target", {"steps": [{"run": "ahp ci || true"}]}), ADVICE, "makes a refusal pass"),
+        (workflow("pull_request_target", {"steps": [{"run": "cd x || exit 1; ahp ci"}]}), GUARD, "copy of this file"),
+        (
+            workflow("pull_request_target", None, {"run": "git " * 100_000 + "ci " * 100_000}),
+            GUARD,
+            "copy of this file",
+        ),
         (workflow("pull_request_target", None, other={"name": "ahp", "steps": []}), ADVICE, "the same name"),
         (
             workflow(
@@ -68,6 +74,7 @@ def test_anchors_and_the_bare_key_on_are_read_as_github_reads_them() -> None:
 @pytest.mark.parametrize(
     ("script", "part"),
     [
+        ("ahp ci \\\n  --only policy", POLICY),
         ("ahp ci", ALL),
         ('"$RUNNER_TEMP/ahp/bin/ahp" ci --without policy --format sarif', RULES),
         ("../ahp/bin/ahp ci --only policy", POLICY),
