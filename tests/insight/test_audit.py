@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
+import io
 import os
 from typing import NamedTuple
 
 import pytest
 
+from ahp.cli.main import run
 from ahp.insight.audit import BYPASS, OVERRIDE, SKIPPED, WAIVER, Audit, Entry, Exemption, audit
 from ahp.journal.append import Journal
 from ahp.journal.respond import respond
@@ -144,3 +147,26 @@ def test_a_push_of_which_the_log_cannot_tell_whom_it_judged(told: Told) -> None:
     assert (pushed.one_by_one, pushed.commits) == (None, 5)
     assert [one.where for one in without.of("warned").judgements] == ["commit"]
     assert [one.one_by_one for one in without.of("empty too").judgements] == [None]  # the head was of it, for certain
+
+
+def test_as_it_is_printed(told: Told, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(told.gated.root)
+    assert run(["report", "--audit"]) == 0
+    out, err = capsys.readouterr()
+    head, begin, *lines = out.splitlines()
+    exemptions = sum(len(one.exemptions) for one in told.found.entries)
+    assert head == f"the last 10 commits: 10 commits, 6 judged here, 4 not; {exemptions} exemptions" and err == ""
+    assert begin.endswith("it is evidence, not proof: ahp log verify") and max(map(len, lines)) <= 100
+    for line in (
+        "  overridden: secret, by human:ann: a test key",
+        "  waived: large, by mei: a vendored file",  # as the policy of that commit has it
+        "  went round the hooks: secret: it breaks a rule that no hook was asked about",
+        "  was there before the gate was installed",
+        "  not judged here",
+    ):
+        assert line in lines, line
+    assert " by itself, with the push of " in out and "said: wide (prompt)" in out
+    assert run(["report", "--audit", "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert {row["judged"] for row in rows} >= {"commit", "push", "not judged here", ""}
+    assert [row["approver"] for row in rows if row["exemption"] == "waiver"] == ["mei"]

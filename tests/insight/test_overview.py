@@ -29,7 +29,7 @@ def plain(told: Stats) -> dict[str, Any]:
     return {**told._asdict(), "groups": groups}
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(
     steps,
     st.sampled_from([None, None, START + 1, START + 8 * DAY]),

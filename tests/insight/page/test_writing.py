@@ -9,6 +9,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from ahp.insight.stats import Stats
 from ahp.insight.wording import many, percent
 from ahp.policy.waivers import Waiver
 from ahp.protocol.text import one_line
+from ahp.system.errors import AhpError
 from tests.insight import lively
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -219,3 +221,34 @@ def test_a_browser_shows_it(made: Made, tmp_path: Path) -> None:
     assert "Content Security Policy" not in done.stderr and "Uncaught" not in done.stderr
     data = picture.read_bytes()
     assert struct.unpack(">II", data[16:24]) == (1200, 4800) and len(data) > 200_000  # a page without charts is smaller
+
+
+def written_of(lines: list[str], folder: Path, now: float = lively.END) -> Reader:
+    folder.mkdir()
+    (folder / "signals.jsonl").write_text("\n".join(lines) + "\n")
+    say = Texts("en")
+    return Reader(write(content("x", overview.collect(str(folder), now=now), [], say, now=now), say))
+
+
+def test_what_a_log_may_lack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(svg, "draw", lambda spec: "")
+    told = lively.Lively()
+    told.attempt({"subject": "main", "host": "git", "actor": "human:ann"}, {}, {})
+    quiet = written_of(told.lines, tmp_path / "quiet")
+    assert "No rule had anything to say" in quiet.ids["report"] and "waives nothing" in quiet.ids["waivers"]
+    assert quiet.tables == {} and "Nothing to show for this time" in quiet.ids["rules"]
+    for n in range(20):
+        told.attempt({"subject": f"b{n}", "host": "git", "actor": ""}, {"no-secrets": ("block", told.id())}, {})
+    without = [line for line in told.lines if '"kind": "policy"' not in line]
+    open_ = written_of(without, tmp_path / "open", told.now + 60)
+    assert "Still open: 20 episodes." in open_.ids["report"] and "22 evaluations" in open_.ids["report"]
+    assert "20 episodes open; 12 are shown" in open_.ids["episodes"]
+    assert [row[2] for row in open_.tables["Episodes and their ladder"][1:]] == ["unknown"] * 12
+    forgotten = written_of(told.lines, tmp_path / "forgotten", told.now + 90 * 86400)
+    assert "Of the 20 episodes that are over, none was mended." in forgotten.ids["report"]
+
+
+def test_a_template_engine_that_is_missing_is_named(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(AhpError, match="Jinja2, which is not installed; mend: pip install"):
+        made.written("en")
