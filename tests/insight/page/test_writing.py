@@ -252,3 +252,21 @@ def test_a_template_engine_that_is_missing_is_named(made: Made, monkeypatch: pyt
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(AhpError, match="Jinja2, which is not installed; mend: pip install"):
         made.written("en")
+
+
+def lightness(colour: str) -> float:
+    """The relative luminance of WCAG 2."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("dark", [0, 1])
+def test_levels_are_told_apart_by_lightness_and_words_can_be_read(made: Made, dark: int) -> None:
+    pairs = re.findall(r"--([a-z]+): light-dark\((#\w{6}), (#\w{6})\)", made.text)
+    light = {name: lightness(both[dark]) + 0.05 for name, *both in pairs}
+    contrast = {name: max(one, light["paper"]) / min(one, light["paper"]) for name, one in light.items()}
+    assert contrast["aid"] < contrast["prompt"] < contrast["control"] < contrast["block"]
+    assert min(contrast[name] for name in ("ink", "soft", "accent")) >= 4.5
+    drawn = ("aid", "prompt", "control", "block", "mended", "passed", "reset", "forgotten", "open")
+    assert min(contrast[name] for name in drawn) >= 2.9
