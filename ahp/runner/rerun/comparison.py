@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ahp.protocol.text import one_line
+from ahp.runner.run import prompts
 from ahp.runner.run.events import Event
 
 _TEXT_LINES = 12  # of a text that differs
@@ -47,7 +48,7 @@ class _Told:
 
 def _told(events: Iterable[Event]) -> Iterable[_Told]:
     nonce = ""
-    for event in events:
+    for event in _by_step(events):
         nonce = str(event["nonce"]) if event["event"] == "run_start" else nonce
         words = _WORDS.get(event["event"])
         told = words(event) if words is not None else None
@@ -61,6 +62,21 @@ def _told(events: Iterable[Event]) -> Iterable[_Told]:
             yield _Told(f"{step}{head}\0{text}", line, text)
 
 
+def _by_step(events: Iterable[Event]) -> Iterable[Event]:
+    """The events, those of a step that ran beside others together where it ended: as if one came after another."""
+    beside: dict[str, list[Event]] = {}
+    for event in events:
+        if not event.get("parallel"):
+            yield event
+            continue
+        of_step = beside.setdefault(str(event["step"]), [])
+        of_step.append(event)
+        if event["event"] == "plan_step_end":
+            yield from beside.pop(str(event["step"]))
+    for rest in beside.values():
+        yield from rest
+
+
 def _without_gate(text: str, nonce: str) -> str:
     """A text for the model without the gate's notes, which the verdicts tell, what was retrieved, and the nonce."""
     if not nonce:
@@ -68,6 +84,7 @@ def _without_gate(text: str, nonce: str) -> str:
     mark = re.escape(nonce)
     text = re.sub(rf"^Gate {mark}:\n(?:.+\n?)*", "", text, flags=re.MULTILINE)
     text = re.sub(rf"^From .+, lines \d+ to \d+ .*:\n<<<{mark}\n(?:.*\n)*?>>>{mark}$", "", text, flags=re.MULTILINE)
+    text = text.replace(prompts.BESIDE, "")
     return re.sub(r"\n{3,}", "\n\n", text.replace(nonce, "NONCE")).strip()
 
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from ahp.system import digest, environ, git
+from ahp.runner.verification.work_tree import view_of
+from ahp.system import digest
 from ahp.system.errors import AhpError
 from ahp.system.worktree import WorkTreeView
 
@@ -25,10 +26,9 @@ def take(root: str, base: str = "") -> Snapshot | None:
     Tracked and untracked files count, ignored ones do not.
     """
     try:
-        repo = git.discover(root, environ.current())
-        if not repo.root:
+        view = view_of(root, base)
+        if view is None:
             return None
-        view = WorkTreeView(repo, base or None)
         entries = view.change().entries
         if len(entries) > _MOST:
             return None

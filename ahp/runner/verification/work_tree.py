@@ -21,13 +21,16 @@ def mark(root: str, base: str = "") -> WorkTreeMark | None:
     Tracked and untracked files count, ignored ones do not.
     """
     try:
-        repo = git.discover(root, environ.current())
-        if not repo.root:
-            return None
-        view = WorkTreeView(repo, base or None)
-        return WorkTreeMark(view.base(), view.change().digest)
+        view = view_of(root, base)
+        return None if view is None else WorkTreeMark(view.base(), view.change().digest)
     except AhpError:
         return None
+
+
+def view_of(root: str, base: str = "") -> WorkTreeView | None:
+    """The work tree at `root` against `base` (default: HEAD); None in a bare repository. Raises AhpError."""
+    repo = git.discover(root, environ.current())
+    return WorkTreeView(repo, base or None) if repo.root else None
 
 
 def changed_since(root: str, before: WorkTreeMark) -> bool:

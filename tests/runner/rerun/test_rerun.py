@@ -202,3 +202,21 @@ def test_with_real_tools_the_calls_are_made_and_counted(project: Any, tmp_path: 
     assert done.turn.answer == "all is done"
     assert done.differences == []
     assert all((project.root / name).exists() for name in "abc")
+
+
+def test_steps_that_ran_side_by_side_are_compared_one_by_one(project: Any) -> None:
+    log = EventLog()
+    steps = {name: [call("write", path=name, text=name), DONE] for name in ("s1", "s2", "s3")}
+    agent = Agent(
+        ScriptedModel([plan(*steps), "all is done"], steps),
+        tools(),
+        gate=RepositoryGate(str(project.root), session="s1"),
+        config=CONFIG.model_copy(update={"jobs": 3}),
+        events=log,
+    )
+    assert agent.run("the task").ok and log.of("step_merged")
+    again = rerun_recorded(Recording(log.seen), str(project.root), CONFIG, tools())
+    assert again.turn.ok and again.unused == 0
+    # The lines of the plan say of the other steps where they stood.
+    parted = {line for one in again.differences for line in one.recorded + one.now}
+    assert all("the prompt of step" in line for line in parted), parted
