@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from ahp.facts.tool_call import Touched
+from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
 from ahp.runner.gating.gates import modified
 from ahp.runner.parallel.checkout_gate import CheckoutGate
@@ -52,6 +54,25 @@ def test_what_the_gate_changes_names_the_checkout_again() -> None:
     asked = call(f"rm {HERE}")
     found = asking(ScriptedGate({"pre-tool-use": change})).ask("pre-tool-use", tool=asked)
     assert modified(found, asked["input"]) == ({"command": f"ls {HERE}/src /path", "n": [1]}, [])
+
+
+def test_arguments_that_the_project_s_gate_rewrites_name_the_checkout_again() -> None:
+    def change(tool: Mapping[str, Any] | None) -> Verdict:
+        assert tool is not None
+        found = verdict("pre-tool-use", signal("control", "c", "m", signal_id="c1"))
+        given = {**tool["input"], "command": f"{tool['input']['command']} --dry", "more": ["/p/x", {"a": 1}]}
+        found.modified = cast("Event", SimpleNamespace(tool={**tool, "input": given}))
+        return found
+
+    asked = call(f"cp {HERE}/a b", kept={"path": f"{HERE}/c"})
+    asked["input"]["kept"] = {"path": f"{HERE}/c"}
+    found = asking(ScriptedGate({"pre-tool-use": change})).ask("pre-tool-use", tool=asked)
+    assert modified(found, asked["input"])[0] == {
+        "command": f"cp {HERE}/a b --dry",
+        "n": [1],
+        "kept": {"path": f"{HERE}/c"},
+        "more": [f"{HERE}/x", {"a": 1}],
+    }
 
 
 def test_it_says_and_raises_what_its_gate_does() -> None:

@@ -13,10 +13,15 @@ import pytest
 
 from ahp.protocol.verdict import Verdict
 from ahp.runner.gating.gate_adapter import RepositoryGate
+from ahp.runner.models.model import Answer
+from ahp.runner.parallel.checkouts import Checkout, Checkouts
+from ahp.runner.run.conversation import Message, RoleOrder
 from ahp.runner.run.events import EventLog, read_events
+from ahp.system import trees
+from ahp.system.errors import AhpError
 from ahp.system.interrupt import Ended
 from tests.conftest import Repo
-from tests.runner.parallel.scenes import Scene, edit, run, write
+from tests.runner.parallel.scenes import Scene, StepModel, edit, run, write
 from tests.runner.runs import plan
 from tests.system.test_descendants import alive
 
@@ -267,3 +272,47 @@ def test_what_is_installed_is_there_and_what_git_ignores_is_not_merged(repo: Rep
     assert repo.git("rev-parse", "HEAD") == head
     assert "has committed" in scene.turn.notes[0] and "the commit is on no branch of yours" in scene.turn.notes[0]
     assert os.listdir(root / "node_modules") == ["tool"]
+
+
+def test_a_work_tree_that_cannot_be_made_ends_the_run_with_its_reason(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project(repo)
+    path = str(root / ".git" / "run" / "events.jsonl")
+    calls = {"one": [run("sleep 0.1; echo 1 > one")], "two": [run("echo 2 > two")]}
+    fill = Checkouts.fill
+
+    def full(self: Checkouts, tree: str, place: str) -> Checkout:
+        if place.endswith("/2"):
+            raise AhpError("the disk is full")
+        return fill(self, tree, place)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkouts, "fill", full)
+        scene = Scene(root, calls, log=EventLog(path))
+    assert (scene.turn.stop_reason, scene.turn.answer) == (
+        "CHECKOUT_ERROR",
+        "a step's own work tree failed: the disk is full",
+    )
+    assert "Step one was broken off" in scene.turn.notes[0] and not (root / "one").exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(trees, "OLDEST", (99, 0))
+        scene = Scene(root, calls, log=EventLog(path, resumes=True), resumes=True)
+    assert "cannot go on: git 99.0 or newer is needed" in scene.turn.answer
+    scene = Scene(root, calls, log=EventLog(path, resumes=True), resumes=True)
+    assert scene.turn.ok and (root / "two").read_text() == "2\n"
+
+
+def test_a_bug_in_a_step_ends_the_run_and_every_step(repo: Repo) -> None:
+    root = project(repo)
+
+    class Broken(StepModel):
+        def query(self, messages: list[Message], **more: Any) -> Answer:
+            if messages[1]["content"].startswith("Step two"):
+                raise RoleOrder("a bug")
+            return super().query(messages, **more)
+
+    calls = {"one": [run("sleep 60")], "two": []}
+    with pytest.raises(RoleOrder):
+        Scene(root, calls, model=Broken([plan(*calls)], calls))
+    assert len(repo.git("worktree", "list").splitlines()) == 1
