@@ -38,7 +38,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="ahp-bench-") as folder:
         scratch = Scratch(Path(folder).resolve(), Path(folder))
         try:
-            root = _project(scratch)
+            root = project(scratch)
             _unjudged(scratch, root, 10)  # the first one compiles and renews what is kept
             half, whole = (_unjudged(scratch, root, number // part) for number in (UNJUDGED, 2 * UNJUDGED))
             excused = _excused(scratch, root, EXCUSED // part)
@@ -56,7 +56,7 @@ def main() -> int:
     return 0
 
 
-def _project(scratch: Scratch) -> Path:
+def project(scratch: Scratch) -> Path:
     """A repository of Python files with the policy that `ahp init` writes, behind the gate, and its remote."""
     root, program = scratch.folder / "project", Path(sys.executable).with_name("ahp")
     scratch.run(scratch.folder, "git", "init", "--quiet", root)
@@ -66,7 +66,7 @@ def _project(scratch: Scratch) -> Path:
     scratch.run(root, program, "init")
     scratch.run(root, "git", "add", "--all")
     scratch.run(root, "git", "commit", "--quiet", "--no-verify", "--message", "chore: the policy")
-    _import(scratch, root, "main", _files(FILES))
+    import_commits(scratch, root, "main", _files(FILES))
     scratch.run(root, "git", "reset", "--quiet", "--hard")
     _bare(scratch, root, "origin")
     scratch.run(root, "git", "push", "--quiet", "--no-verify", "origin", "main")
@@ -78,14 +78,14 @@ def _project(scratch: Scratch) -> Path:
 def _unjudged(scratch: Scratch, root: Path, number: int) -> Took:
     """The push of a new branch with so many commits."""
     branch = f"feature/of-{number}"
-    _import(scratch, root, branch, (_changes(one) for one in range(number)))
+    import_commits(scratch, root, branch, (changes(one) for one in range(number)))
     return _push(scratch, root, "origin", branch)
 
 
 def _excused(scratch: Scratch, root: Path, number: int) -> Took:
     """The push to an empty remote of so many commits that the first remote has."""
     branch = f"feature/theirs-{number}"
-    _import(scratch, root, branch, (_changes(one) for one in range(number)))
+    import_commits(scratch, root, branch, (changes(one) for one in range(number)))
     scratch.run(root, "git", "push", "--quiet", "--no-verify", "origin", branch)
     _bare(scratch, root, "second")
     return _push(scratch, root, "second", branch)
@@ -121,12 +121,12 @@ def _files(number: int) -> Iterator[list[int]]:
     yield list(range(number))
 
 
-def _changes(commit: int) -> list[int]:
+def changes(commit: int) -> list[int]:
     """The files that a commit changes."""
     return [(commit * 37 + step * 1_009) % FILES for step in range(CHANGED)]
 
 
-def _import(scratch: Scratch, root: Path, branch: str, commits: Iterator[list[int]]) -> None:
+def import_commits(scratch: Scratch, root: Path, branch: str, commits: Iterator[list[int]]) -> None:
     """Puts commits on a branch, from main's tip where it is new, past every hook (git-fast-import)."""
     stream = scratch.folder / "stream"
     with stream.open("w") as out:

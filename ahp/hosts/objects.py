@@ -4,7 +4,7 @@ Source: authority §5. Whoever asks hands in what only it knows: the policies, w
 here reads HEAD, the index, the work tree or the environment.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -63,13 +63,16 @@ class CommitJudge:
     @property
     def has_rules(self) -> bool:
         """Whether any policy asks anything of commits."""
-        every = [self._policies, *self._own.values()]
-        return any(judge.program.rules for one in every for name in self._triggers for judge in one.at(name))
+        return any(judge.program.rules for judge in self._judges())
 
     @property
     def reads_text(self) -> bool:
         """Whether a rule reads the lines of commits, so that they are worth asking for many at once."""
-        return any("diff" in judge.program.reads for name in self._triggers for judge in self._policies.at(name))
+        return any("diff" in judge.program.reads for judge in self._judges())
+
+    def _judges(self) -> Iterator[Judge]:
+        every = {id(one): one for one in (self._policies, *self._own.values())}
+        return (judge for one in every.values() for name in self._triggers for judge in one.at(name))
 
     @property
     def notes(self) -> list[str]:

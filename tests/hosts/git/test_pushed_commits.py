@@ -446,6 +446,24 @@ def test_thousands_of_commits_are_asked_in_a_few_questions_to_git(work: Gated, m
     assert started(65) <= few + 2
 
 
+def test_commits_under_a_policy_that_the_target_has_changed_since_are_asked_together_too(
+    work: Gated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ahp.system import process
+
+    for number in range(20):
+        made(work, f"ok {number}", **{f"f{number}": "1\n"})
+    work.git("checkout", "-q", "main")
+    work.commit_policy("version: 1\nrules: {wide: {at: pre-commit, prompt: files.changed_count > 2}}\n")
+    work.git("push", "-q", "--no-verify", "origin", "main")
+    work.git("checkout", "-q", "work")
+    asked: list[list[str]] = []
+    real = process.capture
+    monkeypatch.setattr(process, "capture", lambda argv, **more: (asked.append(argv), real(argv, **more))[1])
+    assert ask_push(work) == (0, "")
+    assert sum("diff-tree" in argv for argv in asked) <= 3
+
+
 def ask_push(work: Gated) -> tuple[int, str]:
     """The push of `work` as the hook judges it, in this process."""
     from ahp.hosts.git import pre_push
