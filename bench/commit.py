@@ -31,15 +31,22 @@ class Budget:
 NONE, SH, EMPTY = "no hook", "sh exit 0", "empty Python hook"
 QUIET, BLOCK = "ahp, 30 rules, nothing fires", "ahp, one block"
 PRE_COMMIT, PREK = "pre-commit, one no-op hook", "prek, one no-op hook"
+PREK_THREE = "prek, the same three hooks"
 BLOCK_HOOK, PRE_COMMIT_RUN = "ahp, one block, the hook alone", "pre-commit run, the process alone"
 
 BUDGETS = [
-    Budget("a quiet commit / the empty Python hook", QUIET, 1.35, EMPTY),
+    Budget("a quiet commit / the empty Python hook", QUIET, 1.2, EMPTY),
     Budget("a quiet commit / prek", QUIET, 1.0, PREK),
+    Budget("a quiet commit / prek with three hooks", QUIET, 0.55, PREK_THREE),
     Budget("a blocked commit / pre-commit", BLOCK, 0.5, PRE_COMMIT),
     Budget("a firing rule, the process / pre-commit run", BLOCK_HOOK, 0.5, PRE_COMMIT_RUN),
     Budget("a firing rule, the process, ms", BLOCK_HOOK, 60.0),
 ]
+
+
+LARGE = 5_000  # tracked files
+LARGE_QUIET, LARGE_PREK = f"{LARGE:,} files: ahp, 30 rules", f"{LARGE:,} files: {PREK}"
+BUDGETS_OF_SIZE = [Budget(f"a quiet commit of {LARGE:,} files / prek", LARGE_QUIET, 0.85, LARGE_PREK)]
 
 
 def floors(scratch: Scratch) -> list[Row]:
@@ -60,6 +67,7 @@ def peers(scratch: Scratch) -> list[Row]:
     rows = [
         scratch.commit(PRE_COMMIT, places.peer(scratch, "pre-commit")),
         scratch.commit(PREK, places.peer(scratch, "prek")),
+        scratch.commit(PREK_THREE, places.peer(scratch, "prek", "pre-commit", "commit-msg", "post-commit")),
     ]
     for row in rows:
         _says(scratch, row, "Passed")
@@ -120,9 +128,10 @@ def sizes(scratch: Scratch, quick: bool) -> list[list[Row]]:
                 (NONE, places.no_hook),
                 (EMPTY, places.hooks(pre_commit=places.EMPTY_PYTHON)),
                 ("ahp, 30 rules", places.ahp(scratch, places.policy("quiet"))),
+                (PREK, places.peer(scratch, "prek")),
             )
         ]
-        for files in ([2_000] if quick else [2_000, 10_000])
+        for files in ([LARGE] if quick else [2_000, LARGE, 10_000])
     ]
 
 
@@ -205,6 +214,10 @@ def measure(scratch: Scratch, rounds: int, groups: Sequence[str], quick: bool) -
     if "files" in groups:
         for group in sizes(scratch, quick):
             show(f"git commit against size: {group[0].name.split(':')[0]}, 20 staged", group, group[1])
+            named = {row.name: row for row in group}
+            kept = [budget.judge(named) for budget in BUDGETS_OF_SIZE if budget.row in named]
+            _print_budgets(kept)
+            budgets += kept
     against: list[tuple[str, Callable[[Scratch, bool], list[Row]]]]
     against = [("rules", rules), ("cold", cold_starts), ("log", log_lengths)]
     for name, make in against:

@@ -19,7 +19,7 @@ NOOP_CONFIG = """\
 repos:
   - repo: local
     hooks:
-      - {id: noop, name: noop, entry: "true", language: system}
+      - {id: noop, name: noop, entry: "true", language: system, stages: [STAGES]}
 """
 
 GIT_CONFIG = """\
@@ -143,12 +143,13 @@ def hooks(**lines: str) -> Callable[[Path], None]:
 EMPTY_PYTHON = f"exec '{Path(sys.executable).resolve()}' -I -S -c pass"
 
 
-def peer(scratch: Scratch, program: str) -> Callable[[Path], None]:
-    """pre-commit or prek, installed by itself, with one no-op hook."""
+def peer(scratch: Scratch, program: str, *stages: str) -> Callable[[Path], None]:
+    """pre-commit or prek, installed by itself, with one no-op hook at each of the `stages`, pre-commit by default."""
 
     def prepare(root: Path) -> None:
-        (root / ".pre-commit-config.yaml").write_text(NOOP_CONFIG)
-        scratch.run(root, scratch.peers / program, "install")
+        names = stages or ("pre-commit",)
+        (root / ".pre-commit-config.yaml").write_text(NOOP_CONFIG.replace("STAGES", ", ".join(names)))
+        scratch.run(root, scratch.peers / program, "install", *[f"--hook-type={name}" for name in names])
 
     return prepare
 
