@@ -9,6 +9,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := build/peers
 HUSKY := husky@9
+# They write to .git/hooks; husky@4 has the name of the newer one, so they have a folder of their own.
+OLDER_HOOKS := husky@4 yorkie@2 simple-git-hooks@2
 NODE_TOOLS := vitest@3 jest@30 eslint@9
 MODEL := build/model-server
 NPM_BIN := $(PEERS)/npm/node_modules/.bin
@@ -104,6 +106,8 @@ $(PEERS_READY): bench/peers.txt
 	@if command -v npm >/dev/null; then \
 		npm install --prefix $(PEERS)/npm --ignore-scripts --no-audit --no-fund --loglevel=error $(HUSKY) $(NODE_TOOLS) >/dev/null || \
 			{ echo "$(HUSKY) $(NODE_TOOLS) could not be installed (no network?): see npm's message above" >&2; exit 1; }; \
+		npm install --prefix $(PEERS)/hooks --ignore-scripts --no-audit --no-fund --loglevel=error $(OLDER_HOOKS) >/dev/null || \
+			{ echo "$(OLDER_HOOKS) could not be installed (no network?): see npm's message above" >&2; exit 1; }; \
 	fi
 	@touch $@
 

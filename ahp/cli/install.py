@@ -43,8 +43,8 @@ def _git() -> None:
 
     from ahp.hosts.agents.install import LAUNCHER, launcher
     from ahp.hosts.asking import repository_here, user_policy
-    from ahp.hosts.git import policy_checks
-    from ahp.hosts.git.install import install
+    from ahp.hosts.git import lfs, policy_checks
+    from ahp.hosts.git.install import install, says_aside
     from ahp.policy.problems import PolicyError
 
     repo = repository_here()
@@ -54,8 +54,12 @@ def _git() -> None:
     click.echo(f"git: {len(done.written)} hooks in {one_line(done.folder, 1000)}")
     if done.kept:
         click.echo(f"git: earlier hooks keep running: {', '.join(done.kept)}")
+    for path in done.aside:
+        click.echo(f"git: {says_aside(path)}")
     if done.husky:
         click.echo(f"git: husky's hooks in {one_line(done.husky, 1000)} call them by one line each: commit those")
+    if lfs.is_used(repo, everywhere=True) and (kept := lfs.check(repo)).status != "ok":
+        click.echo(f"git: git-lfs: {kept.detail}; {kept.mend}")
     try:
         found = policy_checks.commands(repo, user_policy())
     except PolicyError:

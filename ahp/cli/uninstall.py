@@ -44,12 +44,14 @@ def _agent(client: str, named: bool, user: bool) -> None:
 
 def _git(named: bool) -> None:
     from ahp.hosts.asking import repository_here
-    from ahp.hosts.git.install import uninstall
+    from ahp.hosts.git.install import says_aside, uninstall
 
     done = uninstall(repository_here())
     click.echo(f"git: {len(done.written)} hooks removed from {one_line(done.folder, 1000)}")
     if done.kept:
         click.echo(f"git: earlier hooks are back: {', '.join(done.kept)}")
+    for path in done.aside:
+        click.echo(f"git: {says_aside(path)}")
 
 
 def _monoco(named: bool) -> None:

@@ -54,5 +54,10 @@ judge_staged() {
     answered $?
 }
 
-# The hook that was here before ahp keeps running, first: it may change what is judged.
+# The hook that was here before ahp keeps running, first: it may change what is judged. It is called by its own name, by
+# which a script that serves several hooks tells them apart.
 earlier="${0%/*}/$hook.before-ahp"
+run_earlier() {
+    [ -x "${0%/*}/before-ahp/$hook" ] && earlier="${0%/*}/before-ahp/$hook"
+    "$earlier" "$@"
+}

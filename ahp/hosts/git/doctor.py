@@ -7,7 +7,7 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator
 
-from ahp.hosts.git import bundle, hook_managers, husky, policy_checks
+from ahp.hosts.git import bundle, hook_managers, husky, lfs, policy_checks
 from ahp.hosts.git import install as installing
 from ahp.hosts.git.check import FIX, Check
 from ahp.hosts.git.githooks import HOOKS
@@ -41,6 +41,7 @@ def examine(repo: Repository, user_policy: str) -> list[Check]:
         _tried("disk", lambda: _disk(repo)),
         _tried("waivers", lambda: _waivers(repo, user_policy)),
         _tried("skips", lambda: policy_checks.skipped(repo)),
+        *([_tried("git-lfs", lambda: lfs.check(repo))] if lfs.is_used(repo, everywhere=True) else ()),
         *(_of_policy(repo, user_policy) if policy.status != "wrong" else ()),
     ]
 
@@ -61,8 +62,8 @@ def fix(repo: Repository, user_policy: str, checks: list[Check]) -> list[str]:
         done.append("the policy is compiled anew")
     doubted = any(check.name == "log" and check.status == "wrong" and not check.ours for check in checks)
     if not doubted and any(check.ours for check in checks):
-        installing.install(repo, user_policy)
-        done.append("installed anew")
+        aside = installing.install(repo, user_policy).aside
+        done += ["installed anew", *map(installing.says_aside, aside)]
     if "clock" in wrong and repair.set_clock(journal, identify(environ.current())):  # last: it asks a person
         done.append("time in the log goes on from now")
     return done

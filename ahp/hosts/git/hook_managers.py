@@ -2,18 +2,24 @@
 
 pre-commit and prek call the hook that was there before them, `NAME.legacy`, and put it back when they leave. lefthook
 moves it to `NAME.old` and does not call it; on leaving it removes its own scripts, under whatever name, and puts the
-old one back. Any other hook is moved to `NAME.before-ahp` and called by our shim.
+old one back. Any other hook is moved to `NAME.before-ahp` and called by our shim, through a link of its own name in the
+folder `before-ahp`: a script that serves several hooks looks at what it is called as, and beside itself for its parts.
 """
 
+import filecmp
 import os
+import shlex
+from typing import NamedTuple
 
 from ahp.hosts.git.idle_hook import IDLE
+from ahp.system import files
 from ahp.system.errors import AhpError
 
 MARK = b"`ahp install git`"
 KEPT = ".before-ahp"
 CHAINED = ".legacy"
 ASIDE = ".old"
+NAMED = "before-ahp"
 CHAINING = ("pre-commit", "prek")
 _SIGNS = {
     "ahp": MARK,
@@ -22,6 +28,7 @@ _SIGNS = {
     "lefthook": b"call_lefthook",
 }
 _HEAD = 1 << 16
+_NO_PARTS = (KEPT, CHAINED, ASIDE, IDLE, ".sample")  # what no hook looks for beside itself
 
 
 def owner(path: str) -> str:
@@ -41,10 +48,19 @@ def owner(path: str) -> str:
     return next((name for name, sign in _SIGNS.items() if sign in head), "other")
 
 
-def make_room(path: str, shared: str) -> tuple[str, bool]:
-    """Where our shim of the hook `path` goes, and whether an earlier hook keeps running.
+class Room(NamedTuple):
+    """Where our shim goes, whether an earlier hook keeps running, and where one is that does not any more ("")."""
 
-    `shared` is the user's or machine's hook of that name, "" for none. Raises AhpError, OSError.
+    place: str
+    keeps: bool
+    aside: str
+
+
+def make_room(path: str, shared: str) -> Room:
+    """Makes room for our shim of the hook `path`.
+
+    `shared` is the user's or machine's hook of that name, "" for none. Where another program has written its hook in
+    our place again, that is the earlier hook from now on. Raises AhpError, OSError.
     """
     earlier = path + KEPT
     if owner(earlier) in CHAINING:
@@ -55,36 +71,127 @@ def make_room(path: str, shared: str) -> tuple[str, bool]:
     for stale in (path + CHAINED, path + ASIDE):
         if stale != place and owner(stale) == "ahp":
             os.unlink(stale)
+    aside = ""
     if owner(place) not in ("", "ahp"):
-        if os.path.lexists(earlier):
-            raise AhpError(f"both {place} and {earlier} exist; remove the one that is not needed")
+        aside = _set_aside(earlier, place)
         os.rename(place, earlier)
-    if shared and not os.path.lexists(earlier) and os.access(shared, os.X_OK):
-        os.symlink(shared, earlier)
-    return place, place != path or os.access(earlier, os.X_OK)
+    if shared and os.access(shared, os.X_OK) and (not os.path.lexists(earlier) or _leads_to(earlier, shared)):
+        pass_on(earlier, shared)
+    _name(path)
+    return Room(place, place != path or os.access(earlier, os.X_OK), aside)
 
 
-def take_away(path: str, shared: str) -> tuple[bool, bool]:
-    """Removes our shim of the hook `path` wherever another tool moved it; (whether it was there, whether an earlier
-    hook is back). Raises AhpError, OSError."""
+def pass_on(path: str, to: str) -> None:
+    """Makes `path` a hook that only calls the one at `to`, under its own name. Raises AhpError."""
+    about = f"# The hook that core.hooksPath names; put here by {MARK.decode()}."
+    text = f'#!/bin/sh\n{about}\nexec {shlex.quote(to)} "$@"\n'
+    write(path, text.encode("utf-8", "surrogateescape"))
+
+
+def write(path: str, text: bytes) -> None:
+    """Writes a hook; a link in its place is replaced and not followed. Raises AhpError, OSError."""
+    if os.path.islink(path):
+        os.unlink(path)
+    files.replace(path, text, 0o755)
+
+
+def take_away(path: str, shared: str) -> Room:
+    """Removes our shim of the hook `path` wherever another tool moved it; `place` is where it was, "" if nowhere, and
+    `keeps` whether an earlier hook is back. Nothing stays that a later install would take for an earlier hook.
+
+    Raises AhpError, OSError.
+    """
     earlier = path + KEPT
-    if is_idle := owner(path + IDLE) == "ahp":
+    place = ""
+    if owner(path + IDLE) == "ahp":
         os.unlink(path + IDLE)
-    places = [place for place in (path, path + CHAINED, path + ASIDE) if owner(place) == "ahp"]
-    for place in places:
-        os.unlink(place)
-    if not places or not os.path.lexists(earlier):
-        return bool(places) or is_idle, False
-    if (shared and os.path.islink(earlier)) or (places[0] != path and owner(earlier) == owner(path)):
+        place = path + IDLE
+    for ours in (path + ASIDE, path + CHAINED, path):
+        if owner(ours) == "ahp":
+            os.unlink(ours)
+            place = ours
+    is_back, aside = False, ""
+    behind = place not in ("", path, path + IDLE)
+    if os.path.lexists(earlier):
+        is_ours = owner(earlier) == "ahp" or _leads_to(earlier, shared)
+        if is_ours or (behind and owner(earlier) == owner(path)):
+            os.unlink(earlier)
+        elif behind or not os.path.lexists(path):
+            os.rename(earlier, place if behind else path)
+            is_back = True
+        else:
+            aside = _set_aside(earlier, path)
+    _unname(path)
+    return Room(place, is_back, aside)
+
+
+def _leads_to(path: str, shared: str) -> bool:
+    """Whether `path` is a link to the shared hook, as former versions made them."""
+    return bool(shared) and os.path.islink(path) and os.readlink(path) == shared
+
+
+def _set_aside(earlier: str, place: str) -> str:
+    """Puts an earlier hook out of the way of the newer one at `place`; where it is then, "" where nothing was lost."""
+    if not os.path.lexists(earlier):
+        return ""
+    if owner(earlier) == "ahp" or _same(earlier, place):
         os.unlink(earlier)
-        return True, False
-    os.rename(earlier, places[0])
-    return True, True
+        return ""
+    to, number = earlier + ASIDE, 1
+    while os.path.lexists(to):
+        if _same(earlier, to):
+            os.unlink(earlier)
+            return ""
+        number += 1
+        to = f"{earlier}{ASIDE}.{number}"
+    os.rename(earlier, to)
+    return to
+
+
+def _same(one: str, other: str) -> bool:
+    return os.path.isfile(one) and os.path.isfile(other) and filecmp.cmp(one, other, shallow=False)
+
+
+def _name(path: str) -> None:
+    """Links the earlier hook of `path` under its own name, and beside it what lies beside it. Raises OSError."""
+    folder, hook = os.path.split(path)
+    named = f"{folder}/{NAMED}"
+    if not os.path.lexists(path + KEPT):
+        _unname(path)
+        return
+    os.makedirs(named, exist_ok=True)
+    _link(f"{named}/{hook}", f"../{hook}{KEPT}")
+    for name in os.listdir(folder):
+        is_part = name != NAMED and not name.endswith(_NO_PARTS) and not os.path.lexists(f"{folder}/{name}{KEPT}")
+        if is_part and (os.path.isdir(f"{folder}/{name}") or owner(f"{folder}/{name}") != "ahp"):
+            _link(f"{named}/{name}", f"../{name}")
+
+
+def _link(path: str, to: str) -> None:
+    if os.path.islink(path) and os.readlink(path) != to:
+        os.unlink(path)
+    if not os.path.lexists(path):
+        os.symlink(to, path)
+
+
+def _unname(path: str) -> None:
+    """Takes the link of `path` away, and with the last one of an earlier hook the folder. Raises OSError."""
+    folder, hook = os.path.split(path)
+    named = f"{folder}/{NAMED}"
+    if os.path.islink(f"{named}/{hook}"):
+        os.unlink(f"{named}/{hook}")
+    if not os.path.isdir(named) or any(name.endswith(KEPT) for name in os.listdir(folder)):
+        return
+    for name in os.listdir(named):
+        if os.path.islink(f"{named}/{name}"):
+            os.unlink(f"{named}/{name}")
+    if not os.listdir(named):
+        os.rmdir(named)
 
 
 def share(path: str) -> None:
     """Puts our idle shim beside the hook `path` that another tool put there since. Raises AhpError, OSError."""
-    place, _ = make_room(path, "")
+    place = make_room(path, "").place
     if not os.path.lexists(place):
         os.replace(path + IDLE, place)
 

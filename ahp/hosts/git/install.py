@@ -9,18 +9,20 @@ import os
 import re
 import shlex
 import shutil
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ahp.facts import default_branch
 from ahp.hosts.git import bundle, husky, idle_hook
 from ahp.hosts.git.githooks import HOOKS, OTHERS
-from ahp.hosts.git.hook_managers import MARK, make_room, owner, take_away
+from ahp.hosts.git.hook_managers import make_room, owner, pass_on, take_away, write
 from ahp.hosts.templates import package, template
 from ahp.journal import segments
 from ahp.journal.append import Journal
 from ahp.journal.place import INSTALL_RECORD, install_record, noted_genesis
 from ahp.protocol import records
 from ahp.protocol.actor import identify, markers
+from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, environ, files, git, jsontext, process
 from ahp.system.errors import AhpError
@@ -35,13 +37,15 @@ _LOG_ID = re.compile(rb"^log='?([0-9A-Za-z-]+)'?$", re.MULTILINE)
 class Installed(NamedTuple):
     """What `install` did: the folder of the hooks, those it wrote, and the earlier ones that keep running.
 
-    `husky` is the folder of the committed hooks that call ours, "" when the project has none.
+    `husky` is the folder of the committed hooks that call ours, "" when the project has none; `aside` are earlier hooks
+    that do not run any more, since another program has put newer ones in their place.
     """
 
     folder: str
     written: list[str]
     kept: list[str]
     husky: str = ""
+    aside: Sequence[str] = ()
 
 
 def install(repo: Repository, user_policy: str) -> Installed:
@@ -56,16 +60,18 @@ def install(repo: Repository, user_policy: str) -> Installed:
     os.makedirs(folder, exist_ok=True)
     known = baked(repo, genesis, user_policy)
     bundle.write(known["BUNDLE"], known["PYTHON"], bundle.import_paths())
-    written, kept, changed = [], [], False
+    written, kept, aside, changed = [], [], [], False
     for hook in HOOKS:
-        place, keeps = make_room(f"{folder}/{hook}", f"{shared}/{hook}" if shared else "")
+        place, keeps, put_aside = make_room(f"{folder}/{hook}", f"{shared}/{hook}" if shared else "")
         if keeps:
             kept.append(hook)
+        if put_aside:
+            aside.append(put_aside)
         if hook == idle_hook.HOOK:
             place = _resting_place(repo, place, keeps)
         text = shim(hook, known)
         changed = changed or not os.path.isfile(place) or files.read(place) != text
-        _write(place, text)
+        write(place, text)
         written.append(hook)
     committed = husky.folder_of(repo.root, asked_folder(repo))
     kept += [hook for hook in _join_husky(repo, committed, known) if hook not in kept]
@@ -79,7 +85,12 @@ def install(repo: Repository, user_policy: str) -> Installed:
     # Once for all: what was committed while the gate was away was judged by nobody.
     known_before = earlier.get("before") or _first_tips(repo) or tips
     _keep(repo, {"folder": folder, "folders": folders, "shared": shared, "genesis": genesis, "before": known_before})
-    return Installed(folder, written, kept, committed)
+    return Installed(folder, written, kept, committed, aside)
+
+
+def says_aside(path: str) -> str:
+    """What to say of a hook that was put `aside`."""
+    return f"another program wrote its hook anew; the one before it does not run any more: {one_line(path, 1000)}"
 
 
 def _resting_place(repo: Repository, place: str, keeps: bool) -> str:
@@ -104,14 +115,16 @@ def uninstall(repo: Repository) -> Installed:
     folders = _folders(record) or [folder]
     if record.get("folder"):
         _log(repo, noted(repo), "removed", folders, _tips(repo))
-    removed, restored = [], []
+    removed, restored, aside = [], [], []
     for place in folders:
         for hook in (*HOOKS, *OTHERS):
-            was_there, is_back = take_away(f"{place}/{hook}", shared)
-            if was_there:
+            was_at, is_back, put_aside = take_away(f"{place}/{hook}", f"{shared}/{hook}" if shared else "")
+            if was_at:
                 removed.append(hook)
             if is_back:
                 restored.append(hook)
+            if put_aside:
+                aside.append(put_aside)
     _leave_husky(repo)
     for name in ("/ahp-token", "/ahp-message"):
         if os.path.lexists(repo.git_dir + name):
@@ -122,7 +135,7 @@ def uninstall(repo: Repository) -> Installed:
         _keep(repo, {name: record[name] for name in ("genesis", "before") if name in record})
     if os.path.lexists(repo.common_dir + git.ROOT):
         os.unlink(repo.common_dir + git.ROOT)
-    return Installed(folder, removed, restored)
+    return Installed(folder, removed, restored, "", aside)
 
 
 def _record_root(repo: Repository) -> None:
@@ -230,7 +243,7 @@ def _join_husky(repo: Repository, committed: str, known: dict[str, str]) -> list
     files.make_dirs(folder)
     files.replace(f"{folder}/line.sh", template("git/husky.sh").encode())
     for hook in HOOKS:
-        _write(f"{folder}/{hook}.sh", shim(hook, known))
+        write(f"{folder}/{hook}.sh", shim(hook, known))
     return [hook for hook in HOOKS if husky.join(f"{committed}/{hook}")]
 
 
@@ -290,13 +303,5 @@ def _pass_on(path: str, shared: str) -> bool:
     if not os.access(shared, os.X_OK) or os.path.isdir(shared):
         return False
     if owner(path) in ("", "ahp"):
-        about = f"# The hook that core.hooksPath names; put here by {MARK.decode()}."
-        text = f'#!/bin/sh\n{about}\nexec {shlex.quote(shared)} "$@"\n'
-        _write(path, text.encode("utf-8", "surrogateescape"))
+        pass_on(path, shared)
     return True
-
-
-def _write(path: str, text: bytes) -> None:
-    if os.path.islink(path):
-        os.unlink(path)
-    files.replace(path, text, 0o755)

@@ -1,7 +1,7 @@
 """pre-push: each ref by the policy of where it goes, on what the remote does not have yet (authority §4, §5)."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from ahp.facts.absent import Absent
@@ -10,9 +10,10 @@ from ahp.gate.decide import decide
 from ahp.gate.of_commits import OfCommits, by_the_log, speak_once
 from ahp.hosts import objects
 from ahp.hosts.asking import subject_of
-from ahp.hosts.git import anchoring, bypass
+from ahp.hosts.git import anchoring, bypass, lfs
 from ahp.hosts.git.githooks import Hook, read_input, say
 from ahp.hosts.git.install import made_before
+from ahp.hosts.git.output import write
 from ahp.hosts.git.ranges import as_fetched, range_of, read_refs, to_judge
 from ahp.policy import policies, targets
 from ahp.policy.policies import Policies
@@ -44,16 +45,22 @@ def judge(hook: Hook) -> int:
     """The hook's exit code: the worst of its refs. Raises AhpError when git's lines cannot be read."""
     remote = hook.arguments[0] if hook.arguments else ""
     code = 0
-    for verdict in judge_refs(hook, read_refs(read_input()), remote):
+    for verdict in judge_refs(hook, read_refs(read_input()), remote, _tell_what_cannot_run):
         code = max(code, say(hook, verdict))
+    if said := lfs.warning(hook.repo):
+        write(f"ahp: {said}")
     if code == 0:
         anchoring.keep(hook, remote)
     return code
 
 
-def judge_refs(hook: Hook, refs: Iterable[PushRef], remote: str) -> Iterator[Verdict]:
-    """The verdicts on what a push moves, each note in the first that has it."""
+def judge_refs(
+    hook: Hook, refs: Iterable[PushRef], remote: str, meet: Callable[[Hook, Policies], None] = lambda hook, ruling: None
+) -> Iterator[Verdict]:
+    """The verdicts on what a push moves, each note in the first that has it; `meet` is shown who judges each ref."""
     pushed = [_pushed(hook, ref, remote) for ref in refs]
+    for one in pushed:
+        meet(hook, one.ruling)
     asked_of_ranges = {rule.key for one in pushed for by in one.ruling.at("pre-push") for rule in by.program.rules}
     speak_once([one.of_commits for one in pushed], asked_of_ranges)
     bypass.log_push(hook, [told for one in pushed for told in one.of_commits.told])
@@ -83,7 +90,6 @@ def _pushed(hook: Hook, ref: PushRef, remote: str) -> _Pushed:
     ruling = in_force.and_those_of(targets.added_by_tip(event, in_force))
     if not ruling.at(event.trigger):
         return _Pushed(event, in_force, ruling, OfCommits())
-    _tell_what_cannot_run(hook, ruling)
     if not _is_checked_out(hook.repo, view, ruling):
         event = objects.without_evidence(event)
     return _Pushed(event, in_force, ruling, _commits(hook, event, remote, in_force))

@@ -45,7 +45,8 @@ def quick(monkeypatch: pytest.MonkeyPatch, template: object) -> None:
 
 def hooks(gated: Gated) -> dict[str, bytes]:
     folder = gated.root / ".git" / "hooks"
-    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.endswith(".sample")}
+    files = [path for path in folder.iterdir() if path.is_file() and path.suffix != ".sample"]
+    return {path.name: path.read_bytes() for path in files}
 
 
 AT_REST = {*HOOKS, "commit-msg.idle-ahp"} - {"commit-msg"}  # the files of an installation that had no work on messages
@@ -92,7 +93,7 @@ def test_an_earlier_hook_keeps_running_first_and_comes_back(plain: Gated, quick:
     plain.add()
     assert plain.say("commit", "-q", "-m", "x").code == 0
     ran = [Path(line.split()[0]).name for line in told.read_text().splitlines()]
-    assert ran == [f"{hook}.before-ahp" for hook in ("pre-commit", "commit-msg", "post-commit")]
+    assert ran == ["pre-commit", "commit-msg", "post-commit"]  # by the names that git calls them by
     assert told.read_text().splitlines()[1].endswith(".git/COMMIT_EDITMSG")
     # First: where it refuses, ahp is not asked; what it stages is judged.
     plain.write("stop")
@@ -139,11 +140,37 @@ def test_uninstall_leaves_what_somebody_put_in_the_place_of_ours(plain: Gated, q
     assert plain.log("genesis")
 
 
-def test_two_earlier_hooks_are_a_question_for_a_person(plain: Gated, quick: None) -> None:
-    plain.write(".git/hooks/pre-commit", "#!/bin/sh\n", 0o755)
-    plain.write(".git/hooks/pre-commit.before-ahp", "#!/bin/sh\n", 0o755)
-    with pytest.raises(AhpError, match="remove the one that is not needed"):
+def test_an_earlier_hook_finds_what_lies_beside_it(plain: Gated, quick: None) -> None:
+    plain.write(".git/hooks/parts.sh", "echo part >>told\n")
+    plain.write(".git/hooks/pre-commit.d/one", "echo one >>told\n")
+    plain.write(".git/hooks/master", '#!/bin/sh\n. "$(dirname "$0")/parts.sh"\n. "${0%/*}/${0##*/}.d/one"\n', 0o755)
+    (plain.root / ".git/hooks/pre-commit").symlink_to("master")
+    before = hooks(plain)
+    for _ in range(2):
         installing.install(plain.repository(), "")
+    plain.write("good.txt")
+    plain.add("good.txt")
+    assert plain.say("commit", "-q", "-m", "x").code == 0
+    assert (plain.root / "told").read_text() == "part\none\n"
+    installing.uninstall(plain.repository())
+    assert hooks(plain) == before and not (plain.root / ".git/hooks/before-ahp").exists()
+
+
+def test_a_tool_that_writes_its_hook_anew_keeps_running_and_ahp_too(plain: Gated, quick: None) -> None:
+    tool = "#!/bin/sh\necho {} >>told\n"
+    plain.write(".git/hooks/pre-commit", tool.format("old"), 0o755)
+    installing.install(plain.repository(), "")
+    plain.write(".git/hooks/pre-commit", tool.format("new"), 0o755)
+    (plain.root / ".git/hooks/pre-push").unlink()
+    aside = installing.install(plain.repository(), "").aside
+    assert [Path(path).name for path in aside] == ["pre-commit.before-ahp.old"]
+    refused(plain, "bad.txt")
+    assert (plain.root / "told").read_text() == "new\n"
+    plain.write(".git/hooks/pre-commit", tool.format("newest"), 0o755)
+    done = installing.uninstall(plain.repository())
+    assert [Path(path).name for path in done.aside] == ["pre-commit.before-ahp.old.2"]
+    (plain.root / ".git/hooks/pre-commit").unlink()  # that tool is removed
+    assert installing.install(plain.repository(), "").kept == []
 
 
 def test_a_linked_hook_is_kept_as_a_link(plain: Gated, quick: None) -> None:
