@@ -84,7 +84,7 @@ def test_an_unknown_host_names_the_known_ones(here: Repo, capsys: pytest.Capture
 
 
 def test_hook_is_for_the_shims(here: Repo, capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (("pre-commit",), ("no-hook", "1", "", "", "git")):
+    for arguments in ((), ("no-hook", "1", "", "", "git")):  # with the name alone a hook manager runs it
         code, said = run(capsys, "hook", "git", *arguments)
         assert code == 2
         assert "ahp check pre-commit" in said
