@@ -40,8 +40,8 @@ class Checkout:
 class Checkouts:
     """The checkouts of one run of the project at `root`; `kept` is where their trees outlive a kill.
 
-    Raises AhpError where steps cannot work beside each other: outside of git, before the first commit, with
-    submodules, with an old git.
+    Raises AhpError where steps cannot work beside each other: outside of git, before the first commit, below the top of
+    a work tree, with submodules, in a sparse checkout, with an old git.
     """
 
     def __init__(self, root: str, kept: str) -> None:
@@ -49,6 +49,10 @@ class Checkouts:
         self._repo = git.discover(root, environ.scrubbed(environ.current()))
         if not self._repo.root or self._repo.commit_id("HEAD") is None:
             raise AhpError("there is no commit yet that a work tree could be linked to")
+        if os.path.realpath(root) != os.path.realpath(self._repo.root):
+            raise AhpError(f"the run works below {self._repo.root}, and a work tree can be linked only as a whole")
+        if self._repo.config("core.sparseCheckout") == "true":
+            raise AhpError("it is a sparse checkout, and what a step adds outside of that could not be taken")
         self.store = TreeStore(self._repo, kept)
         if self.store.submodules(self.now()):
             raise AhpError("it has submodules, which a linked work tree would not have")

@@ -231,12 +231,17 @@ def test_an_interrupt_ends_every_step_and_what_it_started(repo: Repo, tmp_path: 
         assert "It ended while run_command ran" in scene.model.heard[step][0][-1]["content"]
 
 
-@pytest.mark.parametrize("why", ["no commit", "submodule", "nowhere"])
+@pytest.mark.parametrize("why", ["no commit", "submodule", "nowhere", "below", "sparse"])
 def test_where_steps_cannot_work_side_by_side_they_run_one_after_the_other(
     repo: Repo, tmp_path: Path, why: str
 ) -> None:
-    root = tmp_path / "nowhere" if why == "nowhere" else repo.root
+    root = {"nowhere": tmp_path / "nowhere", "below": repo.root / "below"}.get(why, repo.root)
     root.mkdir(exist_ok=True)
+    if why in ("below", "sparse"):
+        repo.write("a")
+        repo.add()
+        repo.git("commit", "--quiet", "-m", "x")
+        repo.git("config", "core.sparseCheckout", str(why == "sparse").lower())
     if why == "submodule":
         repo.write("a")
         repo.add()
