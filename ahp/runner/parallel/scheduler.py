@@ -10,24 +10,23 @@ from queue import Empty, SimpleQueue
 from ahp.protocol.text import one_line
 from ahp.runner.parallel.checkout_gate import CheckoutGate
 from ahp.runner.parallel.checkouts import Checkouts, remove_all
-from ahp.runner.parallel.merging import Conflict, Merge, carried_out
+from ahp.runner.parallel.merge_back import MergeBack
+from ahp.runner.parallel.merging import Conflict
 from ahp.runner.parallel.step_run import StepRun
 from ahp.runner.run import prompts
-from ahp.runner.run.events import Event, EventLog, StepEvents
+from ahp.runner.run.events import EventLog, StepEvents
 from ahp.runner.run.limits import Breaker
 from ahp.runner.run.restored_run import BesideStep, RestoredRun
 from ahp.runner.run.session import Session
-from ahp.runner.run.state_machine import State, StateMachine
+from ahp.runner.run.state_machine import StateMachine
 from ahp.runner.run.step_work import work_on
 from ahp.runner.run.stop_reason import Stop
-from ahp.runner.words.excerpt import excerpt
-from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, ready_steps, replaced
+from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, ready_steps
 from ahp.system import interrupt
 from ahp.system.descendants import ending
 from ahp.system.errors import AhpError
 
 _LEAVE_TIME = 20.0  # s that steps have to break off
-_CHANGES_SHOWN = 6_000  # characters of what a step had changed that has to be done again
 FOLDER = "trees"  # in the folder of the run
 
 # (the head of a step's conversation, what is known for it, what it is about)
@@ -59,8 +58,7 @@ class ParallelSteps:
         self._impossible = False
         self._left: dict[str, BesideStep] = dict(past.beside) if past else {}
         self._folders = set(past.folders) if past else set()
-        self._merging: Event | None = past.merging if past else None
-        self._redone: dict[str, Event] = dict(past.redone) if past else {}
+        self._back = MergeBack(events, states, session.frames, past)
         self._running: dict[str, StepRun] = {}
         self._told: SimpleQueue[StepRun] = SimpleQueue()
         self._ended = threading.Event()
@@ -125,10 +123,7 @@ class ParallelSteps:
 
     def why_again(self, step_id: str) -> list[str]:
         """For a step that takes the place of another one: what did not fit, and what that had changed."""
-        event = self._redone.get(step_id)
-        if event is None:
-            return []
-        return [prompts.done_again(event["step_id"], event["paths"], event["changes"], self._session.frames)]
+        return self._back.why_again(step_id)
 
     def close(self) -> None:
         """Removes every checkout. What broken-off steps have changed is kept for who resumes the run."""
@@ -282,11 +277,12 @@ class ParallelSteps:
         result = self._work_trees.tree(run.checkout)
         self._tell_commits(run)
         try:
-            self._merge(run, result)
+            self._back.merge(run, result, self._work_trees)
         except Conflict as conflict:
             if problem is None and self._replans.spend():
                 self._put_off(run)
-                self._do_again(run, plan, conflict, result)
+                changes = self._work_trees.store.patch(run.base, result)
+                self._back.do_again(run.step, plan, conflict, changes, self._replans.spent)
                 return None
             where = f"{prompts.files_named(conflict.paths)} ({conflict})"
             problem = "\n".join(filter(None, [problem, f"what step {run.step.id} changed cannot be merged: {where}"]))
@@ -296,47 +292,6 @@ class ParallelSteps:
         run.events("plan_step_end", step_id=run.step.id, status=run.step.status.value, problem=problem)
         self._session.tools.look()
         return problem
-
-    def _merge(self, run: StepRun, result: str) -> None:
-        known, self._merging = self._merging, None
-        if known is not None and known["step_id"] == run.step.id and self._work_trees.store.has(str(known["tree"])):
-            # Some of its files were written before the kill: first that merge comes to its end.
-            self._carry_out_merge(run, str(known["ours"]), str(known["tree"]), str(known["result"]))
-            run.base = str(known["result"])
-        if result != run.base:
-            self._carry_out_merge(run, run.base, result, result)
-
-    def _carry_out_merge(self, run: StepRun, base: str, theirs: str, result: str) -> None:
-        def begin(merge: Merge) -> None:
-            self._events(
-                "step_merging",
-                step_id=run.step.id,
-                ours=merge.ours,
-                tree=merge.merged,
-                result=result,
-                paths=merge.paths,
-            )
-
-        paths = carried_out(Merge(self._work_trees, base, theirs), begin)
-        self._events("step_merged", step_id=run.step.id, paths=paths)
-
-    def _do_again(self, run: StepRun, plan: Plan, conflict: Conflict, result: str) -> None:
-        """Puts a new step in the place of one whose changes do not fit: it begins with what the others have made."""
-        new = replaced(plan, run.step)
-        said = f"step {run.step.id} does not fit what others have changed: {prompts.files_named(conflict.paths)}"
-        self._states.move(State.RECOVERING, said)
-        self._events(
-            "step_conflict",
-            step_id=run.step.id,
-            new_id=new.id,
-            paths=conflict.paths,
-            problem=str(conflict),
-            changes=excerpt(self._work_trees.store.patch(run.base, result), _CHANGES_SHOWN),
-            used=self._replans.spent,
-            plan=plan.model_dump(mode="json"),
-        )
-        self._redone[new.id] = self._events.of("step_conflict")[-1]
-        self._states.move(State.EXECUTING, f"step {new.id} takes its place")
 
     def _tell_commits(self, run: StepRun) -> None:
         """What a step has committed stays out of the branch: its files are merged like all others."""
