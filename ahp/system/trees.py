@@ -120,9 +120,9 @@ class TreeStore:
             for old_mode, mode in [entry.removeprefix(":").split(" ")[:2]]
         ]
 
-    def patch(self, old: str, new: str) -> str:
-        """git's diff of two trees."""
-        return self._run(self._repo, "", "diff-tree", "-r", "-p", "--no-color", old, new).decode("utf-8", "replace")
+    def patch(self, old: str, new: str) -> bytes:
+        """git's diff of two trees, as `git apply` takes it."""
+        return self._run(self._repo, "", "diff-tree", "-r", "-p", "--binary", "--no-color", old, new)
 
     def write_out(self, tree: str, paths: Iterable[str], place: str) -> None:
         """Writes the files at `paths` of a tree below the folder `place`, as a checkout would have them."""

@@ -49,7 +49,7 @@ class MergeBack:
         paths = carried_out(Merge(work_trees, base, theirs), begin)
         self._events("step_merged", step_id=run.step.id, paths=paths)
 
-    def do_again(self, step: PlanStep, plan: Plan, conflict: Conflict, changes: str, used: int) -> None:
+    def do_again(self, step: PlanStep, plan: Plan, conflict: Conflict, changes: bytes, used: int) -> None:
         """Puts a new step in the place of one whose `changes` do not fit: it begins with what the others have made.
 
         `used` are the replans that are spent by now.
@@ -63,7 +63,7 @@ class MergeBack:
             new_id=new.id,
             paths=conflict.paths,
             problem=str(conflict),
-            changes=excerpt(changes, _CHANGES_SHOWN),
+            changes=excerpt(changes.decode("utf-8", "replace"), _CHANGES_SHOWN),
             used=used,
             plan=plan.model_dump(mode="json"),
         )

@@ -22,7 +22,7 @@ from ahp.runner.run.state_machine import StateMachine
 from ahp.runner.run.step_work import work_on
 from ahp.runner.run.stop_reason import Stop
 from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, ready_steps
-from ahp.system import interrupt
+from ahp.system import files, interrupt
 from ahp.system.descendants import ending
 from ahp.system.errors import AhpError
 
@@ -51,7 +51,7 @@ class ParallelSteps:
         jobs: int,
         past: RestoredRun | None = None,
     ) -> None:
-        self._session, self._states, self._events = session, states, events
+        self._session, self._events = session, events
         self._root, self._env, self._replans, self._jobs = root, env, replans, jobs
         self._asking = threading.Lock()
         self._checkouts: Checkouts | None = None
@@ -279,19 +279,27 @@ class ParallelSteps:
         try:
             self._back.merge(run, result, self._work_trees)
         except Conflict as conflict:
+            changes = self._work_trees.store.patch(run.base, result)
             if problem is None and self._replans.spend():
                 self._put_off(run)
-                changes = self._work_trees.store.patch(run.base, result)
                 self._back.do_again(run.step, plan, conflict, changes, self._replans.spent)
                 return None
             where = f"{prompts.files_named(conflict.paths)} ({conflict})"
             problem = "\n".join(filter(None, [problem, f"what step {run.step.id} changed cannot be merged: {where}"]))
+            self._keep_aside(run, changes)
         self._put_off(run)
         run.step.status = StepStatus.FAILED if problem else StepStatus.DONE
         self._session.desk.keep(run.notes)
         run.events("plan_step_end", step_id=run.step.id, status=run.step.status.value, problem=problem)
         self._session.tools.look()
         return problem
+
+    def _keep_aside(self, run: StepRun, changes: bytes) -> None:
+        """Keeps what a step has changed and nobody does again: a person may still want it."""
+        if self._events.folder is not None:
+            path = os.path.join(self._events.folder, f"not-merged-{len(self._events.seen)}.patch")
+            files.replace(path, changes)
+            self.notes.append(f"What step {one_line(run.step.id, 80)} changed was not merged; it is in {path}.")
 
     def _tell_commits(self, run: StepRun) -> None:
         """What a step has committed stays out of the branch: its files are merged like all others."""

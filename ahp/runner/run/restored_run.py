@@ -42,10 +42,9 @@ class RestoredRun(Cursor):
 
     A step that was broken off is pending again; what its tools did stays done. `open_step` is the one that
     `conversation` is about; `beside` are those that ran beside others, by id, each with a cursor of its own, `folders`
-    where their checkouts were, `redone`
-    the conflicts that led to a step, by its id, `merging` the merge whose files may not all be there. `snapshot` is
-    what the files held when the run last looked; who resumes it says in `changed` which ones do not any more (None:
-    that cannot be told). Raises AhpError for events that tell of no run.
+    where their checkouts were, `redone` the conflicts that led to a step, by its id, `merging` the merge whose files
+    may not all be there. `snapshot` is what the files held when the run last looked; who resumes it says in `changed`
+    which ones do not any more (None: that cannot be told). Raises AhpError for events that tell of no run.
     """
 
     def __init__(self, events: Iterable[Event]) -> None:

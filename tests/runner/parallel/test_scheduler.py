@@ -89,8 +89,12 @@ def test_what_does_not_fit_is_done_again_under_a_new_id(repo: Repo) -> None:
 def test_without_a_replan_left_what_does_not_fit_fails_its_step(repo: Repo) -> None:
     root = project(repo)
     calls = {"one": [run("sleep 0.2; echo 1 > same")], "two": [run("echo 2 > same")], "three": [run("echo 3 > other")]}
-    scene = Scene(root, calls, max_replans=0)
+    log = EventLog(str(root / ".git" / "run" / "events.jsonl"))
+    scene = Scene(root, calls, max_replans=0, log=log)
     assert scene.turn.stop_reason == "MAX_REPLANS"
+    [patch] = (root / ".git" / "run").glob("*.patch")
+    assert scene.turn.notes == [f"What step two changed was not merged; it is in {patch}."]
+    assert "+2" in patch.read_text().splitlines()
     assert "what step two changed cannot be merged: same" in scene.of("plan_step_end", "two")[0]["problem"]
     assert ((root / "same").read_text(), (root / "other").read_text()) == ("1\n", "3\n")
 
