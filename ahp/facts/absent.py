@@ -28,4 +28,12 @@ class Absent(Exception):
         self.unknowable, self.elsewhere = unknowable, elsewhere
 
 
+def undecided(reason: str, command: str, path: str) -> str:
+    """The sentence of a rule that could not be decided: which fact was missing, and what makes it."""
+    from ahp.protocol.text import one_line
+
+    text = f"cannot tell: {path} is missing" + (f" ({one_line(reason)})" if reason else "")
+    return text + (f"; to get it: {one_line(command)}" if command else "")
+
+
 NO_VIEW = Absent("the client does not tell what the call changes")

@@ -9,7 +9,7 @@ from ahp.system.paths import real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
 _COMMANDS = ("command", "cmd", "script")
@@ -66,8 +66,9 @@ def read(
     if touched is None:
         touched = _touched(name, given, writes)
     call: dict[str, object] = {"name": name, "native_name": native_name, "input": dict(given), "folder": folder}
-    paths = _places([*touched.paths, *touched.writes], root, folder, checkout)
-    written = _places(touched.writes, root, folder, checkout)
+    named = _once([*touched.paths, *touched.writes])
+    paths = _places(named, root, folder, checkout)
+    written = list(paths) if named == list(touched.writes) else _places(touched.writes, root, folder, checkout)
     if name == "shell" or touched.command is not None:
         call["folder"] = folder = _joined(folder, next(iter(_texts(given, _FOLDERS)), ""))
         call.update(_shell(touched.command, folder, root, paths, written, checkout))
@@ -134,16 +135,17 @@ def _joined(folder: str, path: str) -> str:
     return path if path.startswith("/") else "/".join([part for part in (folder, path) if part])
 
 
-def _places(paths: "Iterable[str]", root: str, folder: str = "", checkout: str = "") -> list[str]:
+def _places(paths: "Sequence[str]", root: str, folder: str = "", checkout: str = "") -> list[str]:
     """Each path as it is written, and where it leads when links make that another place."""
     found = []
+    top = real(root) if root and paths else ""
     for path in paths:
         for own in _OWN_FOLDER:
             if (path + "/").startswith(own + "/"):
                 path = path[len(own) :].lstrip("/")
         found.append(inside(path, root, folder))
         if root:
-            found.append(inside(real(_whole(path, root, folder)), real(root)))
+            found.append(inside(real(_whole(path, root, folder)), top))
         if checkout:
             found.append(_led_to(_whole(path, root, folder), root, checkout))
     return _once(found)

@@ -1,5 +1,6 @@
 """A rule that matched, on its way to a signal: its own intensity, what becomes of it, and what it says (design §4)."""
 
+from ahp.facts.absent import undecided
 from ahp.gate import rendering
 from ahp.gate.escalation import Standing
 from ahp.gate.match import Facts, Hit
@@ -131,8 +132,8 @@ class Candidate:
         if not path:
             return f"cannot tell: {one_line(self.hit.undecided)}"
         if absent := self._absent():
-            return rendering.undecided(absent.reason, absent.command, path)
-        return rendering.undecided(self.hit.undecided.kind.replace("_", " "), "", path)
+            return undecided(absent.reason, absent.command, path)
+        return undecided(self.hit.undecided.kind.replace("_", " "), "", path)
 
     def _absent(self) -> "Absent | None":
         """The fact for want of which it could not be decided."""

@@ -1,6 +1,8 @@
 """The only way to a verdict (design §2): the light half, which imports almost nothing."""
 
 from ahp.conditions.evaluate import set_deadline
+from ahp.facts.absent import undecided
+from ahp.facts.registry import is_list
 from ahp.gate.hearing import hear
 from ahp.gate.match import COUNTED
 from ahp.journal.append import Journal
@@ -38,9 +40,11 @@ def decide(event: "Event", judges: "Sequence[Judge] | None" = None, of_commits: 
     hearings = hear(judges, event)
     journal = Journal(event.journal, event.genesis)
     index = journal.index() if event.mode == "real" else None
-    speaks = any(hearing.hits for hearing in hearings) or (of_commits is not None and of_commits.speak)
+    skipped = _skipped(event, hearings)
+    hits = {hit.key for hearing in hearings for hit in hearing.hits}
+    speaks = hits - skipped.keys() or (of_commits is not None and of_commits.speak)
     if not speaks and (index is None or not _is_waited_for(event, judges, journal, index)):
-        return _allow(event, hearings, journal, of_commits)
+        return _allow(event, hearings, journal, of_commits, skipped)
     from ahp.gate.answer import Answer
 
     is_replaced = index is not None and journal.tampered(index)
@@ -49,6 +53,29 @@ def decide(event: "Event", judges: "Sequence[Judge] | None" = None, of_commits: 
         for hearing in hearings:
             hearing.hear(modified)
     return answer.verdict()
+
+
+def _skipped(event: "Event", hearings: "list[Hearing]") -> dict[str, str]:
+    """The hits on a tool call of which the rich half would say nothing, and why: rules that skip what cannot be known.
+
+    What a shell call writes is often not known. Only of facts that are never logged, for evidence that was there and
+    is gone counts (design §4).
+    """
+    found: dict[str, str] = {}
+    if TRIGGERS[event.trigger].family != "tool-use" or event.mode != "real":
+        return found
+    speaking = set()
+    for hearing in hearings:
+        skips = {rule.key for rule in hearing.program.rules if rule.skips} if hearing.hits else ()
+        for hit in hearing.hits:
+            path = hit.undecided.path if hit.undecided is not None and hit.items is None else None
+            absent = hearing.facts.missing.get(path or "")
+            quiet = absent is not None and not (absent.unknowable or absent.elsewhere)
+            if absent is not None and path and quiet and hit.key in skips and is_list(path):
+                found[hit.key] = "undecided: " + undecided(absent.reason, absent.command, path)
+            else:
+                speaking.add(hit.key)
+    return {key: why for key, why in found.items() if key not in speaking}
 
 
 def _is_waited_for(event: "Event", judges: "Sequence[Judge]", journal: Journal, index: "Index") -> bool:
@@ -71,9 +98,16 @@ def _nothing_to_say(event: "Event", judges: "Sequence[Judge]") -> Verdict:
     return verdict
 
 
-def _allow(event: "Event", hearings: "list[Hearing]", journal: Journal, of_commits: "OfCommits | None") -> Verdict:
+def _allow(
+    event: "Event",
+    hearings: "list[Hearing]",
+    journal: Journal,
+    of_commits: "OfCommits | None",
+    skipped: dict[str, str],
+) -> Verdict:
     """A clean evaluation: recorded where the past is tried on it later, else only counted."""
     verdict = _nothing_to_say(event, [hearing.judge for hearing in hearings])
+    verdict.dropped = [{"rule": key, "why": why} for key, why in skipped.items()]
     if event.mode != "real":
         return verdict
     try:

@@ -161,27 +161,40 @@ class Hit:
 
 
 class _Rule:
-    """A rule of the program, built to run. `pending` are the namespaces that it is asked without.
+    """A rule of the program, built when it is first asked. `pending` are the namespaces that it is asked without.
 
-    `source` is the fact whose items its `each` takes, where it reads nothing else of that fact: what it says of some of
-    the items does not hang on the others.
+    `listed` is the slot of the fact whose items its `each` takes, -1 where it takes no plain fact: a rule about the
+    items of an empty list has nothing to say.
     """
 
-    __slots__ = ("condition", "costly", "each", "key", "source", "when")
+    __slots__ = ("_pending", "_plan", "_slot_of", "condition", "costly", "each", "is_built", "key", "listed", "when")
 
     def __init__(self, rule: "RulePlan", slot_of: dict[str, int], pending: "list[str] | None" = None) -> None:
         self.key, self.when, self.costly = rule.key, rule.when, rule.costly
+        self._plan, self._slot_of, self._pending = rule, slot_of, pending
         self.condition: Callable[[list[object]], bool] | None = None
         self.each: Callable[[list[object]], tuple[list[object], Undecided | None]] | None = None
-        self.source = ""
+        self.is_built = False
+        items = rule.items
+        self.listed = slot_of.get(items[1], -1) if items is not None and items[0] == "fact" else -1
+
+    def build(self) -> None:
+        """Makes its closure."""
+        rule, pending = self._plan, self._pending
         plan = left_open(rule.plan, pending) if pending else rule.plan
-        if rule.items is not None and rule.items[0] == "fact" and not _names(plan, rule.items[1]):
-            self.source = rule.items[1]
         if rule.items is None:
-            self.condition = build(plan, slot_of)
+            self.condition = build(plan, self._slot_of)
         else:
             items = left_open(rule.items, pending) if pending else rule.items
-            self.each = build_each(items, plan, rule.var, slot_of)
+            self.each = build_each(items, plan, rule.var, self._slot_of)
+        self.is_built = True
+
+    def source(self) -> str:
+        """The fact whose items its `each` takes, where it reads nothing else of that fact: what it says of some of the
+        items does not hang on the others. "" where it does.
+        """
+        items = self._plan.items
+        return items[1] if items is not None and items[0] == "fact" and not _names(self._plan.plan, items[1]) else ""
 
 
 class Matcher:
@@ -236,13 +249,17 @@ class Matcher:
         whens = [_decide(when, slots) for when in filters]
         hits: list[Hit] = []
         for rule in rules:
-            patience.doing = f"the rule `{rule.key}`"
             holds: bool | Undecided = True
             if rule.when >= 0:
                 holds = whens[rule.when]
                 if holds is False:
                     self.filtered.add(rule.key)
                     continue
+            if rule.listed >= 0 and type(listed := slots[rule.listed]) is list and not listed:
+                continue
+            patience.doing = f"the rule `{rule.key}`"
+            if not rule.is_built:
+                rule.build()
             try:
                 if rule.condition is not None:
                     if rule.condition(slots):
@@ -278,11 +295,12 @@ def _words(rule: "RulePlan", program: "Program") -> "list[Any]":
 
 def _in_part(rule: _Rule, slots: list[object], slot_of: dict[str, int], facts: Facts) -> Hit | None:
     """What an `each` finds among the items that are known of a list too long to read; None where it finds nothing."""
-    absent = facts.missing.get(rule.source)
+    source = rule.source()
+    absent = facts.missing.get(source)
     if absent is None or absent.known is None or rule.each is None:
         return None
     known = list(slots)
-    known[slot_of[rule.source]] = absent.known
+    known[slot_of[source]] = absent.known
     try:
         items, _ = rule.each(known)
     except Bound as error:

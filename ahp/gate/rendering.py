@@ -33,12 +33,6 @@ def message(rule: "RuleAnswer", values: "Mapping[str, object]", hit: "Hit") -> s
     return trim(one_line(rule.condition) + (f" ({shown})" if shown else ""), 1000)
 
 
-def undecided(reason: str, command: str, path: str) -> str:
-    """The sentence of a rule that could not be decided: which fact was missing, and what makes it."""
-    text = f"cannot tell: {path} is missing" + (f" ({one_line(reason)})" if reason else "")
-    return text + (f"; to get it: {one_line(command)}" if command else "")
-
-
 def steps(templates: list[str], values: "Mapping[str, object]") -> list[str]:
     """Templates as sentences; one that names a list gives a sentence an item (design §4), but for a list of limits."""
     done: list[str] = []

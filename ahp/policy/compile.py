@@ -105,6 +105,7 @@ def _program(policy: Policy, trigger: str, rules: list[Rule], settings: Settings
                 items=rule.each.plan if rule.each is not None else None,
                 when=index,
                 costly=bool(late & {path.partition(".")[0] for path in rule.reads}),
+                skips=_skips(policy, rule),
             )
         )
     slots = sorted({path for rule in rules for path in rule.reads})
@@ -123,6 +124,12 @@ def _program(policy: Policy, trigger: str, rules: list[Rule], settings: Settings
     )
     made.answers = _answers(policy, trigger, rules)
     return made
+
+
+def _skips(policy: Policy, rule: Rule) -> bool:
+    """Whether the rule says nothing, at any level and in any mode, where evidence is missing."""
+    asks = rule.on_missing != "skip" and not TRIGGERS[rule.trigger].post
+    return not asks and "allow" not in rule.intensity.values() and policy.raw.setting("mode") != "observe"
 
 
 def _answers(policy: Policy, trigger: str, rules: list[Rule]) -> Answers:

@@ -17,10 +17,10 @@ class RulePlan(Record):
 
     `plan` is its condition; with `each` that is asked of every item, called `var`, of the list that `items` gives (else
     "" and None). `when` is the index of its filter among the program's, -1 without one. A `costly` rule reads what is
-    gathered only if it is undecided without.
+    gathered only if it is undecided without. Of one that `skips`, nobody hears where evidence for it is missing.
     """
 
-    fields = ("key", "plan", "var", "items", "when", "costly")
+    fields = ("key", "plan", "var", "items", "when", "costly", "skips")
     __slots__ = fields
     key: str
     plan: "list[Any]"
@@ -28,6 +28,7 @@ class RulePlan(Record):
     items: "list[Any] | None"
     when: int
     costly: bool
+    skips: bool
 
 
 class Program(Record):

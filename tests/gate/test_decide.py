@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ahp.facts.absent import Absent
 from ahp.gate.answer import Answer
 from ahp.gate.decide import decide
 from ahp.gate.hearing import hear
@@ -72,6 +73,47 @@ def test_a_clean_tool_call_is_only_counted(desk: Desk) -> None:
     desk.judge("pre-tool-use", files=changed(1), session="s")
     assert [record["kind"] for record in desk.log()] in ([], ["genesis"])
     assert (desk.journal / "counts").stat().st_size > 0
+
+
+LINES = "  lines: {at: AT, each: l in diff.added, block: l.text == 'x', on_missing: skip}\n"
+
+
+@pytest.mark.parametrize("trigger", ["pre-tool-use", "post-tool-use"])
+def test_a_call_of_which_only_rules_that_skip_are_undecided_is_only_counted(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, trigger: str
+) -> None:
+    """What a shell call writes is often not known; the quick return says the same as the long way would."""
+    desk.policy("rules:\n" + LINES.replace("AT", trigger).replace("block", "aid" if "post" in trigger else "block"))
+    event = desk.event(trigger, diff={})
+    answer = Answer(event, hear(judges_of(event), event), Journal(event.journal, event.genesis))
+    assert answer.weigh() is None
+    slow = answer.verdict()
+    monkeypatch.setattr(Answer, "__init__", None)
+    quick = decide(event)
+    assert (quick.decision, quick.dropped) == (slow.decision, slow.dropped) == ("allow", quick.dropped)
+    assert quick.dropped[0]["rule"] == "lines" and "diff.added is missing" in str(quick.dropped[0]["why"])
+    assert (desk.journal / "counts").stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("more", "facts"),
+    [
+        ("  other: {at: pre-tool-use, prompt: tool.name == 'shell'}\n", {}),
+        ("  other: {at: pre-tool-use, prompt: files.changed_count > 1, on_missing: skip}\n", {}),
+        ("mode: observe\n", {}),
+        ("", {"diff": Absent("gone", unknowable=True)}),
+        ("", {"diff": Absent("gone", elsewhere=True)}),
+    ],
+)
+def test_a_call_of_which_more_is_to_say_takes_the_long_way(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, more: str, facts: dict[str, Any]
+) -> None:
+    desk.policy("rules:\n" + LINES.replace("AT", "pre-tool-use") + more)
+    asked: list[object] = []
+    weigh = Answer.weigh
+    monkeypatch.setattr(Answer, "weigh", lambda answer: asked.append(answer) or weigh(answer))
+    desk.judge("pre-tool-use", **{"diff": {}, "files": {}, "tool": {"name": "shell"}, **facts})
+    assert asked
 
 
 def test_a_clean_evaluation_that_cannot_be_recorded_says_so(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

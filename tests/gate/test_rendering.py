@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ahp.facts.absent import undecided
 from ahp.gate import rendering
 from ahp.gate.match import Hit
 from ahp.policy import compile as compiling
@@ -120,10 +121,10 @@ def test_a_step_that_names_a_list_is_one_an_item() -> None:
 
 
 def test_an_undecided_rule_names_the_fact_and_the_command() -> None:
-    assert rendering.undecided("no report", "pytest --junitxml", "tests.total") == (
+    assert undecided("no report", "pytest --junitxml", "tests.total") == (
         "cannot tell: tests.total is missing (no report); to get it: pytest --junitxml"
     )
-    assert rendering.undecided("", "", "tests.total") == "cannot tell: tests.total is missing"
+    assert undecided("", "", "tests.total") == "cannot tell: tests.total is missing"
 
 
 def test_findings_are_placed_and_named_for_good() -> None:
