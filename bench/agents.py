@@ -21,7 +21,10 @@ CALLS: dict[str, tuple[str, dict[str, str]]] = {
     READ: ("Read", {"file_path": "src/package_0/module_0.py"}),
     SHELL: ("Bash", {"command": "git status --short && python -m pytest -q tests | tail -5"}),
 }
-BUDGETS = [Budget("a quiet write / empty Python and git diff-index", WRITE, 1.6, FLOOR)]
+BUDGETS = [
+    Budget("a quiet write / empty Python and git diff-index", WRITE, 1.6, FLOOR),
+    Budget("a quiet shell call / empty Python and git diff-index", SHELL, 3.0, FLOOR),
+]
 _KINDS = (
     "each: p in tool.writes, block: \"glob(p, 'deploy-{n}/**')\"",
     "each: p in tool.protected, block: p.sure and p.path == 'x-{n}'",

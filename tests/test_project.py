@@ -43,12 +43,15 @@ LIGHT = [
     "ahp.system.digest",
     "ahp.system.environ",
     "ahp.system.errors",
+    "ahp.system.extensions",
     "ahp.system.files",
     "ahp.system.git",
     "ahp.system.git_config",
     "ahp.system.jsontext",
     "ahp.system.patience",
+    "ahp.system.plain",
     "ahp.system.process",
+    "ahp.system.ready",
     "ahp.system.view",
     "ahp.protocol.actor",
     "ahp.protocol.event",
@@ -92,7 +95,7 @@ LAZY = ("ahp", "ahp.runner")
 
 # Built in or next to nothing to import. `__future__` is a module too, and a file to read.
 LIGHT_MAY_IMPORT = frozenset(
-    {"sys", "gc", "posix", "time", "errno", "_signal", "_json", "_sha256", "_sha2", "_thread", "select"}
+    {"sys", "gc", "posix", "time", "errno", "_signal", "_json", "_sha256", "_sha2", "_thread", "select", "marshal"}
 )
 
 TEXT_SUFFIXES = {".py", ".md", ".toml", ".yaml", ".yml", ".sh", ".txt", ".json", ".jsonl", ".js", ".ts", ".xml", ""}

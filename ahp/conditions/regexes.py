@@ -77,25 +77,12 @@ def _in_class(pattern: str, stop: int) -> bool:
 
 
 def _load() -> "Any":
-    """RE2's extension module without its Python wrapper, which would import codecs, functools and itertools on the
-    light path.
-    """
-    import sys
+    """RE2's extension module without its Python wrapper, which would import codecs, functools and itertools."""
+    from ahp.system import extensions
 
-    module = sys.modules.get("re2._re2")
+    module = extensions.load("re2._re2")
     if module is None:
-        import _frozen_importlib as bootstrap
-        import _frozen_importlib_external as files
-        import _imp
+        from ahp.system.errors import AhpError
 
-        loader = (files.ExtensionFileLoader, _imp.extension_suffixes())
-        for folder in sys.path:
-            spec = files.FileFinder(folder + "/re2", loader).find_spec("re2._re2")
-            if spec is not None:
-                module = bootstrap._load(spec)  # type: ignore[attr-defined]
-                break
-        else:
-            from ahp.system.errors import AhpError
-
-            raise AhpError("matches() needs the package google-re2: pip install google-re2")
+        raise AhpError("matches() needs the package google-re2: pip install google-re2")
     return module.RE2

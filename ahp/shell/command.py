@@ -1,31 +1,40 @@
 """One simple command of a shell, read."""
 
-from dataclasses import dataclass, field
+from ahp.system.plain import Plain
 
 
-@dataclass(slots=True)
-class Command:
-    """One simple command. Texts are as the script has them, unknown parts included; paths have `**` for those."""
+class Command(Plain):
+    """One simple command. Texts are as the script has them, unknown parts included; paths have `**` for those.
 
-    program: str = ""
-    """A base name; "" for a bare assignment or redirect, or when it is not known."""
-    args: list[str] = field(default_factory=list)
-    flags: list[str] = field(default_factory=list)
-    assignments: list[str] = field(default_factory=list)
-    redirects: list[str] = field(default_factory=list)
-    verb: str = ""
-    operands: list[str] = field(default_factory=list)
-    config: list[tuple[str, str]] = field(default_factory=list)
-    folder: str = ""
-    """Where the `cd`s before it, and options like `git -C`, lead; "" where the script starts."""
-    stdin: str = ""
-    code: str = ""
-    paths: list[str] = field(default_factory=list)
-    writes: list[str] = field(default_factory=list)
-    may_write: list[str] = field(default_factory=list)
-    """Those of `paths` that it may write: its program is not known here."""
-    unresolved: bool = False
-    unresolved_at: list[str] = field(default_factory=list)
+    `program` is a base name; "" for a bare assignment or redirect, or when it is not known. `folder` is where the `cd`s
+    before it, and options like `git -C`, lead; "" where the script starts. `may_write` are those of `paths` that it may
+    write: its program is not known here.
+    """
+
+    __slots__ = (
+        *("args", "assignments", "code", "config", "flags", "folder", "may_write", "operands", "paths", "program"),
+        *("redirects", "stdin", "unresolved", "unresolved_at", "verb", "writes"),
+    )
+
+    def __init__(
+        self,
+        program: str = "",
+        args: list[str] | None = None,
+        *,
+        assignments: list[str] | None = None,
+        unresolved: bool = False,
+        unresolved_at: list[str] | None = None,
+    ) -> None:
+        self.program, self.args, self.assignments = program, args or [], assignments or []
+        self.unresolved, self.unresolved_at = unresolved, unresolved_at or []
+        self.flags: list[str] = []
+        self.redirects: list[str] = []
+        self.operands: list[str] = []
+        self.config: list[tuple[str, str]] = []
+        self.paths: list[str] = []
+        self.writes: list[str] = []
+        self.may_write: list[str] = []
+        self.verb = self.folder = self.stdin = self.code = ""
 
     def as_fact(self) -> dict[str, object]:
         """The record that conditions read as an item of `tool.commands` (design §6)."""

@@ -1,10 +1,5 @@
 """The simple commands inside a shell command, nested ones too: what a policy sees of an agent's shell call."""
 
-from typing import NamedTuple
-
-import tree_sitter_bash
-from tree_sitter import Language, Node, Parser
-
 from ahp.shell import marks, roles, usage
 from ahp.shell.command import Command
 from ahp.shell.execution import NESTED, Execution, Redirects
@@ -12,9 +7,18 @@ from ahp.shell.expansion import Expander, text
 from ahp.shell.grammar import mended
 from ahp.shell.marks import Unknown
 from ahp.shell.state import State
-from ahp.shell.variables import Value
+from ahp.system import extensions
+from ahp.system.errors import AhpError
+from ahp.system.plain import Plain
 
-_LANGUAGE = Language(tree_sitter_bash.language())
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tree_sitter import Node
+
+    from ahp.shell.variables import Value
+
 _LIMIT = 64 << 10
 _DEPTH = 60
 _UNROLLED = 8
@@ -22,16 +26,34 @@ _WRITES = (">", ">>", ">|", "&>", "&>>", ">&")
 _WORDS = ("string", "concatenation", "expansion", "simple_expansion", "word", "raw_string", "test_command")
 
 
-class Reading(NamedTuple):
-    """What a script does, as far as reading tells."""
+class Reading(Plain):
+    """What a script does, as far as reading tells.
 
-    commands: list[Command]
-    files: dict[str, str]
-    """The files that it writes with a text that stands in it, by path from where the script starts; and their texts."""
-    drafts: dict[str, str]
-    """The same, and texts of which a part is not known, as the script has them."""
-    appended: frozenset[str]
-    """Those that keep what they hold: their text comes behind it."""
+    `files` are those that it writes with a text that stands in it, by path from where the script starts, and their
+    texts; `drafts` the same, and texts of which a part is not known, as the script has them; `appended` those that keep
+    what they hold: their text comes behind it.
+    """
+
+    __slots__ = ("appended", "commands", "drafts", "files")
+
+    def __init__(
+        self, commands: list[Command], files: dict[str, str], drafts: dict[str, str], appended: frozenset[str]
+    ) -> None:
+        self.commands, self.files, self.drafts, self.appended = commands, files, drafts, appended
+
+
+_parser: "list[Any]" = []
+
+
+def _parsed(source: bytes) -> "Node":
+    """The syntax tree of a script. tree-sitter's wrappers in Python would import more than all the rest."""
+    if not _parser:
+        grammar, parsing = extensions.load("tree_sitter_bash._binding"), extensions.load("tree_sitter._binding")
+        if grammar is None or parsing is None:
+            raise AhpError("shell commands are read by tree-sitter: pip install tree-sitter tree-sitter-bash")
+        _parser.append(parsing.Parser(parsing.Language(grammar.language())))
+    tree: Node = _parser[0].parse(source).root_node
+    return tree
 
 
 def read(script: str) -> list[Command]:
@@ -73,7 +95,7 @@ class _Reader:
         if len(source) > _LIMIT or nested > NESTED or not state.affords(len(source)) or "\0" in source:
             self.execution.unknown()
         else:
-            root = Parser(_LANGUAGE).parse(mended(source).encode("ascii")).root_node
+            root = _parsed(mended(source).encode("ascii"))
             self._walk(root)
             if root.has_error:
                 self.execution.unknown()
@@ -85,7 +107,7 @@ class _Reader:
             if name not in self.state.called:
                 self._walk(body)
 
-    def _walk(self, node: Node) -> None:
+    def _walk(self, node: "Node") -> None:
         self._depth += 1
         if self._depth > _DEPTH:
             self.execution.unknown()
@@ -93,7 +115,7 @@ class _Reader:
             self._statement(node, self.state.stdin)
         self._depth -= 1
 
-    def _statement(self, node: Node, stdin: str | None) -> str | None:
+    def _statement(self, node: "Node", stdin: str | None) -> str | None:
         """Reads a statement; returns what it prints, None where only running tells."""
         kind = node.type
         if kind == "command":
@@ -126,7 +148,7 @@ class _Reader:
 
     # Substitutions and pipes
 
-    def _substitution(self, node: Node) -> str:
+    def _substitution(self, node: "Node") -> str:
         """`$(…)` and `(…)`: what is printed inside; `<(…)`: the name of a file with that."""
         state, folder = self.state, self.state.folder
         printed: str | None = None
@@ -147,12 +169,12 @@ class _Reader:
         state.pipes[text(node)] = told
         return state.marks.mark(Unknown(text(node), "output", True, "/dev/fd/63"))
 
-    def _printed(self, node: Node) -> str | None:
+    def _printed(self, node: "Node") -> str | None:
         if node.type == "file_redirect":  # `$(< file)`
             return self.state.stored("".join(self._destinations(node)))
         return self._statement(node, self.state.stdin)
 
-    def _pipeline(self, stages: list[Node], source: str | None) -> str | None:
+    def _pipeline(self, stages: "list[Node]", source: str | None) -> str | None:
         """Each stage reads what the one before prints."""
         for stage in stages:
             source = self._statement(stage, source)
@@ -162,7 +184,7 @@ class _Reader:
 
     # Variables, loops, functions
 
-    def _assign(self, node: Node) -> str:
+    def _assign(self, node: "Node") -> str:
         """Remembers `NAME=value`; returns it as it is shown."""
         name_node, value_node = node.child_by_field_name("name"), node.child_by_field_name("value")
         name = text(name_node) if name_node else ""
@@ -174,7 +196,7 @@ class _Reader:
         self.state.variables.set(name, value, text(node).startswith(name + "+="))
         return f"{name}={self.state.marks.shown(value if isinstance(value, str) else ' '.join(value))}"
 
-    def _declaration(self, node: Node) -> None:
+    def _declaration(self, node: "Node") -> None:
         command = Command(text(node.children[0]))
         for child in node.named_children:
             if child.type == "variable_assignment":
@@ -189,12 +211,12 @@ class _Reader:
                 self.state.variables.export(*item.partition("=")[::2])
             self.execution.environment(command.assignments)
 
-    def _function(self, node: Node) -> None:
+    def _function(self, node: "Node") -> None:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is not None and body is not None:
             self.state.functions[text(name)] = body
 
-    def _for(self, node: Node) -> None:
+    def _for(self, node: "Node") -> None:
         """`for NAME in WORDS`: once for each of a few known words, else once for any of them."""
         variable, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
         name = text(variable) if variable is not None else ""
@@ -212,7 +234,7 @@ class _Reader:
             else:
                 self.execution.unknown()
 
-    def _count(self, node: Node) -> None:
+    def _count(self, node: "Node") -> None:
         """`for ((i = 0; …))`: numbers."""
         for child in node.named_children:
             name = child.child_by_field_name("name") if child.type == "variable_assignment" else None
@@ -226,7 +248,7 @@ class _Reader:
 
     # Simple commands and their redirects
 
-    def _command(self, node: Node, redirects: Redirects) -> str | None:
+    def _command(self, node: "Node", redirects: Redirects) -> str | None:
         words: list[str] = []
         assignments: list[str] = []
         for child in node.children:
@@ -246,7 +268,7 @@ class _Reader:
         self.execution.bare(Command(assignments=assignments), redirects.writes)
         return None
 
-    def _redirected(self, node: Node, stdin: str | None) -> str | None:
+    def _redirected(self, node: "Node", stdin: str | None) -> str | None:
         """A statement with redirects."""
         body, stdin = self._last(node.child_by_field_name("body"), stdin)
         redirects = Redirects(stdin)
@@ -268,7 +290,7 @@ class _Reader:
                 printed = self._statement(following, self.state.stdin)
         return printed
 
-    def _last(self, body: Node | None, stdin: str | None) -> tuple[Node | None, str | None]:
+    def _last(self, body: "Node | None", stdin: str | None) -> "tuple[Node | None, str | None]":
         """The command that a redirect belongs to, the last of `a && b > f` or `a | b > f`, and what it reads.
 
         Those before it are read here: the grammar hangs the redirect on all of them.
@@ -286,33 +308,34 @@ class _Reader:
             body = last
         return body, stdin
 
-    def _redirect(self, node: Node, former: Redirects) -> Redirects:
+    def _redirect(self, node: "Node", former: Redirects) -> Redirects:
         """The redirects with one more."""
         if node.type == "herestring_redirect":
             words = [self._expander.word(child) for child in node.named_children if child.type != "file_descriptor"]
-            return former._replace(stdin=words[-1] + "\n") if words else former
+            return former.reading(words[-1] + "\n") if words else former
         if node.type == "heredoc_redirect":
             body = next((child for child in node.named_children if child.type == "heredoc_body"), None)
-            former = former._replace(stdin=self._expander.heredoc(body) if body is not None else "")
+            former = former.reading(self._expander.heredoc(body) if body is not None else "")
             for child in node.named_children:  # `cat <<E > f`
                 former = self._redirect(child, former) if child.type == "file_redirect" else former
             return former
         operator = next((child.type for child in node.children if not child.is_named), "")
         targets = self._destinations(node)
         if operator == "<" and targets:
-            return former._replace(stdin=self._content(text(node), targets[0]))
+            return former.reading(self._content(text(node), targets[0]))
         if operator not in _WRITES:
             return former
         written = [word for word in targets if not (operator == ">&" and (word.isdigit() or word == "-"))]
         descriptor = node.child_by_field_name("descriptor")
         takes = written if descriptor is None or text(descriptor) == "1" else []
-        return former._replace(
-            writes=(*former.writes, *written),
-            appends=former.appends.union(written if ">>" in operator else ()),
-            takes=former.takes.union(takes),
+        return Redirects(
+            former.stdin,
+            (*former.writes, *written),
+            former.appends.union(written if ">>" in operator else ()),
+            former.takes.union(takes),
         )
 
-    def _destinations(self, node: Node) -> list[str]:
+    def _destinations(self, node: "Node") -> list[str]:
         return [word for child in node.children_by_field_name("destination") for word in self._expander.words(child)]
 
     def _content(self, source: str, path: str) -> str | None:
@@ -323,7 +346,7 @@ class _Reader:
         return self.state.marks.mark(Unknown(source, "file")) if stored is None else stored
 
 
-def _following(redirect: Node) -> list[Node]:
+def _following(redirect: "Node") -> "list[Node]":
     """Commands behind a here-document's word, which the grammar puts inside the redirect: `cat <<E | sh`."""
     inside = ("heredoc_start", "heredoc_end", "heredoc_body", "file_descriptor", "file_redirect")
     return [
@@ -331,7 +354,7 @@ def _following(redirect: Node) -> list[Node]:
     ]
 
 
-def _is_descriptor(child: Node, command: Node) -> bool:
+def _is_descriptor(child: "Node", command: "Node") -> bool:
     """The grammar takes the 0 of `0<&2` for an argument."""
     behind = child.next_sibling or command.next_sibling
     redirects = behind is not None and behind.type.endswith("_redirect") and behind.start_byte == child.end_byte

@@ -1,15 +1,17 @@
 """From the words of a command to what it does: its record, and the commands that it runs in turn."""
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
-
-from tree_sitter import Node
-
 from ahp.shell import git, marks, output, roles, special, usage
 from ahp.shell.command import UNKNOWN, Command
 from ahp.shell.marks import ANYTHING, Unknown
 from ahp.shell.state import State
 from ahp.shell.usage import SHELLS, SOURCING, Run, Usage
+from ahp.system.plain import Plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tree_sitter import Node
 
 NESTED = 6
 _MOST = 500
@@ -19,22 +21,33 @@ _COMMAND_NAMES = (*_COMMANDS, "EXTERNAL_DIFF", "BROWSER")
 _STARTUP_FILES = ("BASH_ENV", "ENV", "PYTHONSTARTUP")
 
 
-class Redirects(NamedTuple):
-    """The redirects of one command."""
+class Redirects(Plain):
+    """The redirects of one command.
 
-    stdin: str | None = None
-    """What it reads; None when nothing was given to it."""
-    writes: tuple[str, ...] = ()
-    appends: frozenset[str] = frozenset()
-    """Those of `writes` that keep what they hold."""
-    takes: frozenset[str] = frozenset()
-    """Those of `writes` that get its output; the others get its errors."""
+    `stdin` is what it reads; None when nothing was given to it. Of its `writes`, `appends` keep what they hold, and
+    `takes` get its output; the others get its errors.
+    """
+
+    __slots__ = ("appends", "stdin", "takes", "writes")
+
+    def __init__(
+        self,
+        stdin: str | None = None,
+        writes: tuple[str, ...] = (),
+        appends: frozenset[str] = frozenset(),
+        takes: frozenset[str] = frozenset(),
+    ) -> None:
+        self.stdin, self.writes, self.appends, self.takes = stdin, writes, appends, takes
+
+    def reading(self, stdin: str | None) -> "Redirects":
+        """The same where it reads something else."""
+        return Redirects(stdin, self.writes, self.appends, self.takes)
 
 
 class Execution:
     """The commands of a script so far. `read` reads a nested script, `walk` the body of a function."""
 
-    def __init__(self, state: State, read: Callable[[str, int], None], walk: Callable[[Node], None]) -> None:
+    def __init__(self, state: State, read: "Callable[[str, int], None]", walk: "Callable[[Node], None]") -> None:
         self.commands: list[Command] = []
         self._state = state
         self._marks = state.marks
@@ -46,7 +59,7 @@ class Execution:
         if not (self.commands and self.commands[-1] == UNKNOWN):
             self._add(UNKNOWN)
 
-    def bare(self, command: Command, writes: Sequence[str]) -> None:
+    def bare(self, command: Command, writes: "Sequence[str]") -> None:
         """Adds a command that only assigns or redirects."""
         self._add(self._described(command, Usage(), writes, None))
         for word in writes:
@@ -147,7 +160,7 @@ class Execution:
             texts += self._state.files.values()
         return any(usage.A_SHELL.search(text.removeprefix("#!")) for text in texts if text)
 
-    def _described(self, command: Command, found: Usage, writes: Sequence[str], stdin: str | None) -> Command:
+    def _described(self, command: Command, found: Usage, writes: "Sequence[str]", stdin: str | None) -> Command:
         """The command with everything that is known of it."""
         shown, here = self._marks.shown, self._state.folder
         folder = usage.joined(here, self._marks.pattern(found.folder))
@@ -170,7 +183,7 @@ class Execution:
         command.unresolved_at = sorted(found.places)
         return command
 
-    def _paths(self, folder: str, words: Sequence[str]) -> list[str]:
+    def _paths(self, folder: str, words: "Sequence[str]") -> list[str]:
         """Words as paths behind the folder."""
         patterns = [self._marks.pattern(word) for word in words]
         return [usage.joined(folder, path) for path in patterns if usage.is_file(path)]
@@ -220,7 +233,7 @@ class Execution:
         elif run.file is not None and (run.language in SHELLS or run.language in SOURCING):
             content = state.stored(run.file)
             if content is not None:
-                self._run_script(run._replace(script=content), None, here)
+                self._run_script(run.of(content), None, here)
         return None
 
     def _run_script(self, run: Run, stdin: str | None, here: bool = False) -> None:

@@ -1,61 +1,68 @@
 """Word expansion before a command runs: quotes, escapes, variables, braces, blanks (bash(1), EXPANSION)."""
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple
-
-from tree_sitter import Node
 
 from ahp.shell import marks
 from ahp.shell.grammar import original
 from ahp.shell.marks import CLOSE, COMMA, OPEN, Marks, Unknown
 from ahp.shell.variables import Variables
+from ahp.system.plain import Plain
+from ahp.system.regex import regex
 
-_ESCAPE = re.compile(r"\\(\n|.)|[*?\[{},]", re.S)
-_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
-_ANSI = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|c.|.)", re.S)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tree_sitter import Node
+
+    Substitution = Callable[[Node], str]
+    """Reads the commands inside of `$(…)` or `<(…)`; returns what they print, or the name of the file with that."""
+
+_ESCAPE = regex(r"\\(\n|.)|[*?\[{},]", re.S)
+_IN_QUOTES = regex(r'\\([$`"\\\n])')
+_ANSI = regex(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|c.|.)", re.S)
 _SIMPLE = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_BRACES = re.compile(f"(.*?){OPEN}([^{OPEN}{CLOSE}]*{COMMA}[^{OPEN}{CLOSE}]*){CLOSE}(.*)", re.S)
+_BRACES = regex(f"(.*?){OPEN}([^{OPEN}{CLOSE}]*{COMMA}[^{OPEN}{CLOSE}]*){CLOSE}(.*)", re.S)
 _PLAIN_BRACES = str.maketrans({OPEN: "{", COMMA: ",", CLOSE: "}"})
 _UNQUOTED = {"{": OPEN, ",": COMMA, "}": CLOSE}
 _MOST = 64
 _PLAIN = ("word", "number", "variable_name", "special_variable_name", "regex", "extglob_pattern")
 
-Substitution = Callable[[Node], str]
-"""Reads the commands inside of `$(…)` or `<(…)`; returns what they print, or the name of the file with that."""
 
+class _Piece(Plain):
+    """A part of a word. `splits`: an unquoted value, its blanks end the word, its `*` are wildcards. `ends`: the word
+    ends behind it, one of several quoted words (`"$@"`).
+    """
 
-class _Piece(NamedTuple):
-    text: str
-    splits: bool = False
-    """An unquoted value: its blanks end the word, its `*` are wildcards."""
-    ends: bool = False
-    """The word ends behind it: one of several quoted words (`"$@"`)."""
+    __slots__ = ("ends", "splits", "text")
+
+    def __init__(self, text: str, splits: bool = False, ends: bool = False) -> None:
+        self.text, self.splits, self.ends = text, splits, ends
 
 
 class Expander:
     """Expands the words of a script. Unknown parts become marks."""
 
-    def __init__(self, known: Marks, variables: Variables, substitution: Substitution) -> None:
+    def __init__(self, known: Marks, variables: Variables, substitution: "Substitution") -> None:
         self._marks = known
         self._variables = variables
         self._run = substitution
 
-    def words(self, node: Node) -> list[str]:
+    def words(self, node: "Node") -> list[str]:
         """The words that one argument becomes: several by braces or an unquoted variable, none by an empty one."""
         return [word for field in _fields(self._pieces(node, False)) for word in _braces(field)]
 
-    def word(self, node: Node) -> str:
+    def word(self, node: "Node") -> str:
         """The one word that a value becomes where the shell splits nothing."""
         pieces = self._pieces(node, False)
         return "".join(part.text + " " * part.ends for part in pieces).translate(_PLAIN_BRACES)
 
-    def heredoc(self, node: Node) -> str:
+    def heredoc(self, node: "Node") -> str:
         """The text of a here-document; what its delimiter leaves to the shell is expanded."""
         expands = any(child.type != "heredoc_content" for child in node.named_children)
         return "".join(part.text for part in self._between(node, 0, None)) if expands else text(node)
 
-    def _pieces(self, node: Node, quoted: bool) -> list[_Piece]:
+    def _pieces(self, node: "Node", quoted: bool) -> list[_Piece]:
         kind = node.type
         if kind in _PLAIN:
             return [_Piece(self._marks.quoted(_unescaped(text(node)), False))]
@@ -76,7 +83,7 @@ class Expander:
             return [_Piece(output, not quoted and not is_name)]
         return self._other(node, quoted)
 
-    def _other(self, node: Node, quoted: bool) -> list[_Piece]:
+    def _other(self, node: "Node", quoted: bool) -> list[_Piece]:
         """Arithmetic, `{1..9}`, stray signs; what runs inside of them still runs."""
         for child in node.named_children:
             self._pieces(child, quoted)
@@ -85,7 +92,7 @@ class Expander:
         is_number = node.type == "arithmetic_expansion"
         return [_Piece(self._marks.mark(Unknown(text(node), quoted=quoted or is_number)))]
 
-    def _between(self, node: Node, start: int, end: int | None) -> list[_Piece]:
+    def _between(self, node: "Node", start: int, end: int | None) -> list[_Piece]:
         """The parts between double quotes; the blanks that the grammar drops between them are put back."""
         source = node.text or b""
         pieces: list[_Piece] = []
@@ -103,7 +110,7 @@ class Expander:
                 pieces += self._pieces(child, True)
         return [*pieces, _Piece(_decoded(source[position:end]))]
 
-    def _variable(self, node: Node, quoted: bool) -> list[_Piece]:
+    def _variable(self, node: "Node", quoted: bool) -> list[_Piece]:
         for child in node.named_children:
             if child.type not in ("variable_name", "special_variable_name", "subscript"):
                 self._pieces(child, True)
@@ -111,10 +118,10 @@ class Expander:
         if isinstance(value, str):
             return [_Piece(value, not quoted)]
         several = [_Piece(item, not quoted, True) for item in value]
-        return [*several[:-1], several[-1]._replace(ends=False)] if several else [_Piece("", True)]
+        return [*several[:-1], _Piece(several[-1].text, several[-1].splits)] if several else [_Piece("", True)]
 
 
-def text(node: Node) -> str:
+def text(node: "Node") -> str:
     """The source of a node."""
     return _decoded(node.text or b"")
 

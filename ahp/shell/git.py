@@ -5,8 +5,9 @@ import re
 from ahp.shell import marks, roles
 from ahp.shell.marks import Marks, Unknown
 from ahp.shell.usage import Run, Usage
+from ahp.system.regex import regex
 
-_RUN_BY_GIT = re.compile(
+_RUN_BY_GIT = regex(
     r"(?:core\.(?:editor|pager|sshcommand|fsmonitor|askpass|gitproxy|alternaterefscommand)|sequence\.editor|pager\..+"
     r"|diff\.external|interactive\.difffilter|gpg\.program|gpg\..+\.program|credential\.(?:.+\.)?helper|man\..+\.cmd"
     r"|.+\.(?:textconv|command|driver|clean|smudge|process|cmd|uploadpack|receivepack|sshcommand|packobjectshook))"
@@ -24,7 +25,7 @@ _READS_CONFIG = {
 }
 _DELETES_CONFIG = {"--unset", "--unset-all", "--remove-section", "--rename-section"}
 _CONFIG_VERBS = ("set", "unset", "remove-section", "rename-section")
-_FILE_NAME = re.compile(r"^\.|^:|/$|\.[A-Za-z]\w{0,5}$")
+_FILE_NAME = regex(r"^\.|^:|/$|\.[A-Za-z]\w{0,5}$")
 
 
 def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:

@@ -2,20 +2,22 @@
 
 import re
 
+from ahp.system.regex import regex
+
 # `-F - <<E`: the here-document behind a lone hyphen is lost, and the hyphen with it.
-_LONE_DASH = re.compile(r"(?<=[ \t])-(?=[ \t]*<<)")
+_LONE_DASH = regex(r"(?<=[ \t])-(?=[ \t]*<<)")
 # `com\\` at the end of a line and `mit` on the next are one word to a shell.
-_SPLIT_WORD = re.compile(r"(?<=[^\s\\])\\\n(?=\S)")
-_HEREDOC = re.compile(r"""<<-?[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z0-9_.]+))""")
+_SPLIT_WORD = regex(r"(?<=[^\s\\])\\\n(?=\S)")
+_HEREDOC = regex(r"""<<-?[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z0-9_.]+))""")
 _MOST = 50
 # A backslash that begins a line is taken for a part of the line before; a form feed between them is a blank.
-_LINE_START = re.compile(r"\n(?=\\[^\n])")
+_LINE_START = regex(r"\n(?=\\[^\n])")
 # A lone backslash at the very end, and a `$` copied from a prompt, are what they are.
-_LAST_BACKSLASH = re.compile(r"(?<!\\)(?:\\\\)*\\$")
-_PROMPT = re.compile(r"^\s*\$(?=[ \t])")
+_LAST_BACKSLASH = regex(r"(?<!\\)(?:\\\\)*\\$")
+_PROMPT = regex(r"^\s*\$(?=[ \t])")
 # The grammar's scanner calls isalpha() with whole code points, which reads out of bounds and can crash the process.
-_FOREIGN = re.compile(r"[^\x00-\x7f]")
-_STAND_IN = re.compile(r"uQ([0-9a-f]{6})Qu")
+_FOREIGN = regex(r"[^\x00-\x7f]")
+_STAND_IN = regex(r"uQ([0-9a-f]{6})Qu")
 
 
 def mended(source: str) -> str:

@@ -4,8 +4,8 @@ So a word stays a plain string while it is quoted, split, joined, kept in a vari
 reads it last still knows which parts of it only running tells.
 """
 
-import re
-from typing import NamedTuple
+from ahp.system.plain import Plain
+from ahp.system.regex import regex
 
 _FIRST, _LAST = 0x100010, 0x10FFFD
 _WILD = {"*": "\U00100000", "?": "\U00100001", "[": "\U00100002"}
@@ -13,25 +13,27 @@ _LITERAL = {mark: char for char, mark in _WILD.items()}
 OPEN, COMMA, CLOSE = "\U00100003", "\U00100004", "\U00100005"
 """Unquoted `{`, `,` and `}` of a word before its braces are expanded."""
 
-_WILDCARD = re.compile("[\U00100000-\U00100002]")
-_UNKNOWN = re.compile("[\U00100010-\U0010fffd]")
-_RESERVED = re.compile("[\U00100000-\U0010ffff]")
+_WILDCARD = regex("[\U00100000-\U00100002]")
+_UNKNOWN = regex("[\U00100010-\U0010fffd]")
+_SIGNS = regex(r"[*?[]")
+_RESERVED = regex("[\U00100000-\U0010ffff]")
 ANYTHING = "**"
 """In a path: a part that is not known."""
 
 
-class Unknown(NamedTuple):
-    """A part of a word that is known only when the command runs."""
+class Unknown(Plain):
+    """A part of a word that is known only when the command runs.
 
-    source: str
-    """As the script has it: `$X`, `$(date)`."""
-    origin: str = "outside"
-    """"outside": the environment, arguments, names of files. "output": what a command prints. "script": computed
-    from the text of the script itself, so it may have been chosen to look harmless."""
-    quoted: bool = False
-    """It stands between quotes: one word, whatever it holds."""
-    pattern: str = ANYTHING
-    """What it is as a path, wildcards in it: `src/**`."""
+    `source` is as the script has it: `$X`, `$(date)`. `origin` "outside": the environment, arguments, names of files;
+    "output": what a command prints; "script": computed from the text of the script itself, so it may have been chosen
+    to look harmless. `quoted`: it stands between quotes, one word, whatever it holds. `pattern` is what it is as a
+    path, wildcards in it: `src/**`.
+    """
+
+    __slots__ = ("origin", "pattern", "quoted", "source")
+
+    def __init__(self, source: str, origin: str = "outside", quoted: bool = False, pattern: str = ANYTHING) -> None:
+        self.source, self.origin, self.quoted, self.pattern = source, origin, quoted, pattern
 
 
 class Marks:
@@ -79,11 +81,15 @@ class Marks:
 
     def _again_named(self, char: str, source: str) -> str:
         unknown = self._known[ord(char) - _FIRST]
-        return char if unknown.source else self.mark(unknown._replace(source=source))
+        return char if unknown.source else self.mark(Unknown(source, unknown.origin, unknown.quoted, unknown.pattern))
 
     def _again(self, char: str, quoted: bool) -> str:
         unknown = self._known[ord(char) - _FIRST]
-        return char if unknown.quoted == quoted else self.mark(unknown._replace(quoted=quoted))
+        return (
+            char
+            if unknown.quoted == quoted
+            else self.mark(Unknown(unknown.source, unknown.origin, quoted, unknown.pattern))
+        )
 
     def is_astray(self, text: str) -> bool:
         """Whether a path begins with what a command prints or the script computes: it may lead anywhere."""
@@ -123,7 +129,7 @@ def is_wild(text: str) -> bool:
 
 def wild(text: str) -> str:
     """The text with its `*`, `?` and `[` as wildcards."""
-    return re.sub(r"[*?[]", lambda found: _WILD[found[0]], text)
+    return _SIGNS.sub(lambda found: _WILD[found[0]], text)
 
 
 def literal(text: str) -> str:

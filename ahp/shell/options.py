@@ -1,20 +1,31 @@
 """The options of a command line: bundles taken apart, long names in full where the program is known."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from ahp.system.plain import Plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
-class Spec(NamedTuple):
-    """What options a program takes. Longs that end in `=` take a value; `shorts` maps letters to long names."""
+class Spec(Plain):
+    """What options a program takes.
 
-    longs: tuple[str, ...] = ()
-    shorts: Mapping[str, str] = {}
-    valued: str = ""
-    """Letters that take a value, glued or as the next word."""
-    glued: str = ""
-    """Letters that take a value only when it is glued to them."""
-    whole: bool = False
-    """One hyphen begins a whole word, as in `openssl -out`."""
+    `longs` that end in `=` take a value; `shorts` maps letters to long names. The letters `valued` take a value, glued
+    or as the next word, those of `glued` only when it is glued to them. `whole`: one hyphen begins a whole word, as in
+    `openssl -out`.
+    """
+
+    __slots__ = ("glued", "longs", "shorts", "valued", "whole")
+
+    def __init__(
+        self,
+        longs: tuple[str, ...] = (),
+        shorts: "Mapping[str, str] | None" = None,
+        valued: str = "",
+        glued: str = "",
+        whole: bool = False,
+    ) -> None:
+        self.longs, self.shorts, self.valued, self.glued, self.whole = longs, shorts or {}, valued, glued, whole
 
 
 ANY = Spec()
@@ -27,12 +38,13 @@ _SPECS = {"rm": RM}
 _WHOLE = frozenset(("find", "java", "go", "openssl", "terraform", "ffmpeg"))
 
 
-class Options(NamedTuple):
+class Options(Plain):
     """`flags` as a policy reads them (a letter with a long name gives both), `operands` the rest, in order."""
 
-    flags: list[str]
-    values: list[tuple[str, str]]
-    operands: list[str]
+    __slots__ = ("flags", "operands", "values")
+
+    def __init__(self, flags: list[str], values: list[tuple[str, str]], operands: list[str]) -> None:
+        self.flags, self.values, self.operands = flags, values, operands
 
 
 def flags_of(program: str, args: list[str], permute: bool = True) -> list[str]:

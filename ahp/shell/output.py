@@ -4,17 +4,18 @@ import re
 
 from ahp.shell import find, marks
 from ahp.shell.marks import ANYTHING, Marks, Unknown
+from ahp.system.regex import regex
 
 _MOST = 1 << 14
-_ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|0[0-7]{0,3}|[1-7][0-7]{0,2}|.|$)", re.S)
+_ESCAPE = regex(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|0[0-7]{0,3}|[1-7][0-7]{0,2}|.|$)", re.S)
 _SIMPLE = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
-_FORMAT = re.compile(r"%(%|[sbdi])|(%)")
+_FORMAT = regex(r"%(%|[sbdi])|(%)")
 # What these print comes from the machine, not from the script, and is one word.
 _PLAIN = frozenset(("date", "uname", "whoami", "hostname", "id", "nproc", "wc", "seq", "arch", "tput", "stat", "du"))
 _PLAIN |= {"pgrep", "pidof", "dirname", "basename", "readlink", "realpath", "sw_vers", "lsb_release"}
 _LISTS = frozenset(("ls", "fd", "fdfind", "rg", "grep", "egrep", "ag", "locate", "tree", "git"))
 _PASSES = frozenset(("sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "rg", "shuf", "tac", "cat"))
-_NAMES_ONLY = re.compile(r"-[a-zA-Z]*[lL]|--files(?:-with|$)")
+_NAMES_ONLY = regex(r"-[a-zA-Z]*[lL]|--files(?:-with|$)")
 
 
 def printed(program: str, args: list[str], stdin: str | None, files: dict[str, str], known: Marks) -> str:
@@ -82,7 +83,8 @@ def _some(program: str, operands: list[str], others: bool, names: str, known: Ma
     listed = known.of(names)[0]
     if not program.endswith("grep") or others or not operands or not re.fullmatch(r"[\w.-]+", operands[0]):
         return names
-    return known.mark(listed._replace(pattern=f"{listed.pattern.removesuffix(ANYTHING)}{ANYTHING}/*{operands[0]}*"))
+    pattern = f"{listed.pattern.removesuffix(ANYTHING)}{ANYTHING}/*{operands[0]}*"
+    return known.mark(Unknown(listed.source, listed.origin, listed.quoted, pattern))
 
 
 def _git_place(args: list[str]) -> str:

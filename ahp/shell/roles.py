@@ -1,19 +1,23 @@
 """Reads a command line by the synopsis of its program: each word gets its role, and with it what it means."""
 
 import re
-from collections.abc import Callable
-from typing import ClassVar
 
 from ahp.shell import marks, options, synopsis
 from ahp.shell.marks import ANYTHING, Marks
 from ahp.shell.synopsis import Synopsis
 from ahp.shell.usage import A_SHELL, ASKS, SHELLS, SOURCING, Run, Usage, is_folder, joined, looks_like_a_path
+from ahp.system.regex import regex
 
-_RUN_SETTINGS = re.compile(r"(?:^alias\..*|command|exec|action|invoke|editor|pager|askpass|shell|rsh|ssh)[:\]]*$", re.I)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import ClassVar
+
+_RUN_SETTINGS = regex(r"(?:^alias\..*|command|exec|action|invoke|editor|pager|askpass|shell|rsh|ssh)[:\]]*$", re.I)
 _OUTPUTS = ("-o", "--output", "--out", "--outfile", "--output-file", "--out-file")
 _KEYS = ("Enter", "C-m", "KPEnter")
-_URL = re.compile(r"[a-z+.-]+://|git@|\S+@\S+:")
-_HOST = re.compile(r"[\w.@-]+:")
+_URL = regex(r"[a-z+.-]+://|git@|\S+@\S+:")
+_HOST = regex(r"[\w.@-]+:")
 _COPIERS = ("rsync", "scp")
 _CONTENTS = ("/", "/.")  # behind a source: what is in it is copied, not the folder itself
 _SHELLS = ("LOGIN", "SHELL")
@@ -120,7 +124,7 @@ class _Reading:
         # Most programs take their own options behind a verb, too.
         general = _PLAIN_VERB if self._program == "git" else self._synopsis
         roles = tuple(role for role in roles if role not in _SHELLS)  # a shell starts where there is no verb
-        self.options(rest, listed or general._replace(operands=roles or _PLAIN_VERB.operands))
+        self.options(rest, listed or general.then(roles or _PLAIN_VERB.operands))
 
     def _several(self, role: str, words: list[str], target: str) -> None:
         self.usage.operands += words
@@ -247,7 +251,7 @@ class _Reading:
         if words and not self._entry and (program == "git" or words[0].startswith("-")):
             self.usage.runs.append(Run((program, *words)))
 
-    _VALUES: ClassVar[dict[str, Callable[["_Reading", str], None]]] = {
+    _VALUES: "ClassVar[dict[str, Callable[[_Reading, str], None]]]" = {  # noqa: RUF012
         "READ": _read_file,
         "WRITE": _write_file,
         "MAKE": _make,
@@ -330,7 +334,7 @@ class _Reading:
     def _nothing(self, words: list[str]) -> None:
         self.usage.operands += words
 
-    _RESTS: ClassVar[dict[str, Callable[["_Reading", list[str]], None]]] = {
+    _RESTS: "ClassVar[dict[str, Callable[[_Reading, list[str]], None]]]" = {  # noqa: RUF012
         "COMMAND": _command,
         "LOGIN": _command,
         "LINE": _line,

@@ -1,12 +1,16 @@
 """Programs whose command lines are no list of options and operands: shells, tar, dd, xargs, parallel and others."""
 
 import re
-from collections.abc import Callable
 
 from ahp.shell import find, marks, options, roles, synopsis, usage
 from ahp.shell.marks import ANYTHING, Marks, Unknown
 from ahp.shell.options import Options
 from ahp.shell.usage import Run, Usage
+from ahp.system.regex import regex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _CLUSTER = 8
 
@@ -183,7 +187,7 @@ def chmod(program: str, args: list[str], stdin: str | None, known: Marks) -> Usa
     return found
 
 
-_MODE = re.compile(r"-[rwxXstugo][rwxXstugo,+=-]*$")
+_MODE = regex(r"-[rwxXstugo][rwxXstugo,+=-]*$")
 
 
 def screen(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
@@ -194,7 +198,7 @@ def screen(program: str, args: list[str], stdin: str | None, known: Marks) -> Us
     return found
 
 
-READERS: dict[str, Callable[[str, list[str], str | None, Marks], Usage]] = {
+READERS: "dict[str, Callable[[str, list[str], str | None, Marks], Usage]]" = {
     "find": find.find,
     "dd": dd,
     "tar": tar,

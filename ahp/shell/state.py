@@ -1,11 +1,13 @@
 """What a shell remembers while a script runs: its folder, variables, functions, and the files that it wrote."""
 
-from tree_sitter import Node
-
 from ahp.shell import marks, output, usage
 from ahp.shell.marks import ANYTHING, Marks, Unknown
 from ahp.shell.usage import Usage
 from ahp.shell.variables import Variables
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _BUDGET = 512 << 10  # bytes of script read in all, so that `eval $F` a thousand times ends, too
 _STEP = 64  # the least that one more script, or one more round of a loop, counts

@@ -33,27 +33,37 @@ VERB     what the program does; its own line goes on from there
 IMAGE    a container's image, KEYS text typed into a terminal, SHELL nothing, but a shell is started
 """
 
-from functools import cache
-from pathlib import Path
-from typing import NamedTuple
-
 from ahp.shell.options import Spec
+from ahp.system import files, ready
+from ahp.system.errors import AhpError
+from ahp.system.plain import Plain
 
-_TABLES = ("programs.txt", "git.txt")
+
+def tables() -> list[str]:
+    """The files of the lines."""
+    folder = __file__.rpartition("/")[0]
+    return [f"{folder}/programs.txt", f"{folder}/git.txt"]
+
 
 _RUNNERS = {"COMMAND", "LOGIN", "LINE", "KEYS", "BISECT", "FOREACH", "RUN", "VERB", "ASSIGN"}
 """Behind these operands the options are another program's."""
 
 
-class Synopsis(NamedTuple):
-    """How one program is called."""
+class Synopsis(Plain):
+    """How one program is called.
 
-    spec: Spec
-    roles: dict[str, str]
-    """The role of each option's value, by its name as `options.parse` gives it."""
-    replaces: frozenset[str]
-    """Options that stand in for an operand."""
-    operands: tuple[str, ...]
+    `roles` has the role of each option's value, by its name as `options.parse` gives it; `replaces` the options that
+    stand in for an operand.
+    """
+
+    __slots__ = ("operands", "replaces", "roles", "spec")
+
+    def __init__(self, spec: Spec, roles: dict[str, str], replaces: frozenset[str], operands: tuple[str, ...]) -> None:
+        self.spec, self.roles, self.replaces, self.operands = spec, roles, replaces, operands
+
+    def then(self, operands: tuple[str, ...]) -> "Synopsis":
+        """The same options before other operands."""
+        return Synopsis(self.spec, self.roles, self.replaces, operands)
 
     @property
     def permutes(self) -> bool:
@@ -61,12 +71,17 @@ class Synopsis(NamedTuple):
         return not _RUNNERS & {operand.removesuffix("...") for operand in self.operands}
 
 
-@cache
+_known: dict[str, Synopsis | None] = {}
+
+
 def _lines() -> dict[str, str]:
-    """Each program's line; one that begins with a blank goes on with the one before."""
+    """Each program's line; one that begins with a blank goes on with the one before. Raises AhpError."""
     found: dict[str, str] = {}
-    for table in _TABLES:
-        text = Path(__file__).with_name(table).read_text("ascii")
+    for path in tables():
+        data = files.read(path)
+        if data is None:
+            raise AhpError(f"this installation of ahp lacks {path}; reinstall ahp-engine")
+        text = data.decode("ascii")
         for line in text.replace(",\n  ", ",").replace("\n  ", " ").splitlines():
             names, _, rest = line.partition(" ")
             if names and names != "#":
@@ -74,11 +89,12 @@ def _lines() -> dict[str, str]:
     return found
 
 
-@cache
 def of(program: str) -> Synopsis | None:
     """The synopsis of a program, or of one with its verb (`docker.run`); None for one that is not in the table."""
-    line = _lines().get(program)
-    return None if line is None else _parsed(line, program.startswith("git."))
+    if program not in _known:
+        line = ready.made("synopses", _lines).get(program)
+        _known[program] = None if line is None else _parsed(line, program.startswith("git."))
+    return _known[program]
 
 
 def _parsed(line: str, negates: bool) -> Synopsis:

@@ -1,10 +1,11 @@
 """What one command line does: its options and operands, the files it reads and writes, the commands it runs."""
 
-import re
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from ahp.system.plain import Plain
+from ahp.system.regex import regex
 
-from ahp.shell.marks import Marks
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.shell.marks import Marks
 
 _SHELL_NAMES = "sh bash dash zsh ksh mksh ash fish yash posh rbash csh tcsh sash elvish rc es"
 SHELLS = frozenset(_SHELL_NAMES.split())
@@ -12,60 +13,82 @@ SOURCING = (".", "source")
 """Programs that run a script in the shell itself."""
 ASKS = frozenset(("--version", "--help", "-h", "-V", "-v", "-version"))
 """Options with which a program runs nothing."""
-A_SHELL = re.compile(r"(?:^|[^\w-])(?:/usr)?/bin/(?:ba|da|z|k|c|tc)?sh\b")
+A_SHELL = regex(r"(?:^|[^\w-])(?:/usr)?/bin/(?:ba|da|z|k|c|tc)?sh\b")
 """A shell named in another program's argument or file."""
 _NO_FILES = ("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty")
 
 
-class Run(NamedTuple):
-    """Something else that a command runs. One of `words`, `script`, `code` and `file` is given."""
+class Run(Plain):
+    """Something else that a command runs. One of `words`, `script`, `code` and `file` is given.
 
-    words: tuple[str, ...] = ()
-    script: str | None = None
-    """A text for a shell."""
-    code: str | None = None
-    """A text in the language of the program `language`."""
-    file: str | None = None
-    """A script file, run by `language`."""
-    language: str = ""
-    arguments: tuple[str, ...] = ()
-    """The `$0`, `$1`, `$2` … of a script."""
-    assignments: tuple[str, ...] = ()
-    opens: bool = False
-    """Further arguments come from somewhere else (xargs)."""
-    stdin: str | None = None
-    """Its standard input where that is not the command's own."""
+    `script` is a text for a shell, `code` one in the language of the program `language`, `file` a script file that
+    `language` runs, `arguments` the `$0`, `$1`, `$2` … of a script. `opens`: further arguments come from somewhere else
+    (xargs). `stdin` is its standard input where that is not the command's own.
+    """
+
+    __slots__ = ("arguments", "assignments", "code", "file", "language", "opens", "script", "stdin", "words")
+
+    def __init__(
+        self,
+        words: tuple[str, ...] = (),
+        script: str | None = None,
+        code: str | None = None,
+        file: str | None = None,
+        language: str = "",
+        arguments: tuple[str, ...] = (),
+        assignments: tuple[str, ...] = (),
+        opens: bool = False,
+        stdin: str | None = None,
+    ) -> None:
+        self.words, self.script, self.code, self.file, self.language = words, script, code, file, language
+        self.arguments, self.assignments, self.opens, self.stdin = arguments, assignments, opens, stdin
+
+    def of(self, script: str) -> "Run":
+        """The same with the text of its file."""
+        return Run(
+            self.words, script, self.code, self.file, self.language, self.arguments, self.assignments, self.opens,
+            self.stdin,
+        )  # fmt: skip
 
 
-@dataclass(slots=True)
-class Usage:
-    """One command line, read. All texts may hold marks."""
+class Usage(Plain):
+    """One command line, read. All texts may hold marks.
 
-    flags: list[str] = field(default_factory=list)
-    values: list[tuple[str, str]] = field(default_factory=list)
-    verb: str = ""
-    operands: list[str] = field(default_factory=list)
-    config: list[tuple[str, str]] = field(default_factory=list)
-    reads: list[str] = field(default_factory=list)
-    writes: list[str] = field(default_factory=list)
-    unsure: list[str] = field(default_factory=list)
-    """Files that it may read or write: nobody here knows the program."""
-    fetched: list[str] = field(default_factory=list)
-    """Those written that hold what nobody has seen yet."""
-    copies: list[tuple[str, str]] = field(default_factory=list)
-    """(source, copy)."""
-    runs: list[Run] = field(default_factory=list)
-    code: str = ""
-    folder: str = ""
-    """Where it works, when it is told another folder (`git -C`)."""
-    places: set[str] = field(default_factory=set)
-    """Where a word is unresolved: "program", "option", "path" (one that is written) or "value"."""
+    `unsure` are files that it may read or write, where nobody here knows the program; `fetched` those written that hold
+    what nobody has seen yet; `copies` are (source, copy); `folder` is where it works, when it is told another one (`git
+    -C`); `places` where a word is unresolved: "program", "option", "path" (one that is written) or "value".
+    """
+
+    __slots__ = (
+        *("code", "config", "copies", "fetched", "flags", "folder", "operands", "places", "reads", "runs", "unsure"),
+        *("values", "verb", "writes"),
+    )
+
+    def __init__(
+        self,
+        flags: list[str] | None = None,
+        values: list[tuple[str, str]] | None = None,
+        operands: list[str] | None = None,
+        *,
+        fetched: list[str] | None = None,
+        copies: list[tuple[str, str]] | None = None,
+        places: set[str] | None = None,
+    ) -> None:
+        self.flags, self.values, self.operands = flags or [], values or [], operands or []
+        self.fetched, self.copies = fetched or [], copies or []
+        self.verb = self.code = self.folder = ""
+        self.config: list[tuple[str, str]] = []
+        self.reads: list[str] = []
+        self.writes: list[str] = []
+        self.unsure: list[str] = []
+        self.runs: list[Run] = []
+        self.places = places or set()
 
     def unknown(self, place: str) -> None:
         """Notes an unresolved word."""
         self.places.add(place)
 
-    def opens_option(self, words: list[str], known: Marks) -> None:
+    def opens_option(self, words: list[str], known: "Marks") -> None:
         """Notes whether one of the words may turn out to be an option."""
         before = words[: words.index("--")] if "--" in words else words
         if any(map(known.may_be_option, before)):

@@ -1,17 +1,21 @@
 """Variables of a script, and what `${X…}` makes of them (bash(1), Parameter Expansion)."""
 
 import re
-from collections.abc import Iterable
 
 from ahp.shell.marks import ANYTHING, Marks, Unknown, is_known, literal
+from ahp.system.regex import regex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Value = str | list[str]
 """A text, in which marks stand for what is not known, or the items of an array or of the arguments."""
 
 _MOST = 1 << 10
-_BRACED = re.compile(r"\$\{([!#]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!_-])(?:\[([^\]]*)\])?(.*)\}", re.S)
-_OPERATION = re.compile(r"(:?[-=?+]|##?|%%?|//?|:|\^\^?|,,?|@)(.*)", re.S)
-_GLOB = re.compile(r"[*?\[\\]")
+_BRACED = regex(r"\$\{([!#]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!_-])(?:\[([^\]]*)\])?(.*)\}", re.S)
+_OPERATION = regex(r"(:?[-=?+]|##?|%%?|//?|:|\^\^?|,,?|@)(.*)", re.S)
+_GLOB = regex(r"[*?\[\\]")
 _PLACES = {"HOME": "~", "PWD": ".", "TMPDIR": "/tmp"}  # noqa: S108
 # Numbers and names that the shell sets itself: never an option, never two words.
 _SET_BY_THE_SHELL = "# ? $ ! RANDOM SECONDS LINENO UID EUID PPID BASHPID HOSTNAME OSTYPE HOSTTYPE SHLVL"
@@ -45,7 +49,7 @@ class Variables:
         """The values, to be given back to `restore`."""
         return dict(self._values)
 
-    def restore(self, values: dict[str, Value | None], names: Iterable[str] = ()) -> None:
+    def restore(self, values: dict[str, Value | None], names: "Iterable[str]" = ()) -> None:
         """Forgets what was set since, or what was set of `names`."""
         for name in names:
             self._values.pop(name, None)

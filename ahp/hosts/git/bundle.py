@@ -22,7 +22,7 @@ _AT_ONCE = {
 }
 _LATER = {
     "git": ("ahp.hosts.git.commit_msg", "ahp.facts.commit_message", "ahp.policy.succession"),
-    "agent": ("ahp.facts.refused", "ahp.policy.succession"),
+    "agent": ("ahp.facts.refused", "ahp.facts.diff", "ahp.shell.commands", "ahp.policy.succession"),
 }
 _SHA = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
 _BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}, {light!r}, {starter!r}))"
@@ -32,11 +32,15 @@ fresh = begin({stamps!r}, {paths!r}, {now!r}, {later!r}, {compiled!r})
 if fresh:
     from ahp.policy import cache
     cache.compiler = {compiler!r}
-if sys.argv[1] == "agent":
+{ready}if sys.argv[1] == "agent":
     from ahp.hosts.agents.main import main
 else:
     from ahp.hosts.git.main import main
 main("" if fresh else sys.argv[0])
+"""
+_READY = """\
+    from ahp.system import ready
+    ready.packed = {packed!r}
 """
 _UNCHECKED = (1).to_bytes(4, "little")  # PEP 552: never compared with a source; `start` compares all of them
 
@@ -64,6 +68,8 @@ def build(paths: list[str], light: list[str], starter: str = "git") -> bytes:
     Raises AhpError when a source is gone.
     """
     _bare.cache_clear()  # a source may be another one by now
+    tables: list[str] = []
+    packed: dict[str, bytes] = {}
     for name in _AT_ONCE[starter]:
         importlib.import_module(name)
     eager = _ours()
@@ -72,22 +78,40 @@ def build(paths: list[str], light: list[str], starter: str = "git") -> bytes:
     if starter == "agent":
         for client in sys.modules["ahp.hosts.agents.clients"].CLIENTS:
             importlib.import_module(f"ahp.hosts.agents.{client}")
+        tables, packed = _tables()
     lazy = [name for name in _ours() if name not in eager]
     now = tuple([(name, _code(name), _file(name), _is_package(name)) for name in _runnable(eager)])
     later = {name: (marshal.dumps(_code(name)), _file(name)) for name in lazy}
     compiled = [(name, _file(name)) for name in ("_json", _SHA) if hasattr(sys.modules.get(name), "__file__")]
     # What compiles policies is stamped, too: as long as none of it changed, its digest is known without reading it.
-    sources = dict.fromkeys([*map(_file, [*eager, *lazy]), *[file for _, file in compiled], *cache.compiler_sources()])
+    sources = dict.fromkeys(
+        [*map(_file, [*eager, *lazy]), *[file for _, file in compiled], *cache.compiler_sources(), *tables]
+    )
     stamps = [(file, os.stat(file).st_mtime_ns, os.stat(file).st_size) for file in sources]
     start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
     text = _MAIN.format(
-        stamps=stamps, paths=paths, now=_NOW, later=later, compiled=compiled, compiler=cache.compiler_digest()
+        stamps=stamps,
+        paths=paths,
+        now=_NOW,
+        later=later,
+        compiled=compiled,
+        compiler=cache.compiler_digest(),
+        ready=_READY.format(packed=packed) if packed else "",
     )
     main = ast.Module([*_bare(start).body, *ast.parse(text).body], [])
     code = compile(main, start, "exec", dont_inherit=True)
     # A code object has no literal in the source: it takes the place of a constant, so that marshal reads it once.
     code = code.replace(co_consts=tuple([now if value == _NOW else value for value in code.co_consts]))
     return importlib.util.MAGIC_NUMBER + _UNCHECKED + bytes(8) + marshal.dumps(code)
+
+
+def _tables() -> tuple[list[str], dict[str, bytes]]:
+    """The files that are read into tables for shell calls, and what is made of them and of regular expressions."""
+    from ahp.shell import synopsis
+    from ahp.system import ready
+
+    synopsis.of("git")
+    return synopsis.tables(), ready.pack()
 
 
 def is_fresh(data: bytes) -> bool:

@@ -7,6 +7,7 @@ module, outside any package.
 """
 
 import _imp
+import gc
 import marshal
 import posix
 import sys
@@ -69,6 +70,7 @@ def begin(
     when it is imported, `compiled` the extension modules of the standard library that it needs, with their files.
     `paths` go to the end of sys.path.
     """
+    gc.disable()  # the process ends before a collection would find anything
     sys.path += paths
     if not fresh(stamps):
         return False

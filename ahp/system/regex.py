@@ -1,0 +1,35 @@
+"""Regular expressions whose compiled form comes with the bundle: `re` takes longer to compile them than they run.
+
+The form is what `re` itself hands to its engine, made by the interpreter that reads it.
+"""
+
+import re
+
+from ahp.system import ready
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def regex(pattern: str, flags: int = 0) -> "re.Pattern[str]":
+    """The same as `re.compile(pattern, flags)`."""
+    import _sre  # type: ignore[import-not-found]
+
+    form = ready.made(f"regex {int(flags)} {pattern}", lambda: _form(pattern, int(flags)))
+    found: re.Pattern[str] = _sre.compile(*form)
+    return found
+
+
+def _form(pattern: str, flags: int) -> "tuple[Any, ...]":
+    """What `re.compile` gives its engine (CPython, Lib/re/_compiler.py)."""
+    from re import _compiler, _parser  # type: ignore[attr-defined]
+
+    parsed = _parser.parse(pattern, flags)
+    state = parsed.state
+    names: list[str | None] = [None] * state.groups
+    for name, index in state.groupdict.items():
+        names[index] = name
+    flags = int(flags | state.flags)
+    code = [int(word) for word in _compiler._code(parsed, flags)]  # plain numbers, not those that print their name
+    return pattern, flags, code, state.groups - 1, dict(state.groupdict), tuple(names)

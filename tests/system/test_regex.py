@@ -1,0 +1,42 @@
+"""Regular expressions from their compiled form."""
+
+from __future__ import annotations
+
+import marshal
+import re
+
+import pytest
+
+from ahp.system import ready
+from ahp.system.regex import regex
+
+PATTERNS = [
+    (r"(?P<a>x+)|(?P<b>y)", 0, "zxxy"),
+    (r"^\s*(\w+)=(.*)$", re.M | re.S, "a=1\nb=2"),
+    ("[\U00100010-\U0010fffd]|é", re.I, "É\U00100011"),
+    (r"(?i)(?<!\\)a(?=b)", 0, r"\ab AB"),
+    ("", 0, "x"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "flags", "text"), PATTERNS)
+def test_it_is_what_re_compiles_also_from_the_bundle(
+    monkeypatch: pytest.MonkeyPatch, pattern: str, flags: int, text: str
+) -> None:
+    expected = re.compile(pattern, flags)
+    monkeypatch.setattr(ready, "_made", {})
+    packed: dict[str, bytes] = {}
+    for _ in range(2):
+        found = regex(pattern, flags)
+        assert found == expected and found.groupindex == expected.groupindex
+        assert found.findall(text) == expected.findall(text)
+        assert found.sub("-", text) == expected.sub("-", text)
+        packed |= ready.pack()
+        monkeypatch.setattr(ready, "packed", packed)
+        monkeypatch.setattr(ready, "_made", {})
+    assert all(marshal.loads(value) for value in packed.values())
+
+
+def test_a_broken_one_is_named() -> None:
+    with pytest.raises(re.error):
+        regex("(")
