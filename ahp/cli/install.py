@@ -31,11 +31,19 @@ def _agent(client: str, user: bool) -> None:
     from ahp.hosts.agents.install import install
     from ahp.hosts.asking import repository_here, user_policy
 
-    done = install(repository_here(), client, user_policy(), user=user)
+    repo = repository_here()
+    done = install(repo, client, user_policy(), user=user)
     share = "" if user else "; commit it, so that everybody's agent is judged"
     click.echo(f"{client}: {'hooks in' if done.changed else 'nothing to change in'} {one_line(done.path, 1000)}{share}")
-    if done.todo:
-        click.echo(f"{client}: {done.todo}")
+    todo = done.todo
+    if client == "codex":
+        from ahp.hosts.agents import codex_trust
+
+        todo = codex_trust.offer(repo.root)
+        if not todo:
+            click.echo("codex: it trusts these hooks, and runs them")
+    if todo:
+        click.echo(f"{client}: {todo}")
 
 
 def _git() -> None:

@@ -17,6 +17,10 @@ _BLOCK = 1 << 16
 _SLICE = 0.05  # s between looks at a child whose descendants keep its pipes open
 OUTPUT_LIMIT = 64 << 20
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 class NotStarted(AhpError):
     """The program is not there or may not be executed."""
@@ -67,7 +71,9 @@ def capture(
     _live.add(child)
     known, patience.command = patience.command, patience.command or argv[0].rpartition("/")[2]
     try:
-        return child.finish(stdin, time.monotonic() + timeout, timeout, limit, argv[0])
+        done = child.finish(stdin, time.monotonic() + timeout, timeout, limit, argv[0])
+        assert done is not None
+        return done
     finally:
         patience.command = known
         _live.discard(child)
@@ -92,6 +98,26 @@ def beginning(argv: list[str], length: int, *, timeout: float, env: dict[str, st
         _live.discard(child)
         child.kill()
     return b"".join(child.printed)[:length]
+
+
+def answered(
+    argv: list[str], questions: bytes, enough: "Callable[[bytes], bool]", *, timeout: float, env: dict[str, str]
+) -> bytes:
+    """What `argv` prints while its input stays open after the `questions`, until `enough` of it; then it is killed.
+
+    For servers that end with their input. Raises NotStarted, Timeout, OutputLimit.
+    """
+    program = find(argv[0], env)
+    if program is None:
+        raise NotStarted(f"cannot start {argv[0]}: no such program on PATH")
+    child = _Child(program, [program, *argv[1:]], env)
+    _live.add(child)
+    try:
+        child.finish(questions, time.monotonic() + timeout, timeout, OUTPUT_LIMIT, argv[0], enough)
+    finally:
+        _live.discard(child)
+        child.kill()
+    return b"".join(child.printed)
 
 
 def running() -> set[int]:
@@ -132,7 +158,16 @@ class _Child:
             for fd in (in_read, out_write, err_write):
                 posix.close(fd)
 
-    def finish(self, stdin: bytes, deadline: float, timeout: float, limit: int, name: str) -> Result:
+    def finish(
+        self,
+        stdin: bytes,
+        deadline: float,
+        timeout: float,
+        limit: int,
+        name: str,
+        enough: "Callable[[bytes], bool] | None" = None,
+    ) -> Result | None:
+        """How it ended. With `enough`, its input stays open, and None is given once that holds of what it printed."""
         out, err = self.printed, list[bytes]()
         sizes = {self.out: 0, self.err: 0}
         poll = select.poll()
@@ -158,7 +193,8 @@ class _Child:
                     pending = self._feed(pending)
                     if not pending:
                         poll.unregister(self.inp)
-                        self._close_input()
+                        if enough is None:
+                            self._close_input()
                     continue
                 data = posix.read(fd, _BLOCK)
                 if not data:
@@ -171,6 +207,8 @@ class _Child:
                 (out if fd == self.out else err).append(data)
                 if sizes[fd] > limit:
                     raise OutputLimit(f"{name} printed more than {limit} bytes")
+                if enough is not None and fd == self.out and enough(b"".join(out)):
+                    return None
         while not self._ended():
             if time.monotonic() >= deadline:
                 raise Timeout(f"{name} did not finish within {timeout:g} s")

@@ -98,7 +98,9 @@ def _claude(path: str, model: Model, repo: Path, home: Path) -> tuple[list[str],
 def _codex(path: str, model: Model, repo: Path, home: Path) -> tuple[list[str], dict[str, str]]:
     folder = home / ".codex"
     folder.mkdir(exist_ok=True)
-    (folder / "config.toml").write_text(
+    config = folder / "config.toml"
+    _, begins, trusted = (config.read_text() if config.exists() else "").partition("[hooks.state]")
+    config.write_text(
         f"""model = "gpt-5.5"
 model_provider = "fake"
 approval_policy = "never"
@@ -118,7 +120,9 @@ supports_websockets = false
 trust_level = "trusted"
 """
     )
-    argv = [path, "exec", "--json", "--dangerously-bypass-hook-trust", "Please do it."]
+    if begins:  # a person has trusted hooks: these run, and no others
+        config.write_text(config.read_text() + begins + trusted)
+    argv = [path, "exec", "--json", *([] if begins else ["--dangerously-bypass-hook-trust"]), "Please do it."]
     return argv, {"CODEX_HOME": str(folder), "FAKE_KEY": "sk-dummy"}
 
 

@@ -25,8 +25,8 @@ BEGIN = "{}\n"
 FOUND = (".codex",)
 ROOT = "."
 TRUST = (
-    "Codex runs these hooks only once you have trusted them: start `codex` in this folder, trust the project, and "
-    "accept each hook in /hooks; an untrusted hook is skipped without a word"
+    "Codex runs these hooks only once you have trusted them: start `codex` in this folder, trust the project, then run "
+    "`ahp install codex` in a terminal, or accept each hook in /hooks; an untrusted hook is skipped without a word"
 )
 
 

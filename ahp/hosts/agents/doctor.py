@@ -62,8 +62,24 @@ def _client(repo: Repository, client: str, known: list[tuple[str, object]]) -> C
             return Check(client, "wrong", f"the hook for {event} is not what this ahp installs", mend)
     if failed := probe(repo, client, module.CALL, commands[module.CALL]):
         return Check(client, "wrong", failed, mend)
+    if client == "codex":
+        return _codex(repo)
     status = "note" if module.TRUST else "ok"
     return Check(client, status, "configured and reached", module.TRUST)
+
+
+def _codex(repo: Repository) -> Check:
+    """What Codex itself says of the hooks; where it cannot be asked, what a person has to see to."""
+    from ahp.hosts.agents import codex, codex_trust
+
+    try:
+        waiting = [hook.event for hook in codex_trust.listed(repo.root, environ.current()) if not hook.is_trusted]
+    except AhpError as error:
+        said = f"configured and reached; whether Codex trusts it could not be asked: {one_line(error, 200)}"
+        return Check("codex", "note", said, codex.TRUST)
+    if waiting:
+        return Check("codex", "wrong", f"Codex does not trust {', '.join(waiting)}, so it does not run", codex.TRUST)
+    return Check("codex", "ok", "configured, trusted and reached")
 
 
 def probe(repo: Repository, client: str, event: str, command: str) -> str:
