@@ -19,6 +19,7 @@ PYTEST := $(BIN)/python -m pytest
 # Stamps, not folders: a venv whose installation was cut short is made again.
 READY := $(VENV)/.ready
 PEERS_READY := $(PEERS)/.ready
+HOOKS_READY := $(PEERS)/hooks/.ready
 MODEL_READY := $(MODEL)/.ready
 
 .PHONY: help judge test lint types unit format demo bench docs test-slow test-tools test-clients test-runner clean
@@ -74,7 +75,7 @@ define marked
 	else exit $$code; fi
 endef
 
-test-tools: $(READY) $(PEERS_READY)
+test-tools: $(READY) $(PEERS_READY) $(HOOKS_READY)
 	$(call marked,tools)
 
 test-slow: $(READY)
@@ -106,7 +107,13 @@ $(PEERS_READY): bench/peers.txt
 	@if command -v npm >/dev/null; then \
 		npm install --prefix $(PEERS)/npm --ignore-scripts --no-audit --no-fund --loglevel=error $(HUSKY) $(NODE_TOOLS) >/dev/null || \
 			{ echo "$(HUSKY) $(NODE_TOOLS) could not be installed (no network?): see npm's message above" >&2; exit 1; }; \
-		npm install --prefix $(PEERS)/hooks --ignore-scripts --no-audit --no-fund --loglevel=error $(OLDER_HOOKS) >/dev/null || \
+	fi
+	@touch $@
+
+$(HOOKS_READY): $(PEERS_READY)
+	@mkdir -p $(@D)
+	@if command -v npm >/dev/null; then \
+		npm install --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel=error $(OLDER_HOOKS) >/dev/null || \
 			{ echo "$(OLDER_HOOKS) could not be installed (no network?): see npm's message above" >&2; exit 1; }; \
 	fi
 	@touch $@

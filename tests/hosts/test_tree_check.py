@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from ahp.cli import main
 from ahp.hosts import asking, tree_check
 from ahp.hosts.ci.report import Report
+from ahp.policy.judges import judges_of
+from ahp.protocol.actor import Actor
 from ahp.system import whole_tree
 from tests.conftest import Repo
 
@@ -126,6 +129,23 @@ def test_a_file_that_stops_the_judging_is_named(here: Repo, monkeypatch: pytest.
     monkeypatch.setattr(whole_tree.FilesView, "read", read)
     with pytest.raises(tree_check.AhpError, match=r"^b\.py: cannot read it"):
         check(here)
+
+
+def test_what_a_committed_waiver_excuses_is_told_and_refuses_nothing(here: Repo) -> None:
+    waiver = "- {rule: names, subject: '*', reason: later, approver: ann, expires: %s, digest: '%s'}\n"
+    policy = "version: 1\nrules: {names: {at: pre-commit, each: p in files.added, block: p == 'a.py'}}\n"
+    here.write(".ahp/hooks.yaml", policy)
+    here.git("add", "--force", ".ahp/hooks.yaml")
+    here.commit("policy")
+    event = asking.event("pre-commit", "cli", Actor("human"), asking.around(str(here.root)))
+    digest = judges_of(event)[0].answers(event).rules["names"].digest
+    assert check(here).exit_code == 1
+    tomorrow = time.strftime("%Y-%m-%d", time.gmtime(time.time() + 86400))
+    here.write(".ahp/waivers.yaml", waiver % (tomorrow, digest))
+    here.git("add", "--force", ".ahp/waivers.yaml")
+    here.commit("waiver")
+    told = check(here)
+    assert told.exit_code == 0 and [one.excused.partition(":")[0] for one in told.results] == ["waived"]
 
 
 def test_the_command_prints_every_format_and_ends_as_check_does(
