@@ -118,7 +118,10 @@ def only(program: Program, keys: set[str]) -> Program:
 
 
 def of_commits(repo: Repository, commits: Sequence[str], event: Event, known: Policies) -> dict[str, Policies]:
-    """Commit → all policies that judge it, of those commits whose own policy adds rules to `known`. Raises Unknown."""
+    """Commit → all policies that judge it, of those commits whose own policy adds rules to `known`.
+
+    Commits of one policy have the same object: what is made for it is made once. Raises Unknown.
+    """
     if not commits:
         return {}
     first = [tree.commit or "HEAD" for tree in known.trees]
@@ -134,7 +137,8 @@ def of_commits(repo: Repository, commits: Sequence[str], event: Event, known: Po
         if folder.endswith(" missing") or folder in in_force:
             continue
         if folder not in by_folder:
-            by_folder[folder] = added_by(trees.of_commit(repo, commit, f"commit {commit[:10]}"), event, known)
-        if by_folder[folder] is not NOBODY:
-            found[commit] = known.and_those_of(by_folder[folder])
+            added = added_by(trees.of_commit(repo, commit, f"commit {commit[:10]}"), event, known)
+            by_folder[folder] = known.and_those_of(added)
+        if by_folder[folder] is not known:
+            found[commit] = by_folder[folder]
     return found

@@ -160,10 +160,11 @@ class _Judging:
         revisions = self._change.view.revisions() if self._change.head else []
         ids = self._repo.run("rev-list", *revisions, "--").decode().split() if revisions else []
         own = policies.of_commits(self._repo, ids, self._event, self._in_force)
+        narrow = {id(one): self._narrow(one, _is_of_each) for one in {id(one): one for one in own.values()}.values()}
         asked = objects.CommitJudge(
             self._event,
             self._narrow(self._in_force, _is_of_each),
-            own={commit: self._narrow(one, _is_of_each) for commit, one in own.items()},
+            own={commit: narrow[id(one)] for commit, one in own.items()},
             known={"branch": self._branch()},
             gathered=("actor", "issue", "checklist"),
             excuse=self._approvers.excuse,
