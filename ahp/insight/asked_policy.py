@@ -5,7 +5,7 @@ Logged facts are scalars; of one that the log lacks nobody knows whether it was 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, build_each
@@ -40,7 +40,7 @@ class AskedRule:
 
     def matches(self, facts: Mapping[str, object]) -> bool | Undecided:
         """Whether it holds, by the facts of a record; for the same facts it is not asked twice."""
-        about = tuple([(type(value := _scalar(facts, path)), value) for path in self.reads])
+        about = _told(facts, self.reads)
         known = self._known.get(about)
         if known is None:
             if len(self._known) >= _REMEMBERED:
@@ -104,6 +104,42 @@ class AskedTrigger:
             return UNDECIDED
         told = rule.intensity.get(environment or "", rule.intensity["default"])
         return told if told in LEVEL_OF else SILENT
+
+
+class Found:
+    """What rules say to one set of facts: those that match (True), and those that cannot be decided."""
+
+    __slots__ = ("holds",)
+
+    def __init__(self, holds: list[tuple[str, bool | Undecided]]) -> None:
+        self.holds = holds
+
+
+class AskedRules:
+    """Some rules of a trigger, asked together: evaluations whose facts are the same to all of them share one answer."""
+
+    def __init__(self, now: AskedTrigger, keys: Sequence[str]) -> None:
+        self.keys = keys
+        self._rules = [now.asked(key) for key in keys]
+        self._reads = sorted({path for rule in self._rules for path in rule.reads})
+        self._known: dict[tuple[object, ...], Found] = {}
+
+    def found(self, facts: Mapping[str, object]) -> Found:
+        """What they say to the facts of a record."""
+        about = _told(facts, self._reads)
+        known = self._known.get(about)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            holds = [(rule.key, rule.matches(facts)) for rule in self._rules]
+            known = self._known[about] = Found([(key, told) for key, told in holds if told is not False])
+        return known
+
+
+def _told(facts: Mapping[str, object], paths: Iterable[str]) -> tuple[object, ...]:
+    """The values of `paths` with their types: 1, 1.0 and true are equal, and not the same."""
+    values = [_scalar(facts, path) for path in paths]
+    return (*values, *map(type, values))
 
 
 def _scalar(facts: Mapping[str, object], path: str) -> object:

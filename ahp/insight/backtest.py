@@ -15,7 +15,7 @@ from ahp.conditions.evaluate import Undecided
 from ahp.gate.match import COUNTED
 from ahp.gate.weighing import may_speak_for
 from ahp.insight import reading
-from ahp.insight.asked_policy import SILENT, UNDECIDED, AskedTrigger, asks_alike
+from ahp.insight.asked_policy import SILENT, UNDECIDED, AskedRules, AskedTrigger, Found, asks_alike
 from ahp.policy import compile as compiling
 from ahp.policy.program import Program
 from ahp.policy.rule import Policy, rule_digest
@@ -25,7 +25,7 @@ from ahp.system import clock
 from ahp.system.jsontext import encode
 
 EXAMPLES = 3
-
+_TALLIES = 20_000
 
 ReadOld = Callable[[Mapping[str, object]], Policy | None]
 
@@ -84,6 +84,17 @@ class Backtest:
         return [change for change in self.changes if change.weight < 3]
 
 
+class _Tally:
+    """What changes at evaluations that are alike, and at how many of them; `before` is what was said there."""
+
+    __slots__ = ("before", "changes", "count", "missing", "refuses")
+
+    def __init__(self, before: Mapping[str, str], refuses: bool) -> None:
+        self.before, self.refuses, self.count = before, refuses, 0
+        self.changes: list[Change] = []
+        self.missing: list[tuple[str, str]] = []
+
+
 class Replay:
     """Feeds the records of a log to a policy. `read_old` gives the policy that a `policy` record tells of, or None."""
 
@@ -93,23 +104,26 @@ class Replay:
         self.done = Backtest()
         self._rules: dict[str, dict[str, dict[str, str]]] = {}  # digest → trigger → rule → rule digest
         self._old: dict[str, Mapping[str, Program]] = {}
-        self._alike: dict[tuple[str, str, str], tuple[frozenset[str], list[str]]] = {}
+        self._alike: dict[tuple[str, str, str], tuple[frozenset[str], AskedRules]] = {}
+        self._tallies: dict[tuple[Found, str | None], _Tally] = {}
         self._changes: dict[tuple[str, str, str], Change] = {}
         self._missing: dict[str, Counter[str]] = {}
         self._said: dict[str, Mapping[str, object]] = {}
         self._event: tuple[object, ...] = ()
-        self._at = 0.0
+        self._at, self._stamp = 0.0, object()
 
     def apply(self, record: Mapping[str, object]) -> None:
         """Takes up one record."""
         kind = record.get("kind")
-        self._at = max(self._at, clock.seconds(record.get("timestamp")) or 0.0)
+        stamp = record.get("timestamp")
+        if stamp != self._stamp:
+            self._at, self._stamp = max(self._at, clock.seconds(stamp) or 0.0), stamp
         if kind == "policy":
             self._describe(record)
         elif kind == "signal":
             self._signal(record)
         elif kind == "verdict":
-            said = self._said if self._event == _event(record) else {}
+            said = self._said if self._said and self._event == _event(record) else {}
             self._judge(record, said)
             self._event, self._said = (), {}
         elif kind == "count":
@@ -118,11 +132,14 @@ class Replay:
     def result(self) -> Backtest:
         """What came of it."""
         self._tool_call()
+        self._settle()
         order = sorted(
             self._changes.values(), key=lambda one: (one.weight, -one.count, one.rule, one.before, one.after)
         )
         self.done.changes = order
-        self.done.missing = {rule: [path for path, _ in paths.most_common()] for rule, paths in self._missing.items()}
+        self.done.missing = {
+            rule: sorted(paths, key=lambda path: (-paths[path], path)) for rule, paths in self._missing.items()
+        }
         return self.done
 
     def _counts(self) -> bool:
@@ -170,36 +187,78 @@ class Replay:
             done.skipped += 1
             return
         done.judged += 1
-        before = {rule: _before(signal) for rule, signal in said.items()}
         passed = {str(one.get("rule")) for one in _mappings(record.get("skipped"))}
-        matched = set(said) | {str(one.get("rule")) for one in _mappings(record.get("dropped"))}
+        dropped = {str(one.get("rule")) for one in _mappings(record.get("dropped"))}
         alike, others = self._alike_rules(now, policies[0], policies[1])
-        if not (said or passed or matched or others):
-            return  # what asked and was silent asks the same and is silent
-        environment = self._environment(now, policies[0], record)
         facts = record.get("facts")
         known: Mapping[str, object] = facts if isinstance(facts, dict) else {}
+        found = others.found(known)
+        if not (said or passed or dropped or found.holds):
+            return  # what asked and was silent asks the same and is silent
+        environment = self._environment(now, policies[0], record)
+        if said or passed or dropped:
+            tally = self._tally(now, found, environment, said, passed, (set(said) | dropped | passed) & alike)
+            done.refused += "block" in tally.before.values()
+            self._add(tally, 1)
+        else:
+            tally = self._tallies.get((found, environment)) or self._remember(now, found, environment)
+            tally.count += 1
+        if tally.count <= EXAMPLES:  # later ones find that each change has its examples
+            for change in tally.changes:
+                self._exemplify(change, record, known)
+
+    def _remember(self, now: AskedTrigger, found: Found, environment: str | None) -> _Tally:
+        """Of evaluations that nothing was said at, which are nearly all, it is only counted how often they come."""
+        if len(self._tallies) >= _TALLIES:
+            self._settle()
+        tally = self._tallies[found, environment] = self._tally(now, found, environment, {}, set(), set())
+        return tally
+
+    def _tally(
+        self,
+        now: AskedTrigger,
+        found: Found,
+        environment: str | None,
+        said: Mapping[str, Mapping[str, object]],
+        passed: set[str],
+        same: set[str],
+    ) -> _Tally:
+        """What changes where the rules `said` had spoken and `passed` had been passed over; `same` ask what they asked
+        then, `found` are the others."""
+        before = {rule: _before(signal) for rule, signal in said.items()}
         after: dict[str, str] = {}
-        undecided: dict[str, Undecided] = {}
-        for key in (matched | passed) & alike:
+        for key in same:
             is_open = key in passed or before.get(key) == UNDECIDED
             after[key] = UNDECIDED if is_open else now.level(key, environment)
-        for key in others:
-            holds = now.asked(key).matches(known)
-            if holds is True:
-                after[key] = now.level(key, environment)
-            elif holds is not False:
+        undecided: dict[str, Undecided] = {}
+        for key, holds in found.holds:
+            if isinstance(holds, Undecided):
                 after[key], undecided[key] = UNDECIDED, holds
+            else:
+                after[key] = now.level(key, environment)
         self._refine(now, after)
-        done.refused += "block" in before.values()
-        done.refuses += "block" in after.values()
+        tally = _Tally(before, "block" in after.values())
         for key in dict.fromkeys([*before, *passed, *after]):
             was = before.get(key, UNDECIDED if key in passed else SILENT)
             will = after.get(key, SILENT)
             if was != will:
-                self._note(key, was, will, record, known)
+                tally.changes.append(self._changes.setdefault((key, was, will), Change(key, was, will)))
                 if key in undecided:
-                    self._missing.setdefault(key, Counter())[undecided[key].path or undecided[key].kind] += 1
+                    tally.missing.append((key, undecided[key].path or undecided[key].kind))
+        return tally
+
+    def _add(self, tally: _Tally, many: int) -> None:
+        self.done.refuses += many * tally.refuses
+        for change in tally.changes:
+            change.count += many
+        for rule, path in tally.missing:
+            self._missing.setdefault(rule, Counter())[path] += many
+
+    def _settle(self) -> None:
+        """Adds up what was counted."""
+        for tally in self._tallies.values():
+            self._add(tally, tally.count)
+        self._tallies.clear()
 
     def _refine(self, now: AskedTrigger, after: dict[str, str]) -> None:
         """Silences what another rule that matches speaks for."""
@@ -210,11 +269,9 @@ class Replay:
                 if other in levels and may_speak_for(rules[key], level, rules[other], levels[other]):
                     after[other] = SILENT
 
-    def _note(self, rule: str, was: str, will: str, record: Mapping[str, object], facts: Mapping[str, object]) -> None:
-        change = self._changes.setdefault((rule, was, will), Change(rule, was, will))
-        change.count += 1
+    def _exemplify(self, change: Change, record: Mapping[str, object], facts: Mapping[str, object]) -> None:
         if len(change.examples) < EXAMPLES:
-            now = self.triggers[str(record.get("hook"))]
+            now, rule = self.triggers[str(record.get("hook"))], change.rule
             reads = now.answers.rules[rule].reads if rule in now.plans else list(facts)
             told = ", ".join(f"{path} = {facts[path]}" for path in reads if path in facts)
             about = [str(record.get(name) or "") for name in ("hook", "subject", "actor")]
@@ -225,7 +282,7 @@ class Replay:
             now, calls = self.triggers.get(str(one.get("hook"))), one.get("calls")
             if now is None or not isinstance(calls, int):
                 continue
-            for key in self._alike_rules(now, str(one.get("policy") or ""), "")[1]:
+            for key in self._alike_rules(now, str(one.get("policy") or ""), "")[1].keys:
                 self.done.calls[key] = self.done.calls.get(key, 0) + calls
 
     def _environment(self, now: AskedTrigger, policy: str, record: Mapping[str, object]) -> str | None:
@@ -238,7 +295,7 @@ class Replay:
         told = record.get("environment")
         return told if is_same and isinstance(told, str) else None
 
-    def _alike_rules(self, now: AskedTrigger, policy: str, working: str) -> tuple[frozenset[str], list[str]]:
+    def _alike_rules(self, now: AskedTrigger, policy: str, working: str) -> tuple[frozenset[str], AskedRules]:
         """The rules of the new policy that the old ones asked in the same words about the same facts, and the others.
 
         The old policy tells, where it can still be read; else the log where a rule had the same digest. What such a
@@ -255,7 +312,8 @@ class Replay:
                     described = self._rules.get(digest, {}).get(now.program.trigger, {})
                     found |= {key for key, told in now.digests.items() if described.get(key) == told}
             found &= now.plans.keys()
-            known = self._alike[place] = frozenset(found), [key for key in now.plans if key not in found]
+            others = AskedRules(now, [key for key in now.plans if key not in found])
+            known = self._alike[place] = frozenset(found), others
         return known
 
 
@@ -301,6 +359,7 @@ def replay(
     when the log cannot be read.
     """
     run = Replay(policy, read_old, since)
-    for record in reading.records(folder, since, seen):
-        run.apply(record)
+    with reading.no_garbage():
+        for record in reading.records(folder, since, seen):
+            run.apply(record)
     return run.result()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ahp.gate.match import COUNTED
 from ahp.insight import columns
-from ahp.insight.columns import Comment, Names, Notes
+from ahp.insight.columns import Comment, Names, Notes, Place, tenths_of
 from ahp.insight.groups import UNTOLD, Group
 from ahp.insight.observed_store import REOPENED_WITHIN, ObservedStore
 from ahp.journal.answers import AUTOMATIC, RISK, kind_of
@@ -136,8 +136,7 @@ class Chronicle(Fold):
         return row
 
     def _called(self, record: Mapping[str, object], policy: str, calls: int) -> None:
-        place = (self._place_group(record), str(record.get("hook")), policy, "")
-        self.notes.calls[self.notes.evaluations.number(place)] += calls
+        self.notes.calls[Place(self._place_group(record), str(record.get("hook")), policy, "")] += calls
 
     def _place_group(self, record: Mapping[str, object]) -> int:
         """An evaluation is no rule's own: the policies tell later which were asked."""
@@ -147,17 +146,17 @@ class Chronicle(Fold):
         get = record.get
         if self.store.someone_waits(str(get("subject") or ""), kind_of(str(get("actor") or ""))):
             self._verdict(record, (0, 0, 0))
-        policy, working = str(get("policy") or ""), str(get("working") or "")
+        policy, working, ms = str(get("policy") or ""), str(get("working") or ""), _milliseconds(get("ms"))
         self.in_force = policy, working
-        tenths = _tenths(get("ms"))
         if self._of_event:
             if _event(record) == self._event:
-                self._judged(record, tenths)
+                self._judged(record, tenths_of(ms))
             self._of_event = []
         if not self._counts:
             return
         notes = self.store.notes
-        notes.evaluations.add((self._place_group(record), str(get("hook")), policy, working), tenths)
+        place = self._place_group(record), str(get("hook")), policy, working, ms
+        notes.evaluations[place] = notes.evaluations.get(place, 0) + 1
         notes.denied += get("decision") == "deny"
         skipped = get("skipped")
         for one in skipped if isinstance(skipped, list) else ():
@@ -246,9 +245,11 @@ def _event(record: Mapping[str, object]) -> tuple[object, ...]:
     return get("timestamp"), get("hook"), get("host"), get("attempt"), get("subject"), get("actor")
 
 
-def _tenths(ms: object) -> int:
-    told = isinstance(ms, float) or (isinstance(ms, int) and not isinstance(ms, bool))
-    return round(float(ms) * 10) if told and 0 <= ms < 1 << 30 else -1  # type: ignore[arg-type, operator]
+def _milliseconds(told: object) -> float:
+    """What a record tells of them, -1 where that is nothing."""
+    if type(told) is float or type(told) is int:
+        return told if 0 <= told < 1 << 30 else -1
+    return -1
 
 
 _NOTES: dict[str, Callable[[Chronicle, Mapping[str, object]], None]] = {

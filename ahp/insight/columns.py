@@ -29,6 +29,11 @@ class Comment(NamedTuple):
     text: str
 
 
+def tenths_of(ms: float) -> int:
+    """Milliseconds as the figures have them: whole tenths, -1 where they are not told."""
+    return round(ms * 10) if ms >= 0 else -1
+
+
 class Names:
     """Words as numbers, in the order they came."""
 
@@ -83,37 +88,22 @@ class Episodes:
         return len(self.group) - 1
 
 
-class Evaluations:
-    """One entry a verdict: the number of its place, and how long judging took, in tenths of a millisecond (-1: untold).
+class Place(NamedTuple):
+    """Where an evaluation counts: group, trigger, policy, and the work tree's policy ("" where none was beside)."""
 
-    A place is group, trigger, policy and the work tree's policy ("" where there was none beside).
-    """
-
-    def __init__(self) -> None:
-        self.places: list[tuple[int, str, str, str]] = []
-        self.place, self.tenths = array("L"), array("l")
-        self._numbers: dict[tuple[int, str, str, str], int] = {}
-
-    def add(self, place: tuple[int, str, str, str], tenths: int) -> None:
-        number = self.number(place)
-        self.place.append(number)
-        self.tenths.append(tenths)
-
-    def number(self, place: tuple[int, str, str, str]) -> int:
-        """The number of a place, from 0."""
-        known = self._numbers.get(place)
-        if known is None:
-            known = self._numbers[place] = len(self.places)
-            self.places.append(place)
-        return known
+    group: int
+    hook: str
+    policy: str
+    working: str
 
 
 class Notes:
     """What one reading of a log has noted. Counters are by group."""
 
     def __init__(self) -> None:
-        self.signals, self.episodes, self.evaluations = Signals(), Episodes(), Evaluations()
-        self.calls: Counter[int] = Counter()  # by place: of tool calls and the like no verdict tells
+        self.signals, self.episodes = Signals(), Episodes()
+        self.evaluations: dict[tuple[int, str, str, str, float], int] = {}  # by place and milliseconds, -1: untold
+        self.calls: Counter[Place] = Counter()  # of tool calls and the like no verdict tells
         self.skipped: Counter[int] = Counter()  # undecided and, as the rule says, passed over
         self.bypasses: Counter[int] = Counter()
         self.waived: dict[int, set[int]] = {}  # hashes of rule and subject

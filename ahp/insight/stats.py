@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ahp.insight import columns, reading
 from ahp.insight.chronicle import LEVELS, Asked, Chronicle
-from ahp.insight.columns import Comment
+from ahp.insight.columns import Comment, Place
 from ahp.insight.groups import Group
 from ahp.system import clock
 
@@ -138,8 +138,9 @@ def collect(
     Raises AhpError when the log cannot be read.
     """
     chronicle = Chronicle(Group(by), rule=rule, since=since)
-    for record in reading.records(folder, since, seen):
-        chronicle.apply(record)
+    with reading.no_garbage():
+        for record in reading.records(folder, since, seen):
+            chronicle.apply(record)
     chronicle.expire(clock.now() if now is None else now)
     return summed(chronicle)
 
@@ -170,23 +171,21 @@ def summed(chronicle: Chronicle) -> Stats:
     ordered = sorted(found.values(), key=lambda one: (-one.episodes, -one.attempts, -one.signals, one.name))
     if chronicle.group.by == "week":
         ordered.sort(key=lambda one: one.name)
-    total = len(notes.evaluations.place) + sum(notes.calls.values())
+    total = sum(notes.evaluations.values()) + sum(notes.calls.values())
     return Stats(chronicle.group.by, notes.first, notes.last, total, notes.denied, undescribed, ordered, wanted)
 
 
 def _evaluations(chronicle: Chronicle, of: Callable[[int], Figures], named: Callable[[str], Figures]) -> int:
     """Notes how often each group was asked and what that took; how many evaluations nobody knows the rules of."""
-    evaluations = chronicle.notes.evaluations
     times: dict[str, Counter[float]] = {}
     undescribed = 0
-    spent: dict[int, Counter[float]] = {}
-    for (place, tenths), many in Counter(zip(evaluations.place, evaluations.tenths, strict=True)).items():
-        spent.setdefault(place, Counter())[tenths] += many
-    for place, calls in chronicle.notes.calls.items():
-        spent.setdefault(place, Counter())[-1] += calls
-    for place, tenths_of in spent.items():
-        group, hook, policy, working = evaluations.places[place]
-        many = sum(tenths_of.values())
+    spent: dict[Place, Counter[int]] = {}
+    for (group, hook, policy, working, ms), many in chronicle.notes.evaluations.items():
+        spent.setdefault(Place(group, hook, policy, working), Counter())[columns.tenths_of(ms)] += many
+    for called, calls in chronicle.notes.calls.items():
+        spent.setdefault(called, Counter())[-1] += calls
+    for (group, hook, policy, working), taken in spent.items():
+        many = sum(taken.values())
         described = [digest for digest in (policy, working) if digest in chronicle.policies]
         undescribed += many if not described else 0
         asked = {one.rule for digest in described for one in chronicle.policies[digest] if one.hook == hook}
@@ -200,7 +199,7 @@ def _evaluations(chronicle: Chronicle, of: Callable[[int], Figures], named: Call
         for name in names:
             named(name).asked += many
             times.setdefault(name, Counter()).update(
-                {tenths / 10: count for tenths, count in tenths_of.items() if tenths >= 0}
+                {tenths / 10: count for tenths, count in taken.items() if tenths >= 0}
             )
     for name, values in times.items():
         figures = named(name)

@@ -117,8 +117,10 @@ class Fold:
         waiting = list(self.store.waiting(subject, actor_kind))
         if not waiting:
             return
-        if any(signal.episode and self.open(signal.key) is None for signal in waiting):
-            waiting = list(self.store.waiting(subject, actor_kind))  # forgotten before it could be dismissed
+        for signal in waiting:
+            if signal.episode and self.open(signal.key) is None:
+                waiting = list(self.store.waiting(subject, actor_kind))  # forgotten before it could be dismissed
+                break
         act = act_of()
         for signal in waiting:
             if not signal.act.same(act):
@@ -284,10 +286,12 @@ class MemoryStore:
 
 
 def _keep(places: _Places, key: tuple[str, str], signal: LoggedSignal, kept: bool) -> None:
-    place = places.setdefault(key, {})
-    if kept:
+    place = places.get(key)
+    if kept and place is None:
+        places[key] = {signal.id: signal}
+    elif place is not None and kept:
         place[signal.id] = signal
-    else:
+    elif place is not None:
         place.pop(signal.id, None)
-    if not place:
-        del places[key]
+        if not place:
+            del places[key]

@@ -183,7 +183,9 @@ def window_of(record: "Mapping[str, object]") -> float:
 
 def episode_key(family: str, rule: str, subject: str, actor_kind: str, target: "str | None" = None) -> str:
     """`family|rule|subject|actor kind[|target]`, on one line of printable characters whatever the parts hold."""
-    key = f"{escape(family)}|{escape(rule)}|{escape(subject)}|{escape(actor_kind)}"
+    key = f"{family}|{rule}|{subject}|{actor_kind}"
+    if key.count("|") > 3 or not key.isprintable() or "%" in key:
+        key = f"{escape(family)}|{escape(rule)}|{escape(subject)}|{escape(actor_kind)}"
     return key if target is None else f"{key}|{escape(target)}"
 
 

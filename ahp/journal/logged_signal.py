@@ -30,9 +30,8 @@ class Act(NamedTuple):
     @classmethod
     def of(cls, record: Mapping[str, object], at: float) -> Act:
         """From a signal, verdict or delivery record."""
-        host, hook, token = _text(record, "host"), _text(record, "hook"), _text(record, "attempt")
-        change, evidence = _text(record, "change"), _text(record, "evidence")
-        return cls(at, host, hook, token, change, evidence, _text(record, "head") if "head" in record else None)
+        host, hook, token, change, evidence, head = _texts(record, _ACT)
+        return cls(at, host, hook, token, change, evidence, head if "head" in record else None)
 
     def near(self, other: Act) -> bool:
         """Whether `other` follows within the window and is about the same change."""
@@ -124,17 +123,15 @@ class LoggedSignal:
     def of(cls, record: Mapping[str, object], at: float, where: tuple[int, int, int]) -> LoggedSignal:
         """From a signal record (docs/log.md lists its keys)."""
         signal = cls()
-        signal.id = _text(record, "id") or "{}:{}".format(*where)
-        signal.hook, signal.intensity = _text(record, "hook"), _text(record, "intensity")
-        signal.source, signal.rule, signal.subject = (_text(record, name) for name in ("source", "rule", "subject"))
-        signal.actor, signal.session = _text(record, "actor"), _text(record, "session")
-        signal.correlation_id, signal.overrides = _text(record, "correlation_id"), _text(record, "overrides")
+        texts = _texts(record, _SIGNAL)
+        signal.id, signal.hook, signal.intensity, signal.source, signal.rule, signal.subject, signal.actor = texts[:7]
+        signal.session, signal.correlation_id, signal.overrides, signal.waived = texts[7:11]
+        signal.rule_digest, signal.content = texts[11:]
+        signal.id = signal.id or "{}:{}".format(*where)
         signal.key, signal.act, signal.where = key_of(record), Act.of(record, at), where
         signal.enforced = not record.get("shadow") and not record.get("waived")
         decision = record.get("decision")
         signal.past = signal.enforced and decision != "deny" and (decision is not None or signal.intensity != "block")
-        signal.waived, signal.rule_digest = _text(record, "waived"), _text(record, "digest")
-        signal.content = _text(record, "content")
         signal.pending = record.get("pending") is True
         signal.climbs = (
             signal.past
@@ -166,8 +163,17 @@ class LoggedSignal:
         self.action, self.by, self.answered, self.details, self.logged = action, by, at, details, False
 
 
-def _text(record: Mapping[str, object], name: str) -> str:
-    value = record.get(name, "")
-    if type(value) is str:  # nearly always
-        return value
-    return "" if value is None else str(value)
+_ACT = ("host", "hook", "attempt", "change", "evidence", "head")
+_SIGNAL = (
+    *("id", "hook", "intensity", "source", "rule", "subject", "actor", "session", "correlation_id", "overrides"),
+    *("waived", "digest", "content"),
+)
+
+
+def _texts(record: Mapping[str, object], names: tuple[str, ...]) -> list[str]:
+    """The values of `names` as text, "" for None and what is not there."""
+    get = record.get
+    return [
+        value if type(value := get(name, "")) is str else "" if value is None else str(value)  # nearly always the first
+        for name in names
+    ]

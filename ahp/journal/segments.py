@@ -113,16 +113,25 @@ def backward_in(part: Segment, block: int = BLOCK) -> Iterator[Line]:
 
 def forward_in(part: Segment, offset: int = 0, block: int = BLOCK * 4) -> Iterator[Line]:
     """The lines of one file from byte `offset` on, which must begin a line. Raises AhpError."""
+    for begin, lines, ended in blocks_in(part, offset, block):
+        at = begin
+        for raw in lines:
+            yield Line(part.serial, at, raw, ended)
+            at += len(raw) + 1
+
+
+def blocks_in(part: Segment, offset: int = 0, block: int = BLOCK * 4) -> Iterator[tuple[int, list[bytes], bool]]:
+    """As `forward_in`, many lines at once: where the first begins, their bytes, whether each ended. Raises AhpError."""
     with _Reader(part.path) as reader:
         rest, begin = b"", offset
         while data := reader.at(begin + len(rest), block):
             *lines, rest = (rest + data).split(b"\n")
-            for raw in lines:
-                yield Line(part.serial, begin, raw, True)
-                begin += len(raw) + 1
+            if lines:
+                yield begin, lines, True
+                begin += sum(map(len, lines)) + len(lines)
             block = BLOCK * 4 if lines else block * 2
         if rest:
-            yield Line(part.serial, begin, rest, False)
+            yield begin, [rest], False
 
 
 def count(folder: str) -> int:

@@ -63,3 +63,22 @@ def test_no_log_has_no_records_and_a_newer_one_is_refused(tmp_path: Path) -> Non
     (tmp_path / "signals.jsonl").write_text('{"kind": "genesis", "format": 99, "ahp": "9.0"}\n')
     with pytest.raises(AhpError, match=r"written by ahp 9\.0.*upgrade ahp"):
         list(reading.records(str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"a": 1, "b": [1.5, null, true]}',
+        b'{"a": "caf\xc3\xa9", "b": "\\ud83d\\ude00"}',
+        b'{"a": "lone \\udc80"}',
+        b'{"a": "bytes \xff"}',
+        b'{"a": NaN}',
+        b'{"a": 1} x',
+        b'{"a": "torn',
+        b"",
+        b"[1]",
+        b'{"a": 1, "a": 2}',
+    ],
+)
+def test_a_line_is_read_the_same_with_and_without_the_extra(line: bytes) -> None:
+    assert reading._quickly(line) == reading._plainly(line)

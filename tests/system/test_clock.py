@@ -59,3 +59,15 @@ def test_anything_else_is_refused(text: str) -> None:
 
 def test_now_is_now() -> None:
     assert abs(clock.now() - time.time()) < 60
+
+
+def test_times_of_one_hour_are_read_as_those_of_any() -> None:
+    stamps = [
+        "2026-02-09T10:00:00.000Z",
+        "2026-02-09T10:59:60.999Z",
+        "2026-02-09T11:00:00.001Z",
+        "2026-02-09T10:01:02Z",
+    ]
+    assert [clock.seconds(stamp) for stamp in stamps] == [clock.parse_iso(stamp) for stamp in stamps]
+    wrong = ["60:00.000", "00:61.000", "0x:00.000", "00:00.00x", "00 00.000", "00:00,000", "\u00b2\u00b2:00.000"]
+    assert [clock.seconds(f"2026-02-09T10:{rest}Z") for rest in wrong] == [None] * len(wrong)
