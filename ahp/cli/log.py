@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ahp.cli.log_export import export, ship
 from ahp.cli.options import TEXT_OR_JSON, seconds_of
 from ahp.system.errors import AhpError
 
@@ -153,6 +154,10 @@ def anchor(push: str | None) -> int:
             raise AhpError(_NO_REMOTE)
         anchors.push(repo, log, push)
     return 0
+
+
+command.add_command(export)
+command.add_command(ship)
 
 
 def journal() -> Journal:

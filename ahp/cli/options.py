@@ -37,6 +37,15 @@ OUTPUTS = click.option(
 )
 SINCE = click.option("--since", metavar="TIME", help="A day, a time stamp, or an age like 2h or 14d.")
 
+FROM = click.option(
+    "--from",
+    "from_",
+    multiple=True,
+    type=click.Path(exists=True),
+    metavar="DIR|FILE",
+    help="Logs of other clones, or exports of them, in place of this one's; may be repeated. A folder is searched.",
+)
+
 
 def seconds_of(text: str | None, now: float) -> float | None:
     """Seconds since the epoch of a day, a time stamp or an age. Raises BadParameter."""

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ahp.cli.options import POLICY, SINCE, TEXT_OR_JSON, seconds_of
-from ahp.insight.backtest import Backtest, Change, replay
+from ahp.cli.options import FROM, POLICY, SINCE, TEXT_OR_JSON, seconds_of
+from ahp.insight.backtest import replay
+from ahp.insight.changes import Backtest, Change
 from ahp.insight.wording import counted
 from ahp.policy.rule import Policy
 from ahp.protocol.text import one_line
@@ -32,8 +33,16 @@ _SHOWN = 10
 @SINCE
 @click.option("--range", "range_", metavar="A..B", help="Ask about these commits: HEAD's policy, then the other one.")
 @click.option("--fail-on-change", is_flag=True, help="Exit code 1 where any decided outcome changes.")
+@FROM
 @TEXT_OR_JSON
-def command(policy_name: str | None, since: str | None, range_: str | None, fail_on_change: bool, form: str) -> int:
+def command(
+    policy_name: str | None,
+    since: str | None,
+    range_: str | None,
+    fail_on_change: bool,
+    from_: tuple[str, ...],
+    form: str,
+) -> int:
     """Ask the policy of the work tree, or --policy, about every evaluation in the log, or about the commits of a range;
     logs nothing.
 
@@ -43,8 +52,8 @@ def command(policy_name: str | None, since: str | None, range_: str | None, fail
     """
     from ahp.cli.log import journal
 
-    if range_ is not None and since is not None:
-        raise click.UsageError("--range names commits, --since a part of the log; give one of them")
+    if range_ is not None and (since is not None or from_):
+        raise click.UsageError("--range names commits, --since and --from parts of logs; give one of them")
     policy = _policy(policy_name)
     if range_ is not None:
         of_commits = _of_commits(range_, policy)
@@ -55,10 +64,11 @@ def command(policy_name: str | None, since: str | None, range_: str | None, fail
         return 1 if fail_on_change and of_commits.decided else 0
     with terminal.progress("reading the log, MB") as seen:
         done = replay(
-            journal().folder,
+            "" if from_ else journal().folder,
             policy,
             _Old(policy).read,
             since=seconds_of(since, clock.now()),
+            from_=from_,
             seen=lambda done, total: seen(done >> 20, total >> 20),
         )
     if form == "json":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ahp.cli.options import SINCE, seconds_of
+from ahp.cli.options import FROM, SINCE, seconds_of
 from ahp.protocol.text import one_line
 from ahp.system import clock, environ, files, terminal
 from ahp.system.errors import AhpError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--html", "page", metavar="FILE", help="Write one self-contained page, to be looked at in a browser.")
 @SINCE
+@FROM
 @click.option("--rule", metavar="RULE", help="A rule's key, an oracle's name, or a pattern with *.")
 @click.option("--audit", "is_audit", is_flag=True, help="What the log knows of each commit of RANGE (A..B).")
 @click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), help="Of the audit; default: text.")
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 def command(
     page: str | None,
     since: str | None,
+    from_: tuple[str, ...],
     rule: str | None,
     is_audit: bool,
     form: str | None,
@@ -45,8 +47,8 @@ def command(
     if is_audit == (page is not None):
         raise click.UsageError("name one thing to make: ahp report --html FILE, or ahp report --audit [RANGE]")
     if is_audit:
-        if since or rule or language:
-            raise click.UsageError("--since, --rule and --language go with --html; an audit is of a RANGE")
+        if since or from_ or rule or language:
+            raise click.UsageError("--since, --from, --rule and --language go with --html; an audit is of a RANGE")
         from ahp.cli.report_audit import show
 
         show(revisions, form or "text")
@@ -54,7 +56,7 @@ def command(
     if revisions or form:
         raise click.UsageError("RANGE and --format go with --audit")
     assert page is not None
-    _write_page(page, since, rule, language or _language(environ.current()))
+    _write_page(page, since, from_, rule, language or _language(environ.current()))
 
 
 def _language(env: dict[str, str]) -> str:
@@ -63,7 +65,7 @@ def _language(env: dict[str, str]) -> str:
     return "zh" if told.lower().startswith("zh") else "en"
 
 
-def _write_page(path: str, since: str | None, rule: str | None, language: str) -> None:
+def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str | None, language: str) -> None:
     from ahp.cli.log import journal
     from ahp.insight import overview
     from ahp.insight.page.content import content
@@ -74,10 +76,11 @@ def _write_page(path: str, since: str | None, rule: str | None, language: str) -
     where = os.path.abspath(path)
     with terminal.progress("reading the log, MB") as seen:
         told = overview.collect(
-            journal().folder,
+            "" if from_ else journal().folder,
             rule=rule,
             since=seconds_of(since, now),
             now=now,
+            from_=from_,
             seen=lambda done, total: seen(done >> 20, total >> 20),
         )
     name, waivers = _project(say)

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from ahp.cli.options import SINCE, TEXT_OR_JSON, seconds_of
+from ahp.cli.options import FROM, SINCE, TEXT_OR_JSON, seconds_of
 from ahp.insight.advice import SAMPLE, Advice
 from ahp.insight.groups import BY
 from ahp.insight.stats import Figures, Spread, Stats, collect
@@ -44,8 +44,11 @@ _LEGEND = (
     metavar="[FILE]",
     help="With --advise: the edit of .ahp/hooks.yaml as a patch, printed or written to FILE; nothing is changed.",
 )
+@FROM
 @TEXT_OR_JSON
-def command(since: str | None, rule: str | None, by: str, advise: bool, target: str | None, form: str) -> None:
+def command(
+    since: str | None, rule: str | None, by: str, advise: bool, target: str | None, from_: tuple[str, ...], form: str
+) -> None:
     """What each rule was asked, what it said, how it was answered, and how soon it was mended.
 
     Counted are episodes, not repeats: a rule's signals on one branch, issue or session until they are mended or
@@ -60,11 +63,12 @@ def command(since: str | None, rule: str | None, by: str, advise: bool, target: 
     now = clock.now()
     with terminal.progress("reading the log, MB") as seen:
         stats = collect(
-            journal().folder,
+            "" if from_ else journal().folder,
             by,
             rule=rule,
             since=seconds_of(since, now),
             now=now,
+            from_=from_,
             seen=lambda done, total: seen(done >> 20, total >> 20),
         )
     if advise:

@@ -7,15 +7,15 @@ the logged facts, which are scalars: where it needs one that the log lacks it is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
 
 from ahp.conditions.evaluate import Undecided
 from ahp.gate.match import COUNTED
 from ahp.gate.weighing import may_speak_for
-from ahp.insight import reading
+from ahp.insight import many_logs, reading
 from ahp.insight.asked_policy import SILENT, UNDECIDED, AskedRules, AskedTrigger, Found, asks_alike
+from ahp.insight.changes import EXAMPLES, Backtest, Change, Example, Tally
+from ahp.insight.reading import Seen
 from ahp.policy import compile as compiling
 from ahp.policy.program import Program
 from ahp.policy.rule import Policy, rule_digest
@@ -24,75 +24,9 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock
 from ahp.system.jsontext import encode
 
-EXAMPLES = 3
 _TALLIES = 20_000
 
 ReadOld = Callable[[Mapping[str, object]], Policy | None]
-
-
-class Example(NamedTuple):
-    """One evaluation whose outcome changes: when (seconds), at which trigger, about whom, and the facts it went by."""
-
-    at: float
-    hook: str
-    subject: str
-    actor: str
-    told: str
-
-
-@dataclass
-class Change:
-    """How often a rule would have said `after` where it said `before`: a level, `silent` or `undecided`."""
-
-    rule: str
-    before: str
-    after: str
-    count: int = 0
-    examples: list[Example] = field(default_factory=list)
-
-    @property
-    def weight(self) -> int:
-        """0: a block gained, 1: a block lost, 2: another change, 3: nobody knows."""
-        if UNDECIDED in (self.before, self.after):
-            return 3
-        return 0 if self.after == "block" else 1 if self.before == "block" else 2
-
-
-@dataclass
-class Backtest:
-    """`judged` evaluations of the log, `refused` of them then and `refuses` now as far as is decided.
-
-    `changes`: blocks gained first, then blocks lost, other changes, undecided ones. `missing` facts by rule, that the
-    log lacks. `calls` that were only counted, of rules at tool triggers that did not ask the same then: what these
-    would have said is unknown, and so is what `skipped` evaluations would have been, by policies that the log does
-    not describe any more.
-    """
-
-    judged: int = 0
-    refused: int = 0
-    refuses: int = 0
-    skipped: int = 0
-    begin: float = 0.0
-    end: float = 0.0
-    changes: list[Change] = field(default_factory=list)
-    missing: dict[str, list[str]] = field(default_factory=dict)
-    calls: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def decided(self) -> list[Change]:
-        """The changes of which the log tells enough."""
-        return [change for change in self.changes if change.weight < 3]
-
-
-class _Tally:
-    """What changes at evaluations that are alike, and at how many of them; `before` is what was said there."""
-
-    __slots__ = ("before", "changes", "count", "missing", "refuses")
-
-    def __init__(self, before: Mapping[str, str], refuses: bool) -> None:
-        self.before, self.refuses, self.count = before, refuses, 0
-        self.changes: list[Change] = []
-        self.missing: list[tuple[str, str]] = []
 
 
 class Replay:
@@ -105,15 +39,18 @@ class Replay:
         self._rules: dict[str, dict[str, dict[str, str]]] = {}  # digest → trigger → rule → rule digest
         self._old: dict[str, Mapping[str, Program]] = {}
         self._alike: dict[tuple[str, str, str], tuple[frozenset[str], AskedRules]] = {}
-        self._tallies: dict[tuple[Found, str | None], _Tally] = {}
+        self._tallies: dict[tuple[Found, str | None], Tally] = {}
         self._changes: dict[tuple[str, str, str], Change] = {}
         self._missing: dict[str, Counter[str]] = {}
         self._said: dict[str, Mapping[str, object]] = {}
         self._event: tuple[object, ...] = ()
-        self._at, self._stamp = 0.0, object()
+        self._log, self._at, self._stamp = "", 0.0, object()
 
-    def apply(self, record: Mapping[str, object]) -> None:
-        """Takes up one record."""
+    def apply(self, record: Mapping[str, object], log: str = "") -> None:
+        """Takes up one record of the log of that name."""
+        if log != self._log:
+            self._tool_call()
+            self._log, self._at, self._stamp = log, 0.0, object()
         kind = record.get("kind")
         stamp = record.get("timestamp")
         if stamp != self._stamp:
@@ -181,7 +118,7 @@ class Replay:
         if now is None or not self._counts():
             return
         done = self.done
-        done.begin, done.end = done.begin or self._at, self._at
+        done.begin, done.end = min(done.begin or self._at, self._at), max(done.end, self._at)
         policies = [str(record.get(name) or "") for name in ("policy", "working")]
         if policies[0] not in self._rules:
             done.skipped += 1
@@ -207,7 +144,7 @@ class Replay:
             for change in tally.changes:
                 self._exemplify(change, record, known)
 
-    def _remember(self, now: AskedTrigger, found: Found, environment: str | None) -> _Tally:
+    def _remember(self, now: AskedTrigger, found: Found, environment: str | None) -> Tally:
         """Of evaluations that nothing was said at, which are nearly all, it is only counted how often they come."""
         if len(self._tallies) >= _TALLIES:
             self._settle()
@@ -222,7 +159,7 @@ class Replay:
         said: Mapping[str, Mapping[str, object]],
         passed: set[str],
         same: set[str],
-    ) -> _Tally:
+    ) -> Tally:
         """What changes where the rules `said` had spoken and `passed` had been passed over; `same` ask what they asked
         then, `found` are the others."""
         before = {rule: _before(signal) for rule, signal in said.items()}
@@ -237,7 +174,7 @@ class Replay:
             else:
                 after[key] = now.level(key, environment)
         self._refine(now, after)
-        tally = _Tally(before, "block" in after.values())
+        tally = Tally(before, "block" in after.values())
         for key in dict.fromkeys([*before, *passed, *after]):
             was = before.get(key, UNDECIDED if key in passed else SILENT)
             will = after.get(key, SILENT)
@@ -247,7 +184,7 @@ class Replay:
                     tally.missing.append((key, undecided[key].path or undecided[key].kind))
         return tally
 
-    def _add(self, tally: _Tally, many: int) -> None:
+    def _add(self, tally: Tally, many: int) -> None:
         self.done.refuses += many * tally.refuses
         for change in tally.changes:
             change.count += many
@@ -351,15 +288,20 @@ def replay(
     read_old: ReadOld = lambda record: None,
     *,
     since: float | None = None,
-    seen: Callable[[int, int], None] = lambda done, total: None,
+    from_: Sequence[str] = (),
+    seen: Seen = lambda done, total: None,
 ) -> Backtest:
-    """What `policy` would have said to what the log in `folder` tells of.
+    """What `policy` would have said to what the log in `folder` tells of, or the folders and files `from_`.
 
     `read_old` as in `Replay`: only rules that ask what they asked then are decided without the facts. Raises AhpError
     when the log cannot be read.
     """
     run = Replay(policy, read_old, since)
     with reading.no_garbage():
-        for record in reading.records(folder, since, seen):
-            run.apply(record)
+        if from_:
+            for log, record in many_logs.records(from_, since, seen):
+                run.apply(record, log)
+        else:
+            for record in reading.records(folder, since, seen):
+                run.apply(record)
     return run.result()

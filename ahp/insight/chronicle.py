@@ -47,10 +47,12 @@ class Chronicle(Fold):
 
     store: ObservedStore
 
-    def __init__(self, group: Group, *, rule: str | None = None, since: float | None = None) -> None:
+    def __init__(
+        self, group: Group, *, rule: str | None = None, since: float | None = None, names: Names | None = None
+    ) -> None:
         super().__init__(ObservedStore())
         self.group, self.wanted, self.since = group, rule, since
-        self.names = Names()
+        self.names = Names() if names is None else names
         self.policies: dict[str, list[Asked]] = {}
         """The rules of each policy by its digest."""
         self.in_force = ("", "")
@@ -62,6 +64,18 @@ class Chronicle(Fold):
         self._of_event: list[int] = []
         self._signals = 0
         self._counts = since is None  # what happens now
+
+    def beside(self) -> Chronicle:
+        """One for another log, that has the same numbers for names and knows the policies that any of them tells of."""
+        other = Chronicle(self.group, rule=self.wanted, since=self.since, names=self.names)
+        other.policies, other.store.actions = self.policies, self.store.actions
+        return other
+
+    def join(self, other: Chronicle) -> None:
+        """Takes over what one `beside` has noted."""
+        if other.notes.last > self.notes.last:
+            self.in_force = other.in_force
+        self.notes.join(other.notes)
 
     @property
     def notes(self) -> Notes:
@@ -125,7 +139,7 @@ class Chronicle(Fold):
         group = self._number(record)
         row = self.store.notes.signals.add(group, LEVELS.index(level) if level in LEVEL_OF else 0, marks)
         if marks & columns.WAIVED:
-            self.notes.waived.setdefault(group, set()).add(hash((rule, record.get("subject"))))
+            self.notes.waived[row] = hash((id(self), rule, record.get("subject")))
         event = _event(record)
         if event != self._event:
             self._event, self._of_event = event, []

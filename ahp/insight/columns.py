@@ -106,11 +106,30 @@ class Notes:
         self.calls: Counter[Place] = Counter()  # of tool calls and the like no verdict tells
         self.skipped: Counter[int] = Counter()  # undecided and, as the rule says, passed over
         self.bypasses: Counter[int] = Counter()
-        self.waived: dict[int, set[int]] = {}  # hashes of rule and subject
+        self.waived: dict[int, int] = {}  # by the number of the signal: a hash of log, rule and subject
         self.comments: dict[int, list[Comment]] = {}
         self.comment_count: Counter[int] = Counter()
         self.denied = 0
         self.first = self.last = 0.0  # seconds since the epoch
+
+    def join(self, other: Notes) -> None:
+        """Takes over those of another log."""
+        self.waived |= {len(self.signals.group) + row: told for row, told in other.waived.items()}
+        for mine, its in ((self.signals, other.signals), (self.episodes, other.episodes)):
+            for name, column in vars(its).items():
+                getattr(mine, name).extend(column)
+        for place, many in other.evaluations.items():
+            self.evaluations[place] = self.evaluations.get(place, 0) + many
+        self.calls.update(other.calls)
+        self.skipped.update(other.skipped)
+        self.bypasses.update(other.bypasses)
+        for group, comments in other.comments.items():
+            listed = sorted(self.comments.get(group, []) + comments, key=lambda one: one.at)
+            self.comments[group] = listed[-COMMENTS_KEPT:]
+        self.comment_count.update(other.comment_count)
+        self.denied += other.denied
+        self.first = min(filter(None, (self.first, other.first)), default=0.0)
+        self.last = max(self.last, other.last)
 
     def comment(self, group: int, comment: Comment) -> None:
         """Keeps the last comments of a group, and counts all."""

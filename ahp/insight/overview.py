@@ -9,17 +9,17 @@ import copy
 import heapq
 from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ahp.insight import columns, reading
+from ahp.insight import columns
 from ahp.insight.chronicle import LEVELS, Chronicle
 from ahp.insight.columns import Names, Notes
 from ahp.insight.groups import UNTOLD, Group
 from ahp.insight.observed_store import ObservedStore
-from ahp.insight.stats import Figures, Stats, state_of, summed
+from ahp.insight.reading import Seen
+from ahp.insight.stats import Figures, Stats, read, state_of, summed
 from ahp.journal.episodes import Episode
-from ahp.system import clock
 
 STORIES = 12
 """Episodes told one by one, of the open and of the closed ones each: what climbed, then what took most attempts."""
@@ -76,16 +76,16 @@ def collect(
     rule: str | None = None,
     since: float | None = None,
     now: float | None = None,
-    seen: Callable[[int, int], None] = lambda done, total: None,
+    from_: Sequence[str] = (),
+    seen: Seen = lambda done, total: None,
 ) -> Overview:
-    """Reads the log in `folder` once; what it keeps does not grow with the log but by some bytes a signal.
+    """Reads the log in `folder` once, or those that the folders and files `from_` tell of.
 
-    `rule` is a key, an oracle's name or a pattern, times are in seconds. Raises AhpError when the log cannot be read.
+    What it keeps does not grow with the log but by some bytes a signal. `rule` is a key, an oracle's name or a pattern,
+    times are in seconds. Raises AhpError when a log cannot be read.
     """
     chronicle = _Watched(rule=rule, since=since)
-    for record in reading.records(folder, since, seen):
-        chronicle.apply(record)
-    chronicle.expire(clock.now() if now is None else now)
+    read(chronicle, folder, from_, now, seen)
     return chronicle.overview()
 
 
@@ -137,8 +137,12 @@ class _Store(ObservedStore):
         super().close(episode, state, at)
         told = self.open_stories.pop(known.number, None) if known is not None else None
         if told is not None:
-            keep = heapq.heappushpop if len(self.closed_stories) >= STORIES else heapq.heappush
-            keep(self.closed_stories, (told.weight, max(at, told.opened), told))
+            self.keep(told, max(at, told.opened))
+
+    def keep(self, told: _Telling, ended: float) -> None:
+        """Keeps the story of a closed episode while it is among those that tell most."""
+        keep = heapq.heappushpop if len(self.closed_stories) >= STORIES else heapq.heappush
+        keep(self.closed_stories, (told.weight, ended, told))
 
 
 class _Both(Group):
@@ -168,6 +172,27 @@ class _Watched(Chronicle):
         self.both = _Both()
         super().__init__(self.both, rule=rule, since=since)
         self.store = _Store()
+
+    def beside(self) -> _Watched:
+        other = _Watched(rule=self.wanted, since=self.since)
+        other.both = other.group = self.both
+        other.names, other.policies, other.store.actions = self.names, self.policies, self.store.actions
+        return other
+
+    def join(self, other: Chronicle) -> None:
+        assert isinstance(other, _Watched)
+        before = len(self.notes.episodes.group)
+        super().join(other)
+        self.at = max(self.at, other.at)
+        mine, its = self.store, other.store
+        mine.days.update(its.days)
+        mine.waived.update(its.waived)
+        for told in its.open_stories.values():
+            told.number += before
+            mine.open_stories[told.number] = told
+        for _, ended, told in its.closed_stories:
+            told.number += before
+            mine.keep(told, ended)
 
     def apply(self, record: Mapping[str, object], where: tuple[int, int, int] = (0, 0, 0)) -> None:
         super().apply(record, where)
@@ -225,12 +250,14 @@ class _Watched(Chronicle):
         notes.signals, notes.episodes = copy.copy(notes.signals), copy.copy(notes.episodes)
         notes.signals.group = array("L", map(to.__getitem__, notes.signals.group))
         notes.episodes.group = array("L", map(to.__getitem__, notes.episodes.group))
-        notes.evaluations = copy.copy(notes.evaluations)
         # An evaluation is no rule's own: the policies tell which were asked.
-        notes.evaluations.places = [
-            (untold if by == "rule" else to[group], hook, policy, working)
-            for group, hook, policy, working in notes.evaluations.places
-        ]
+        evaluations, notes.evaluations = notes.evaluations, {}
+        for (group, hook, policy, working, ms), many in evaluations.items():
+            place = untold if by == "rule" else to[group], hook, policy, working, ms
+            notes.evaluations[place] = notes.evaluations.get(place, 0) + many
+        calls, notes.calls = notes.calls, Counter()
+        for called, many in calls.items():
+            notes.calls[called._replace(group=untold if by == "rule" else to[called.group])] += many
         _regroup(notes, to)
         return view
 
@@ -246,10 +273,7 @@ def _regroup(notes: Notes, to: list[int]) -> None:
     ):
         for group, many in counted.items():
             anew[to[group]] += many
-    waived, comments = notes.waived, notes.comments
-    notes.waived, notes.comments = {}, {}
-    for group, subjects in waived.items():
-        notes.waived.setdefault(to[group], set()).update(subjects)
+    comments, notes.comments = notes.comments, {}
     for group, listed in comments.items():
         notes.comments.setdefault(to[group], []).extend(listed)
     for listed in notes.comments.values():

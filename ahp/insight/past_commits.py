@@ -15,7 +15,7 @@ from ahp.gate.candidate import Candidate
 from ahp.gate.of_commits import Told
 from ahp.hosts import history
 from ahp.insight.asked_policy import SILENT, UNDECIDED
-from ahp.insight.backtest import EXAMPLES, Backtest, Change, Example
+from ahp.insight.changes import EXAMPLES, Backtest, Change, Example
 from ahp.policy import compile as compiling
 from ahp.policy.rule import Policy, rule_digest
 from ahp.protocol.levels import LEVEL_OF, strength

@@ -12,16 +12,27 @@ from ahp.journal.index import window_of
 from ahp.journal.segments import Segment
 from ahp.system import clock, jsontext
 
+Seen = Callable[[int, int], None]
+"""Is told how many bytes were read, and of how many."""
+
 
 def records(
-    folder: str, since: float | None = None, seen: Callable[[int, int], None] = lambda done, total: None
+    folder: str, since: float | None = None, seen: Seen = lambda done, total: None
 ) -> Iterator[dict[str, object]]:
     """Every record of the log in `folder`, oldest first; torn lines are skipped, a rotation meanwhile is followed.
 
     With `since` (seconds since the epoch) it begins with the last file before which nothing was open that still was
-    then. `seen` is told the bytes read and their sum. Raises AhpError when the log cannot be read or is of a newer
-    format.
+    then. Raises AhpError when the log cannot be read or is of a newer format.
     """
+    for lines in blocks(folder, since, seen):
+        for raw in lines:
+            record = decode(raw)
+            if record is not None:
+                yield record
+
+
+def blocks(folder: str, since: float | None = None, seen: Seen = lambda done, total: None) -> Iterator[list[bytes]]:
+    """As `records`, the lines in their order, many at once."""
     segments.check_format(folder)
     wanted = _from(segments.listed(folder), since)
     total, done = sum(map(_size, wanted)), 0
@@ -31,10 +42,7 @@ def records(
                 continue
             for begin, lines, _ in segments.blocks_in(segment):
                 seen(min(done + begin, total), total)
-                for raw in lines:
-                    record = _decode(raw)
-                    if type(record) is dict:
-                        yield record
+                yield lines
             done += _size(segment)
     seen(total, total)
 
@@ -51,27 +59,32 @@ def no_garbage() -> Iterator[None]:
             gc.enable()
 
 
-def _plainly(raw: bytes) -> object:
+def _plainly(raw: bytes) -> dict[str, object] | None:
     try:
-        return jsontext.decode(raw.decode())
+        value = jsontext.decode(raw.decode())
     except ValueError:
         return None
+    return value if isinstance(value, dict) else None
 
 
-def _quickly(raw: bytes) -> object:
+def _quickly(raw: bytes) -> dict[str, object] | None:
     """As `_plainly`, which has the last word: orjson refuses lone surrogates, and file names may hold them."""
     try:
-        return loads(raw)
+        value = loads(raw)
     except ValueError:
         return _plainly(raw)
+    return value if isinstance(value, dict) else None
 
+
+decode = _plainly
+"""The record in a line; None for a torn line and anything else that is no JSON object."""
 
 try:
     from orjson import loads
 
-    _decode = _quickly
+    decode = _quickly
 except ImportError:  # without the extra `insight`
-    _decode = _plainly
+    pass
 
 
 def _from(found: list[Segment], since: float | None) -> list[Segment]:

@@ -6,15 +6,16 @@ Counted are episodes and attempts, not repeats. A quantile is the smallest value
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from typing import NamedTuple
 
-from ahp.insight import columns, reading
+from ahp.insight import columns, many_logs, reading
 from ahp.insight.chronicle import LEVELS, Asked, Chronicle
 from ahp.insight.columns import Comment, Place
 from ahp.insight.groups import Group
+from ahp.insight.reading import Seen
 from ahp.system import clock
 
 _EXCUSED = columns.DISMISSED | columns.RISKED | columns.BYPASSED | columns.COMMENTED
@@ -131,18 +132,38 @@ def collect(
     rule: str | None = None,
     since: float | None = None,
     now: float | None = None,
-    seen: Callable[[int, int], None] = lambda done, total: None,
+    from_: Sequence[str] = (),
+    seen: Seen = lambda done, total: None,
 ) -> Stats:
-    """Reads the log in `folder` once. `rule` is a key, an oracle's name or a pattern, times are in seconds.
+    """Reads the log in `folder` once, or those that the folders and files `from_` tell of.
 
-    Raises AhpError when the log cannot be read.
+    `rule` is a key, an oracle's name or a pattern, times are in seconds. Raises AhpError when a log cannot be read.
     """
     chronicle = Chronicle(Group(by), rule=rule, since=since)
-    with reading.no_garbage():
-        for record in reading.records(folder, since, seen):
-            chronicle.apply(record)
-    chronicle.expire(clock.now() if now is None else now)
+    read(chronicle, folder, from_, now, seen)
     return summed(chronicle)
+
+
+def read(chronicle: Chronicle, folder: str, from_: Sequence[str], now: float | None, seen: Seen) -> None:
+    """Feeds the log in `folder` to `chronicle`, or the logs of `from_`, each to one of its own that it then joins.
+
+    Raises AhpError when a log cannot be read.
+    """
+    chronicles: dict[str, Chronicle] = {}
+    with reading.no_garbage():
+        if from_:
+            for log, record in many_logs.records(from_, chronicle.since, seen):
+                one = chronicles.get(log)
+                if one is None:
+                    one = chronicles[log] = chronicle.beside()
+                one.apply(record)
+        else:
+            for record in reading.records(folder, chronicle.since, seen):
+                chronicle.apply(record)
+    for one in (chronicle, *chronicles.values()):
+        one.expire(clock.now() if now is None else now)
+        if one is not chronicle:
+            chronicle.join(one)
 
 
 def summed(chronicle: Chronicle) -> Stats:
@@ -163,9 +184,9 @@ def summed(chronicle: Chronicle) -> Stats:
         of(group).bypasses += many
     for group, comments in notes.comments.items():
         of(group).comments, of(group).comment_count = comments, notes.comment_count[group]
-    for group, waived in notes.waived.items():
-        of(group).excuses["waived"] = len(waived)
-        of(group).excused += len(waived)
+    for group, _ in {(notes.signals.group[row], told) for row, told in notes.waived.items()}:
+        of(group).excuses["waived"] = of(group).excuses.get("waived", 0) + 1
+        of(group).excused += 1
     in_force = [asked for digest in chronicle.in_force for asked in chronicle.policies.get(digest, ())]
     wanted = [asked for asked in dict.fromkeys(in_force) if chronicle.wants(asked.rule)]
     ordered = sorted(found.values(), key=lambda one: (-one.episodes, -one.attempts, -one.signals, one.name))

@@ -117,10 +117,9 @@ class Fold:
         waiting = list(self.store.waiting(subject, actor_kind))
         if not waiting:
             return
-        for signal in waiting:
-            if signal.episode and self.open(signal.key) is None:
-                waiting = list(self.store.waiting(subject, actor_kind))  # forgotten before it could be dismissed
-                break
+        ended = [self.open(signal.key) is None for signal in waiting if signal.episode]
+        if any(ended):
+            waiting = list(self.store.waiting(subject, actor_kind))  # forgotten before it could be dismissed
         act = act_of()
         for signal in waiting:
             if not signal.act.same(act):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import uuid
+from collections.abc import Mapping
 
 from ahp import __version__
 from ahp.journal import index as indexes
@@ -79,7 +80,11 @@ def _tidy(log: LogFiles) -> None:
 
 def genesis_of(part: segments.Segment) -> str:
     """The genesis id that the first record of a file tells, "" when it tells none."""
-    record = segments.opening(part)
+    return genesis_told(segments.opening(part))
+
+
+def genesis_told(record: Mapping[str, object]) -> str:
+    """The genesis id that a record tells which begins a file, "" for any other."""
     told = {"genesis": record.get("id"), "rotation": record.get("genesis")}.get(str(record.get("kind")))
     # Written into the index between spaces.
     return told if isinstance(told, str) and told.isascii() and told.isprintable() and " " not in told[:64] else ""

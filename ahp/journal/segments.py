@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ahp import __version__
@@ -74,11 +74,16 @@ def opening(segment: Segment) -> dict[str, object]:
 def check_format(folder: str) -> None:
     """Raises AhpError when the log in `folder` is of a format that this ahp does not know."""
     found = listed(folder)
-    first = opening(found[-1]) if found else {}
+    if found:
+        check_maker(opening(found[-1]), found[-1].path)
+
+
+def check_maker(first: Mapping[str, object], path: str) -> None:
+    """Raises AhpError when the first record of the file at `path` tells a format that this ahp does not know."""
     told = first.get("format", FORMAT)
     if not isinstance(told, int) or told > FORMAT:
         by = str(first.get("ahp"))[:40]
-        raise AhpError(f"{found[-1].path} was written by ahp {by}, and this is {__version__}; upgrade ahp")
+        raise AhpError(f"{path} was written by ahp {by}, and this is {__version__}; upgrade ahp")
 
 
 def backward(folder: str, block: int = BLOCK) -> Iterator[Line]:

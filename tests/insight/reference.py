@@ -193,6 +193,9 @@ class Reference(JournalReference):
         return {rule for hook, rule, *_ in rules if hook == r["hook"] and self.wants(rule)}
 
     def figures(self) -> dict[str, dict[str, Any]]:
+        return {name: told(g) for name, g in self.groups().items()}
+
+    def groups(self) -> dict[str, dict[str, Any]]:
         groups: dict[str, dict[str, Any]] = {}
 
         def of(name: str) -> dict[str, Any]:
@@ -222,7 +225,7 @@ class Reference(JournalReference):
         for e in self.episodes:
             if e["n"] >= self.start and self.wants(self.records[e["n"]]["rule"]):
                 self.add_episode(of(self.episode_group(e)), e)
-        return {name: told(g) for name, g in groups.items()}
+        return groups
 
     def episode_group(self, e: dict[str, Any]) -> str:
         names = [self.group(s["record"], s["n"]) for s in e["signals"]]
@@ -269,6 +272,25 @@ class Reference(JournalReference):
         if state == "mended":
             g["seconds"].append(e["took"])
             g["tries"].append(len(e["tries"]))
+
+
+def of_many(logs: list[Reference]) -> dict[str, dict[str, Any]]:
+    """The figures of several logs: each is read by itself, a policy is known when one of them tells of it."""
+    policies = {digest: rules for log in logs for digest, rules in log.policies().items()}
+    pooled: dict[str, dict[str, Any]] = {}
+    for log in logs:
+        log.policies = lambda: policies  # type: ignore[method-assign]
+        for name, g in log.groups().items():
+            g["waivers"] = {(id(log), *one) for one in g["waivers"]}
+            known = pooled.setdefault(name, {})
+            for part, value in g.items():
+                if part not in known:
+                    known[part] = value
+                elif isinstance(value, set):
+                    known[part] |= value
+                else:
+                    known[part] += value
+    return {name: told(g) for name, g in pooled.items()}
 
 
 def told(g: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from ahp.insight.backtest import Backtest, Change, replay
+from ahp.insight.backtest import replay
+from ahp.insight.changes import Backtest, Change
 from ahp.policy import layers
 from ahp.policy.rule import Policy, rule_digest
 from ahp.policy.sources import TextSource

@@ -144,6 +144,13 @@ def test_forgotten_after_forget_after_and_not_before(story: Story) -> None:
         assert state.settle() == 0
 
 
+def test_what_was_forgotten_is_not_dismissed_by_the_next_attempt_whichever_rule_it_was(story: Story) -> None:
+    told = [story.signal(rule=rule, attempt="git:1", forget_after=3 * DAY) for rule in ("size/1", "shell/1", "other/1")]
+    story.now += 9 * DAY
+    story.signal()
+    assert [story.seen(id).action for id in told] == ["abort"] * 3
+
+
 def test_a_prompt_delivered_later_counts_from_then(story: Story) -> None:
     id = story.signal(pending=True)
     assert story.count() == 0

@@ -1,0 +1,74 @@
+"""`ahp log export` and `ahp log ship`: the log for other programs."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from ahp.cli.options import SINCE, seconds_of
+from ahp.system import clock, terminal
+from ahp.system.errors import AhpError
+
+
+@click.command()
+@click.option(
+    "--format", "form", type=click.Choice(["jsonl", "csv", "parquet", "otlp"]), default="jsonl", show_default=True
+)
+@SINCE
+@click.option("-o", "--output", metavar="FILE", help="Where to; default: standard output. Parquet needs a file.")
+def export(form: str, since: str | None, output: str | None) -> int:
+    """Write all records for other programs.
+
+    jsonl: the lines as they are, each with the name of its log. csv: a table for people; a text that a spreadsheet
+    would take for a formula begins with '. parquet: that table and the lines, by DuckDB (extra `insight`). otlp: log
+    records of OpenTelemetry in its JSON file format.
+    """
+    from ahp.insight import export as exporting
+    from ahp.journal.place import journal_of
+
+    folder, at = journal_of(os.getcwd()).folder, seconds_of(since, clock.now())
+    if not exporting.log_name(folder):
+        raise AhpError("there is no log yet")
+    if form == "parquet" and output is None:
+        raise click.UsageError("Parquet needs a file: ahp log export --format parquet -o FILE")
+    with terminal.progress("reading the log, MB") as told:
+
+        def seen(done: int, total: int) -> None:
+            told(done >> 20, total >> 20)
+
+        if output is None:
+            for part in exporting.text(folder, form, at, seen):
+                sys.stdout.buffer.write(part)
+            sys.stdout.buffer.flush()
+        elif form == "parquet":
+            exporting.to_parquet(folder, os.path.abspath(output), at, seen)
+        else:
+            exporting.to_file(folder, form, os.path.abspath(output), at, seen)
+    return 0
+
+
+@click.command()
+@click.option("--endpoint", metavar="URL", help="The collector, like http://localhost:4318; default: the OTEL_* ones.")
+def ship(endpoint: str | None) -> int:
+    """Send new records to an OpenTelemetry collector, from where the last time ended (extra `insight`).
+
+    OTLP over HTTP; the standard variables OTEL_EXPORTER_OTLP_… name the collector, headers, certificates and the
+    timeout. A record may come twice if this is killed; log.record.uid is the same then.
+    """
+    from ahp.insight import shipping
+    from ahp.insight.collector import Collector
+    from ahp.journal.place import journal_of
+
+    collector = Collector(endpoint)
+    with terminal.progress("sending, records") as seen:
+        shipped = shipping.ship(journal_of(os.getcwd()).folder, collector.address, collector.send, seen)
+    for rejected in shipped.rejected:
+        click.echo(f"ahp: {collector.shown}: {rejected}", err=True)
+    if shipped.again:
+        click.echo("ahp: the line that was sent last is not in the log any more, so all was sent again", err=True)
+    if shipped.pruned:
+        click.echo(f"ahp: {shipped.pruned:,} records had been pruned before they were sent", err=True)
+    click.echo(f"{shipped.records:,} records sent to {collector.shown}")
+    return 1 if shipped.rejected else 0

@@ -1,0 +1,133 @@
+"""An OpenTelemetry collector, reached by the OpenTelemetry SDK (extra `insight`): OTLP over HTTP, protobuf.
+
+Headers, certificates, timeout, compression and resource attributes are those of the standard OTEL_* variables.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from ahp import __version__
+from ahp.insight import otlp
+from ahp.protocol.text import one_line
+from ahp.system.errors import AhpError
+
+try:
+    from google.protobuf.message import DecodeError
+    from opentelemetry._logs import LogRecord, SeverityNumber
+    from opentelemetry.exporter.otlp.proto.http import _log_exporter
+    from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
+    from opentelemetry.sdk._logs import ReadableLogRecord
+    from opentelemetry.sdk._logs.export import LogRecordExportResult
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+    from requests import Response, Session
+except ImportError as error:
+    raise AhpError(f"shipping needs the OpenTelemetry SDK ({error}): pip install 'ahp-engine[insight]'") from None
+
+_DEFAULT = "http://localhost:4318"
+_PATH = "/v1/logs"
+_TOLD = 500
+
+
+class Collector:
+    """Takes log records at `address`: the base address given and /v1/logs, else what the OTEL_* variables say."""
+
+    def __init__(self, endpoint: str | None = None) -> None:
+        self.address = _address(endpoint)
+        self._session = _Session()
+        self._exporter = _log_exporter.OTLPLogExporter(endpoint=self.address, session=self._session)
+
+    @property
+    def shown(self) -> str:
+        """The address without a password."""
+        parts = urlsplit(self.address)
+        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+    def send(self, log: str, records: Sequence[otlp.Told]) -> str:
+        """As `shipping.Send`. The SDK tries again until OTEL_EXPORTER_OTLP_TIMEOUT has passed, 10 s unless set."""
+        resource, now = Resource.create(otlp.resource(log)), time.time_ns()
+        scope = InstrumentationScope(otlp.SCOPE, __version__)
+        self._session.failure, self._session.rejected = "it was not asked", ""
+        with _quiet():
+            result = self._exporter.export([_record(one, resource, scope, now) for one in records])
+        # Beside its result: the SDK takes a redirection, to a page that asks who we are, for success.
+        if result is not LogRecordExportResult.SUCCESS or self._session.failure:
+            why = one_line(self._session.failure or "the SDK says no more", _TOLD)
+            raise AhpError(
+                f"{self.shown} did not take the records: {why}\n"
+                "nothing is lost: `ahp log ship` goes on from there once that is mended"
+            )
+        return self._session.rejected
+
+
+class _Session(Session):
+    """Keeps why the last request failed ("" where it did not), and what was said of records that were rejected."""
+
+    failure = rejected = ""
+
+    def request(self, *args: Any, **more: Any) -> Response:
+        try:
+            response = super().request(*args, **more)
+        except (OSError, ValueError) as error:  # all of requests' own are among them
+            self.failure = str(error)
+            raise
+        kind = response.headers.get("Content-Type", "")
+        is_taken = 200 <= response.status_code < 300 and "html" not in kind
+        self.failure = "" if is_taken else f"HTTP {response.status_code} {response.reason}, {kind}: {response.text}"
+        self.rejected = _rejected(response.content) if is_taken and "protobuf" in kind else ""
+        return response
+
+
+def _rejected(content: bytes) -> str:
+    """What a collector has taken and rejected for good: by the protocol it is not sent again."""
+    answer = ExportLogsServiceResponse()
+    try:
+        answer.ParseFromString(content)
+    except DecodeError:
+        return ""
+    told = answer.partial_success
+    return f"{told.rejected_log_records} rejected: {one_line(told.error_message, _TOLD)}" * bool(
+        told.rejected_log_records
+    )
+
+
+def _address(endpoint: str | None) -> str:
+    """Of the log records (https://opentelemetry.io/docs/specs/otel/protocol/exporter/). Raises AhpError."""
+    environ = os.environ
+    own = "" if endpoint else environ.get("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "")
+    base = (endpoint or environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or _DEFAULT).rstrip("/")
+    address = own or (base if base.endswith(_PATH) else base + _PATH)
+    if urlsplit(address).scheme not in ("http", "https") or not urlsplit(address).hostname:
+        raise AhpError(f"{address!r} is no address of a collector; write one like {_DEFAULT}")
+    return address
+
+
+def _record(one: otlp.Told, resource: Resource, scope: InstrumentationScope, now: int) -> ReadableLogRecord:
+    told = LogRecord(
+        timestamp=one.nanoseconds,
+        observed_timestamp=now,
+        severity_text=one.severity,
+        severity_number=SeverityNumber(one.number),
+        body=one.body,
+        attributes=one.attributes,
+        event_name=one.event,
+    )
+    return ReadableLogRecord(told, resource, scope)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what the exporter would print of its failures, which are told once, by us."""
+    logger = logging.getLogger(_log_exporter.__name__)
+    was, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = was

@@ -1,0 +1,103 @@
+"""The records of a log for other programs: JSON lines, CSV, Parquet, and OTLP's JSON lines."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import os
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from ahp.insight import otlp, parquet, reading
+from ahp.insight.lines import COLUMNS, exported
+from ahp.insight.reading import Seen
+from ahp.journal import segments
+from ahp.journal.rotation import genesis_of
+from ahp.system import clock, jsontext
+from ahp.system.errors import AhpError
+
+_REQUEST = 500  # records
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def log_name(folder: str) -> str:
+    """What the log in `folder` is called outside: the id of its genesis, "" where there is none. Raises AhpError."""
+    found = segments.listed(folder)
+    return genesis_of(found[0]) if found else ""
+
+
+def text(folder: str, form: str, since: float | None = None, seen: Seen = lambda done, total: None) -> Iterator[bytes]:
+    """The log in `folder` as `jsonl`, `csv` or `otlp`, in parts; records since then (seconds). Raises AhpError."""
+    log = log_name(folder)
+    found = _since(folder, since, seen)
+    if form == "csv":
+        return _csv(log, found)
+    if form == "otlp":
+        requests = iter(lambda: otlp.request(log, list(islice(found, _REQUEST))), otlp.request(log, []))
+        return (json.dumps(request).encode() + b"\n" for request in requests)
+    return (exported(raw, log) + b"\n" for raw, _ in found)
+
+
+def to_file(
+    folder: str, form: str, path: str, since: float | None = None, seen: Seen = lambda done, total: None
+) -> None:
+    """Writes what `text` gives to `path`, whole or not at all. Raises AhpError."""
+    part = path + ".part"
+    try:
+        with open(part, "wb", opener=_private) as file:
+            for data in text(folder, form, since, seen):
+                file.write(data)
+        os.replace(part, path)
+    except OSError as error:
+        raise AhpError(f"cannot write {path}: {error.strerror}") from None
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(part)
+
+
+def _private(path: str, flags: int) -> int:
+    """As the log itself is."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
+
+
+def to_parquet(folder: str, path: str, since: float | None = None, seen: Seen = lambda done, total: None) -> None:
+    """Writes the log in `folder` to the Parquet file `path`, with the lines as they are in the log. Raises AhpError."""
+    parquet.write(path, log_name(folder), (raw for raw, _ in _since(folder, since, seen)), COLUMNS)
+
+
+def _since(folder: str, since: float | None, seen: Seen) -> Iterator[tuple[bytes, dict[str, object]]]:
+    """The lines that hold a record, with it; in the log's own time, which never runs back."""
+    begun = since is None
+    for lines in reading.blocks(folder, since, seen):
+        for raw in lines:
+            record = reading.decode(raw)
+            if record is None:
+                continue
+            begun = begun or (clock.seconds(record.get("timestamp")) or 0.0) >= (since or 0.0)
+            if begun:
+                yield raw, record
+
+
+def _csv(log: str, found: Iterator[tuple[bytes, dict[str, object]]]) -> Iterator[bytes]:
+    out = io.StringIO(newline="")
+    write = csv.writer(out).writerow
+    write(("log", *COLUMNS))
+    for _, record in found:
+        write([log, *[_cell(record, name) for name in COLUMNS]])
+        if out.tell() > 1 << 16:
+            yield out.getvalue().encode("utf-8", "backslashreplace")
+            out.seek(0)
+            out.truncate()
+    yield out.getvalue().encode("utf-8", "backslashreplace")
+
+
+def _cell(record: Mapping[str, object], name: str) -> object:
+    """A value as a spreadsheet may see it: a name that begins like a formula would be run there, so it gets a quote."""
+    value = record.get(name)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return "'" + value if value.startswith(_FORMULA) else value
+    return value if isinstance(value, int | float) else "" if value is None else jsontext.encode(value)

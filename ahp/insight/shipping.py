@@ -1,0 +1,162 @@
+"""New records sent to a collector, from where the last sending ended.
+
+The cursor lies beside the log and names the last line that a collector took, by file, place and digest. It is written
+when the collector has answered: who is killed in between sends a batch twice, and `log.record.uid` tells the copies. No
+lock of the log is held, so no hook waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from ahp.insight import otlp, reading
+from ahp.insight.export import log_name
+from ahp.insight.reading import Seen
+from ahp.journal import checkpoint, segments
+from ahp.journal.checkpoint import Checkpoint, Moved
+from ahp.system import digest, files, jsontext
+from ahp.system.errors import AhpError, Timeout
+
+CURSORS = "shipped"
+"""The file beside the log: cursors by digests of the collectors' addresses, which may hold passwords."""
+_RECORDS, _BYTES = 512, 1 << 20  # of a batch
+_LIMIT = 1 << 20
+
+Send = Callable[[str, Sequence[otlp.Told]], str]
+"""Takes the name of a log and records; gives what the collector said of those it rejects for good, "" without any.
+
+Raises AhpError when the collector cannot be reached or refuses.
+"""
+
+
+class Shipped(NamedTuple):
+    """How many records were sent; how many had been pruned before they were; what the collector said of rejected ones.
+
+    `again` is true where the line that the cursor named is gone, so that all was sent once more.
+    """
+
+    records: int
+    pruned: int
+    rejected: list[str]
+    again: bool
+
+
+def ship(folder: str, collector: str, send: Send, seen: Seen = lambda done, total: None) -> Shipped:
+    """Sends what is new in the log of `folder` to the address `collector` by `send`; `seen` is told line numbers.
+
+    Raises AhpError; what was taken till then is not sent again.
+    """
+    segments.check_format(folder)
+    log = log_name(folder)
+    if not log:
+        raise AhpError(f"there is no log in {folder} yet, so there is nothing to send")
+    with _alone(folder):
+        cursors = _Cursors(folder, log, collector)
+        kept = cursors.load()
+        mark, pruned = _begin(folder, kept)
+        again = kept is not None and not mark.head and not pruned
+        total, sent = segments.count(folder), 0
+        rejected: list[str] = []
+        while True:
+            batch, mark = _next(folder, log, mark)
+            if batch:
+                rejected += filter(None, [send(log, batch)])
+                sent += len(batch)
+                seen(min(mark.n, total), total)
+            if mark != kept and mark.head:
+                cursors.save(mark)
+                kept = mark
+            if not batch:
+                return Shipped(sent, pruned, rejected, again)
+
+
+def _begin(folder: str, kept: Checkpoint | None) -> tuple[Checkpoint, int]:
+    """The last line that was sent, one before the first where there is none; how many lines were pruned after it."""
+    first = segments.listed(folder)[0]
+    if kept is not None and checkpoint.holds(kept, folder):
+        return kept, 0
+    pruned = 0
+    if kept is not None and kept.serial < first.serial:
+        n = segments.opening(first).get("n")
+        pruned = max(0, n - kept.n - 1) if isinstance(n, int) and kept.n else 0
+    return Checkpoint(first.serial, 0, 0, ""), pruned
+
+
+def _next(folder: str, log: str, mark: Checkpoint) -> tuple[list[otlp.Told], Checkpoint]:
+    """The records after `mark`, as many as go at once, and the last line read."""
+    return checkpoint.steadily(lambda: _batch(folder, log, mark))
+
+
+def _batch(folder: str, log: str, mark: Checkpoint) -> tuple[list[otlp.Told], Checkpoint]:
+    found = segments.listed(folder)
+    batch: list[otlp.Told] = []
+    size = 0
+    for line in _lines(found, mark):
+        record = reading.decode(line.raw)
+        if record is None and not line.ended:
+            break  # somebody writes it
+        n = record.get("n") if record else None
+        told_n = n if isinstance(n, int) else mark.n
+        mark = Checkpoint(line.serial, line.offset, line.end, digest.sha256(line.raw), told_n)
+        if record is not None:
+            batch.append(otlp.told(log, line.raw, record))
+            size += len(line.raw)
+        if len(batch) >= _RECORDS or size >= _BYTES:
+            break
+    if segments.listed(folder) != found:
+        raise Moved("the log is being rotated; try again")
+    return batch, mark
+
+
+def _lines(found: Sequence[segments.Segment], mark: Checkpoint) -> Iterator[segments.Line]:
+    for part in found:
+        if part.serial >= mark.serial:
+            yield from segments.forward_in(part, mark.end if part.serial == mark.serial else 0)
+
+
+@contextmanager
+def _alone(folder: str) -> Iterator[None]:
+    """Two at once would send all twice, and leave the cursor of the slower one."""
+    try:
+        lock = files.Lock(f"{folder}/ship.lock").__enter__()
+    except Timeout:
+        raise AhpError(f"another `ahp log ship` is sending the log in {folder}") from None
+    try:
+        yield
+    finally:
+        lock.__exit__(None, None, None)
+
+
+class _Cursors:
+    """Where each collector is in one log."""
+
+    def __init__(self, folder: str, log: str, collector: str) -> None:
+        self._path, self._log = f"{folder}/{CURSORS}", log
+        self._name = digest.sha256(collector.encode("utf-8", "surrogateescape"))[:16]
+
+    def load(self) -> Checkpoint | None:
+        """The last line that was taken; None where nothing was, of this log. Raises AhpError."""
+        told = self._all().get(self._name)
+        if not isinstance(told, dict) or told.get("log") != self._log:
+            return None
+        values = [told.get(name) for name in Checkpoint._fields]
+        if not (isinstance(told.get("head"), str) and all(type(n) is int for n in (*values[:3], values[4]))):
+            raise AhpError(f"{self._path} is damaged; remove it to send the whole log again")
+        return Checkpoint(*values)  # type: ignore[arg-type]
+
+    def save(self, mark: Checkpoint) -> None:
+        """Raises AhpError."""
+        cursors = {**self._all(), self._name: {"log": self._log, **mark._asdict()}}
+        files.replace(self._path, jsontext.encode(cursors).encode() + b"\n")
+
+    def _all(self) -> dict[str, object]:
+        data = files.read(self._path, _LIMIT)
+        try:
+            found = jsontext.decode((data or b"{}").decode())
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise AhpError(f"{self._path} is damaged; remove it to send the whole log again")
+        return found

@@ -1,0 +1,114 @@
+"""`ahp log export`: every record, in forms that other programs read."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from google.protobuf.json_format import Parse
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+
+from ahp.cli import log as command
+from ahp.insight import export, many_logs
+from ahp.system import clock
+from ahp.system.errors import AhpError
+
+from .copies import Lines
+from .random_log import START
+
+DAY = 86400.0
+
+
+@pytest.fixture
+def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lines:
+    told = {
+        "kind": "signal",
+        "hook": "pre-commit",
+        "rule": "size",
+        "intensity": "block",
+        "subject": "=cmd|'/c calc'!A0",
+    }
+    told |= {
+        "actor": "human:é\udc80",
+        "forget_after": 90 * DAY,
+        "message": 'a "word", and more',
+        "ms": 1.5,
+        "shadow": True,
+    }
+    records = [{**told, "timestamp": clock.iso(START + n * DAY), "id": f"{n}"} for n in range(4)]
+    made = Lines("g", records, [{"torn": 3, "rotates": False}, {"torn": 0, "rotates": True}])
+    made.to_folder(tmp_path / ".ahp")
+    monkeypatch.chdir(tmp_path)
+    return made
+
+
+def exported(*arguments: str) -> str:
+    done = CliRunner().invoke(command.command, ["export", *arguments], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_json_lines_are_those_of_the_log_with_its_name(lines: Lines) -> None:
+    found = [json.loads(line) for line in exported().splitlines()]
+    assert found == [{**record, "log": "g"} for record in lines.records]
+
+
+def test_since_a_time(lines: Lines) -> None:
+    found = [json.loads(line) for line in exported("--since", clock.iso(START + 1.5 * DAY)).splitlines()]
+    assert [record["id"] for record in found if record["kind"] == "signal"] == ["g-2", "g-3"]
+
+
+def test_a_spreadsheet_runs_nothing(lines: Lines) -> None:
+    rows = list(csv.DictReader(exported("--format", "csv").splitlines()))
+    assert len(rows) == len(lines.records)
+    last = rows[-1]
+    assert last["subject"] == "'=cmd|'/c calc'!A0"
+    assert (last["message"], last["ms"], last["shadow"]) == ('a "word", and more', "1.5", "true")
+    assert (last["log"], last["n"], last["id"], last["reason"]) == ("g", str(len(rows)), "g-3", "")
+    assert last["actor"] == "human:é\\udc80"
+
+
+def test_otlp_is_what_the_protocol_defines(lines: Lines) -> None:
+    requests = [Parse(line, ExportLogsServiceRequest()) for line in exported("--format", "otlp").splitlines()]
+    [resource] = [one for request in requests for one in request.resource_logs]
+    assert {one.key: one.value.string_value for one in resource.resource.attributes}["ahp.log"] == "g"
+    found = resource.scope_logs[0].log_records
+    assert [json.loads(one.body.string_value) for one in found] == lines.records
+    last = {one.key: one.value for one in found[-1].attributes}
+    assert (found[-1].time_unix_nano, found[-1].severity_text) == (int((START + 3 * DAY) * 1e9), "ERROR")
+    assert (last["ahp.rule"].string_value, last["ahp.n"].int_value) == ("size", len(lines.records))
+    assert (last["ahp.ms"].double_value, last["ahp.shadow"].bool_value) == (1.5, True)
+    uids = [one.value.string_value for record in found for one in record.attributes if one.key == "log.record.uid"]
+    assert len(set(uids)) == len(lines.records)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_an_export_is_read_as_the_log_is(lines: Lines, form: str, tmp_path: Path) -> None:
+    path = tmp_path / "out" / f"log.{form}"
+    path.parent.mkdir()
+    assert exported("--format", form, "-o", str(path)) == ""
+    assert [record for _, record in many_logs.records([str(path)])] == lines.records
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+def test_what_cannot_be_written_is_told(lines: Lines, tmp_path: Path) -> None:
+    with pytest.raises(AhpError, match=r"cannot write .*none/a: No such file"):
+        exported("-o", str(tmp_path / "none" / "a"))
+    refused = CliRunner().invoke(command.command, ["export", "--format", "parquet"])
+    assert refused.exit_code == 2
+    assert "-o FILE" in refused.output
+
+
+def test_without_a_log_there_is_nothing_to_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AhpError, match="no log yet"):
+        exported()
+
+
+def test_many_records_come_in_parts(tmp_path: Path) -> None:
+    Lines("g", [{"kind": "verdict", "timestamp": clock.iso(START)}] * 1200, []).to_folder(tmp_path / "ahp")
+    assert len([*export.text(str(tmp_path / "ahp"), "otlp")]) == 3
+    assert len([*export.text(str(tmp_path / "ahp"), "csv")]) > 1

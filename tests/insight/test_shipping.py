@@ -1,0 +1,221 @@
+"""`ahp log ship`: each record reaches a receiver of the protocol at least once, from where the last time ended."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click import Abort
+from click.testing import CliRunner, Result
+
+from ahp.cli import log as command
+from ahp.insight import shipping
+from ahp.journal.append import Journal
+from ahp.journal.segments import Line
+from ahp.system import files
+from ahp.system.errors import AhpError
+from tests.journal.story import DAY, Story
+
+from .receiver import Receiver, receiving
+
+
+@pytest.fixture
+def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+    for name in [name for name in os.environ if name.startswith("OTEL_") or name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
+    monkeypatch.setattr(shipping, "_RECORDS", 3)
+    with receiving() as running:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", running.url)
+        yield running
+
+
+@pytest.fixture
+def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Story:
+    monkeypatch.chdir(tmp_path)
+    story = Story(Journal(str(tmp_path / ".ahp")))
+    for _ in range(6):
+        story.signal()
+        story.now += DAY
+    return story
+
+
+def ship(*arguments: str) -> Result:
+    return CliRunner().invoke(command.command, ["ship", *arguments], catch_exceptions=False, standalone_mode=False)
+
+
+def logged(story: Story) -> list[str]:
+    paths = sorted(
+        Path(story.journal.folder).glob("signals*.jsonl"), key=lambda path: (path.name == "signals.jsonl", path.name)
+    )
+    return [line for path in paths for line in path.read_text().splitlines()]
+
+
+def bodies(receiver: Receiver) -> list[str]:
+    return [record.body.string_value for record in receiver.records]
+
+
+def test_only_what_is_new_is_sent(story: Story, receiver: Receiver) -> None:
+    before = logged(story)
+    assert ship().output == f"{len(before)} records sent to {receiver.url}/v1/logs\n"
+    assert bodies(receiver) == before
+    story.signal()
+    assert ship().output.startswith("1 records sent")
+    assert ship().output.startswith("0 records sent")
+    assert bodies(receiver) == logged(story)
+    assert len(receiver.requests) == -(-len(before) // 3) + 1
+
+
+def test_rotation_between_and_meanwhile(story: Story, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    ship()
+    story.journal.rotate_at = 1
+    story.signal()
+    story.signal()
+    story.journal.rotate_at = 1 << 30
+    story.signal()
+    lines, rotated = shipping._lines, list[int]()
+
+    def rotates(*args: Any) -> Iterator[Line]:
+        for line in lines(*args):
+            yield line
+            if not rotated:
+                rotated.append(1)
+                story.journal.rotate_at = 1
+                story.signal()
+                story.journal.rotate_at = 1 << 30
+
+    monkeypatch.setattr(shipping, "_lines", rotates)
+    ship()
+    assert rotated
+    assert bodies(receiver) == logged(story)
+
+
+def test_pruned_before_it_was_sent(story: Story, receiver: Receiver) -> None:
+    ship()
+    story.journal.rotate_at = 1
+    for _ in range(3):
+        story.signal()
+    for number in (1, 2):
+        (Path(story.journal.folder) / f"signals.{number}.jsonl").unlink()
+    assert "records had been pruned before they were sent" in ship().output
+    assert bodies(receiver)[-len(logged(story)) :] == logged(story)
+
+
+def test_killed_between_sending_and_noting(story: Story, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    saves: list[str] = []
+    replace = files.replace
+
+    def killed(path: str, data: bytes) -> None:
+        saves.append(path)
+        if len(saves) == 2:
+            raise KeyboardInterrupt
+        replace(path, data)
+
+    monkeypatch.setattr(files, "replace", killed)
+    with pytest.raises(Abort):
+        ship()
+    monkeypatch.setattr(files, "replace", replace)
+    ship()
+    uids = [one.value.string_value for r in receiver.records for one in r.attributes if one.key == "log.record.uid"]
+    assert len(uids) == len(logged(story)) + 3
+    assert len(set(uids)) == len(logged(story)) == len(set(bodies(receiver)))
+
+
+def test_a_last_line_without_newline_is_sent_once(story: Story, receiver: Receiver) -> None:
+    path = Path(story.journal.folder) / "signals.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    ship()
+    path.write_bytes(whole + whole.splitlines(keepends=True)[-1][:20])
+    assert ship().output.startswith("0 records")
+    path.write_bytes(whole + b'{"kind": "feedback"}\n')
+    ship()
+    assert bodies(receiver) == logged(story)
+
+
+def test_a_line_that_is_gone_has_all_sent_again(story: Story, receiver: Receiver) -> None:
+    ship()
+    path = Path(story.journal.folder) / "signals.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+    assert "all was sent again" in ship().output
+    other = Path(story.journal.folder) / "signals.jsonl"
+    other.write_text(other.read_text().replace('"kind": "genesis", "id": "', '"kind": "genesis", "id": "other-'))
+    assert "sent again" not in ship().output  # another log
+    assert bodies(receiver)[-len(logged(story)) :] == logged(story)
+
+
+@pytest.mark.parametrize(("status", "why"), [(401, "401|Unauthorized"), (400, "400|Bad Request")])
+def test_a_refusal_is_told_and_nothing_is_lost(story: Story, receiver: Receiver, status: int, why: str) -> None:
+    receiver.status = status
+    with pytest.raises(AhpError, match=rf"(?s)127\.0\.0\.1.* did not take the records: .*({why}).*nothing is lost"):
+        ship()
+    receiver.status = 200
+    ship()
+    assert bodies(receiver) == logged(story)
+
+
+def test_a_page_that_asks_who_we_are_is_no_success(story: Story, receiver: Receiver) -> None:
+    receiver.status = 302
+    with pytest.raises(AhpError, match="HTTP 302"):
+        ship()
+    receiver.status, receiver.kind = 200, "text/html"
+    with pytest.raises(AhpError, match="HTTP 200 OK, text/html"):
+        ship()
+
+
+def test_nobody_listens(story: Story, receiver: Receiver) -> None:
+    with pytest.raises(AhpError, match=r"http://127\.0\.0\.1:9/v1/logs did not take the records"):
+        ship("--endpoint", "http://somebody:secret@127.0.0.1:9/")
+    with pytest.raises(AhpError, match="no address of a collector"):
+        ship("--endpoint", "127.0.0.1:4318")
+
+
+def test_each_collector_gets_all(story: Story, receiver: Receiver) -> None:
+    ship()
+    with receiving() as other:
+        ship("--endpoint", other.url)
+        assert bodies(other) == bodies(receiver) == logged(story)
+
+
+def test_rejected_records_are_told_and_not_sent_again(story: Story, receiver: Receiver) -> None:
+    receiver.rejects = 1
+    done = ship()
+    assert done.return_value == 1
+    assert "1 rejected: too old" in done.output
+    receiver.rejects = 0
+    assert ship().output.startswith("0 records")
+
+
+def test_the_standard_variables_count(story: Story, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20abc")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")
+    monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "team=core")
+    ship()
+    assert receiver.headers[0]["authorization"] == "Bearer abc"
+    assert bodies(receiver) == logged(story)
+    told = {one.key: one.value.string_value for one in receiver.requests[0].resource_logs[0].resource.attributes}
+    assert (told["team"], told["service.name"]) == ("core", "ahp")
+    assert told["ahp.log"] == json.loads(logged(story)[0])["id"]
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", "/nowhere.pem")
+    story.signal()
+    with pytest.raises(AhpError, match="nowhere"):
+        ship("--endpoint", receiver.url.replace("http", "https"))
+
+
+def test_what_is_not_as_it_should_be(story: Story, receiver: Receiver, tmp_path: Path) -> None:
+    with files.Lock(f"{story.journal.folder}/ship.lock"), pytest.raises(AhpError, match="another `ahp log ship`"):
+        ship()
+    for damaged in ("{", '{"%s": {"log": "%s"}}'):
+        ship()
+        path = Path(story.journal.folder) / shipping.CURSORS
+        [(name, told)] = json.loads(path.read_text()).items()
+        path.write_text(damaged % (name, told["log"]) if "%" in damaged else damaged)
+        with pytest.raises(AhpError, match="damaged; remove it"):
+            ship()
+        path.unlink()
+    with pytest.raises(AhpError, match=r"no log in .*nothing to send"):
+        shipping.ship(str(tmp_path / "none"), "", lambda log, records: "")
