@@ -21,6 +21,7 @@ from ahp.runner.models.model import Answer, Want
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.conversation import Message
 from ahp.runner.tools.catalog import standard_tools
+from bench.measure import real_time
 
 STEPS, SECONDS = 4, 2
 FILES = 500
@@ -51,8 +52,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a first look, not a figure")
     rounds = 1 if parser.parse_args().quick else 5
-    took = {jobs: [_run(jobs) for _ in range(rounds)] for jobs in (1, STEPS)}
-    print(f"s, median of {rounds}, {STEPS} steps of {SECONDS} s, {FILES} files")
+    with real_time() as scheduling:
+        took = {jobs: [_run(jobs) for _ in range(rounds)] for jobs in (1, STEPS)}
+    print(f"s, median of {rounds}, {STEPS} steps of {SECONDS} s, {FILES} files, in {scheduling}")
     for jobs, times in took.items():
         print(f"--jobs {jobs:<27} {median(times):8.2f}")
     found = median(took[STEPS])
