@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 
 from ahp.protocol.text import one_line
@@ -258,12 +259,12 @@ class ParallelSteps:
         del self._left[step.id]
 
     def _over(self, plan: Plan) -> list[StepRun]:
-        """The next steps that are over and before which, in the order of the plan, none still runs."""
-        try:
+        """The next steps that are over: those that broke off, else those before which in the plan none still runs."""
+        with suppress(Empty):
             self._told.get(timeout=interrupt.SLICE).over = True
-        except Empty:
-            return []
-        found = []
+        found = [run for run in self._running.values() if run.over and (run.error or run.stop)]
+        if found:
+            return found
         for run in sorted(self._running.values(), key=lambda one: _position(plan, one.step)):
             if not run.over:
                 break

@@ -193,6 +193,22 @@ def test_a_block_ends_its_step_and_no_independent_one(repo: Repo) -> None:
     assert not (root / ".git" / "run" / "trees").exists()
 
 
+def test_a_step_that_waits_for_one_that_breaks_off_is_merged(repo: Repo) -> None:
+    root = project(repo)
+
+    class Wordy(StepModel):
+        def query(self, messages: list[Message], **more: Any) -> Answer:
+            if messages[1]["content"].startswith("Step wordy"):
+                time.sleep(0.1)
+                return Answer("only words")
+            return super().query(messages, **more)
+
+    calls: dict[str, list[str]] = {"wordy": [], "quick": [run("echo 1 > quick")]}
+    scene = Scene(root, calls, model=Wordy([plan(*calls)], calls), max_iterations=6)
+    assert scene.turn.stop_reason == "MAX_ITER"
+    assert (root / "quick").read_text() == "1\n"
+
+
 def test_budgets_are_shared_and_counted_exactly(repo: Repo) -> None:
     root = project(repo)
     calls = {f"s{number}": [run("true")] * 6 for number in range(4)}
@@ -321,7 +337,10 @@ def test_a_bug_in_a_step_ends_the_run_and_every_step(repo: Repo) -> None:
                 raise RoleOrder("a bug")
             return super().query(messages, **more)
 
-    calls = {"one": [run("sleep 60")], "two": []}
+    calls = {"one": [run("sleep 60; echo late > late")], "two": []}
+    log = EventLog()
     with pytest.raises(RoleOrder):
-        Scene(root, calls, model=Broken([plan(*calls)], calls))
+        Scene(root, calls, model=Broken([plan(*calls)], calls), log=log)
+    assert [event["step"] for event in log.of("plan_step_end")] == ["one", "two"]
+    assert not [event for event in log.of("tool_result") if event["step"] == "one"]
     assert len(repo.git("worktree", "list").splitlines()) == 1
