@@ -21,12 +21,12 @@ from ahp.policy.policies import Policies
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
-from ahp.system import patience
+from ahp.system import clock, patience
 from ahp.system.commits import Past, PastView, views
 from ahp.system.errors import AhpError
 from ahp.system.history import RangeView
 
-OF_MERGES = "pre-merge-commit"
+OF_CONTENT, OF_MERGES = "pre-commit", "pre-merge-commit"
 OF_ALL = ("pre-commit", "commit-msg")
 TRIGGERS = ("pre-commit", OF_MERGES, "commit-msg")
 
@@ -92,6 +92,12 @@ class CommitJudge:
             told += inquiry.ask(commit, lambda judge, at=trigger, on=brought: self._asked(judge, at, commit, on))  # type: ignore[misc]
         return told
 
+    def ask_object(self, oid: str, view: RangeView) -> list[Told]:
+        """What the rules of content say of a tree or a blob that a ref names: of all that is in it. Raises AhpError."""
+        whole = Past(oid, (), clock.iso(clock.now()), "", "")
+        inquiry = self._inquiry(self._policies, OF_CONTENT)
+        return inquiry.ask(whole, lambda judge: self._asked(judge, OF_CONTENT, whole, view))
+
     def _inquiry(self, policies: Policies, trigger: str) -> Inquiry:
         key = (id(policies), trigger)
         if key not in self._inquiries:
@@ -144,6 +150,11 @@ def judge_commits(
             raise AhpError(f"commit {commit.id[:10]}: {error}") from error
         seen(number, len(past))
     return OfCommits(told, judge.notes, len(past))
+
+
+def judge_object(judge: CommitJudge, oid: str, view: RangeView) -> OfCommits:
+    """What `judge` says of a tree or a blob that is pushed by itself: no commit brings it. Raises AhpError."""
+    return OfCommits(judge.ask_object(oid, view), judge.notes)
 
 
 def judge_range(event: Event, policies: Policies, of_commits: OfCommits | None = None) -> Verdict:

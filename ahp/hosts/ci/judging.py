@@ -102,6 +102,11 @@ class _Judging:
             verdicts += [decide(gate, self._ruling.at(gate.trigger)) for gate in gates_of(self._event)]
         return self._told(verdicts, of_commits.judged)
 
+    @property
+    def _is_object(self) -> bool:
+        """Whether it is a tree or a blob that a ref comes to name."""
+        return not self._change.head and bool(self._change.view.change().entries)
+
     def _asked(self, question: Question, env: dict[str, str], folder: str) -> Event:
         """The event of the range: as the push that would bring it to its target."""
         change, repo = question.change, self._repo
@@ -169,6 +174,9 @@ class _Judging:
             gathered=("actor", "issue", "checklist"),
             excuse=self._approvers.excuse,
         )
+        if self._is_object:
+            assert self._event.push is not None
+            return objects.judge_object(asked, self._event.push.local_oid, self._change.view)
         return objects.judge_commits(asked, self._event, listed(self._repo, ids), seen) if ids else OfCommits()
 
     def _at(self, trigger: str) -> Event:
@@ -207,6 +215,8 @@ class _Judging:
         by = self._in_force.trees[0] if self._in_force.trees else None
         whose = f", by the policy of {by.name} ({by.commit[:10]})" if by is not None else ""
         count = f"{commits} commit{'s' if commits != 1 else ''}"
+        if self._is_object:
+            return f"what {change.target} names, which is no commit{whose}"
         if not commits:
             return f"nothing to judge: {change.head[:10]} brings no commit to {change.target.removeprefix(BRANCHES)}"
         return f"{count} up to {change.head[:10]}, bound for {change.target.removeprefix(BRANCHES)}{whose}"

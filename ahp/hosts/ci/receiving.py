@@ -19,7 +19,7 @@ from ahp.hosts.ci.change import Change
 from ahp.hosts.ci.formats import plain
 from ahp.hosts.ci.proposal import BRANCHES, TAGS
 from ahp.hosts.ci.report import Report, report
-from ahp.hosts.git.ranges import read_refs
+from ahp.hosts.git.ranges import object_of, read_refs
 from ahp.protocol.event import PushRef
 from ahp.protocol.text import one_line
 from ahp.system import boundaries, environ, git
@@ -134,12 +134,12 @@ _unseen: Callable[[int, int], None] = lambda done, total: None  # noqa: E731
 
 
 def _brought(server: _Server, pushed: PushRef, known: list[str]) -> tuple[RangeView, str]:
-    """The range that the server does not have, and its tip; nothing for a deletion and for what is no commit."""
+    """The range that the server does not have, and its tip; "" for what is no commit, nothing for a deletion."""
     repo = server.repo
     empty = repo.empty_tree()
     tip = repo.commit_id(pushed.local_oid) if pushed.local_oid.strip("0") else None
     if tip is None:
-        return RangeView(repo, empty, empty), ""
+        return object_of(repo, pushed) or RangeView(repo, empty, empty), ""
     return boundaries.range_over(repo, tip, known), tip
 
 

@@ -14,7 +14,7 @@ from ahp.hosts.git import anchoring, bypass, lfs
 from ahp.hosts.git.githooks import Hook, read_input, say
 from ahp.hosts.git.install import made_before
 from ahp.hosts.git.output import write
-from ahp.hosts.git.ranges import as_fetched, range_of, read_refs, to_judge
+from ahp.hosts.git.ranges import as_fetched, object_of, range_of, read_refs, to_judge
 from ahp.policy import policies, targets
 from ahp.policy.policies import Policies
 from ahp.protocol.event import Event, PushRef
@@ -139,6 +139,8 @@ def _commits(hook: Hook, event: Event, remote: str, in_force: Policies) -> OfCom
     )
     if not asked.has_rules:
         return OfCommits()
+    if not ids and object_of(hook.repo, event.push) is not None:
+        return objects.judge_object(asked, event.push.local_oid, event.view)
     if os.isatty(2):
         patience.end()  # the bar tells how far it is
     with terminal.progress("judging commits") as seen:

@@ -36,11 +36,9 @@ def range_of(repo: Repository, ref: PushRef, remote: str, has_authority: bool = 
     empty = repo.empty_tree()
     if not ref.local_oid.strip("0"):
         return RangeView(repo, empty, empty)
+    if (whole := object_of(repo, ref)) is not None:
+        return whole
     (tip, kind), (old, old_kind) = _peeled(repo, ref.local_oid, ref.remote_oid)
-    if kind == "blob":
-        return BlobView(repo, tip, ref.remote_ref)
-    if kind == "tree":
-        return RangeView(repo, empty, tip)
     if kind != "commit":
         return RangeView(repo, empty, empty, unknown=Unknown("what is pushed is not in this clone", "git fetch"))
     is_there = bool(ref.remote_oid.strip("0"))
@@ -53,6 +51,18 @@ def range_of(repo: Repository, ref: PushRef, remote: str, has_authority: bool = 
         why = Unknown(f"the commit that {ref.remote_ref} has on the remote was never fetched", fetch)
         return RangeView(repo, empty, tip, unknown=why)
     return boundaries.range_over(repo, tip, known)
+
+
+def object_of(repo: Repository, ref: PushRef) -> RangeView | None:
+    """All of the tree or blob that a ref comes to name, by itself or by a tag; None where it names a commit, nothing,
+    or what is not here. Raises GitError.
+    """
+    if not ref.local_oid.strip("0"):
+        return None
+    ((oid, kind),) = _peeled(repo, ref.local_oid)
+    if kind == "blob":
+        return BlobView(repo, oid, ref.remote_ref)
+    return RangeView(repo, repo.empty_tree(), oid) if kind == "tree" else None
 
 
 def as_fetched(repo: Repository, ref: PushRef, remote: str) -> list[str]:

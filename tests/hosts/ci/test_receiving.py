@@ -111,6 +111,16 @@ def test_tags_are_judged_and_other_refs_only_taken_where_named(work: Repo, serve
     assert push(work, "HEAD:refs/review/1")[0] == 0
     server.git("config", "--add", "ahp.allowRef", "refs/replace/" + "1" * 40)
     assert push(work, "HEAD:refs/replace/" + "1" * 40)[0] == 1
+    blob = work.git("hash-object", "-w", "a.txt")
+    for name in (blob, work.git("mktree", stdin=f"100644 blob {blob}\ta.txt\n".encode())):
+        work.git("tag", "-f", "-a", "-m", "of no commit", "object", name)
+        assert push(work, "object:refs/tags/clean")[0] == 0
+        assert push(work, ":refs/tags/clean")[0] == 0
+    work.write("secret.txt", "a TODO\n")
+    work.git("tag", "-f", "object", work.git("hash-object", "-w", "secret.txt"))
+    code, said = push(work, "object")
+    assert code == 1 and "refused by no-todo" in said and "refs/tags/object:1" in said
+    assert "what refs/tags/object names, which is no commit" in said
     work.git("tag", "-f", "fine")
     assert push(work, "fine")[0] == 0
 

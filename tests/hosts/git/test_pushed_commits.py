@@ -353,6 +353,19 @@ def test_a_branch_that_moved_on_the_remote_does_not_hold_the_others_back(work: G
     assert (code, "refused by secret" in text, "takes it only if forced: git fetch origin" in text) == (1, True, True)
 
 
+def test_a_tag_of_a_tree_or_a_blob_is_asked_the_rules_of_content(work: Gated) -> None:
+    blob = work.git("hash-object", "-w", "--stdin", stdin=b"x\nSECRET\n")
+    tree = work.git("mktree", stdin=f"100644 blob {blob}\tdeep\n".encode())
+    for name, place in ((blob, "refs/tags/leak:2"), (tree, "deep:2")):
+        work.git("tag", "-f", "leak", name)
+        code, said = push(work, "leak")
+        assert (code, "refused by secret" in said, place in said, "subject" in said) == (1, True, True, False)
+        work.git("tag", "-f", "-a", "-m", "of a tag", "leak", "leak")
+        assert push(work, "leak")[0] == 1
+    work.git("tag", "-f", "fine", work.git("hash-object", "-w", "--stdin", stdin=b"fine\n"))
+    assert push(work, "fine") == (0, "")
+
+
 def test_the_old_tip_cannot_be_read(work: Gated, tmp_path: Path) -> None:
     work.git("clone", "-q", str(tmp_path / "remote.git"), str(tmp_path / "theirs"))
     theirs = Repo(tmp_path / "theirs")
