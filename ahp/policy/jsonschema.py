@@ -1,7 +1,11 @@
 """The JSON Schema of hooks.yaml for editors, made from the models (`ahp policy schema`)."""
 
+import ast
+import inspect
 from typing import Any
 
+from ahp.policy import control, models
+from ahp.policy.model_types import Keys
 from ahp.policy.models import HooksFile
 from ahp.protocol.triggers import TRIGGERS
 
@@ -11,6 +15,8 @@ def schema() -> dict[str, Any]:
     made: dict[str, Any] = HooksFile.model_json_schema(by_alias=True)
     made["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     made["title"] = "ahp policy: hooks.yaml"
+    for name, definition in [("HooksFile", made), *made["$defs"].items()]:
+        _describe(definition, name)
     names = list(TRIGGERS)
     made["properties"]["hooks"]["propertyNames"] = {"enum": names}
     hook = made["properties"]["hooks"].pop("additionalProperties")
@@ -25,6 +31,29 @@ def schema() -> dict[str, Any]:
     extract = made["$defs"]["Command"]["properties"]["extract"]
     extract["additionalProperties"] = _or_text(extract["additionalProperties"])
     return made
+
+
+def _describe(definition: dict[str, Any], name: str) -> None:
+    """Adds to each property of the model `name` the text that stands under its field, the model's own or inherited."""
+    model: type[Keys] = getattr(models, name, None) or getattr(control, name)
+    texts: dict[str, str] = {}
+    for one in reversed(model.__mro__):
+        if issubclass(one, Keys) and one is not Keys:
+            texts.update(_texts_of(one))
+    for field, told in model.model_fields.items():
+        definition["properties"][told.alias or field]["description"] = texts[field]
+
+
+def _texts_of(model: type[Keys]) -> dict[str, str]:
+    """Field → the text under it, of those that the model itself declares."""
+    (parsed,) = ast.parse(inspect.getsource(model)).body
+    assert isinstance(parsed, ast.ClassDef)
+    found = {}
+    for field, text in zip(parsed.body, parsed.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, ast.Expr):
+            assert isinstance(text.value, ast.Constant) and isinstance(text.value.value, str)
+            found[field.target.id] = inspect.cleandoc(text.value.value)
+    return found
 
 
 def _or_text(entry: dict[str, Any]) -> dict[str, Any]:

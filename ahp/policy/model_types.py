@@ -25,7 +25,9 @@ _SCALAR_SCHEMA: dict[str, object] = {"type": ["string", "number", "boolean", "nu
 class Keys(BaseModel):
     """A mapping of the policy file: unknown keys are refused, nothing is converted silently."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
+    # The texts under the keys are their documentation; `jsonschema` reads them when it is asked for, for pydantic would
+    # parse every module anew each time that a policy is compiled.
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     @model_validator(mode="before")
     @classmethod

@@ -29,7 +29,7 @@ _Line = Annotated[str, StringConstraints(min_length=1, max_length=1024, pattern=
 class Waiver(BaseModel):
     """One rule excused on one subject until a day."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     rule: _Line
     """The rule's key, `oracle/id`."""
