@@ -74,7 +74,7 @@ def _doubted(repo: Repository, remote: str) -> list[PolicyTree]:
     """
     name = default_branch(repo, remote)
     ref = f"refs/remotes/{remote}/{name}"
-    if not remote or not name or repo.commit_id(ref) is None or tracking.believes(repo, ref):
+    if not remote or not name or not tracking.doubts(repo, ref):
         return []
     here = repo.commit_id(f"refs/heads/{name}")
     local = [trees.of_commit(repo, here, name)] if here else []

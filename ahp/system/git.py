@@ -7,6 +7,7 @@ from ahp.system.errors import AhpError
 
 _TIMEOUT = 20.0
 _LINE = 1 << 16
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # of SHA-1, which every repository has that names no other
 # In the common directory: where the work tree is, and which branch is the default one, as `ahp install git` found.
 ROOT = "/ahp/root"
 DEFAULT_BRANCH = "/ahp/default-branch"
@@ -36,13 +37,14 @@ class Repository:
     root but in a hook of a command that was told another work tree.
     """
 
-    __slots__ = ("common_dir", "env", "folder", "git", "git_dir", "root")
+    __slots__ = ("_found", "common_dir", "env", "folder", "git", "git_dir", "root")
 
     def __init__(
         self, root: str, git_dir: str, common_dir: str, env: dict[str, str], git: str = "git", folder: str = ""
     ) -> None:
         self.root, self.git_dir, self.common_dir, self.env, self.git = root, git_dir, common_dir, env, git
         self.folder = folder or root or git_dir
+        self._found: set[str] = set()
 
     def run(
         self,
@@ -129,8 +131,15 @@ class Repository:
         return packed[packed.rfind(b"\n", 0, at) + 1 : at].decode("ascii", "replace") if at >= 0 else ""
 
     def commit_id(self, name: str) -> str | None:
-        """The full id of the commit `name`, None when there is none."""
-        return self.line("rev-parse", "-q", "--verify", "--end-of-options", name + "^{commit}", ok=(0, 1, 128)) or None
+        """The full id of the commit `name`, None when there is none. An id that was found once is not asked for again:
+        a ref may move, a commit stays what it is.
+        """
+        if name in self._found:
+            return name
+        found = self.line("rev-parse", "-q", "--verify", "--end-of-options", name + "^{commit}", ok=(0, 1, 128))
+        if found:
+            self._found.add(found)
+        return found or None
 
     def merge_heads(self) -> list[str]:
         """The commits that a merge, which is not committed yet, joins to HEAD; none where none is going on."""
@@ -141,7 +150,14 @@ class Repository:
         return frozenset((files.read(self.common_dir + "/shallow") or b"").decode("ascii", "replace").split())
 
     def empty_tree(self) -> str:
-        """The id of the tree with nothing in it, in this repository's hash."""
+        """The id of the tree with nothing in it, in this repository's hash.
+
+        git takes the kind of hash from this one file, without what it includes (git's repository-version,
+        extensions.objectFormat).
+        """
+        settings = files.read(self.common_dir + "/config")
+        if settings is not None and b"objectformat" not in settings.lower():
+            return _EMPTY_TREE
         return self.line("hash-object", "-t", "tree", "--stdin")
 
     def config(self, name: str) -> str:

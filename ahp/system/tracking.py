@@ -31,6 +31,11 @@ def believes(repo: Repository, ref: str) -> bool:
     return repo.commit_id(ref) is not None and _is_believed(repo, ref)
 
 
+def doubts(repo: Repository, ref: str) -> bool:
+    """Whether `ref` is a remote-tracking ref that is here and something else than its remote moved it last."""
+    return not _is_believed(repo, ref) and repo.commit_id(ref) is not None
+
+
 def remote_of(repo: Repository, named: str) -> str:
     """The remote that a push names, by its name or by an address of it; "" for an address of none. Raises GitError."""
     if named and ":" not in named and "/" not in named:

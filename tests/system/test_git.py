@@ -106,7 +106,23 @@ def test_ids_of_commits(repo: Repo) -> None:
     assert where.commit_id("HEAD") == where.commit_id("main") == head
     assert where.commit_id("HEAD:a.txt") is None
     assert where.commit_id("--all") is None
-    assert where.empty_tree() == "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+    repo.git("commit", "--amend", "--quiet", "--allow-empty", "--message", "again")
+    assert where.commit_id("HEAD") not in (None, head)
+    assert where.commit_id(head) == head
+
+
+@pytest.mark.parametrize("kind", ["sha1", "sha256"])
+def test_the_empty_tree_is_that_of_the_repository_s_hash(tmp_path: Path, kind: str) -> None:
+    repo = Repo(tmp_path)
+    repo.git("init", "--quiet", f"--object-format={kind}")
+    assert found(repo).empty_tree() == repo.git("hash-object", "-t", "tree", "--stdin")
+
+
+def test_a_commit_that_was_found_is_not_asked_for_again(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    where, head = found(repo), repo.commit("first")
+    assert where.commit_id("HEAD") == head
+    monkeypatch.setattr(git.Repository, "run", lambda *arguments, **options: pytest.fail("git was asked"))
+    assert where.commit_id(head) == head
 
 
 def test_configuration(repo: Repo) -> None:
