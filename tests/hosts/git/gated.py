@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,9 +15,10 @@ from ahp.hosts.git import install as installing
 from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.idle_hook import IDLE
 from ahp.journal.append import Journal
+from ahp.policy import cache, tree
 from ahp.policy import compile as compiling
-from ahp.policy import tree
 from ahp.system import git
+from ahp.system.errors import AhpError
 from tests.conftest import Repo
 
 # Of a git command: no hook runs, not even post-commit.
@@ -31,6 +34,15 @@ class Said(NamedTuple):
 
 class Gated(Repo):
     """`Repo` with the gate in place. `.ahp/` is ignored, so that a test commits only what it is about."""
+
+    cold = False  # whether the hooks compile what they need themselves
+
+    def run(
+        self, *argv: str | bytes, stdin: bytes = b"", env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        if {"commit", "push", "merge"} & set(argv):
+            self._warm_what_loads()
+        return super().run(*argv, stdin=stdin, env=env)
 
     @property
     def folder(self) -> Path:
@@ -56,6 +68,23 @@ class Gated(Repo):
     def warm(self) -> None:
         compiling.program(str(self.root), str(self.folder), "pre-commit", str(self.user_policy))
 
+    def _warm_what_loads(self) -> None:
+        """Compiles the policies here and of HEAD that are not compiled yet, as the first hook would.
+
+        Its process would have to load the compiler for that, which takes far longer. What does not load is left to it;
+        `cold` leaves it all.
+        """
+        if self.cold or not self.folder.is_dir():
+            return
+        root, folder, git_dir = str(self.root), str(self.folder), str(self.root / ".git")
+        with contextlib.suppress(AhpError):
+            if cache.find(root, folder, "pre-commit", str(self.user_policy)) is None:
+                self.warm()
+        with contextlib.suppress(AhpError):
+            head = tree.of_commit(git.Repository(root, git_dir, git_dir, dict(os.environ)), "HEAD")
+            if head.has_policy and cache.find_committed(head, folder, "pre-commit") is None:
+                compiling.committed(head, folder)
+
     @property
     def user_policy(self) -> Path:
         return self.root.parent / "user" / "hooks.yaml"
@@ -63,7 +92,8 @@ class Gated(Repo):
     def say(
         self, *arguments: str | bytes, env: Mapping[str, str] | None = None, at: str = "", stdin: bytes = b""
     ) -> Said:
-        """What `git arguments` said, run in the folder `at` of the repository."""
+        """What `git arguments` said, run in the folder `at` of the repository, with the policies compiled before."""
+        self._warm_what_loads()
         done = Repo(self.root / at).run("git", *arguments, env=env, stdin=stdin)
         return Said(done.returncode, os.fsdecode(done.stdout + done.stderr))
 

@@ -67,6 +67,18 @@ def test_commit_dash_a_judges_what_it_will_commit(gated: Gated) -> None:
     assert gated.log("signal")[-1]["paths"] == ["bad.txt"]
 
 
+def test_a_hook_compiles_the_policies_that_nobody_compiled_before(gated: Gated) -> None:
+    gated.cold = True
+    gated.write(".ahp/hooks.yaml", BAD)
+    gated.git("-c", "core.hooksPath=/dev/null", "add", "--force", ".ahp/hooks.yaml")
+    gated.git("-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "policy")
+    before = set((gated.folder / "cache").iterdir())
+    gated.write("bad.txt")
+    gated.add()
+    assert gated.say("commit", "-m", "x").code == 1
+    assert set((gated.folder / "cache").iterdir()) > before
+
+
 def test_a_partial_commit_judges_the_named_paths_only(gated: Gated) -> None:
     gated.policy(BAD)
     gated.write("bad.txt")
