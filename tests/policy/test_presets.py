@@ -53,6 +53,7 @@ def test_they_read_what_the_tools_print(name: Preset, printed: str, expected: di
 
 def test_pytest_s_report_and_exit_code_come_out_of_its_command(tmp_path: Path) -> None:
     (tmp_path / "test_x.py").write_text("def test_a(): pass\ndef test_b(): assert 0\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")  # else a folder above may be taken for the project's
     environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "TMPDIR": str(tmp_path)}
     done = subprocess.run(
         PRESETS["pytest"]["run"], cwd=tmp_path, capture_output=True, text=True, check=False, env=environment
