@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NoReturn
 
 import simpleeval  # type: ignore[import-untyped,unused-ignore]
@@ -28,8 +28,17 @@ def _nested(facts: Mapping[str, Any]) -> dict[str, Any]:
         for space in spaces:
             inner = inner.setdefault(space, {})
         if found is not MISSING:
-            inner[name] = copy.deepcopy(found)
+            inner[name] = _copied(found)
     return tree
+
+
+def _copied(found: Any) -> Any:
+    """A copy of plain data; `copy.deepcopy` takes many times as long for it."""
+    if isinstance(found, list):
+        return [_copied(value) for value in found]
+    if isinstance(found, dict):
+        return {key: _copied(value) for key, value in found.items()}
+    return found if found is None or isinstance(found, (str, int, float)) else copy.deepcopy(found)
 
 
 # What operators and functions accept, told by the values alone.
@@ -113,6 +122,10 @@ def _function(operation: Operation) -> Callable[..., Any]:
     return checked
 
 
+# A condition is asked of many sets of facts, one after the other: its regexes are compiled once.
+_matches = _matching(lru_cache(maxsize=16)(regexes.regex))
+
+
 def _kleene(questions: Sequence[Callable[..., bool]], decisive: bool) -> bool:
     """`and` (decisive: False) or `or` (True): the decisive value wins in any order, then a doubt, then the other."""
     doubt: Undecided | None = None
@@ -138,7 +151,7 @@ class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-i
         self.functions = {  # the base class adds constructors: list, dict, set
             "contains": lambda container, item: _inside(item, container),
             "glob": _matching(globs.glob),
-            "matches": _matching(regexes.regex),
+            "matches": _matches,
             **{name: _function(entry) for name, entry in callables(FUNCTION).items() if entry.function},
         }
         self.constants = constants
