@@ -11,11 +11,13 @@ import resource
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 from bench import scratch_log
 
 RECORDS = 1_000_000
 MEGABYTES = 300.0
+_DUCKDB = Path(__file__).with_name("duckdb_stats.py")
 COMMANDS = {
     "stats": 10.0,
     "stats --by subject --format json": 10.0,
@@ -43,13 +45,19 @@ def main() -> int:
                 seconds, megabytes = _run(place, command.split())
                 budget = f"budget {seconds_allowed * records / RECORDS:.1f} s, {MEGABYTES:.0f} MB"
                 print(f"  ahp {command:36} {seconds:6.2f} s CPU {megabytes:7.0f} MB   {budget}")
+            seconds, _ = _spent([sys.executable, str(_DUCKDB)], place + "/.ahp")
+            budget = "ahp stats: at most 1.2 times that"
+            print(f"  {'DuckDB: signals, answers, times':40} {seconds:6.2f} s CPU              {budget}")
     return 0
 
 
 def _run(folder: str, arguments: list[str]) -> tuple[float, float]:
+    return _spent([sys.executable, "-c", "from ahp.cli.main import main; main()", *arguments], folder)
+
+
+def _spent(command: list[str], folder: str) -> tuple[float, float]:
     """Seconds of CPU and megabytes of one process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-c", "from ahp.cli.main import main; main()", *arguments]
     subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from ahp.insight import otlp, parquet, reading
-from ahp.insight.lines import COLUMNS, exported
+from ahp.insight.lines import COLUMNS, exported, private
 from ahp.insight.reading import Seen
 from ahp.journal import segments
 from ahp.journal.rotation import genesis_of
@@ -46,7 +46,7 @@ def to_file(
     """Writes what `text` gives to `path`, whole or not at all. Raises AhpError."""
     part = path + ".part"
     try:
-        with open(part, "wb", opener=_private) as file:
+        with open(part, "wb", opener=private) as file:
             for data in text(folder, form, since, seen):
                 file.write(data)
         os.replace(part, path)
@@ -55,11 +55,6 @@ def to_file(
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(part)
-
-
-def _private(path: str, flags: int) -> int:
-    """As the log itself is."""
-    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
 
 
 def to_parquet(folder: str, path: str, since: float | None = None, seen: Seen = lambda done, total: None) -> None:

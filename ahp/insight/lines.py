@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from ahp.system import jsontext
@@ -34,6 +35,11 @@ def as_logged(raw: bytes, record: Mapping[str, object]) -> bytes:
     log = record.get(LOG)
     suffix = _suffix(log) if isinstance(log, str) else b""
     return raw[: -len(suffix)] + b"}" if suffix and raw.endswith(suffix) else raw
+
+
+def private(path: str, flags: int) -> int:
+    """Opens a file for writing that only its owner reads, as the log is."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
 
 
 def _suffix(log: str) -> bytes:

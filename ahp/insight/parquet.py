@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from ahp.insight.lines import private
 from ahp.system import jsontext
 from ahp.system.errors import AhpError
 
@@ -16,64 +17,45 @@ if TYPE_CHECKING:
 ENDING = ".parquet"
 LINE = "record"
 """The column with the line."""
-_ROWS = 20_480  # of a row group: what is in memory at once, ten times this below its least
+_MEMORY = "256MB"
+_ROWS = 20_480  # of a row group: what is in memory at once
 _LONGEST = 16 << 20  # bytes of a line
 
 
 def write(path: str, log: str, lines: Iterable[bytes], columns: Mapping[str, str]) -> None:
     """Writes lines of the log `log` to `path`, whole or not at all; `columns`: SQL types by key of the records.
 
-    The lines go through a pipe, so that any log fits in memory. A value that has not its column's type is null there.
-    Raises AhpError.
+    A value that has not its column's type is null there. The lines lie beside `path` meanwhile, because DuckDB keeps
+    all that comes through a pipe in memory. Raises AhpError.
     """
-    part = path + ".part"
-    try:
-        _copy(part, log, lines, columns)
-        os.replace(part, path)
-    except OSError as error:
-        raise AhpError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        if os.path.exists(part):
-            os.unlink(part)
-
-
-def _copy(path: str, log: str, lines: Iterable[bytes], columns: Mapping[str, str]) -> None:
+    part, copy = path + ".part", path + ".lines"
     database = _database()
     from duckdb import Error
 
-    reader, writer = os.pipe()
-    failed: list[BaseException] = []
-
-    def feed() -> None:
-        try:
-            with os.fdopen(writer, "wb") as pipe:
-                for line in lines:
-                    pipe.write(jsontext.encode({"line": line.decode()}).encode() + b"\n")
-        except BrokenPipeError:
-            pass  # the database has given up and says why
-        except BaseException as error:  # noqa: BLE001  # raised where the file is written
-            failed.append(error)
-
-    feeder = threading.Thread(target=feed)
-    feeder.start()
     shape = jsontext.encode(dict(columns))
     try:
+        with open(copy, "wb", opener=private) as file:
+            for line in lines:
+                file.write(jsontext.encode({"line": line.decode()}).encode() + b"\n")
         database.execute(  # COPY takes no parameters for these
             f"COPY (SELECT {_quoted(log)} AS log,"  # noqa: S608
             f" unnest(CASE WHEN json_valid(line) THEN json_transform(line::JSON, {_quoted(shape)}) END),"
             f" line AS {LINE}"
-            f" FROM read_json('/dev/fd/{reader}', format = 'newline_delimited', maximum_object_size = {_LONGEST},"
+            f" FROM read_json([{_quoted(copy)}], format = 'newline_delimited', maximum_object_size = {_LONGEST},"
             " columns = {line: 'VARCHAR'}))"
-            f" TO {_quoted(path)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS})"
+            f" TO {_quoted(part)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS})"
         )
+        os.chmod(part, 0o600)
+        os.replace(part, path)
     except Error as error:
-        failed.append(AhpError(f"cannot write {path}: {error}"))
+        raise AhpError(f"cannot write {path}: {error}") from None
+    except OSError as error:
+        raise AhpError(f"cannot write {path}: {error.strerror or error}") from None
     finally:
-        os.close(reader)
-        feeder.join()
         database.close()
-    if failed:
-        raise failed[0]
+        for left in (part, copy):
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                os.unlink(left)
 
 
 def lines(path: str) -> Iterator[list[bytes]]:
@@ -104,6 +86,7 @@ def _database() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     # One thread keeps the order and takes a fraction of the memory; nothing is fetched, nothing drawn over our output.
     connection.execute("SET threads = 1; SET autoinstall_known_extensions = false; SET enable_progress_bar = false")
+    connection.execute(f"SET memory_limit = '{_MEMORY}'")
     return connection
 
 
