@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ahp.gate.explain import Explanation, Reason
     from ahp.policy.program import RuleAnswer
+    from ahp.protocol.actor import Actor
 
 _MARKS = {"true": "yes", "false": "no", "undecided": "?", "filtered": "-", "bound": "!"}
 
@@ -46,8 +47,10 @@ def _signal(prefix: str, form: str) -> int:
     from ahp.journal import answers
     from ahp.journal.place import journal_of
     from ahp.journal.state import State
-    from ahp.system import jsontext
+    from ahp.protocol.actor import Actor, identify
+    from ahp.system import environ, jsontext
 
+    who = identify(environ.current())
     with State.open(journal_of(os.getcwd())) as state:
         signal = state.signal(answers.one(prefix, state.find(prefix)))
         record = state.record(signal) if signal else {}
@@ -57,8 +60,12 @@ def _signal(prefix: str, form: str) -> int:
         "rule_at": whose,
         "condition": [text for text in (rule.when, rule.each, rule.condition) if text] if rule else [],
         "steps": list(dict.fromkeys(steps)),  # `fix` is both
-        "answers": [f"ahp respond {str(record['id'])[:8]} {action}" for action in _fitting(record)],
+        "answers": [f"ahp respond {str(record['id'])[:8]} {action}" for action in _fitting(record, who)],
+        "for_a_person": [],
     }
+    if who.kind != "human":
+        theirs = [one for one in _fitting(record, Actor("human")) if one.startswith(answers.RISK)]
+        told["for_a_person"] = [f"ahp respond {str(record['id'])[:8]} {one}" for one in theirs]
     if form == "json":
         click.echo(jsontext.encode({**record, "explained": told}))
         return 0
@@ -69,7 +76,7 @@ def _signal(prefix: str, form: str) -> int:
     for one in found if isinstance(found, list) else ():
         click.echo(f"finding: {one_line(jsontext.encode(one), 1000)}")
     click.echo(f"rule_at: {one_line(whose, 500)}")
-    for name in ("condition", "steps", "answers"):
+    for name in ("condition", "steps", "answers", "for_a_person"):
         for line in told[name]:
             click.echo(f"{name.removesuffix('s')}: {one_line(line, 1000)}")
     return 0
@@ -98,14 +105,12 @@ def _rule_of(record: "Mapping[str, object]") -> "tuple[RuleAnswer | None, str]":
     return None, "the policy here has no such rule any more"
 
 
-def _fitting(record: "Mapping[str, object]") -> list[str]:
-    """The answers that whoever asks may give to a signal."""
+def _fitting(record: "Mapping[str, object]", who: "Actor") -> list[str]:
+    """The answers that `who` may give to a signal."""
     from ahp.journal import answers
-    from ahp.protocol.actor import identify
     from ahp.protocol.signals import ACTIONS_OF
-    from ahp.system import environ
 
-    level, who = str(record["intensity"]), identify(environ.current())
+    level = str(record["intensity"])
     known = {"actor": str(record.get("actor") or ""), "overridable": bool(record.get("overridable"))}
     fit = []
     for action in ACTIONS_OF.get(level, ()):

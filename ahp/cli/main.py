@@ -88,7 +88,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """The entry point of `ahp` and `ahp-engine`."""
+    """Runs the command line of this process and ends it."""
     sys.exit(run(sys.argv[1:]))
 
 

@@ -96,8 +96,13 @@ def _text(ladder: Ladder, own: str, attempt: Attempt, intensity: str, of: int, c
     if following != intensity:
         return f"{time}; the next one is modified"
     if of:
-        return f"{time}; it blocks after {of - attempt.nth} more"
+        return f"{time}; {before_block(of - attempt.nth - 1)}, then it blocks"
     return time
+
+
+def before_block(left: int) -> str:
+    """How many more warnings there are before the block, as a clause."""
+    return f"{left} more {'passes' if left == 1 else 'pass'}"
 
 
 def resets(episode: Episode, *, issue: str | None, paths: Collection[str]) -> bool:

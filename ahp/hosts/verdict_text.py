@@ -2,6 +2,7 @@
 
 import os
 
+from ahp.gate.escalation import before_block
 from ahp.protocol.actor import Actor
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line, trim
@@ -113,11 +114,14 @@ def _note(signal: Signal, denied: bool, is_logged: bool, told: bool) -> str:
     nth, of = context.get("attempt"), context.get("blocks_after")
     again = isinstance(nth, int) and nth > 1
     steps = trim("; ".join([one_line(step, _DO) for step in steps_of(payload)[:3]]), _DO)
-    do = f"\nDo: {steps}" if steps and (blocks or not again) else ""
+    last = isinstance(of, int) and nth == of
+    do = f"\nDo: {steps}" if steps and (blocks or last or not again) else ""
     rule = rule_of(signal) + (f" ({short_id(signal)})" if is_logged else "")
-    way = f'\nOr your user runs, in a terminal: ahp respond {short_id(signal)} proceed_with_risk --reason "…"'
+    leave = f'ahp respond {short_id(signal)} proceed_with_risk --reason "…"'
+    way = f"\nOr, if your user wants it, they run in a terminal: {leave}; then repeat this unchanged"
     way = way if blocks and context.get("overridable") and is_logged else ""
-    reason = one_line(reason_of(payload).removesuffix(f" ({context.get('standing')})"), 220)
+    said = reason_of(payload)
+    reason = one_line(said if blocks else said.removesuffix(f" ({context.get('standing')})"), 220)
     room = AGENT_LIMIT - len(f"ahp blocked: {rule}\nWhy: {do}{way}")
     why = _with_places(reason, signal, room if blocks else min(room, 240), is_logged)
     if blocks and told:
@@ -172,7 +176,9 @@ def _what_comes_next(nth: object, of: object) -> str:
     if not isinstance(nth, int) or not isinstance(of, int) or not of:
         return "; accepted"
     left = of - nth
-    return "; accepted; the next one is refused" if left <= 0 else f"; accepted; refused after {left} more"
+    return (
+        "; accepted; the next one is refused" if left <= 0 else f"; accepted; {before_block(left)}, then it is refused"
+    )
 
 
 def _places(signal: Signal) -> list[str]:

@@ -29,6 +29,7 @@ _KINDS = {
     "model_attributes_type": "a mapping",
     "is_instance_of": "a mapping",
 }
+_OFF = ("off", "false", "no", "disabled")  # words that people turn a rule off with elsewhere
 _CONDITION_KEYS = frozenset({"condition", "when", "each", "block", "control", "prompt", "aid"})
 _LIMITS_OF_TYPE = {"greater_than_equal": "at least {ge}", "less_than_equal": "at most {le}"}
 _NAME = re.compile(r"[\w.\-]+")
@@ -205,6 +206,8 @@ def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines
         return Problem(place, f"`{key}` is a mapping with a `type`, not {quoted(given)}")
     if kind == "value_error":
         return Problem(place, f"`{key}`: {error['ctx']['error']}")
+    if path[:1] == ("rules",) and len(path) == 2 and str(given).lower() in _OFF:
+        return Problem(place, f"`{key}` is a mapping, not {quoted(given)}", f"{key}: {{enabled: false}}")
     if kind in _KINDS:
         return _wrong_kind(kind, key, given, place, lines)
     if kind in _LIMITS_OF_TYPE:

@@ -54,7 +54,9 @@ def test_a_signal_is_told_with_its_rule_findings_steps_and_answers(
     ]
     monkeypatch.setenv("CLAUDECODE", "1")
     assert run(["explain", signal]) == 0
-    assert "answer: " not in capsys.readouterr().out  # it was a person's
+    said = capsys.readouterr().out
+    assert "answer: " not in said  # it was a person's
+    assert f"for_a_person: ahp respond {signal} proceed_with_risk --reason" in said
 
 
 @pytest.mark.parametrize(

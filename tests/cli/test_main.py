@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +10,9 @@ from pathlib import Path
 import click
 import pytest
 
+import ahp
 from ahp import __version__
-from ahp.cli import main
+from ahp.cli import main, start
 from ahp.system.errors import AhpError
 
 
@@ -22,6 +24,29 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "--version")[:2] == (0, f"ahp, version {__version__}\n")
+
+
+def test_modules_of_the_project_are_not_taken_for_ahps_own(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("raise SystemExit('the project ran')\n")
+    code = "from ahp.cli.start import main; main()"
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--version"], capture_output=True, text=True, env=env, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, f"ahp, version {__version__}\n"), done.stderr
+
+
+def test_where_pythonpath_brings_ahp_it_brings_what_ahp_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    here, before = str(Path(ahp.__file__).parents[1]), [*sys.path]
+    monkeypatch.setenv("PYTHONPATH", here)
+    monkeypatch.setattr(sys, "path", [here, *before])
+    monkeypatch.setattr(main, "main", lambda: None)
+    start.main()
+    assert sys.path == [here, *before]
+    monkeypatch.setenv("PYTHONPATH", "/elsewhere")
+    sys.path.insert(0, "/elsewhere")
+    start.main()
+    assert sys.path == [here, *before]
 
 
 def test_help_names_every_command_there_is(capsys: pytest.CaptureFixture[str]) -> None:

@@ -77,7 +77,7 @@ def test_the_message_says_where_it_stands() -> None:
         "3rd time; it blocks now",
     ]
     assert [where.text for where in climb("prompt", 3)][:2] == [
-        "1st time; it blocks after 2 more",
+        "1st time; 1 more passes, then it blocks",
         "2nd time; the next one blocks",
     ]
     assert [where.text for where in climb("prompt", 2, Ladder(("prompt",), 1, 1.0))] == ["1st time", "2nd time"]
@@ -96,7 +96,7 @@ def test_the_same_attempt_is_told_the_same_again() -> None:
     episode = Episode("commit|r|s|agent", "id", 0.0)
     episode.take(act(0), past=True)
     for told in (act(0, hook="commit-msg", evidence="other"), act(5, host="claude")):
-        assert standing(episode, told, "prompt", ladder=FULL).text == "1st time; it blocks after 2 more"
+        assert standing(episode, told, "prompt", ladder=FULL).text == "1st time; 1 more passes, then it blocks"
     assert standing(episode, act(1), "prompt", ladder=FULL).correlation_id == "id"
     assert standing(None, act(1), "prompt", ladder=FULL).correlation_id == ""
 

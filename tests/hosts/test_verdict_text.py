@@ -123,21 +123,21 @@ def test_batches_are_counted() -> None:
     assert "0 batches" in verdict_text.for_person(verdict(none), False)
 
 
-def warning(nth: int, text: str) -> Signal:
+def warning(nth: int, text: str, of: int = 2) -> Signal:
     payload = signals.prompting(f"big ({text})", "low", ["split"], True)
-    return signal("prompt", payload, standing=text, attempt=nth, blocks_after=2)
+    return signal("prompt", payload, standing=text, attempt=nth, blocks_after=of)
 
 
 def test_a_warning_for_an_agent_says_where_it_stands() -> None:
-    assert verdict_text.for_agent(verdict(warning(1, "1st time; it blocks after 1 more"))) == (
-        "ahp note: oracle/rule (12345678): big; accepted; refused after 1 more\nDo: split"
+    assert verdict_text.for_agent(verdict(warning(1, "1st time; 1 more passes, then it blocks"))) == (
+        "ahp note: oracle/rule (12345678): big; accepted; 1 more passes, then it is refused\nDo: split"
     )
 
 
 def test_beside_a_refusal_no_warning_says_that_it_is_accepted() -> None:
     block = signal("block", signals.blocking("no", [], True))
-    both = verdict(warning(1, "1st time; it blocks after 1 more"), block)
-    unrecorded = verdict(warning(1, "1st time; it blocks after 1 more"), notes=("refused: it must be recorded",))
+    both = verdict(warning(1, "1st time; 1 more passes, then it blocks"), block)
+    unrecorded = verdict(warning(1, "1st time; 1 more passes, then it blocks"), notes=("refused: it must be recorded",))
     for one in (both, unrecorded):
         one.decision = "deny"
     told = "ahp note: oracle/rule (12345678): big\nDo: split"
@@ -145,9 +145,17 @@ def test_beside_a_refusal_no_warning_says_that_it_is_accepted() -> None:
     assert verdict_text.for_agent(unrecorded) == f"ahp: refused: it must be recorded\n{told}"
 
 
-def test_the_same_warning_again_is_one_line_for_an_agent() -> None:
+def test_the_same_warning_again_is_one_line_for_an_agent_until_the_last() -> None:
+    said = verdict_text.for_agent(verdict(warning(2, "2nd time; 1 more passes, then it blocks", of=3)))
+    assert said == "ahp note: oracle/rule (12345678): big; accepted; 1 more passes, then it is refused"
     said = verdict_text.for_agent(verdict(warning(2, "2nd time; the next one blocks")))
-    assert said == "ahp note: oracle/rule (12345678): big; accepted; the next one is refused"
+    assert said == "ahp note: oracle/rule (12345678): big; accepted; the next one is refused\nDo: split"
+
+
+def test_a_warning_that_has_become_a_refusal_says_how_often_it_was_told() -> None:
+    payload = signals.blocking("big (3rd time; it blocks now)", ["split"], True)
+    said = verdict_text.for_agent(verdict(signal("block", payload, standing="3rd time; it blocks now", attempt=3)))
+    assert said.startswith("ahp blocked: oracle/rule (12345678)\nWhy: big (3rd time; it blocks now)\nDo: split")
 
 
 def test_a_warning_that_has_become_a_block_says_again_what_to_do() -> None:
@@ -160,8 +168,12 @@ def test_long_file_names_leave_room_for_what_to_do_and_who_may_override() -> Non
     more = {"findings": found, "findings_total": 3, "overridable": True}
     one = signal("block", signals.blocking("big", ["split" * 20], True), **more)
     lines = verdict_text.for_agent(verdict(one)).splitlines()
-    assert [line.partition(":")[0] for line in lines[1:]] == ["Why", "Do", "Or your user runs, in a terminal"]
-    assert lines[-1].endswith(' ahp respond 12345678 proceed_with_risk --reason "…"')
+    assert [line.partition(":")[0] for line in lines[1:]] == [
+        "Why",
+        "Do",
+        "Or, if your user wants it, they run in a terminal",
+    ]
+    assert lines[-1].endswith(' ahp respond 12345678 proceed_with_risk --reason "…"; then repeat this unchanged')
     assert len("\n".join(lines)) <= verdict_text.AGENT_LIMIT
 
 

@@ -71,6 +71,8 @@ def test_an_empty_file_is_a_policy_without_rules() -> None:
         ("rules: {a: {priority: high}}", "`priority` is a whole number, not 'high'"),
         ("rules: {a: {priority: 1.5}}", "`priority` is a whole number, not 1.5"),
         ("rules: {a: }", "`a` is empty; it needs a mapping"),
+        ("rules: {a: off}", "write: a: {enabled: false}"),
+        ("rules: {a: false}", "write: a: {enabled: false}"),
         ("rules: [a]", "`rules` is a mapping, not ['a']"),
         ("rules: {a: {suggestions: x}}", "`suggestions` is a list, not 'x'"),
         ("rules: {a: {block: x, prompt: y}}", "two levels, `block` and `prompt`; a rule has one"),

@@ -337,7 +337,7 @@ def test_an_agent_reads_at_most_600_characters_and_never_a_way_round(gated: Gate
     if marker:
         assert len(said.text.rstrip("\n")) <= 600
         assert said.text.startswith("ahp blocked: rule-0 (")
-        assert "Or your user runs, in a terminal: ahp respond " in said.text
+        assert "Or, if your user wants it, they run in a terminal: ahp respond " in said.text
         assert "more: ahp log)" in said.text
         assert gated.log("signal")[0]["actor"] == "agent:claude"
     else:

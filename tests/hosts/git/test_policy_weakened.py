@@ -34,7 +34,7 @@ def test_an_agent_is_refused_and_not_told_how_to_get_round(adopted: Gated) -> No
     code, said = adopted.say("commit", "-q", "-a", "-m", "more files", env=AGENT)
     assert code == 1
     assert said.startswith("ahp blocked: policy-needs-a-person") and "no-verify" not in said
-    assert "Or your user runs, in a terminal: ahp respond " in said
+    assert "Or, if your user wants it, they run in a terminal: ahp respond " in said
     adopted.git("reset", "-q")
     adopted.write("a.txt")
     adopted.add("a.txt")

@@ -65,7 +65,7 @@ def test_a_block_of_the_policy_keeps_a_tool_from_running(project: str) -> None:
     run = scene(project, call(path="secret"), call(path="other"), "answer")
     assert [event["code"] for event in run.of("tool_result")] == ["blocked", "ok"]
     assert "ahp blocked: no-secret (" in run.said[1]
-    assert "Why: secret is not read\nDo: read another\nOr your user runs, in a terminal: ahp respond " in run.said[1]
+    assert "Why: secret is not read\nDo: read another\nOr, if your user wants it, they run" in run.said[1]
     assert logged(project) == [("no-secret", "block", None)]
 
 
