@@ -105,6 +105,7 @@ def check(repo: Repo, scene: Scene, temporary: Path, folder: Path) -> None:
 
 
 SLOW = [
+    "verdict",
     "step_merging",
     "step_checkout",
     "plan_step_start",
@@ -114,7 +115,7 @@ SLOW = [
     "step_merged",
     "plan_step_end",
 ]
-KINDS = ["verdict", "step_conflict", *[pytest.param(kind, marks=pytest.mark.slow) for kind in SLOW]]
+KINDS = ["step_conflict", *[pytest.param(kind, marks=pytest.mark.slow) for kind in SLOW]]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -188,6 +189,7 @@ def test_work_that_was_begun_side_by_side_is_ended_one_at_a_time(tmp_path: Path,
     check(repo, resumed(repo.root, path, jobs=1), temporary, path.parent)
 
 
+@pytest.mark.slow
 def test_trees_that_are_gone_are_made_anew(tmp_path: Path, temporary: Path) -> None:
     repo, path = project(tmp_path / "project"), tmp_path / "run" / "events.jsonl"
     assert not begun(repo.root, path, lambda event: die() if event["event"] == "step_tree" else None)
