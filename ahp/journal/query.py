@@ -163,11 +163,14 @@ def _records(
     folder: str, begin: tuple[int, int], wanted: Filter, answers: _Answers | None
 ) -> Iterator[dict[str, object]]:
     nth = -1
+    words = [f'"{kind}"'.encode() for kind in {*wanted.kinds, "signal"}]
     for serial in [segment.serial for segment in segments.listed(folder) if segment.serial >= begin[0]]:
         for segment in segments.listed(folder):  # looked up again: the live file may have been rotated since
             if segment.serial != serial:
                 continue
             for line in segments.forward_in(segment, begin[1] if serial == begin[0] else 0):
+                if not _may_tell(line.raw, words):
+                    continue
                 record = line.record()
                 if record is None:
                     continue
@@ -175,6 +178,11 @@ def _records(
                 nth += is_signal
                 if wanted.takes(record):
                     yield show(record, answers.of(nth, str(record.get("id"))) if answers and is_signal else None)
+
+
+def _may_tell(raw: bytes, words: list[bytes]) -> bool:
+    """Whether a line may be of one of the kinds that `words` are in quotes: a word may also be written as escapes."""
+    return b"\\" in raw or any(word in raw for word in words)
 
 
 def _answers(folder: str, begin: tuple[int, int], now: float) -> _Answers:

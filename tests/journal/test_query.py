@@ -201,3 +201,10 @@ def test_what_is_open_is_told_with_how_often_it_was_gone_past(story: Story) -> N
     assert (found[0].id, found[0].message, found[0].actor) == (id, "too many", "human:ann")
     assert found[0].ends == clock.iso(story.now + 14 * DAY)
     assert [one.subject for one in query.open_now(story.journal, query.Filter(actor="agent"))] == ["old"]
+
+
+def test_a_kind_that_is_written_with_escapes_is_found_too(story: Story) -> None:
+    id = story.signal()
+    path = Path(story.journal.log_path)
+    path.write_text(path.read_text().replace('"kind": "signal"', '"kind": "\\u0073ignal"'))
+    assert [record["id"] for record in query.folded(story.journal.folder)[0]] == [id]
