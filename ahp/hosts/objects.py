@@ -109,7 +109,7 @@ class CommitJudge:
         given = self._common(judge, trigger)
         given = {
             **given,
-            "time": _time(commit.made, judge.program.settings.timezone),
+            "time": _time(commit.time, judge.program.settings.timezone),
             "commit": _commit(commit, is_written=trigger == "commit-msg"),
         }
         actor = self._event.actor
@@ -182,9 +182,8 @@ def _commit(commit: Past, is_written: bool) -> dict[str, object]:
     return {**told, **parts(commit.message)} if is_written else told
 
 
-def _time(made: str, zone: str) -> dict[str, object]:
+def _time(then: datetime, zone: str) -> dict[str, object]:
     """The facts of `time` when a commit was made, on its committer's clock unless the policy states a zone."""
-    then = datetime.fromisoformat(made)
     if zone:
         then = then.astimezone(ZoneInfo(zone))
     day = WEEKDAYS[then.weekday()]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from ahp.facts import branch
 from ahp.facts.absent import Absent
@@ -54,11 +53,11 @@ def replay(
     changes: dict[tuple[str, str, str], Change] = {}
     both = [compiling.programs(policy) for policy in (before, after)]
     for commit, told in history.ask_each(repo, both, past, seen, {"branch": _BRANCH}):
-        done.begin = done.begin or _at(commit)
-        done.end = max(done.end, _at(commit))
         if isinstance(told, AhpError):
             done.unjudged.append((commit.id, str(told)))
             continue
+        done.begin = done.begin or commit.time.timestamp()
+        done.end = max(done.end, commit.time.timestamp())
         done.judged += 1
         was, will = (_outcomes(one) for one in told)
         for _, candidate in [one for found in told for one in found]:
@@ -75,11 +74,6 @@ def replay(
                     change.examples.append(_example(commit, [*told[1], *told[0]], key))
     done.changes = sorted(changes.values(), key=lambda one: (one.weight, -one.count, one.rule, one.before, one.after))
     return done
-
-
-def _at(commit: Past) -> float:
-    """When it was committed, in seconds since the epoch."""
-    return datetime.fromisoformat(commit.made).timestamp()
 
 
 def _outcomes(told: list[Told]) -> dict[str, str]:
@@ -119,7 +113,9 @@ def _example(commit: Past, told: list[Told], key: str) -> Example:
     facts = candidate.read() if candidate is not None else {}
     trigger = candidate.event.trigger if candidate is not None else "pre-commit"
     shown = ", ".join(f"{path} = {value}" for path, value in facts.items())
-    return Example(_at(commit), trigger, f"{commit.id[:_SHOWN]} {commit.subject}", commit.author, one_line(shown, 300))
+    return Example(
+        commit.time.timestamp(), trigger, f"{commit.id[:_SHOWN]} {commit.subject}", commit.author, one_line(shown, 300)
+    )
 
 
 def _elsewhere(before: Policy, after: Policy) -> list[str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import NamedTuple
 
@@ -15,6 +16,9 @@ from ahp.system.view import PATCH, RAW
 _AT_ONCE = 100
 _TOLD_AT_ONCE = 2000
 _FIELDS = "%H%x00%P%x00%cI%x00%an <%ae>%x00%B"
+# git takes any offset from whoever makes a commit: `+518:00` stands in the history of requests.
+_LOCAL = len("2011-09-08T02:38:50")
+_FAR_OFF = re.compile(r"([+-])(2[4-9]|[3-9]\d|\d{3,}):(\d\d)")
 # A line of its own in a patch: every other line of one begins with a sign or a word, whatever a file holds.
 _NAME = re.compile(rb"^([0-9a-f]{40,64})\n", re.MULTILINE)
 
@@ -34,6 +38,21 @@ class Past(NamedTuple):
     def parent(self) -> str:
         """The first parent, "" of a root."""
         return self.parents[0] if self.parents else ""
+
+    @property
+    def time(self) -> datetime:
+        """When it was committed, on the committer's clock; in UTC where that is further off than clocks are.
+
+        Raises AhpError for a time that is no date.
+        """
+        local, offset = self.made[:_LOCAL], self.made[_LOCAL:]
+        try:
+            if not (far := _FAR_OFF.fullmatch(offset)):
+                return datetime.fromisoformat(self.made)
+            hours, minutes = (int(far.group(1) + digits) for digits in far.group(2, 3))
+            return datetime.fromisoformat(local + "Z") - timedelta(hours=hours, minutes=minutes)
+        except (ValueError, OverflowError):
+            raise AhpError(f"it was committed at {self.made}, which is no date") from None
 
     @property
     def is_merge(self) -> bool:

@@ -162,6 +162,20 @@ def test_times_are_the_committer_s_or_those_of_the_policy_s_zone(repo: Repo, zon
     assert len(judge(repo, f"{zone}\nrules: {{late: {{at: pre-commit, block: {holds}}}}}").said) == 1
 
 
+@pytest.mark.parametrize(
+    ("when", "said"), [("1315449530 +51800", 1), ("1315449530 -12345", 1), ("999999999999 +0000", None)]
+)
+def test_a_time_that_no_clock_shows_is_told_in_utc_or_not_judged(repo: Repo, when: str, said: int | None) -> None:
+    stream = f"commit refs/heads/main\ncommitter A <a@b.c> {when}\ndata 1\nx\n"
+    repo.git("fast-import", "--quiet", "--date-format=raw-permissive", stdin=stream.encode())
+    tally = judge(repo, "rules: {late: {at: pre-commit, block: time.hour == 2 and time.date == '2011-09-08'}}")
+    if said is None:
+        ((_, reason),) = tally.unjudged
+        assert "which is no date" in reason
+    else:
+        assert len(tally.said) == said
+
+
 def test_rules_that_only_watch_speak_up(repo: Repo) -> None:
     repo.commit("one", **{"a.txt": "1\n", "b.txt": "1\n"})
     policy = "mode: observe\nrules: {size: {at: pre-commit, block: files.changed_count > 1, shadow: true}}"
