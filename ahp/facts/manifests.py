@@ -13,6 +13,7 @@ from typing import Any
 Table = dict[tuple[str, str], str]
 
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[^\]]*\])?\s*([^;#]*)(;[^#]*)?")
+_GO_UNLOCKED = re.compile(r"^\s*(?:exclude|retract|ignore|tool|godebug)\s*\([^)]*\)", re.MULTILINE)
 _GO = re.compile(r"^\s*(?:require\s+)?([^\s/()]+\.[^\s()]+)\s+(v[0-9][^\s/]*)", re.MULTILINE)
 _GO_REPLACE = re.compile(r"^\s*(?:replace\s+)?(\S+\.\S+)(?:\s+v\S+)?\s+=>\s+(\S+)(?:\s+(v\S+))?", re.MULTILINE)
 _GRADLE = re.compile(r"""['"]([\w.-]+:[\w.-]+)(?::([^'"]*))?['"]""")
@@ -127,7 +128,7 @@ def _cargo(data: bytes, _: bytes) -> Table:
 
 
 def _go(data: bytes, _: bytes) -> Table:
-    text = re.sub(r"//.*", "", data.decode("utf-8", "replace"))
+    text = _GO_UNLOCKED.sub("", re.sub(r"//.*", "", data.decode("utf-8", "replace")))
     found = {("", name): version for name, version in _GO.findall(text)}
     for name, other, version in _GO_REPLACE.findall(text):
         found[("replace", name)] = "" if other.startswith(".") else f"{other} {version}"

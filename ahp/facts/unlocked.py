@@ -64,8 +64,10 @@ def _compared(view: View, entry: FileChange, lock: str) -> list[dict[str, object
         same = manifests.lines(old) == manifests.lines(new)
         return [] if same else [{**shown, "line": 1, "name": "", "before": "", "after": ""}]
     held = view.read(lock) or b""
-    differ = [key for key in {**before, **after} if before.get(key) != after.get(key)]
     lock_name = lock.rpartition("/")[2]
+    differ = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+    if lock_name in lock_files.WITHOUT_GROUPS:
+        differ = [key for key in differ if _asked(before, key[1]) != _asked(after, key[1])]
     kept = [
         key
         for key in differ
@@ -83,6 +85,11 @@ def _compared(view: View, entry: FileChange, lock: str) -> list[dict[str, object
         for key in differ
         if key not in kept
     ]
+
+
+def _asked(table: manifests.Table, name: str) -> set[str]:
+    """What a manifest asks for of one dependency, in whatever group."""
+    return {spec for key, spec in table.items() if key[1] == name}
 
 
 def _line(text: list[str], name: str) -> int:

@@ -23,7 +23,9 @@ LEFT_BEHIND = [
     ("Cargo.toml", "Cargo.lock", "[dependencies]\nlog = '1'", "[dependencies]\nlog = '=1.2.4'"),
     ("Cargo.toml", "Cargo.lock", "[dependencies]\nlog = '0.4'", "[dependencies]\nlog = '0.5'"),
     ("Cargo.toml", "Cargo.lock", "", "[dependencies]\nlog = '0.4'"),
+    ("Cargo.toml", "Cargo.lock", "[dependencies]\nlog = '0.4'", "[dependencies]\nlog = '~0.3.2'"),
     ("go.mod", "go.sum", "module x\n", "module x\nrequire a.b/c v1.2.3\n"),
+    ("go.mod", "go.sum", "exclude (\na.b/c v1\n)\n", "exclude (\na.b/c v1\n)\nrequire (\na.b/c v1.2.3\n)"),
     ("Gemfile", "Gemfile.lock", "gem 'a'", "gem 'b'"),
     ("composer.json", "composer.lock", '{"require": {"a/b": "1"}}', '{"require": {"a/b": "2"}}'),
     ("requirements.in", "requirements.txt", "a", "a\nb"),
@@ -70,6 +72,11 @@ NO_CHANGE = [
      '{"version": "2", "engines": {"node": ">=20"}, "scripts": {"a": "b"}}'),
     ("Cargo.toml", "Cargo.lock", "[package]\nversion = '1'", "[package]\nversion = '2'\n[features]\na = []"),
     ("go.mod", "go.sum", "module x\ngo 1.22\n", "module x\ngo 1.23\ntoolchain go1.23.1\n"),
+    ("go.mod", "go.sum", "module x\nexclude (\n)\n", "module x\nexclude (\n\ta.b/d v1.2.3\n)\n"),
+    # from one group to another, where the lock file has none
+    ("Cargo.toml", "Cargo.lock", "[dependencies]\na = '1'", "[dev-dependencies]\na = '1'"),
+    ("Cargo.toml", "Cargo.lock", "[dependencies]\na = '1'\n[build-dependencies]\na = '1'", "[dependencies]\na = '1'"),
+    ("package.json", "yarn.lock", '{"dependencies": {"a": "1"}}', '{"devDependencies": {"a": "1"}}'),
     # packages of the same repository
     ("pyproject.toml", "uv.lock", "[project]\ndependencies = ['core==1']\n[tool.uv.sources]\ncore = {workspace = true}",
      "[project]\ndependencies = ['core==2']\n[tool.uv.sources]\ncore = {workspace = true}"),
@@ -84,6 +91,7 @@ NO_CHANGE = [
     ("go.mod", "go.sum", "module x\n", "module x\nrequire (\n\ta.b/c v1.2.3 // indirect\n)\n"),
     ("Cargo.toml", "Cargo.lock", "[dependencies]\nlog = '1.1'", "[dependencies]\nlog = {version = '^1.2'}"),
     ("Cargo.toml", "Cargo.lock", "[dependencies]\nlog = '1'", "[dependencies]\nlog = '1.2.4'"),
+    ("Cargo.toml", "Cargo.lock", "[dependencies]\nlog = '1'", "[dependencies]\nlog = '~1.2.0'"),
     ("requirements.in", "requirements.txt", "", "a\nb_c[x]==2"),
     # a list that nobody locked
     ("pyproject.toml", "requirements.txt", "", "[project]\ndependencies = ['z']"),
