@@ -6,15 +6,24 @@ _PATTERNS = {
     # a statement: at the head of one, and nothing but its end behind it
     "javascript": re.compile(r"(?:^|[;{})]|\belse\b|\bdo\b)[ \t]*(?P<name>debugger)[ \t]*(?=;|\}|\n|$)", re.MULTILINE),
     "rust": re.compile(r"(?<![\w!])(?:std\s*::\s*)?(?P<name>dbg!)\s*[(\[{]"),
-    "go": re.compile(r"(?<![\w.])(?P<name>runtime\.Breakpoint|fmt\.Print(?:ln|f)?|println|print)\("),
+    # `print` behind `func` or a receiver is a function of that name
+    "go": re.compile(r"(?<![\w.])(?P<name>runtime\.Breakpoint|fmt\.Print(?:ln|f)?|(?<!func )(?<!\) )print(?:ln)?)\("),
+    # a stack trace that is given a writer is kept somewhere else
     "java": re.compile(
-        r"(?<![\w.])(?P<name>System\.(?:out|err)\.print(?:ln|f)?|(?:new\s+\w+\(\)|\w+)\.printStackTrace)\("
+        r"(?<![\w.])(?:(?P<name>System\.(?:out|err)\.print(?:ln|f)?)\("
+        r"|(?P<trace>(?:new\s+\w+\(\)|\w+)\.printStackTrace)\(\s*(?:System\.(?:out|err)\s*)?\))"
     ),
 }
 # What a program prints is its output.
 _PROGRAMS = {
     "go": re.compile(r"^\s*package\s+main\b", re.MULTILINE),
     "java": re.compile(r"\bstatic\s+void\s+main\s*\("),
+}
+# What a function or branch of such a name prints, it is there to print.
+_PURPOSE = {
+    "go": re.compile(
+        r"(?i:print|debug|verbose|trace|dump|usage|display|show|quiet)|(?:(?<![A-Za-z])l|L)og(?:ger|ging|s|f|ln)?(?![a-z])"
+    )
 }
 _NEVER_OUTPUT = ("runtime.Breakpoint",)
 _STRINGS = {"javascript": "\"'", "rust": '"', "go": '"', "java": '"'}
@@ -28,10 +37,33 @@ def find(language: str, text: str) -> list[tuple[int, str]]:
     bare = without_texts(language, text)
     program = _PROGRAMS.get(language)
     is_program = program is not None and program.search(bare) is not None
-    found = [
-        (bare.count("\n", 0, hit.start("name")) + 1, hit.group("name")) for hit in _PATTERNS[language].finditer(bare)
-    ]
-    return [(line, name) for line, name in found if not is_program or name in _NEVER_OUTPUT]
+    purpose = _PURPOSE.get(language)
+    lines = bare.split("\n")
+    found = []
+    for hit in _PATTERNS[language].finditer(bare):
+        group = hit.lastgroup or ""
+        name, line = hit.group(group), bare.count("\n", 0, hit.start(group)) + 1
+        meant = is_program or (purpose is not None and any(map(purpose.search, _heads(lines, line))))
+        if not meant or name in _NEVER_OUTPUT:
+            found.append((line, name))
+    return found
+
+
+def _heads(lines: list[str], number: int) -> list[str]:
+    """The lines that open the blocks around a line, by their indentation, innermost first."""
+    depth = _depth(lines[number - 1])
+    heads = []
+    at = number - 1
+    while depth and at:
+        at -= 1
+        if lines[at].strip() and _depth(lines[at]) < depth:
+            depth = _depth(lines[at])
+            heads.append(lines[at])
+    return heads
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def without_texts(language: str, text: str) -> str:

@@ -82,6 +82,17 @@ def test_an_enormous_or_deep_file_is_searched_for_words(monkeypatch: pytest.Monk
         ("go", "package x\nfunc f() { fmt.Println(1); println(2) }", [2, 2]),
         ("go", "package main\nfunc f() { fmt.Println(1); runtime.Breakpoint() }", [2]),
         ("go", "package x\n// fmt.Println()\nvar s = `fmt.Println(`\nfunc f() { log.Println(1) }", []),
+        ("go", "package x\nfunc (r *R) print(s string) {\n}\nfunc println(s string) {\n}", []),
+        # what a function or branch is there to print
+        ("go", "package x\nfunc printAll() {\n\tfmt.Println(1)\n}\nfunc all() {\n\tfmt.Println(1)\n}", [6]),
+        ("go", "package x\nfunc f() {\n\tif debug {\n\t\tfmt.Println(1)\n\t}\n\tfmt.Println(2)\n}", [6]),
+        ("go", "package x\nfunc (l Leak) Log() {\n\tfor i := range l {\n\n\t\tfmt.Println(i)\n\t}\n}", []),
+        ("go", "package x\nfunc catalog() {\n\tfmt.Println(1)\n}\nfunc printer() {\n\truntime.Breakpoint()\n}", [3, 6]),
+        (
+            "java",
+            "class A { void f() { e.printStackTrace(w); F.printStackTrace(e, w); e.printStackTrace(System.err); } }",
+            [1],
+        ),
         ("java", "class A { void f() { System.out.println(1); e.printStackTrace(); } }", [1, 1]),
         ("java", 'class A { String s = "System.out.println("; String t = """\n System.out.println("""; }', []),
         ("java", "class A { public static void main(String[] a) { System.out.println(1); } }", []),
