@@ -75,16 +75,28 @@ class Plan:
 
 def packs_for(survey: Survey, subjects: list[str]) -> list[str]:
     """The packs for a project; conventional commits where at least four of five subjects already are."""
-    from ahp.facts.commit_message import conventional
-
     packs = ["core", *survey.languages]
     packs += ["agents"] if survey.agents else []
     written = [subject for subject in subjects if not subject.startswith(("Merge ", 'Revert "'))]
-    follow = sum(1 for subject in written if conventional(subject)[0])
-    packs += ["conventional-commits"] if len(written) >= 5 and follow * 5 >= len(written) * 4 else []
+    packs += ["conventional-commits"] if len(written) >= 5 and _are_conventional(written) else []
     # Both bring `tickets`; what is said in Chinese comes first, because Monoco's own commands have no language.
     gates = (["tickets-zh"] if survey.chinese else []) + (["monoco"] if survey.monoco else [])
     return packs + ((gates or ["tickets"]) if survey.tickets else [])
+
+
+def _are_conventional(subjects: list[str]) -> bool:
+    """Whether four of five begin with a type, most of these with a usual one: many projects begin with the part that
+    changes, as in `net: …`.
+    """
+    from ahp.facts.commit_message import conventional
+    from ahp.policy import layers
+    from ahp.policy.sources import TextSource
+
+    types = [kind for subject in subjects if (kind := conventional(subject)[0])]
+    if len(types) * 5 < len(subjects) * 4:
+        return False
+    usual = layers.load(TextSource("extends: [conventional-commits]")).limits()["commit_types"]
+    return isinstance(usual, list) and sum(kind in usual for kind in types) * 2 > len(types)
 
 
 def types_for(subjects: list[str], usual: list[str]) -> list[str]:
