@@ -30,6 +30,7 @@ def hits(trigger: str, **facts: Any) -> list[str]:
         "files.added": [],
         "files.binary": [],
         "files.changed_count": 1,
+        "files.deleted": [],
         "files.changes": [],
         "files.lines_changed": 1,
         "policy.weakenings": [],
@@ -145,6 +146,7 @@ def test_large_and_binary_files_are_found() -> None:
     assert hits("pre-commit", files__changes=[{**change, "bytes": 5_000_000}]) == []
     assert hits("pre-commit", files__changes=[{**change, "bytes": 5_000_001}]) == ["large-files"]
     assert hits("pre-commit", files__binary=["lib/a.so"]) == ["binary-files"]
+    assert hits("pre-commit", files__binary=["lib/a.so"], files__deleted=["lib/a.so"]) == []
     assert hits("pre-commit", files__binary=["docs/a.png", "docs/P.PNG", "img/Proposal.JPG"]) == []
 
 
