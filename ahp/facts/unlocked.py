@@ -42,7 +42,9 @@ def _lock_of(view: View, path: str, known: set[str], locks: Mapping[str, tuple[s
         for lock in locks.get(name, ()):
             beside = f"{at}/{lock}" if at else lock
             member = folder[len(at) :].strip("/")
-            if beside in known and lock_files.is_for(lock, view.read(beside) or b"", member):
+            root = f"{at}/{name}" if at else name
+            above = (view.read(root) or b"") if beside in known and root in known and member else b""
+            if beside in known and lock_files.is_for(lock, view.read(beside) or b"", member, above):
                 return beside
         if not at:
             return ""

@@ -18,6 +18,7 @@ LEFT_BEHIND = [
     ("Pipfile", "Pipfile.lock", "[packages]\na = '*'", "[packages]\na = '==2'"),
     ("package.json", "package-lock.json", '{"dependencies": {"a": "1"}}', '{"dependencies": {"a": "2"}}'),
     ("package.json", "yarn.lock", "{}", '{"devDependencies": {"a": "2"}}'),
+    ("web/package.json", "yarn.lock", "{}", '{"dependencies": {"a": "2"}}'),
     ("web/package.json", "pnpm-lock.yaml", "{}", '{"dependencies": {"a": "2"}}'),
     ("crates/a/Cargo.toml", "Cargo.lock", "[dependencies]\na = '1'", "[dependencies]\na = {version = '2'}"),
     ("Cargo.toml", "Cargo.lock", "[dependencies]\nlog = '1'", "[dependencies]\nlog = '=1.2.4'"),
@@ -39,7 +40,7 @@ def test_a_manifest_that_left_its_lock_behind(
 ) -> None:
     held = PIP + "a==1\n" if lock == "requirements.txt" else "importers:\n  web:\n" if "pnpm" in lock else "1"
     held = '[[package]]\nname = "log"\nversion = "0.4.9"\n' if lock == "Cargo.lock" else held
-    repo.commit("first", **{manifest: before, lock: held})
+    repo.commit("first", **{"package.json": '{"workspaces": {"packages": ["./web/"]}}', manifest: before, lock: held})
     repo.write(manifest, after)
     repo.add()
     facts = gather(make_event(), *ALL)
@@ -85,6 +86,7 @@ NO_CHANGE = [
     # outside of the workspace
     ("play/package.json", "pnpm-lock.yaml", "{}", '{"dependencies": {"a": "1"}}'),
     ("play/package.json", "package-lock.json", "{}", '{"dependencies": {"a": "1"}}'),
+    ("packages/a/template/package.json", "yarn.lock", "{}", '{"dependencies": {"z": "1"}}'),
     ("play/pyproject.toml", "uv.lock", "", "[project]\ndependencies = ['a']"),
     ("play/pyproject.toml", "poetry.lock", "", "[project]\ndependencies = ['a']"),
     # held already
@@ -93,6 +95,7 @@ NO_CHANGE = [
     ("Cargo.toml", "Cargo.lock", "[dependencies]\nlog = '1'", "[dependencies]\nlog = '1.2.4'"),
     ("Cargo.toml", "Cargo.lock", "[dependencies]\nlog = '1'", "[dependencies]\nlog = '~1.2.0'"),
     ("requirements.in", "requirements.txt", "", "a\nb_c[x]==2"),
+    ("packages/a/package.json", "yarn.lock", "{}", '{"dependencies": {"@x/y": "^1.2"}}'),
     # a list that nobody locked
     ("pyproject.toml", "requirements.txt", "", "[project]\ndependencies = ['z']"),
 ]  # fmt: skip
@@ -101,6 +104,7 @@ HELD = {
     "go.sum": "a.b/c v1.2.3 h1:x=\na.b/c v1.2.3/go.mod h1:x=\n",
     "requirements.in": PIP + "a==1\nb-c==2 \\\n    --hash=x\n",
     "uv.lock": UV,
+    "yarn.lock": 'a@^1, "@x/y@^1.2", "@x/y@^1.3":\n  version "1.3.0"\n',
 }
 
 
@@ -108,7 +112,14 @@ HELD = {
 def test_what_is_no_other_dependency_leaves_no_lock_behind(
     repo: Any, make_event: Any, gather: Any, manifest: str, lock: str, before: str, after: str
 ) -> None:
-    repo.commit("first", **{manifest: before, lock: HELD.get(manifest, HELD.get(lock, "1\n"))})
+    repo.commit(
+        "first",
+        **{
+            "package.json": '{"workspaces": ["packages/*"]}',
+            manifest: before,
+            lock: HELD.get(manifest, HELD.get(lock, "1\n")),
+        },
+    )
     repo.write(manifest, after)
     repo.add()
     facts = gather(make_event(), *ALL)
