@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ahp.hosts.agents import install
+from ahp.hosts.git import install as git_hooks
 from tests.conftest import Repo
 from tests.hosts.agents import rewritings
 from tests.hosts.agents.conftest import Ask, Call, found
@@ -25,6 +26,7 @@ Case = dict[str, Any]
 @pytest.fixture(autouse=True)
 def policy(project: Repo) -> None:
     project.commit("policy", **POLICY)
+    git_hooks.install(found(project), "")  # else commits and pushes are judged, or said to be unjudged, by the call
 
 
 def call_of(case: Case, project: Repo, call: Call) -> dict[str, Any]:
