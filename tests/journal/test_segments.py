@@ -107,8 +107,9 @@ def test_a_file_that_was_read_need_not_close(tmp_path: Path, monkeypatch: pytest
         close(fd)
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(os, "close", broken)
-    assert [line.raw for line in segments.forward_in(Segment(1, str(path)))] == [b"a"]
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "close", broken)
+        assert [line.raw for line in segments.forward_in(Segment(1, str(path)))] == [b"a"]
 
 
 def test_the_opening_of_a_file_is_its_first_record(tmp_path: Path) -> None:
