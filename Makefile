@@ -40,8 +40,7 @@ help:
 	@echo "make test-runner   the tests that drive a real model server"
 	@echo "make lint | types | unit | format | clean"
 
-# The tests come last, so that their summary is what the run ends with.
-# Side by side: mypy takes one processor for half a minute.
+# The tests take longest, so that their summary is what the run ends with; mypy runs beside them.
 test: $(READY)
 	@$(MAKE) --no-print-directory -j3 lint types unit
 
