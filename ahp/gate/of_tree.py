@@ -69,23 +69,21 @@ class Inquiry:
     def __init__(self, judges: Sequence[Judge]) -> None:
         self._judges = [judge for judge in judges if judge.program.rules]
         self._hearings: list[Hearing] = []
-        self.notes: dict[str, None] = {}
 
-    def ask(self, event: Event) -> list[Candidate]:
-        """What the rules say. Raises AhpError."""
+    def ask(self, event: Event) -> tuple[list[Candidate], list[str]]:
+        """What the rules say, and notes beside that. Raises AhpError."""
         if not self._judges:
-            return []
+            return [], []
         if self._hearings:
             for hearing in self._hearings:
                 hearing.hear(event)
         else:
             self._hearings = hear(self._judges, event)
         if not any(hearing.hits for hearing in self._hearings):
-            return []
+            return [], []
         weighings = [_Weighing(hearing) for hearing in self._hearings]
         found = joining.join([one.weigh() for one in weighings])
-        self.notes |= dict.fromkeys(note for one in weighings for note in one.notes)
-        return found
+        return found, [note for one in weighings for note in one.notes]
 
 
 class _Weighing(Weighing):

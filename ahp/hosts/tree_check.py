@@ -66,6 +66,7 @@ class _Check:
         self._paths, self._untracked = whole_tree.listed(where.repo)
         self._rules: dict[str, RuleText] = {}
         self._not_asked: dict[str, None] = {}
+        self._notes: dict[str, None] = {}
         self._alone: list[tuple[Event, of_tree.Inquiry]] = []
         self._together: list[tuple[Event, of_tree.Inquiry]] = []
         asked: set[str] = set()
@@ -119,9 +120,10 @@ class _Check:
             waiting = {pool.submit(_of_part, part): number for number, part in enumerate(parts)}
             try:
                 for done in as_completed(waiting):
-                    told, wrong = done.result()
+                    told, notes, wrong = done.result()
                     if wrong:
                         raise AhpError(wrong)
+                    self._notes |= dict.fromkeys(notes)
                     found[waiting[done]] = told
                     seen(min(len(found) * _AT_ONCE, len(self._paths)), len(self._paths))
             except BrokenProcessPool:
@@ -132,6 +134,11 @@ class _Check:
                 pool.shutdown(cancel_futures=True)
                 raise
         return [found[number] for number in range(len(parts))]
+
+    @property
+    def notes(self) -> list[str]:
+        """What there is to say beside the rules, such as of waivers that cannot be read."""
+        return list(self._notes)
 
     def of_files(self, paths: Sequence[str]) -> list[Found]:
         """What the rules say of each of some files alone. Raises AhpError, which names the file."""
@@ -147,7 +154,9 @@ class _Check:
 
     def _ask(self, event: Event, inquiry: of_tree.Inquiry, view: FilesView) -> list[Found]:
         set_deadline(event.deadline)
-        found = [_found(candidate) for candidate in inquiry.ask(event.but(view=view))]
+        candidates, notes = inquiry.ask(event.but(view=view))
+        self._notes |= dict.fromkeys(notes)
+        found = [_found(candidate) for candidate in candidates]
         return [one for one in found if one is not None]
 
     def _told(self, found: list[Found]) -> Report:
@@ -156,7 +165,8 @@ class _Check:
             one for one in found if one.result.level == "block" and not one.undecided and not one.result.excused
         ]
         code = 2 if any(one.unknowable for one in blocking) else 1 if blocking else 0
-        notes = [f"{one.result.rule} is not decided: {one.undecided}" for one in found if one.undecided]
+        undecided = [f"{one.result.rule} is not decided: {one.undecided}" for one in found if one.undecided]
+        notes = [*self._notes, *undecided]
         if self._not_asked:
             named = list(self._not_asked)
             more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
@@ -215,13 +225,13 @@ _working: _Check | None = None
 """What the forked processes ask."""
 
 
-def _of_part(paths: Sequence[str]) -> tuple[list[Found], str]:
-    """What a forked process found in its files, or why it could not judge."""
+def _of_part(paths: Sequence[str]) -> tuple[list[Found], list[str], str]:
+    """What a forked process found in its files, the notes so far, or why it could not judge."""
     assert _working is not None
     try:
-        return _working.of_files(paths), ""
+        return _working.of_files(paths), _working.notes, ""
     except AhpError as error:
-        return [], str(error)
+        return [], [], str(error)
 
 
 def _processors() -> int:

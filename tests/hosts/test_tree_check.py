@@ -146,6 +146,11 @@ def test_what_a_committed_waiver_excuses_is_told_and_refuses_nothing(here: Repo)
     here.commit("waiver")
     told = check(here)
     assert told.exit_code == 0 and [one.excused.partition(":")[0] for one in told.results] == ["waived"]
+    here.write(".ahp/waivers.yaml", "{")
+    here.git("add", "--force", ".ahp/waivers.yaml")
+    here.commit("broken waivers")
+    told = check(here)
+    assert told.exit_code == 1 and [note for note in told.notes if "waivers" in note], told.notes
 
 
 def test_the_command_prints_every_format_and_ends_as_check_does(

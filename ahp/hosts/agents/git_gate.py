@@ -128,8 +128,9 @@ def _missed(event: Event, call: dict[str, Any], hook: str) -> str:
         return "its --no-verify keeps git from the hooks"
     if any(setting.startswith("core.hookspath=") for setting in call["config"]):
         return "its core.hooksPath keeps git from the hooks"
-    if any(one.startswith(("HUSKY=0", "LEFTHOOK=0")) for one in call["assignments"]):
-        return f"its {call['assignments'][0].partition('=')[0]} switches the hooks off"
+    for one in call["assignments"]:
+        if one.startswith(("HUSKY=0", "LEFTHOOK=0")):
+            return f"its {one.partition('=')[0]} switches the hooks off"
     repo = event.repo
     assert repo is not None
     # With the variables that the agent's git will have: they may name another folder of hooks.

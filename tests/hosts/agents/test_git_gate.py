@@ -50,6 +50,12 @@ def test_where_git_comes_to_ahp_nothing_is_asked_here(work: Repo, ask: Ask, call
     assert "no-key" in ask(call("Bash", command="git commit -m x")).text
 
 
+def test_what_switches_the_hooks_off_is_named(work: Repo, ask: Ask, call: Call) -> None:
+    install.install(found(work), "")
+    said = ask(call("Bash", command="EDITOR=vi HUSKY=0 git commit --patch -m 'fix: a'")).text
+    assert f"{UNJUDGED}commit: its HUSKY switches the hooks off, and " in said
+
+
 def test_what_a_commit_would_hold_is_judged_before_it_is_made(work: Repo, ask: Ask, call: Call) -> None:
     """Staged, staged by the same call, all tracked files, or files that it names; the index stays as it is."""
     work.write("a.py", "KEY\n")
