@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import random
-import uuid
 from pathlib import Path
 from typing import Any
 
 from ahp.policy import layers
 from ahp.policy.rule import rule_digest
 from ahp.policy.sources import TextSource
-from ahp.system import clock, digest
+from tests.insight.made_log import MadeLog
 
 BEGIN = 1_767_603_600.0  # Monday, 2026-01-05T09:00:00Z
 DAY = 86400.0
@@ -41,27 +38,15 @@ PEOPLE, AGENTS = ("human:ann", "human:rene"), ("agent:claude", "agent:codex")
 DECISION = {"prompt": "warn", "block": "deny"}
 
 
-class Example:
+class Example(MadeLog):
     """Commits on topic branches; what a rule says to them is mended, dismissed or left."""
 
     def __init__(self, seed: int = 16) -> None:
-        self.chance = random.Random(seed)
-        self.now, self.n, self.last = BEGIN, 0, ""
-        self.lines: list[str] = []
+        super().__init__(seed, BEGIN)
         self.policy = "sha256:" + "5e" * 32
-        self.write("genesis", id=self.id(), format=1, ahp="0.3.0")
         policy = layers.load(TextSource(POLICY))
         rules = [[one.trigger, one.key, dict(one.intensity), rule_digest(one, policy)] for one in policy.rules]
         self.write("policy", digest=self.policy, origin="committed", commit="c" * 40, rules=rules)
-
-    def write(self, kind: str, **more: Any) -> None:
-        self.n += 1
-        record = {"timestamp": clock.iso(self.now), "kind": kind, **more, "n": self.n, "prev": self.last or None}
-        self.lines.append(json.dumps(record))
-        self.last = digest.tagged(self.lines[-1].encode())
-
-    def id(self) -> str:
-        return str(uuid.UUID(int=self.chance.getrandbits(128), version=4))
 
     def commit(
         self, branch: str, actor: str, broken: dict[str, str], mended: dict[str, str], size: int = 3

@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-import json
-import random
 import sys
-import uuid
 from pathlib import Path
 from typing import Any
 
-from ahp.system import clock, digest
+from ahp.system import digest
+from tests.insight.made_log import MadeLog
 
 BEGIN = 1_767_603_600.0  # Monday, 2026-01-05T09:00:00Z
 DAY = 86400.0
@@ -39,25 +37,13 @@ DECISION = {"prompt": "warn", "block": "deny", "control": "allow_with_modificati
 COMMENTS = ("generated files count, too", "a rename is not a big change", "docs live in another repository here")
 
 
-class Lively:
+class Lively(MadeLog):
     """The log as it grows; every record has the keys that the gate writes and that a reader asks for."""
 
     def __init__(self, seed: int = 5) -> None:
-        self.chance = random.Random(seed)
-        self.now, self.n, self.last = BEGIN, 0, ""
-        self.lines: list[str] = []
-        self.write("genesis", id=self.id(), format=1, ahp="0.3.0")
+        super().__init__(seed, BEGIN)
         rules = [[told[0], rule, {"default": told[1]}, digest.tagged(rule.encode())] for rule, told in RULES.items()]
         self.write("policy", digest=POLICY, origin="committed", commit="c" * 40, rules=rules)
-
-    def write(self, kind: str, **more: Any) -> None:
-        self.n += 1
-        record = {"timestamp": clock.iso(self.now), "kind": kind, **more, "n": self.n, "prev": self.last or None}
-        self.lines.append(json.dumps(record))
-        self.last = digest.tagged(self.lines[-1].encode())
-
-    def id(self) -> str:
-        return str(uuid.UUID(int=self.chance.getrandbits(128), version=4))
 
     def attempt(
         self, about: dict[str, Any], speaks: dict[str, tuple[str, str]], clean: dict[str, str]
