@@ -11,13 +11,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ahp.system import git
+from ahp.system import files, git
 from ahp.system.errors import AhpError
 from ahp.system.git import GitError, Repository
 
 OLDEST = (2, 38)  # of git: `merge-tree --write-tree`
 SUBMODULE = 0o160000
 _TIMEOUT = 300.0  # s
+_LINE = 1 << 16  # bytes
 _AUTHOR = {
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")
@@ -166,8 +167,14 @@ class TreeStore:
 
 def forget(repo: Repository, place: str) -> None:
     """Removes the linked work tree at `place`, where git knows one there."""
-    with suppress(GitError):
+    try:
         repo.run("worktree", "remove", "--force", "--force", place, timeout=_TIMEOUT)
+    except GitError:  # there is none, or its `.git` is gone, by which git would go: then what git knows of it goes
+        link = os.fsencode(os.path.join(place, ".git"))
+        known = f"{repo.common_dir}/worktrees"
+        for name in os.listdir(known) if os.path.isdir(known) else ():
+            if (files.read(f"{known}/{name}/gitdir", _LINE) or b"").rstrip(b"\n") == link:
+                shutil.rmtree(f"{known}/{name}")
 
 
 def _text(data: bytes) -> str:

@@ -95,6 +95,8 @@ def _own(repo: Repository, remote: str) -> PushRef | None:
 def _named(repo: Repository, remote: str, spec: str) -> PushRef | None:
     """The ref that a refspec moves; None where git would find out in a way of its own."""
     source, colon, there = spec.removeprefix("+").partition(":")
+    if source.startswith("-"):  # no ref is called so, and git would read an option
+        return None
     whole = repo.line("rev-parse", "-q", "--verify", "--symbolic-full-name", source, ok=(0, 1, 128)) if source else ""
     if source == "HEAD":
         whole = _HEADS + repo.branch() if repo.branch() else ""

@@ -90,13 +90,10 @@ class Checkouts:
         return self.store.take(checkout.repo, checkout.index, checkout.extra)
 
     def left_at(self, place: str, known: str) -> str:
-        """The tree of a checkout that a killed run left; `known` where it is not there any more."""
+        """The tree of a checkout that a killed run left; `known` where it is not there any more. Raises AhpError."""
         if not _is_ours(os.path.dirname(place)) or not os.path.isdir(place):
             return known
-        try:
-            return self.store.take(git.discover(place, self._repo.env), "left", self._ignored_paths())
-        except AhpError:
-            return known
+        return self.store.take(git.discover(place, self._repo.env), "left", self._ignored_paths())
 
     def remove(self, place: str) -> None:
         """Removes the checkout at `place`, also one of a killed run, and what git knows of it."""

@@ -247,7 +247,7 @@ class ParallelSteps:
             events("plan_step_end", step_id=step.id, status=step.status.value, problem=None)
             del self._left[step.id]
             return
-        tree = self._work_trees.left_at(left.folder, left.tree) if left.begun else left.tree
+        tree = self._left_at(left, step) if left.begun else left.tree
         if tree != left.tree:
             self._of(step)("step_tree", tree=tree)
         self._work_trees.remove(left.folder)
@@ -257,6 +257,15 @@ class ParallelSteps:
             return
         self._begin(step, tree if left.merged else left.base, tree, opening, calls_made, left)
         del self._left[step.id]
+
+    def _left_at(self, left: BesideStep, step: PlanStep) -> str:
+        """The tree that a former process left of a step: what its checkout holds, else the last one that was noted."""
+        try:
+            return self._work_trees.left_at(left.folder, left.tree)
+        except AhpError as error:
+            why = one_line(error, 300)
+            self.notes.append(f"What step {one_line(step.id, 80)} changed last cannot be read and is lost: {why}.")
+            return left.tree
 
     def _over(self, plan: Plan) -> list[StepRun]:
         """The next steps that are over: those that broke off, else those before which in the plan none still runs."""

@@ -112,6 +112,7 @@ def test_its_message_is_judged_where_it_is_written_out(work: Repo, ask: Ask, cal
         ("git push origin $B", "what it pushes is known only when it runs"),
         ("git commit -qm 'fix: a' && git push", "git commit before it may change what is pushed"),
         ("git push origin HEAD~1:refs/heads/x 'refs/heads/*:refs/heads/*'", "which refs it pushes"),
+        ("git push origin -- --git-dir", "which refs it pushes"),
     ],
 )
 def test_what_is_not_known_before_it_runs_is_said_to_be_unjudged(

@@ -190,6 +190,17 @@ def test_work_that_was_begun_side_by_side_is_ended_one_at_a_time(tmp_path: Path,
 
 
 @pytest.mark.slow
+def test_a_checkout_that_cannot_be_read_is_told(tmp_path: Path, temporary: Path) -> None:
+    repo, path = project(tmp_path / "project"), tmp_path / "run" / "events.jsonl"
+    assert not begun(repo.root, path, lambda event: die() if event["event"] == "step_tree" else None)
+    for link in temporary.glob("*/*/.git"):
+        link.unlink()
+    scene = resumed(repo.root, path)
+    assert any("changed last cannot be read and is lost: no git repository at" in note for note in scene.turn.notes)
+    check(repo, scene, temporary, path.parent)
+
+
+@pytest.mark.slow
 def test_trees_that_are_gone_are_made_anew(tmp_path: Path, temporary: Path) -> None:
     repo, path = project(tmp_path / "project"), tmp_path / "run" / "events.jsonl"
     assert not begun(repo.root, path, lambda event: die() if event["event"] == "step_tree" else None)

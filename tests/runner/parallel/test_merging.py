@@ -89,6 +89,10 @@ def test_only_what_a_run_made_is_removed(repo: Repo, checkouts: Checkouts, tmp_p
     checkouts.remove(str(other))
     assert other.is_dir() and len(repo.git("worktree", "list").splitlines()) == 2
     assert checkouts.left_at(str(other), "known") == "known"
+    broken = tmp_path / "ahp-steps-broken" / "1"
+    broken.mkdir(parents=True)
+    with pytest.raises(AhpError, match="no git repository at"):
+        checkouts.left_at(str(broken), "known")
 
 
 def test_an_old_git_is_named(repo: Repo, checkouts: Checkouts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
