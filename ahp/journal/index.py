@@ -220,6 +220,8 @@ class IndexFile:
 
         Loading again is free of parsing as long as the header stays the same.
         """
+        if self.fd >= 0 and posix.fstat(self.fd).st_nlink == 0:
+            self.close()  # removed meanwhile: it may fit a log of the same size that others wrote since
         if self.fd < 0:
             try:
                 self.fd = posix.open(self.path, _OPEN)
@@ -281,14 +283,10 @@ class LogFiles:
         log = status(self.log_path)
         if log is None:
             return None
-        for _ in range(2):
-            kept = self.index_file.fd >= 0
-            index = self.index_file.load()
-            if index and index.fits(log.st_ino, log.st_size):
-                return index
-            self.index_file.close()  # the file that we kept open may have been removed
-            if not kept:
-                break
+        index = self.index_file.load()
+        if index and index.fits(log.st_ino, log.st_size):
+            return index
+        self.index_file.close()
         return None
 
 

@@ -58,3 +58,17 @@ def test_a_removed_index_is_noticed_although_it_was_kept_open(journal: Journal) 
     journal.append([VERDICT])
     assert other.index().has_open("commit", "main", "agent")
     assert_chained(journal)
+
+
+def test_a_removed_index_is_noticed_where_the_log_has_the_size_it_had(journal: Journal) -> None:
+    other = Journal(journal.folder)
+    journal.append([VERDICT])
+    begun = os.stat(journal.log_path).st_size
+    other.append([{**VERDICT, "why": "a"}])
+    size = os.stat(journal.log_path).st_size
+    os.truncate(journal.log_path, begun)  # a power cut: the last line and the index were not yet on the disk
+    os.unlink(journal.index_path)
+    journal.append([{**VERDICT, "why": "b"}])
+    assert os.stat(journal.log_path).st_size == size
+    other.append([VERDICT])
+    assert_chained(journal)
