@@ -12,7 +12,12 @@ _SECONDS = 5.0
 _LINES_A_FILE = 20
 # Only what matched is printed, below its file's name: what Python has to read is short, however long the lines are.
 _PRINTED = ("-z", "-n", "-o", "--heading", "--no-color", "--no-column", "--full-name")
-_PLAIN = ("grep", *_PRINTED, "-I", "-F", "--no-recurse-submodules")
+_GREP = ("grep", *_PRINTED, "-I", "--no-recurse-submodules")
+_AT_MOST = ("-m", str(_LINES_A_FILE))
+# One pattern of all names: git tries several, even fixed ones, line after line, which takes three times as long. Not
+# every git is built with Perl's patterns, and `-m` is new in git 2.38.
+_WAYS = (("-P", *_AT_MOST), ("-E", *_AT_MOST), ("-E",))
+_SPECIAL = re.compile(r"[][\\.(){}*+?|^$]")
 _HEADING = re.compile(r"^([^\0\n]+)\n", re.MULTILINE)
 _LINE = re.compile(r"^(\d+)\0", re.MULTILINE)
 _MATCH = re.compile(r"\0(.*)")
@@ -50,11 +55,14 @@ def search(repo: Repository, names: Sequence[str]) -> dict[str, Hits]:
 
 
 def _grep(repo: Repository, names: Sequence[str]) -> bytes:
-    given = [part for name in names for part in ("-e", name)]
-    try:
-        return repo.run(*_PLAIN, "-m", str(_LINES_A_FILE), *given, ok=(0, 1), timeout=_SECONDS)
-    except GitError:  # -m is new in git 2.38
-        return repo.run(*_PLAIN, *given, ok=(0, 1), timeout=_SECONDS)
+    # Of alternatives the first that fits is printed: the longest names go first.
+    pattern = "|".join(_SPECIAL.sub(r"\\\g<0>", name) for name in sorted(names, key=len, reverse=True))
+    for way in _WAYS[:-1]:
+        try:
+            return repo.run(*_GREP, *way, "-e", pattern, ok=(0, 1), timeout=_SECONDS)
+        except GitError:
+            continue
+    return repo.run(*_GREP, *_WAYS[-1], "-e", pattern, ok=(0, 1), timeout=_SECONDS)
 
 
 def _ranked(printed: bytes, names: Sequence[str]) -> dict[str, Hits]:

@@ -41,6 +41,11 @@ def test_names_are_texts_and_no_options_or_patterns(project: Repository) -> None
     assert search(project, ["no_such_name"]) == {}
 
 
+def test_a_name_within_another_counts_as_both(project: Repository) -> None:
+    assert search(project, ["user", "load_user", "b.py"])["a.py"].names == {"user", "load_user"}
+    assert search(project, ["b.p"]) == {}  # the dot is no pattern
+
+
 def test_settings_of_git_do_not_change_what_is_read(project: Repository, repo: Any) -> None:
     for key in ("column", "lineNumber", "fullName"):
         repo.git("config", f"grep.{key}", "true")
@@ -74,6 +79,21 @@ def test_an_older_git_is_asked_without_the_option_it_lacks(
 
     monkeypatch.setattr(Repository, "run", run)
     assert list(search(project, ["save_user"])) == ["b.py"]
+
+
+def test_a_git_without_perls_patterns_finds_the_same(project: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Repository.run
+    names = ["user", "load_user()", "...", "rare_name"]
+    expected = {path: (hits.names, hits.lines) for path, hits in search(project, names).items()}
+
+    def run(repo: Repository, *args: str, **more: Any) -> bytes:
+        if "-P" in args:
+            raise GitError("cannot use Perl-compatible regexes when not compiled with USE_LIBPCRE")
+        return real(repo, *args, **more)
+
+    monkeypatch.setattr(Repository, "run", run)
+    assert {path: (hits.names, hits.lines) for path, hits in search(project, names).items()} == expected
+    assert expected
 
 
 def test_where_git_cannot_tell_nothing_is_found(project: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
