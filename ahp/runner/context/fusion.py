@@ -16,11 +16,14 @@ class Fused:
 
 
 def fuse(rankings: Mapping[str, Sequence[str]]) -> list[Fused]:
-    """The paths of all rankings by the sum of 1 / (60 + rank), rank from 1; equal ones in the order of their names."""
+    """The paths of all rankings by the sum of 1 / (60 + rank), rank from 1.
+
+    Of equal ones the better placed goes first, then what an earlier ranking names.
+    """
     fused: dict[str, Fused] = {}
     places = [(rank, why, path) for why, paths in rankings.items() for rank, path in enumerate(paths, start=1)]
     for rank, why, path in sorted(places, key=lambda place: place[0]):
         one = fused.setdefault(path, Fused(path))
         one.score += 1 / (_K + rank)
         one.why.append(why)
-    return sorted(fused.values(), key=lambda one: (-one.score, one.path))
+    return sorted(fused.values(), key=lambda one: -one.score)

@@ -18,5 +18,5 @@ def test_agreement_outweighs_one_first_place() -> None:
     assert fused[0].path == "shared"
 
 
-def test_equal_ones_are_in_the_order_of_their_names() -> None:
-    assert [one.path for one in fuse({"a": ["z"], "b": ["y"]})] == ["y", "z"]
+def test_of_equal_ones_what_an_earlier_ranking_names_goes_first() -> None:
+    assert [one.path for one in fuse({"a": ["z"], "b": ["y"]})] == ["z", "y"]
