@@ -4,6 +4,7 @@
 PYTHON ?= python3
 WORKERS ?= 2
 BENCH ?=
+TIMES ?= 10
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -25,7 +26,7 @@ PEERS_READY := $(PEERS)/.ready
 HOOKS_READY := $(PEERS)/hooks/.ready
 MODEL_READY := $(MODEL)/.ready
 
-.PHONY: help judge test lint types unit format demo bench docs test-slow test-tools test-clients test-runner clean
+.PHONY: help judge test lint types unit format demo bench docs explore test-slow test-tools test-clients test-runner clean
 .DEFAULT_GOAL := help
 
 help:
@@ -35,6 +36,7 @@ help:
 	@echo "make bench         medians and ratios against peers; BENCH='--quick' or BENCH='--json FILE'"
 	@echo "make docs          the documentation as a site, in build/site"
 	@echo "make test-slow     the tests that take long"
+	@echo "make explore       the property tests with other examples on every run, and TIMES=10 times as many"
 	@echo "make test-tools    the tests that drive the real pre-commit, prek, vitest, jest, eslint and the like"
 	@echo "make test-clients  the tests that drive the real coding agents"
 	@echo "make test-runner   the tests that drive a real model server"
@@ -84,6 +86,9 @@ test-tools: $(READY) $(PEERS_READY) $(HOOKS_READY)
 
 test-slow: $(READY)
 	$(PYTEST) -n $(WORKERS) -m slow
+
+explore: $(READY)
+	$(MEMORY) AHP_TEST_EXPLORE=$(TIMES) $(PYTEST) -n $(WORKERS) -m "hypothesis and not tools and not clients and not runner"
 
 test-clients: $(READY)
 	$(call marked,clients)

@@ -13,14 +13,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from ahp.hosts.git import bundle
 from ahp.system import files, terminal
+from tests import examples
 
-# No test is timed: a slow machine would fail it.
-settings.register_profile("untimed", deadline=None, max_examples=int(os.environ.get("AHP_TEST_EXAMPLES") or 50))
-settings.load_profile("untimed")
+examples.load_profile()
 
 PROJECT = Path(__file__).resolve().parent.parent
 REAL_HOME = os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir)

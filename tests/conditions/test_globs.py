@@ -7,12 +7,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.conditions import globs
 from ahp.conditions.evaluate import Bound
 from ahp.conditions.globs import PatternError, glob
+from tests.examples import examples
 
 GLOBS = [
     ("*.py", "a.py src/a.py .py src/.py", "a.pyc a.py/b"),
@@ -105,7 +106,7 @@ def test_globs_agree_with_git_on_files(tmp_path: Path) -> None:
         assert {path for path in paths if glob(pattern)(path)} == ignored, pattern
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(st.text("ab*?", min_size=1, max_size=8), st.text("ab", max_size=10))
 def test_one_segment_agrees_with_fnmatch(pattern: str, name: str) -> None:
     assert glob(pattern)(name) == fnmatchcase(name, pattern)

@@ -6,7 +6,7 @@ import json
 import string
 from typing import Any
 
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ahp.conditions import reference
@@ -20,6 +20,7 @@ from ahp.conditions.schema import type_of_value
 from ahp.conditions.sets import Numbers, Values, key, within
 from ahp.conditions.typecheck import Checked, ConditionError, check, check_value
 from tests.conditions.strategies import SCHEMA, conditions, facts, numbers, texts
+from tests.examples import examples
 
 PATHS = sorted(SCHEMA.facts)
 SLOTS = {path: index for index, path in enumerate(PATHS)}
@@ -52,7 +53,7 @@ def by_reference(text: str, values: dict[str, Any]) -> Any:
         return "bound"
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(conditions(2), facts())
 def test_both_evaluators_agree(text: str, values: dict[str, Any]) -> None:
     before = {path: value if value is MISSING else json.dumps(value) for path, value in values.items()}
@@ -60,13 +61,13 @@ def test_both_evaluators_agree(text: str, values: dict[str, Any]) -> None:
     assert before == {path: value if value is MISSING else json.dumps(value) for path, value in values.items()}
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(conditions(2))
 def test_generated_facts_find_no_disagreement(text: str) -> None:
     assert reference.disagreement(accepted(text), SCHEMA) is None
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(conditions(2), facts())
 def test_constant_verdicts_are_never_wrong(text: str, values: dict[str, Any]) -> None:
     checked = accepted(text)
@@ -75,7 +76,7 @@ def test_constant_verdicts_are_never_wrong(text: str, values: dict[str, Any]) ->
         assert found is checked.constant
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(st.one_of(numbers(2), texts(2), conditions(1)), facts())
 def test_what_is_inferred_holds(text: str, values: dict[str, Any]) -> None:
     try:
@@ -98,7 +99,7 @@ def test_what_is_inferred_holds(text: str, values: dict[str, Any]) -> None:
         assert within(Values(frozenset({key(found)})), known)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(conditions(1), conditions(1), st.sampled_from(["{a}", "{a} and {b}", "{a} or {b}", "not ({a})", "{b}"]), facts())
 def test_stricter_is_never_wrong(a: str, b: str, shape: str, values: dict[str, Any]) -> None:
     one, other = accepted(a), accepted(shape.format(a=f"({a})", b=f"({b})"))
@@ -115,7 +116,7 @@ def test_stricter_is_never_wrong(a: str, b: str, shape: str, values: dict[str, A
     assert stricter(other, one) == mirrored.get(found, found)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(conditions(2), conditions(2), facts())
 def test_equal_conjuncts_mean_the_same(a: str, b: str, values: dict[str, Any]) -> None:
     one, other = accepted(a), accepted(f"{b} and {a}")
@@ -124,7 +125,7 @@ def test_equal_conjuncts_mean_the_same(a: str, b: str, values: dict[str, Any]) -
         assert outcome(one, values) == outcome(other, values)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(conditions(2))
 def test_normal_form_of_a_double_negation_is_the_same(text: str) -> None:
     plan, types = accepted(text).plan, accepted(text).types
@@ -132,7 +133,7 @@ def test_normal_form_of_a_double_negation_is_the_same(text: str) -> None:
     assert never(normal(["and", plan, ["const", False]], types))
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(st.text(max_size=80))
 @example("ª.b")
 @example("\x00")
@@ -218,13 +219,13 @@ _WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=700)
+@examples(700)
 @given(st.lists(_WORDS, max_size=25).map(" ".join))
 def test_random_words_raise_nothing_but_the_condition_error(text: str) -> None:
     _try(text)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(conditions(2), st.integers(0, 200), st.sampled_from(list(string.printable)))
 def test_a_mutated_condition_raises_nothing_but_the_condition_error(text: str, at: int, char: str) -> None:
     _try(text[: at % len(text)] + char + text[at % len(text) + 1 :])

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from ahp.facts import commit_message
+from tests.examples import examples
 
 SCISSORS = "# ------------------------ >8 ------------------------"
 TEXTS = st.lists(
@@ -23,11 +24,11 @@ TEXTS = st.lists(
     ),
     max_size=9,
 ).map("\n".join)
-SLOW = {"max_examples": 60, "deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
+FEW = examples(60, HealthCheck.function_scoped_fixture)
 
 
 @given(text=TEXTS)
-@settings(**SLOW)
+@FEW
 def test_cleaning_is_git_stripspace(repo: Any, text: str) -> None:
     for mode, options in (("whitespace", []), ("strip", ["-s"])):
         done = repo.run("git", "stripspace", *options, stdin=text.encode())
@@ -35,7 +36,7 @@ def test_cleaning_is_git_stripspace(repo: Any, text: str) -> None:
 
 
 @given(text=TEXTS)
-@settings(**SLOW)
+@FEW
 @example(text="s\n\nSigned-off-by: A <a@b>\nnot a trailer\nneither\nnor")
 @example(text="s\n\nSigned-off-by: A <a@b>\nnot\na\ntrailer\nat all")
 @example(text="s\n\na: b\n folded\n\tand more")
@@ -50,7 +51,7 @@ def test_trailers_are_those_of_git(repo: Any, text: str) -> None:
 
 
 @given(text=TEXTS)
-@settings(**SLOW)
+@FEW
 def test_subject_and_body_are_those_of_git(repo: Any, text: str) -> None:
     cleaned = commit_message.clean(text, "strip", "#", edited=False)
     tree = repo.git("hash-object", "-t", "tree", "-w", "--stdin")

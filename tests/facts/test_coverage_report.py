@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.facts import coverage_report
 from ahp.facts.absent import Absent
+from tests.examples import examples
 from tests.facts.conftest import SAMPLES
 
 LCOV = """TN:
@@ -79,7 +80,7 @@ def test_a_report_that_tells_nothing_says_so(data: bytes, says: str) -> None:
 
 
 @given(data=st.one_of(st.binary(max_size=100), st.text(alphabet="SFDALHBR:,0123-\n", max_size=100).map(str.encode)))
-@settings(max_examples=200)
+@examples(200)
 def test_any_bytes_give_a_percentage_or_an_error(data: bytes) -> None:
     try:
         assert 0 <= coverage_report.parse(data, "r") <= 100

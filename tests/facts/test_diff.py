@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from ahp.system import patch
 from ahp.system.errors import AhpError
 from ahp.system.worktree import WorkTreeView
+from tests.examples import examples
 
 
 def test_lines_carry_path_and_number(repo: Any, make_event: Any, gather: Any) -> None:
@@ -140,7 +141,7 @@ def test_a_diff_that_is_cut_or_bent_is_an_error(text: bytes) -> None:
 
 
 @given(old=st.lists(st.text(), max_size=6), new=st.lists(st.text(), max_size=6))
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25, HealthCheck.function_scoped_fixture)
 def test_removing_and_adding_lines_leads_from_old_to_new(
     repo: Any, make_event: Any, gather: Any, old: list[str], new: list[str]
 ) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.facts import junit
 from ahp.facts.absent import Absent
+from tests.examples import examples
 from tests.facts.conftest import SAMPLES
 
 
@@ -50,7 +51,7 @@ def test_a_duration_that_is_no_number_counts_nothing() -> None:
 
 
 @given(data=st.binary(max_size=200), text=st.text(alphabet="<>/=!?&;[]testsuicae'\" \n", max_size=80))
-@settings(max_examples=200)
+@examples(200)
 def test_any_bytes_give_a_report_or_an_error(data: bytes, text: str) -> None:
     for case in (data, b"<testsuite>" + text.encode() + b"</testsuite>"):
         try:

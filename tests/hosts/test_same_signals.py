@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.hosts.ci import judging
@@ -22,6 +22,7 @@ from ahp.protocol.actor import Actor
 from ahp.protocol.event import PushRef, Workspace
 from ahp.system import git
 from tests.conftest import Repo
+from tests.examples import examples
 
 POLICY = """\
 version: 1
@@ -162,13 +163,13 @@ def compare(world: tuple[Repo, str], target: str, steps: list[Step]) -> None:
 
 
 @given(st.sampled_from(("topic", "main")), st.lists(STEPS, min_size=1, max_size=6))
-@settings(max_examples=5)
+@examples(5)
 def test_a_push_and_ci_say_the_same_of_a_range(world: tuple[Repo, str], target: str, steps: list[Step]) -> None:
     compare(world, target, steps)
 
 
 @pytest.mark.slow
 @given(st.sampled_from(("topic", "main")), st.lists(STEPS, min_size=1, max_size=12))
-@settings(max_examples=600)
+@examples(600)
 def test_a_push_and_ci_say_the_same_of_many_ranges(world: tuple[Repo, str], target: str, steps: list[Step]) -> None:
     compare(world, target, steps)

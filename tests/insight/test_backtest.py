@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
 from ahp.insight.backtest import replay
 from ahp.insight.changes import Backtest, Change
@@ -17,6 +17,7 @@ from ahp.policy import layers
 from ahp.policy.rule import Policy, rule_digest
 from ahp.policy.sources import TextSource
 from ahp.system import clock
+from tests.examples import examples
 
 from .random_log import records_of, steps, write
 
@@ -281,7 +282,7 @@ def test_hostile_facts_are_no_facts() -> None:
     assert [one.after for one in log.replayed(OLD.replace("most: 5", "most: 8")).changes] == ["undecided"]
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@examples(60, *HealthCheck)
 @given(steps)
 def test_no_log_makes_it_fail(told: list[dict[str, Any]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

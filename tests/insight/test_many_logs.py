@@ -8,7 +8,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from ahp.insight import many_logs, overview, parquet, reading, stats
@@ -17,6 +17,7 @@ from ahp.insight.groups import BY
 from ahp.insight.lines import COLUMNS
 from ahp.system import clock
 from ahp.system.errors import AhpError
+from tests.examples import examples
 
 from .copies import Lines
 from .random_log import START, records_of, steps
@@ -44,7 +45,7 @@ def write(folder: Path, log: Lines, cuts: list[float], prunes: bool) -> None:
     log.to_folder(folder / "backup" / log.name, 0, max(1, at[0]))
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@examples(60, *HealthCheck)
 @given(
     st.lists(st.tuples(steps, _cuts, st.booleans(), st.sampled_from([None, 1])), min_size=1, max_size=3),
     st.sampled_from(BY),

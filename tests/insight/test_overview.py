@@ -8,12 +8,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from ahp.insight import overview, stats
 from ahp.insight.stats import Figures, Stats
 from ahp.system import clock
+from tests.examples import examples
 
 from . import example
 from .random_log import START, records_of, steps, write
@@ -29,7 +30,7 @@ def plain(told: Stats) -> dict[str, Any]:
     return {**told._asdict(), "groups": groups}
 
 
-@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@examples(25, *HealthCheck)
 @given(
     steps,
     st.sampled_from([None, None, START + 1, START + 8 * DAY]),

@@ -7,13 +7,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from ahp.insight import stats
 from ahp.insight.groups import BY
 from ahp.insight.stats import Figures
 from ahp.system import clock
+from tests.examples import examples
 
 from .random_log import START, records_of, steps, write
 from .reference import Reference
@@ -21,7 +22,7 @@ from .reference import Reference
 DAY = 86400.0
 
 
-@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+@examples(100, *HealthCheck)
 @given(
     steps,
     st.sampled_from(BY),

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -20,6 +20,7 @@ from ahp.journal.state import State
 from ahp.journal.verify import verify
 from ahp.protocol.actor import Actor
 from ahp.system import clock
+from tests.examples import examples
 
 from .reading import FAMILY, Reading
 from .story import START, Story
@@ -203,7 +204,7 @@ def _records(folder: str) -> list[dict[str, Any]]:
     return records
 
 
-Life.TestCase.settings = settings(max_examples=80, stateful_step_count=30, suppress_health_check=list(HealthCheck))
+Life.TestCase.settings = examples(80, *HealthCheck, stateful_step_count=30)
 test_log_and_ladder_equal_a_slow_reference = Life.TestCase
 
 

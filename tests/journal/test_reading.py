@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.journal.fold import Fold, MemoryStore
 from ahp.system import clock
+from tests.examples import examples
 
 from .reading import DAY, Reading
 
@@ -111,7 +112,7 @@ def _story(steps: list[tuple[float, dict[str, Any]]]) -> list[dict[str, Any]]:
     return records
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(steps=st.lists(st.tuples(_STEPS, _RECORD), min_size=15, max_size=40), later=st.sampled_from([0.0, 10 * DAY]))
 def test_the_fold_equals_a_plain_reading(steps: list[tuple[float, dict[str, Any]]], later: float) -> None:
     records = _story(steps)

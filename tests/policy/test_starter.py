@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.hosts import policy_test
@@ -13,6 +13,7 @@ from ahp.policy.rule import Policy
 from ahp.policy.sources import TextSource
 from ahp.policy.starter import Plan
 from ahp.policy.survey import Survey
+from tests.examples import examples
 
 TOOLS = ("pytest", "ruff", "mypy", "coverage", "eslint")
 NOTHING = Survey(languages=(), tickets=False, tools=(), managers=(), mypy_files=False)
@@ -87,7 +88,7 @@ def test_a_default_branch_that_only_its_name_tells_is_named(watched: dict[str, s
     assert by_key["protect-main"].shadow is bool(watched)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.text(st.characters(codec="ascii", categories=["L", "N", "P", "S"]), min_size=1, max_size=30), st.text())
 def test_no_branch_name_and_no_reason_changes_the_meaning(branch: str, reason: str) -> None:
     policy = read(Plan(NOTHING, ["core"], branch=branch, watched={"no-secrets": reason}))

@@ -8,11 +8,12 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from ahp.hosts.agents import clients
 from tests.conftest import Repo
+from tests.examples import examples
 from tests.hosts.agents.conftest import CAPTURED, Ask, Said
 
 POLICY = """
@@ -117,7 +118,7 @@ ARGUMENT_KEYS = "command cmd file_path path content file_text old_string new_str
 ARGUMENTS = st.dictionaries(st.sampled_from(ARGUMENT_KEYS.split()), JSON)
 TOOLS = st.sampled_from(["Bash", "shell", "Write", "Edit", "MultiEdit", "apply_patch", "NotebookEdit", "mcp__a__b"])
 EVENTS = sorted({event for client in clients.CLIENTS for event in clients.module(client).EVENTS} | {"Other"})
-FUZZED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+FUZZED = examples(60, HealthCheck.function_scoped_fixture)
 
 
 @FUZZED

@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import xmlschema
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.hosts.ci import judging
@@ -22,6 +22,7 @@ from ahp.hosts.ci.report import Place, Report, Result, RuleText, report, result
 from ahp.protocol.signals import Signal, blocking
 from ahp.system import git
 from tests.conftest import Repo
+from tests.examples import examples
 
 SCHEMAS = Path(__file__).parents[2] / "data" / "schemas"
 SARIF = jsonschema.Draft4Validator(json.loads((SCHEMAS / "sarif-schema-2.1.0.json").read_text("utf-8")))
@@ -136,7 +137,7 @@ rules:
 
 
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=4))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_any_text_leaves_every_format_valid(texts: list[str]) -> None:
     check(hostile(*texts))
 

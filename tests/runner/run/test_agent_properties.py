@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.protocol.verdict import Verdict
@@ -12,6 +12,7 @@ from ahp.runner.scripted import Scripted, ScriptedGate, scripted_tool, signal, v
 from ahp.runner.words.guard import is_protocol_content
 from ahp.runner.words.plan import StepStatus
 from ahp.system.errors import AhpError
+from tests.examples import examples
 from tests.runner.runs import DONE, REPLAN, Scene, block, call, plan
 
 REPLIES: st.SearchStrategy[Scripted] = st.sampled_from(
@@ -40,7 +41,7 @@ RULINGS = st.lists(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     replies=st.lists(REPLIES, max_size=12),
     before=RULINGS,
