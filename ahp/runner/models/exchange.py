@@ -112,6 +112,8 @@ class Exchange:
             raise self._unreachable(error) from None
         except Exception as error:  # noqa: BLE001  # the SDK, its HTTP library and the proxy settings have no common class
             raise self._broken(error) from None
+        if not data.strip():
+            raise ModelError(f"{self.who} answered with an empty body", transient=True)
         try:
             return jsontext.decode(data.decode("utf-8", "replace"))
         except ValueError:
@@ -141,8 +143,8 @@ class Exchange:
         said = _message(body)
         shown = self.shown(said) or f"HTTP status {status}"
         if status in (401, 403):
-            known = f"the key of {' or '.join(KEY_VARIABLES)}" if self.key else f"no key ({KEY_VARIABLES[0]})"
-            return ModelError(f"{self.who} refuses {known}: {shown}")
+            given = f"the key (of {', '.join(KEY_VARIABLES)} or the keyring)"
+            return ModelError(f"{self.who} refuses {given if self.key else f'no key ({KEY_VARIABLES[0]})'}: {shown}")
         if _OVERFLOW.search(said):
             return ContextOverflow(f"{self.who}: {shown}")
         if status == 404:

@@ -209,7 +209,7 @@ def test_what_may_pass_is_transient(status: int, headers: dict[str, str], retry_
 @pytest.mark.parametrize(
     ("status", "message", "said"),
     [
-        (401, f"wrong key {KEY}", "refuses the key of AHP_API_KEY or"),
+        (401, f"wrong key {KEY}", "refuses the key (of AHP_API_KEY, "),
         (404, "no such model", "no such model"),
         (429, "insufficient_quota", "insufficient_quota"),
         (302, "", "give its own address"),
@@ -243,6 +243,7 @@ def test_a_full_context_is_told_apart(status: int, message: str) -> None:
     [
         (resets(), "no answer", True),
         (resets(HEAD + b'{"choices"'), "no answer", True),
+        (says(b" \n"), "answered with an empty body", True),
         (says(b'{"choices": [', 200), "no JSON", False),
         (says(b"<html>Proxy</html>"), "no JSON: '<html>Proxy</html>'", False),
         (says({"choices": []}), "no message", True),
