@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-LONG = 20.0  # s that a test waits for what must happen; only a failure takes so long
+LONG = 60.0  # s that a test waits for what must happen; only a failure takes so long
 
 
 @dataclass(frozen=True)
