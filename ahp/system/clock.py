@@ -7,14 +7,20 @@ from ahp.system.errors import AhpError
 monotonic = time.monotonic
 now = time.time
 
+_second: "tuple[int, str]" = (-1, "")  # the second that was written last, without its fraction: one log has many of it
 _hour: "tuple[str, int]" = ("", 0)  # the hour that was read last, and its beginning: a log's next record is of it, too
 
 
 def iso(seconds: float) -> str:
     """RFC 3339 in UTC of `seconds` since the epoch: `2026-02-09T10:00:00.123Z` (seed 002 §6.2)."""
+    global _second
     whole, millis = divmod(round(seconds * 1000), 1000)
-    year, month, day, hour, minute, second = time.gmtime(whole)[:6]
-    return f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z"
+    known, text = _second
+    if whole != known:
+        year, month, day, hour, minute, second = time.gmtime(whole)[:6]
+        text = f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
+        _second = whole, text
+    return f"{text}.{millis:03}Z"
 
 
 def parse_iso(text: str) -> float:

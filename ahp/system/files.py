@@ -9,6 +9,7 @@ from ahp.system.errors import AhpError, Timeout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _thread import LockType
     from types import TracebackType
 
 _REGULAR, _TYPE_MASK = 0o100000, 0o170000
@@ -141,15 +142,16 @@ class Lock:
     folder is missing.
     """
 
-    __slots__ = ("fd", "path", "timeout")
-    _threads: dict[str, object] = {}  # noqa: RUF012  # one lock a path, for the threads of this process
+    __slots__ = ("_thread", "fd", "path", "timeout")
+    _threads: "dict[str, LockType]" = {}  # noqa: RUF012  # one lock a path, for the threads of this process
 
     def __init__(self, path: str, timeout: float = 0.1) -> None:
         self.path, self.timeout, self.fd = path, timeout, -1
+        self._thread = Lock._threads.setdefault(path, allocate_lock())
 
     def __enter__(self) -> "Lock":
         deadline = time.monotonic() + self.timeout
-        if not self._mutex().acquire(timeout=self.timeout):  # type: ignore[attr-defined]
+        if not self._thread.acquire(timeout=self.timeout):
             raise Timeout(f"{self.path} is held by another thread for over {self.timeout} s")
         try:
             self.fd = posix.open(self.path, posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
@@ -187,7 +189,4 @@ class Lock:
             if fd >= 0:
                 posix.close(fd)
         finally:
-            self._mutex().release()  # type: ignore[attr-defined]
-
-    def _mutex(self) -> object:
-        return Lock._threads.setdefault(self.path, allocate_lock())
+            self._thread.release()

@@ -16,6 +16,10 @@ from ahp.system.errors import AhpError
 def test_a_time_stamp_has_milliseconds_and_is_utc() -> None:
     assert clock.iso(1770631200.1234) == "2026-02-09T10:00:00.123Z"
     assert clock.iso(1770631199.9996) == "2026-02-09T10:00:00.000Z"
+    # What is kept of one second is for that second alone.
+    assert [clock.iso(seconds)[17:] for seconds in (0.25, 0.5, 59.999, 60, 0.25)] == [
+        *("00.250Z", "00.500Z", "59.999Z", "00.000Z", "00.250Z")
+    ]
 
 
 @given(st.integers(0, 253402300799000))
