@@ -5,12 +5,19 @@ import marshal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeVar
+    from typing import Any, Protocol, TypeVar
 
     Made = TypeVar("Made")
 
-packed: dict[str, bytes] = {}
-"""By name, as the bundle holds it."""
+    class Packed(Protocol):
+        """Byte strings by name, in memory or in the bundle."""
+
+        def __contains__(self, name: object, /) -> bool: ...
+        def __getitem__(self, name: str, /) -> bytes: ...
+
+
+packed: "Packed" = {}
+"""What comes with the bundle."""
 _made: "dict[str, Any]" = {}
 
 

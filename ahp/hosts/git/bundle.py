@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import hashlib
 import importlib
 import importlib.util
 import marshal
@@ -17,7 +18,7 @@ from ahp.system.errors import AhpError
 _ENTRY = "ahp.hosts.git.main"
 # Who starts: what each of its hooks loads, at once; and what it may load. The light namespaces are for both.
 _AT_ONCE = {
-    "git": (_ENTRY, "ahp.hosts.git.pre_commit"),
+    "git": (_ENTRY, "ahp.hosts.git.pre_commit", "ahp.facts.branch", "ahp.facts.commit", "ahp.facts.files"),
     "agent": ("ahp.hosts.agents.main", "ahp.hosts.agents.judging", "ahp.facts.tool"),
 }
 _LATER = {
@@ -26,21 +27,20 @@ _LATER = {
 }
 _SHA = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
 _BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}, {light!r}, {starter!r}))"
-_NOW = "<the code of the modules>"
 _MAIN = """
-fresh = begin({stamps!r}, {paths!r}, {now!r}, {later!r}, {compiled!r})
-if fresh:
+parts = begin(sys.argv[0], {paths!r}, {where!r})
+if parts:
     from ahp.policy import cache
     cache.compiler = {compiler!r}
 {ready}if sys.argv[1] == "agent":
     from ahp.hosts.agents.main import main
 else:
     from ahp.hosts.git.main import main
-main("" if fresh else sys.argv[0])
+main("" if parts else sys.argv[0])
 """
 _READY = """\
     from ahp.system import ready
-    ready.packed = {packed!r}
+    ready.packed = parts
 """
 _UNCHECKED = (1).to_bytes(4, "little")  # PEP 552: never compared with a source; `start` compares all of them
 
@@ -80,29 +80,44 @@ def build(paths: list[str], light: list[str], starter: str = "git") -> bytes:
             importlib.import_module(f"ahp.hosts.agents.{client}")
         tables, packed = _tables()
     lazy = [name for name in _ours() if name not in eager]
-    now = tuple([(name, _code(name), _file(name), _is_package(name)) for name in _runnable(eager)])
-    later = {name: (marshal.dumps(_code(name)), _file(name)) for name in lazy}
+    now = [(name, _code(name), _file(name), _is_package(name)) for name in _runnable(eager)]
+    later = {name: _file(name) for name in lazy}
     compiled = [(name, _file(name)) for name in ("_json", _SHA) if hasattr(sys.modules.get(name), "__file__")]
     # What compiles policies is stamped, too: as long as none of it changed, its digest is known without reading it.
     sources = dict.fromkeys(
         [*map(_file, [*eager, *lazy]), *[file for _, file in compiled], *cache.compiler_sources(), *tables]
     )
     stamps = [(file, os.stat(file).st_mtime_ns, os.stat(file).st_size) for file in sources]
+    parts = {**{name: marshal.dumps(_code(name)) for name in lazy}, **packed}
+    behind, where = tail(stamps, compiled, now, later, parts)
+    ready = _READY if packed else ""
+    text = _MAIN.format(paths=paths, where=where, compiler=cache.compiler_digest(), ready=ready)
     start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
-    text = _MAIN.format(
-        stamps=stamps,
-        paths=paths,
-        now=_NOW,
-        later=later,
-        compiled=compiled,
-        compiler=cache.compiler_digest(),
-        ready=_READY.format(packed=packed) if packed else "",
-    )
     main = ast.Module([*_bare(start).body, *ast.parse(text).body], [])
     code = compile(main, start, "exec", dont_inherit=True)
-    # A code object has no literal in the source: it takes the place of a constant, so that marshal reads it once.
-    code = code.replace(co_consts=tuple([now if value == _NOW else value for value in code.co_consts]))
-    return importlib.util.MAGIC_NUMBER + _UNCHECKED + bytes(8) + marshal.dumps(code)
+    return importlib.util.MAGIC_NUMBER + _UNCHECKED + bytes(8) + marshal.dumps(code) + behind
+
+
+def tail(
+    stamps: list[tuple[str, int, int]],
+    compiled: list[tuple[str, str]],
+    now: list[tuple[str, CodeType, str, bool]],
+    later: dict[str, str],
+    parts: dict[str, bytes],
+) -> tuple[bytes, tuple[bytes, int, int]]:
+    """What stands behind the first code, and where in it `start.begin` finds its contents."""
+    places, at = {}, 0
+    for name, part in parts.items():
+        places[name] = at, len(part)
+        at += len(part)
+    contents, behind = marshal.dumps((stamps, compiled, now, later, places)), b"".join(parts.values())
+    key = _key(contents, behind)
+    whole = contents + key + behind
+    return whole, (key, len(contents) + len(key), len(whole))
+
+
+def _key(contents: bytes, behind: bytes) -> bytes:
+    return hashlib.sha256(contents + behind).digest()[:16]
 
 
 def _tables() -> tuple[list[str], dict[str, bytes]]:
@@ -115,7 +130,7 @@ def _tables() -> tuple[list[str], dict[str, bytes]]:
 
 
 def is_fresh(data: bytes) -> bool:
-    """Whether a bundle was made by this Python from the sources as they are now."""
+    """Whether a bundle is whole, and was made by this Python from the sources as they are now."""
     from ahp.hosts.git.start import fresh
 
     if data[:4] != importlib.util.MAGIC_NUMBER:
@@ -124,13 +139,14 @@ def is_fresh(data: bytes) -> bool:
         code = marshal.loads(data[16:])  # noqa: S302  # ours: it is what every hook runs
     except (EOFError, TypeError, ValueError):
         return False
-    constants = code.co_consts if isinstance(code, CodeType) else ()
-    found = [value for value in constants if isinstance(value, tuple) and value and _is_stamp(value[0])]
-    return bool(found) and all(fresh(list(stamps)) for stamps in found)
-
-
-def _is_stamp(value: object) -> bool:
-    return isinstance(value, tuple) and [type(field) for field in value] == [str, int, int]
+    for where in code.co_consts if isinstance(code, CodeType) else ():
+        if isinstance(where, tuple) and [type(one) for one in where] == [bytes, int, int]:
+            key, length, size = where
+            found = data[-size:]
+            contents, behind = found[: length - len(key)], found[length:]
+            if found[len(contents) : length] == key == _key(contents, behind):
+                return fresh(marshal.loads(contents)[0])  # noqa: S302  # as whole as it was written
+    return False
 
 
 def _ours() -> list[str]:

@@ -2,8 +2,9 @@
 
 Python finds a module by looking into folders, once for each, and most of what it then reads are docstrings,
 annotations and column numbers. The bundle holds the bare code in one file, and is used only while every source is as
-old and as long as it was, as with `.pyc` files (PEP 552). `ahp.hosts.git.bundle` writes it; its first code is this
-module, outside any package.
+old and as long as it was, as with `.pyc` files (PEP 552). `ahp.hosts.git.bundle` writes it. To Python it is a `.pyc`
+file with this module in it, outside any package; behind that stand the contents, which are read here in one go, and
+after them the parts that not every hook needs.
 """
 
 import _imp
@@ -14,23 +15,36 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from types import CodeType, ModuleType
+    from types import ModuleType
     from typing import Any
 
 
-class Later:
-    """Finder and loader of the bundled modules that not every hook needs (PEP 451): name → (code, file)."""
+class Parts:
+    """Byte strings by name, each read from the bundle when it is asked for: name → (offset, length)."""
 
-    def __init__(self, modules: "dict[str, tuple[bytes, str]]") -> None:
-        self.modules = modules
+    def __init__(self, fd: int, start: int, places: "dict[str, tuple[int, int]]") -> None:
+        self.fd, self.start, self.places = fd, start, places
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.places
+
+    def __getitem__(self, name: str) -> bytes:
+        offset, length = self.places[name]
+        return posix.pread(self.fd, length, self.start + offset)
+
+
+class Later:
+    """Finder and loader of the bundled modules that not every hook needs (PEP 451), by the file of each."""
+
+    def __init__(self, sources: "dict[str, str]", parts: Parts) -> None:
+        self.sources, self.parts = sources, parts
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> "Any":
         """The spec of a bundled module, None for any other."""
-        if name not in self.modules:
+        if name not in self.sources:
             return None
         spec: Any = type(sys.__spec__)
-        made = spec(name, self, origin=self.modules[name][1])
+        made = spec(name, self, origin=self.sources[name])
         made.has_location = True
         folder, _, file = made.origin.rpartition("/")
         if file == "__init__.py":
@@ -42,7 +56,7 @@ class Later:
 
     def exec_module(self, module: "ModuleType") -> None:
         """Runs a module's code."""
-        exec(marshal.loads(self.modules[module.__name__][0]), module.__dict__)  # noqa: S102, S302  # our own byte code
+        exec(marshal.loads(self.parts[module.__name__]), module.__dict__)  # noqa: S102, S302  # our own byte code
 
 
 def fresh(stamps: list[tuple[str, int, int]]) -> bool:
@@ -57,23 +71,29 @@ def fresh(stamps: list[tuple[str, int, int]]) -> bool:
     return True
 
 
-def begin(
-    stamps: list[tuple[str, int, int]],
-    paths: list[str],
-    now: "Iterable[tuple[str, CodeType, str, bool]]",
-    later: "dict[str, tuple[bytes, str]]",
-    compiled: list[tuple[str, str]],
-) -> bool:
-    """Makes `ahp` importable, from the bundle where it is fresh; whether it was.
+def begin(bundle: str, paths: list[str], where: tuple[bytes, int, int]) -> "Parts | None":
+    """Makes `ahp` importable, from the `bundle` where it is fresh; then what it holds besides, else None.
 
-    `now` are (name, code, file, whether it is a package) in the order in which they can be run, `later` what is run
-    when it is imported, `compiled` the extension modules of the standard library that it needs, with their files.
-    `paths` go to the end of sys.path.
+    `paths` go to the end of sys.path. `where` are the key that the contents end in, how long they are with it, and how
+    many bytes before the end of the file they begin: whoever finds another bundle in its place by now, or one that was
+    cut, imports from the sources. The contents are the `stamps` of all sources, (name, file) of the `compiled` modules
+    of the standard library that are needed, (name, code, file, whether it is a package) of what is run `now`, in an
+    order that works, the file of each module that is run `later`, when it is imported, and the `places` of the parts.
     """
+    key, length, size = where
     gc.disable()  # the process ends before a collection would find anything
     sys.path += paths
+    try:
+        fd = posix.open(bundle, posix.O_RDONLY | posix.O_CLOEXEC)
+        start = posix.fstat(fd).st_size - size
+        data = posix.pread(fd, length, start)
+    except OSError:
+        return None
+    if data[-len(key) :] != key:
+        return None
+    stamps, compiled, now, later, places = marshal.loads(data)  # noqa: S302  # our own byte code
     if not fresh(stamps):
-        return False
+        return None
     module = type(sys)
     spec: Any = type(sys.__spec__)
     for name, file in compiled:  # found without listing the folders of the standard library
@@ -91,5 +111,6 @@ def begin(
         exec(code, made.__dict__)  # noqa: S102  # our own byte code
         if parent:
             setattr(sys.modules[parent], leaf, made)
-    sys.meta_path.insert(0, Later(later))
-    return True
+    parts = Parts(fd, start + length, places)
+    sys.meta_path.insert(0, Later(later, parts))
+    return parts

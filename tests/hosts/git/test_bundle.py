@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CodeType, ModuleType
 
@@ -58,17 +59,20 @@ def test_without_its_bundle_a_hook_starts_from_the_sources_and_writes_it(gated: 
     assert gone.exists()
 
 
-@pytest.mark.parametrize("kind", ["empty", "fifo"])
-def test_a_bundle_that_a_crash_left_empty_or_that_is_no_file_stops_nobody(gated: Gated, gone: Path, kind: str) -> None:
-    gone.unlink(missing_ok=True)
+@pytest.mark.parametrize("kind", ["empty", "cut", "fifo"])
+def test_a_bundle_that_a_crash_left_unwritten_or_that_is_no_file_stops_nobody(
+    gated: Gated, gone: Path, kind: str
+) -> None:
+    data = gone.read_bytes()
+    gone.unlink()
     if kind == "fifo":
         os.mkfifo(gone)
     else:
-        gone.write_bytes(b"")
+        gone.write_bytes(data[: len(data) // 2] if kind == "cut" else b"")
     gated.write("a.txt")
     gated.add("a.txt")
     assert gated.say("commit", "-m", "x").code == 0
-    assert gone.is_file() and gone.stat().st_size > 1000
+    assert gone.is_file() and bundle.is_fresh(gone.read_bytes())
 
 
 def test_a_token_that_is_no_file_is_not_waited_for(gated: Gated) -> None:
@@ -162,24 +166,54 @@ def test_fresh_compares_time_and_size(tmp_path: Path) -> None:
     assert not start.fresh([(str(tmp_path / "b"), 0, 0)])
 
 
-def test_begin_makes_the_bundled_modules_importable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+Where = tuple[bytes, int, int]
+Bundled = Callable[..., tuple[Path, Where]]
+
+
+@pytest.fixture
+def bundled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Bundled]:
+    """Writes a bundle of a package with one module for now and one for later; what is imported of it goes again."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
-    now = [
-        ("bundled_x", compile("", "x", "exec"), "/x/bundled_x/__init__.py", True),
-        ("bundled_x.now", compile("value = 1", "x", "exec"), "/x/bundled_x/now.py", False),
-    ]
-    later = {"bundled_x.later": (marshal.dumps(compile("value = 2", "x", "exec")), "/x/bundled_x/later.py")}
-    try:
-        assert not start.begin([("/no/such/file", 0, 0)], ["/somewhere"], now, later, [])
-        assert sys.path[-1] == "/somewhere"
-        assert "bundled_x" not in sys.modules
-        assert start.begin([], [], now, later, [])
-        package: ModuleType = __import__("bundled_x.later")
-        assert (package.now.value, package.later.value) == (1, 2)
-        assert (package.now.__package__, package.later.__package__) == ("bundled_x", "bundled_x")
-        with pytest.raises(ModuleNotFoundError):
-            __import__("bundled_x.never")
-    finally:
-        for name in [name for name in sys.modules if name.startswith("bundled_x")]:
-            del sys.modules[name]
+
+    def write(stamps: list[tuple[str, int, int]], value: int = 1) -> tuple[Path, Where]:
+        now = [
+            ("bundled_x", compile("", "x", "exec"), "/x/bundled_x/__init__.py", True),
+            ("bundled_x.now", compile(f"value = {value}", "x", "exec"), "/x/bundled_x/now.py", False),
+        ]
+        parts = {"bundled_x.later": marshal.dumps(compile("value = 2", "x", "exec")), "table": b"packed"}
+        behind, where = bundle.tail(stamps, [], now, {"bundled_x.later": "/x/bundled_x/later.py"}, parts)
+        path = tmp_path / "light.pyc"
+        path.write_bytes(b"the first code" * value + behind)
+        return path, where
+
+    yield write
+    for name in [name for name in sys.modules if name.startswith("bundled_x")]:
+        del sys.modules[name]
+
+
+def test_begin_makes_the_bundled_modules_importable(bundled: Bundled) -> None:
+    path, where = bundled([])
+    parts = start.begin(str(path), ["/somewhere"], where)
+    assert sys.path[-1] == "/somewhere"
+    assert parts is not None and "table" in parts and "bundled_x.never" not in parts
+    path.unlink()  # removed, or replaced by a newer one: this process goes on with what it began with
+    package: ModuleType = __import__("bundled_x.later")
+    assert (package.now.value, package.later.value, parts["table"]) == (1, 2, b"packed")
+    assert (package.now.__package__, package.later.__package__) == ("bundled_x", "bundled_x")
+    with pytest.raises(ModuleNotFoundError):
+        __import__("bundled_x.never")
+
+
+@pytest.mark.parametrize("what", ["stale", "gone", "cut", "another"])
+def test_begin_leaves_a_bundle_alone_that_is_not_its_own(bundled: Bundled, what: str) -> None:
+    path, where = bundled([("/no/such/file", 0, 0)] if what == "stale" else [])
+    if what == "gone":
+        path.unlink()
+    elif what == "cut":
+        path.write_bytes(path.read_bytes()[:-1])
+    elif what == "another":  # written by a second process between this one's start and its first look
+        bundled([], value=3)
+    assert start.begin(str(path), ["/somewhere"], where) is None
+    assert sys.path[-1] == "/somewhere"
+    assert "bundled_x" not in sys.modules

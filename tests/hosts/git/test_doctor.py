@@ -200,6 +200,8 @@ def test_a_stale_or_missing_bundle_is_ours_to_mend(gated: Gated, monkeypatch: py
     assert bundle.is_fresh(whole)
     assert not bundle.is_fresh(b"\0\0\0\0" + whole[4:])
     assert not bundle.is_fresh(whole[:40])
+    assert not bundle.is_fresh(whole[:-1])
+    assert not bundle.is_fresh(whole[:-1] + bytes([whole[-1] ^ 1]))
     assert not bundle.is_fresh(whole[:16] + b"i\1\0\0\0")  # marshal's 1
     path.unlink()
     check = doctor._interpreter(gated.repository(), str(gated.user_policy))
