@@ -18,7 +18,8 @@ def kept(gated: Gated) -> Gated:
     return gated
 
 
-def test_only_where_an_attribute_and_the_configuration_say_so(gated: Gated) -> None:
+def test_only_where_an_attribute_and_the_configuration_say_so(gated: Gated, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")  # a machine with git-lfs has it in there
     repo = gated.repository()
     assert not lfs.is_used(repo, everywhere=True) and not lfs.warning(repo)
     gated.write("deep/.gitattributes", "*.bin filter=lfs\n")
