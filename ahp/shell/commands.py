@@ -48,7 +48,8 @@ _parser: "list[Any]" = []
 def _parsed(source: bytes) -> "Node":
     """The syntax tree of a script. tree-sitter's wrappers in Python would import more than all the rest."""
     if not _parser:
-        grammar, parsing = extensions.load("tree_sitter_bash._binding"), extensions.load("tree_sitter._binding")
+        grammar = extensions.load("tree_sitter_bash._binding")
+        parsing = extensions.load("tree_sitter._binding", unused=("re.compile", "enum.IntEnum"))  # queries, logging
         if grammar is None or parsing is None:
             raise AhpError("shell commands are read by tree-sitter: pip install tree-sitter tree-sitter-bash")
         _parser.append(parsing.Parser(parsing.Language(grammar.language())))

@@ -1,16 +1,15 @@
 """Word expansion before a command runs: quotes, escapes, variables, braces, blanks (bash(1), EXPANSION)."""
 
-import re
-
 from ahp.shell import marks
 from ahp.shell.grammar import original
 from ahp.shell.marks import CLOSE, COMMA, OPEN, Marks, Unknown
 from ahp.shell.variables import Variables
 from ahp.system.plain import Plain
-from ahp.system.regex import regex
+from ahp.system.regex import DOTALL, regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
 
     from tree_sitter import Node
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
     Substitution = Callable[[Node], str]
     """Reads the commands inside of `$(…)` or `<(…)`; returns what they print, or the name of the file with that."""
 
-_ESCAPE = regex(r"\\(\n|.)|[*?\[{},]", re.S)
+_ESCAPE = regex(r"\\(\n|.)|[*?\[{},]", DOTALL)
 _IN_QUOTES = regex(r'\\([$`"\\\n])')
-_ANSI = regex(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|c.|.)", re.S)
+_ANSI = regex(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|c.|.)", DOTALL)
 _SIMPLE = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_BRACES = regex(f"(.*?){OPEN}([^{OPEN}{CLOSE}]*{COMMA}[^{OPEN}{CLOSE}]*){CLOSE}(.*)", re.S)
+_BRACES = regex(f"(.*?){OPEN}([^{OPEN}{CLOSE}]*{COMMA}[^{OPEN}{CLOSE}]*){CLOSE}(.*)", DOTALL)
 _PLAIN_BRACES = str.maketrans({OPEN: "{", COMMA: ",", CLOSE: "}"})
 _UNQUOTED = {"{": OPEN, ",": COMMA, "}": CLOSE}
 _MOST = 64
@@ -131,7 +130,7 @@ def _decoded(source: bytes) -> str:
 
 
 def _unescaped(raw: str) -> str:
-    def replaced(found: re.Match[str]) -> str:
+    def replaced(found: "re.Match[str]") -> str:
         if found[1] is not None:
             return "" if found[1] == "\n" else found[1]
         return _UNQUOTED.get(found[0]) or marks.wild(found[0])
@@ -184,7 +183,7 @@ def _braces(word: str) -> list[str]:
     return [one.translate(_PLAIN_BRACES) for one in ([word] if queue else done)]
 
 
-def _ansi(found: re.Match[str]) -> str:
+def _ansi(found: "re.Match[str]") -> str:
     code = found[1]
     if code[0] in "xuU" and len(code) > 1:
         return chr(min(int(code[1:], 16), 0x10FFFF))

@@ -1,7 +1,5 @@
 """git's command line: what it is told beyond options and operands (git(1)). Its options stand in `git.txt`."""
 
-import re
-
 from ahp.shell import marks, roles
 from ahp.shell.marks import Marks, Unknown
 from ahp.shell.usage import Run, Usage
@@ -25,6 +23,7 @@ _READS_CONFIG = {
 }
 _DELETES_CONFIG = {"--unset", "--unset-all", "--remove-section", "--rename-section"}
 _CONFIG_VERBS = ("set", "unset", "remove-section", "rename-section")
+_PARAMETER = regex(r"'((?:[^']|'\\'')*)'(?:='([^']*)')?")
 _FILE_NAME = regex(r"^\.|^:|/$|\.[A-Za-z]\w{0,5}$")
 
 
@@ -50,7 +49,7 @@ def settings(assignments: list[str]) -> list[tuple[str, str]]:
         for name, value in given.items()
         if name.startswith("GIT_CONFIG_KEY_")
     ]
-    for setting in re.findall(r"'((?:[^']|'\\'')*)'(?:='([^']*)')?", given.get("GIT_CONFIG_PARAMETERS", "")):
+    for setting in _PARAMETER.findall(given.get("GIT_CONFIG_PARAMETERS", "")):
         found.append(pair("=".join(filter(None, setting))))
     return found
 

@@ -1,8 +1,10 @@
 """Rewrites what tree-sitter-bash 0.25 misreads into equivalent text that it reads rightly."""
 
-import re
-
 from ahp.system.regex import regex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
 
 # `-F - <<E`: the here-document behind a lone hyphen is lost, and the hyphen with it.
 _LONE_DASH = regex(r"(?<=[ \t])-(?=[ \t]*<<)")
@@ -43,7 +45,7 @@ def original(text: str) -> str:
     return _STAND_IN.sub(_letter, text) if "uQ" in text else text
 
 
-def _letter(found: re.Match[str]) -> str:
+def _letter(found: "re.Match[str]") -> str:
     code = int(found[1], 16)
     return chr(code) if 0x80 <= code <= 0x10FFFF else found[0]
 
@@ -55,6 +57,8 @@ def _is_mistaken(word: str, source: str) -> bool:
 
 
 def _renamed(word: str, source: str) -> str:
+    import re
+
     other = word
     while other in source:
         other += "_"

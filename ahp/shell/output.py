@@ -1,13 +1,15 @@
 """What a command prints, as far as reading tells: the text may become a script, a file name, an argument."""
 
-import re
-
 from ahp.shell import find, marks
 from ahp.shell.marks import ANYTHING, Marks, Unknown
-from ahp.system.regex import regex
+from ahp.system.regex import DOTALL, regex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
 
 _MOST = 1 << 14
-_ESCAPE = regex(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|0[0-7]{0,3}|[1-7][0-7]{0,2}|.|$)", re.S)
+_ESCAPE = regex(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|0[0-7]{0,3}|[1-7][0-7]{0,2}|.|$)", DOTALL)
 _SIMPLE = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
 _FORMAT = regex(r"%(%|[sbdi])|(%)")
 # What these print comes from the machine, not from the script, and is one word.
@@ -15,6 +17,9 @@ _PLAIN = frozenset(("date", "uname", "whoami", "hostname", "id", "nproc", "wc", 
 _PLAIN |= {"pgrep", "pidof", "dirname", "basename", "readlink", "realpath", "sw_vers", "lsb_release"}
 _LISTS = frozenset(("ls", "fd", "fdfind", "rg", "grep", "egrep", "ag", "locate", "tree", "git"))
 _PASSES = frozenset(("sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "rg", "shuf", "tac", "cat"))
+_PLAIN_WORD = regex(r"[\w.-]+")
+_ECHO_OPTION = regex(r"-[neE]+")
+_NUMBER = regex(r"-?(0|[1-9][0-9]*)")
 _NAMES_ONLY = regex(r"-[a-zA-Z]*[lL]|--files(?:-with|$)")
 
 
@@ -81,7 +86,7 @@ def _place(program: str, args: list[str], stdin: str | None, known: Marks) -> st
 def _some(program: str, operands: list[str], others: bool, names: str, known: Marks) -> str:
     """Some of the names that come in; a word that `grep` looks for is a part of them."""
     listed = known.of(names)[0]
-    if not program.endswith("grep") or others or not operands or not re.fullmatch(r"[\w.-]+", operands[0]):
+    if not program.endswith("grep") or others or not operands or not _PLAIN_WORD.fullmatch(operands[0]):
         return names
     pattern = f"{listed.pattern.removesuffix(ANYTHING)}{ANYTHING}/*{operands[0]}*"
     return known.mark(Unknown(listed.source, listed.origin, listed.quoted, pattern))
@@ -111,7 +116,7 @@ def _echo(args: list[str]) -> str | None:
     """Shells differ in what a backslash means to `echo`: only `-e` makes it sure."""
     given = list(args)
     letters = set[str]()
-    while given and re.fullmatch(r"-[neE]+", given[0]):
+    while given and _ECHO_OPTION.fullmatch(given[0]):
         letters |= set(given.pop(0)[1:])
     text = " ".join(given)
     if "\\" in text:
@@ -128,7 +133,7 @@ def _escaped(text: str) -> tuple[str, bool]:
     return _ESCAPE.sub(_character, head), bool(stop)
 
 
-def _character(found: re.Match[str]) -> str:
+def _character(found: "re.Match[str]") -> str:
     code = found[1]
     if code[:1] in "xuU" and len(code) > 1:
         return chr(min(int(code[1:], 16), 0x10FFFF))
@@ -151,7 +156,7 @@ def _formatted(template: str, args: list[str]) -> str | None:
         for text, hole in zip(texts, [*holes, ""], strict=True):
             done += text
             value = rest.pop(0) if hole in ("s", "b", "d", "i") and rest else ""
-            if hole in ("d", "i") and not re.fullmatch(r"-?(0|[1-9][0-9]*)", value):
+            if hole in ("d", "i") and not _NUMBER.fullmatch(value):
                 return None
             done += "%" if hole == "%" else _escaped(value)[0] if hole == "b" else value
         if not rest or not count:

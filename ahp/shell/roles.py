@@ -1,22 +1,24 @@
 """Reads a command line by the synopsis of its program: each word gets its role, and with it what it means."""
 
-import re
-
 from ahp.shell import marks, options, synopsis
 from ahp.shell.marks import ANYTHING, Marks
 from ahp.shell.synopsis import Synopsis
 from ahp.shell.usage import A_SHELL, ASKS, SHELLS, SOURCING, Run, Usage, is_folder, joined, looks_like_a_path
-from ahp.system.regex import regex
+from ahp.system.regex import IGNORECASE, regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import ClassVar
 
-_RUN_SETTINGS = regex(r"(?:^alias\..*|command|exec|action|invoke|editor|pager|askpass|shell|rsh|ssh)[:\]]*$", re.I)
+_RUN_SETTINGS = regex(
+    r"(?:^alias\..*|command|exec|action|invoke|editor|pager|askpass|shell|rsh|ssh)[:\]]*$", IGNORECASE
+)
 _OUTPUTS = ("-o", "--output", "--out", "--outfile", "--output-file", "--out-file")
 _KEYS = ("Enter", "C-m", "KPEnter")
 _URL = regex(r"[a-z+.-]+://|git@|\S+@\S+:")
+_GLUE = regex("[= ]")
+_TAG = regex("[:@]")
 _HOST = regex(r"[\w.@-]+:")
 _COPIERS = ("rsync", "scp")
 _CONTENTS = ("/", "/.")  # behind a source: what is in it is copied, not the folder itself
@@ -196,9 +198,9 @@ class _Reading:
         self.usage.runs.append(Run(tuple(word.split(","))))
 
     def _setting(self, word: str) -> None:
-        name, _, text = re.sub("[= ]", "\0", word, count=1).partition("\0")
+        name, *text = _GLUE.split(word, 1)
         if _RUN_SETTINGS.search(name):
-            self._script(text.lstrip(";|&! "))
+            self._script("".join(text).lstrip(";|&! "))
 
     def _config(self, word: str) -> None:
         name, glue, value = word.partition("=")
@@ -247,7 +249,7 @@ class _Reading:
 
     def _image(self, image: str, words: list[str]) -> None:
         """A container's arguments are its entry point's: `alpine/git commit`."""
-        program = re.split("[:@]", image.rpartition("/")[2])[0]
+        program = _TAG.split(image.rpartition("/")[2])[0]
         if words and not self._entry and (program == "git" or words[0].startswith("-")):
             self.usage.runs.append(Run((program, *words)))
 

@@ -1,7 +1,5 @@
 """Programs whose command lines are no list of options and operands: shells, tar, dd, xargs, parallel and others."""
 
-import re
-
 from ahp.shell import find, marks, options, roles, synopsis, usage
 from ahp.shell.marks import ANYTHING, Marks, Unknown
 from ahp.shell.options import Options
@@ -130,10 +128,15 @@ def _from_input(stdin: str | None, known: Marks, end: str) -> list[str]:
     return [known.mark(Unknown("", origin, named, pattern))]
 
 
+# Where values begin, and where one is put in.
+_SOURCES = regex(r":::\+?|::::\+?")
+_PLACE = regex(r"\{[.#%/]*\d*[./]*\}")
+
+
 def parallel(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
     """`parallel COMMAND ::: VALUES`; without a command its input lines, or values, are commands."""
     read, found = _own_options(program, args, known)
-    sources = next((index for index, word in enumerate(read.operands) if re.fullmatch(r":::\+?|::::\+?", word)), None)
+    sources = next((index for index, word in enumerate(read.operands) if _SOURCES.fullmatch(word)), None)
     command = read.operands[:sources]
     if sources is None:
         words = _from_input(stdin, known, "\n")
@@ -143,7 +146,7 @@ def parallel(program: str, args: list[str], stdin: str | None, known: Marks) -> 
         words = [word for word in read.operands[sources + 1 :] if not word.startswith(":::")]
     text = " ".join(command)
     for word in words:
-        filled = re.sub(r"\{[.#%/]*\d*[./]*\}", lambda _: word, text)  # noqa: B023
+        filled = _PLACE.sub(lambda _: word, text)  # noqa: B023
         script = filled if filled != text else f"{text} {word}".strip()
         found.runs.append(Run(script=script, stdin="", opens=not marks.is_known(word)))
     return found

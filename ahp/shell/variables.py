@@ -1,9 +1,7 @@
 """Variables of a script, and what `${X…}` makes of them (bash(1), Parameter Expansion)."""
 
-import re
-
 from ahp.shell.marks import ANYTHING, Marks, Unknown, is_known, literal
-from ahp.system.regex import regex
+from ahp.system.regex import DOTALL, regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,8 +11,8 @@ Value = str | list[str]
 """A text, in which marks stand for what is not known, or the items of an array or of the arguments."""
 
 _MOST = 1 << 10
-_BRACED = regex(r"\$\{([!#]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!_-])(?:\[([^\]]*)\])?(.*)\}", re.S)
-_OPERATION = regex(r"(:?[-=?+]|##?|%%?|//?|:|\^\^?|,,?|@)(.*)", re.S)
+_BRACED = regex(r"\$\{([!#]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!_-])(?:\[([^\]]*)\])?(.*)\}", DOTALL)
+_OPERATION = regex(r"(:?[-=?+]|##?|%%?|//?|:|\^\^?|,,?|@)(.*)", DOTALL)
 _GLOB = regex(r"[*?\[\\]")
 _PLACES = {"HOME": "~", "PWD": ".", "TMPDIR": "/tmp"}  # noqa: S108
 # Numbers and names that the shell sets itself: never an option, never two words.

@@ -1,22 +1,24 @@
-"""Regular expressions whose compiled form comes with the bundle: `re` takes longer to compile them than they run.
+"""Regular expressions whose compiled form comes with the bundle, which takes no `re`.
 
-The form is what `re` itself hands to its engine, made by the interpreter that reads it.
+Importing `re` takes longer than reading a shell command, and so does compiling what that needs. The form is what `re`
+itself hands to its engine, made by the interpreter that reads it.
 """
-
-import re
 
 from ahp.system import ready
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from typing import Any
+
+IGNORECASE, DOTALL = 2, 16  # as `re` has them
 
 
 def regex(pattern: str, flags: int = 0) -> "re.Pattern[str]":
-    """The same as `re.compile(pattern, flags)`."""
+    """The same as `re.compile(pattern, flags)`. Replacing with a text that holds a backslash would import `re`."""
     import _sre  # type: ignore[import-not-found]
 
-    form = ready.made(f"regex {int(flags)} {pattern}", lambda: _form(pattern, int(flags)))
+    form = ready.made(f"regex {flags} {pattern}", lambda: _form(pattern, flags))
     found: re.Pattern[str] = _sre.compile(*form)
     return found
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from ahp.system import ready
-from ahp.system.regex import regex
+from ahp.system.regex import DOTALL, IGNORECASE, regex
 
 PATTERNS = [
     (r"(?P<a>x+)|(?P<b>y)", 0, "zxxy"),
@@ -35,6 +35,10 @@ def test_it_is_what_re_compiles_also_from_the_bundle(
         monkeypatch.setattr(ready, "packed", packed)
         monkeypatch.setattr(ready, "_made", {})
     assert all(marshal.loads(value) for value in packed.values())
+
+
+def test_the_flags_are_those_of_re() -> None:
+    assert (IGNORECASE, DOTALL) == (re.IGNORECASE, re.DOTALL)
 
 
 def test_a_broken_one_is_named() -> None:
