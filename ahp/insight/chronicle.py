@@ -5,6 +5,7 @@ What an episode, an attempt and an answer is, is the journal's word alone (docs/
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -28,6 +29,7 @@ _MARKS = {
     "overrides": columns.OVERRIDDEN,
 }
 _SWEPT_EVERY = 4096  # signals
+_LONGEST = 1 << 30  # milliseconds
 
 
 class Asked(NamedTuple):
@@ -52,6 +54,7 @@ class Chronicle(Fold):
     ) -> None:
         super().__init__(ObservedStore())
         self.group, self.wanted, self.since = group, rule, since
+        self._is_by_rule = group.by == "rule"
         self.names = Names() if names is None else names
         self.policies: dict[str, list[Asked]] = {}
         """The rules of each policy by its digest."""
@@ -94,10 +97,13 @@ class Chronicle(Fold):
     def apply(self, record: Mapping[str, object], where: tuple[int, int, int] = (0, 0, 0)) -> None:
         """Takes up one record. Unknown kinds are skipped."""
         kind = record.get("kind")
-        note = _NOTES.get(kind) if isinstance(kind, str) else None
         if record.get("timestamp") != self._stamp:
             self.advance(record)
             self._look_at_clock()
+        if kind == "verdict":  # most of a log
+            self._verdict_told(record)
+            return
+        note = _NOTES.get(kind) if isinstance(kind, str) else None
         if note is not None:
             self._record, self.store.row = record, -1
             note(self, record)
@@ -154,11 +160,12 @@ class Chronicle(Fold):
 
     def _place_group(self, record: Mapping[str, object]) -> int:
         """An evaluation is no rule's own: the policies tell later which were asked."""
-        return self._untold if self.group.by == "rule" else self._number(record)
+        return self._untold if self._is_by_rule else self._number(record)
 
     def _verdict_told(self, record: Mapping[str, object]) -> None:
         get = record.get
         if self.store.someone_waits(str(get("subject") or ""), kind_of(str(get("actor") or ""))):
+            self._record, self.store.row = record, -1
             self._verdict(record, (0, 0, 0))
         policy, working, ms = str(get("policy") or ""), str(get("working") or ""), _milliseconds(get("ms"))
         self.in_force = policy, working
@@ -169,14 +176,21 @@ class Chronicle(Fold):
         if not self._counts:
             return
         notes = self.store.notes
-        place = self._place_group(record), str(get("hook")), policy, working, ms
-        notes.evaluations[place] = notes.evaluations.get(place, 0) + 1
-        notes.denied += get("decision") == "deny"
-        skipped = get("skipped")
+        place = self._untold if self._is_by_rule else self._number(record), str(get("hook")), policy, working
+        taken = notes.evaluations.get(place)
+        if taken is None:
+            taken = notes.evaluations[place] = array("d")
+        taken.append(ms)
+        if get("decision") == "deny":
+            notes.denied += 1
+        if skipped := get("skipped"):
+            self._skipped(record, skipped)
+
+    def _skipped(self, record: Mapping[str, object], skipped: object) -> None:
         for one in skipped if isinstance(skipped, list) else ():
             rule = str(one.get("rule")) if isinstance(one, dict) else ""
             if rule and self.wants(rule):
-                notes.skipped[self._number({**record, "rule": rule})] += 1
+                self.notes.skipped[self._number({**record, "rule": rule})] += 1
 
     def _judged(self, record: Mapping[str, object], tenths: int) -> None:
         """What the verdict tells of the signals of its event."""
@@ -262,7 +276,7 @@ def _event(record: Mapping[str, object]) -> tuple[object, ...]:
 def _milliseconds(told: object) -> float:
     """What a record tells of them, -1 where that is nothing."""
     if type(told) is float or type(told) is int:
-        return told if 0 <= told < 1 << 30 else -1
+        return told if 0 <= told < _LONGEST else -1
     return -1
 
 

@@ -102,7 +102,7 @@ class Notes:
 
     def __init__(self) -> None:
         self.signals, self.episodes = Signals(), Episodes()
-        self.evaluations: dict[tuple[int, str, str, str, float], int] = {}  # by place and milliseconds, -1: untold
+        self.evaluations: dict[tuple[int, str, str, str], array[float]] = {}  # by place: milliseconds, -1: untold
         self.calls: Counter[Place] = Counter()  # of tool calls and the like no verdict tells
         self.skipped: Counter[int] = Counter()  # undecided and, as the rule says, passed over
         self.bypasses: Counter[int] = Counter()
@@ -118,8 +118,8 @@ class Notes:
         for mine, its in ((self.signals, other.signals), (self.episodes, other.episodes)):
             for name, column in vars(its).items():
                 getattr(mine, name).extend(column)
-        for place, many in other.evaluations.items():
-            self.evaluations[place] = self.evaluations.get(place, 0) + many
+        for place, taken in other.evaluations.items():
+            self.evaluations.setdefault(place, array("d")).extend(taken)
         self.calls.update(other.calls)
         self.skipped.update(other.skipped)
         self.bypasses.update(other.bypasses)

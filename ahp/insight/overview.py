@@ -252,9 +252,9 @@ class _Watched(Chronicle):
         notes.episodes.group = array("L", map(to.__getitem__, notes.episodes.group))
         # An evaluation is no rule's own: the policies tell which were asked.
         evaluations, notes.evaluations = notes.evaluations, {}
-        for (group, hook, policy, working, ms), many in evaluations.items():
-            place = untold if by == "rule" else to[group], hook, policy, working, ms
-            notes.evaluations[place] = notes.evaluations.get(place, 0) + many
+        for (group, hook, policy, working), taken in evaluations.items():
+            place = untold if by == "rule" else to[group], hook, policy, working
+            notes.evaluations.setdefault(place, array("d")).extend(taken)
         calls, notes.calls = notes.calls, Counter()
         for called, many in calls.items():
             notes.calls[called._replace(group=untold if by == "rule" else to[called.group])] += many

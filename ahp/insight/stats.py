@@ -192,7 +192,7 @@ def summed(chronicle: Chronicle) -> Stats:
     ordered = sorted(found.values(), key=lambda one: (-one.episodes, -one.attempts, -one.signals, one.name))
     if chronicle.group.by == "week":
         ordered.sort(key=lambda one: one.name)
-    total = sum(notes.evaluations.values()) + sum(notes.calls.values())
+    total = sum(map(len, notes.evaluations.values())) + sum(notes.calls.values())
     return Stats(chronicle.group.by, notes.first, notes.last, total, notes.denied, undescribed, ordered, wanted)
 
 
@@ -201,8 +201,10 @@ def _evaluations(chronicle: Chronicle, of: Callable[[int], Figures], named: Call
     times: dict[str, Counter[float]] = {}
     undescribed = 0
     spent: dict[Place, Counter[int]] = {}
-    for (group, hook, policy, working, ms), many in chronicle.notes.evaluations.items():
-        spent.setdefault(Place(group, hook, policy, working), Counter())[columns.tenths_of(ms)] += many
+    for place, milliseconds in chronicle.notes.evaluations.items():
+        counted = spent.setdefault(Place(*place), Counter())
+        for ms, many in Counter(milliseconds).items():
+            counted[columns.tenths_of(ms)] += many
     for called, calls in chronicle.notes.calls.items():
         spent.setdefault(called, Counter())[-1] += calls
     for (group, hook, policy, working), taken in spent.items():

@@ -24,12 +24,15 @@ class Attempt:
         self, act: Act, nth: int, excused: bool, counted: bool = False, told: Iterable[tuple[str, str]] = ()
     ) -> None:
         self.act, self.nth, self.excused, self.counted = act, nth, excused, counted
-        self.told = set(told) or {(act.host, act.hook)}
+        self.told = tuple(told) or ((act.host, act.hook),)
 
     def covers(self, act: Act) -> bool:
         """Whether `act` is this attempt: another hook of a git command, or another host's word of it (§8.2)."""
-        if act.token and act.token == self.act.token:
-            return True
+        if act.token and self.act.token:
+            if act.token == self.act.token:
+                return True
+            if act.host == self.act.host:
+                return False
         same_host = act.host in [host for host, _ in self.told]
         if same_host and act.token and self.act.token:
             return False
@@ -115,8 +118,10 @@ class Episode:
                 self.landing = None
             self.attempts = [*self.attempts[1 - _ATTEMPTS_KEPT :], attempt]
             # A person's word holds until the facts change; an agent's is remembered, for it is good only once.
-            self.acknowledged = {e: a for e, a in self.acknowledged.items() if a.once or e == act.evidence}
-        attempt.told.add((act.host, act.hook))
+            if self.acknowledged:
+                self.acknowledged = {e: a for e, a in self.acknowledged.items() if a.once or e == act.evidence}
+        if (act.host, act.hook) not in attempt.told:
+            attempt.told += ((act.host, act.hook),)
         self.last = max(self.last, act.at)
         if past:
             self.let_past(attempt)

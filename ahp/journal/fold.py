@@ -218,6 +218,7 @@ _HANDLERS = {
 }
 
 
+_WAITING = ("prompt", "aid")  # whose silence is an answer
 _Places = dict[tuple[str, str], dict[str, LoggedSignal]]
 
 
@@ -247,8 +248,10 @@ class MemoryStore:
 
     def put_signal(self, signal: LoggedSignal) -> None:
         self.signals[signal.id] = signal
-        _keep(self._unanswered, (signal.key, signal.episode), signal, bool(signal.episode) and not signal.action)
-        _keep(self._waiting, (signal.subject, kind_of(signal.actor)), signal, signal.waits)
+        if signal.episode:
+            _keep(self._unanswered, (signal.key, signal.episode), signal, not signal.action)
+        if signal.intensity in _WAITING:
+            _keep(self._waiting, (signal.subject, kind_of(signal.actor)), signal, signal.waits)
 
     def unanswered(self, episode: Episode) -> Iterable[LoggedSignal]:
         return self._unanswered.get((episode.key, episode.id), {}).values()
@@ -286,11 +289,12 @@ class MemoryStore:
 
 def _keep(places: _Places, key: tuple[str, str], signal: LoggedSignal, kept: bool) -> None:
     place = places.get(key)
-    if kept and place is None:
-        places[key] = {signal.id: signal}
-    elif place is not None and kept:
+    if place is None:
+        if kept:
+            places[key] = {signal.id: signal}
+    elif kept:
         place[signal.id] = signal
-    elif place is not None:
+    else:
         place.pop(signal.id, None)
         if not place:
             del places[key]

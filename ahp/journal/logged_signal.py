@@ -30,8 +30,7 @@ class Act(NamedTuple):
     @classmethod
     def of(cls, record: Mapping[str, object], at: float) -> Act:
         """From a signal, verdict or delivery record."""
-        host, hook, token, change, evidence, head = _texts(record, _ACT)
-        return cls(at, host, hook, token, change, evidence, head if "head" in record else None)
+        return cls(at, *_texts(record, _ACT)) if "head" in record else cls(at, *_texts(record, _ACT[:-1]))
 
     def near(self, other: Act) -> bool:
         """Whether `other` follows within the window and is about the same change."""
@@ -122,12 +121,26 @@ class LoggedSignal:
     @classmethod
     def of(cls, record: Mapping[str, object], at: float, where: tuple[int, int, int]) -> LoggedSignal:
         """From a signal record (docs/log.md lists its keys)."""
-        signal = cls()
-        texts = _texts(record, _SIGNAL)
-        signal.id, signal.hook, signal.intensity, signal.source, signal.rule, signal.subject, signal.actor = texts[:7]
-        signal.session, signal.correlation_id, signal.overrides, signal.waived = texts[7:11]
-        signal.rule_digest, signal.content = texts[11:]
+        signal = cls.__new__(cls)  # a long log has many: each slot is set once
+        (
+            signal.id,
+            signal.hook,
+            signal.intensity,
+            signal.source,
+            signal.rule,
+            signal.subject,
+            signal.actor,
+            signal.session,
+            signal.correlation_id,
+            signal.overrides,
+            signal.waived,
+            signal.rule_digest,
+            signal.content,
+        ) = _texts(record, _SIGNAL)
         signal.id = signal.id or "{}:{}".format(*where)
+        signal.episode = signal.action = signal.by = ""
+        signal.nth, signal.answered, signal.logged = 0, 0.0, False
+        signal.spent = signal.details = None
         signal.key, signal.act, signal.where = key_of(record), Act.of(record, at), where
         signal.enforced = not record.get("shadow") and not record.get("waived")
         decision = record.get("decision")
@@ -143,8 +156,8 @@ class LoggedSignal:
         changed = decision == "allow_with_modification" and not record.get("advises")
         signal.modified = signal.past and signal.intensity == "control" and changed
         signal.overridable = record.get("overridable") is not False
-        if isinstance(paths := record.get("paths"), list):
-            signal.paths = [str(path) for path in paths]
+        paths = record.get("paths")
+        signal.paths = list(map(str, paths)) if isinstance(paths, list) else []
         return signal
 
     @property
@@ -170,10 +183,13 @@ _SIGNAL = (
 )
 
 
+_NOTHING = ("",) * len(_SIGNAL)
+_ONLY_TEXT = {str}
+
+
 def _texts(record: Mapping[str, object], names: tuple[str, ...]) -> list[str]:
     """The values of `names` as text, "" for None and what is not there."""
-    get = record.get
-    return [
-        value if type(value := get(name, "")) is str else "" if value is None else str(value)  # nearly always the first
-        for name in names
-    ]
+    values = list(map(record.get, names, _NOTHING))
+    if set(map(type, values)) != _ONLY_TEXT:
+        return ["" if value is None else str(value) for value in values]
+    return values  # type: ignore[return-value]
