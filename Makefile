@@ -10,6 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := build/peers
 HUSKY := husky@9
+COLLECTOR := rotel==0.0.1a15
 # They write to .git/hooks; husky@4 has the name of the newer one, so they have a folder of their own.
 OLDER_HOOKS := husky@4 yorkie@2 simple-git-hooks@2
 NODE_TOOLS := vitest@3 jest@30 eslint@9
@@ -113,6 +114,8 @@ $(PEERS_READY): bench/peers.txt
 	@mkdir -p build && $(PYTHON) -m venv --clear $(PEERS)
 	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement bench/peers.txt || \
 		{ echo "the peers of bench/peers.txt could not be installed (no network?): see pip's message above" >&2; exit 1; }
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: $(COLLECTOR) || \
+		echo "$(COLLECTOR) is not to be had for this platform: the test that drives it is skipped" >&2
 	@if command -v npm >/dev/null; then \
 		npm install --prefix $(PEERS)/npm --ignore-scripts --no-audit --no-fund --loglevel=error $(HUSKY) $(NODE_TOOLS) >/dev/null || \
 			{ echo "$(HUSKY) $(NODE_TOOLS) could not be installed (no network?): see npm's message above" >&2; exit 1; }; \
