@@ -21,6 +21,9 @@ PYTEST := $(BIN)/python -m pytest
 MEMORY := $(shell [ -z "$$TMPDIR" ] && [ -w /dev/shm ] && ! grep -q ' /dev/shm .*noexec' /proc/mounts && \
 	df -Pk /dev/shm | awk 'NR == 2 && $$4 > 4000000 {print "TMPDIR=/dev/shm"}')
 
+# What Python compiled is kept, for the other worker and the next run: rewriting the assertions of the tests takes long.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Stamps, not folders: a venv whose installation was cut short is made again.
 READY := $(VENV)/.ready
 PEERS_READY := $(PEERS)/.ready
@@ -101,13 +104,15 @@ clean:
 	rm -rf $(VENV) build dist .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find ahp tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# pip would compile thousands of files one after the other.
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "ahp needs Python 3.11 or newer; name one: make PYTHON=python3.13 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(PYTHON) -m venv --clear $(VENV) || \
 		{ echo "python3 cannot make a virtual environment; on Debian: apt install python3-venv" >&2; exit 1; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' || \
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]' || \
 		{ echo "the packages of pyproject.toml could not be installed: see pip's message above" >&2; exit 1; }
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true # some packages hold templates that only look like Python
 	@touch $@
 
 $(PEERS_READY): bench/peers.txt

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import coverage
 import pytest
 
 from ahp.hosts.git import bundle
@@ -84,6 +85,8 @@ class _HomeGuard:
                 raise TouchedRealHome(f"{event}: {path}")
 
 
+_MEASURED = pytest.StashKey[coverage.Coverage]()
+
 _guard = _HomeGuard()
 # A home of "/" (some containers) holds everything: nothing could be told apart.
 if len(REAL_HOME) > 1:
@@ -127,6 +130,39 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
+
+
+@pytest.hookimpl(trylast=True)  # after Hypothesis has marked its own
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What property tests run is measured in other tests: hundreds of examples take more than twice as long traced."""
+    for item in items:
+        if item.get_closest_marker("hypothesis"):
+            item.add_marker("no_cover")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Measures coverage only where a test itself runs: traced, pytest and the fixtures take twice as long."""
+    if not (measured := coverage.Coverage.current()):
+        return (yield)
+    measured.stop()
+    item.stash[_MEASURED] = measured
+    try:
+        return (yield)
+    finally:
+        measured.start()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Outside of pytest-cov's hook of this name, which sees to `no_cover`."""
+    if not (measured := item.stash.get(_MEASURED, None)):
+        return (yield)
+    measured.start()
+    try:
+        return (yield)
+    finally:
+        measured.stop()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -33,6 +33,7 @@ def is_policy(example: Any) -> bool:
     return isinstance(example, dict) and bool(example.keys() & keys)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("page", "text"), EXAMPLES)
 def test_an_example_loads(page: Path, text: str, tmp_path: Path) -> None:
     refused = re.match(r"# refused: (.*)\n", text)

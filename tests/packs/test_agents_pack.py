@@ -29,6 +29,7 @@ def program() -> Any:
     return compiling.programs(layers.load(TextSource("extends: [core, agents]")))["pre-tool-use"]
 
 
+@pytest.mark.no_cover
 def said(repo: Repo, program: Any, attempt: dict[str, Any]) -> str:
     """deny, warn or allow."""
     told = json.loads(json.dumps(attempt["input"]).replace("/repo", str(repo.root)))

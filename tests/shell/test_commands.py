@@ -155,6 +155,7 @@ def test_the_files_that_a_script_writes_are_told_with_their_texts() -> None:
     assert read_all(script).files == {"d/a": "x\ny\n", "d/b": "z", "/f": "x\ny\n"}
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "script",
     [

@@ -44,6 +44,7 @@ def of_command(number: int, command: str) -> Case:
     return {"id": f"r{number}", "tool": "Bash", "input": {"command": command}}
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("tier", SEEN)
 def test_attempts_are_refused_or_prompted(project: Repo, ask: Ask, call: Call, tier: int) -> None:
     cases = [one for one in ATTEMPTS if one["expect"] == "block" and one["tier"] == tier]

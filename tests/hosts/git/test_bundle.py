@@ -36,6 +36,7 @@ def without_notice(said: str) -> str:
     return re.sub(r"ahp: this pre-commit takes more than .*\n", "", said)
 
 
+@pytest.mark.no_cover
 def test_the_bundle_is_one_pyc_of_this_interpreter(gated: Gated, gone: Path) -> None:
     data = gone.read_bytes()
     assert data[:4] == importlib.util.MAGIC_NUMBER
