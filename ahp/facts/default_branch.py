@@ -23,12 +23,18 @@ def default_branch(repository: Repository, remote: str = "") -> str:
 def is_default(repository: Repository, name: str, remote: str = "") -> bool:
     """Whether `name` is the default branch, by the remote's HEAD or by what `ahp install git` found.
 
-    Either suffices: a HEAD of the remote that is written by hand takes no protection away. Raises GitError, AhpError.
+    Either suffices: a HEAD of the remote that is written by hand takes no protection away. Where nothing tells that
+    HEAD, as in a clone of one branch, a usual name counts unless a branch of one that comes before it is here: the
+    remote may have it. Raises GitError, AhpError.
     """
     if not name:
         return False
-    known = [name for name in (_remote_head(repository, remote), installed(repository)) if name]
-    return name in (known or [usual(repository, remote)])
+    head, noted = _remote_head(repository, remote), installed(repository)
+    if head or name == noted:
+        return name in (head, noted)
+    guess = noted or usual(repository, remote)
+    before = USUAL[: USUAL.index(guess)] if guess in USUAL else USUAL if not guess else ()
+    return name == guess or name in before
 
 
 def installed(repository: Repository) -> str:

@@ -13,7 +13,9 @@ from ahp.policy.judge import WORKING, Judge
 from ahp.policy.policies import NOBODY, Policies
 from ahp.policy.tree import PolicyTree
 from ahp.protocol.event import Event, PushRef
+from ahp.protocol.text import one_line
 from ahp.system import tracking
+from ahp.system.boundaries import range_over
 from ahp.system.git import Repository
 
 _BRANCHES = "refs/heads/"
@@ -39,7 +41,7 @@ def of_push(event: Event, remote: str) -> Policies:
         return ruling
     if default is not None and not default.has_policy and succession.was_given_up(repo, default):
         return ruling
-    return _alone(event)
+    return _built_on(event, name, default) or _alone(event)
 
 
 def judges(event: Event) -> list[Judge]:
@@ -133,10 +135,39 @@ def _own_of(repo: Repository, push: PushRef, remote: str) -> list[PolicyTree]:
     return []
 
 
+def _below(repo: Repository, push: PushRef, remote: str) -> list[str]:
+    """The commits of `remote` that what is pushed is built on: the ref's old one, and where it left what is known."""
+    old = [found] if push.remote_oid.strip("0") and (found := repo.commit_id(push.remote_oid)) else []
+    tip = repo.commit_id(push.local_oid) if push.local_oid.strip("0") else None
+    known = [*old, *tracking.believed(repo, remote)]
+    view = range_over(repo, tip, known) if tip is not None and known else None
+    if view is None or view.unknown is not None:
+        return known
+    return [*old, *view.boundaries()]
+
+
 def _in_force(found: list[PolicyTree], folder: str) -> tuple[list[PolicyTree], list[str]]:
     """Those that have a policy that loads, or had one before, and what has to be said of it."""
     known = [succession.in_force(tree, folder, _TRIGGER) for tree in found]
     return [tree for tree, _ in known if tree is not None], [note for _, note in known if note]
+
+
+def _built_on(event: Event, remote: str, default: PolicyTree | None) -> Policies | None:
+    """The policies that judge where the default branch is not here, as in a clone of one branch, or has none yet: those
+    of what the remote has and the pushed commit is built on.
+    """
+    assert event.repo is not None and event.push is not None
+    below = _below(event.repo, event.push, remote)
+    found, notes = _in_force([trees.of_commit(event.repo, one, one[:10]) for one in below], event.journal)
+    if not found:
+        return None
+    if default is not None:
+        said = f"{one_line(default.name)} has no policy: that of what this is built on judges"
+    else:
+        get = f"git remote set-branches {remote} '*' && git fetch {remote} && git remote set-head {remote} --auto"
+        said = "the policy of the default branch is not here: that of what this is built on judges"
+        said += f"; to get it: {one_line(get)}" if remote else ""
+    return policies.committed(found, event.journal, [*notes, said])
 
 
 def _alone(event: Event) -> Policies:

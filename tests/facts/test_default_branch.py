@@ -114,3 +114,25 @@ def test_refs_kept_in_tables_are_asked_of_git(repo: Any, make_event: Any, monkey
     monkeypatch.setattr(default_branch.files, "read", tables)
     assert default_branch.has_branch(event.repo, "master") and not default_branch.has_branch(event.repo, "nix")
     assert default_branch.default_branch(event.repo) == "main"
+
+
+def test_in_a_clone_of_one_branch_a_usual_name_that_comes_first_may_be_the_default(
+    cloned: Any, make_event: Any, gather: Any
+) -> None:
+    def defaults(*names: str) -> list[str]:
+        events = [
+            make_event("pre-push", push=PushRef("x", "1" * 40, f"refs/heads/{n}", ZERO), remote="origin") for n in names
+        ]
+        return [n for n, e in zip(names, events, strict=True) if gather(e, "branch.is_default")["branch.is_default"]]
+
+    cloned.git("push", "-q", "origin", "main:develop", "main:topic")
+    cloned.git("checkout", "-q", "--detach")
+    cloned.git("branch", "-q", "-D", "main")
+    cloned.git("update-ref", "-d", "refs/remotes/origin/main")
+    assert defaults("main", "trunk", "develop", "topic") == ["main", "trunk", "develop"]
+    cloned.git("update-ref", "-d", "refs/remotes/origin/develop")
+    assert defaults("main", "develop", "topic") == ["main", "develop"]
+    cloned.git("update-ref", "refs/remotes/origin/master", "HEAD")
+    assert defaults("main", "master", "trunk") == ["main", "master"]
+    cloned.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/topic")
+    assert defaults("main", "master", "topic") == ["topic"]

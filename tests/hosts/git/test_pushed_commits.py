@@ -390,7 +390,31 @@ def test_without_a_policy_at_the_remote_that_of_the_tip_judges_and_it_is_said(ga
         "ahp: nothing that the remote is known to have holds a policy: the one that is pushed judges",
     )
     made(gated, a="SECRET\n")
-    assert push(gated)[0] == 1
+    code, said = push(gated)
+    assert (code, said.splitlines()[-1]) == (
+        1,
+        "ahp: origin/main has no policy: that of what this is built on judges",
+    )
+
+
+def test_in_a_clone_of_one_branch_the_policy_that_the_push_is_built_on_judges(work: Gated, tmp_path: Path) -> None:
+    """Its default branch was never fetched; a weak policy of the tip's own would else let everything pass."""
+    made(work, a="1\n")
+    assert push(work) == (0, "")
+    work.git("update-ref", "-d", "refs/remotes/origin/main")
+    work.git("symbolic-ref", "--delete", "refs/remotes/origin/HEAD")
+    work.git("branch", "-q", "-D", "main")
+    (work.folder / "default-branch").unlink()
+    work.commit_policy("version: 1\nrules: {none: {at: pre-push, block: push.ref == 'x'}}\n")
+    made(work, a="SECRET\n")
+    for refs in ("work", "work:refs/heads/other"):
+        code, said = push(work, refs)
+        assert (code, "refused by secret" in said) == (1, True), said
+    assert "that of what this is built on judges; to get it: git remote set-branches origin '*' && " in said
+    work.git("remote", "set-branches", "origin", "*")
+    work.git("fetch", "-q", "origin")
+    work.git("remote", "set-head", "origin", "--auto")
+    assert "is built on" not in push(work)[1]
 
 
 def test_a_waiver_of_the_target_holds(work: Gated) -> None:
