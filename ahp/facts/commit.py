@@ -43,7 +43,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         author = _author(event, repository) if "author" in fields or "author_email" in fields else ""
         is_merge = event.trigger == "pre-merge-commit" or bool(repository.merge_heads())
         if event.draft is not None:
-            text = _draft(event, repository)
+            text, _ = _draft(event, repository)
     unwritten = dict.fromkeys(fields, Absent("the message is not written yet", "ask at commit-msg"))
     told = {"author": author, "author_email": author.rpartition("<")[2].removesuffix(">"), "is_merge": is_merge}
     return {**unwritten, **(parts(text) if text is not None else {}), **told}
@@ -61,8 +61,15 @@ def parts(text: str) -> dict[str, object]:
     return {"subject": subject, "body": body, "message": text, **told}
 
 
-def _draft(event: Event, repository: Repository) -> str:
-    """The draft as git will store it."""
+def is_empty(event: Event, repository: Repository) -> bool:
+    """Whether the draft says nothing, so that git makes no commit of it unless it is told to. Raises GitError."""
+    from ahp.facts import commit_message
+
+    return commit_message.is_empty(*_draft(event, repository))
+
+
+def _draft(event: Event, repository: Repository) -> tuple[str, str]:
+    """(the draft as git will store it, the mode of its clean-up)."""
     from ahp.facts import commit_message
 
     assert event.draft is not None
@@ -70,7 +77,7 @@ def _draft(event: Event, repository: Repository) -> str:
     # With this editor git tells a hook that the draft is not edited (githooks, `GIT_EDITOR`).
     edited = event.env.get("GIT_EDITOR") != ":"
     if not edited and not event.cleanup and commit_message.is_plain(text):
-        return commit_message.clean(text, "whitespace", "#", edited)
+        return commit_message.clean(text, "whitespace", "#", edited), "whitespace"
     mode, comment = "", "#"
     asked = r"^(commit\.cleanup|core\.comment(char|string))$"
     listed = repository.run("config", "-z", "--get-regexp", asked, ok=(0, 1))
@@ -80,7 +87,8 @@ def _draft(event: Event, repository: Repository) -> str:
             mode = value
         elif name in _COMMENT and value:
             comment = value
-    return commit_message.clean(text, event.cleanup or mode, comment, edited)
+    mode = event.cleanup or mode
+    return commit_message.clean(text, mode, comment, edited), mode
 
 
 def _author(event: Event, repository: Repository) -> str:

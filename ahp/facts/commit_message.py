@@ -28,6 +28,16 @@ def clean(text: str, mode: str, comment: str, edited: bool) -> str:
     return _tidy(lines)
 
 
+def is_empty(text: str, mode: str) -> bool:
+    """Whether git makes no commit for want of a message; `text` is cleaned up as `mode` says (git-commit).
+
+    Signatures alone are no message to git.
+    """
+    if mode == "verbatim":
+        return not text
+    return all(not line.strip(_BLANKS) or line.startswith(_GITS[0]) for line in text.split("\n"))
+
+
 def split(message: str) -> tuple[str, str]:
     """(subject, body): the first paragraph on one line, and what follows it."""
     lines = message.strip("\n").split("\n")

@@ -5,6 +5,7 @@ from ahp.gate.decide import decide
 from ahp.hosts.git import token
 from ahp.hosts.git.githooks import CONTENT, Hook, read_staged, say
 from ahp.hosts.git.pre_commit import judge_staged
+from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.system import environ, files
 from ahp.system.errors import AhpError
@@ -34,7 +35,10 @@ def judge(hook: Hook) -> int:
         if code:
             return code
     event = hook.event(view)
-    event.draft, event.listed, event.cleanup = draft, listed, _cleanup(int(hook.parent))
+    words = environ.arguments(int(hook.parent))
+    event.draft, event.listed, event.cleanup = draft, listed, _cleanup(words)
+    if _says_nothing(draft) and _git_ends_it(hook, event, words):
+        return 0
     verdict = decide(event)
     code = say(hook, verdict)
     if code:
@@ -78,12 +82,36 @@ def _refuse(hook: Hook, unknown: list[str], path: str) -> int:
     return 1
 
 
-def _cleanup(git: int) -> str:
-    """The mode that git's own command line names for cleaning the message, "" where it names none.
+def _says_nothing(draft: bytes) -> bool:
+    """Whether, at first sight, no line is text, up to the mark above what `commit --verbose` shows."""
+    for line in draft.split(b"\n"):
+        if b" >8 -" in line:
+            break
+        if line[:1].isalnum() and not line.startswith(b"Signed-off-by: "):
+            return False
+    return True
+
+
+def _git_ends_it(hook: Hook, event: Event, words: list[str]) -> bool:
+    """Whether git will make no commit, as somebody who changes their mind leaves the message empty: nothing is judged.
+
+    `words` are git's command line. Should it make one after all, post-commit looks at it.
+    """
+    if not {"commit", "merge"}.intersection(words) or any(word.startswith("--allow-empty-") for word in words):
+        return False
+    from ahp.facts import commit
+
+    if not commit.is_empty(event, hook.repo):
+        return False
+    token.withdraw(hook.repo)
+    return True
+
+
+def _cleanup(words: list[str]) -> str:
+    """The mode that git's own command line, `words`, names for cleaning the message, "" where it names none.
 
     git tells no hook: without this, what is judged would not be what is stored.
     """
-    words = environ.arguments(git)
     if not any(word.startswith("--c") for word in words):  # `--cleanup` or a beginning of it
         return ""
     from ahp.shell import git as git_commands

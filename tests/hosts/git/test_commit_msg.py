@@ -57,6 +57,24 @@ def test_a_message_of_the_command_line_and_an_agents_need_no_finding(gated: Gate
         assert (code, "is kept" in said) == (1, False), said
 
 
+def test_who_leaves_the_message_empty_is_told_by_git_that_no_commit_is_made(gated: Gated) -> None:
+    gated.policy(STRICT)
+    gated.write("a.txt")
+    gated.add()
+    emptied = {"GIT_EDITOR": "sed -i /^[^#]/d"}
+    for words, env in ((("-m", ""), {}), ((), emptied), (("-v",), emptied), (("-s",), {"GIT_EDITOR": "true"})):
+        code, said = gated.say("commit", *words, env=env)
+        assert (code, said) == (1, "Aborting commit due to empty commit message.\n"), words
+    assert gated.log("signal") == []
+    for words in (
+        ("--allow-empty-message", "-m", ""),
+        ("--allow-empty-mess", "-m", ""),
+        ("--cleanup=verbatim", "-m", " "),
+    ):
+        code, said = gated.say("commit", *words)
+        assert (code, "refused by m" in said) == (1, True), words
+
+
 APPEND = control("{type: append, target: commit.message, value: 'Reviewed: no'}", "not ('Reviewed' in commit.message)")
 
 
