@@ -53,7 +53,14 @@ def _is_believed(repo: Repository, ref: str) -> bool:
     newest = _newest(repo, ref)
     if newest is None:
         return True
-    return newest.startswith(_PUSHED) or newest.partition(":")[0].partition(" ")[0] in _ASKED
+    if newest.startswith(_PUSHED):
+        return True
+    # Where the command named the ref to write to, as `fetch . HEAD:refs/remotes/origin/x`, it named whom it asked, too.
+    words = newest.rpartition(": ")[0].split(" ")
+    is_written_by_name = any(":refs/remotes/" in word or ":remotes/" in word for word in words)
+    if is_written_by_name and not any(ref.startswith(f"{_PREFIX}{word}/") for word in words):
+        return False
+    return newest.partition(":")[0].partition(" ")[0] in _ASKED
 
 
 def _newest(repo: Repository, ref: str) -> str | None:

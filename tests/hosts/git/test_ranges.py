@@ -155,7 +155,14 @@ def test_a_ref_that_no_exchange_with_the_remote_moved_is_not_believed(here: Repo
     assert brought(here) == ["f", "secret"]
     mine = [here.head(), here.git("rev-parse", "HEAD~1")]
     assert ranges.to_judge(at(here), view(here), "origin", []) == mine
+    here.git("fetch", "-q", ".", "main:refs/remotes/origin/yy")
+    here.git("fetch", "-q", "./", "+main:remotes/origin/xx")
+    assert brought(here) == ["f", "secret"]
     here.git("push", "-q", "origin", "main:pushed")
+    assert brought(here) == []
+    here.git("update-ref", "-d", "refs/remotes/origin/pushed")
+    assert brought(here) == ["f", "secret"]
+    here.git("fetch", "-q", "origin", "+refs/heads/pushed:refs/remotes/origin/pushed")
     assert brought(here) == []
 
 
