@@ -3,14 +3,17 @@
 The same for people and agents: nothing here is a way round the gate.
 """
 
+import shlex
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from ahp.facts import default_branch
 from ahp.gate import overrides
 from ahp.hosts import asking, command_trust, history, skipping
 from ahp.hosts.ci import setup
 from ahp.hosts.command_trust import some
 from ahp.hosts.git.check import FIX, Check
+from ahp.hosts.objects import TRIGGERS
 from ahp.journal import segments
 from ahp.policy import cache, layers
 from ahp.policy import compile as compiling
@@ -31,6 +34,7 @@ Find = Callable[[str], Program | None]
 """What is stored of a policy for a trigger."""
 
 _COMMITS = 100
+_UPSTREAM = "@{upstream}"
 _ENTRIES = 50  # of one reflog
 _LINES = 200_000
 
@@ -119,12 +123,12 @@ def skipped(repo: Repository) -> Check:
 
 
 def unpushed(repo: Repository, user_policy: str) -> Check:
-    """Which commits that the upstream lacks would not pass the rules of commits."""
-    name = "unpushed commits"
-    upstream = repo.line("rev-parse", "-q", "--verify", "@{upstream}^{commit}", ok=(0, 1, 128))
-    if not upstream:
-        return Check(name, "ok", "the branch has no upstream to compare with")
-    past = commits(repo, f"{upstream}..HEAD", _COMMITS)
+    """Which commits that the upstream, else the remote's default branch, lacks would not pass the rules of commits."""
+    name, has_upstream = "unpushed commits", repo.line("rev-parse", "-q", "--verify", _UPSTREAM, ok=(0, 1, 128))
+    compared = _UPSTREAM if has_upstream else _default_branch_there(repo)
+    if not compared:
+        return Check(name, "ok", "there is no upstream and no default branch of a remote to compare with")
+    past = commits(repo, f"{compared}..HEAD", _COMMITS) if repo.commit_id("HEAD") else []
     tally = history.judge(repo, compiling.programs(_policy(repo, user_policy)), past)
     blocked: dict[str, str] = {}
     for said in tally.said:
@@ -133,8 +137,14 @@ def unpushed(repo: Repository, user_policy: str) -> Check:
     if blocked:
         named = [f"{commit[:8]} ({rule})" for commit, rule in blocked.items()]
         told = f"{len(blocked)} of {_count(len(past), 'commit')} would not pass: {some(named)}"
-        return Check(name, "note", told, "see what each breaks: ahp try --range @{upstream}..HEAD")
+        return Check(name, "note", told, f"see what each breaks: ahp try --range {shlex.quote(f'{compared}..HEAD')}")
     return Check(name, "ok", f"{_count(len(past), 'commit')}, none that a rule blocks" if past else "none")
+
+
+def _default_branch_there(repo: Repository) -> str:
+    """The remote-tracking branch of the default branch, "" where there is none. Raises GitError, AhpError."""
+    there = [f"{remote}/{default_branch.default_branch(repo)}" for remote in default_branch.remotes(repo)]
+    return next((name for name in there if repo.commit_id(f"refs/remotes/{name}")), "")
 
 
 def pushed(repo: Repository, user_policy: str) -> Check:
@@ -143,13 +153,16 @@ def pushed(repo: Repository, user_policy: str) -> Check:
     Only pushes after the first that was judged are looked at: those before it were made without the gate.
     """
     name = "pushes"
-    if not any(rule.trigger == "pre-push" for rule in _policy(repo, user_policy).rules):
+    if not any(rule.trigger in ("pre-push", *TRIGGERS) for rule in _policy(repo, user_policy).rules):
         return Check(name, "ok", "no rule asks about pushes")
-    judged, first = _judged(repo)
-    missing = [f"{ref} to {tip[:8]}" for ref, tip, at in _pushes(repo) if first and at > first and tip not in judged]
-    if missing:
-        told = f"{_count(len(missing), 'push', 'pushes')} passed no pre-push hook: {some(missing)}"
-        return Check(name, "note", told, f"look at what was pushed; {setup.told(repo)}")
+    passed, first = _judged(repo)
+    since = [(f"{ref} to {tip[:8]}", tip) for ref, tip, at in _pushes(repo) if first and at > first]
+    unseen = [told for told, tip in since if tip not in passed]
+    refused = [told for told, tip in since if not passed.get(tip, True)]
+    said = [f"{_count(len(unseen), 'push', 'pushes')} passed no pre-push hook: {some(unseen)}"] if unseen else []
+    said += [f"{_count(len(refused), 'push', 'pushes')} made though refused here: {some(refused)}"] if refused else []
+    if said:
+        return Check(name, "note", "; ".join(said), f"look at what was pushed; {setup.told(repo)}")
     return Check(name, "ok", "each was judged here")
 
 
@@ -187,15 +200,17 @@ def _pushes(repo: Repository) -> list[tuple[str, str, float]]:
     return found
 
 
-def _judged(repo: Repository) -> tuple[set[str], float]:
-    """The tips that pre-push judged, as the log says, and when the first of them was; 0 without any."""
-    tips, first = set(), 0.0
+def _judged(repo: Repository) -> tuple[dict[str, bool], float]:
+    """The tips that pre-push judged, as the log says, and whether they passed; when the first was, 0 without any."""
+    tips: dict[str, bool] = {}
+    first = 0.0
     for number, line in enumerate(segments.backward(repo.ahp_dir)):
         if number >= _LINES:
             break
         record = line.record() if b'"pre-push"' in line.raw else None
         if record and record.get("kind") == "verdict" and record.get("head"):
-            tips.add(str(record["head"]))
+            head = str(record["head"])
+            tips[head] = tips.get(head, False) or record.get("decision") != "deny"
             stamp = record.get("timestamp")
             first = clock.parse_iso(str(stamp)) if clock.is_iso(stamp) else first
     return tips, first

@@ -143,6 +143,12 @@ def test_commits_ahead_that_would_not_pass_are_named(gated: Gated, remote: Repo)
     gated.git("reset", "-q", "--hard", "HEAD^")
     assert policy_checks.unpushed(gated.repository(), user(gated)).detail == "1 commit, none that a rule blocks"
     gated.git("checkout", "-q", "-b", "alone", "--no-track")
+    bad = gated.commit("bad", "--no-verify", **{"bad.txt": "1\n"})
+    check = policy_checks.unpushed(gated.repository(), user(gated))
+    assert check.detail == f"1 of 2 commits would not pass: {bad[:8]} (names)"
+    assert check.mend == "see what each breaks: ahp try --range origin/main..HEAD"
+    assert gated.run("ahp", "try", "--range", "origin/main..HEAD").returncode == 0
+    gated.git("remote", "remove", "origin")
     assert "no upstream" in policy_checks.unpushed(gated.repository(), user(gated)).detail
 
 
@@ -165,6 +171,11 @@ def test_a_push_that_no_hook_judged_is_named(gated: Gated, remote: Repo) -> None
     check = policy_checks.pushed(gated.repository(), user(gated))
     assert (check.status, check.detail) == ("note", f"1 push passed no pre-push hook: origin/side to {tip[:8]}")
     assert "nothing that this repository shows judges it again" in check.mend
+    bad = gated.commit("bad", "--no-verify", **{"bad.txt": "1\n"})
+    assert gated.say("push", "-q", "origin", "side").code == 1
+    gated.git("push", "-q", "--no-verify", "origin", "side", env=later)
+    detail = policy_checks.pushed(gated.repository(), user(gated)).detail
+    assert detail.endswith(f"; 1 push made though refused here: origin/side to {bad[:8]}")
     gated.policy("version: 1\n")
     assert policy_checks.pushed(gated.repository(), user(gated)).detail == "no rule asks about pushes"
 
