@@ -1,6 +1,7 @@
 """`ahp doctor`: whether the gate is really reached and can do its work, and what to do where not (design §9)."""
 
 import os
+import re
 import resource
 import shlex
 import shutil
@@ -17,6 +18,7 @@ from ahp.hosts.git.reach import obstacle
 from ahp.journal import anchors, repair, verify
 from ahp.journal.append import Journal
 from ahp.protocol.actor import identify
+from ahp.protocol.text import one_line
 from ahp.system import environ, files, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
@@ -24,6 +26,9 @@ from ahp.system.git import Repository
 INSTALL = "ahp install git"
 _LEAST = 10 << 20  # bytes free; git itself needs more than ahp
 _SAMPLE = 64 << 10
+# What a shim says in lines of its own about where it was installed.
+_BAKED = re.compile(r"^(python|git|log|user)=(.*)$", re.MULTILINE)
+_BAKED_NAMES = {"python": "Python", "git": "git", "log": "log", "user": "policy of the user"}
 
 
 def examine(repo: Repository, user_policy: str) -> list[Check]:
@@ -123,6 +128,8 @@ def _hooks(repo: Repository) -> Iterator[Check]:
 
 def _hook(repo: Repository, hook: str, scratch: Probe) -> Check:
     asked = installing.asked_folder(repo)
+    if nowhere := installing.no_folder(repo):
+        return Check(hook, "wrong", *nowhere)
     if found := obstacle(repo, hook):
         return Check(hook, "wrong", found, INSTALL, ours="ends it before" not in found)
     failed = scratch.ask(hook)
@@ -144,7 +151,8 @@ def _interpreter(repo: Repository, user_policy: str) -> Check:
         places = [f"{folder}/{hook}{ending}" for ending in ("", hook_managers.CHAINED, IDLE)]
         text = next((files.read(place) for place in places if hook_managers.owner(place) == "ahp"), None)
         if text is not None and text != installing.shim(hook, known):
-            return Check("interpreter", "wrong", f"{hook} was made by another ahp or Python than this", INSTALL, True)
+            told = f"{hook} was made {_difference(text, installing.shim(hook, known))}"
+            return Check("interpreter", "wrong", told, INSTALL, True)
     data = files.read(path)
     if data is None or not bundle.is_fresh(data):
         return Check("interpreter", "wrong", f"the bundle {path} is missing or older than ahp", INSTALL, True)
@@ -152,6 +160,15 @@ def _interpreter(repo: Repository, user_policy: str) -> Check:
     if started.code:
         return Check("interpreter", "wrong", f"{python} does not start", INSTALL, True)
     return Check("interpreter", "ok", f"{python}, bundle fresh")
+
+
+def _difference(text: bytes, fresh: bytes) -> str:
+    """What a shim was made for in place of what it would be made for now."""
+    was, now = (dict(_BAKED.findall(one.decode("utf-8", "replace"))) for one in (text, fresh))
+    for name, what in _BAKED_NAMES.items():
+        if was.get(name) != now.get(name):
+            return f"for another {what} ({one_line(was.get(name, 'none'))}) than {one_line(now.get(name, 'none'))}"
+    return "by another ahp or Python than this"
 
 
 def _log(repo: Repository) -> Check:

@@ -52,6 +52,8 @@ def install(repo: Repository, user_policy: str) -> Installed:
     """Writes the shims of all hooks; a second time it only renews them. Raises AhpError, GitError."""
     if not repo.root:
         raise AhpError("this repository is bare: no commit is made here, so there is nothing for hooks to judge")
+    if found := no_folder(repo):
+        raise AhpError("{}; mend: {}".format(*found))
     files.make_dirs(repo.ahp_dir)
     _record_root(repo)
     _record_default_branch(repo)
@@ -219,6 +221,23 @@ def asked_folder(repo: Repository) -> str:
     """The folder that git takes hooks from."""
     named = repo.run("rev-parse", "--git-path", "hooks").decode("utf-8", "surrogateescape").removesuffix("\n")
     return os.path.normpath(os.path.join(repo.root, named))
+
+
+def no_folder(repo: Repository) -> tuple[str, str] | None:
+    """(why there is no place for hooks, what mends it) where this repository's `core.hooksPath` is no folder.
+
+    `/dev/null` is a usual way to switch hooks off. What is named for all repositories is left alone.
+    """
+    folder, _ = hooks_folder(repo)
+    if not os.path.lexists(folder) or os.path.isdir(folder):
+        return None
+    scope = repo.line("config", "--show-scope", "--get", "core.hooksPath", ok=(0, 1)).split("\t")[0]
+    unset = (
+        f"git config --{scope} --unset core.hooksPath"
+        if scope in ("local", "worktree")
+        else f"mv {shlex.quote(folder)} ELSEWHERE"
+    )
+    return f"git takes hooks from {folder}, which is no folder, so it runs none", f"{unset} && ahp install git"
 
 
 def hooks_folder(repo: Repository) -> tuple[str, str]:

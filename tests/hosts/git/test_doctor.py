@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import resource
 import shutil
 import sqlite3
@@ -130,6 +131,18 @@ def test_a_hook_that_git_skips_or_that_is_another_s_is_told(gated: Gated) -> Non
     assert hook(gated, "pre-commit") == Check("pre-commit", "ok", "reached through pre-commit")
 
 
+def test_hooks_that_were_switched_off_by_a_path_that_is_no_folder(gated: Gated) -> None:
+    gated.git("config", "core.hooksPath", "/dev/null")
+    mend = "git config --local --unset core.hooksPath && ahp install git"
+    said = "git takes hooks from /dev/null, which is no folder, so it runs none"
+    assert hook(gated, "pre-push") == Check("pre-push", "wrong", said, mend)
+    assert doctor.fix(gated.repository(), str(gated.user_policy), [hook(gated, "pre-push")]) == []
+    with pytest.raises(AhpError, match=re.escape(f"{said}; mend: {mend}")):
+        installing.install(gated.repository(), str(gated.user_policy))
+    assert gated.run("sh", "-c", mend).returncode == 0
+    assert hook(gated, "pre-push").status == "ok"
+
+
 def test_another_s_script_is_told_and_never_run(gated: Gated, tmp_path: Path) -> None:
     gated.write(".git/hooks/pre-push", f"#!/bin/sh\necho ran >{tmp_path}/ran\n", 0o755)
     gated.write(".git/hooks/commit-msg.before-ahp", f"#!/bin/sh\necho ran >{tmp_path}/ran\nexit 1\n", 0o755)
@@ -146,6 +159,10 @@ def test_a_shim_that_was_made_to_pass_is_found_out(gated: Gated) -> None:
     assert check.detail == "it ended with 0 without ahp's refusal: it says nothing"
     check = doctor._interpreter(gated.repository(), str(gated.user_policy))
     assert check.detail == "pre-commit was made by another ahp or Python than this"
+    path.write_text(re.sub("^log=.*$", "log=another", path.read_text(), flags=re.MULTILINE))
+    check = doctor._interpreter(gated.repository(), str(gated.user_policy))
+    log = installing.noted(gated.repository())
+    assert check.detail == f"pre-commit was made for another log (another) than {log}"
 
 
 def test_through_husky_each_hook_is_proved(gated: Gated, tmp_path: Path) -> None:
