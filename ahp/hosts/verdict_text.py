@@ -66,7 +66,7 @@ def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:
     lines = [head, f"  {one_line(reason_of(payload), 1000)}"]
     lines += [f"  {place}" for place in _places(signal)]
     lines += [f"  {_changed(m)}" for m in _modifications(payload)]
-    steps = steps_of(payload)
+    steps = [step for step in steps_of(payload) if not _names(payload, step)]
     shown = steps[:_STEPS] if verdict.is_logged else steps
     lines += [f"  - {one_line(step, 500)}" for step in shown]
     if len(steps) > len(shown):
@@ -74,6 +74,11 @@ def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:
     if intensity == "block" and signal.context.get("overridable") and verdict.is_logged:
         lines.append(f'  pass once, and say why: ahp respond {short_id(signal)} proceed_with_risk --reason "…"')
     return "\n".join(lines)
+
+
+def _names(payload: dict[str, object], step: str) -> bool:
+    """Whether the reason ends with the step already, as where a fact is missing: it is not told twice."""
+    return reason_of(payload).endswith(f"; {step}")
 
 
 def _whose(signal: Signal, verdict: Verdict) -> str:
@@ -121,6 +126,8 @@ def _note(signal: Signal, denied: bool, is_logged: bool, told: bool) -> str:
     way = f"\nOr, if your user wants it, they run in a terminal: {leave}; then repeat this unchanged"
     way = way if blocks and context.get("overridable") and is_logged else ""
     said = reason_of(payload)
+    for step in steps_of(payload):
+        said = said.removesuffix(f"; {step}") if do else said
     reason = one_line(said if blocks else said.removesuffix(f" ({context.get('standing')})"), 220)
     room = AGENT_LIMIT - len(f"ahp blocked: {rule}\nWhy: {do}{way}")
     why = _with_places(reason, signal, room if blocks else min(room, 240), is_logged)

@@ -55,6 +55,13 @@ def test_a_trigger_without_a_verb_of_its_own_is_named() -> None:
     )
 
 
+def test_a_step_that_the_reason_ends_with_is_told_once() -> None:
+    step = "to get it: git fetch --unshallow"
+    both = verdict(signal("block", signals.blocking(f"cannot tell; {step}", [step], True)))
+    assert verdict_text.for_person(both, False).splitlines()[1:] == [f"  cannot tell; {step}"]
+    assert verdict_text.for_agent(both).splitlines()[1:] == ["Why: cannot tell", f"Do: {step}"]
+
+
 def test_many_steps_are_counted() -> None:
     one = signal("block", signals.blocking("r", [f"step {n}" for n in range(9)], True))
     said = verdict_text.for_person(verdict(one), False)

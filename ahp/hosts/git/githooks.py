@@ -67,7 +67,7 @@ OTHERS = tuple(
 class Hook:
     """One hook that git has started: its name, git's process id and arguments, who acts, and where."""
 
-    __slots__ = ("_attempt", "actor", "arguments", "name", "parent", "repo", "where")
+    __slots__ = ("_attempt", "actor", "arguments", "name", "parent", "repo", "told", "where")
 
     def __init__(
         self, name: str, parent: str, arguments: list[str], actor: "Actor", repo: "Repository", where: Workspace
@@ -75,6 +75,7 @@ class Hook:
         self.name, self.parent, self.arguments = name, parent, arguments
         self.actor, self.repo, self.where = actor, repo, where
         self._attempt = ""
+        self.told: list[str] = []  # the notes that were printed
 
     def event(self, view: "View | None" = None, trigger: str = "") -> Event:
         """The event of this hook's trigger, or of another."""
@@ -92,7 +93,10 @@ class Hook:
 
 
 def say(hook: Hook, verdict: "Verdict") -> int:
-    """Prints what there is to say; the hook's exit code."""
+    """Prints what there is to say, a note once however many verdicts have it; the hook's exit code."""
+    if not verdict.denied:  # a note may be all that a refusal says
+        verdict.notes = [note for note in verdict.notes if note not in hook.told]
+    hook.told += verdict.notes
     if not verdict.signals and not verdict.notes:
         return 1 if verdict.denied else 0
     from ahp.hosts.git import output

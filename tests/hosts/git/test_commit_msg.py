@@ -75,6 +75,16 @@ def test_who_leaves_the_message_empty_is_told_by_git_that_no_commit_is_made(gate
         assert (code, "refused by m" in said) == (1, True), words
 
 
+def test_what_is_judged_in_one_go_is_not_told_twice(gated: Gated) -> None:
+    gated.policy(STRICT + "  n: {at: pre-commit, block: files.changed_count > 99, message: many}\n")
+    assert commit(gated, "fine") == (0, "")
+    (gated.folder / "signals.jsonl").unlink()  # the next commit leaves its content to commit-msg
+    gated.write("a.txt", "again\n")
+    gated.add()
+    code, said = gated.say("commit", "-q", "-m", "fine")
+    assert (code, said.count("the log that this gate was installed with is gone")) == (0, 1), said
+
+
 APPEND = control("{type: append, target: commit.message, value: 'Reviewed: no'}", "not ('Reviewed' in commit.message)")
 
 
