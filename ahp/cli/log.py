@@ -109,7 +109,7 @@ def verify(anchor: str | None, remote: str | None, form: str) -> int:
     else:
         report = check(log, kept)
     if not report.lines and lost:
-        what = f"the hooks here were installed with the log {lost}, and it is gone with its folder"
+        what = f"the hooks here were installed with the log {lost}, and nothing of it is left"
         report = report._replace(problems=[*report.problems, what])
     if form == "json":
         click.echo(jsontext.encode({"ok": not report.problems, **report._asdict()}))

@@ -44,7 +44,9 @@ def recover(log: LogFiles, write: Write | None = None) -> indexes.Index:
             loss = _loss(log, known, index)
             if loss and write:
                 write(index, [loss])
-                log.loss = f"the end of the log is gone (of {loss['had']} lines {loss['found']} are left); {_TOLD}"
+                left = f"of {loss['had']} lines {loss['found']} are left"
+                left = left if loss["found"] != loss["had"] else f"of its {loss['had']} lines the last is not whole"
+                log.loss = f"the end of the log is gone ({left}); {_TOLD}"
             elif index.size and not loss:  # an empty file is still to be begun
                 indexes.IndexFile(log.index_path).save(index)
             return index

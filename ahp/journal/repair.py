@@ -8,6 +8,7 @@ import tempfile
 from ahp.journal import checkpoint
 from ahp.journal.answers import AnswerRefused
 from ahp.journal.append import Journal
+from ahp.journal.episodes import Episode
 from ahp.journal.fold import Fold, MemoryStore
 from ahp.journal.state import State
 from ahp.protocol import records
@@ -38,7 +39,7 @@ def differences(journal: Journal) -> list[str]:
                 continue
             told = [(one.count, one.rejected, one.id) if one else None for one in (said, meant)]
             if told[0] != told[1]:
-                counts = [f"{one.count} attempts" if one else "nothing open" for one in (said, meant)]
+                counts = [_attempts(one, alone=None in (said, meant)) for one in (said, meant)]
                 found.append(f"{one_line(key)}: the state says {counts[0]}, the log {counts[1]}")
         for id in fold.store.find("", 1 << 62):
             one, other = state.signal(id), fold.store.signal(id)
@@ -47,6 +48,13 @@ def differences(journal: Journal) -> list[str]:
                 words = [answer[0] or "no answer" if answer else "nothing" for answer in answers]
                 found.append(f"{id[:8]}: the state says {words[0]}, the log {words[1]}")
     return found if len(found) <= _TOLD else [*found[:_TOLD], f"and {len(found) - _TOLD} more"]
+
+
+def _attempts(episode: Episode | None, alone: bool) -> str:
+    """How far an episode is; one that is `alone` may be open without an attempt that went past."""
+    if episode is None:
+        return "nothing open"
+    return f"{episode.count} attempts" if episode.count or not alone else "an open one that nothing went past"
 
 
 def _copied(journal: Journal, folder: str) -> str:

@@ -101,6 +101,8 @@ def respond(journal: Journal, prefix: str, action: str, by: Actor, reason: str =
         lines.append(records.other("feedback", stamp, **said))
     journal.append(lines, durable=action == answers.RISK)
     follows = _FOLLOWS.get(action)
+    if action == answers.RISK and signal.hook == "pre-push":
+        follows = "the rule passes once for what was to be pushed"
     if action == "acknowledge" and by.kind != "human":
         follows = "the same evidence does not climb once"
     told = f"{action}: {one_line(signal.rule)} ({id[:8]})" + (f"; {follows}" if follows else "")

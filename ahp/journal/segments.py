@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import stat
@@ -175,6 +176,10 @@ class _Reader:
         try:
             self.fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise AhpError(
+                    f"{self.path} is a symbolic link, which ahp does not follow; put the file in its place"
+                ) from None
             raise AhpError(f"cannot read {self.path}: {error.strerror}") from None
         try:
             status = os.fstat(self.fd)

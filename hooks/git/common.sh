@@ -10,16 +10,18 @@ git=@GIT@
 others=@OTHERS@
 [ -x "$git" ] || git=git
 
+lost="is gone, or this user may not read it"
+
 # The interpreter that ahp was installed with; else the ahp on PATH; else nobody can judge, and the action is refused.
 judge() {
     if [ -x "$python" ] && [ -r "$package" ]; then
         [ -f "$bundle" ] && [ -s "$bundle" ] && exec "$python" -I -S "$bundle" "$hook" "$PPID" "$log" "$user" "$git" "$@"
         exec "$python" -I -S -c "$start" "$hook" "$PPID" "$log" "$user" "$git" "$@"
     elif command -v ahp >/dev/null 2>&1; then
-        echo "ahp: the ahp it was installed with is gone; the one on PATH judges (mend: ahp install git)" >&2
+        echo "ahp: the ahp it was installed with $lost; the one on PATH judges (mend: ahp install git)" >&2
         exec ahp hook git "$hook" "$PPID" "$log" "$user" "$git" "$@"
     else
-        echo "ahp: cannot judge this $hook: the ahp it was installed with is gone, and none is on PATH" >&2
+        echo "ahp: cannot judge this $hook: the ahp it was installed with $lost, and none is on PATH" >&2
         ways_out
         return 2
     fi
@@ -28,7 +30,9 @@ judge() {
 # Where Python gave no answer (it cannot start, it was killed) the action is refused, too, with what to do next.
 answered() {
     case $1 in 0 | 1 | 2 | 130) exit "$1" ;; esac
-    echo "ahp: cannot judge this $hook: $python ended with $1 and without an answer" >&2
+    by=$python
+    { [ -x "$python" ] && [ -r "$package" ]; } || by="the ahp on PATH"
+    echo "ahp: cannot judge this $hook: $by ended with $1 and without an answer" >&2
     # More than 128 is a signal: what was killed, as for want of memory, is installed all the same.
     if [ "$1" -gt 128 ]; then ways_out "try again; it was killed by signal $(($1 - 128))"; else ways_out; fi
     exit 2

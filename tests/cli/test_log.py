@@ -224,7 +224,7 @@ def test_a_log_that_was_removed_with_its_folder_is_not_taken_for_none(
     shutil.rmtree(where.ahp_dir)
     result = run(log.command, "verify")
     assert result.return_value == 1
-    assert "it is gone with its folder" in result.output
+    assert "and nothing of it is left" in result.output
 
 
 def test_old_files_are_removed_by_a_person(journal: Journal) -> None:

@@ -363,7 +363,8 @@ def test_a_gone_interpreter_leaves_the_judging_to_ahp_on_path(gated: Gated) -> N
     shim_with(gated, python="/no/such/python")
     text = refused(gated)
     assert text.startswith(
-        "ahp: the ahp it was installed with is gone; the one on PATH judges (mend: ahp install git)\n"
+        "ahp: the ahp it was installed with is gone, or this user may not read it; the one on PATH judges"
+        " (mend: ahp install git)\n"
     )
 
 
