@@ -6,7 +6,6 @@ that does not fit its bytes, means that the log has to be read (`ahp.journal.rec
 """
 
 import posix
-from errno import ENOENT
 
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, digest, files
@@ -225,9 +224,9 @@ class IndexFile:
         if self.fd < 0:
             try:
                 self.fd = posix.open(self.path, _OPEN)
-            except OSError as error:
-                if error.errno == ENOENT:
-                    return None
+            except FileNotFoundError:
+                return None
+            except OSError:
                 self.fd = posix.open(self.path, _OPEN & ~posix.O_RDWR)  # a reader may not be allowed to write
         header = posix.pread(self.fd, HEADER, 0)
         if self.index is None or header != self.header:
@@ -324,7 +323,5 @@ def status(path: str) -> "posix.stat_result | None":
     """What is at `path`, links not followed; None where there is nothing. Raises OSError."""
     try:
         return posix.stat(path, follow_symlinks=False)
-    except OSError as error:
-        if error.errno == ENOENT:
-            return None
-        raise
+    except FileNotFoundError:
+        return None

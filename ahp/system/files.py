@@ -3,7 +3,6 @@
 import posix
 import time
 from _thread import allocate_lock
-from errno import EACCES, EAGAIN, EEXIST, ENOENT, ENOTDIR
 
 from ahp.system.errors import AhpError, Timeout
 
@@ -23,9 +22,9 @@ def read(path: str, limit: int | None = None) -> bytes | None:
     """
     try:
         fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
     except OSError as error:
-        if error.errno in (ENOENT, ENOTDIR):
-            return None
         raise AhpError(f"cannot read {path}: {error.strerror}") from None
     try:
         status = posix.fstat(fd)
@@ -44,9 +43,9 @@ def tail(path: str, length: int) -> bytes | None:
     """The last `length` bytes of a regular file, None where there is none. Raises AhpError when it is unreadable."""
     try:
         fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
     except OSError as error:
-        if error.errno in (ENOENT, ENOTDIR):
-            return None
         raise AhpError(f"cannot read {path}: {error.strerror}") from None
     try:
         status = posix.fstat(fd)
@@ -119,11 +118,11 @@ def make_dirs(path: str) -> None:
     """The folder `path` and what is missing above it, private to the user. Raises AhpError."""
     try:
         posix.mkdir(path, 0o700)
+    except FileExistsError:
+        return
     except OSError as error:
-        if error.errno == EEXIST:
-            return
         parent = path.rpartition("/")[0]
-        if error.errno != ENOENT or not parent:
+        if not isinstance(error, FileNotFoundError) or not parent:
             raise AhpError(f"cannot make the folder {path}: {error.strerror}") from None
         make_dirs(parent)
         make_dirs(path)
@@ -159,7 +158,7 @@ class Lock:
         except BaseException as error:
             self._release()
             if isinstance(error, OSError):
-                kind = NoFolder if error.errno == ENOENT else AhpError
+                kind = NoFolder if isinstance(error, FileNotFoundError) else AhpError
                 raise kind(f"cannot lock {self.path}: {error.strerror}") from None
             raise
         return self
@@ -175,9 +174,8 @@ class Lock:
             try:
                 posix.lockf(self.fd, posix.F_TLOCK, 0)
                 return
-            except OSError as error:
-                if error.errno not in (EACCES, EAGAIN):
-                    raise
+            except (BlockingIOError, PermissionError):  # EAGAIN, EACCES (fcntl(2))
+                pass
             if time.monotonic() >= deadline:
                 raise Timeout(f"{self.path} is held by another process for over {self.timeout} s")
             time.sleep(pause)

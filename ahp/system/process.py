@@ -7,7 +7,6 @@ import _thread
 import posix
 import select
 import time
-from errno import EAGAIN, ECHILD, EPIPE, ESRCH
 
 from ahp.system import environ, patience
 from ahp.system.errors import AhpError, OutputLimit, Timeout
@@ -219,12 +218,10 @@ class _Child:
     def _feed(self, pending: memoryview) -> memoryview:
         try:
             return pending[posix.write(self.inp, pending[:_BLOCK]) :]
-        except OSError as error:
-            if error.errno == EPIPE:  # it needs no more
-                return memoryview(b"")
-            if error.errno == EAGAIN:
-                return pending
-            raise
+        except BrokenPipeError:  # it needs no more
+            return memoryview(b"")
+        except BlockingIOError:
+            return pending
 
     def _close_input(self) -> None:
         if self.inp >= 0:
@@ -235,9 +232,7 @@ class _Child:
         if self.code is None:
             try:
                 pid, status = posix.waitpid(self.pid, posix.WNOHANG)
-            except OSError as error:
-                if error.errno != ECHILD:
-                    raise
+            except ChildProcessError:
                 pid, status = self.pid, 0
             if pid:
                 self.code = posix.waitstatus_to_exitcode(status)
@@ -257,9 +252,8 @@ class _Child:
         """Ends what is left of the group."""
         try:
             posix.killpg(self.pid, _KILL)
-        except OSError as error:
-            if error.errno != ESRCH:
-                raise
+        except ProcessLookupError:
+            return
 
 
 _live: set[_Child] = set()

@@ -149,7 +149,7 @@ def test_other_repositories_get_an_environment_without_this_one() -> None:
 
 
 def test_a_full_pipe_is_tried_again_and_another_error_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, errors = posix.write, [BlockingIOError(errno.EAGAIN, "again")]
+    real, errors = posix.write, [OSError(errno.EAGAIN, "again")]
 
     def hesitant(fd: int, data: bytes) -> int:
         if errors:
@@ -158,7 +158,7 @@ def test_a_full_pipe_is_tried_again_and_another_error_is_not(monkeypatch: pytest
 
     monkeypatch.setattr(posix, "write", hesitant)
     assert sh("cat", stdin=b"x").out == b"x"
-    errors.append(BlockingIOError(errno.EIO, "broken"))
+    errors.append(OSError(errno.EIO, "broken"))
     with pytest.raises(OSError, match="broken"):
         sh("cat", stdin=b"x")
 
