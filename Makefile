@@ -28,6 +28,7 @@ unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.ready
 PEERS_READY := $(PEERS)/.ready
 HOOKS_READY := $(PEERS)/hooks/.ready
+SCANNERS_READY := $(PEERS)/scanners/.ready
 MODEL_READY := $(MODEL)/.ready
 
 .PHONY: help judge test lint types unit format demo bench docs explore test-slow test-tools test-clients test-runner clean
@@ -79,13 +80,13 @@ docs: $(READY)
 
 # pytest exits with 5 when it collected nothing. That is right only while no test carries the mark.
 define marked
-	@PATH="$(CURDIR)/$(PEERS)/bin:$(CURDIR)/$(NPM_BIN):$$PATH" $(PYTEST) -m $(1); code=$$?; \
+	@PATH="$(CURDIR)/$(PEERS)/bin:$(CURDIR)/$(NPM_BIN):$$PATH:$(CURDIR)/$(PEERS)/scanners/bin" $(PYTEST) -m $(1); code=$$?; \
 	if [ $$code -eq 5 ] && ! grep -rqs --include='*.py' 'mark\.$(1)\b' tests; then \
 		echo "no test is marked '$(1)' yet"; \
 	else exit $$code; fi
 endef
 
-test-tools: $(READY) $(PEERS_READY) $(HOOKS_READY)
+test-tools: $(READY) $(PEERS_READY) $(HOOKS_READY) $(SCANNERS_READY)
 	$(call marked,tools)
 
 test-slow: $(READY)
@@ -133,6 +134,13 @@ $(HOOKS_READY): $(PEERS_READY)
 		npm install --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel=error $(OLDER_HOOKS) >/dev/null || \
 			{ echo "$(OLDER_HOOKS) could not be installed (no network?): see npm's message above" >&2; exit 1; }; \
 	fi
+	@touch $@
+
+# CredSweeper brings numpy, pandas and onnxruntime, so the scanners have an environment of their own.
+$(SCANNERS_READY): tests/recipes/scanners.txt $(PEERS_READY)
+	@$(PYTHON) -m venv --clear $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< || \
+		{ echo "the scanners of $< could not be installed (no network?): see pip's message above" >&2; exit 1; }
 	@touch $@
 
 # Wheels of llama.cpp are not there for every machine: without them the tests are skipped, and this says why.

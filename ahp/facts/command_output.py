@@ -33,6 +33,8 @@ def read(data: bytes, code: int, parse_as: str, root: str, directory: str) -> Ou
         return Output(lines, len(lines))
     if parse_as == "junit":
         return _junit(data, root, directory)
+    if parse_as == "sarif" and not data.strip():
+        raise Absent(f"it printed nothing, and ended with exit code {code}")
     value = _json(data)
     if parse_as == "sarif":
         return _sarif(value, root, directory)

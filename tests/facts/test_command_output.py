@@ -57,6 +57,8 @@ def test_sarif_places_its_findings() -> None:
         {"path": "", "line": 0, "message": "*m*"},
         {"path": "sub/http:/[", "line": 0, "message": "R1: bad"},
     ]
+    with pytest.raises(Absent, match="printed nothing, and ended with exit code 127"):
+        command_output.read(b"\n", 127, "sarif", "/r", ".")
     for bad in (b"[]", b'{"runs": 1}', b'{"runs": [{"results": [{"locations": 3}]}]}'):
         with pytest.raises(Absent, match="not SARIF"):
             command_output.read(bad, 0, "sarif", "/r", ".")

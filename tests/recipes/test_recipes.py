@@ -19,7 +19,7 @@ RECIPES = {
 }
 OWN = {
     "secrets": {"own-keys", "key-files", "no-secrets"},
-    "secret-scanners": {"gitleaks-clean", "detect-secrets-clean"},
+    "secret-scanners": {"gitleaks-clean", "detect-secrets-clean", "credsweeper-clean"},
 }  # the others of the core pack are tested with it
 
 
