@@ -49,12 +49,18 @@ def _is_member(root: bytes, member: str) -> bool:
     return bool(wanted) and glob(wanted)(f"{member}/package.json")
 
 
-def holds(lock: str, data: bytes, name: str, spec: str, *, is_new: bool) -> bool:
+def holds(lock: str, data: bytes, key: tuple[str, str], spec: str, *, member: str, is_new: bool) -> bool:
     """Whether the lock file already has what a requirement asks for, so that locking again changes nothing.
 
-    `is_new` says that the manifest did not name it before: Cargo.lock lists who depends on what.
+    `key` is group and name, `member` the manifest's folder below the lock file. `is_new` says that the manifest did not
+    name it before: Cargo.lock lists who depends on what.
     """
-    text = data.decode("utf-8", "replace")
+    name, text = key[1], data.decode("utf-8", "replace")
+    if lock in ("package-lock.json", "npm-shrinkwrap.json"):
+        return _npm_asked(text, member).get(key[0], {}).get(name) == spec
+    if lock == "pnpm-lock.yaml":
+        asked = _pnpm_asked(text, member, key)
+        return asked == spec or asked.startswith("link:")  # a member of the same workspace, whatever it is asked for as
     if lock == "go.sum":
         return f"{name} {spec}/go.mod " in text
     if lock == "yarn.lock":
@@ -68,6 +74,25 @@ def holds(lock: str, data: bytes, name: str, spec: str, *, is_new: bool) -> bool
         pinned = re.search(r"==([^,|;]+)", spec)
         return found is not None and (pinned is None or pinned.group(1) == found.group(1).rstrip("\\"))
     return False
+
+
+def _npm_asked(text: str, member: str) -> dict[str, dict[str, str]]:
+    """The groups of requirements that package-lock.json repeats from a member's manifest."""
+    try:
+        asked = json.loads(text)["packages"][member]
+        return {group: named for group, named in asked.items() if isinstance(named, dict)}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}  # of npm 6 and older: it repeats none
+
+
+def _pnpm_asked(text: str, member: str, key: tuple[str, str]) -> str:
+    """What pnpm-lock.yaml repeats from a member's manifest for one requirement; "" where it does not."""
+    place = re.escape(member or ".")
+    block = re.search(rf"(?m)^  ['\"]?{place}['\"]?:\n((?:    .*\n|\n)*)", text)
+    group = re.search(rf"(?m)^    {key[0]}:\n((?:      .*\n)*)", block.group(1)) if block else None
+    name = rf"(?m)^      ['\"]?{re.escape(key[1])}['\"]?:\n        specifier: ['\"]?(.*?)['\"]?$"
+    found = re.search(name, group.group(1)) if group else None
+    return found.group(1) if found else ""
 
 
 def _allows(spec: str, version: str) -> bool:

@@ -1,10 +1,10 @@
 """Dependencies that a change asks for otherwise while the lock file stays as it was."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from ahp.facts import lock_files, manifests
-from ahp.system.change import FileChange
 from ahp.system.view import View
 
 _ECOSYSTEMS = {
@@ -15,6 +15,8 @@ _ECOSYSTEMS = {
     "java": ("pom.xml", "build.gradle"),
 }
 
+_Read = Callable[[str], bytes]
+
 
 def changes(
     view: View, paths: Sequence[str], changed: set[str], locks: Mapping[str, tuple[str, ...]]
@@ -23,18 +25,24 @@ def changes(
 
     `changed` are all paths that change, `locks` manifest → its lock files. Raises Unknown, GitError, AhpError.
     """
-    entries = {entry.path: entry for entry in view.change().entries}
+    # What a merge takes from one of its parents is no change of its own.
+    sides = [(side, {entry.path: entry for entry in side.change().entries}) for side in view.sides()]
     known = set(view.paths())
+
+    @cache  # a workspace's manifests share their lock file and their root, and each reading starts git
+    def read(path: str) -> bytes:
+        return view.read(path) or b""
+
     found: list[dict[str, object]] = []
     for path in paths:
-        entry = entries.get(path)
-        lock = _lock_of(view, path, known, locks) if entry is not None and path in known else ""
-        if entry is not None and lock and lock not in changed:
-            found += _compared(view, entry, lock)
+        lock = _lock_of(read, path, known, locks) if path in known else ""
+        befores = [side.before(entries[path]) for side, entries in sides if path in entries]
+        if lock and befores and lock not in changed:
+            found += _compared(read, path, befores, lock)
     return found
 
 
-def _lock_of(view: View, path: str, known: set[str], locks: Mapping[str, tuple[str, ...]]) -> str:
+def _lock_of(read: _Read, path: str, known: set[str], locks: Mapping[str, tuple[str, ...]]) -> str:
     """The lock file of a manifest: beside it, or, where it is for a workspace, in a folder above; "" without one."""
     folder, _, name = path.rpartition("/")
     at = folder
@@ -43,37 +51,41 @@ def _lock_of(view: View, path: str, known: set[str], locks: Mapping[str, tuple[s
             beside = f"{at}/{lock}" if at else lock
             member = folder[len(at) :].strip("/")
             root = f"{at}/{name}" if at else name
-            above = (view.read(root) or b"") if beside in known and root in known and member else b""
-            if beside in known and lock_files.is_for(lock, view.read(beside) or b"", member, above):
+            above = read(root) if beside in known and root in known and member else b""
+            if beside in known and lock_files.is_for(lock, read(beside), member, above):
                 return beside
         if not at:
             return ""
         at = at.rpartition("/")[0]
 
 
-def _compared(view: View, entry: FileChange, lock: str) -> list[dict[str, object]]:
-    name, at = entry.path.rpartition("/")[2], lock.rpartition("/")[0]
-    old, new = view.before(entry), view.after(entry)
+def _compared(read: _Read, path: str, befores: Sequence[bytes], lock: str) -> list[dict[str, object]]:
+    """What the manifest asks for now and in none of its states before, and the lock file does not hold already."""
+    (folder, _, name), (at, _, lock_name) = path.rpartition("/"), lock.rpartition("/")
+    new = read(path)
     root = f"{at}/{name}" if at else name
-    workspace = (view.read(root) or b"") if root != entry.path else b""
+    workspace = read(root) if root != path else b""
     try:
-        before = manifests.table(name, old, workspace) if old else {}
+        tables = [manifests.table(name, old, workspace) if old else {} for old in befores]
         after = manifests.table(name, new, workspace)
     except manifests.Unreadable:
-        before = after = None
-    shown = {"path": entry.path, "lock": lock, "ecosystem": _ecosystem(name)}
-    if before is None or after is None:
-        same = manifests.lines(old) == manifests.lines(new)
+        tables, after = [], None
+    shown = {"path": path, "lock": lock, "ecosystem": _ecosystem(name)}
+    if after is None:
+        same = any(manifests.lines(old) == manifests.lines(new) for old in befores)
         return [] if same else [{**shown, "line": 1, "name": "", "before": "", "after": ""}]
-    held = view.read(lock) or b""
-    lock_name = lock.rpartition("/")[2]
-    differ = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+    olds = [table or {} for table in tables]
+    before = olds[0]
+    differ = [key for key in {**before, **after} if all(old.get(key) != after.get(key) for old in olds)]
     if lock_name in lock_files.WITHOUT_GROUPS:
-        differ = [key for key in differ if _asked(before, key[1]) != _asked(after, key[1])]
+        differ = [key for key in differ if all(_asked(old, key[1]) != _asked(after, key[1]) for old in olds)]
+    if not differ:
+        return []
+    member, held = folder[len(at) :].strip("/"), read(lock)
     kept = [
         key
         for key in differ
-        if key in after and lock_files.holds(lock_name, held, key[1], after[key], is_new=key not in before)
+        if key in after and lock_files.holds(lock_name, held, key, after[key], member=member, is_new=key not in before)
     ]
     text = new.decode("utf-8", "replace").splitlines()
     return [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ahp.facts import deps
+from ahp.facts import deps, lock_files
 
 ALL = [f"deps.{field}" for field in deps.NAMESPACE.schema]
 
@@ -96,6 +96,10 @@ NO_CHANGE = [
     ("Cargo.toml", "Cargo.lock", "[dependencies]\nlog = '1'", "[dependencies]\nlog = '~1.2.0'"),
     ("requirements.in", "requirements.txt", "", "a\nb_c[x]==2"),
     ("packages/a/package.json", "yarn.lock", "{}", '{"dependencies": {"@x/y": "^1.2"}}'),
+    ("package.json", "pnpm-lock.yaml", '{"dependencies": {"a": "1"}}', '{"dependencies": {"a": "^1.2"}}'),
+    ("packages/a/package.json", "pnpm-lock.yaml", '{"devDependencies": {"@x/y": "1"}}',
+     '{"devDependencies": {"@x/y": "2"}}'),
+    ("package.json", "package-lock.json", '{"dependencies": {"a": "1"}}', '{"dependencies": {"a": "^1.2"}}'),
     # a list that nobody locked
     ("pyproject.toml", "requirements.txt", "", "[project]\ndependencies = ['z']"),
 ]  # fmt: skip
@@ -104,6 +108,26 @@ HELD = {
     "go.sum": "a.b/c v1.2.3 h1:x=\na.b/c v1.2.3/go.mod h1:x=\n",
     "requirements.in": PIP + "a==1\nb-c==2 \\\n    --hash=x\n",
     "uv.lock": UV,
+    "package-lock.json": '{"packages": {"": {"name": "p", "dependencies": {"a": "^1.2"}}}}',
+    "pnpm-lock.yaml": """\
+importers:
+
+  .:
+    dependencies:
+      a:
+        specifier: ^1.2
+        version: 1.2.3
+
+  packages/a:
+    dependencies:
+      a:
+        specifier: 2.0.0
+        version: 2.0.0
+    devDependencies:
+      '@x/y':
+        specifier: link:../y
+        version: link:../y
+""",
     "yarn.lock": 'a@^1, "@x/y@^1.2", "@x/y@^1.3":\n  version "1.3.0"\n',
 }
 
@@ -126,6 +150,19 @@ def test_what_is_no_other_dependency_leaves_no_lock_behind(
     assert facts["deps.manifests"] == [manifest] and facts["deps.unlocked_changes"] == []
 
 
+def test_the_group_and_the_member_count_where_a_lock_file_has_them() -> None:
+    def held(lock: str, group: str, name: str, spec: str, member: str) -> bool:
+        return lock_files.holds(lock, HELD[lock].encode(), (group, name), spec, member=member, is_new=True)
+
+    assert held("pnpm-lock.yaml", "dependencies", "a", "2.0.0", "packages/a")
+    assert not held("pnpm-lock.yaml", "devDependencies", "a", "2.0.0", "packages/a")
+    assert not held("pnpm-lock.yaml", "dependencies", "a", "2.0.0", "")
+    assert not held("pnpm-lock.yaml", "dependencies", "a", "2.0.0", "packages/b")
+    assert held("package-lock.json", "dependencies", "a", "^1.2", "")
+    assert not held("package-lock.json", "devDependencies", "a", "^1.2", "")
+    assert not held("package-lock.json", "dependencies", "a", "^1.2", "packages/a")
+
+
 def test_the_dependency_and_its_line_are_told(repo: Any, make_event: Any, gather: Any) -> None:
     repo.commit("first", **{"web/pyproject.toml": "[project]\ndependencies = ['a']\n", "uv.lock": UV})
     repo.write(
@@ -140,6 +177,42 @@ def test_the_dependency_and_its_line_are_told(repo: Any, make_event: Any, gather
         "lock": "uv.lock", "ecosystem": "python",
     }  # fmt: skip
     assert (moved["name"], moved["line"]) == ("a", 6)
+
+
+def test_what_a_merge_takes_from_one_side_with_its_lock_file_is_no_change_of_its_own(
+    repo: Any, make_event: Any, gather: Any
+) -> None:
+    head, foot = "[package]\nversion = '1'\n", "\n" * 9 + "[dependencies]\n"
+    repo.commit("first", **{"Cargo.toml": head + foot, "Cargo.lock": "1"})
+    main = repo.git("symbolic-ref", "--short", "HEAD")
+    repo.git("switch", "--quiet", "-c", "side")
+    repo.commit("a dependency", **{"Cargo.toml": head + foot + "log = '1'\n", "Cargo.lock": "2"})
+    repo.git("switch", "--quiet", main)
+    repo.commit("a version", **{"Cargo.toml": head.replace("1", "2") + foot})
+    repo.git("merge", "--quiet", "--no-commit", "side")
+    facts = gather(make_event(), *ALL)
+    assert facts["deps.manifests"] == ["Cargo.toml"] and facts["deps.unlocked_changes"] == []
+    repo.write("Cargo.toml", head.replace("1", "2") + foot + "log = '1'\nrand = '1'\n")
+    repo.add()
+    assert [one["name"] for one in gather(make_event(), *ALL)["deps.unlocked_changes"]] == ["rand"]
+
+
+def test_the_members_of_a_workspace_read_its_lock_file_once(
+    repo: Any, make_event: Any, gather: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    members = [f"packages/{name}/package.json" for name in "abc"]
+    for path in ("package.json", *members):
+        repo.write(path, '{"workspaces": ["packages/*"]}')
+    repo.commit("first", **{"yarn.lock": "1"})
+    for path in members:
+        repo.write(path, '{"dependencies": {"z": "1"}}')
+    repo.add()
+    event = make_event()
+    kind, asked = type(event.view), []
+    read = kind.read
+    monkeypatch.setattr(kind, "read", lambda view, path: asked.append(path) or read(view, path))
+    assert gather(event, *ALL)["deps.unlocked"] == members
+    assert sorted(asked) == ["package.json", *members, "yarn.lock"]
 
 
 def test_a_broken_manifest_is_compared_line_by_line(repo: Any, make_event: Any, gather: Any) -> None:
