@@ -4,6 +4,8 @@ Read from the syntax of whole files, so no comment, text or name that only looks
 the rest of a rule leaves it open: a pack's `when` looks first whether an added line could be one.
 """
 
+import re
+
 from ahp.facts.absent import NO_VIEW, Absent
 from ahp.facts.registry import CHANGE, Namespace, fact
 from ahp.protocol.event import Event
@@ -37,6 +39,14 @@ _LANGUAGES = {
     "go": (".go",),
     "java": (".java",),
 }
+# By these, in the line above and its own, a linter lets one stand: it is meant.
+_MEANT = {
+    "python": re.compile(r"\n.*#\s*noqa:[^#\n]*\bT100\b"),
+    "javascript": re.compile(r"(?:es|ox)lint-disable\b.*\bno-debugger\b|biome-ignore\b.*\bnoDebugger\b"),
+    "rust": re.compile(r"\ballow\(.*\bclippy::dbg_macro\b"),
+    "go": re.compile(r"\n.*//\s*nolint:.*\bforbidigo\b"),
+    "java": re.compile(r"\n.*//\s*(?:NOPMD|NOSONAR)\b"),
+}
 
 
 def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
@@ -52,11 +62,12 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
     found: list[dict[str, object]] = []
     for path, numbers in added.items():
         language = _language(path)
-        data = event.view.read(path) or b""
+        text = (event.view.read(path) or b"").decode("utf-8", "replace")
+        source = ["", *text.split("\n")]
         found += [
             {"path": path, "line": line, "name": name, "language": language}
-            for line, name in _statements(language, data.decode("utf-8", "replace"))
-            if line in numbers
+            for line, name in _statements(language, text)
+            if line in numbers and not _MEANT[language].search("\n".join(source[line - 1 : line + 1]))
         ]
     return {"added": found}
 

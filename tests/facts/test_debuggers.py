@@ -120,3 +120,19 @@ def test_only_added_lines_count(repo: Any, make_event: Any, gather: Any) -> None
         [("a.py", 3, "breakpoint", "python"), ("web/a.ts", 2, "debugger", "javascript")],
     )
     assert "debuggers.added" in gather(make_event("pre-tool-use", view=None), "debuggers.added")["missing"]
+
+
+def test_what_a_linter_is_told_to_let_stand_is_meant(repo: Any, make_event: Any, gather: Any) -> None:
+    meant = {
+        "a.py": "breakpoint()  # noqa: E501, T100\nbreakpoint()  # noqa: E501\n",
+        "a.ts": "// eslint-disable-next-line no-debugger -- a test of it\ndebugger\n\ndebugger\n",
+        "a.rs": "#[allow(clippy::dbg_macro)]\nfn f() { dbg!(1); }\n\nfn g() { dbg!(1); }\n",
+        "a.go": "package a\nfunc f() {\n\tfmt.Println(1) //nolint:forbidigo\n\n\tfmt.Println(1)\n}\n",
+        "A.java": "class A { void f() {\n System.out.println(1); // NOPMD\n\n System.out.println(1);\n} }\n",
+    }
+    for path, text in meant.items():
+        repo.write(path, text)
+    repo.add()
+    found = gather(make_event(), "debuggers.added")["debuggers.added"]
+    assert {one["path"]: one["line"] for one in found} == {"a.py": 2, "a.ts": 4, "a.rs": 4, "a.go": 5, "A.java": 4}
+    assert len(found) == len(meant)
