@@ -25,6 +25,7 @@ from ahp.system.worktree import WorkTreeView
 
 FIRST_TEST = "/.ahp/tests/first.yaml"
 _LOOKED_AT = 100
+_SUBJECTS = 1000  # more of these: a type of commit may rest for a hundred
 _REVIEWED = re.compile(r"\(#[0-9]+\)|^Merge |^Revert \"")  # what a pull request leaves on the default branch
 _YOUNG = 10  # commits a project has while it is tried out
 _SOME = 10  # one direct commit in so many is a habit, not an accident
@@ -79,7 +80,7 @@ def adopt(
     policy = _policy(plan)
     usual = policy.limits().get("commit_types")
     if isinstance(usual, list):
-        plan.types = starter.types_for([commit.subject for commit in past], usual)
+        plan.types = starter.types_for(_subjects(repo), usual)
         policy = _policy(plan)
     tally = history.judge(repo, history.enforced(policy), past, seen)
     _soften(plan, repo, tally, policy, past)
@@ -87,6 +88,11 @@ def adopt(
     done = Adoption(PROJECT[1:], plan, _compiled(where), tally)
     _trust(where, actor, done)
     return done
+
+
+def _subjects(repo: Repository) -> list[str]:
+    arguments = ["--no-show-signature", f"--max-count={_SUBJECTS}", "--format=%s"]
+    return repo.run("log", "-z", *arguments, "--").decode("utf-8", "replace").split("\0")
 
 
 def _unknown_default(repo: Repository) -> str:
