@@ -148,6 +148,49 @@ def test_large_and_binary_files_are_found() -> None:
     assert hits("pre-commit", files__binary=["lib/a.so"]) == ["binary-files"]
     assert hits("pre-commit", files__binary=["lib/a.so"], files__deleted=["lib/a.so"]) == []
     assert hits("pre-commit", files__binary=["docs/a.png", "docs/P.PNG", "img/Proposal.JPG"]) == []
+    assert hits("pre-commit", files__binary=["gradle/wrapper/gradle-wrapper.jar"]) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "size", "asked"),
+    [
+        ("tests/data/a.zst", 100_000, False),
+        ("playground/a.wasm", 900, False),
+        ("tests/data/a.zst", 100_001, True),
+        ("src/a.zst", 900, True),
+    ],
+)
+def test_small_binary_files_that_tests_are_given_pass(path: str, size: int, asked: bool) -> None:
+    change = {"path": path, "status": "added", "insertions": 0, "deletions": 0, "bytes": size}
+    found = hits("pre-commit", files__binary=[path], files__changes=[change])
+    assert found == (["binary-files"] if asked else [])
+
+
+@pytest.mark.parametrize(
+    ("change", "asked"),
+    [
+        (
+            {"path": "a.py", "status": "modified", "insertions": 5, "deletions": 5},
+            False,
+        ),  # something renamed everywhere
+        ({"path": "a.py", "status": "modified", "insertions": 6, "deletions": 5}, True),
+        ({"path": "b/a.py", "status": "renamed", "insertions": 0, "deletions": 0}, False),
+        ({"path": "a.py", "status": "added", "insertions": 1, "deletions": 0}, True),
+        ({"path": "vendor/a.go", "status": "added", "insertions": 90, "deletions": 0}, False),
+    ],
+)
+def test_many_files_are_asked_about_where_they_could_be_commits_of_their_own(
+    change: dict[str, Any], asked: bool
+) -> None:
+    found = hits("pre-commit", files__changed_count=51, files__changes=[{"bytes": 1, **change}] * 51)
+    assert found == (["change-size"] if asked else [])
+
+
+def test_what_tools_write_is_no_large_change() -> None:
+    lock = {"path": "web/pnpm-lock.yaml", "status": "modified", "insertions": 1500, "deletions": 900, "bytes": 1}
+    code = {**lock, "path": "a.py"}
+    assert hits("pre-commit", files__lines_changed=2400, files__changes=[lock]) == []
+    assert hits("pre-commit", files__lines_changed=4800, files__changes=[lock, code]) == ["change-size"]
 
 
 def test_every_rule_says_how_to_mend_it() -> None:
