@@ -182,8 +182,11 @@ class Fold:
             signal = self.store.signal(str(one))
             if signal is None or not signal.pending:
                 continue
-            signal.pending = False
             episode = self.open(signal.key) if signal.episode else None
+            signal = self.store.signal(signal.id)  # once more: where the episode had ended by then, that answered it
+            if signal is None:
+                continue
+            signal.pending = False
             if episode and episode.id == signal.episode:
                 told = signal.act._replace(at=min(signal.act.at, episode.last))  # time may have been set back since
                 episode.take(told, signal.climbs)  # only a delivered signal counts

@@ -1,0 +1,118 @@
+"""A fold makes the same of a log wherever it keeps what it finds: in memory, in SQLite, in the answers of `ahp log`."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ahp.journal import query, tables
+from ahp.journal.fold import Fold, MemoryStore
+from ahp.system import clock
+
+from .reading import DAY
+from .test_reading import _RECORD, _STEPS, START, _story
+
+Records = list[dict[str, Any]]
+TOLD: dict[str, Any] = {"hook": "pre-commit", "subject": "main", "actor": "agent:claude", "host": "git", "change": "c"}
+
+
+def test_what_was_forgotten_before_it_was_delivered_stays_forgotten() -> None:
+    signal = {**TOLD, "kind": "signal", "rule": "size/1", "intensity": "prompt", "decision": "warn"}
+    later = {"timestamp": clock.iso(START + 30 * DAY)}
+    records: Records = [
+        {**signal, "timestamp": clock.iso(START), "id": "s0", "pending": True},
+        {**signal, **later, "id": "s1", "subject": "another"},
+        {**TOLD, **later, "kind": "delivery", "ids": ["s0"]},
+    ]
+    assert _of_memory(records, 0.0)[1]["s0"][:2] == ("abort", "ahp")
+    _compare(records, 0.0, {0})
+
+
+# Rare in `_RECORD`, and most of what stores may do otherwise: what waits, and what ends while it waits.
+_WAITING = st.builds(lambda record, waits: {**record, "pending": True} if waits else record, _RECORD, st.booleans())
+_STORIES = st.lists(st.tuples(_STEPS, _WAITING), min_size=10, max_size=40).map(_story)
+
+
+@given(_STORIES, st.sampled_from([0.0, 10 * DAY]), st.sets(st.integers(0, 40), max_size=6))
+@settings(max_examples=25)
+def test_a_fold_is_the_same_in_every_store(records: Records, later: float, ends: set[int]) -> None:
+    _compare(records, later, ends)
+
+
+@pytest.mark.slow
+@given(_STORIES, st.sampled_from([0.0, 10 * DAY]), st.sets(st.integers(0, 40), max_size=6))
+@settings(max_examples=1500)
+def test_many_folds_are_the_same_in_every_store(records: Records, later: float, ends: set[int]) -> None:
+    _compare(records, later, ends)
+
+
+def _compare(records: Records, later: float, ends: set[int]) -> None:
+    """`ends` are the records after which one process ends and another one goes on."""
+    meant = _of_memory(records, later)
+    assert _of_database(records, later, ends) == meant
+    answers = query._Answers()
+    fold = query._Counting(answers)
+    for record in records:
+        fold.apply(record)
+    fold.expire(_end(records) + later)
+    for nth, (id, told) in enumerate(meant[1].items()):
+        answer = answers.of(nth, id)
+        assert (answer[:3] if answer else ("", "", 0.0)) == told[:3], id
+
+
+def _of_memory(records: Records, later: float) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    fold = Fold(MemoryStore())
+    for record in records:
+        fold.apply(record)
+    return _found(fold, records, later)
+
+
+def _of_database(records: Records, later: float, ends: set[int]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        store, at = tables.SqlStore(folder + "/state.db"), 0.0
+        with store.transaction():
+            store.reset()
+        for part in _parts(records, ends):
+            with store.transaction():
+                fold = Fold(store, at)
+                for record in part:
+                    fold.apply(record)
+                at = fold.at
+            store.close()
+            store = tables.SqlStore(folder + "/state.db")
+        with store.transaction():
+            found = _found(Fold(store, at), records, later)
+        store.close()
+    return found
+
+
+def _parts(records: Records, ends: set[int]) -> Iterable[Records]:
+    begin = 0
+    for end in sorted({end + 1 for end in ends if end + 1 < len(records)} | {len(records)}):
+        yield records[begin:end]
+        begin = end
+
+
+def _found(fold: Fold, records: Records, later: float) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """By key what the store has of open episodes, by id what it has of signals."""
+    fold.expire(_end(records) + later)
+    episodes, signals = {}, {}
+    for key in fold.store.open_keys():
+        e = fold.store.episode(key)
+        assert e is not None
+        episodes[key] = (e.count, e.went_past, e.rejected, e.opened, e.last, e.id, e.issue, e.paths, e.found)
+    for record in records:
+        if record["kind"] == "signal":
+            s = fold.store.signal(record["id"])
+            assert s is not None
+            signals[s.id] = (s.action, s.by, s.answered, s.logged, s.nth, s.pending, s.act, s.episode)
+    return episodes, signals
+
+
+def _end(records: Records) -> float:
+    return clock.parse_iso(records[-1]["timestamp"])
