@@ -81,17 +81,15 @@ def _branches(scratch: Scratch, root: Path, name: str, few: int, many: int) -> l
 
 
 def _marginal(scratch: Scratch, root: Path, branches: list[str]) -> Took:
-    """What the commits past the few cost `ahp ci`; the least of some rounds."""
+    """What the commits past the few cost `ahp ci`."""
     program = str(Path(sys.executable).with_name("ahp"))
-    found = []
-    for _ in range(ROUNDS):
-        small, large = (_run(scratch, root, [program, "ci", "--to", to, "--target", "main"]) for to in branches)
-        found.append(Took(large.cpu - small.cpu, large.peak))
-    return min(found)
+    return _more(scratch, root, [[program, "ci", "--to", to, "--target", "main"] for to in branches])
 
 
 def _git_marginal(scratch: Scratch, root: Path, branches: list[str], *more: tuple[str, ...]) -> float:
-    """What git takes to print of the same commits what `ahp ci` asks it for, in seconds of CPU time."""
+    """The floor: what git takes to print of the same commits what `ahp ci` has to know of each, all in one question for
+    names, one for lines, one for messages; in seconds of CPU time.
+    """
     asked = []
     for branch in branches:
         span = f"origin/main..{branch}"
@@ -99,7 +97,16 @@ def _git_marginal(scratch: Scratch, root: Path, branches: list[str], *more: tupl
         parts = [f"git rev-list {span} | {one} >/dev/null" for one in reads]
         parts.append(f"git log --no-decorate -z --format='%H%x00%P%x00%cI%x00%B' {span} >/dev/null")
         asked.append(["sh", "-c", "; ".join(parts)])
-    return min(_run(scratch, root, asked[1]).cpu - _run(scratch, root, asked[0]).cpu for _ in range(ROUNDS))
+    return _more(scratch, root, asked).cpu
+
+
+def _more(scratch: Scratch, root: Path, argvs: list[list[str]]) -> Took:
+    """What the second command takes more than the first: the least of some rounds of each, for what another process of
+    the machine adds to one of them is no part of the difference.
+    """
+    rounds = [[_run(scratch, root, argv) for argv in argvs] for _ in range(ROUNDS)]
+    small, large = (min(took) for took in zip(*rounds, strict=True))
+    return Took(large.cpu - small.cpu, large.peak)
 
 
 def _run(scratch: Scratch, root: Path, argv: list[str]) -> Took:

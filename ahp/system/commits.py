@@ -3,17 +3,18 @@
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import NamedTuple
 
-from ahp.system import blobs
+from ahp.system import blobs, clock
 from ahp.system import change as changes
 from ahp.system.errors import AhpError
 from ahp.system.git import PLAIN_LOG, Repository
 from ahp.system.history import RangeView, cut
 from ahp.system.view import PATCH, RAW
 
-_AT_ONCE = 100
+# Each process of git reads the packs anew, so that few large questions cost half of many small ones.
+_FIRST, _MOST = 100, 1000
+_ROOM, _SOON = 8 << 20, 1.0  # bytes, and seconds; after a larger or later answer git is asked about fewer commits
 _TOLD_AT_ONCE = 2000
 _FIELDS = "%H%x00%P%x00%cI%x00%an <%ae>%x00%B"
 # git takes any offset from whoever makes a commit: `+518:00` stands in the history of requests.
@@ -106,20 +107,21 @@ class _Together:
         self._repo = repo
         asked = [(one.id, one.parent) for one in part]
         raw = _told(repo, asked, RAW)
-        text = _told(repo, asked, PATCH) if with_text else None
-        self._raw = None if raw is None else dict(_split_raw(raw))
-        self._text = None if text is None else _split_text(text)
+        text = _told(repo, asked, PATCH) if with_text else []
+        self.length = sum(len(data) for _, data in (*raw, *text))
+        self._raw = {name: data for _, told in raw for name, data in _split_raw(told)}
+        self._text = {name: data for _, told in text for name, data in _split_text(told).items()}
         self._sizes: dict[str, int] | None = None
         self._lines: dict[str, int] | None = None
         self.views: list[PastView] = []
 
     def raw(self, commit: str) -> bytes | None:
         """What `changes.parse` reads of a commit; None where it has to be asked alone."""
-        return None if self._raw is None else self._raw.get(commit, b"")
+        return self._raw.get(commit)
 
     def text(self, commit: str) -> bytes | None:
         """The patch of a commit; None where it has to be asked alone."""
-        return None if self._text is None else self._text.get(commit, b"")
+        return self._text.get(commit)
 
     def sizes(self, oids: list[str]) -> dict[str, int]:
         """The bytes of each blob that is here, those of all commits asked the first time."""
@@ -180,34 +182,46 @@ def listed(repo: Repository, ids: list[str]) -> list[Past]:
 def views(repo: Repository, past: list[Past], with_text: bool) -> Iterator[PastView]:
     """The view of each commit, in order; `with_text`: its lines will be asked for, too. Raises GitError."""
     empty = repo.empty_tree()
-    for start in range(0, len(past), _AT_ONCE):
-        part = past[start : start + _AT_ONCE]
+    start, number = 0, _FIRST
+    while part := past[start : start + number]:
+        begun = clock.monotonic()
         together = _Together(repo, part, with_text)
+        is_small = together.length < _ROOM and clock.monotonic() - begun < _SOON
         together.views = [PastView(repo, one, one.parent or empty, together) for one in part]
         _add_own(repo, [(one, view) for one, view in zip(part, together.views, strict=True) if one.is_merge])
         yield from together.views
+        start += number
+        number = min(2 * number, _MOST) if is_small else max(number // 2, 1)
 
 
 def _add_own(repo: Repository, merges: list[tuple[Past, PastView]]) -> None:
     """Gives the views of merges what the merge itself brings: what differs from each parent."""
     asked = [(one.id, parent) for one, _ in merges for parent in sorted(one.parents)]
-    told = _told(repo, asked, (*RAW, "--no-renames")) if asked else None
-    split = [] if told is None else _split_raw(told)
-    sides = iter(split if len(split) == len(asked) else ())
+    sides: dict[tuple[str, str], bytes] = {}
+    for part, told in _told(repo, asked, (*RAW, "--no-renames")):
+        sides |= zip(part, (raw for _, raw in _split_raw(told)), strict=True)
     for one, view in merges:
         first, *others = sorted(one.parents)
         view.own = RangeView(repo, first, one.id, tuple(others))
-        if known := [changes.parse(raw) for _, raw in islice(sides, len(one.parents))]:
-            view.own.read_already(known)
+        known = [sides.get((one.id, parent)) for parent in (first, *others)]
+        if None not in known:
+            view.own.read_already([changes.parse(raw) for raw in known if raw is not None])
 
 
-def _told(repo: Repository, asked: list[tuple[str, str]], options: tuple[str, ...]) -> bytes | None:
-    """git's answer for all the (commit, parent); None when one is damaged or all are too much: each is asked alone."""
+def _told(
+    repo: Repository, asked: list[tuple[str, str]], options: tuple[str, ...]
+) -> list[tuple[list[tuple[str, str]], bytes]]:
+    """git's answers for the (commit, parent), for some of them each; without those that git cannot tell or that are too
+    long. Where it cannot tell of some, each half of them is asked alone.
+    """
+    if not asked:
+        return []
     stdin = "".join(f"{commit} {parent}".rstrip() + "\n" for commit, parent in asked).encode()
     try:
-        return repo.run("diff-tree", "--stdin", "--always", "-r", "--root", *options, stdin=stdin)
+        return [(asked, repo.run("diff-tree", "--stdin", "--always", "-r", "--root", *options, stdin=stdin))]
     except AhpError:
-        return None
+        middle = len(asked) // 2
+        return [*_told(repo, asked[:middle], options), *_told(repo, asked[middle:], options)] if middle else []
 
 
 def _split_raw(data: bytes) -> list[tuple[str, bytes]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ahp.facts import sizes
 from ahp.system import commits, environ, git, lines
-from ahp.system.errors import AhpError, Unknown
+from ahp.system.errors import AhpError, OutputLimit, Unknown
 from ahp.system.git import Repository
 from ahp.system.history import CommitView
 from tests.conftest import Repo
@@ -92,6 +93,32 @@ def test_a_damaged_commit_spoils_only_itself(repo: Repo) -> None:
         last.diff()
 
 
+def test_too_long_an_answer_is_asked_for_in_halves_and_then_for_fewer(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = "".join(
+        f"commit refs/heads/main\ncommitter A <a@b> {n} +0000\ndata 1\n{n % 10}\nM 644 inline f\ndata 2\n{n:02}\n\n"
+        for n in range(30)
+    )
+    repo.git("fast-import", "--quiet", stdin=stream.encode())
+    found, asked, run = here(repo), list[int](), Repository.run
+
+    def limited(self: Repository, *words: str, **more: Any) -> bytes:
+        if words[0] != "diff-tree":
+            return run(self, *words, **more)
+        assert "--stdin" in words  # none is asked alone
+        asked.append(more["stdin"].count(b"\n"))
+        if asked[-1] > 8:
+            raise OutputLimit("too long")
+        return run(self, *words, **more)
+
+    monkeypatch.setattr(Repository, "run", limited)
+    monkeypatch.setattr(commits, "_FIRST", 16)
+    monkeypatch.setattr(commits, "_ROOM", 100)
+    seen = [view.change().entries[0].path for view in commits.views(found, commits.commits(found), False)]
+    assert seen == ["f"] * 30 and asked == [16, 8, 8, 8, 4, 2]
+
+
 def test_what_is_told_of_a_commit(repo: Repo) -> None:
     assert commits.commits(here(repo)) == []
     repo.commit("Subject\n\nBody", "--author", "Ann <ann@example.org>")
@@ -121,7 +148,7 @@ def test_what_a_merge_brings_itself_is_what_no_parent_has(
     history = histories.make(repo, seed, size=24)
     found = here(repo)
     if not together:
-        monkeypatch.setattr(commits, "_told", lambda *_: None)
+        monkeypatch.setattr(commits, "_told", lambda *_: [])
     past = commits.listed(found, history.ids)
     for number, (one, view) in enumerate(zip(past, commits.views(found, past, True), strict=True)):
         parents = sorted(history.parents[number], key=lambda commit: history.ids[commit])
