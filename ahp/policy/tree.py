@@ -67,12 +67,16 @@ class PolicyTree:
 
 def of_commit(repo: "Repository", rev: str, name: str = "") -> PolicyTree:
     """The policy files of a commit (an id or a ref), called `name`; empty before the first commit. Raises GitError."""
-    try:
-        listed = repo.run("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", rev, FOLDER, fetch=True)
-    except GitError:
-        if rev != "HEAD" or repo.head_id():
-            raise
-        listed = b""
+    listed = repo.policies.get(rev)
+    if listed is None:
+        try:
+            listed = repo.run("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", rev, FOLDER, fetch=True)
+        except GitError:
+            if rev != "HEAD" or repo.head_id():
+                raise
+            listed = b""
+        if len(rev) >= 40 and not rev.strip("0123456789abcdef"):  # an id, whose tree stays what it is
+            repo.policies[rev] = listed
     return PolicyTree(repo, name or rev, parse(listed), "" if rev == "HEAD" else rev)
 
 

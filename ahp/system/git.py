@@ -34,10 +34,11 @@ class Repository:
     `root` is the top of the work tree ("" in a bare repository), `git_dir` this work tree's folder, `common_dir` the
     one that all work trees share (gitrepository-layout). `env` is what git runs with: inside a hook the inherited
     environment, which names the index being committed; elsewhere a scrubbed one. git runs in `folder`, which is the
-    root but in a hook of a command that was told another work tree.
+    root but in a hook of a command that was told another work tree. `policies` keeps what git listed of the
+    policy files of commits, by their ids.
     """
 
-    __slots__ = ("_found", "common_dir", "env", "folder", "git", "git_dir", "root")
+    __slots__ = ("_found", "common_dir", "env", "folder", "git", "git_dir", "policies", "root")
 
     def __init__(
         self, root: str, git_dir: str, common_dir: str, env: dict[str, str], git: str = "git", folder: str = ""
@@ -45,6 +46,7 @@ class Repository:
         self.root, self.git_dir, self.common_dir, self.env, self.git = root, git_dir, common_dir, env, git
         self.folder = folder or root or git_dir
         self._found: set[str] = set()
+        self.policies: dict[str, bytes] = {}
 
     def run(
         self,

@@ -65,7 +65,7 @@ class RangeView(View):
 
     def _read_change(self) -> changes.Change:
         if not self.others:
-            return self._list()
+            return self._list() if self.base() != self.new else changes.Change([])
         self.read_already([side.change() for side in self.sides()])
         assert self._change is not None
         return self._change

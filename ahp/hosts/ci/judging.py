@@ -21,8 +21,8 @@ from ahp.hosts.ci.proposal import BRANCHES
 from ahp.hosts.ci.report import Report, Result, RuleText, report, result, rule_text
 from ahp.hosts.issue_transitions import gates_of
 from ahp.hosts.verdict_text import name_of, rule_of, steps_of
+from ahp.policy import cache, policies, succession, targets
 from ahp.policy import compile as compiling
-from ahp.policy import policies, succession, targets
 from ahp.policy import tree as trees
 from ahp.policy.policies import NOBODY, Policies
 from ahp.policy.problems import PolicyError
@@ -162,7 +162,8 @@ class _Judging:
         return Approvers(self._repo, allowed or b"", time.time(), software_keys)
 
     def _judge_commits(self, seen: Seen) -> OfCommits:
-        revisions = self._change.view.revisions() if self._change.head else []
+        change = self._change
+        revisions = change.view.revisions() if change.head and change.head not in change.view.boundaries() else []
         ids = self._repo.run("rev-list", *revisions, "--").decode().split() if revisions else []
         own = policies.of_commits(self._repo, ids, self._event, self._in_force)
         narrow = {id(one): self._narrow(one, _is_of_each) for one in {id(one): one for one in own.values()}.values()}
@@ -217,6 +218,8 @@ class _Judging:
         count = f"{commits} commit{'s' if commits != 1 else ''}"
         if self._is_object:
             return f"what {change.target} names, which is no commit{whose}"
+        if not change.head:
+            return f"{change.target} is deleted{whose}"
         if not commits:
             return f"nothing to judge: {change.head[:10]} brings no commit to {change.target.removeprefix(BRANCHES)}"
         return f"{count} up to {change.head[:10]}, bound for {change.target.removeprefix(BRANCHES)}{whose}"
@@ -244,7 +247,7 @@ def _has_rules(these: Policies, trigger: str) -> bool:
 
 def _check_requirement(tree: PolicyTree | None, folder: str) -> None:
     """Raises AhpError for a policy that asks for another ahp: no older one takes its place in CI (authority §2.4)."""
-    if tree is None or not tree.has_policy:
+    if tree is None or not tree.has_policy or cache.find_committed(tree, folder, _RANGE[0]) is not None:
         return
     try:
         compiling.committed(tree, folder)

@@ -6,6 +6,8 @@ before, by the policy of where it goes; one refusal refuses the push.
 
 from __future__ import annotations
 
+import os
+import re
 import signal
 import sys
 import time
@@ -28,20 +30,29 @@ from ahp.system.git import Repository
 from ahp.system.history import RangeView
 
 LIMIT = 4.0  # s
+_OID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REPLACE = "refs/replace/"
 _QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
+
+
+class _Late(BaseException):
+    """The limit, raised in whatever runs then: a program that failed is asked again, and this must not be."""
 
 
 class _Server(NamedTuple):
     """The repository as it was before the push: its default branch with its commit, and every branch's commit.
 
-    `folder` keeps the policies that are compiled.
+    `fresh` are the commits of what is pushed that no branch has, `allowed` the refs besides branches and tags that an
+    admin takes, `admitted` the ids of tips that need no judgement. `folder` keeps the policies that are compiled.
     """
 
     repo: Repository
     default: str
     default_tip: str
     tips: list[str]
+    fresh: frozenset[str]
+    allowed: list[str]
+    admitted: list[str]
     env: dict[str, str]
     folder: str
 
@@ -56,8 +67,9 @@ def judge(lines: bytes, limit: float = LIMIT) -> int:
     repo.env |= {name: env[name] for name in _QUARANTINE if name in env}
     code = 0
     with judging.scratch() as folder, _within(limit):
-        server = _before(repo, env, folder)
-        for ref in _refs(lines):
+        pushed = _refs(lines)
+        server = _before(repo, pushed, env, folder)
+        for ref in pushed:
             told = _judged(server, ref)
             if told.exit_code or told.results:
                 sys.stderr.write(f"ahp: {one_line(ref.remote_ref, 300)}\n{plain.write(told)}")
@@ -72,12 +84,14 @@ def _within(limit: float) -> Iterator[None]:
     begin = time.monotonic()
 
     def over(number: int, frame: FrameType | None) -> None:
-        raise late
+        raise _Late
 
     before = signal.signal(signal.SIGALRM, over)
     signal.setitimer(signal.ITIMER_REAL, limit)
     try:
         yield
+    except _Late:
+        raise late from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -91,11 +105,15 @@ def _refs(lines: bytes) -> list[PushRef]:
     for line in lines.removesuffix(b"\n").split(b"\n") if lines else []:
         old, _, rest = line.partition(b" ")
         new, _, ref = rest.partition(b" ")
+        if not (_OID.fullmatch(old) and _OID.fullmatch(new) and ref and b"\0" not in ref):
+            raise AhpError(
+                f"git's list of pushed refs is not understood: {one_line(line.decode('utf-8', 'replace'))!r}"
+            )
         turned.append(b" ".join([ref, new, ref, old]))
     return read_refs(b"\n".join(turned))
 
 
-def _before(repo: Repository, env: dict[str, str], folder: str) -> _Server:
+def _before(repo: Repository, pushed: list[PushRef], env: dict[str, str], folder: str) -> _Server:
     listed = repo.run("for-each-ref", "--format=%(objectname)", BRANCHES).decode().split()
     head = repo.line("symbolic-ref", "-q", "HEAD", ok=(0, 1))
     tip = repo.commit_id(head) if head else None
@@ -106,7 +124,17 @@ def _before(repo: Repository, env: dict[str, str], folder: str) -> _Server:
     # Where there are branches, a default one that is not there would leave all of them without a policy.
     if not head.startswith(BRANCHES) or (listed and tip is None):
         raise AhpError("HEAD names no branch; an admin names the default one: git config ahp.defaultBranch BRANCH")
-    return _Server(repo, head.removeprefix(BRANCHES), tip or "", list(dict.fromkeys(listed)), env, folder)
+    allowed, admitted = _named(repo, "ahp.allowRef"), _named(repo, "ahp.admit")
+    tips = list(dict.fromkeys(listed))
+    fresh = frozenset(_outgoing(repo, pushed, tips))
+    return _Server(repo, head.removeprefix(BRANCHES), tip or "", tips, fresh, allowed, admitted, env, folder)
+
+
+def _outgoing(repo: Repository, pushed: list[PushRef], tips: list[str]) -> list[str]:
+    """The commits of what is pushed, other objects left aside, that none of `tips` has."""
+    new = dict.fromkeys(one.local_oid for one in pushed if one.local_oid.strip("0"))
+    asked = "".join([f"{oid}\n" for oid in new] + [f"^{oid}\n" for oid in tips]).encode()
+    return repo.run("rev-list", "--ignore-missing", "--stdin", stdin=asked).decode().split() if new else []
 
 
 def _judged(server: _Server, pushed: PushRef) -> Report:
@@ -114,9 +142,9 @@ def _judged(server: _Server, pushed: PushRef) -> Report:
     ref = _resolved(repo, pushed.remote_ref)
     if ref.startswith(_REPLACE):
         return _refused("refs/replace/ would have git show other objects than there are")
-    if not ref.startswith((BRANCHES, TAGS)) and ref not in _named(repo, "ahp.allowRef"):
+    if not ref.startswith((BRANCHES, TAGS)) and ref not in server.allowed:
         return _refused(f"only branches and tags are taken; an admin allows more: git config --add ahp.allowRef {ref}")
-    if pushed.local_oid.strip("0") and pushed.local_oid in _named(repo, "ahp.admit"):
+    if pushed.local_oid.strip("0") and pushed.local_oid in server.admitted:
         return report("admitted by ahp.admit", 0, [], [], [])
     name = ref.removeprefix(BRANCHES) if ref.startswith(BRANCHES) else ""
     is_there = bool(pushed.remote_oid.strip("0"))
@@ -136,15 +164,22 @@ _unseen: Callable[[int, int], None] = lambda done, total: None  # noqa: E731
 def _brought(server: _Server, pushed: PushRef, known: list[str]) -> tuple[RangeView, str]:
     """The range that the server does not have, and its tip; "" for what is no commit, nothing for a deletion."""
     repo = server.repo
-    empty = repo.empty_tree()
-    tip = repo.commit_id(pushed.local_oid) if pushed.local_oid.strip("0") else None
-    if tip is None:
-        return object_of(repo, pushed) or RangeView(repo, empty, empty), ""
-    return boundaries.range_over(repo, tip, known), tip
+    if not pushed.local_oid.strip("0"):
+        empty = repo.empty_tree()
+        return RangeView(repo, empty, empty), ""
+    if tip := repo.commit_id(pushed.local_oid):
+        if known is server.tips and tip not in server.fresh:
+            return RangeView(repo, tip, tip), tip
+        return boundaries.range_over(repo, tip, known), tip
+    if whole := object_of(repo, pushed):
+        return whole, ""
+    raise AhpError(f"the object {pushed.local_oid[:10]} that {one_line(pushed.remote_ref, 300)} would name is not here")
 
 
 def _resolved(repo: Repository, ref: str) -> str:
     """What a symbolic ref names in the end, else the ref itself."""
+    if not any(os.path.lexists(f"{repo.common_dir}/{name}") for name in (ref, "reftable")):
+        return ref  # packed refs, and those that are not there yet, are none
     return repo.line("symbolic-ref", "-q", ref, ok=(0, 1, 128)) or ref
 
 

@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from ahp.hosts.ci import receiving
+from ahp.system import environ
 from ahp.system.errors import AhpError, Timeout
+from ahp.system.git import Repository
 from tests.conftest import Repo
 
 POLICY = """
@@ -90,7 +92,7 @@ def test_a_change_of_the_policy_does_not_judge_itself(work: Repo) -> None:
 def test_what_happens_to_the_default_branch_is_judged_by_its_policy(work: Repo, server: Repo) -> None:
     server.git("config", "receive.denyDeleteCurrent", "ignore")
     code, said = push(work, ":main")
-    assert code == 1 and "keep-main" in said
+    assert code == 1 and "keep-main" in said and "refs/heads/main is deleted, by the policy of main" in said
     work.git("checkout", "-q", "--orphan", "other")
     work.commit("feat: other")
     code, said = push(work, "--force", "other:main")
@@ -157,8 +159,51 @@ def test_a_head_whose_branch_is_not_there_leaves_no_branch_without_a_policy(work
 
 def test_a_limit_that_was_taken_for_another_error_refuses_all_the_same() -> None:
     late = pytest.raises(Timeout, match="longer to judge than")
-    with late, receiving._within(0.01), contextlib.suppress(AhpError):
+    with late, receiving._within(0.01), contextlib.suppress(BaseException):
         time.sleep(5)
+    went_on = False
+    with pytest.raises(Timeout, match="longer to judge than"), receiving._within(0.01):
+        with contextlib.suppress(Exception):  # as where a program that fails is asked again, in other words
+            time.sleep(5)
+        went_on = True
+    assert not went_on
+
+
+def received(server: Repo, lines: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The hook, with what git tells it, in this process."""
+    monkeypatch.chdir(server.root)
+    monkeypatch.setattr(environ, "current", lambda: {"PATH": os.environ["PATH"]})
+    return receiving.judge(lines.encode(), limit=600)
+
+
+def test_a_line_that_git_would_not_write_refuses(server: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    head, none = server.git("rev-parse", "main"), "0" * 40
+    for line in (
+        "hello",
+        f"{none} HEAD refs/heads/x",
+        f"{none} --all refs/heads/x",
+        f"{none} {head} a\0b",
+        f"{none} {head}",
+    ):
+        with pytest.raises(AhpError, match="list of pushed refs is not understood"):
+            received(server, f"{line}\n", monkeypatch)
+    with pytest.raises(AhpError, match="object 1111111111 that refs/heads/x would name is not here"):
+        received(server, f"{none} {'1' * 40} refs/heads/x\n", monkeypatch)
+
+
+def test_many_refs_of_what_is_there_already_cost_git_nothing_each(
+    server: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    run = Repository.run
+    monkeypatch.setattr(Repository, "run", lambda self, *a, **more: asked.append(a[0]) or run(self, *a, **more))
+    tip = server.git("rev-parse", "main")
+    assert received(server, f"{'0' * 40} {tip} refs/tags/one\n", monkeypatch) == 0
+    of_one = len(asked)
+    asked.clear()
+    lines = "".join(f"{'0' * 40} {tip} refs/tags/{number}\n" for number in range(100))
+    assert received(server, lines, monkeypatch) == 0
+    assert len(asked) == of_one, asked
 
 
 def test_what_takes_too_long_is_refused_with_the_reason(work: Repo, server: Repo) -> None:
