@@ -1,5 +1,7 @@
 """Options that several commands have."""
 
+import os
+
 import click
 
 from ahp.system import clock
@@ -17,6 +19,9 @@ class _Output(click.ParamType[tuple[str, str]]):
         form, equals, path = value.partition("=")
         if not equals or not path or form not in FORMATS:
             self.fail(f"{value!r} is not FORMAT=FILE with a FORMAT of {', '.join(FORMATS)}", param, ctx)
+        # Files are put in place by their name: /dev/stdout would be one afterwards, and no device.
+        if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):
+            self.fail(f"{path!r} is there and no regular file; --format prints", param, ctx)
         return form, path
 
 

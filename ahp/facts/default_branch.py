@@ -17,7 +17,7 @@ def default_branch(repository: Repository, remote: str = "") -> str:
     `ahp install git` found; else the first of `USUAL` that the remote or this repository has; else git's
     `init.defaultBranch`, if there is such a branch.
     """
-    return _remote_head(repository, remote) or installed(repository) or usual(repository, remote)
+    return remote_head(repository, remote) or installed(repository) or usual(repository, remote)
 
 
 def is_default(repository: Repository, name: str, remote: str = "") -> bool:
@@ -29,7 +29,7 @@ def is_default(repository: Repository, name: str, remote: str = "") -> bool:
     """
     if not name:
         return False
-    head, noted = _remote_head(repository, remote), installed(repository)
+    head, noted = remote_head(repository, remote), installed(repository)
     if head or name == noted:
         return name in (head, noted)
     guess = noted or usual(repository, remote)
@@ -67,7 +67,8 @@ def _has_ref(repository: Repository, ref: str) -> bool:
     return f" {ref}\n".encode("utf-8", "surrogateescape") in packed
 
 
-def _remote_head(repository: Repository, remote: str) -> str:
+def remote_head(repository: Repository, remote: str) -> str:
+    """The branch that the remote's HEAD named at the last clone or `git remote set-head`, "" when unknown."""
     for name in _named(repository, remote):
         prefix = f"refs/remotes/{name}/"
         text = files.read(f"{repository.common_dir}/{prefix}HEAD", _REF_LIMIT)

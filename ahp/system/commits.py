@@ -53,7 +53,8 @@ class Past(NamedTuple):
             hours, minutes = (int(far.group(1) + digits) for digits in far.group(2, 3))
             return datetime.fromisoformat(local + "Z") - timedelta(hours=hours, minutes=minutes)
         except (ValueError, OverflowError):
-            raise AhpError(f"it was committed at {self.made}, which is no date") from None
+            when = "a time that git cannot read" if self.made.startswith("%") else f"{self.made}, which is no date"
+            raise AhpError(f"it was committed at {when}") from None
 
     @property
     def is_merge(self) -> bool:

@@ -14,7 +14,8 @@ DEFAULT_BRANCH = "/ahp/default-branch"
 _ALIASES = 5  # branches that are names of other ones, one after the other (git-symbolic-ref)
 # `git replace` is local: read the originals, which are what gets pushed.
 # What a partial clone lacks is not fetched; versions before 2.45 know no other way than to allow no protocol.
-_AS_IT_IS = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
+# Grafts, which a clone may have in .git/info, are read from a place where no file can be (git warns of none there).
+_AS_IT_IS = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none", "GIT_GRAFT_FILE": "/dev/null/grafts"}
 _PLAIN = ("--no-pager", "--no-optional-locks", "--no-replace-objects")
 # For `git log`: without what a person's configuration would add to it.
 PLAIN_LOG = ("--no-show-signature", "--encoding=UTF-8", "--no-color")
@@ -139,9 +140,10 @@ class Repository:
         if name in self._found:
             return name
         found = self.line("rev-parse", "-q", "--verify", "--end-of-options", name + "^{commit}", ok=(0, 1, 128))
-        if found:
-            self._found.add(found)
-        return found or None
+        if not found or "\n" in found:  # a range is several ids
+            return None
+        self._found.add(found)
+        return found
 
     def merge_heads(self) -> list[str]:
         """The commits that a merge, which is not committed yet, joins to HEAD; none where none is going on."""

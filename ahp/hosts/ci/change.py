@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ahp.facts.default_branch import default_branch
+from ahp.facts.default_branch import default_branch, installed, remote_head
 from ahp.hosts.ci.proposal import BRANCHES, Proposal, is_ref_name
 from ahp.protocol.text import one_line
 from ahp.system import boundaries
@@ -56,12 +56,16 @@ def change_of(
     """
     said = said or Proposal("", "run")
     remote = _remote(repo)
-    default = said.default_branch or default_branch(repo, remote)
-    ref = _full_name(repo, remote, target) if target else said.target or (BRANCHES + default if default else "")
-    if not ref:
-        raise AhpError("nobody says which branch this goes to; name it: ahp ci --target BRANCH")
+    default = said.default_branch or _default(repo, remote)
+    if not default:
+        fetch = f"git fetch {remote} '+{BRANCHES}*:{_REMOTES}{remote}/*' && git remote set-head {remote} --auto"
+        unknown = "which branch is the default one, whose policy counts, is not known here"
+        raise AhpError(f"{unknown}; mend: {one_line(fetch, 400)}")
+    ref = _full_name(repo, remote, target) if target else said.target or BRANCHES + default
     head = _commit(repo, to) if to else _commit(repo, said.head or "HEAD")
-    default_tip = _tip(repo, remote, BRANCHES + default) if default else ""
+    default_tip = _tip(repo, remote, BRANCHES + default)
+    if not default_tip and ref != BRANCHES + default:  # else only the rules that the change brings would be asked
+        raise AhpError(_not_here(remote, BRANCHES + default))
     name = ref.removeprefix(BRANCHES) if ref.startswith(BRANCHES) else ""
     has_authority = bool(name) and (name == default or is_named(name, default_tip))
     own_tip = _tip(repo, remote, ref) if name else ""
@@ -93,6 +97,15 @@ def _pushed_onto(repo: Repository, said: Proposal, head: str) -> str:
 def _remote(repo: Repository) -> str:
     names = repo.run("remote").decode("utf-8", "surrogateescape").split("\n")[:-1]
     return "origin" if "origin" in names or not names else names[0]
+
+
+def _default(repo: Repository, remote: str) -> str:
+    """The default branch. In a clone the remote's word counts, or that of who installed ahp there: a branch that is
+    called as most default ones are may be anybody's.
+    """
+    if _stands_alone(repo, remote):
+        return default_branch(repo, remote)
+    return remote_head(repo, remote) or installed(repo)
 
 
 def _full_name(repo: Repository, remote: str, target: str) -> str:
@@ -127,6 +140,10 @@ def _stands_alone(repo: Repository, remote: str) -> bool:
 
 
 def _commit(repo: Repository, name: str) -> str:
+    refs = [f"refs/{kind}/{name}" for kind in ("heads", "tags", "remotes")] if is_ref_name(name) else []
+    known = repo.line("for-each-ref", "--format=%(refname)", *refs).split("\n") if refs else []
+    if len(both := [ref for ref in known if ref in refs]) > 1:  # git would take the tag, which anybody may have pushed
+        raise AhpError(f"{one_line(name)} is {' and '.join(one_line(ref) for ref in both)}; write one of them in full")
     found = None if name.startswith("-") else repo.commit_id(name)
     if found is None:
         shown = one_line(name)

@@ -312,13 +312,44 @@ def test_a_push_whose_beginning_the_platform_does_not_say_is_the_last_step(
     assert "1 commit up to" in said and "this is merged already" in said
 
 
+def test_what_names_more_than_one_commit_or_hides_one_is_told_or_seen_through(
+    work: Repo, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    work.commit("feat: todo", **{"b.txt": "TODO\n"})
+    work.git("tag", "topic", "origin/main")
+    code, said = ci(capsys, "--to", "topic")
+    assert code == 2 and "topic is refs/heads/topic and refs/tags/topic; write one of them in full" in said
+    code, said = ci(capsys, "--to", "origin/main..HEAD")
+    assert code == 2 and "origin/main..HEAD is no commit of this clone" in said
+    head = work.commit("feat: hide", **{"b.txt": "done\n"})
+    (work.root / ".git/info/grafts").write_text(f"{head} {work.git('rev-parse', 'origin/main')}\n")
+    code, said = ci(capsys, "--to", "refs/heads/topic")
+    assert code == 1 and "refused by no-todo" in said
+    for path in ("/dev/stdout", tmp_path):
+        code, said = ci(capsys, "--output", f"json={path}")
+        assert code == 2 and "is there and no regular file" in said
+
+
+def test_without_the_default_branchs_policy_nothing_is_judged(work: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    """Else the rules that the change brings would be all that is asked."""
+    head = work.commit("feat: todo", **{"b.txt": "TODO\n", ".ahp/hooks.yaml": "version: 1\n"})
+    work.git("update-ref", "refs/remotes/origin/release/1", "origin/main")
+    work.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/develop")
+    code, said = ci(capsys, "--target", "release/1")
+    assert code == 2 and "mend: git fetch origin +refs/heads/develop:refs/remotes/origin/develop" in said
+    work.git("symbolic-ref", "--delete", "refs/remotes/origin/HEAD")
+    for theirs in ("refs/heads/main", "refs/remotes/origin/trunk"):  # called as most default branches are
+        work.git("update-ref", theirs, head)
+        code, said = ci(capsys, "--target", "release/1")
+        assert code == 2 and "mend: git fetch origin '+refs/heads/*:refs/remotes/origin/*' && git remote" in said
+
+
 def test_a_branch_of_ones_own_is_no_target_while_there_is_a_remote(
     work: Repo, capsys: pytest.CaptureFixture[str]
 ) -> None:
     work.commit("feat: todo", **{"b.txt": "TODO\n"})
     work.git("branch", "-f", "main", "topic")
-    for ref in work.git("for-each-ref", "--format=%(refname)", "refs/remotes/").splitlines():
-        work.git("update-ref", "--no-deref", "-d", ref)
+    work.git("update-ref", "--no-deref", "-d", "refs/remotes/origin/main")
     code, said = ci(capsys, "--target", "main")
     assert code == 2 and "mend: git fetch origin +refs/heads/main:refs/remotes/origin/main" in said
 
