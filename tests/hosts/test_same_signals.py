@@ -85,6 +85,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Repo, str]
     repo.root.mkdir()
     repo.git("init", "-q")
     repo.git("remote", "add", "origin", "nowhere")
+    repo.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
     repo.git("config", "core.logAllRefUpdates", "false")  # a ref that fast-import moved is not believed by its reflog
     with judging.scratch() as folder:
         yield repo, folder
