@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ahp.system import clock
+
 LEVELS = ("block", "control", "prompt", "aid")
 OUTCOMES = ("mended", "passed", "reset", "forgotten", "open")
 _ROW = 26
+_FEWEST = 14  # bars that the axis of time has room for: one alone would be a wall
 _SHAPES = {"block": "square", "control": "diamond", "prompt": "triangle-up", "aid": "circle"}
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
 MARKS_OF_TIME = (0.0, _MINUTE, 10 * _MINUTE, _HOUR, 6 * _HOUR, _DAY, 7 * _DAY, 28 * _DAY)
@@ -79,12 +82,12 @@ def columns(bars: Sequence[Bar], times: Sequence[tuple[str, str]], width: int, f
             "x": {
                 "field": "from",
                 "type": "temporal",
-                "scale": {"type": "utc", "domain": [times[0][0], times[-1][1]]},
+                "scale": {"type": "utc", "domain": [times[0][0], _until(times)]},
                 "axis": {"title": None, "grid": False, "format": form, "values": ticks, "labelAlign": "left"},
             },
             "x2": {"field": "to"},
             "y": _number(
-                "y", {"title": None, "format": "~s", **_ticks(max(part.end for bar in bars for part in bar.parts))}
+                "y", {"title": None, "format": "~s", **_counts(max(part.end for bar in bars for part in bar.parts))}
             ),
             "y2": {"field": "y2"},
             "fill": _as_told("fill"),
@@ -92,6 +95,11 @@ def columns(bars: Sequence[Bar], times: Sequence[tuple[str, str]], width: int, f
         width=width,
         height=200,
     )
+
+
+def _until(times: Sequence[tuple[str, str]]) -> str:
+    begin, end = (clock.parse_iso(at) for at in times[0])
+    return max(times[-1][1], clock.iso(begin + _FEWEST * (end - begin)))
 
 
 def beside(names: Sequence[str], panels: Sequence[Panel], label_width: int) -> Spec:
@@ -181,7 +189,7 @@ def _lying(panel: Panel, above: Sequence[str] = ()) -> Spec:
         for part in bar.parts
     ]
     longest = max([part.end for bar in bars for part in bar.parts], default=1)
-    axis = {"title": title, "orient": "top", **_TITLE, **_ticks(1 if is_share else longest)}
+    axis = {"title": title, "orient": "top", **_TITLE, **({"tickCount": 4} if is_share else _counts(longest))}
     drawn = _layer(
         rows,
         {"type": "bar", "size": 14, "stroke": "var(--paper)", "strokeWidth": 0.75},
@@ -231,9 +239,9 @@ def _number(field: str, axis: Spec) -> Spec:
     return {"field": field, "type": "quantitative", "axis": axis, "scale": {"zero": True}}
 
 
-def _ticks(longest: float) -> Spec:
-    """Whole numbers, each of them where they are few."""
-    return {"values": list(range(int(longest) + 1))} if 1 < longest < 5 else {"tickCount": 4}
+def _counts(longest: float) -> Spec:
+    """Ticks at whole numbers, at each of them where they are few."""
+    return {"values": list(range(int(longest) + 1))} if longest < 5 else {"tickCount": 4}
 
 
 def _pattern(kind: str) -> str:

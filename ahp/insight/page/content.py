@@ -74,6 +74,7 @@ class Content(NamedTuple):
     waivers: Waivers
     comments: Table | None
     is_empty: bool
+    is_filtered: bool
 
 
 def content(
@@ -81,7 +82,8 @@ def content(
 ) -> Content:
     """The page about the project `name`; `waivers` is a sentence where they could not be read, `now` in seconds."""
     begin, end = told.rules.begin, told.rules.end
-    period = say("period", begin=say.day(begin), end=say.day(end)) if begin else ""
+    first, last = say.day(begin), say.day(end)
+    period = "" if not begin else first if first == last else say("period", begin=first, end=last)
     made = say("made", at=say.moment(now), version=__version__)
     if rule is not None:
         made += " · " + say("only_rule", rule=one_line(rule))
@@ -100,6 +102,7 @@ def content(
         _waivers(waivers, told, say, now),
         _comments(told, say),
         not begin,
+        len([one for one in told.rules.groups if one.signals]) > 1,
     )
 
 

@@ -132,7 +132,9 @@ def actors(told: Overview, say: Texts) -> Section:
         for name, one in zip(names, found, strict=True)
     ]
     width = (WIDE - _NAMES - 50) // 3
-    panels = [Panel(shares, say("benefit"), 2 * width, True), Panel(tries, say("tries_half"), width)]
+    panels = [Panel(shares, say("benefit"), 3 * width, True)]
+    if any(bar.parts for bar in tries):
+        panels = [panels[0]._replace(width=2 * width), Panel(tries, say("tries_half"), width)]
     present = {part.kind for bar in shares for part in bar.parts}
     heads = ["actor", "episodes", "attempts", "mended", "after", "tries", "forgotten", "excused"]
     rows = [[Cell(name), *_figures(one, say)] for name, one in zip(names, found, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import xml.etree.ElementTree as tree
 
@@ -48,6 +49,14 @@ def test_bars_over_time() -> None:
     found = parts(svg.draw(charts.columns(bars, times, 400, "%-d %b")))
     assert [one.get("data-say") for one in found if one.get("data-say")] == ["one", "two"]
     assert {"5 Jan", "12 Jan", "3"} <= {one.text for one in found}
+
+
+def test_one_day_is_no_wall_and_one_signal_has_no_fractions() -> None:
+    bar, day = Bar("a", [Part("prompt", 0, 1, "one")]), ("2026-01-05T00:00:00Z", "2026-01-06T00:00:00Z")
+    (drawn,) = [one for one in parts(svg.draw(charts.columns([bar], [day], 400, "%-d %b"))) if one.get("data-say")]
+    assert 20 < float(re.findall(r"[hH]([\d.]+)", str(drawn.get("d")))[0]) < 40
+    beside = parts(svg.draw(charts.beside(["a"], [charts.Panel([bar], "times", 300)], 100)))
+    assert [one.text for one in beside if re.fullmatch(r"[\d.]+", one.text or "")] == ["0", "1"]
 
 
 def test_what_is_missing_or_wrong_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

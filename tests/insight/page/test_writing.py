@@ -237,6 +237,9 @@ def test_what_a_log_may_lack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     quiet = written_of(told.lines, tmp_path / "quiet")
     assert "No rule had anything to say" in quiet.ids["report"] and "waives nothing" in quiet.ids["waivers"]
     assert quiet.tables == {} and "Nothing to show for this time" in quiet.ids["rules"]
+    assert "Show rules that contain" not in quiet.ids["advice"]
+    of_one_day = overview.collect(str(tmp_path / "quiet"), now=lively.END)
+    assert content("x", of_one_day, [], Texts("en"), now=lively.END).period == "5 January 2026"
     for n in range(20):
         told.attempt({"subject": f"b{n}", "host": "git", "actor": ""}, {"no-secrets": ("block", told.id())}, {})
     without = [line for line in told.lines if '"kind": "policy"' not in line]
