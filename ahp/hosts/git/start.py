@@ -45,7 +45,6 @@ class Later:
             return None
         spec: Any = type(sys.__spec__)
         made = spec(name, self, origin=self.sources[name])
-        made.has_location = True
         folder, _, file = made.origin.rpartition("/")
         if file == "__init__.py":
             made.submodule_search_locations = [folder]
@@ -56,6 +55,7 @@ class Later:
 
     def exec_module(self, module: "ModuleType") -> None:
         """Runs a module's code."""
+        module.__file__ = self.sources[module.__name__]  # of one that has a location, importlib works out more
         exec(marshal.loads(self.parts[module.__name__]), module.__dict__)  # noqa: S102, S302  # our own byte code
 
 

@@ -202,6 +202,9 @@ def test_begin_makes_the_bundled_modules_importable(bundled: Bundled) -> None:
     package: ModuleType = __import__("bundled_x.later")
     assert (package.now.value, package.later.value, parts["table"]) == (1, 2, b"packed")
     assert (package.now.__package__, package.later.__package__) == ("bundled_x", "bundled_x")
+    assert [Path(module.__file__ or "").name for module in (package, package.now, package.later)] == [
+        *("__init__.py", "now.py", "later.py")
+    ]
     with pytest.raises(ModuleNotFoundError):
         __import__("bundled_x.never")
 
