@@ -4,35 +4,45 @@ They are read by what they share: strings, and the names of the functions that s
 like a path is a file; what is handed to a shell is a text for one.
 """
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import islice
 
 from ahp.shell.usage import is_file, looks_like_a_path
+from ahp.system.plain import Plain
+from ahp.system.regex import DOTALL, regex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
-@dataclass(slots=True)
-class Code:
-    """What a program text does."""
+class Code(Plain):
+    """What a program text does: the files that it reads, writes, or may do either with (`unsure`), the texts that it
+    hands to a shell (`scripts`), the `commands` that it starts word by word. One that is `unknown` runs what is
+    computed only while it runs.
+    """
 
-    reads: list[str] = field(default_factory=list)
-    writes: list[str] = field(default_factory=list)
-    unsure: list[str] = field(default_factory=list)
-    """Files that it may read or write."""
-    scripts: list[str] = field(default_factory=list)
-    """Texts that it hands to a shell."""
-    commands: list[list[str]] = field(default_factory=list)
-    """Commands that it starts word by word."""
-    unknown: bool = False
-    """It runs what is computed only while it runs."""
+    __slots__ = ("commands", "reads", "scripts", "unknown", "unsure", "writes")
+
+    def __init__(
+        self,
+        *,
+        reads: list[str] | None = None,
+        writes: list[str] | None = None,
+        scripts: list[str] | None = None,
+        unknown: bool = False,
+    ) -> None:
+        self.reads, self.writes, self.scripts = reads or [], writes or [], scripts or []
+        self.unsure: list[str] = []
+        self.commands: list[list[str]] = []
+        self.unknown = unknown
 
 
 STRING = (
     r"""(?:"{3}(?:\\.|[^\\])*?"{3}|'{3}(?:\\.|[^\\])*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)"""
 )
-_STRINGS = re.compile(STRING, re.S)
-_ADDED = re.compile(r"(['\"])\s*(?:\+|\.(?=\s*['\"]))\s*\1")  # `'.a' + 'hp'`
+_STRINGS = regex(STRING, DOTALL)
+_ADDED = regex(r"(['\"])\s*(?:\+|\.(?=\s*['\"]))\s*\1")  # `'.a' + 'hp'`
+_ESCAPED = regex(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t"}
 # Functions that start a program wherever they are named; and those with everyday names, which do so where a module for
 # it is named, too.
@@ -42,27 +52,27 @@ _START_NAMES = """run-shell-command system popen popen2 popen3 shell_exec passth
 _EVERYDAY_NAMES = "run call check_call check_output spawn execute capture2 capture3 pipeline Exec sh shell term"
 _STARTS, _MAY_START = frozenset(_START_NAMES.split()), frozenset(_EVERYDAY_NAMES.split())
 _SPOKEN = "do shell script"
-_CALL = re.compile(rf"(?:\b({'|'.join(sorted(_STARTS | _MAY_START))})(?![\w-])\s*|{_SPOKEN})[({{\[\s]*")
-_MODULES = re.compile(
+_CALL = regex(rf"(?:\b({'|'.join(sorted(_STARTS | _MAY_START))})(?![\w-])\s*|{_SPOKEN})[({{\[\s]*")
+_MODULES = regex(
     r"\b(?:subprocess|child_process|os|pty|commands|sh|plumbum|pexpect|shelljs|execa|zx|Process|IO|Kernel|Open3|Runtime"
     r"|ProcessBuilder|ext|Posix|syscall|Bun|Deno)\b"
 )
 # The name of the program stands before the name that it is told: `execvp("git", ["git", "commit"])`.
-_NAMED_TWICE = re.compile(r"exec[lv]|spawn[lv]|posix_spawn")
-_QUOTED_COMMAND = re.compile(r"(?:%x|\bqx)\s*(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|([/!|])(.*?)\4)")
-_RENAMED = re.compile(r"\bimport\s[^;\n]*\b(?:system|popen|Popen|run|call|exec\w*|spawn\w*|check_\w+)\s+as\b")
-_HIDES = re.compile(
+_NAMED_TWICE = regex(r"exec[lv]|spawn[lv]|posix_spawn")
+_QUOTED_COMMAND = regex(r"(?:%x|\bqx)\s*(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|([/!|])(.*?)\4)")
+_RENAMED = regex(r"\bimport\s[^;\n]*\b(?:system|popen|Popen|run|call|exec\w*|spawn\w*|check_\w+)\s+as\b")
+_HIDES = regex(
     r"\b(?:eval|exec|compile|getattr|__import__|import_module|globals|b64decode|fromhex|unhexlify|fromCharCode|atob|marshal"
     r"|pickle|Function|instance_eval|class_eval|unpack|pack|decodeURIComponent|urlopen|urllib|requests|codecs|chr|binding"
     r")\s*[\s(.]"
 )
-_IS_JAVASCRIPT = re.compile(r"\brequire\(|=>|\bconst\b|\blet\b|\bconsole\.|\bimport\b")
-_WRITES = re.compile(
+_IS_JAVASCRIPT = regex(r"\brequire\(|=>|\bconst\b|\blet\b|\bconsole\.|\bimport\b")
+_WRITES = regex(
     r"write|remov|unlink|delete|renam|replace|rmtree|mkdir|makedirs|rmdir|touch|truncate|chmod|chown|symlink|hardlink"
     r"|copy|move|dump|save|append|extract|create|commit|system|exec|>|File\.|fs\.|shutil"
     r"|open\([^)]{0,300},\s*[rR]?['\"][^'\"]*[waxWAX+]|['\"]\s*[wax+]b?\s*['\"]"
 )
-_MODE = re.compile(r"['\"](?:[rwaxb+]{1,3}['\"]|\+?[<>|])")
+_MODE = regex(r"['\"](?:[rwaxb+]{1,3}['\"]|\+?[<>|])")
 _CALLS, _LONGEST = 200, 4000
 
 
@@ -90,7 +100,7 @@ def general(text: str) -> Code:
     return found
 
 
-def strings(text: str) -> Iterator[str]:
+def strings(text: str) -> "Iterator[str]":
     """The texts of the strings in it."""
     return map(unquoted, _STRINGS.findall(text))
 
@@ -98,10 +108,10 @@ def strings(text: str) -> Iterator[str]:
 def unquoted(string: str) -> str:
     """The text of one string."""
     size = 3 if string[:3] in ('"""', "'''") and len(string) >= 6 else 1
-    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), string[size:-size])
+    return _ESCAPED.sub(lambda found: _ESCAPES.get(found[1], found[1]), string[size:-size])
 
 
-def _calls(text: str) -> Iterator[tuple[str, str]]:
+def _calls(text: str) -> "Iterator[tuple[str, str]]":
     """The functions called that start programs, and their arguments as they stand."""
     names_a_module = _MODULES.search(text) is not None
     for found in _CALL.finditer(text):

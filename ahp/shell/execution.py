@@ -140,7 +140,7 @@ class Execution:
             return
         if marks.is_unknown(source):
             found.unknown("program")
-        from ahp.shell import languages  # its patterns take a while to compile, and few commands need them
+        from ahp.shell import languages  # few commands need them
 
         told = languages.read(run.language, source)
         found.reads += told.reads

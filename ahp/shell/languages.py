@@ -1,10 +1,12 @@
 """Program texts of small languages: awk, sed, ed and vi, patches, makefiles, crontabs, the clients of databases."""
 
-import re
-from collections.abc import Callable
-
 from ahp.shell.code import STRING, Code, general, unquoted
 from ahp.shell.usage import is_file
+from ahp.system.regex import DOTALL, IGNORECASE, MULTILINE, regex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def read(language: str, text: str) -> Code:
@@ -12,11 +14,11 @@ def read(language: str, text: str) -> Code:
     return _LANGUAGES.get(language, general)(text)
 
 
-_AWK_WRITES = re.compile(rf"\bprintf?\b[^;\n]{{0,500}}?>>?\s*({STRING})")
-_AWK_RUNS = re.compile(rf"\bsystem\s*\(\s*({STRING})?|\|&?\s*({STRING})|({STRING})\s*\|&?\s*getline")
-_AWK_COMPUTES = re.compile(rf"system\s*\(\s*(?!{STRING}\s*\))")
-_AWK_JOINS = re.compile(rf"{STRING}(\s*[$\w][^|;}}\n]*\|&?\s*getline)?")
-_AWK_READS = re.compile(rf"getline[^;}}\n]*<\s*({STRING})")
+_AWK_WRITES = regex(rf"\bprintf?\b[^;\n]{{0,500}}?>>?\s*({STRING})")
+_AWK_RUNS = regex(rf"\bsystem\s*\(\s*({STRING})?|\|&?\s*({STRING})|({STRING})\s*\|&?\s*getline")
+_AWK_COMPUTES = regex(rf"system\s*\(\s*(?!{STRING}\s*\))")
+_AWK_JOINS = regex(rf"{STRING}(\s*[$\w][^|;}}\n]*\|&?\s*getline)?")
+_AWK_READS = regex(rf"getline[^;}}\n]*<\s*({STRING})")
 
 
 def _awk(text: str) -> Code:
@@ -30,10 +32,8 @@ def _awk(text: str) -> Code:
     )
 
 
-_SED_WRITES = re.compile(r"(?:^|[;\n}/0-9$] *|[/gpIi0-9])[wW] +([^\n;]+)", re.M)
-_SED_RUNS = re.compile(
-    r"(?:^|[;\n{] *|^[0-9$,/]+)e(?: +([^\n;]+)|$)|^s(.)(?:\\.|(?!\2).)*\2(?:\\.|(?!\2).)*\2[gpiIm0-9]*e"
-)
+_SED_WRITES = regex(r"(?:^|[;\n}/0-9$] *|[/gpIi0-9])[wW] +([^\n;]+)", MULTILINE)
+_SED_RUNS = regex(r"(?:^|[;\n{] *|^[0-9$,/]+)e(?: +([^\n;]+)|$)|^s(.)(?:\\.|(?!\2).)*\2(?:\\.|(?!\2).)*\2[gpiIm0-9]*e")
 
 
 def _sed(text: str) -> Code:
@@ -46,19 +46,16 @@ def _sed(text: str) -> Code:
     )
 
 
-_EX_RUNS = re.compile(
-    r"^[\s:]*(?:silent!?\s+)?[%0-9,.$']*\s*(?:r(?:ead)?\s*)?!\s*(.*)|^[\s:]*term(?:inal)?\s+(.+)", re.S
-)
-_EX_SHELL = re.compile(
-    r"^[\s:]*(?:sh(?:ell)?|term(?:inal)?)\s*$|\b(?:system|term|shell-command|call-process)\b\s*[(\"]"
-)
-_EX_WRITES = re.compile(r"^[\s:]*(?:%|[0-9,.$]*)(?:w(?:rite)?|sav(?:eas)?|W|wq|x|up(?:date)?)!?\s+(?:>>\s*)?(\S+)")
+_EX_PARTS = regex(r"\n|(?<!\\)\|")
+_EX_RUNS = regex(r"^[\s:]*(?:silent!?\s+)?[%0-9,.$']*\s*(?:r(?:ead)?\s*)?!\s*(.*)|^[\s:]*term(?:inal)?\s+(.+)", DOTALL)
+_EX_SHELL = regex(r"^[\s:]*(?:sh(?:ell)?|term(?:inal)?)\s*$|\b(?:system|term|shell-command|call-process)\b\s*[(\"]")
+_EX_WRITES = regex(r"^[\s:]*(?:%|[0-9,.$]*)(?:w(?:rite)?|sav(?:eas)?|W|wq|x|up(?:date)?)!?\s+(?:>>\s*)?(\S+)")
 
 
 def _ex(text: str) -> Code:
     """ed, ex and vi: `!TEXT`, `w FILE`."""
     found = Code()
-    for part in re.split(r"\n|(?<!\\)\|", text):
+    for part in _EX_PARTS.split(text):
         if runs := _EX_RUNS.match(part):
             found.scripts.append((runs[1] or runs[2] or "").strip())
         elif _EX_SHELL.search(part):
@@ -69,9 +66,10 @@ def _ex(text: str) -> Code:
     return found
 
 
-_CLIENT_RUNS = re.compile(r"^\s*(?:\\?!|\.?(?:shell|system)\b|esyscmd\()\s*(.*)", re.M)
-_CLIENT_WRITES = re.compile(
-    r"^\s*(?:\.(?:output|once|backup|save|log|excel)|\\o(?:ut)?)\s+(\S+)|\bINTO\s+OUTFILE\s+(\S+)", re.M | re.I
+_CLIENT_RUNS = regex(r"^\s*(?:\\?!|\.?(?:shell|system)\b|esyscmd\()\s*(.*)", MULTILINE)
+_CLIENT_WRITES = regex(
+    r"^\s*(?:\.(?:output|once|backup|save|log|excel)|\\o(?:ut)?)\s+(\S+)|\bINTO\s+OUTFILE\s+(\S+)",
+    MULTILINE | IGNORECASE,
 )
 
 
@@ -82,14 +80,17 @@ def _client(text: str) -> Code:
     return Code(writes=writes, scripts=[one for one in scripts if one], unknown="" in scripts)
 
 
+_TCL_RUNS = regex(r"\b(?:spawn|exec|system)\s+([^;\n]+)")
+
+
 def _tcl(text: str) -> Code:
     """expect and Tcl: `spawn COMMAND`, `exec COMMAND`."""
-    return Code(scripts=[found.strip() for found in re.findall(r"\b(?:spawn|exec|system)\s+([^;\n]+)", text)])
+    return Code(scripts=[found.strip() for found in _TCL_RUNS.findall(text)])
 
 
-_PATCHED = re.compile(
+_PATCHED = regex(
     r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |(?:---|\+\+\+) (?:[ab]/)?|rename (?:from|to) )(.+)$",
-    re.M,
+    MULTILINE,
 )
 
 
@@ -99,7 +100,7 @@ def _patch(text: str) -> Code:
     return Code(writes=[one for one in dict.fromkeys(named) if is_file(one)], unknown=not named)
 
 
-_MAKE_RUNS = re.compile(r"^\t[@+-]*(.+)|^[\w.%/ -]+:[^=;\n]*;(.+)|\$[({]shell\s+([^)}]+)[)}]|^\w+\s*!=\s*(.+)", re.M)
+_MAKE_RUNS = regex(r"^\t[@+-]*(.+)|^[\w.%/ -]+:[^=;\n]*;(.+)|\$[({]shell\s+([^)}]+)[)}]|^\w+\s*!=\s*(.+)", MULTILINE)
 
 
 def _make(text: str) -> Code:
@@ -107,20 +108,27 @@ def _make(text: str) -> Code:
     return Code(scripts=[next(filter(None, found)) for found in _MAKE_RUNS.findall(text)])
 
 
+_SCRIPTS = regex(r'"scripts"\s*:\s*\{([^}]*)\}')
+_SCRIPT = regex(rf"{STRING}\s*:\s*({STRING})")
+
+
 def _package(text: str) -> Code:
     """The scripts of a `package.json` or `composer.json`."""
-    block = re.search(r'"scripts"\s*:\s*\{([^}]*)\}', text)
-    return Code(scripts=list(map(unquoted, re.findall(rf"{STRING}\s*:\s*({STRING})", block[1] if block else ""))))
+    block = _SCRIPTS.search(text)
+    return Code(scripts=list(map(unquoted, _SCRIPT.findall(block[1] if block else ""))))
+
+
+_CRON_TIME = regex(r"^(?:@\w+|(?:\S+\s+){5})\s*")
 
 
 def _crontab(text: str) -> Code:
     """The commands of a crontab, behind their five fields or an `@daily`."""
     lines = [line.strip() for line in text.split("\n")]
-    commands = [re.sub(r"^(?:@\w+|(?:\S+\s+){5})\s*", "", line) for line in lines if line and not line.startswith("#")]
+    commands = [_CRON_TIME.sub("", line) for line in lines if line and not line.startswith("#")]
     return Code(scripts=commands)
 
 
-_NAMES: dict[Callable[[str], Code], str] = {
+_NAMES: "dict[Callable[[str], Code], str]" = {
     _awk: "awk gawk mawk nawk bwk",
     _sed: "sed gsed",
     _ex: "ed red ex vi vim nvim view vimdiff gvim emacs nano",

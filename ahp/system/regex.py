@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import re
     from typing import Any
 
-IGNORECASE, DOTALL = 2, 16  # as `re` has them
+IGNORECASE, MULTILINE, DOTALL = 2, 8, 16  # as `re` has them
 
 
 def regex(pattern: str, flags: int = 0) -> "re.Pattern[str]":

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from ahp.system import ready
-from ahp.system.regex import DOTALL, IGNORECASE, regex
+from ahp.system.regex import DOTALL, IGNORECASE, MULTILINE, regex
 
 PATTERNS = [
     (r"(?P<a>x+)|(?P<b>y)", 0, "zxxy"),
@@ -38,7 +38,7 @@ def test_it_is_what_re_compiles_also_from_the_bundle(
 
 
 def test_the_flags_are_those_of_re() -> None:
-    assert (IGNORECASE, DOTALL) == (re.IGNORECASE, re.DOTALL)
+    assert (IGNORECASE, MULTILINE, DOTALL) == (re.IGNORECASE, re.MULTILINE, re.DOTALL)
 
 
 def test_a_broken_one_is_named() -> None:

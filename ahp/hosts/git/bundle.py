@@ -23,7 +23,13 @@ _AT_ONCE = {
 }
 _LATER = {
     "git": ("ahp.hosts.git.commit_msg", "ahp.facts.commit_message", "ahp.policy.succession"),
-    "agent": ("ahp.facts.refused", "ahp.facts.diff", "ahp.shell.commands", "ahp.policy.succession"),
+    "agent": (
+        "ahp.facts.refused",
+        "ahp.facts.diff",
+        "ahp.shell.commands",
+        "ahp.shell.languages",
+        "ahp.policy.succession",
+    ),
 }
 _SHA = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
 _BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}, {light!r}, {starter!r}))"
