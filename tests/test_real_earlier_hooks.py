@@ -1,6 +1,7 @@
-"""ahp beside tools that write to .git/hooks and whose hooks it calls: husky 4, yorkie, simple-git-hooks, git-lfs.
+"""ahp beside tools that write to .git/hooks and whose hooks it calls: husky 4, yorkie, simple-git-hooks, overcommit,
+git-lfs.
 
-`make test-tools`; git-lfs where it is on PATH (`apt install git-lfs`).
+`make test-tools`; git-lfs (`apt install git-lfs`) and overcommit (`gem install overcommit`) where they are on PATH.
 """
 
 from __future__ import annotations
@@ -27,11 +28,21 @@ PACKAGE = """\
   "simple-git-hooks": {"pre-commit": "%s"}
 }
 """
+OVERCOMMIT = """\
+verify_signatures: false
+PostCheckout: {ALL: {enabled: false}}
+CommitMsg: {ALL: {enabled: false}}
+PreCommit:
+  ALL: {enabled: false}
+  Trace: {enabled: true, command: [sh, -c, '%s']}
+"""
 INSTALL = {
     "husky": ("node_modules/husky", "node husky install"),
     "yorkie": ("node_modules/yorkie", "node bin/install.js"),
     "simple-git-hooks": (".", "node node_modules/simple-git-hooks/cli.js"),
+    "overcommit": (".", "overcommit --install --force"),
 }
+TAKES_THE_PLACE = ("simple-git-hooks", "overcommit")  # husky 4 and yorkie leave alone what is there, and say so
 
 
 class Tool:
@@ -62,13 +73,18 @@ class Tool:
 
 @pytest.fixture(params=list(INSTALL))
 def tool(request: pytest.FixtureRequest, repo: Repo) -> Tool:
-    if not INSTALLED.exists():
+    if request.param == "overcommit":
+        if shutil.which("overcommit") is None:
+            pytest.skip("overcommit is not on this machine")
+        repo.write(".overcommit.yml", OVERCOMMIT % CHECK)
+    elif not INSTALLED.exists():
         if shutil.which("npm") is None:
             pytest.skip("npm is not on this machine")
         pytest.fail("the tools are not there: run these tests with `make test-tools`")
-    shutil.copytree(INSTALLED, repo.root / "node_modules", symlinks=True)
-    repo.write("package.json", PACKAGE % (CHECK, CHECK, CHECK))
-    repo.write(".gitignore", "node_modules\n")
+    else:
+        shutil.copytree(INSTALLED, repo.root / "node_modules", symlinks=True)
+        repo.write("package.json", PACKAGE % (CHECK, CHECK, CHECK))
+        repo.write(".gitignore", "node_modules\n")
     repo.write(".ahp/hooks.yaml", POLICY)
     repo.add()
     repo.commit("Set up")
@@ -102,8 +118,7 @@ def test_installed_later_it_is_told_and_mended_as_often_as_it_comes(tool: Tool) 
             assert "wrong" in os.fsdecode(tool.repo.run(AHP, "doctor").stdout)
             assert "wrong" not in call(tool.repo, AHP, "doctor", "--fix")
         assert ahp_blocks(tool.repo)
-    # husky 4 and yorkie leave alone what is there, and say so themselves; simple-git-hooks takes the place.
-    assert tool.runs() == (tool.name == "simple-git-hooks")
+    assert tool.runs() == (tool.name in TAKES_THE_PLACE)
     uninstall(tool.repo)
     assert not ahp_blocks(tool.repo)
 

@@ -169,6 +169,14 @@ def test_the_types_of_conventional_commits_are_those_in_use(repo: Repo) -> None:
     assert "'bump'" in written(repo) and done.plan.watched == {} and done.tally.count("block") == 0
 
 
+def test_a_type_that_rested_for_a_while_is_in_use(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adoption, "_LOOKED_AT", 5)
+    for number, kind in enumerate(["types", "types", *["feat"] * 6]):
+        repo.commit(f"{kind}: a (#{number})")
+    adopt()
+    assert "'types'" in written(repo)
+
+
 def test_the_branch_is_named_where_only_its_name_tells_that_it_is_the_default(repo: Repo) -> None:
     repo.git("switch", "--quiet", "--create", "stable")
     repo.commit("root")
