@@ -15,15 +15,17 @@ from bench.measure import Broken, Row, interleave, real_time, table
 from bench.scratch import EMPTY_PYTHON, Scratch
 
 FLOOR, WRITE, SHELL = "empty Python and git diff-index", "ahp, a write", "ahp, a shell call"
-READ = "ahp, a read"
+READ, SCRIPT = "ahp, a read", "ahp, a shell call with a script in it"
 CALLS: dict[str, tuple[str, dict[str, str]]] = {
     WRITE: ("Write", {"file_path": "src/new.py", "content": "value = 1\n" * 40}),
     READ: ("Read", {"file_path": "src/package_0/module_0.py"}),
     SHELL: ("Bash", {"command": "git status --short && python -m pytest -q tests | tail -5"}),
+    SCRIPT: ("Bash", {"command": "sed -n '1,40p' README.md && python -c 'import sys; print(sys.path)'"}),
 }
 BUDGETS = [
     Budget("a quiet write / empty Python and git diff-index", WRITE, 1.6, FLOOR),
-    Budget("a quiet shell call / empty Python and git diff-index", SHELL, 3.0, FLOOR),
+    Budget("a quiet shell call / empty Python and git diff-index", SHELL, 2.0, FLOOR),
+    Budget("one with a script / empty Python and git diff-index", SCRIPT, 2.0, FLOOR),
 ]
 _KINDS = (
     "each: p in tool.writes, block: \"glob(p, 'deploy-{n}/**')\"",
@@ -56,7 +58,7 @@ def rows(scratch: Scratch) -> list[Row]:
     hook = command("claude", "PreToolUse")
     for name, (tool, arguments) in CALLS.items():
         told = {"hook_event_name": "PreToolUse", "session_id": "bench", "cwd": str(root), "tool_name": tool}
-        call = scratch.folder / f"{tool}.json"
+        call = scratch.folder / f"{name.replace(' ', '-')}.json"
         call.write_text(json.dumps({**told, "tool_use_id": "c", "tool_input": arguments}))
         found.append(Row(name, ["/bin/sh", "-c", f"{hook} < '{call}'"], root, env))
     return found
