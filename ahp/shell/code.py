@@ -36,6 +36,12 @@ class Code(Plain):
         self.commands: list[list[str]] = []
         self.unknown = unknown
 
+    def add(self, other: "Code") -> None:
+        """What another part of the text does, too."""
+        for name in ("reads", "writes", "unsure", "scripts", "commands"):
+            getattr(self, name).extend(getattr(other, name))
+        self.unknown |= other.unknown
+
 
 STRING = (
     r"""(?:"{3}(?:\\.|[^\\])*?"{3}|'{3}(?:\\.|[^\\])*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)"""
@@ -48,7 +54,9 @@ _ESCAPES = {"n": "\n", "t": "\t"}
 # it is named, too.
 _START_NAMES = """run-shell-command system popen popen2 popen3 shell_exec passthru proc_open pcntl_exec Popen execSync
     execFile execFileSync spawnSync execl execle execlp execlpe execv execve execvp execvpe spawnl spawnlp spawnv
-    spawnvp spawnve posix_spawn posix_spawnp callCommand esyscmd syscmd write18 exec getoutput getstatusoutput"""
+    spawnvp spawnve posix_spawn posix_spawnp callCommand esyscmd syscmd write18 exec getoutput getstatusoutput
+    shell-command shell-command-to-string call-process start-process spawn_command_line_sync
+    spawn_command_line_async"""
 _EVERYDAY_NAMES = "run call check_call check_output spawn execute capture2 capture3 pipeline Exec sh shell term"
 _STARTS, _MAY_START = frozenset(_START_NAMES.split()), frozenset(_EVERYDAY_NAMES.split())
 _SPOKEN = "do shell script"
@@ -60,7 +68,27 @@ _MODULES = regex(
 # The name of the program stands before the name that it is told: `execvp("git", ["git", "commit"])`.
 _NAMED_TWICE = regex(r"exec[lv]|spawn[lv]|posix_spawn")
 _QUOTED_COMMAND = regex(r"(?:%x|\bqx)\s*(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|([/!|])(.*?)\4)")
-_RENAMED = regex(r"\bimport\s[^;\n]*\b(?:system|popen|Popen|run|call|exec\w*|spawn\w*|check_\w+)\s+as\b")
+_RENAMED = regex(
+    r"\bimport\s[^;\n]*\b(?:system|popen|Popen|run|call|exec\w*|spawn\w*|check_\w+)\s+as\b"
+    r"|[{,]\s*(?:exec|spawn)\w*\s*:\s*\w+|=\s*[\w.]+(?:\([^()]*\))?\.(?:exec|spawn|popen|system)\w*\s*(?:[;,\n]|$)"
+)
+# `"TEXT".execute()` of Groovy.
+_EXECUTED = regex(rf"({STRING})\.execute\(")
+# Functions that delete a folder with all that is in it: what they do is `rm -r`.
+_DELETES_ALL = regex(
+    r"\b(?:rmtree|rm_rf|rm_r|remove_tree|remove_entry_secure|rmSync|removeSync|delete-directory(?:/files)?|rimraf"
+    r"|deleteDirectory|deleteRecursively|RemoveAll|emptyDirSync)(?:[\s(]+)"
+)
+# `os.environ['X'] = 'y'`, `process.env.X = 'y'`, `ENV['X'] = 'y'`, `putenv('X=y')`.
+_SETS = regex(
+    r"\b(?:environ|env|ENV)(?:\[\s*['\"]|\.|->\{['\"]?|\{['\"]?)([A-Z][A-Z0-9_]*)['\"]?[\]}]?\s*=\s*['\"]?([\w./-]*)"
+    r"|\bputenv\(\s*['\"]([A-Z][A-Z0-9_]*)(?:=|['\"]\s*,\s*['\"])([^'\"]*)"
+)
+# Libraries of git: `repo.git.commit("-n")` of GitPython is that command; with these, commits are made without hooks.
+_GIT_CALLS = regex(r"\bgit\.(commit|push|config|update_ref|commit_tree|merge|rebase|am)\(")
+_NO_HOOKS = regex(
+    r"\bskip_hooks\s*=\s*True|\.create_commit\(|\bporcelain\b[\s\S]*\.?\bcommit\(|\.do_commit\(|\bsetNoVerify\("
+)
 _HIDES = regex(
     r"\b(?:eval|exec|compile|getattr|__import__|import_module|globals|b64decode|fromhex|unhexlify|fromCharCode|atob|marshal"
     r"|pickle|Function|instance_eval|class_eval|unpack|pack|decodeURIComponent|urlopen|urllib|requests|codecs|chr|binding"
@@ -68,7 +96,8 @@ _HIDES = regex(
 )
 _IS_JAVASCRIPT = regex(r"\brequire\(|=>|\bconst\b|\blet\b|\bconsole\.|\bimport\b")
 _WRITES = regex(
-    r"write|remov|unlink|delete|renam|replace|rmtree|mkdir|makedirs|rmdir|touch|truncate|chmod|chown|symlink|hardlink"
+    r"\brm\b|rm_|rmSync|put|\b(?:cp|mv|ln|ftruncate)\b|erase|\.text\s*="
+    r"|write|remov|unlink|delete|renam|replace|rmtree|mkdir|makedirs|rmdir|touch|truncate|chmod|chown|symlink|hardlink"
     r"|copy|move|dump|save|append|extract|create|commit|system|exec|>|File\.|fs\.|shutil"
     r"|open\([^)]{0,300},\s*[rR]?['\"][^'\"]*[waxWAX+]|['\"]\s*[wax+]b?\s*['\"]"
 )
@@ -89,6 +118,14 @@ def general(text: str) -> Code:
         else:
             found.commands.append([words[0], *words[2 if _NAMED_TWICE.match(called) else 1 :]])
     found.scripts += [next(filter(None, parts[:3]), parts[4]) for parts in _QUOTED_COMMAND.findall(text)]
+    found.scripts += [unquoted(one) for one in _EXECUTED.findall(text)]
+    for match in islice(_DELETES_ALL.finditer(text), _CALLS):
+        found.commands += [["rm", "-r", word] for word in strings(_arguments(text, match.end()))]
+    for match in islice(_GIT_CALLS.finditer(text), _CALLS):
+        found.commands.append(["git", match[1].replace("_", "-"), *strings(_arguments(text, match.end()))])
+    if _NO_HOOKS.search(text):
+        found.commands.append(["git", "commit", "--no-verify"])
+    _with_settings(found, text)
     if not _IS_JAVASCRIPT.search(text):  # there they are templates
         found.scripts += [unquoted(one) for one in _STRINGS.findall(text) if one.startswith("`")]
     hidden = {match[0].rstrip(" (.\n") for match in _HIDES.finditer(text)} - ({"exec"} if found.scripts else set())
@@ -98,6 +135,14 @@ def general(text: str) -> Code:
     writes = _WRITES.search(_STRINGS.sub(lambda one: one[0] if _MODE.match(one[0]) else "''", text)) is not None
     found.reads, found.unsure = ([], files) if writes else (files, [])
     return found
+
+
+def _with_settings(found: Code, text: str) -> None:
+    """Gives what the text runs the environment that it sets."""
+    given = [f"{name or other}={value or more}" for name, value, other, more in _SETS.findall(text)]
+    if given:
+        found.scripts = [f"export {' '.join(given)}; {script}" for script in found.scripts]
+        found.commands = [["env", *given, *command] for command in found.commands]
 
 
 def strings(text: str) -> "Iterator[str]":

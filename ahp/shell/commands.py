@@ -4,7 +4,7 @@ from ahp.shell import marks, roles, usage
 from ahp.shell.command import Command
 from ahp.shell.execution import NESTED, Execution, Redirects
 from ahp.shell.expansion import Expander, text
-from ahp.shell.grammar import mended
+from ahp.shell.grammar import mended, never_runs
 from ahp.shell.marks import Unknown
 from ahp.shell.state import State
 from ahp.system import extensions
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _LIMIT = 64 << 10
 _DEPTH = 60
 _UNROLLED = 8
+_EXPORTS = ("export", "declare", "typeset")
 _WRITES = (">", ">>", ">|", "&>", "&>>", ">&")
 _WORDS = ("string", "concatenation", "expansion", "simple_expansion", "word", "raw_string", "test_command")
 
@@ -98,7 +99,7 @@ class _Reader:
         else:
             root = _parsed(mended(source).encode("ascii"))
             self._walk(root)
-            if root.has_error:
+            if root.has_error and not never_runs(source):
                 self.execution.unknown()
         state.nested = before
 
@@ -203,14 +204,24 @@ class _Reader:
             if child.type == "variable_assignment":
                 command.assignments.append(self._assign(child))
             else:
-                command.args += [self.state.marks.shown(word) for word in self._expander.words(child)]
-        command.args += command.assignments
+                words = [self.state.marks.shown(word) for word in self._expander.words(child)]
+                command.args += words
+                if command.program in _EXPORTS:
+                    command.assignments += [item for word in words for item in self._set_before(word)]
+        command.args += [item for item in command.assignments if item.partition("=")[0] not in command.args]
         command.flags = roles.read(command.program, command.args, None, self.state.marks).flags
         self.execution.bare(command, [])
         if command.program == "export" or "-x" in command.flags:
             for item in command.assignments:
                 self.state.variables.export(*item.partition("=")[::2])
             self.execution.environment(command.assignments)
+
+    def _set_before(self, name: str) -> list[str]:
+        """`NAME=value` for `export NAME` of a variable that the script has set."""
+        if not name.isidentifier() or not self.state.variables.has(name):
+            return []
+        value = self.state.variables.expand(f"${name}", True)
+        return [f"{name}={self.state.marks.shown(value if isinstance(value, str) else ' '.join(value))}"]
 
     def _function(self, node: "Node") -> None:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")

@@ -1,6 +1,6 @@
 """From the words of a command to what it does: its record, and the commands that it runs in turn."""
 
-from ahp.shell import git, marks, output, roles, special, usage
+from ahp.shell import git, marks, output, roles, special, synopsis, usage
 from ahp.shell.command import UNKNOWN, Command
 from ahp.shell.marks import ANYTHING, Unknown
 from ahp.shell.state import State
@@ -76,6 +76,10 @@ class Execution:
         state = self._state
         told = marks.is_known(words[0]) and not marks.is_wild(words[0])
         program = _name(words[0]) if told else ""
+        if program.startswith("git-") and synopsis.of(f"git.{program[4:]}") is not None:
+            program, words = "git", ["git", program[4:], *words[1:]]  # `/usr/lib/git-core/git-commit`
+        elif program == "hub" and any(synopsis.of(f"git.{word}") is not None for word in words[1:2]):
+            program = "git"  # what hub does not know it hands to git
         command = Command(program, assignments=assignments)
         command.args = [self._marks.shown(word) for word in words[1:] if not self._is_hidden(word)]
         command.unresolved = opens or any(part.source != "{}" for word in words for part in self._marks.of(word))
@@ -198,7 +202,8 @@ class Execution:
                 self.unknown()
             return None
         if program in ("cd", "pushd", "popd"):
-            state.change_folder(program, found.operands, "-" in words)
+            searches = state.variables.has("CDPATH") or any(one.startswith("CDPATH=") for one in command.assignments)
+            state.change_folder(program, found.operands, "-" in words, searches)
         elif program in ("read", "mapfile", "readarray", "printf", "getopts"):
             state.read_into(program, words, stdin)
         elif program == "alias":

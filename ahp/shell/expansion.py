@@ -49,7 +49,8 @@ class Expander:
 
     def words(self, node: "Node") -> list[str]:
         """The words that one argument becomes: several by braces or an unquoted variable, none by an empty one."""
-        return [word for field in _fields(self._pieces(node, False)) for word in _braces(field)]
+        words = [word for field in _fields(self._pieces(node, False)) for word in _braces(field)]
+        return [_here(word) for word in words] if text(node).startswith("~+") else words
 
     def word(self, node: "Node") -> str:
         """The one word that a value becomes where the shell splits nothing."""
@@ -118,6 +119,11 @@ class Expander:
             return [_Piece(value, not quoted)]
         several = [_Piece(item, not quoted, True) for item in value]
         return [*several[:-1], _Piece(several[-1].text, several[-1].splits)] if several else [_Piece("", True)]
+
+
+def _here(word: str) -> str:
+    """`~+` is the folder in which the script is (bash(1), Tilde Expansion)."""
+    return "." + word[2:] if word.startswith("~+") and word[2:3] in ("", "/") else word
 
 
 def text(node: "Node") -> str:

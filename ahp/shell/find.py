@@ -7,6 +7,8 @@ from ahp.shell.usage import Run, Usage, joined
 
 _RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 _NAMES = frozenset(("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"))
+_FD_RUNS = frozenset(("-x", "-X", "--exec", "--exec-batch"))
+_FD_VALUES = frozenset(("-e", "-t", "-E", "-d", "-S", "-j", "--extension", "--type", "--exclude", "--max-depth"))
 _WRITES = frozenset(("-fprint", "-fprint0", "-fprintf", "-fls"))
 
 
@@ -29,6 +31,24 @@ def find(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
             found.writes += args[index + 1 : index + 2]
         elif index < len(roots) and known.may_be_option(word):
             found.unknown("option")
+    return found
+
+
+def fd(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`fd OPTIONS PATTERN FOLDERS -x COMMAND`."""
+    at = next((index for index, word in enumerate(args) if word in _FD_RUNS), len(args))
+    found = Usage([arg for arg in dict.fromkeys(args[:at]) if arg.startswith("-")])
+    words = [word for index, word in enumerate(args[:at]) if index == 0 or args[index - 1] not in _FD_VALUES]
+    name, *roots = [word for word in words if not word.startswith("-")] or [""]
+    found.operands = [name, *roots]
+    found.reads += roots
+    command = args[at + 1 :]
+    for root in roots or ["."] if command else []:
+        path = known.mark(
+            Unknown("{}", quoted=True, pattern=joined(known.pattern(root), f"{ANYTHING}/{name}".rstrip("/")))
+        )
+        given = [word.replace("{}", path) for word in command]
+        found.runs.append(Run(tuple(given if given != command else [*command, path])))
     return found
 
 

@@ -21,6 +21,7 @@ _READS_CONFIG = {
     "--list",
     "-l",
 }
+_PATHSPEC = regex(r":(?:\(([^)]*)\)|([/!^]*))")
 _DELETES_CONFIG = {"--unset", "--unset-all", "--remove-section", "--rename-section"}
 _CONFIG_VERBS = ("set", "unset", "remove-section", "rename-section")
 _PARAMETER = regex(r"'((?:[^']|'\\'')*)'(?:='([^']*)')?")
@@ -31,14 +32,30 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
     """Reads the arguments of git, without the program."""
     found = roles.read("git", args, stdin, known)
     after = _behind_dashes(args)
+    found.writes = [path for path in map(_plain, found.writes) if path]
     if found.verb == "config":
         _config(found, known)
     elif found.verb in ("checkout", "stash", "reset", "worktree"):
         _writes(found, after, known)
     elif found.verb in ("apply", "am"):
         _patches(found, stdin, known)
+    elif found.verb == "reflog" and found.operands[:1] in (["expire"], ["delete"]):
+        found.writes.append(".git/logs")
+    elif found.verb in ("init", "init-db") and any(name == "--separate-git-dir" for name, _ in found.values):
+        found.writes.append(".git")
+    elif found.verb == "clean" and found.folder.startswith(("/", "~", "..")) and not found.operands:
+        found.writes.append(".")
     found.runs += [Run(script=word.partition("::")[2]) for word in found.operands if word.startswith("ext::")]
     return found
+
+
+def _plain(path: str) -> str:
+    """A path without the magic of a pathspec (gitglossary(7)); "" where it says what is left out."""
+    found = _PATHSPEC.match(path)
+    if found is None:
+        return path
+    excludes = "exclude" in (found[1] or "") or bool(set("!^") & set(found[2] or ""))
+    return "" if excludes else path[found.end() :] or "."
 
 
 def settings(assignments: list[str]) -> list[tuple[str, str]]:
@@ -105,7 +122,7 @@ def _writes(found: Usage, after: list[str] | None, known: Marks) -> None:
         after is None and found.verb == "checkout" and not {"-b", "-B", "--orphan", "-t", "--track"} & set(found.flags)
     ):
         paths = words[1:] if len(words) > 1 else [word for word in words if _FILE_NAME.search(known.shown(word))]
-    found.writes += paths
+    found.writes += [path for path in map(_plain, paths) if path]
     found.reads = [word for word in found.reads if word not in paths]
     if any(map(known.is_astray, paths)):
         found.unknown("path")

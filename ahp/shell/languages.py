@@ -49,6 +49,10 @@ def _sed(text: str) -> Code:
 _EX_PARTS = regex(r"\n|(?<!\\)\|")
 _EX_RUNS = regex(r"^[\s:]*(?:silent!?\s+)?[%0-9,.$']*\s*(?:r(?:ead)?\s*)?!\s*(.*)|^[\s:]*term(?:inal)?\s+(.+)", DOTALL)
 _EX_SHELL = regex(r"^[\s:]*(?:sh(?:ell)?|term(?:inal)?)\s*$|\b(?:system|term|shell-command|call-process)\b\s*[(\"]")
+_EX_OPENS = regex(
+    r"^[\s:]*(?:e(?:dit)?|vi(?:sual)?|new|vnew|sp(?:lit)?|vs(?:plit)?|tabe(?:dit)?|tabnew|f(?:ile)?)!?\s+(\S+)"
+)
+_EX_CALLS = regex(r"^[\s:]*(?:call|let|echo|lua|luado|py3?|py3?do|python3?|perl|ruby|tcl)\b|^\s*[\w.]+\(")
 _EX_WRITES = regex(r"^[\s:]*(?:%|[0-9,.$]*)(?:w(?:rite)?|sav(?:eas)?|W|wq|x|up(?:date)?)!?\s+(?:>>\s*)?(\S+)")
 
 
@@ -62,6 +66,10 @@ def _ex(text: str) -> Code:
             found.unknown = True
         elif writes := _EX_WRITES.match(part):
             found.writes.append(writes[1])
+        elif opens := _EX_OPENS.match(part):  # what is written then
+            found.unsure.append(opens[1])
+        elif _EX_CALLS.match(part):
+            found.add(general(part))
     found.unknown |= "" in found.scripts
     return found
 
@@ -81,11 +89,16 @@ def _client(text: str) -> Code:
 
 
 _TCL_RUNS = regex(r"\b(?:spawn|exec|system)\s+([^;\n]+)")
+_TCL_FILES = regex(r"\bfile\s+(delete|rename|copy)\s+([^;\n\]]+)")
+_TCL_OPENS = regex(r"\bopen\s+(\S+)\s+[\"{]?(?:[wa]|r\+)")
+_TCL_PROGRAMS = {"delete": "rm -r", "rename": "mv", "copy": "cp -r"}
 
 
 def _tcl(text: str) -> Code:
-    """expect and Tcl: `spawn COMMAND`, `exec COMMAND`."""
-    return Code(scripts=[found.strip() for found in _TCL_RUNS.findall(text)])
+    """expect and Tcl: `spawn COMMAND`, `exec COMMAND`, `file delete FILES`, `open FILE w`."""
+    scripts = [found.strip() for found in _TCL_RUNS.findall(text)]
+    scripts += [f"{_TCL_PROGRAMS[verb]} {words}" for verb, words in _TCL_FILES.findall(text)]
+    return Code(scripts=scripts, writes=[one.strip('"{}') for one in _TCL_OPENS.findall(text)])
 
 
 _PATCHED = regex(
@@ -106,6 +119,21 @@ _MAKE_RUNS = regex(r"^\t[@+-]*(.+)|^[\w.%/ -]+:[^=;\n]*;(.+)|\$[({]shell\s+([^)}
 def _make(text: str) -> Code:
     """A makefile: its recipes, and `$(shell …)`."""
     return Code(scripts=[next(filter(None, found)) for found in _MAKE_RUNS.findall(text)])
+
+
+_JUST_RUNS = regex(r"^[ \t]+[@-]*(.+)", MULTILINE)
+
+
+def _just(text: str) -> Code:
+    """A justfile: its recipes, indented in any way."""
+    return Code(scripts=_JUST_RUNS.findall(text))
+
+
+def _emacs(text: str) -> Code:
+    """Emacs Lisp; what it does by calls is read as in other languages."""
+    found = general(text)
+    found.unknown |= _EX_SHELL.search(text) is not None and not found.scripts
+    return found
 
 
 _SCRIPTS = regex(r'"scripts"\s*:\s*\{([^}]*)\}')
@@ -131,11 +159,13 @@ def _crontab(text: str) -> Code:
 _NAMES: "dict[Callable[[str], Code], str]" = {
     _awk: "awk gawk mawk nawk bwk",
     _sed: "sed gsed",
-    _ex: "ed red ex vi vim nvim view vimdiff gvim emacs nano",
+    _ex: "ed red ex vi vim nvim view vimdiff gvim nano",
+    _emacs: "emacs",
     _client: "sqlite3 mysql mariadb psql sftp ftp lftp telnet gdb lldb dc m4",
     _tcl: "expect tclsh wish",
     _patch: "patch git apply_patch applypatch",
-    _make: "make gmake bmake just GNUmakefile makefile Makefile justfile Justfile",
+    _make: "make gmake bmake GNUmakefile makefile Makefile",
+    _just: "just justfile Justfile",
     _package: "package.json composer.json",
     _crontab: "crontab",
 }

@@ -9,17 +9,27 @@ if TYPE_CHECKING:
     import re
 
 _MOST = 1 << 14
+_PATTERNS = 16  # of names that one command prints
 _ESCAPE = regex(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|0[0-7]{0,3}|[1-7][0-7]{0,2}|.|$)", DOTALL)
 _SIMPLE = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
 _FORMAT = regex(r"%(%|[sbdi])|(%)")
 # What these print comes from the machine, not from the script, and is one word.
-_PLAIN = frozenset(("date", "uname", "whoami", "hostname", "id", "nproc", "wc", "seq", "arch", "tput", "stat", "du"))
+_PLAIN = frozenset(("date", "uname", "whoami", "hostname", "id", "nproc", "wc", "seq", "arch", "tput", "stat"))
 _PLAIN |= {"pgrep", "pidof", "dirname", "basename", "readlink", "realpath", "sw_vers", "lsb_release"}
-_LISTS = frozenset(("ls", "fd", "fdfind", "rg", "grep", "egrep", "ag", "locate", "tree", "git"))
-_PASSES = frozenset(("sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "rg", "shuf", "tac", "cat"))
+_SEARCHES = ("rg", "grep", "egrep", "fgrep", "ag")
+_LISTS = frozenset((*_SEARCHES, "ls", "du", "fd", "fdfind", "locate", "tree", "git"))
+# Programs that print some of the names that come in, or parts of them.
+_PASSES = frozenset(
+    (*_SEARCHES, "sort", "uniq", "head", "tail", "shuf", "tac", "cat", "pv", "comm", "cut", "tr", "sed", "awk")
+)
 _PLAIN_WORD = regex(r"[\w.-]+")
 _ECHO_OPTION = regex(r"-[neE]+")
 _NUMBER = regex(r"-?(0|[1-9][0-9]*)")
+_BLANKS_OR_CASE = regex(r"[\s\\0-7ntr_-]*|\[?:?(?:upper|lower):?\]?")
+_NEXT_EDIT = regex(r";\s*(?=[sp])")
+_EDIT = regex(r"s(\W)((?:\\.|(?!\1).)*)\1((?:\\.|(?!\1).)*)\1[gpIi0-9]*")
+_KEPT = regex(r"\\[1-9]|&")
+_NO_PATH = regex(r"[\w\s\"'\\-]*")
 _NAMES_ONLY = regex(r"-[a-zA-Z]*[lL]|--files(?:-with|$)")
 
 
@@ -71,25 +81,56 @@ def _place(program: str, args: list[str], stdin: str | None, known: Marks) -> st
     elif program == "git" and operands[:1] == ["rev-parse"]:
         pattern = _git_place(args)
     elif program == "find":
-        found = find.found_by(args, known)
-        pattern = found[0] if len(found) == 1 else ""
-    elif program in _PASSES and stdin and len(known.of(stdin)) == 1:
-        return _some(program, operands, "-v" in args, stdin, known)
+        return _names(find.found_by(args, known), program, args, known)
+    elif program in _PASSES and stdin and marks.is_unknown(stdin.replace("\n", "")):
+        return _some(program, args, operands, stdin, known)
     elif program in _LISTS:
-        pattern = _listed(program, args, operands)
-    if not pattern:
-        return None
+        return _names(_listed(program, args, operands, known), program, args, known)
+    return _names([pattern] if pattern else [], program, args, known)
+
+
+def _names(patterns: list[str], program: str, args: list[str], known: Marks) -> str | None:
+    """Names of files that are printed, a mark for each pattern; None for none or too many."""
     source = " ".join([program, *map(known.shown, args)])
-    return known.mark(Unknown(f"$({source})", pattern=pattern))
+    told = [known.mark(Unknown(f"$({source})", pattern=pattern)) for pattern in patterns[:_PATTERNS]]
+    return "\n".join(told) if told and len(patterns) <= _PATTERNS else None
 
 
-def _some(program: str, operands: list[str], others: bool, names: str, known: Marks) -> str:
-    """Some of the names that come in; a word that `grep` looks for is a part of them."""
+def _some(program: str, args: list[str], operands: list[str], names: str, known: Marks) -> str | None:
+    """Some of the names that come in, or what is left of them; a word that `grep` looks for is a part of them."""
+    if program in ("tr", "sed", "awk"):
+        return names if _adds_no_name(program, args, operands) else None
+    if len(known.of(names)) > 1:
+        return names
     listed = known.of(names)[0]
-    if not program.endswith("grep") or others or not operands or not _PLAIN_WORD.fullmatch(operands[0]):
+    looks_for_one = program.endswith("grep") and "-v" not in args and operands
+    if not looks_for_one or not _PLAIN_WORD.fullmatch(operands[0]):
         return names
     pattern = f"{listed.pattern.removesuffix(ANYTHING)}{ANYTHING}/*{operands[0]}*"
     return known.mark(Unknown(listed.source, listed.origin, listed.quoted, pattern))
+
+
+def _adds_no_name(program: str, args: list[str], operands: list[str]) -> bool:
+    """Whether what `tr`, `sed` or `awk` makes of names leads into no other folder: it quotes, cuts or renames."""
+    if program == "tr":
+        return len(operands) < 2 or _BLANKS_OR_CASE.fullmatch(operands[1]) is not None
+    if program == "awk":
+        return len(operands) == 1 and '"' not in operands[0] and "-f" not in args
+    texts = [args[index + 1] for index, arg in enumerate(args[:-1]) if arg in ("-e", "--expression")] or operands[:1]
+    flags = "".join(arg for arg in args if arg.startswith("-"))
+    parts = [part for text in texts for part in _NEXT_EDIT.split(text)]
+    return not set("fi") & set(flags) and bool(parts) and all(map(_renames, parts))
+
+
+def _renames(command: str) -> bool:
+    """Whether a command of sed puts in no slash, and a dot only where one was."""
+    if command in ("p", "d"):
+        return True
+    found = _EDIT.fullmatch(command)
+    if found is None:
+        return False
+    new = _KEPT.sub("", found[3])
+    return _NO_PATH.fullmatch(new.replace(".", "", 1 if "\\." in found[2] else 0)) is not None
 
 
 def _git_place(args: list[str]) -> str:
@@ -100,16 +141,24 @@ def _git_place(args: list[str]) -> str:
     return "." if "--show-toplevel" in args else ""
 
 
-def _listed(program: str, args: list[str], operands: list[str]) -> str:
+def _listed(program: str, args: list[str], operands: list[str], known: Marks) -> list[str]:
     """The files that a listing names."""
+    anywhere = [f"./{ANYTHING}"]
     if program == "git":
         lists = operands[:1] == ["ls-files"] or "--name-only" in args or "--diff-filter" in " ".join(args)
-        return f"./{ANYTHING}" if lists else ""
-    if program in ("rg", "grep", "egrep", "ag"):
-        return f"./{ANYTHING}" if any(map(_NAMES_ONLY.match, args)) else ""
-    if program == "ls" and not any(marks.is_known(word) for word in operands[1:]):
-        return f"{operands[0].rstrip('/')}/{ANYTHING}" if operands and marks.is_known(operands[0]) else f"./{ANYTHING}"
-    return f"./{ANYTHING}"
+        paths = [word for word in operands[1:] if marks.is_known(word) and not word.startswith(":")]
+        if operands[:1] == ["ls-files"]:
+            return _below(paths, known) or anywhere
+        return anywhere if lists else []
+    if program in _SEARCHES:
+        return (_below(operands[1:], known) or anywhere) if any(map(_NAMES_ONLY.match, args)) else []
+    return (_below(operands, known) if program in ("ls", "du", "tree") else []) or anywhere
+
+
+def _below(folders: list[str], known: Marks) -> list[str]:
+    """What lies in folders; of one that is not known, anywhere here."""
+    patterns = [known.pattern(folder).rstrip("/") for folder in folders]
+    return [f"{one}/{ANYTHING}" if not one.startswith(ANYTHING) else f"./{ANYTHING}" for one in patterns]
 
 
 def _echo(args: list[str]) -> str | None:

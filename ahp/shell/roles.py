@@ -15,6 +15,8 @@ _RUN_SETTINGS = regex(
     r"(?:^alias\..*|command|exec|action|invoke|editor|pager|askpass|shell|rsh|ssh)[:\]]*$", IGNORECASE
 )
 _OUTPUTS = ("-o", "--output", "--out", "--outfile", "--output-file", "--out-file")
+_TEXTS = ("-c", "-e", "-x", "--eval", "--command", "--exec", "eval")
+"""Behind these, a program that nobody here knows may be given a text in its own language, or a shell's."""
 _KEYS = ("Enter", "C-m", "KPEnter")
 _URL = regex(r"[a-z+.-]+://|git@|\S+@\S+:")
 _GLUE = regex("[= ]")
@@ -31,7 +33,7 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
     """Reads a command line by its synopsis; one of an unknown program by what its words look like."""
     found = synopsis.of(program)
     if found is None:
-        return _unlisted(args, known)
+        return _unlisted(program, args, known)
     reading = _Reading(program, found, stdin, known)
     reading.options(args, found)
     return reading.usage
@@ -150,6 +152,12 @@ class _Reading:
     def _read_file(self, word: str) -> None:
         self._file(self.usage.writes if self._in_place else self.usage.reads, word)
 
+    def _read_tree(self, word: str) -> None:
+        self._read_file(_in_it(word))
+
+    def _write_tree(self, word: str) -> None:
+        self._write_file(_in_it(word))
+
     def _write_file(self, word: str) -> None:
         self._file(self.usage.writes, word)
 
@@ -160,6 +168,11 @@ class _Reading:
         if not marks.is_known(word):
             is_written = files is self.usage.writes
             self.usage.unknown("path" if is_written and self._marks.is_astray(word) else "value")
+
+    def _link(self, word: str) -> None:
+        """What is written through the link later; a link to a whole tree leaves that as it is."""
+        if self._marks.pattern(word).rstrip("/") not in ("", ".", "..", "~"):
+            self._write_file(word)
 
     def _fetch(self, word: str) -> None:
         self._write_file(word)
@@ -174,7 +187,8 @@ class _Reading:
             self._write_file(word)
         if not (self._program in _COPIERS and _HOST.match(word)):
             # Where the name does not tell whether the target is a folder, both readings count.
-            names = [source.rstrip("/").rpartition("/")[2] for source in sources]
+            whole = self._program == "cp" and "--parents" in self.usage.flags
+            names = [source if whole else source.rstrip("/").rpartition("/")[2] for source in sources]
             self.usage.writes += [f"{word.rstrip('/')}/{name}" for name in names if name]
             if is_folder(word) and any(self._marks.is_astray(source) for source, _ in self.usage.copies):
                 self.usage.unknown("path")
@@ -256,8 +270,10 @@ class _Reading:
     _VALUES: "ClassVar[dict[str, Callable[[_Reading, str], None]]]" = {  # noqa: RUF012
         "READ": _read_file,
         "WRITE": _write_file,
+        "TREE": _read_tree,
+        "FORMAT": _write_tree,
         "MAKE": _make,
-        "LINK": _write_file,
+        "LINK": _link,
         "BUILD": _write_file,
         "FETCH": _fetch,
         "INTO": _write_into,
@@ -348,7 +364,7 @@ class _Reading:
     }
 
 
-def _unlisted(args: list[str], known: Marks) -> Usage:
+def _unlisted(program: str, args: list[str], known: Marks) -> Usage:
     """A program that nobody here knows: words that look like paths are files that it may read or write."""
     read = options.parse(args, options.ANY)
     found = Usage(read.flags, read.values, operands=list(read.operands))
@@ -366,7 +382,14 @@ def _unlisted(args: list[str], known: Marks) -> Usage:
             found.unknown("program")
         if _begins_a_command(args[index : index + 2]):
             found.runs.append(Run(tuple(args[index:])))
+        if any(map(str.isspace, word)) and args[index - 1 : index] and args[index - 1] in _TEXTS:
+            found.runs += [Run(code=word, language=program), Run(script=word, stdin="")]
     return found
+
+
+def _in_it(word: str) -> str:
+    """The files in a folder; a word that need not be one as it is."""
+    return f"{word.rstrip('/')}/{ANYTHING}" if is_folder(word) else word
 
 
 def _begins_a_command(words: list[str]) -> bool:

@@ -79,6 +79,7 @@ def tar(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage
     folders = [value for name, value in found.values if name == "--directory"]
     modes = _TAR_MODES & set(found.flags)
     found.reads += archives if modes else found.operands
+    found.writes += found.operands if "--remove-files" in found.flags else []
     if modes & {"--extract", "--get"}:
         members = found.operands or [ANYTHING]
         found.writes += [usage.joined(folder, member) for folder in folders or ["."] for member in members]
@@ -122,6 +123,10 @@ def _from_input(stdin: str | None, known: Marks, end: str) -> list[str]:
     if stdin is not None and marks.is_known(stdin):
         return [part for part in stdin.split(end or None) if part]
     parts = known.of(stdin or "")
+    if len(parts) > 1 and marks.is_unknown((stdin or "").replace("\n", "")):
+        return [
+            known.mark(Unknown("", part.origin, not part.pattern.startswith(ANYTHING), part.pattern)) for part in parts
+        ]
     pattern = parts[0].pattern if len(parts) == 1 else ANYTHING
     named = not pattern.startswith(ANYTHING)  # the names of files behind a folder are no options
     origin = parts[0].origin if len(parts) == 1 else "output"
@@ -193,6 +198,69 @@ def chmod(program: str, args: list[str], stdin: str | None, known: Marks) -> Usa
 _MODE = regex(r"-[rwxXstugo][rwxXstugo,+=-]*$")
 
 
+def env(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`env -S TEXT MORE`: the words of the text stand in its place, and end env's own options (env(1))."""
+    for index, arg in enumerate(args):
+        if not arg.startswith("-") and "=" not in arg:
+            break
+        name, glue, value = arg.partition("=")
+        if name.startswith("--s") and "--split-string".startswith(name):
+            behind = index + (1 if glue else 2)
+            text = value if glue else " ".join(args[index + 1 : behind])
+        elif _SPLITS.match(arg):
+            text = arg[arg.index("S") + 1 :]
+            behind = index + (1 if text else 2)
+            text = text or " ".join(args[index + 1 : behind])
+        else:
+            continue
+        args = [*args[:index], *usage.split(text), *args[behind:]]
+        break
+    return roles.read(program, args, stdin, known)
+
+
+_SPLITS = regex(r"-[iv0]*S")
+
+
+def awk(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`gawk -i inplace TEXT FILES`: the files that it reads are written."""
+    found = roles.read(program, args, stdin, known)
+    if ("--include", "inplace") in found.values or ("--include", "/inplace") in found.values:
+        found.writes += found.reads
+    return found
+
+
+def vi(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`vim +TEXT FILE`: the text is a command, as behind `-c`."""
+    words = [word for arg in args for word in (["-c", arg[1:]] if _PLUS.match(arg) else [arg])]
+    return roles.read(program, words, stdin, known)
+
+
+_PLUS = regex(r"\+[^0-9/+]")
+
+
+def cpio(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`cpio -i`, `cpio -p FOLDER`: the names of what is written stand in the archive, or come in."""
+    found = roles.read(program, args, stdin, known)
+    if "--extract" in found.flags:
+        found.writes.append(ANYTHING)
+    elif "--pass-through" in found.flags:
+        found.writes += [usage.joined(folder, ANYTHING) for folder in found.operands]
+    return found
+
+
+def download(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`wget URL`, `curl -O URL`: without a name for it, the file is called as the end of the address."""
+    found = roles.read(program, args, stdin, known)
+    named = {"--output", "--output-document", "--output-file"} & {name for name, _ in found.values}
+    if not named and (program == "wget" or {"-O", "-J", "--remote-name", "--remote-name-all"} & set(found.flags)):
+        addresses = [known.shown(word) for word in found.operands]
+        names = [word.partition("?")[0].rpartition("/")[2] for word in addresses if "/" in word]
+        folders = [value for name, value in found.values if name in ("--directory-prefix", "--output-dir")]
+        found.fetched += [usage.joined(folder, name) for folder in folders or [""] for name in names if name]
+        found.writes += found.fetched
+    return found
+
+
 def screen(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
     """`screen COMMAND`; with one of these options it only speaks to one that runs."""
     found = roles.read(program, args, stdin, known)
@@ -203,6 +271,13 @@ def screen(program: str, args: list[str], stdin: str | None, known: Marks) -> Us
 
 READERS: "dict[str, Callable[[str, list[str], str | None, Marks], Usage]]" = {
     "find": find.find,
+    "fd": find.fd,
+    "fdfind": find.fd,
+    "env": env,
+    **dict.fromkeys(("awk", "gawk"), awk),
+    **dict.fromkeys(("vi", "vim", "nvim", "view", "vimdiff", "gvim", "ex"), vi),
+    "cpio": cpio,
+    **dict.fromkeys(("wget", "curl"), download),
     "dd": dd,
     "tar": tar,
     "bsdtar": tar,

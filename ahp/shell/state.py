@@ -39,8 +39,8 @@ class State:
         self._budget -= max(size, _STEP)
         return self._budget >= 0
 
-    def change_folder(self, program: str, targets: list[str], back: bool) -> None:
-        """`cd`, `pushd`, `popd`; `back` for `cd -`."""
+    def change_folder(self, program: str, targets: list[str], back: bool, searches: bool = False) -> None:
+        """`cd`, `pushd`, `popd`; `back` for `cd -`; `searches` where CDPATH names other folders to look in."""
         former = self.folder
         if program == "popd":
             self.folder = self._former.pop() if self._former else ANYTHING
@@ -49,6 +49,7 @@ class State:
             self.folder = self._former[-1] if self._former else ANYTHING
         else:
             target = self.marks.pattern(targets[0]) if targets else "~"
+            target = ANYTHING if searches and not target.startswith(("/", ".", "~")) else target
             self.folder = target if target.startswith(ANYTHING) else usage.joined(former, target)
         self._former.append(former)
 

@@ -12,6 +12,8 @@ leading `~` is a whole word behind one hyphen (`~-out`). A `!` says that the opt
 VALUE    nothing that is followed further
 READ     a file that is read
 WRITE    a file or folder that is written, deleted, or whose attributes are changed
+TREE     a file that is read, or a folder: some of the files in it are (those that a formatter knows)
+FORMAT   the same, written
 MAKE     a folder that is made where there is none
 BUILD    a file that is written by a compiler: running it is no surprise
 TO       the file or folder that the others are copied to

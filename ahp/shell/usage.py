@@ -111,6 +111,16 @@ def is_folder(path: str) -> bool:
     return path == "~" or path.endswith("/") or path.rpartition("/")[2] in (".", "..")
 
 
+def split(text: str) -> list[str]:
+    """The words of a text, quotes taken off; one with an open quote is taken apart at its blanks."""
+    import shlex
+
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
 def joined(folder: str, path: str) -> str:
     """A path behind the folder that it starts from."""
     if not folder or not path or path.startswith(("/", "~")):

@@ -35,6 +35,10 @@ class Variables:
         known = value if not appends and size <= _MOST else None
         self._values[name] = known if self._values.get(name, known) == known or name == "IFS" else None
 
+    def has(self, name: str) -> bool:
+        """Whether the script has given it a value."""
+        return name in self._values and name != "IFS"
+
     def bind(self, name: str, value: Value | None) -> None:
         """The value of a loop variable or an argument: the former one does not matter."""
         self._values[name] = value

@@ -100,7 +100,8 @@ def told(script: str) -> list[str]:
         ("git commit -m \"$(cat <<'E'\nUse `x`\nE\n)\"", ["cat", "git commit -m Use `x`"]),
         ("$(echo git a) b; rm $(printf 'c d')", ["echo git a", "git a b", "printf c d", "rm c d"]),
         ("git commit -m x\r\ngit y\r\n", ["git commit -m x", "git y"]),
-        ("git commit -m 'x", ["git commit -m", "?"]),
+        ("git commit -m 'x", ["git commit -m"]),  # no shell runs anything of it
+        ("git commit -m 'x\n", ["git commit -m", "?"]),
         ("a\0b", ["?"]),
         ("登录 'ü' \"é $X\" <<E | sh\nß\nE", ["登录 ü é $X ?", "sh", "?"]),
         ("git commit -m '修复𓀀'", ["git commit -m 修复𓀀"]),

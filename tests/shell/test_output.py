@@ -73,7 +73,10 @@ def test_what_is_not_plain_is_unknown_and_never_wrong(line: list[str]) -> None:
         ("git diff --name-only", "./**"),
         ("git log", "**"),
         ("find src -name x", "src/**/x"),
-        ("find a b", "**"),
+        ("find a b", "a/**\nb/**"),
+        ("du d", "d/**"),
+        ("git ls-files d", "d/**"),
+        ("grep -rl x d", "d/**"),
         ("ls", "./**"),
         ("ls d", "d/**"),
         ("grep -rl x .", "./**"),
@@ -94,7 +97,16 @@ def test_names_pass_through_filters() -> None:
     assert known.pattern(printed("sort", [], names, {}, known)) == "src/**"
     assert known.pattern(printed("grep", ["ahp"], names, {}, known)) == "src/**/*ahp*"
     assert known.pattern(printed("grep", ["-v", "ahp"], names, {}, known)) == "src/**"
-    assert known.pattern(printed("sed", ["s/a/b/"], names, {}, known)) == "**"
+    for program, text in [
+        ("sed", "s/a/b/"),
+        ("sed", r"s/\.a$/.b/;p"),
+        ("awk", "{print $2}"),
+        ("tr", "x"),
+        ("pv", "-l"),
+    ]:
+        assert known.pattern(printed(program, [text], names, {}, known)) == "src/**"
+    for program, text in [("sed", "s/a/.b/"), ("sed", "s|a|b/c|"), ("sed", "y/a/b/"), ("awk", '{print "a"$1}')]:
+        assert known.pattern(printed(program, [text], names, {}, known)) == "**"
 
 
 @pytest.mark.parametrize(
