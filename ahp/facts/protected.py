@@ -17,9 +17,10 @@ _HOME_SETTINGS = """
     .claude/settings.json .claude/settings.local.json .claude.json .codex/hooks.json .codex/config.toml
     .gemini/settings.json .gemini/trustedFolders.json .copilot .config/opencode .cursor/hooks.json
 """
-# Below the top of the work tree, and below the home.
+# Below the top of the work tree, and below the home. Files in a folder that is named, too, are those which a pattern
+# may name: `**/pre-commit`.
 _IN_PROJECT = {
-    "policy": (".ahp",),
+    "policy": (".ahp", ".ahp/hooks.yaml"),
     "git hooks": (".husky", ".pre-commit-config.yaml", "lefthook.yml"),
     "agent settings": tuple(_PROJECT_SETTINGS.split()),
 }
@@ -30,8 +31,8 @@ _IN_HOME = {
 }
 # Below the git directory, and the one that all work trees share.
 _IN_GIT = {
-    "log": ("ahp",),
-    "git hooks": ("hooks",),
+    "log": ("ahp", "ahp/signals.jsonl"),
+    "git hooks": ("hooks", "hooks/pre-commit", "hooks/commit-msg", "hooks/pre-push"),
     "git configuration": ("config", "config.worktree", "info/attributes"),
     "git history": ("HEAD", "refs", "packed-refs", "objects", "logs", "reftable", "shallow", "info/grafts"),
 }
@@ -42,7 +43,7 @@ def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
 
     A folder above one counts, and so does a pattern that may name one; `sure` is false where it only may write it.
     """
-    if not call.get("writes") and not call.get("commands"):
+    if not call.get("writes") and not call.get("commands") and not call.get("may_write"):
         return []
     places = _places(event)
     found: dict[tuple[str, str], bool] = {}
@@ -55,8 +56,9 @@ def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
 
 def _aimed_at(call: dict[str, object]) -> list[tuple[str, bool]]:
     """The paths that the call writes (true) and those that it may write."""
-    listed, commands = call.get("writes"), call.get("commands")
+    listed, commands, unsure = call.get("writes"), call.get("commands"), call.get("may_write")
     aimed = [(str(path), not _is_pattern(str(path))) for path in (listed if isinstance(listed, list) else [])]
+    aimed += [(str(path), False) for path in (unsure if isinstance(unsure, list) else [])]
     for one in commands if isinstance(commands, list) else []:
         aimed += [(str(path), False) for path in one.get("may_write", [])]
     return aimed
@@ -100,10 +102,16 @@ def _concerns(path: str, place: str) -> bool:
     if not path.strip("*/"):
         return False  # any file at all: that is unresolved, and told as such
     parts = path.rstrip("/").split("/")
+    is_elsewhere = place.startswith(("~", "/")) and not path.startswith(("~", "/"))
+    if is_elsewhere and (parts[0] != "**" or _is_pattern(parts[1])):
+        return False  # only a name in an unknown folder is looked for there, as of `$X/.ahp`
+    shortest = len(parts) if "." in place.rpartition("/")[2][1:] else 1  # in a file lies nothing
     above = any(
-        _matches(place, "/".join(parts[:count])) for count in range(1, len(parts) + 1) if parts[count - 1] != "**"
+        _matches(place, "/".join(parts[:count]))
+        for count in range(shortest, len(parts) + 1)
+        if parts[count - 1] != "**"
     )
-    return above or _matches(place, "/".join([*parts, "*"]))
+    return above or _matches(place, "/".join([*parts, "**"]))
 
 
 def _is_pattern(path: str) -> bool:
@@ -115,21 +123,38 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def _matches(text: str, pattern: str) -> bool:
-    """Whether the pattern may stand for the text; `*` for any letters, also slashes, `?` and `[…]` for one."""
+    """Whether the pattern may stand for the text: `**` for any letters, `*` for any of one name, `?` and `[…]` for one.
+
+    As in a shell, none of the last three stands for the dot that begins a name; behind `**`, which no shell's own
+    pattern here has, they do, as those of `find -name`.
+    """
+    dots = "**" in pattern
     parts: list[str] = []
     for number, part in enumerate(pattern.split("[")):
         parts.append(part.partition("]")[2] if number and "]" in part else part)
-    pattern = "?".join(parts)
-    at = start = 0
-    star, mark = -1, 0
-    while at < len(text):
-        if start < len(pattern) and pattern[start] == "*":
-            star, mark, start = start, at, start + 1
-        elif start < len(pattern) and pattern[start] in ("?", text[at]):
-            at, start = at + 1, start + 1
-        elif star >= 0:
-            mark += 1
-            at, start = mark, star + 1
+    places = {0}
+    for sign in _signs("?".join(parts)):
+        if sign == "**":
+            places = set(range(min(places), len(text) + 1))
+        elif sign == "*":
+            places = {end for place in places for end in range(place, _name_end(text, place, dots) + 1)}
         else:
+            taken = [place for place in places if place < len(text)]
+            places = {at + 1 for at in taken if text[at] == sign or (sign == "?" and _name_end(text, at, dots) > at)}
+        if not places:
             return False
-    return not pattern[start:].strip("*")
+    return len(text) in places
+
+
+def _signs(pattern: str) -> list[str]:
+    """The letters of a pattern, `**` as one."""
+    first, *rest = pattern.split("**")
+    return [*first, *[sign for part in rest for sign in ("**", *part)]]
+
+
+def _name_end(text: str, start: int, dots: bool) -> int:
+    """Where the name that goes on at `start` ends; without `dots` one that begins with a dot ends before it."""
+    if not dots and text[start : start + 1] == "." and (start == 0 or text[start - 1] == "/"):
+        return start
+    end = text.find("/", start)
+    return len(text) if end < 0 else end

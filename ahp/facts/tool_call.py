@@ -3,7 +3,7 @@
 Light: `ahp.shell` is imported only for shell calls.
 """
 
-from ahp.facts.tool_names import WRITING, kind_of
+from ahp.facts.tool_names import WRITING, does, kind_of, takes_commands
 from ahp.system import digest
 from ahp.system.paths import real
 
@@ -25,17 +25,25 @@ _DEEPEST = 8  # of objects inside arguments, such as the `edits` of one call
 _OWN_FOLDER = ("/proc/self/cwd", "/proc/thread-self/cwd")
 _PATCHES = ("patch", "patchText", "patch_text", "input", "command", "diff")
 _PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "--- a/", "+++ b/")
-_DERIVED = ("command", "commands", "paths", "writes", "target")
+_DERIVED = ("command", "commands", "paths", "writes", "may_write", "target")
 _TARGET = 300
 
 
 class Touched:
-    """What a tool says a call will touch: the `paths` it reads, those it `writes`, the shell `command` it runs."""
+    """What a tool says a call will touch: the `paths` it reads, those it `writes`, the shell `command` it runs, and
+    the `unsure` paths, which it may write.
+    """
 
-    __slots__ = ("command", "paths", "writes")
+    __slots__ = ("command", "paths", "unsure", "writes")
 
-    def __init__(self, paths: "Iterable[str]" = (), writes: "Iterable[str]" = (), command: "str | None" = None) -> None:
-        self.paths, self.writes, self.command = tuple(paths), tuple(writes), command
+    def __init__(
+        self,
+        paths: "Iterable[str]" = (),
+        writes: "Iterable[str]" = (),
+        command: "str | None" = None,
+        unsure: "Iterable[str]" = (),
+    ) -> None:
+        self.paths, self.writes, self.command, self.unsure = tuple(paths), tuple(writes), command, tuple(unsure)
 
 
 def read(
@@ -64,9 +72,9 @@ def read(
     """
     name = name or kind_of(native_name)
     if touched is None:
-        touched = _touched(name, given, writes)
+        touched = _touched(name, native_name, given, writes)
     call: dict[str, object] = {"name": name, "native_name": native_name, "input": dict(given), "folder": folder}
-    named = _once([*touched.paths, *touched.writes])
+    named = _once([*touched.paths, *touched.writes, *touched.unsure])
     paths = _places(named, root, folder, checkout)
     written = list(paths) if named == list(touched.writes) else _places(touched.writes, root, folder, checkout)
     if name == "shell" or touched.command is not None:
@@ -74,15 +82,31 @@ def read(
         call.update(_shell(touched.command, folder, root, paths, written, checkout))
     else:
         call.update(command="", commands=[], paths=paths, writes=written, target=_short([name, *paths]))
+    if touched.unsure:
+        call["may_write"] = _places(touched.unsure, root, folder, checkout)
     return call
 
 
-def _touched(name: str, given: "Mapping[str, object]", writes: bool) -> Touched:
+def _touched(name: str, native_name: str, given: "Mapping[str, object]", writes: bool) -> Touched:
     """What the names of the arguments tell of a call."""
     if name == "shell":
         return Touched(command=_command(next((given[key] for key in _COMMANDS if key in given), None)))
     named = [*(_patched(given) if name == "patch" else []), *named_paths(given)]
+    if name == "mcp":
+        return _of_a_server(native_name, given, named, writes)
     return Touched(named, named if name in WRITING or writes else ())
+
+
+def _of_a_server(native_name: str, given: "Mapping[str, object]", named: list[str], writes: bool) -> Touched:
+    """A tool of an MCP server: what its name says that it does to the files that its arguments name."""
+    command = _command(next((given[key] for key in _COMMANDS if key in given), None))
+    doing = "write" if writes else does(native_name)
+    return Touched(
+        named,
+        named if doing == "write" else (),
+        command if command is not None and takes_commands(native_name) else None,
+        named if doing == "unknown" else (),
+    )
 
 
 def changed(
@@ -101,7 +125,7 @@ def changed(
 
     before, after = reading(old if isinstance(old, dict) else {}), reading(given)
     kept = {**call, "input": dict(given)}
-    kept.update({field: after[field] for field in _DERIVED if after[field] != before[field]})
+    kept.update({field: after.get(field) for field in _DERIVED if after.get(field) != before.get(field)})
     return kept
 
 

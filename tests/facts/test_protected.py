@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ahp.facts import tool_call
+from ahp.facts.protected import KINDS
 
 
 def told(make_event: Any, gather: Any, native: str, arguments: dict[str, Any], **slots: Any) -> set[tuple[str, bool]]:
@@ -27,6 +28,10 @@ def told(make_event: Any, gather: Any, native: str, arguments: dict[str, Any], *
         ("echo > .a?p/hooks.yaml", {("policy", False)}),
         ("echo > .[a]hp/hooks.yaml", {("policy", False)}),
         ("echo > .?p/hooks.yaml", set()),
+        ("gzip */*.txt; rm -rf *; chmod g+w *~ [ab]", set()),
+        ("rm -rf .*", {(kind, False) for kind in KINDS}),
+        ("find . -name pre-commit -exec rm {} +", {("git hooks", False)}),
+        ("find . -name '*.c*' | xargs rm", set()),
         ("chmod -x .git/hooks/*", {("git hooks", False)}),
         ("sed -i d .git/config", {("git configuration", True)}),
         ("rm .git/ahp/signals.jsonl", {("log", True)}),
