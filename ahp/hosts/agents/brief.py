@@ -39,7 +39,10 @@ def text(event: Event) -> str:
         "More about one: ahp explain ID"
     )
     if "block" in ladder:
-        lines.append("A warning that is passed over comes back as a refusal.")
+        lines.append(
+            "A warning that is passed over counts for the branch or issue and comes back as a refusal; a clean change of "
+            "the same files ends that."
+        )
     lines += [f"Refused at {act}: {_listed(names)}." for act, names in blocking.items()]
     return trim("\n".join(lines), _LIMIT)
 
