@@ -40,8 +40,8 @@ def text(event: Event) -> str:
     )
     if "block" in ladder:
         lines.append(
-            "A warning that is passed over counts for the branch or issue and comes back as a refusal; a clean change of "
-            "the same files ends that."
+            "A warning that is passed over counts for the branch or issue and comes back as a refusal; "
+            "a clean change of the same files ends that."
         )
     lines += [f"Refused at {act}: {_listed(names)}." for act, names in blocking.items()]
     return trim("\n".join(lines), _LIMIT)
