@@ -47,7 +47,10 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
     }
     return {
         name: Absent(
-            _unread(event.view.kind, found.unread, lacking[name]), event.view.mend(), unknowable=True, known=those
+            _unread(event.view.kind, found.unread, lacking[name]),
+            event.view.mend() if lacking[name] else "",  # no command makes a diff shorter
+            unknowable=True,
+            known=those,
         )
         if found.unread or lacking[name]
         else those

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from ahp.system import patch
+from ahp.facts import diff
+from ahp.facts.absent import Absent
+from ahp.system import lines, patch, process
 from ahp.system.errors import AhpError
 from ahp.system.worktree import WorkTreeView
 from tests.examples import examples
@@ -167,3 +169,17 @@ def _lines(data: bytes) -> list[str]:
     if not lines[-1]:
         lines.pop()
     return [line.removesuffix(b"\r").decode("utf-8", "surrogateescape") for line in lines]
+
+
+def test_what_is_too_long_to_read_names_no_command_that_would_not_help(
+    repo: Any, make_event: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit("first")
+    repo.write("large.txt", "large line\n" * 300)
+    repo.add()
+    monkeypatch.setattr(process, "OUTPUT_LIMIT", 1000)
+    monkeypatch.setattr(lines, "LIMIT", 1000)
+    real = process.capture
+    monkeypatch.setattr(process, "capture", lambda *given, **named: real(*given, **{"limit": 1000, **named}))
+    found = diff.gather(make_event(), frozenset({"added"}), None)["added"]
+    assert isinstance(found, Absent) and "large.txt (1 MiB) were not read" in found.reason and found.command == ""

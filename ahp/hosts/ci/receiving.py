@@ -26,7 +26,7 @@ from ahp.protocol.event import PushRef
 from ahp.protocol.text import one_line
 from ahp.system import boundaries, environ, git
 from ahp.system.errors import AhpError, Timeout
-from ahp.system.git import Repository
+from ahp.system.git import GitError, Repository
 from ahp.system.history import RangeView
 
 LIMIT = 4.0  # s
@@ -42,15 +42,16 @@ class _Late(BaseException):
 class _Server(NamedTuple):
     """The repository as it was before the push: its default branch with its commit, and every branch's commit.
 
-    `fresh` are the commits of what is pushed that no branch has, `allowed` the refs besides branches and tags that an
-    admin takes, `admitted` the ids of tips that need no judgement. `folder` keeps the policies that are compiled.
+    `fresh` are the commits of what is pushed that no branch has (None: git cannot tell), `allowed` the refs besides
+    branches and tags that an admin takes, `admitted` the ids of tips that need no judgement. `folder` keeps the
+    policies that are compiled.
     """
 
     repo: Repository
     default: str
     default_tip: str
     tips: list[str]
-    fresh: frozenset[str]
+    fresh: frozenset[str] | None
     allowed: list[str]
     admitted: list[str]
     env: dict[str, str]
@@ -126,15 +127,22 @@ def _before(repo: Repository, pushed: list[PushRef], env: dict[str, str], folder
         raise AhpError("HEAD names no branch; an admin names the default one: git config ahp.defaultBranch BRANCH")
     allowed, admitted = _named(repo, "ahp.allowRef"), _named(repo, "ahp.admit")
     tips = list(dict.fromkeys(listed))
-    fresh = frozenset(_outgoing(repo, pushed, tips))
+    fresh = _outgoing(repo, pushed, tips)
     return _Server(repo, head.removeprefix(BRANCHES), tip or "", tips, fresh, allowed, admitted, env, folder)
 
 
-def _outgoing(repo: Repository, pushed: list[PushRef], tips: list[str]) -> list[str]:
-    """The commits of what is pushed, other objects left aside, that none of `tips` has."""
+def _outgoing(repo: Repository, pushed: list[PushRef], tips: list[str]) -> frozenset[str] | None:
+    """The commits of what is pushed, other objects left aside, that none of `tips` has.
+
+    None where git cannot follow the history, as of what a shallow clone pushes; the ref in question is told of then.
+    """
     new = dict.fromkeys(one.local_oid for one in pushed if one.local_oid.strip("0"))
     asked = "".join([f"{oid}\n" for oid in new] + [f"^{oid}\n" for oid in tips]).encode()
-    return repo.run("rev-list", "--ignore-missing", "--stdin", stdin=asked).decode().split() if new else []
+    try:
+        listed = repo.run("rev-list", "--ignore-missing", "--stdin", stdin=asked) if new else b""
+    except GitError:
+        return None
+    return frozenset(listed.decode().split())
 
 
 def _judged(server: _Server, pushed: PushRef) -> Report:
@@ -168,7 +176,7 @@ def _brought(server: _Server, pushed: PushRef, known: list[str]) -> tuple[RangeV
         empty = repo.empty_tree()
         return RangeView(repo, empty, empty), ""
     if tip := repo.commit_id(pushed.local_oid):
-        if known is server.tips and tip not in server.fresh:
+        if known is server.tips and server.fresh is not None and tip not in server.fresh:
             return RangeView(repo, tip, tip), tip
         return boundaries.range_over(repo, tip, known), tip
     if whole := object_of(repo, pushed):

@@ -216,6 +216,17 @@ def test_what_takes_too_long_is_refused_with_the_reason(work: Repo, server: Repo
     assert code == 1 and "--limit SECONDS" in said
 
 
+def test_what_a_shallow_clone_hides_is_not_taken(work: Repo, server: Repo, tmp_path: Path) -> None:
+    server.git("config", "receive.shallowUpdate", "true")
+    work.commit("feat: bad", **{"b.txt": "TODO\n"})
+    work.commit("feat: hidden", **{"b.txt": "done\n"})
+    shallow = Repo(tmp_path / "shallow")
+    work.git("clone", "-q", "--depth=1", "--branch=topic", f"file://{work.root}", str(shallow.root))
+    shallow.git("remote", "set-url", "origin", f"file://{server.root}")
+    code, said = push(shallow, "topic")
+    assert code == 1 and "git cannot follow the history" in said
+
+
 def test_the_first_push_to_an_empty_server(tmp_path: Path, repo: Repo) -> None:
     repo.git("init", "-q", "--bare", "--initial-branch=main", str(tmp_path / "new.git"))
     bare = Repo(tmp_path / "new.git")
