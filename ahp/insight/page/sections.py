@@ -78,7 +78,7 @@ def over_time(told: Overview, say: Texts) -> Section:
     return Section(
         "time",
         say("over_time"),
-        f"{say('over_time_lead')} {lead}",
+        (" " if say.language == "en" else "").join([say("over_time_lead"), lead]),
         (charts.columns(bars, times, WIDE - 60, form), charts.columns(bars, times, NARROW - 40, form)),
         [(level, say(level)) for level in present],
         Table(heads, rows, []),

@@ -179,6 +179,7 @@ def test_in_chinese(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(Reader(text).tables) == len(Reader(made.text).tables)
     rest = re.sub(r"<(style|script)>.*?</\1>|<[^>]*>", " ", text, flags=re.DOTALL)
     assert not re.findall(r"\b(?:the|episodes|evaluations|mended)\b", rest.replace(HOSTILE, ""))
+    assert not re.findall("。 .", text)
 
 
 def test_an_empty_log_and_waivers_that_cannot_be_read(tmp_path: Path) -> None:
