@@ -102,7 +102,9 @@ class Fold:
                 signal.answer("accept_modification", AUTOMATIC, self.at)
         self.store.put_signal(signal)
         if signal.overrides and signal.past and (overridden := self.store.signal(signal.overrides)):
-            overridden.spent = overridden.spent or signal.act
+            # The last attempt on the same HEAD is the one that the commit is made of.
+            if overridden.spent is None or overridden.spent.head == signal.act.head is not None:
+                overridden.spent = signal.act
             self.store.put_signal(overridden)
 
     def _verdict(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:

@@ -226,6 +226,19 @@ def test_an_override_holds_at_the_push(work: Gated) -> None:
     assert push(work)[0] == 1
 
 
+def test_an_override_holds_where_more_was_staged_after_an_attempt_that_another_rule_stopped(work: Gated) -> None:
+    work.write("a", "SECRET\n")
+    work.add()
+    assert work.say("commit", "-q", "-m", "ok").code == 1
+    let_pass(work)
+    assert "refused by subject" in work.say("commit", "-q", "-m", "bad").text
+    work.write("b", "1\n")
+    work.add()
+    assert work.say("commit", "-q", "-m", "ok").code == 0
+    assert "Ahp-Override: secret" in work.git("log", "-1", "--format=%B")
+    assert push(work) == (0, "")
+
+
 def test_a_person_lets_a_rule_pass_for_a_tip(work: Gated) -> None:
     made(work, a="SECRET\n")
     assert push(work)[0] == 1
