@@ -77,8 +77,8 @@ def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:
 
 
 def _names(payload: dict[str, object], step: str) -> bool:
-    """Whether the reason ends with the step already, as where a fact is missing: it is not told twice."""
-    return reason_of(payload).endswith(f"; {step}")
+    """Whether the reason tells the step already, as where a fact is missing: it is not told twice."""
+    return f"; {step}" in reason_of(payload)
 
 
 def _whose(signal: Signal, verdict: Verdict) -> str:
@@ -127,7 +127,7 @@ def _note(signal: Signal, denied: bool, is_logged: bool, told: bool) -> str:
     way = way if blocks and context.get("overridable") and is_logged else ""
     said = reason_of(payload)
     for step in steps_of(payload):
-        said = said.removesuffix(f"; {step}") if do else said
+        said = said.replace(f"; {step}", "") if do and step else said
     reason = one_line(said if blocks else said.removesuffix(f" ({context.get('standing')})"), 220)
     room = AGENT_LIMIT - len(f"ahp blocked: {rule}\nWhy: {do}{way}")
     why = _with_places(reason, signal, room if blocks else min(room, 240), is_logged)

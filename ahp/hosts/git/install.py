@@ -231,12 +231,12 @@ def no_folder(repo: Repository) -> tuple[str, str] | None:
     folder, _ = hooks_folder(repo)
     if not os.path.lexists(folder) or os.path.isdir(folder):
         return None
-    scope = repo.line("config", "--show-scope", "--get", "core.hooksPath", ok=(0, 1)).split("\t")[0]
-    unset = (
-        f"git config --{scope} --unset core.hooksPath"
-        if scope in ("local", "worktree")
-        else f"mv {shlex.quote(folder)} ELSEWHERE"
-    )
+    told = repo.line("config", "--show-origin", "--get", "core.hooksPath", ok=(0, 1)).split("\t")[0]
+    where = told.removeprefix("file:")
+    unset = f"mv {shlex.quote(folder)} ELSEWHERE"
+    if where:  # it may be in a file that the configuration includes
+        whose = "" if os.path.join(repo.root, where) == f"{repo.common_dir}/config" else f"--file {shlex.quote(where)} "
+        unset = f"git config {whose}--unset core.hooksPath"
     return f"git takes hooks from {folder}, which is no folder, so it runs none", f"{unset} && ahp install git"
 
 

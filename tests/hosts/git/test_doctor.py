@@ -133,13 +133,18 @@ def test_a_hook_that_git_skips_or_that_is_another_s_is_told(gated: Gated) -> Non
 
 def test_hooks_that_were_switched_off_by_a_path_that_is_no_folder(gated: Gated) -> None:
     gated.git("config", "core.hooksPath", "/dev/null")
-    mend = "git config --local --unset core.hooksPath && ahp install git"
+    mend = "git config --unset core.hooksPath && ahp install git"
     said = "git takes hooks from /dev/null, which is no folder, so it runs none"
     assert hook(gated, "pre-push") == Check("pre-push", "wrong", said, mend)
     assert doctor.fix(gated.repository(), str(gated.user_policy), [hook(gated, "pre-push")]) == []
     with pytest.raises(AhpError, match=re.escape(f"{said}; mend: {mend}")):
         installing.install(gated.repository(), str(gated.user_policy))
     assert gated.run("sh", "-c", mend).returncode == 0
+    assert hook(gated, "pre-push").status == "ok"
+    included = str(gated.root.parent / "more config")
+    gated.git("config", "--file", included, "core.hooksPath", "/dev/null")
+    gated.git("config", "include.path", included)
+    assert gated.run("sh", "-c", str(hook(gated, "pre-push").mend)).returncode == 0
     assert hook(gated, "pre-push").status == "ok"
 
 
