@@ -13,6 +13,7 @@ MAX_COST = 50_000_000  # summed static cost of a trigger's conditions
 MAX_CONDITION_COST = 500_000
 
 NAMES = ("int", "float", "number", "bool", "str", "null", "any", "map", "record", "list")
+_BOUNDS = frozenset({"nullable", "min", "max", "enum"})
 _KEYS = {"type", "nullable", "optional", "min", "max", "enum", "fields", "triggers", "doc", "means"}
 
 
@@ -88,6 +89,14 @@ class Schema:
         self.namespaces: frozenset[str] = frozenset(path.split(".")[0] for path in self.facts)
         self._inner = {prefix for path in self.facts for prefix in _prefixes(path)}
 
+    def extended(self, entries: Mapping[str, Any]) -> Schema:
+        """This schema and more `entries`, which take the place of those with the same path. Raises SchemaError."""
+        made = Schema(entries)
+        made.facts = {**self.facts, **made.facts}
+        made.namespaces |= self.namespaces
+        made._inner |= self._inner
+        return made
+
     def __contains__(self, path: object) -> bool:
         return path in self.facts
 
@@ -162,14 +171,16 @@ def _fact(path: str, entry: Any) -> Fact:
         entry = {"type": entry}
     if not isinstance(entry, Mapping) or not isinstance(entry.get("type"), str):
         raise SchemaError(f"{path[:80]}: an entry is a mapping with a `type`")
-    unknown = set(entry) - _KEYS
-    if unknown:
+    if unknown := entry.keys() - _KEYS:
         raise SchemaError(
             f"{path[:80]}: unknown key '{min(map(str, unknown))[:40]}'; known are {', '.join(sorted(_KEYS))}"
         )
     kind = parse_type(entry["type"], entry.get("fields"), path)
-    enum = entry.get("enum")
-    if kind is not ANY:  # the checker tells `any` by identity
+    optional = bool(entry.get("optional"))
+    if kind is ANY:  # the checker tells it by identity
+        return Fact(path, kind, optional)
+    if not _BOUNDS.isdisjoint(entry):
+        enum = entry.get("enum")
         kind = replace(
             kind,
             nullable=bool(entry.get("nullable")),
@@ -177,10 +188,10 @@ def _fact(path: str, entry: Any) -> Fact:
             high=entry.get("max"),
             enum=tuple(enum) if enum is not None else None,
         )
-        if means := str(entry.get("means", "")):
-            of_items = replace(kind.item, means=means) if kind.item else None
-            kind = replace(kind, item=of_items) if of_items else replace(kind, means=means)
-    return Fact(path, kind, bool(entry.get("optional")))
+    if means := str(entry.get("means", "")):
+        of_items = replace(kind.item, means=means) if kind.item else None
+        kind = replace(kind, item=of_items) if of_items else replace(kind, means=means)
+    return Fact(path, kind, optional)
 
 
 def _prefixes(path: str) -> Iterator[str]:

@@ -3,14 +3,13 @@
 import keyword
 import re
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 from zoneinfo import available_timezones
 
 from ahp.conditions.globs import PatternError, glob
 from ahp.conditions.schema import Schema
-from ahp.facts import extract, schemas
-from ahp.facts.registry import NAMESPACES
+from ahp.facts import extract, registry, schemas
 from ahp.policy.problems import Problem, nearest
 from ahp.policy.raw import Field, RawPolicy
 
@@ -43,6 +42,15 @@ _RESERVED = (
 DEVELOPMENT = "development"
 
 
+@cache
+def _built_in(trigger: str, namespaces: tuple[str, ...]) -> Schema:
+    """What rules of `trigger`, or of any ("") may read in every policy; `namespaces` are all that are registered.
+
+    Kept, for to make it takes longer than to check most policies, and a commit is judged by several.
+    """
+    return Schema(schemas.schema_for(trigger) if trigger else schemas.schema_all())
+
+
 class Vocabulary:
     """The fact schemas of a policy, one a trigger, and the limits that are constants."""
 
@@ -53,13 +61,13 @@ class Vocabulary:
     def schema(self, trigger: str) -> Schema:
         """What rules of `trigger` may read."""
         if trigger not in self._schemas:
-            self._schemas[trigger] = Schema({**schemas.schema_for(trigger), **self.own_entries})
+            self._schemas[trigger] = _built_in(trigger, registry.NAMESPACES).extended(self.own_entries)
         return self._schemas[trigger]
 
     @cached_property
     def everything(self) -> Schema:
         """What any trigger may read."""
-        return Schema({**schemas.schema_all(), **self.own_entries})
+        return _built_in("", registry.NAMESPACES).extended(self.own_entries)
 
     @cached_property
     def for_environments(self) -> Schema:
@@ -105,7 +113,7 @@ class Vocabulary:
                     what = f"the {kind} `{name[:60]}` cannot be named in a condition; use letters, digits and `_`"
                     problems.append(Problem(field.key_place, what))
         for name, field in self.raw.facts.items():
-            if name in NAMESPACES or name in _RESERVED:
+            if name in registry.NAMESPACES or name in _RESERVED:
                 problems.append(Problem(field.key_place, f"`{name}` is ahp's own; call the fact `{name}_check` or so"))
             problems += [
                 Problem(field.place, f"the fact `{name}.{extra[:60]}` cannot be named in a condition")
