@@ -130,18 +130,18 @@ def _view(trigger: str, repo: "Repository") -> "View | None":
     from ahp.system.history import CommitView, RangeView
     from ahp.system.view import IndexView
 
-    family, head = TRIGGERS[trigger].family, repo.commit_id("HEAD")
+    family = TRIGGERS[trigger].family
     if family == "commit":
         return (
             CommitView(repo, "HEAD")
-            if TRIGGERS[trigger].post and head
+            if TRIGGERS[trigger].post and repo.commit_id("HEAD")
             else IndexView(repo, whole=trigger == "pre-merge-commit")
         )
     if trigger == "pre-merge":
         base = merge_base(repo)
         unknown = base if isinstance(base, Unknown) else None
         old = base if isinstance(base, str) else repo.empty_tree()
-        return RangeView(repo, old, "HEAD" if head else repo.empty_tree(), unknown=unknown)
+        return RangeView(repo, old, "HEAD" if repo.commit_id("HEAD") else repo.empty_tree(), unknown=unknown)
     if (family.startswith("issue-") or trigger == "task-complete") and repo.root:
         return branch_work(repo)
     return None

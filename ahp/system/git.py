@@ -198,8 +198,8 @@ def discover(folder: str, env: dict[str, str], git: str = "git") -> Repository:
         raise
     probe.common_dir = _common_dir(probe.git_dir)
     known = recorded(probe.git_dir, probe.common_dir)
-    if known is None and probe.line("rev-parse", "--is-inside-work-tree") == "true":
-        probe.root = _path(probe, "--show-toplevel")
+    if known is None and (top := _top(probe)):
+        probe.root = top
     elif known is None and probe.line("rev-parse", "--is-bare-repository") == "true":
         probe.root = ""
     else:
@@ -261,6 +261,14 @@ def _same(path: str, other: str) -> bool:
     except OSError:
         return False
     return (one.st_dev, one.st_ino) == (two.st_dev, two.st_ino)
+
+
+def _top(repo: Repository) -> str:
+    """The top of the work tree around the folder, "" where git says that it is in none."""
+    # In one process: where the first answer is no, git ends with 128 at the second.
+    told = repo.run("rev-parse", "--is-inside-work-tree", "--show-toplevel", ok=(0, 128))
+    inside, _, top = told.decode("utf-8", "surrogateescape").partition("\n")
+    return top.removesuffix("\n") if inside == "true" else ""
 
 
 def _path(repo: Repository, question: str) -> str:
