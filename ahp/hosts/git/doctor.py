@@ -130,10 +130,10 @@ def _hooks(repo: Repository) -> Iterator[Check]:
 
 
 def _hook(repo: Repository, hook: str, scratch: Probe) -> Check:
-    asked = installing.asked_folder(repo)
-    if nowhere := installing.no_folder(repo):
+    asked = scratch.asked
+    if not os.path.isdir(asked) and (nowhere := installing.no_folder(repo)):
         return Check(hook, "wrong", *nowhere)
-    if found := obstacle(repo, hook):
+    if found := obstacle(repo, hook, asked):
         return Check(hook, "wrong", found, INSTALL, ours="ends it before" not in found)
     failed = scratch.ask(hook)
     if failed:

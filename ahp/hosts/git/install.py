@@ -178,8 +178,9 @@ def noted(repo: Repository) -> str:
 
 def installed_log(repo: Repository) -> str:
     """The id of the log that the shims in place know, whatever became of its folder; "" without any."""
+    asked = asked_folder(repo)
     for hook in HOOKS:
-        for path in (f"{asked_folder(repo)}/{hook}", f"{repo.common_dir}/hooks/{hook}"):
+        for path in (f"{asked}/{hook}", f"{repo.common_dir}/hooks/{hook}"):
             if owner(path) == "ahp" and (found := _LOG_ID.search(files.read(path) or b"")):
                 return found[1].decode()
     return ""

@@ -34,10 +34,10 @@ _IDENTITY = {
 
 
 class Probe:
-    """A scratch repository behind copies of the hooks of `repo`."""
+    """A scratch repository behind copies of the hooks of `repo`, which are in the folder `asked`."""
 
     def __init__(self, repo: Repository, root: str) -> None:
-        self.repo, self.root = repo, root
+        self.repo, self.root, self.asked = repo, root, asked_folder(repo)
         self.env = environ.scrubbed(environ.current())
         self.name = f"probe-{secrets.token_hex(8)}"
         self._git("init", "--quiet", "--template=")
@@ -70,7 +70,7 @@ class Probe:
 
     def _copy(self, hook: str) -> str:
         """The copy of what git would run, and of what that needs to come to ahp's shim."""
-        asked = asked_folder(self.repo)
+        asked = self.asked
         if not husky.is_active(asked):
             if not os.path.lexists(f"{asked}/{hook}"):
                 self._take(f"{asked}/{hook}{IDLE}", f".git/hooks/{hook}")

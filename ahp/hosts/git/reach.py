@@ -8,9 +8,12 @@ from ahp.hosts.git.install import asked_folder
 from ahp.system.git import Repository
 
 
-def obstacle(repo: Repository, hook: str) -> str:
-    """What keeps git from our shim of `hook`, as far as looking shows it; "" when nothing does. Raises AhpError."""
-    asked = asked_folder(repo)
+def obstacle(repo: Repository, hook: str, asked: str = "") -> str:
+    """What keeps git from our shim of `hook`, as far as looking shows it; "" when nothing does. Raises AhpError.
+
+    `asked` is the folder that git takes hooks from; git is asked for it where it is not given.
+    """
+    asked = asked or asked_folder(repo)
     return _husky_trouble(repo, asked, hook) if husky.is_active(asked) else _trouble(f"{asked}/{hook}")
 
 
