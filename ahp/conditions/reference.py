@@ -59,10 +59,11 @@ def disagreement(checked: Checked, schema: Schema) -> str | None:
     paths = sorted(reads(plan))
     types = {**{path: schema.facts[path].type for path in paths if path in schema}, **checked.types}
     condition = build(plan, {path: index for index, path in enumerate(paths)})
-    tree = parse(checked.text)
+    tree, reference = parse(checked.text), Evaluator({}, checked.constants)
     for facts in fact_sets([plan], types):
         ours = _outcome(lambda facts=facts: condition([facts[path] for path in paths]))
-        theirs = _outcome(lambda facts=facts: Evaluator(facts, checked.constants).holds(tree))
+        reference.take(facts)
+        theirs = _outcome(lambda: reference.holds(tree))
         if ours != theirs:
             shown = ", ".join(f"{path} = {facts[path]!r}" for path in paths)
             return clip(f"the evaluators disagree: {ours} here, {theirs} by the reference, with {shown}")

@@ -20,7 +20,7 @@ from ahp.conditions.language import FUNCTION, LOOP, METHOD, OPERATIONS, Operatio
 
 
 def _nested(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts by path as mappings in mappings, copied; absent ones are left out, their namespaces are there."""
+    """Facts by path as mappings in mappings; absent ones are left out, their namespaces are there."""
     tree: dict[str, Any] = {}
     for path, found in facts.items():
         *spaces, name = path.split(".")
@@ -28,7 +28,7 @@ def _nested(facts: Mapping[str, Any]) -> dict[str, Any]:
         for space in spaces:
             inner = inner.setdefault(space, {})
         if found is not MISSING:
-            inner[name] = _copied(found)
+            inner[name] = found
     return tree
 
 
@@ -122,7 +122,8 @@ def _function(operation: Operation) -> Callable[..., Any]:
     return checked
 
 
-# A condition is asked of many sets of facts, one after the other: its regexes are compiled once.
+# A condition is asked of many sets of facts, one after the other: its patterns are compiled once.
+_globs = _matching(lru_cache(maxsize=64)(globs.glob))
 _matches = _matching(lru_cache(maxsize=16)(regexes.regex))
 
 
@@ -146,11 +147,12 @@ class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-i
     """simpleeval with names and attributes that are mapping keys and nothing else, and with Kleene's logic."""
 
     def __init__(self, facts: Mapping[str, Any], constants: Mapping[str, Any]) -> None:
-        names = {"true": True, "false": False, "null": None, **_nested({**facts, **constants})}
-        super().__init__(operators=_OPERATORS, names=names)
+        super().__init__(operators=_OPERATORS)
+        self._given = {path: _copied(found) for path, found in constants.items()}
+        self.take(facts)
         self.functions = {  # the base class adds constructors: list, dict, set
             "contains": lambda container, item: _inside(item, container),
-            "glob": _matching(globs.glob),
+            "glob": _globs,
             "matches": _matches,
             **{name: _function(entry) for name, entry in callables(FUNCTION).items() if entry.function},
         }
@@ -169,6 +171,11 @@ class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-i
             ast.IfExp: self._eval_ifexp,
             ast.Call: self._eval_call,
         }
+
+    def take(self, facts: Mapping[str, Any]) -> None:
+        """From now on evaluates with a copy of these facts; the constants stay."""
+        own = {path: found if found is MISSING else _copied(found) for path, found in facts.items()}
+        self.names = {"true": True, "false": False, "null": None, **_nested({**own, **self._given})}
 
     def run(self, tree: ast.expr) -> Any:
         """The value of a tree. Raises Undecided or Bound, as the production evaluator does."""
