@@ -15,6 +15,7 @@ from ahp.system.view import PATCH, RAW
 # Each process of git reads the packs anew, so that few large questions cost half of many small ones.
 _FIRST, _MOST = 100, 1000
 _ROOM, _SOON = 8 << 20, 1.0  # bytes, and seconds; after a larger or later answer git is asked about fewer commits
+_FAILURES = 20  # twice those of one damaged commit among a thousand
 _TOLD_AT_ONCE = 2000
 _FIELDS = "%H%x00%P%x00%cI%x00%an <%ae>%x00%B"
 # git takes any offset from whoever makes a commit: `+518:00` stands in the history of requests.
@@ -213,16 +214,21 @@ def _told(
     repo: Repository, asked: list[tuple[str, str]], options: tuple[str, ...]
 ) -> list[tuple[list[tuple[str, str]], bytes]]:
     """git's answers for the (commit, parent), for some of them each; without those that git cannot tell or that are too
-    long. Where it cannot tell of some, each half of them is asked alone.
+    long. Where it cannot tell of some, each half of them is asked alone, unless that failed often: a partial clone may
+    lack something of each.
     """
-    if not asked:
-        return []
-    stdin = "".join(f"{commit} {parent}".rstrip() + "\n" for commit, parent in asked).encode()
-    try:
-        return [(asked, repo.run("diff-tree", "--stdin", "--always", "-r", "--root", *options, stdin=stdin))]
-    except AhpError:
-        middle = len(asked) // 2
-        return [*_told(repo, asked[:middle], options), *_told(repo, asked[middle:], options)] if middle else []
+    found, waiting, failed = [], [asked] if asked else [], 0
+    while waiting:
+        some = waiting.pop()
+        stdin = "".join(f"{commit} {parent}".rstrip() + "\n" for commit, parent in some).encode()
+        try:
+            found.append((some, repo.run("diff-tree", "--stdin", "--always", "-r", "--root", *options, stdin=stdin)))
+        except AhpError:
+            failed += 1
+            middle = len(some) // 2
+            if middle and failed <= _FAILURES:
+                waiting += [some[middle:], some[:middle]]
+    return found
 
 
 def _split_raw(data: bytes) -> list[tuple[str, bytes]]:

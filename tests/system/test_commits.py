@@ -10,7 +10,7 @@ import pytest
 from ahp.facts import sizes
 from ahp.system import commits, environ, git, lines
 from ahp.system.errors import AhpError, OutputLimit, Unknown
-from ahp.system.git import Repository
+from ahp.system.git import GitError, Repository
 from ahp.system.history import CommitView
 from tests.conftest import Repo
 from tests.system import histories
@@ -117,6 +117,19 @@ def test_too_long_an_answer_is_asked_for_in_halves_and_then_for_fewer(
     monkeypatch.setattr(commits, "_ROOM", 100)
     seen = [view.change().entries[0].path for view in commits.views(found, commits.commits(found), False)]
     assert seen == ["f"] * 30 and asked == [16, 8, 8, 8, 4, 2]
+
+
+def test_where_git_can_tell_of_none_it_is_not_asked_in_ever_smaller_parts(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, asked = here(repo), list[str]()
+
+    def nothing(self: Repository, *words: str, **more: Any) -> bytes:
+        asked.append(words[0])
+        raise GitError("an object is not here")
+
+    monkeypatch.setattr(Repository, "run", nothing)
+    assert commits._told(found, [("a" * 40, "b" * 40)] * 1000, ()) == [] and len(asked) < 50
 
 
 def test_what_is_told_of_a_commit(repo: Repo) -> None:
