@@ -147,7 +147,11 @@ def _equal(checker: Checker, left: Typed, right: Typed, node: ast.expr) -> Plan:
         both = _meet(left.type.item, right.type.item)
     if not both:
         what = f"{a_type(left.type)} never equals {a_type(right.type)}: {left.text} and {right.text}"
-        raise checker.refuse(node, "type", what)
+        hint = ""
+        for one, other in ((left, right), (right, left)):
+            if one.group == "list" and one.type.item and _meet(one.type.item, other.type):
+                hint = f"write {other.bare} in {one.bare}"
+        raise checker.refuse(node, "type", what, hint)
     _enum(checker, left, [right])
     _enum(checker, right, [left])
     pitfalls.compared(checker, left, right)

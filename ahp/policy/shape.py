@@ -30,6 +30,12 @@ _KINDS = {
     "is_instance_of": "a mapping",
 }
 _OFF = ("off", "false", "no", "disabled")  # words that people turn a rule off with elsewhere
+# Levels as other tools call them.
+_LEVELS = {
+    **dict.fromkeys(("error", "deny", "refuse", "reject", "forbid", "fail"), "block"),
+    **dict.fromkeys(("warn", "warning", "ask"), "prompt"),
+    **dict.fromkeys(("info", "note", "notice", "advise", "suggest"), "aid"),
+}
 _CONDITION_KEYS = frozenset({"condition", "when", "each", "block", "control", "prompt", "aid"})
 _LIMITS_OF_TYPE = {"greater_than_equal": "at least {ge}", "less_than_equal": "at most {le}"}
 _NAME = re.compile(r"[\w.\-]+")
@@ -187,7 +193,9 @@ def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines
         valid, place = _keys_of(seen.get(id(_walk(plain, path[:-1])))), node.key_place(path)
         if not _NAME.fullmatch(str(path[-1])) and (mended := quoting.mend_line(lines[place.line - 1])):
             return Problem(place, f"a comma ends the value before `{_short(path[-1])}`", mended)
-        return Problem(place, f"unknown key `{_short(path[-1])}`{nearest(str(path[-1]), valid)}")
+        level = _LEVELS.get(str(path[-1]))
+        meant = f"; the level is called `{level}`" if level in valid else nearest(str(path[-1]), valid)
+        return Problem(place, f"unknown key `{_short(path[-1])}`{meant}")
     if path[-1] == "[key]":
         place = node.key_place(path[:-1])
         return Problem(place, f"{quoted(path[-2])} is no name; use letters, digits and `_.-`, at most 100 of them")

@@ -132,7 +132,16 @@ class _Checker:
             text = _text(problem)
             if problem.kind == "name" and triggers:
                 text = self.elsewhere(problem.message, field.value, triggers[0]) or text
-            self.problems.append(Problem(_at(problem, field.place), text))
+            self.problems.append(self.of_limit(field, text) or Problem(_at(problem, field.place), text))
+
+    def of_limit(self, field: Field, text: str) -> Problem | None:
+        """What to say of a pack's condition, which was right until the policy changed a limit that it names."""
+        named = re.findall(r"\blimits\.([A-Za-z_][A-Za-z0-9_]*)", str(field.value))
+        for name in named if field.layer.startswith("pack ") else ():
+            limit = self.raw.limits.get(name)
+            if limit is not None and not limit.layer.startswith("pack "):
+                return Problem(limit.place, f"a rule of {field.layer} cannot use this as `limits.{name}`: {text}")
+        return None
 
     def elsewhere(self, message: str, condition: str, trigger: str) -> str:
         """What to say of a name that is only unknown at this trigger; "" when it is unknown everywhere."""
