@@ -81,8 +81,8 @@ def _adopt(where: "Workspace", packs: tuple[str, ...], force: bool) -> None:
 def _next(done: "Adoption") -> list[str]:
     """What to do now, in the order in which it is done."""
     commit = "git add .ahp && git commit -m 'chore: ask ahp'"
-    softened = {*done.plan.watched, *done.plan.asked}
-    branch = "" if "protect-main" in softened else "git switch -c ask-ahp && "  # main is closed to pushes
+    closed = done.on_default and not {"protect-main"} & {*done.plan.watched, *done.plan.asked}
+    branch = "git switch -c ask-ahp && " if closed else ""  # what is committed here could not be pushed
     return [
         f"next: ahp policy test; ahp install; {branch}{commit}",
         "everybody else runs once, in each clone: ahp install",

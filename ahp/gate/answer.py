@@ -102,7 +102,7 @@ class Answer:
         notes += [
             f"{candidate.key} is {candidate.dropped}"
             for candidate in self.candidates
-            if candidate.elsewhere and not candidate.commits
+            if candidate.elsewhere and not candidate.unsaid and not candidate.commits
         ]
         if self.event.actor.kind == "human" and (note := joining.not_in_force_yet(delivered, self.weighings)):
             notes.append(note)

@@ -29,7 +29,7 @@ class Candidate:
     the one in force after the ladder. `dropped` says why it is not delivered ("" when it is); `shadow` and `waived` are
     delivered to the log only. `modifications` are what its action changed or proposes, `refused` why it could not,
     `softened` why it speaks as a prompt, `followed_up` what became of an aid's command. `told_before` says where it was
-    told already that counts here as well.
+    told already that counts here as well, `unsaid` that the log alone is told why it was not decided.
     """
 
     def __init__(self, key: str, rule: RuleAnswer, hit: Hit, facts: Facts, environment: str, judge: "Judge") -> None:
@@ -41,6 +41,7 @@ class Candidate:
         self.waived = ""
         self.override: Override | None = None
         self.refused = self.softened = self.followed_up = self.told_before = ""
+        self.unsaid = False
         self.modifications: list[dict[str, object]] = []
         self.standing: Standing | None = None
         self._content: str | None = None

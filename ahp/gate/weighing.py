@@ -117,9 +117,15 @@ class Weighing:
             self.notes += skips.find(left, self.now)
 
     def _recall(self, candidate: Candidate) -> None:
-        """Evidence that this subject had and has no more keeps the rule's own intensity (design §4)."""
+        """Evidence that this subject had and has no more keeps the rule's own intensity (design §4). A rule that may do
+        without evidence is not told as skipped where there never was any.
+        """
         path = candidate.hit.undecided.path if candidate.hit.undecided is not None else None
-        if path and self.state is not None and not candidate.elsewhere and self._had(path):
+        if not path or self.state is None:
+            return
+        if candidate.elsewhere:
+            candidate.unsaid = candidate.rule.on_missing == "skip" and not self._had(path)
+        elif self._had(path):
             candidate.insist()
 
     def _had(self, path: str) -> bool:

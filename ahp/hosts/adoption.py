@@ -35,7 +35,7 @@ _SOME = 10  # one direct commit in so many is a habit, not an accident
 class Adoption:
     """What `adopt` did: the policy's path, what was found, the judgement of the past, and the trusted commands.
 
-    `waiting` are commands that a person must still trust.
+    `waiting` are commands that a person must still trust; `on_default` says that the default branch is checked out.
     """
 
     path: str
@@ -44,6 +44,7 @@ class Adoption:
     tally: history.Tally
     trusted: list[str] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
+    on_default: bool = True
 
 
 def adopt(
@@ -85,7 +86,8 @@ def adopt(
     tally = history.judge(repo, history.enforced(policy), past, seen)
     _soften(plan, repo, tally, policy, past)
     _write(repo.root, starter.write(plan), starter.first_test(plan))
-    done = Adoption(PROJECT[1:], plan, _compiled(where), tally)
+    on_default = repo.branch() in (default_branch(repo), plan.branch)
+    done = Adoption(PROJECT[1:], plan, _compiled(where), tally, on_default=on_default)
     _trust(where, actor, done)
     return done
 

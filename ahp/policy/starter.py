@@ -100,11 +100,15 @@ def _are_conventional(subjects: list[str]) -> bool:
 
 
 def types_for(subjects: list[str], usual: list[str]) -> list[str]:
-    """The `usual` types and those that at least two subjects have besides; empty when there are none besides."""
+    """The `usual` types and those that two subjects and one in 400 have besides; empty when there are none besides."""
     from ahp.facts.commit_message import conventional
 
     found = Counter(conventional(subject)[0] for subject in subjects)
-    own = sorted(kind for kind, times in found.items() if kind and times > 1 and kind not in usual)
+    own = sorted(
+        kind
+        for kind, times in found.items()
+        if kind and times > 1 and times * 400 >= len(subjects) and kind not in usual
+    )
     return [*usual, *own] if own else []
 
 

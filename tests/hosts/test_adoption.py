@@ -158,8 +158,10 @@ def test_the_first_test_is_written_once_and_holds(repo: Repo) -> None:
 
 def test_a_project_that_is_reviewed_keeps_its_default_branch_protected(repo: Repo) -> None:
     commits_of(repo, ["ann", "bob"] * 5, "Change (#1)")
-    plan = adopt().plan
-    assert plan.watched == plan.asked == {}
+    done = adopt()
+    assert done.plan.watched == done.plan.asked == {} and done.on_default
+    repo.git("switch", "--quiet", "--create", "topic")
+    assert not adopt(force=True).on_default
 
 
 def test_the_types_of_conventional_commits_are_those_in_use(repo: Repo) -> None:

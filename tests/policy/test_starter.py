@@ -136,6 +136,8 @@ def test_conventional_commits_are_asked_for_where_they_are_a_habit(subjects: lis
 def test_types_that_are_in_use_are_added_to_the_usual_ones() -> None:
     assert starter.types_for(["feat: a", "bump: b", "Bump: c", "odd: d", "words"], ["feat"]) == ["feat", "bump"]
     assert starter.types_for(["feat: a", "feat: b"], ["feat"]) == []
+    assert starter.types_for([*["feat: a"] * 798, "types: b", "types: c"], ["feat"]) == ["feat", "types"]
+    assert starter.types_for([*["feat: a"] * 799, "tpyes: b", "tpyes: c"], ["feat"]) == []
     plan = Plan(NOTHING, ["core", "conventional-commits"], branch="trunk", types=["feat", "bump"])
     assert read(plan).limits()["commit_types"] == ["feat", "bump"]
 

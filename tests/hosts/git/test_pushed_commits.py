@@ -301,6 +301,7 @@ def test_reports_and_the_like_are_not_decidable_of_commits(work: Gated) -> None:
     more = (
         "  tested: {at: pre-commit, block: tests.failed_count > 0}\n"
         "  green: {at: pre-push, block: tests.failed_count > 0}\n"
+        "  optional: {at: pre-push, prompt: tests.failed_count > 0, on_missing: skip}\n"
     )
     work.git("checkout", "-q", "main")
     work.commit_policy(POLICY + more)
@@ -312,7 +313,7 @@ def test_reports_and_the_like_are_not_decidable_of_commits(work: Gated) -> None:
         0,
         "ahp: green is not decidable here: commits are judged, and the reports are of the work tree",
     )
-    assert [one["rule"] for one in work.log("verdict")[-1]["skipped"]] == ["green", "tested"]
+    assert [one["rule"] for one in work.log("verdict")[-1]["skipped"]] == ["green", "optional", "tested"]
     work.git("checkout", "-q", "work")
     code, said = push(work, "work:again")
     assert (code, "green" in said, "no JUnit XML report" in said) == (0, True, True)
