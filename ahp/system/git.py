@@ -249,7 +249,8 @@ def _work_tree(git_dir: str, common_dir: str, folder: str) -> str:
         return (link.removesuffix("/.git") or "/") if link.endswith("/.git") else link
     while not leads_back(folder.rstrip("/") + "/.git", git_dir):
         if folder in ("", "/"):
-            raise AhpError(f"cannot tell where the work tree of {git_dir} is; mend, in it: ahp install git")
+            mend = f"ahp install git (where it has no .git, before that: echo 'gitdir: {git_dir}' >.git)"
+            raise AhpError(f"cannot tell where the work tree of {git_dir} is; mend, in it: {mend}")
         folder = folder.rpartition("/")[0] or "/"
     return folder
 

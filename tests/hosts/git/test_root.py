@@ -334,6 +334,23 @@ def test_a_work_tree_that_only_the_configuration_names(tmp_path: Path, weak: str
     assert ran(["git", *where, "commit", "-q", "-m", "x"], {}, str(home.root)) == (0, "")
 
 
+def test_a_git_directory_beside_a_work_tree_that_has_no_link_to_it(tmp_path: Path) -> None:
+    home = Gated(tmp_path / "home")
+    home.root.mkdir()
+    store = tmp_path / "store.git"
+    home.git("init", "-q", "--bare", str(store))
+    Repo(store).git("config", "core.bare", "false")
+    Repo(store).git("config", "core.worktree", str(home.root))
+    said = Repo(store).run("ahp", "install", "git").stderr.decode()
+    link = f"echo 'gitdir: {store}' >.git"
+    assert said.endswith(f"mend, in it: ahp install git (where it has no .git, before that: {link})\n"), said
+    home.write(".ahp/hooks.yaml", STRICT)
+    assert home.run("sh", "-c", f"{link} && ahp install git").returncode == 0
+    home.write("bad.txt")
+    home.git("add", "bad.txt")
+    assert "commit refused by names" in home.say("commit", "-m", "x").text
+
+
 def test_from_the_work_tree_of_a_submodule_the_main_one_is_known(work: Gated, remote: Repo, tmp_path: Path) -> None:
     work.git("reset", "-q", "--hard")
     work.git("submodule", "--quiet", "add", str(remote.root), "sub")
