@@ -139,6 +139,7 @@ def records_of(journal: Journal) -> list[dict[str, Any]]:
     return [record for line in segments.backward(journal.folder) if (record := line.record())]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("fault", ["killed before", "killed after", "half written", "error", "full"])
 def test_a_fault_at_any_call_loses_and_tears_nothing(before: Path, tmp_path: Path, fault: str) -> None:
     folder, told = tmp_path / "ahp", tmp_path / "told"
@@ -161,6 +162,7 @@ def test_a_fault_at_any_call_loses_and_tears_nothing(before: Path, tmp_path: Pat
         assert (ended[-signal.SIGKILL] > 0) is (fault in ("killed before", "killed after", "half written"))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("writers", [32])
 def test_many_writers_lose_and_tear_nothing_over_rotations(tmp_path: Path, writers: int) -> None:
     folder, each = str(tmp_path / "ahp"), 400 if ALL else 12
