@@ -2,6 +2,7 @@
 
 from ahp.facts.tool_call import inside
 from ahp.system import git_config
+from ahp.system.paths import identity, names_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +52,21 @@ def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
         for kind, place in places:
             if _concerns(path, place):
                 found[kind, path] = found.get((kind, path), False) or sure
+        if sure and (kind := _by_another_name(path, places, event.checkout or event.root)):
+            found[kind, path] = True
     return [{"kind": kind, "path": path, "sure": sure} for (kind, path), sure in found.items()]
+
+
+def _by_another_name(path: str, places: list[tuple[str, str]], root: str) -> str:
+    """The kind of the protected file that `path` is another name of (a hard link); "" where it is none."""
+    same = identity(path if path.startswith("/") else f"{root}/{path}")
+    if same is None:
+        return ""
+    for kind, place in places:
+        whole = place if place.startswith("/") else f"{root}/{place}"
+        if any(identity(one) == same for one in (whole, *names_in(whole))):
+            return kind
+    return ""
 
 
 def _aimed_at(call: dict[str, object]) -> list[tuple[str, bool]]:

@@ -382,7 +382,7 @@ def _unlisted(program: str, args: list[str], known: Marks) -> Usage:
             found.unknown("program")
         if _begins_a_command(args[index : index + 2]):
             found.runs.append(Run(tuple(args[index:])))
-        if any(map(str.isspace, word)) and args[index - 1 : index] and args[index - 1] in _TEXTS:
+        if ("(" in word or any(map(str.isspace, word))) and args[index - 1 : index] and args[index - 1] in _TEXTS:
             found.runs += [Run(code=word, language=program), Run(script=word, stdin="")]
     return found
 

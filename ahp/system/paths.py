@@ -37,3 +37,20 @@ def _link(path: str) -> str | None:
         return posix.readlink(path)
     except (OSError, ValueError):
         return None
+
+
+def identity(path: str) -> "tuple[int, int] | None":
+    """What tells a plain file with several names (hard links) from others; None for any other."""
+    try:
+        found = posix.lstat(path)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if found.st_nlink > 1 and found.st_mode & 0o170000 == 0o100000 else None
+
+
+def names_in(folder: str) -> list[str]:
+    """The paths of what lies in a folder; [] where it is none, or cannot be read."""
+    try:
+        return [f"{folder}/{name}" for name in posix.listdir(folder)]
+    except OSError:
+        return []

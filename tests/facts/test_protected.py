@@ -91,3 +91,12 @@ def test_outside_a_repository_and_where_it_is_stated(make_event: Any, gather: An
     assert told(make_event, gather, "Write", {"file_path": ".ahp/x", "content": ""}, repo=None) == {("policy", True)}
     event = make_event("pre-tool-use", view=None, tool={"name": "shell", "protected": []})
     assert gather(event, "tool.protected") == {"tool.protected": []}
+
+
+def test_another_name_of_a_protected_file_is_one(repo: Any, make_event: Any, gather: Any) -> None:
+    repo.write("src/a.py", "x\n")
+    repo.write(".ahp/hooks.yaml", "rules: {}\n")
+    (repo.root / "innocent").hardlink_to(repo.root / ".ahp/hooks.yaml")
+    (repo.root / "plain").hardlink_to(repo.root / "src/a.py")
+    assert told(make_event, gather, "Write", {"file_path": "innocent", "content": ""}) == {("policy", True)}
+    assert told(make_event, gather, "Write", {"file_path": "plain", "content": ""}) == set()
