@@ -96,14 +96,10 @@ if len(REAL_HOME) > 1:
 def _move_in(home: Path, tmp_path_factory: pytest.TempPathFactory, patch: pytest.MonkeyPatch) -> None:
     """Makes `home` the home of this process and of what it starts, with a git identity, and drops all else."""
     (home / ".gitconfig").write_text(GIT_CONFIG)
-    for name in list(os.environ):
-        if name not in KEPT and not name.startswith(KEPT_PREFIXES):
-            patch.delenv(name)
-    places = {name: str(home / place) for name, place in _XDG.items()}
     # The interpreter's folder first: `python3` and `ahp` of the tests, not a version manager's shims.
     path = os.pathsep.join([os.path.dirname(sys.executable), OUTSIDE.get("PATH", os.defpath)])
-    for name, value in {
-        **places,
+    own = {
+        **{name: f"{home}/{place}" for name, place in _XDG.items()},
         "HOME": str(home),
         "PATH": path,
         "LC_ALL": "C.UTF-8",
@@ -113,13 +109,19 @@ def _move_in(home: Path, tmp_path_factory: pytest.TempPathFactory, patch: pytest
         "GIT_CEILING_DIRECTORIES": str(tmp_path_factory.getbasetemp()),
         "GIT_TERMINAL_PROMPT": "0",
         "AHP_PATIENCE": "0",  # a slow machine makes hooks speak
-    }.items():
-        patch.setenv(name, value)
+    }
+    before = dict(os.environ)  # most of it is as the session's first home left it
+    for name in before:
+        if name not in own and name not in KEPT and not name.startswith(KEPT_PREFIXES):
+            patch.delenv(name)
+    for name, value in own.items():
+        if before.get(name) != value:
+            patch.setenv(name, value)
 
     # The user policy is found through the password database, not through HOME.
     entry = pwd.getpwuid(os.getuid())
-    own = pwd.struct_passwd((*entry[:5], str(home), entry.pw_shell))
-    patch.setattr(pwd, "getpwuid", lambda uid: own)
+    person = pwd.struct_passwd((*entry[:5], str(home), entry.pw_shell))
+    patch.setattr(pwd, "getpwuid", lambda uid: person)
 
 
 def pytest_collection_finish() -> None:

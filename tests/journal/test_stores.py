@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.journal import query, tables
 from ahp.journal.fold import Fold, MemoryStore
 from ahp.system import clock
+from tests.examples import examples
 
 from .reading import DAY
 from .test_reading import _RECORD, _STEPS, START, _story
@@ -39,14 +40,14 @@ _STORIES = st.lists(st.tuples(_STEPS, _WAITING), min_size=10, max_size=40).map(_
 
 
 @given(_STORIES, st.sampled_from([0.0, 10 * DAY]), st.sets(st.integers(0, 40), max_size=6))
-@settings(max_examples=25)
+@examples(25)
 def test_a_fold_is_the_same_in_every_store(records: Records, later: float, ends: set[int]) -> None:
     _compare(records, later, ends)
 
 
 @pytest.mark.slow
 @given(_STORIES, st.sampled_from([0.0, 10 * DAY]), st.sets(st.integers(0, 40), max_size=6))
-@settings(max_examples=1500)
+@examples(1500)
 def test_many_folds_are_the_same_in_every_store(records: Records, later: float, ends: set[int]) -> None:
     _compare(records, later, ends)
 
