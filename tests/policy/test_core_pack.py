@@ -191,6 +191,11 @@ def test_what_tools_write_is_no_large_change() -> None:
     code = {**lock, "path": "a.py"}
     assert hits("pre-commit", files__lines_changed=2400, files__changes=[lock]) == []
     assert hits("pre-commit", files__lines_changed=4800, files__changes=[lock, code]) == ["change-size"]
+    built = {**lock, "path": "dist/axios.js"}
+    assert hits("pre-commit", files__lines_changed=2400, files__changes=[built]) == []
+    assert hits("pre-commit", files__lines_changed=2400, files__changes=[{**built, "status": "added"}]) == [
+        "change-size"
+    ]
 
 
 def test_every_rule_says_how_to_mend_it() -> None:
