@@ -15,6 +15,7 @@ from pathlib import Path
 import coverage
 import pytest
 
+from ahp.conditions.evaluate import set_deadline
 from ahp.hosts.git import bundle
 from ahp.system import files, terminal
 from tests import examples
@@ -180,6 +181,12 @@ def no_wait_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test of this process waits for the disk; those of what is synced say so themselves."""
     monkeypatch.setattr(os, "fsync", lambda fd: None)
     monkeypatch.setattr(posix, "fsync", lambda fd: None)
+
+
+@pytest.fixture(autouse=True)
+def no_deadline() -> None:
+    """The deadline of an event that an earlier test judged in this process does not apply to conditions of this one."""
+    set_deadline(float("inf"))
 
 
 _bundles: dict[object, bytes] = {}

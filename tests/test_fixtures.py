@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ahp.conditions import logic
 from tests import conftest
 from tests.examples import EXPLORED, examples
 
@@ -27,6 +28,12 @@ def test_touching_the_real_home_is_an_error() -> None:
     with pytest.raises(conftest.TouchedRealHome):
         Path(conftest.REAL_HOME, ".ahp-no-such-file").read_bytes()
     conftest._guard.touched.clear()
+
+
+@pytest.mark.parametrize("turn", ["first", "second"])
+def test_the_deadline_of_an_earlier_test_is_lifted(turn: str) -> None:
+    assert logic._DEADLINE[0] == float("inf")
+    logic.set_deadline(0.0)
 
 
 def test_repo_takes_hostile_names(repo: conftest.Repo, hostile_names: list[str]) -> None:
