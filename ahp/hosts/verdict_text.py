@@ -118,12 +118,12 @@ def _note(signal: Signal, denied: bool, is_logged: bool, told: bool) -> str:
     blocks = signal.intensity == "block"
     nth, of = context.get("attempt"), context.get("blocks_after")
     again = isinstance(nth, int) and nth > 1
-    steps = trim("; ".join([one_line(step, _DO) for step in steps_of(payload)[:3]]), _DO)
+    steps = _first_steps(steps_of(payload))
     last = isinstance(of, int) and nth == of
     do = f"\nDo: {steps}" if steps and (blocks or last or not again) else ""
     rule = rule_of(signal) + (f" ({short_id(signal)})" if is_logged else "")
     leave = f'ahp respond {short_id(signal)} proceed_with_risk --reason "…"'
-    way = f"\nOr, if your user wants it, they run in a terminal: {leave}; then repeat this unchanged"
+    way = f"\nOr, if your user wants it, they run in a terminal: {leave}; then repeat the command, nothing changed"
     way = way if blocks and context.get("overridable") and is_logged else ""
     said = reason_of(payload)
     for step in steps_of(payload):
@@ -141,6 +141,16 @@ def _note(signal: Signal, denied: bool, is_logged: bool, told: bool) -> str:
         return f"ahp {verb}: {rule}\nWhy: {why}\nChange: {changed}{do}"
     going = _what_comes_next(nth, of) if signal.intensity == "prompt" and not denied else ""
     return f"ahp note: {rule}: {why}{going}{do}"
+
+
+def _first_steps(steps: list[str]) -> str:
+    """As many whole steps as there is room for, three at most; only the first one may be cut."""
+    told = ""
+    for step in [one_line(step, _DO) for step in steps[:3]]:
+        if told and len(told) + len(step) + 2 > _DO:
+            break
+        told += f"; {step}" if told else step
+    return told
 
 
 def _with_places(reason: str, signal: Signal, room: int, is_logged: bool) -> str:
@@ -182,10 +192,9 @@ def _what_comes_next(nth: object, of: object) -> str:
     """That a warning lets the action pass, and what becomes of it: the `nth` of `of` that pass before it blocks."""
     if not isinstance(nth, int) or not isinstance(of, int) or not of:
         return "; accepted"
-    left = of - nth
-    return (
-        "; accepted; the next one is refused" if left <= 0 else f"; accepted; {before_block(left)}, then it is refused"
-    )
+    if nth >= of:
+        return "; accepted; the next one is refused"
+    return f"; accepted; {before_block(of - nth)} like this, then it is refused"
 
 
 def _places(signal: Signal) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -108,6 +109,13 @@ def test_one_long_step_is_told_whole() -> None:
     assert verdict_text.for_agent(verdict(signal("block", signals.blocking("no", [step], True)))).endswith(step)
 
 
+@pytest.mark.parametrize(("length", "told"), [(138, 2), (139, 1)])
+def test_of_several_steps_only_whole_ones_are_told(length: int, told: int) -> None:
+    steps = ["a" * 100, "b" * length, "c" * 10]
+    one = signal("block", signals.blocking("no", steps, True))
+    assert verdict_text.for_agent(verdict(one)).endswith("\nDo: " + "; ".join(steps[:told]))
+
+
 def test_findings_without_a_place_are_not_shown() -> None:
     one = signal("block", signals.blocking("r", [], True), findings=[{"fingerprint": "x"}], findings_total=1)
     assert verdict_text.for_person(verdict(one), False).splitlines()[1:] == ["  r"]
@@ -137,7 +145,7 @@ def warning(nth: int, text: str, of: int = 2) -> Signal:
 
 def test_a_warning_for_an_agent_says_where_it_stands() -> None:
     assert verdict_text.for_agent(verdict(warning(1, "1st time; 1 more passes, then it blocks"))) == (
-        "ahp note: oracle/rule (12345678): big; accepted; 1 more passes, then it is refused\nDo: split"
+        "ahp note: oracle/rule (12345678): big; accepted; 1 more passes like this, then it is refused\nDo: split"
     )
 
 
@@ -154,7 +162,7 @@ def test_beside_a_refusal_no_warning_says_that_it_is_accepted() -> None:
 
 def test_the_same_warning_again_is_one_line_for_an_agent_until_the_last() -> None:
     said = verdict_text.for_agent(verdict(warning(2, "2nd time; 1 more passes, then it blocks", of=3)))
-    assert said == "ahp note: oracle/rule (12345678): big; accepted; 1 more passes, then it is refused"
+    assert said == "ahp note: oracle/rule (12345678): big; accepted; 1 more passes like this, then it is refused"
     said = verdict_text.for_agent(verdict(warning(2, "2nd time; the next one blocks")))
     assert said == "ahp note: oracle/rule (12345678): big; accepted; the next one is refused\nDo: split"
 
@@ -180,7 +188,9 @@ def test_long_file_names_leave_room_for_what_to_do_and_who_may_override() -> Non
         "Do",
         "Or, if your user wants it, they run in a terminal",
     ]
-    assert lines[-1].endswith(' ahp respond 12345678 proceed_with_risk --reason "…"; then repeat this unchanged')
+    assert lines[-1].endswith(
+        ' ahp respond 12345678 proceed_with_risk --reason "…"; then repeat the command, nothing changed'
+    )
     assert len("\n".join(lines)) <= verdict_text.AGENT_LIMIT
 
 
