@@ -68,9 +68,10 @@ def test_nothing_survives_who_is_told_to_end(tmp_path: Path, number: signal.Sign
         tmp_path,
         Makefile="test:\n\tsetsid sh -c 'echo $$$$ > other; exec sleep 600' & sleep 600 & echo $$! > child; wait\n",
     )
-    # A shell that runs in the background has its children ignore Ctrl-C.
+    # A shell that runs in the background has its children ignore Ctrl-C, and nohup the end of the terminal.
     program = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from ahp.cli.main import main; main()"
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL); from ahp.cli.main import main; main()"
     )
     started = subprocess.Popen([sys.executable, "-c", program, "verify"], cwd=tmp_path, stderr=subprocess.DEVNULL)
     ids = []
