@@ -34,6 +34,7 @@ case $name in
 pre-push*)
     cat >"$at/refs"
     git for-each-ref --format='%(objectname)' refs/remotes >"$at/known"
+    git rev-parse -q --verify "refs/remotes/$1/main" >"$at/fetched"
     git for-each-ref --format='%(objectname)' "refs/remotes/$1" >"$at/there";;
 *)
     cp "${GIT_INDEX_FILE:-$dir/index}" "$at/index"
@@ -140,9 +141,12 @@ def _broken_by_push(git: Git, one: Seen) -> set[str]:
             old = old if old.strip("0") else ""
             alone = old and ref == "refs/heads/main"  # where the remote has more, others brought it
             is_here = not old or bool(git.text("cat-file", "-t", old))
-            there = [old] if alone and is_here else [*([old] if old and is_here else []), *of_remote]
-            broken |= _broken_in_range(git, tip, there, known)
-            if alone and not is_here:
+            if alone:  # as last fetched, where it has more since
+                there = [old] if is_here else one.shown["fetched"].split()
+            else:
+                there = [*([old] if old and is_here else []), *of_remote]
+            broken |= _broken_in_range(git, tip, there or of_remote, known)
+            if alone and not there:
                 broken.add("net")  # nobody can tell what changes on main
     return broken
 
