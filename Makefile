@@ -42,7 +42,7 @@ help:
 	@echo "make demo          real commits blocked, mended, warned and passed in a scratch repository"
 	@echo "make bench         medians and ratios against peers; BENCH='--quick' or BENCH='--json FILE'"
 	@echo "make docs          the documentation as a site, in build/site"
-	@echo "make test-slow     the tests that take long"
+	@echo "make test-slow     the tests that take long, and all examples of property tests"
 	@echo "make explore       the property tests with other examples on every run, and TIMES=10 times as many"
 	@echo "make test-tools    the tests that drive the real pre-commit, prek, vitest, gitlab-ci-local and the like"
 	@echo "make test-clients  the tests that drive the real coding agents"
@@ -92,7 +92,7 @@ test-tools: $(READY) $(PEERS_READY) $(HOOKS_READY) $(SCANNERS_READY)
 	$(call marked,tools)
 
 test-slow: $(READY)
-	$(PYTEST) -n $(WORKERS) -m slow
+	AHP_TEST_WHOLE=1 $(PYTEST) -n $(WORKERS) -m "(slow or hypothesis) and not tools and not clients and not runner"
 
 explore: $(READY)
 	$(MEMORY) AHP_TEST_EXPLORE=$(TIMES) $(PYTEST) -n $(WORKERS) -m "hypothesis and not tools and not clients and not runner"

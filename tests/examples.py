@@ -10,6 +10,8 @@ from hypothesis.internal.conjecture import providers
 
 # So many times the usual number, and others on every run. 0: the usual number, and the same on every run.
 EXPLORED = int(os.environ.get("AHP_TEST_EXPLORE") or 0)
+# Whether that is the whole number, as in `make test-slow`; `make test`, which people wait for, tries the first half.
+WHOLE = bool(os.environ.get("AHP_TEST_WHOLE"))
 
 
 def examples(number: int = 50, *allowed: HealthCheck, **others: Any) -> settings:
@@ -18,7 +20,7 @@ def examples(number: int = 50, *allowed: HealthCheck, **others: Any) -> settings
     `allowed` are health checks that it is excused from, `others` more settings of Hypothesis.
     """
     return settings(
-        max_examples=number * (EXPLORED or 1),
+        max_examples=number * EXPLORED or (number if WHOLE else number // 2),
         # No test is timed: a slow machine would fail it.
         deadline=None,
         suppress_health_check={HealthCheck.too_slow, *allowed},
