@@ -16,6 +16,7 @@ from ahp.system.errors import AhpError
 
 BLOCK = 64 << 10
 _OPENING = 1 << 10
+_TRIES = 3
 LIVE = "signals.jsonl"
 FORMAT = 1
 """Of the log as a whole, told by the first record of each file; ahp 0.3 did not write it yet."""
@@ -74,9 +75,18 @@ def opening(segment: Segment) -> dict[str, object]:
 
 def check_format(folder: str) -> None:
     """Raises AhpError when the log in `folder` is of a format that this ahp does not know."""
-    found = listed(folder)
-    if found:
-        check_maker(opening(found[-1]), found[-1].path)
+    for left in reversed(range(_TRIES)):
+        found = listed(folder)
+        if not found:
+            return
+        try:
+            first = opening(found[-1])
+        except AhpError:
+            if not left:
+                raise
+            continue  # another process may have rotated the log since its files were listed
+        check_maker(first, found[-1].path)
+        return
 
 
 def check_maker(first: Mapping[str, object], path: str) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.journal import segments
+from ahp.journal.append import Journal
 from ahp.journal.segments import Line, Segment
 from ahp.system.errors import AhpError
 
@@ -124,3 +125,16 @@ def test_the_opening_of_a_file_is_its_first_record(tmp_path: Path) -> None:
     assert segments.opening(Segment(1, str(path))) == {"kind": "genesis"}
     path.write_text("")
     assert segments.opening(Segment(1, str(path))) == {}
+
+
+def test_the_format_is_read_of_a_log_that_is_rotated_meanwhile(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal.append([{"kind": "verdict"}])
+    gone = [Segment(1, journal.folder + "/renamed")]
+    real, listed = segments.listed, iter([gone])
+    monkeypatch.setattr(segments, "listed", lambda folder: next(listed, None) or real(folder))
+    segments.check_format(journal.folder)
+    monkeypatch.setattr(segments, "listed", lambda folder: gone)
+    with pytest.raises(AhpError, match="cannot read"):
+        segments.check_format(journal.folder)
