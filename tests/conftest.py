@@ -6,6 +6,7 @@ import gc
 import os
 import posix
 import pwd
+import signal
 import subprocess
 import sys
 import tempfile
@@ -123,6 +124,22 @@ def _move_in(home: Path, tmp_path_factory: pytest.TempPathFactory, patch: pytest
     entry = pwd.getpwuid(os.getuid())
     person = pwd.struct_passwd((*entry[:5], str(home), entry.pw_shell))
     patch.setattr(pwd, "getpwuid", lambda uid: person)
+
+
+@pytest.fixture
+def no_hang() -> Iterator[None]:
+    """Ends a test that hangs, as a pattern does whose time grows with the square of the text; no measure of speed."""
+
+    def over(number: int, frame: object) -> None:
+        raise AssertionError("it hangs")
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.alarm(60)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def pytest_collection_finish() -> None:

@@ -39,12 +39,15 @@ _LANGUAGES = {
     "go": (".go",),
     "java": (".java",),
 }
-# By these, in the line above and its own, a linter lets one stand: it is meant.
+# By these, in the line above and its own, a linter lets one stand: it is meant. Atomic, so that no line, however long,
+# is looked through again and again.
 _MEANT = {
     "python": re.compile(r"\n.*#\s*noqa:[^#\n]*\bT100\b"),
-    "javascript": re.compile(r"(?:es|ox)lint-disable\b.*\bno-debugger\b|biome-ignore\b.*\bnoDebugger\b"),
-    "rust": re.compile(r"\ballow\(.*\bclippy::dbg_macro\b"),
-    "go": re.compile(r"\n.*//\s*nolint:.*\bforbidigo\b"),
+    "javascript": re.compile(
+        r"(?m)^(?:(?>.*?(?:es|ox)lint-disable\b).*\bno-debugger\b|(?>.*?biome-ignore\b).*\bnoDebugger\b)"
+    ),
+    "rust": re.compile(r"(?m)^(?>.*?\ballow\().*\bclippy::dbg_macro\b"),
+    "go": re.compile(r"\n(?>.*?//\s*nolint:).*\bforbidigo\b"),
     "java": re.compile(r"\n.*//\s*(?:NOPMD|NOSONAR)\b"),
 }
 

@@ -43,8 +43,9 @@ class Code(Plain):
         self.unknown |= other.unknown
 
 
+# Atomic, as all that is repeated in patterns here: the time that a text takes has to grow with its length alone.
 STRING = (
-    r"""(?:"{3}(?:\\.|[^\\])*?"{3}|'{3}(?:\\.|[^\\])*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)"""
+    r"""(?>"{3}(?:\\.|[^\\])*?"{3}|'{3}(?:\\.|[^\\])*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)"""
 )
 _STRINGS = regex(STRING, DOTALL)
 _ADDED = regex(r"(['\"])\s*(?:\+|\.(?=\s*['\"]))\s*\1")  # `'.a' + 'hp'`
@@ -67,9 +68,9 @@ _MODULES = regex(
 )
 # The name of the program stands before the name that it is told: `execvp("git", ["git", "commit"])`.
 _NAMED_TWICE = regex(r"exec[lv]|spawn[lv]|posix_spawn")
-_QUOTED_COMMAND = regex(r"(?:%x|\bqx)\s*(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|([/!|])(.*?)\4)")
+_QUOTED_COMMAND = regex(r"(?:%x|\bqx)\s*(?:\(([^)]*)\)?|\{([^}]*)\}?|\[([^\]]*)\]?|([/!|])(.*?)\4)")
 _RENAMED = regex(
-    r"\bimport\s[^;\n]*\b(?:system|popen|Popen|run|call|exec\w*|spawn\w*|check_\w+)\s+as\b"
+    r"(?:\A|[;\n])(?>[^;\n]*?\bimport\s)[^;\n]*\b(?:system|popen|Popen|run|call|exec\w*|spawn\w*|check_\w+)\s+as\b"
     r"|[{,]\s*(?:exec|spawn)\w*\s*:\s*\w+|=\s*[\w.]+(?:\([^()]*\))?\.(?:exec|spawn|popen|system)\w*\s*(?:[;,\n]|$)"
 )
 # `"TEXT".execute()` of Groovy.
@@ -87,7 +88,8 @@ _SETS = regex(
 # Libraries of git: `repo.git.commit("-n")` of GitPython is that command; with these, commits are made without hooks.
 _GIT_CALLS = regex(r"\bgit\.(commit|push|config|update_ref|commit_tree|merge|rebase|am)\(")
 _NO_HOOKS = regex(
-    r"\bskip_hooks\s*=\s*True|\.create_commit\(|\bporcelain\b[\s\S]*\.?\bcommit\(|\.do_commit\(|\bsetNoVerify\("
+    r"\bskip_hooks\s*=\s*True|\.create_commit\(|\A(?>[\s\S]*?\bporcelain\b)[\s\S]*\bcommit\(|\.do_commit\("
+    r"|\bsetNoVerify\("
 )
 _HIDES = regex(
     r"\b(?:eval|exec|compile|getattr|__import__|import_module|globals|b64decode|fromhex|unhexlify|fromCharCode|atob|marshal"

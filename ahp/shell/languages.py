@@ -17,8 +17,8 @@ def read(language: str, text: str) -> Code:
 _AWK_WRITES = regex(rf"\bprintf?\b[^;\n]{{0,500}}?>>?\s*({STRING})")
 _AWK_RUNS = regex(rf"\bsystem\s*\(\s*({STRING})?|\|&?\s*({STRING})|({STRING})\s*\|&?\s*getline")
 _AWK_COMPUTES = regex(rf"system\s*\(\s*(?!{STRING}\s*\))")
-_AWK_JOINS = regex(rf"{STRING}(\s*[$\w][^|;}}\n]*\|&?\s*getline)?")
-_AWK_READS = regex(rf"getline[^;}}\n]*<\s*({STRING})")
+_AWK_JOINS = regex(rf"{STRING}(?:\s*[$\w](?:{STRING}|[^|;}}\n])*+(\|&?\s*getline)?)?")
+_AWK_READS = regex(rf"getline[^;}}\n<]*<\s*({STRING})")
 
 
 def _awk(text: str) -> Code:
@@ -47,7 +47,9 @@ def _sed(text: str) -> Code:
 
 
 _EX_PARTS = regex(r"\n|(?<!\\)\|")
-_EX_RUNS = regex(r"^[\s:]*(?:silent!?\s+)?[%0-9,.$']*\s*(?:r(?:ead)?\s*)?!\s*(.*)|^[\s:]*term(?:inal)?\s+(.+)", DOTALL)
+_EX_RUNS = regex(
+    r"^[\s:]*+(?:silent!?\s++)?[%0-9,.$']*+\s*+(?:r(?:ead)?\s*)?!\s*(.*)|^[\s:]*+term(?:inal)?\s+(.+)", DOTALL
+)
 _EX_SHELL = regex(r"^[\s:]*(?:sh(?:ell)?|term(?:inal)?)\s*$|\b(?:system|term|shell-command|call-process)\b\s*[(\"]")
 _EX_OPENS = regex(
     r"^[\s:]*(?:e(?:dit)?|vi(?:sual)?|new|vnew|sp(?:lit)?|vs(?:plit)?|tabe(?:dit)?|tabnew|f(?:ile)?)!?\s+(\S+)"
@@ -74,9 +76,9 @@ def _ex(text: str) -> Code:
     return found
 
 
-_CLIENT_RUNS = regex(r"^\s*(?:\\?!|\.?(?:shell|system)\b|esyscmd\()\s*(.*)", MULTILINE)
+_CLIENT_RUNS = regex(r"^[^\S\n]*(?:\\?!|\.?(?:shell|system)\b|esyscmd\()\s*(.*)", MULTILINE)
 _CLIENT_WRITES = regex(
-    r"^\s*(?:\.(?:output|once|backup|save|log|excel)|\\o(?:ut)?)\s+(\S+)|\bINTO\s+OUTFILE\s+(\S+)",
+    r"^[^\S\n]*(?:\.(?:output|once|backup|save|log|excel)|\\o(?:ut)?)\s+(\S+)|\bINTO\s+OUTFILE\s+(\S+)",
     MULTILINE | IGNORECASE,
 )
 
@@ -113,7 +115,7 @@ def _patch(text: str) -> Code:
     return Code(writes=[one for one in dict.fromkeys(named) if is_file(one)], unknown=not named)
 
 
-_MAKE_RUNS = regex(r"^\t[@+-]*(.+)|^[\w.%/ -]+:[^=;\n]*;(.+)|\$[({]shell\s+([^)}]+)[)}]|^\w+\s*!=\s*(.+)", MULTILINE)
+_MAKE_RUNS = regex(r"^\t[@+-]*(.+)|^[\w.%/ -]+:[^=;\n]*;(.+)|\$[({]shell\s+([^)}]+)[)}]?|^\w+\s*!=\s*(.+)", MULTILINE)
 
 
 def _make(text: str) -> Code:
@@ -136,7 +138,7 @@ def _emacs(text: str) -> Code:
     return found
 
 
-_SCRIPTS = regex(r'"scripts"\s*:\s*\{([^}]*)\}')
+_SCRIPTS = regex(r'"scripts"\s*:\s*\{([^}]*)\}?')
 _SCRIPT = regex(rf"{STRING}\s*:\s*({STRING})")
 
 

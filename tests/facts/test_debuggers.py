@@ -136,3 +136,21 @@ def test_what_a_linter_is_told_to_let_stand_is_meant(repo: Any, make_event: Any,
     found = gather(make_event(), "debuggers.added")["debuggers.added"]
     assert {one["path"]: one["line"] for one in found} == {"a.py": 2, "a.ts": 4, "a.rs": 4, "a.go": 5, "A.java": 4}
     assert len(found) == len(meant)
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("a.py", "breakpoint()" + "# noqa: " * 90_000),
+        ("a.ts", "debugger;//" + "eslint-disable " * 50_000 + "biome-ignore " * 50_000),
+        ("a.rs", "fn f() { dbg!(1); }//" + "allow( " * 100_000),
+        ("a.go", "package a; func f() { fmt.Println(1) }//" + "//nolint: " * 80_000),
+    ],
+)
+@pytest.mark.usefixtures("no_hang")
+def test_a_line_that_nearly_says_so_is_looked_through_once(
+    path: str, line: str, repo: Any, make_event: Any, gather: Any
+) -> None:
+    repo.write(path, line + "\n")
+    repo.add()
+    assert [one["path"] for one in gather(make_event(), "debuggers.added")["debuggers.added"]] == [path]

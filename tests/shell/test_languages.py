@@ -12,6 +12,9 @@ from ahp.shell.languages import read
         ("awk", '{print > "f"; print >> "g"; print > "/dev/stderr"}', ["f", "g"], [], False),
         ("gawk", 'BEGIN{system("a"); print | "b"; "c" | getline}', [], ["a", "b", "c"], False),
         ("awk", "{system($1)}", [], [], True),
+        ("awk", '{"a " $1 | getline}', [], [], True),
+        ("awk", '{"a" x "b;c" y | getline z}', [], [], True),
+        ("awk", '{print "a" x; "b" | getline}', [], ["b"], False),
         ("sed", "s/a/b/;/x/d", [], [], False),
         ("sed", "w f\n/a/w g\ns/a/b/w h", ["f", "g", "h"], [], False),
         ("sed", "1e a b", [], ["a b"], False),
@@ -54,3 +57,23 @@ def test_awk_reads_what_it_names() -> None:
 
 def test_another_language_is_read_by_its_strings_and_calls() -> None:
     assert read("python3", "os.system('a')").scripts == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("language", "part"),
+    [
+        ("awk", '"""a'),
+        ("python", "'''a"),
+        ("python", "porcelain "),
+        ("python", "import a, "),
+        ("ruby", "%x("),
+        ("perl", "qx{"),
+        ("ed", "\t"),
+        ("sqlite3", "\n"),
+        ("make", "$(shell "),
+        ("package.json", '"scripts":{'),
+    ],
+)
+@pytest.mark.usefixtures("no_hang")
+def test_a_text_is_looked_through_once(language: str, part: str) -> None:
+    read(language, part * (400_000 // len(part)))
