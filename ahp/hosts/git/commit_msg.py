@@ -83,11 +83,11 @@ def _refuse(hook: Hook, unknown: list[str], path: str) -> int:
 
 
 def _says_nothing(draft: bytes) -> bool:
-    """Whether, at first sight, no line is text, up to the mark above what `commit --verbose` shows."""
+    """Whether, at first sight, no line is text in any language, up to the mark above what `commit --verbose` shows."""
     for line in draft.split(b"\n"):
         if b" >8 -" in line:
             break
-        if line[:1].isalnum() and not line.startswith(b"Signed-off-by: "):
+        if (line[:1].isalnum() or line[:1] > b"\x7f") and not line.startswith(b"Signed-off-by: "):
             return False
     return True
 

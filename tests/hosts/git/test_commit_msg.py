@@ -315,3 +315,11 @@ def test_a_clean_up_named_on_the_command_line_changes_no_verdict(
         plain = gated.run("git", "-c", "core.hooksPath=/dev/null", "commit", *options, *rest, message, env=env)
         subject = gated.git("log", "-1", "--format=%s")
         assert plain.returncode or not subject.startswith("JIRA-1 "), (message, said.text)
+
+
+@pytest.mark.parametrize(
+    ("draft", "nothing"),
+    [("", True), ("# a\n\n", True), ("Signed-off-by: a\n", True), ("fix: a\n", False), ("修复：空文件\n", False)],
+)
+def test_git_is_asked_about_its_clean_up_only_where_nothing_looks_like_text(draft: str, nothing: bool) -> None:
+    assert commit_msg._says_nothing(draft.encode()) is nothing
