@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 _RUN_SETTINGS = regex(
     r"(?:^alias\..*|command|exec|action|invoke|editor|pager|askpass|shell|rsh|ssh)[:\]]*$", IGNORECASE
 )
-_OUTPUTS = ("-o", "--output", "--out", "--outfile", "--output-file", "--out-file")
-_TEXTS = ("-c", "-e", "-x", "--eval", "--command", "--exec", "eval")
-"""Behind these, a program that nobody here knows may be given a text in its own language, or a shell's."""
 _KEYS = ("Enter", "C-m", "KPEnter")
 _URL = regex(r"[a-z+.-]+://|git@|\S+@\S+:")
 _GLUE = regex("[= ]")
@@ -33,7 +30,9 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
     """Reads a command line by its synopsis; one of an unknown program by what its words look like."""
     found = synopsis.of(program)
     if found is None:
-        return _unlisted(program, args, known)
+        from ahp.shell import unlisted  # most commands are listed
+
+        return unlisted.read(program, args, known)
     reading = _Reading(program, found, stdin, known)
     reading.options(args, found)
     return reading.usage
@@ -364,38 +363,6 @@ class _Reading:
     }
 
 
-def _unlisted(program: str, args: list[str], known: Marks) -> Usage:
-    """A program that nobody here knows: words that look like paths are files that it may read or write."""
-    read = options.parse(args, options.ANY)
-    found = Usage(read.flags, read.values, operands=list(read.operands))
-    found.opens_option(args, known)
-    if found.operands and found.operands[0].isidentifier():
-        found.verb = found.operands.pop(0)
-    for index, word in enumerate(args):
-        value = word.partition("=")[2] if word.startswith("-") else word
-        option = args[index - 1] if index and args[index - 1].startswith("-") else word.partition("=")[0]
-        if looks_like_a_path(value):
-            (found.writes if option in _OUTPUTS else found.unsure).append(value)
-        elif not marks.is_known(value):
-            found.unknown("value")
-        if A_SHELL.search(word):
-            found.unknown("program")
-        if _begins_a_command(args[index : index + 2]):
-            found.runs.append(Run(tuple(args[index:])))
-        if ("(" in word or any(map(str.isspace, word))) and args[index - 1 : index] and args[index - 1] in _TEXTS:
-            found.runs += [Run(code=word, language=program), Run(script=word, stdin="")]
-    return found
-
-
 def _in_it(word: str) -> str:
     """The files in a folder; a word that need not be one as it is."""
     return f"{word.rstrip('/')}/{ANYTHING}" if is_folder(word) else word
-
-
-def _begins_a_command(words: list[str]) -> bool:
-    """Whether a program that nobody here knows is given one to run: `runner git commit`, `runner sh -c TEXT`."""
-    if len(words) < 2:
-        return False
-    name = words[0].rpartition("/")[2]
-    is_git = name == "git" and synopsis.of(f"git.{words[1]}") is not None
-    return is_git or (name in SHELLS and words[1].startswith("-") and "c" in words[1])

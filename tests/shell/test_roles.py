@@ -111,10 +111,7 @@ def test_what_runs_nothing_hidden_is_not(line: str) -> None:
     assert "program" not in read(line).places
 
 
-def test_unlisted_programs_are_read_by_what_their_words_look_like() -> None:
-    known = Marks()
-    found = roles.read("newtool", ["--config=c.toml", "-o", "d/e", "f.g", known.mark(Unknown("$X"))], None, known)
-    assert (found.unsure, found.writes, found.places) == (["c.toml", "f.g"], ["d/e"], {"option", "value"})
+def test_which_programs_are_listed_and_which_are_not_of_the_system() -> None:
     assert (roles.is_listed("newtool"), roles.is_listed("git"), roles.is_foreign("newtool")) == (False, True, True)
     assert (roles.is_foreign("docker"), roles.is_foreign("gh"), roles.is_foreign("cat")) == (True, False, False)
 

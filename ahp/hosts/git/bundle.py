@@ -28,6 +28,7 @@ _LATER = {
         "ahp.facts.diff",
         "ahp.shell.commands",
         "ahp.shell.languages",
+        "ahp.shell.unlisted",
         "ahp.policy.succession",
     ),
 }

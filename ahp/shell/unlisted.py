@@ -1,0 +1,41 @@
+"""Reads the command line of a program that nobody here knows, by what its words look like."""
+
+from ahp.shell import marks, options, synopsis
+from ahp.shell.marks import Marks
+from ahp.shell.usage import A_SHELL, SHELLS, Run, Usage, looks_like_a_path
+
+_OUTPUTS = ("-o", "--output", "--out", "--outfile", "--output-file", "--out-file")
+_TEXTS = ("-c", "-e", "-x", "--eval", "--command", "--exec", "eval")
+"""Behind these, such a program may be given a text in its own language, or a shell's."""
+
+
+def read(program: str, args: list[str], known: Marks) -> Usage:
+    """Words that look like paths are files that it may read or write; a command that it is given, it may run."""
+    parsed = options.parse(args, options.ANY)
+    found = Usage(parsed.flags, parsed.values, operands=list(parsed.operands))
+    found.opens_option(args, known)
+    if found.operands and found.operands[0].isidentifier():
+        found.verb = found.operands.pop(0)
+    for index, word in enumerate(args):
+        value = word.partition("=")[2] if word.startswith("-") else word
+        option = args[index - 1] if index and args[index - 1].startswith("-") else word.partition("=")[0]
+        if looks_like_a_path(value):
+            (found.writes if option in _OUTPUTS else found.unsure).append(value)
+        elif not marks.is_known(value):
+            found.unknown("value")
+        if A_SHELL.search(word):
+            found.unknown("program")
+        if _begins_a_command(args[index : index + 2]):
+            found.runs.append(Run(tuple(args[index:])))
+        if ("(" in word or any(map(str.isspace, word))) and args[index - 1 : index] and args[index - 1] in _TEXTS:
+            found.runs += [Run(code=word, language=program), Run(script=word, stdin="")]
+    return found
+
+
+def _begins_a_command(words: list[str]) -> bool:
+    """Whether it is given one to run: `runner git commit`, `runner sh -c TEXT`."""
+    if len(words) < 2:
+        return False
+    name = words[0].rpartition("/")[2]
+    is_git = name == "git" and synopsis.of(f"git.{words[1]}") is not None
+    return is_git or (name in SHELLS and words[1].startswith("-") and "c" in words[1])
