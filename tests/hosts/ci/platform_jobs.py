@@ -27,7 +27,8 @@ cat > "$1/bin/python" <<'END'
 #!/bin/sh
 set -eu
 [ "$*" = "-I -m pip install --quiet --require-hashes --only-binary :all: -r requirements.txt" ] || exit 91
-cp requirements.txt "$HOME/installed.txt"
+cp requirements.txt "$HOME/installed.$$" # jobs run side by side: two cp of one new file can meet
+mv -f "$HOME/installed.$$" "$HOME/installed.txt"
 ln -sf {ahp} "$(dirname "$0")/ahp"
 END
 chmod +x "$1/bin/python"
