@@ -24,8 +24,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def log_name(folder: str) -> str:
     """What the log in `folder` is called outside: the id of its genesis, "" where there is none. Raises AhpError."""
-    found = segments.listed(folder)
-    return genesis_of(found[0]) if found else ""
+    return next(filter(None, map(genesis_of, segments.listed(folder))), "")
 
 
 def text(folder: str, form: str, since: float | None = None, seen: Seen = lambda done, total: None) -> Iterator[bytes]:

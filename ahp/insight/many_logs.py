@@ -90,7 +90,7 @@ def _within(top: str) -> Iterator[Source | None]:
         folders.sort()
         if parts := segments.listed(folder):
             folders.clear()  # what else ahp keeps there is no log
-            size = sum(os.path.getsize(part.path) for part in parts)
+            size = sum(map(reading.size_of, parts))
             yield _source(folder, segments.opening(parts[0]), size, partial(reading.blocks, folder))
             continue
         for name in sorted(names):
@@ -113,7 +113,7 @@ def _lines(path: str, since: float | None) -> Iterator[list[bytes]]:
     if path.endswith(parquet.ENDING):
         yield from parquet.lines(path)
     else:
-        for _, lines, _ in segments.blocks_in(Segment(1, path)):
+        for _, lines, _ in segments.blocks_in(Segment(0, path)):
             yield lines
 
 

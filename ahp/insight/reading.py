@@ -35,15 +35,13 @@ def blocks(folder: str, since: float | None = None, seen: Seen = lambda done, to
     """As `records`, the lines in their order, many at once."""
     segments.check_format(folder)
     wanted = _from(segments.listed(folder), since)
-    total, done = sum(map(_size, wanted)), 0
-    for serial in [segment.serial for segment in wanted]:
-        for segment in segments.listed(folder):  # looked up again: the live file may have been rotated since
-            if segment.serial != serial:
-                continue
-            for begin, lines, _ in segments.blocks_in(segment):
-                seen(min(done + begin, total), total)
-                yield lines
-            done += _size(segment)
+    sizes = [size_of(segment) for segment in wanted]
+    total, done = sum(sizes), 0
+    for segment, size in zip(wanted, sizes, strict=True):
+        for begin, lines, _ in segments.blocks_in(segment):
+            seen(min(done + begin, total), total)
+            yield lines
+        done += size
     seen(total, total)
 
 
@@ -102,8 +100,9 @@ def _from(found: list[Segment], since: float | None) -> list[Segment]:
     return found[begin:]
 
 
-def _size(segment: Segment) -> int:
+def size_of(segment: Segment) -> int:
+    """The bytes of a file of the log, 0 when it was rotated or pruned since it was listed."""
     try:
         return os.stat(segment.path).st_size
-    except OSError:  # rotated or pruned meanwhile
+    except OSError:
         return 0

@@ -15,7 +15,7 @@ from ahp.insight import otlp, reading
 from ahp.insight.export import log_name
 from ahp.insight.reading import Seen
 from ahp.journal import checkpoint, segments
-from ahp.journal.checkpoint import Checkpoint, Moved
+from ahp.journal.checkpoint import Checkpoint
 from ahp.system import digest, files, jsontext
 from ahp.system.errors import AhpError, Timeout
 
@@ -60,7 +60,7 @@ def ship(folder: str, collector: str, send: Send, seen: Seen = lambda done, tota
         total, sent = segments.count(folder), 0
         rejected: list[str] = []
         while True:
-            batch, mark = _next(folder, log, mark)
+            batch, mark = _batch(folder, log, mark)
             if batch:
                 rejected += filter(None, [send(log, batch)])
                 sent += len(batch)
@@ -84,16 +84,11 @@ def _begin(folder: str, kept: Checkpoint | None) -> tuple[Checkpoint, int]:
     return Checkpoint(first.serial, 0, 0, ""), pruned
 
 
-def _next(folder: str, log: str, mark: Checkpoint) -> tuple[list[otlp.Told], Checkpoint]:
-    """The records after `mark`, as many as go at once, and the last line read."""
-    return checkpoint.steadily(lambda: _batch(folder, log, mark))
-
-
 def _batch(folder: str, log: str, mark: Checkpoint) -> tuple[list[otlp.Told], Checkpoint]:
-    found = segments.listed(folder)
+    """The records after `mark`, as many as go at once, and the last line read."""
     batch: list[otlp.Told] = []
     size = 0
-    for line in _lines(found, mark):
+    for line in _lines(folder, mark):
         record = reading.decode(line.raw)
         if record is None and not line.ended:
             break  # somebody writes it
@@ -105,13 +100,11 @@ def _batch(folder: str, log: str, mark: Checkpoint) -> tuple[list[otlp.Told], Ch
             size += len(line.raw)
         if len(batch) >= _RECORDS or size >= _BYTES:
             break
-    if segments.listed(folder) != found:
-        raise Moved("the log is being rotated; try again")
     return batch, mark
 
 
-def _lines(found: Sequence[segments.Segment], mark: Checkpoint) -> Iterator[segments.Line]:
-    for part in found:
+def _lines(folder: str, mark: Checkpoint) -> Iterator[segments.Line]:
+    for part in segments.listed(folder):
         if part.serial >= mark.serial:
             yield from segments.forward_in(part, mark.end if part.serial == mark.serial else 0)
 

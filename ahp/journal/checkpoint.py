@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ahp.journal import segments
 from ahp.journal.episodes import opened_at
 from ahp.journal.fold import Fold
 from ahp.journal.index import window_of
 from ahp.system import clock, digest
-from ahp.system.errors import AhpError
 
 # A gate mints an episode's id a moment after the time stamp of the signal that opened it.
 _OPENING_MARGIN = 60.0
-_MISSES = 16
 
 
 class Checkpoint(NamedTuple):
@@ -28,21 +25,18 @@ class Checkpoint(NamedTuple):
     n: int = 0
 
 
-class Moved(AhpError):
-    """The log was rotated while it was read: read again."""
+def read_into(fold: Fold, folder: str, begin: tuple[int, int], until: tuple[int, int] | None = None) -> Checkpoint:
+    """Feeds the records from file number and offset `begin` on, before `until` if given, to `fold`.
 
-
-def read_into(fold: Fold, folder: str, begin: tuple[int, int]) -> Checkpoint:
-    """Feeds the records from file number and offset `begin` on to `fold`; gives the last line it took.
-
-    A last line that is no record yet is left for the next time. Raises Moved, AhpError.
+    Gives the last line it took. A last line that is no record yet is left for the next time. Raises AhpError.
     """
-    found = segments.listed(folder)
     mark = Checkpoint(begin[0], begin[1], begin[1], "")
-    for part in found:
+    for part in segments.listed(folder):
         if part.serial < begin[0]:
             continue
         for line in segments.forward_in(part, begin[1] if part.serial == begin[0] else 0):
+            if until is not None and (line.serial, line.offset) >= until:
+                return mark
             if not line.raw and line.offset == mark.end and mark.head:
                 mark = mark._replace(end=line.end)  # the newline that the last line had lacked
                 continue
@@ -55,8 +49,6 @@ def read_into(fold: Fold, folder: str, begin: tuple[int, int]) -> Checkpoint:
             mark = Checkpoint(
                 part.serial, line.offset, line.end, digest.sha256(line.raw), n if isinstance(n, int) else 0
             )
-    if segments.listed(folder) != found:
-        raise Moved("the log is being rotated; try again")
     return mark
 
 
@@ -92,16 +84,3 @@ def window(folder: str) -> tuple[int, int]:
             since = since if opened is None else min(since, opened - _OPENING_MARGIN)
     first = next(iter(segments.listed(folder)), None)
     return (first.serial if first else 1, 0)
-
-
-_T = TypeVar("_T")
-
-
-def steadily(attempt: Callable[[], _T]) -> _T:
-    """`attempt` again while the log is rotated under it."""
-    for _ in range(_MISSES):
-        try:
-            return attempt()
-        except Moved:
-            continue
-    return attempt()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import NamedTuple
 
@@ -55,7 +56,8 @@ def prune(journal: Journal, before: float, by: Actor) -> Pruned:
     journal.append([records.other("prune", stamp, by=str(by), files=names, lines=lines, head=head)], durable=True)
     for segment in going:
         try:
-            os.unlink(segment.path)
+            with contextlib.suppress(FileNotFoundError):  # another person prunes it at this moment
+                os.unlink(segment.path)
         except OSError as error:
             raise AhpError(f"cannot remove {segment.path}: {error.strerror}; run the command again") from None
     return Pruned(names, lines)

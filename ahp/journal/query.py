@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from array import array
 from collections.abc import Iterator, Mapping
@@ -82,7 +83,7 @@ def folded(
     begin, more = _begin(folder, wanted, limit)
     answers: _Answers | None = None
     if "signal" in wanted.kinds:
-        answers = checkpoint.steadily(lambda: _answers(folder, begin, clock.now() if now is None else now))
+        answers = _answers(folder, begin, clock.now() if now is None else now)
     shown = _records(folder, begin, wanted, answers)
     return (itertools.islice(shown, limit) if limit is not None else shown), more
 
@@ -162,22 +163,19 @@ def show(record: Mapping[str, object], answer: Answer | None) -> dict[str, objec
 def _records(
     folder: str, begin: tuple[int, int], wanted: Filter, answers: _Answers | None
 ) -> Iterator[dict[str, object]]:
-    nth = -1
     words = [f'"{kind}"'.encode() for kind in {*wanted.kinds, "signal"}]
-    for serial in [segment.serial for segment in segments.listed(folder) if segment.serial >= begin[0]]:
-        for segment in segments.listed(folder):  # looked up again: the live file may have been rotated since
-            if segment.serial != serial:
+    for segment in segments.listed(folder):
+        if segment.serial < begin[0]:
+            continue
+        nth = answers.first.get(segment.serial, math.inf) if answers else math.inf
+        for line in segments.forward_in(segment, begin[1] if segment.serial == begin[0] else 0):
+            record = line.record() if _may_tell(line.raw, words) else None
+            if record is None:
                 continue
-            for line in segments.forward_in(segment, begin[1] if serial == begin[0] else 0):
-                if not _may_tell(line.raw, words):
-                    continue
-                record = line.record()
-                if record is None:
-                    continue
-                is_signal = record.get("kind") == "signal"
-                nth += is_signal
-                if wanted.takes(record):
-                    yield show(record, answers.of(nth, str(record.get("id"))) if answers and is_signal else None)
+            is_signal = record.get("kind") == "signal"
+            if wanted.takes(record):
+                yield show(record, answers.of(nth, str(record.get("id"))) if answers and is_signal else None)
+            nth += is_signal
 
 
 def _may_tell(raw: bytes, words: list[bytes]) -> bool:
@@ -196,27 +194,31 @@ def _answers(folder: str, begin: tuple[int, int], now: float) -> _Answers:
 class _Answers(MemoryStore):
     """A store that lets go of signals that are answered: what remains of one is a few bytes.
 
-    `nth` is the number of the signal record that is being read, from 0.
+    `nth` is the number of the signal record that is being read, from 0, `first` that of the first one by file number:
+    a file that is pruned between the two readings must not shift the answers.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.nth = -1
+        self.first: dict[int, int] = {}
         self.explicit: dict[str, Answer] = {}
         self._derived = bytearray()
         self._times = array("d")
         self._number: dict[str, int] = {}
         self._kept: dict[str, list[str]] = {}
 
-    def of(self, nth: int, id: str) -> Answer | None:
+    def of(self, nth: float, id: str) -> Answer | None:
         """The answer of the signal record `nth` with this id: the last one given, else what was derived."""
-        if (given := self.explicit.get(id)) or nth >= len(self._derived) or not self._derived[nth]:
+        given = self.explicit.get(id)
+        if given or nth >= len(self._derived) or not self._derived[int(nth)]:
             return given
-        return Answer(_DERIVED[self._derived[nth] - 1], AUTOMATIC, self._times[nth])
+        return Answer(_DERIVED[self._derived[int(nth)] - 1], AUTOMATIC, self._times[int(nth)])
 
-    def begin(self) -> None:
-        """The next signal record is read."""
+    def begin(self, serial: int) -> None:
+        """The next signal record is read, in the file of this number."""
         self.nth += 1
+        self.first.setdefault(serial, self.nth)
         self._derived.append(0)
         self._times.append(0.0)
 
@@ -254,7 +256,7 @@ class _Counting(Fold):
 
     def apply(self, record: Mapping[str, object], where: tuple[int, int, int] = (0, 0, 0)) -> None:
         if record.get("kind") == "signal":
-            self.store.begin()
+            self.store.begin(where[0])
         if self.at // _DAY != self._day:
             self._day = int(self.at // _DAY)
             self.expire(self.at)

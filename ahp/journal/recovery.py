@@ -47,7 +47,7 @@ def recover(log: LogFiles, write: Write | None = None) -> indexes.Index:
                 left = f"of {loss['had']} lines {loss['found']} are left"
                 left = left if loss["found"] != loss["had"] else f"of its {loss['had']} lines the last is not whole"
                 log.loss = f"the end of the log is gone ({left}); {_TOLD}"
-            elif index.size and not loss:  # an empty file is still to be begun
+            elif index.inode and index.size and not loss:  # an empty file is still to be begun
                 indexes.IndexFile(log.index_path).save(index)
             return index
     except JournalUnwritable:
@@ -93,7 +93,7 @@ def _base(log: LogFiles) -> indexes.Index | None:
     live = indexes.status(log.log_path)
     if index is None or live is None or index.inode != live.st_ino or index.torn or index.size > live.st_size:
         return None
-    before = segments.line_before(log.log_path, index.size)
+    before = segments.line_before(segments.Segment(index.serial, log.log_path), index.size)
     return index if before is not None and digest.sha256(before) == index.head else None
 
 
@@ -166,15 +166,16 @@ def _note_back(index: indexes.Index, record: dict[str, object], decided: set[str
 def _catch_up(log: LogFiles, base: indexes.Index) -> indexes.Index:
     """`base` moved on over the lines after it, torn last line included."""
     live = indexes.status(log.log_path)
-    if live is None:
-        return base
     found = segments.listed(log.folder)
+    if not found:
+        return base
     part = found[-1]
-    if base.inode not in (0, live.st_ino) or base.serial != part.serial or base.size > live.st_size:
+    inode, size = (live.st_ino, live.st_size) if live else (0, 0)  # none between the two renames of a rotation
+    if base.inode not in (0, inode) or base.serial != part.serial or (inode and base.size > size):
         base = _look_back(log)  # rotated meanwhile
-    base.inode, base.changed, base.torn = live.st_ino, True, False
+    base.inode, base.changed, base.torn = inode, True, False
     base.genesis = rotation.genesis_of(part)
-    before = segments.line_before(part.path, base.size) if base.size else None
+    before = segments.line_before(part, base.size) if base.size else None
     base.head = digest.sha256(before) if before is not None else indexes.NO_HEAD
     for line in segments.forward_in(part, base.size):
         base.head, base.torn, base.size = digest.sha256(line.raw), not line.ended, line.end

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 
-from ahp.journal import checkpoint
+from ahp.journal import checkpoint, tables
 from ahp.journal.answers import AnswerRefused
 from ahp.journal.append import Journal
 from ahp.journal.episodes import Episode
@@ -20,7 +19,6 @@ from ahp.system.errors import AhpError
 TOLERATED = 3600.0
 """Seconds by which the clocks of those who share a log may differ."""
 _TOLD = 5
-_FILES = ("", "-wal", "-shm")
 
 
 def differences(journal: Journal) -> list[str]:
@@ -30,7 +28,7 @@ def differences(journal: Journal) -> list[str]:
     """
     with tempfile.TemporaryDirectory() as folder, State.open(journal, path=_copied(journal, folder)) as state:
         fold = Fold(MemoryStore())
-        checkpoint.steadily(lambda: checkpoint.read_into(fold, journal.folder, checkpoint.window(journal.folder)))
+        checkpoint.read_into(fold, journal.folder, checkpoint.window(journal.folder), until=state.read_to)
         fold.expire(state.now)
         found = []
         for key in sorted(state.store.open_keys() | fold.store.open_keys()):
@@ -58,7 +56,7 @@ def _attempts(episode: Episode | None, alone: bool) -> str:
 
 
 def _copied(journal: Journal, folder: str) -> str:
-    for suffix in _FILES:
+    for suffix in tables.FILES:
         data = files.read(f"{journal.folder}/state.db{suffix}")
         if data is not None:
             files.overwrite(f"{folder}/state.db{suffix}", data)
@@ -67,13 +65,10 @@ def _copied(journal: Journal, folder: str) -> str:
 
 def rebuild(journal: Journal) -> None:
     """Removes the state, so that the next reader makes it anew from the log. Raises AhpError."""
-    for suffix in _FILES:
-        path = f"{journal.folder}/state.db{suffix}"
-        try:
-            if os.path.lexists(path):
-                os.unlink(path)
-        except OSError as error:
-            raise AhpError(f"cannot remove {path}: {error.strerror}") from None
+    try:
+        tables.remove(journal.folder + "/state.db")
+    except OSError as error:
+        raise AhpError(f"cannot remove {error.filename}: {error.strerror}") from None
 
 
 def ahead(journal: Journal) -> float:

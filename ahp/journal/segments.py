@@ -16,15 +16,19 @@ from ahp.system.errors import AhpError
 
 BLOCK = 64 << 10
 _OPENING = 1 << 10
-_TRIES = 3
 LIVE = "signals.jsonl"
 FORMAT = 1
 """Of the log as a whole, told by the first record of each file; ahp 0.3 did not write it yet."""
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _ROTATED = re.compile(r"signals\.([1-9][0-9]{0,8})\.jsonl")
 
 
 class Segment(NamedTuple):
-    """One file of the log: its number in the sequence, from 1, and its path. The live one has the highest number."""
+    """One file of the log: its number in the sequence, from 1, and its path. The live one has the highest number.
+
+    Another process may rotate the log after its files were listed: what is read is the file of this number, whatever
+    its name is by then. A file that was removed since is read as an empty one.
+    """
 
     serial: int
     path: str
@@ -75,18 +79,8 @@ def opening(segment: Segment) -> dict[str, object]:
 
 def check_format(folder: str) -> None:
     """Raises AhpError when the log in `folder` is of a format that this ahp does not know."""
-    for left in reversed(range(_TRIES)):
-        found = listed(folder)
-        if not found:
-            return
-        try:
-            first = opening(found[-1])
-        except AhpError:
-            if not left:
-                raise
-            continue  # another process may have rotated the log since its files were listed
-        check_maker(first, found[-1].path)
-        return
+    for last in listed(folder)[-1:]:
+        check_maker(opening(last), last.path)
 
 
 def check_maker(first: Mapping[str, object], path: str) -> None:
@@ -105,7 +99,7 @@ def backward(folder: str, block: int = BLOCK) -> Iterator[Line]:
 
 def backward_in(part: Segment, block: int = BLOCK) -> Iterator[Line]:
     """The lines of one file, the last first. Raises AhpError."""
-    with _Reader(part.path) as reader:
+    with _Reader(part) as reader:
         at, rest, ended, step = reader.size, b"", True, block
         if at:
             ended = reader.at(at - 1, 1) == b"\n"
@@ -138,7 +132,7 @@ def forward_in(part: Segment, offset: int = 0, block: int = BLOCK * 4) -> Iterat
 
 def blocks_in(part: Segment, offset: int = 0, block: int = BLOCK * 4) -> Iterator[tuple[int, list[bytes], bool]]:
     """As `forward_in`, many lines at once: where the first begins, their bytes, whether each ended. Raises AhpError."""
-    with _Reader(part.path) as reader:
+    with _Reader(part) as reader:
         rest, begin = b"", offset
         while data := reader.at(begin + len(rest), block):
             *lines, rest = (rest + data).split(b"\n")
@@ -162,9 +156,9 @@ def count(folder: str) -> int:
     return after
 
 
-def line_before(path: str, end: int) -> bytes | None:
+def line_before(part: Segment, end: int) -> bytes | None:
     """The bytes of the line whose newline is the byte before `end`; None when no line ends there. Raises AhpError."""
-    with _Reader(path) as reader:
+    with _Reader(part) as reader:
         if not 0 < end <= reader.size or reader.at(end - 1, 1) != b"\n":
             return None
         end, step = end - 1, BLOCK
@@ -177,14 +171,17 @@ def line_before(path: str, end: int) -> bytes | None:
 
 
 class _Reader:
-    """An open regular file, read by position."""
+    """A file of the log, open, read by position."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, part: Segment) -> None:
+        self._part = part
+        self.path, self.fd, self.size = part.path, -1, 0
 
     def __enter__(self) -> _Reader:
         try:
-            self.fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            self.fd = self._open()
+        except FileNotFoundError:
+            return self
         except OSError as error:
             if error.errno == errno.ELOOP:
                 raise AhpError(
@@ -199,15 +196,31 @@ class _Reader:
         if not stat.S_ISREG(status.st_mode):
             os.close(self.fd)
             raise AhpError(f"{self.path} is not a regular file; move it away")
-        self.size, self.inode = status.st_size, status.st_ino
+        self.size = status.st_size
         return self
 
+    def _open(self) -> int:
+        """A descriptor of the file of this number, which has its own name from a rotation on. Raises OSError."""
+        folder, _, name = self.path.rpartition("/")
+        if name == LIVE:
+            own = f"{folder}/signals.{self._part.serial}.jsonl"
+            with contextlib.suppress(FileNotFoundError):
+                fd = os.open(self.path, _READ)
+                if not os.path.lexists(own):
+                    return fd
+                os.close(fd)
+            self.path = own
+        return os.open(self.path, _READ)
+
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(OSError):  # of what was only read, nothing can be lost
-            os.close(self.fd)
+        if self.fd >= 0:
+            with contextlib.suppress(OSError):  # of what was only read, nothing can be lost
+                os.close(self.fd)
 
     def at(self, offset: int, length: int) -> bytes:
         """Up to `length` bytes at `offset`."""
+        if self.fd < 0:
+            return b""
         try:
             return os.pread(self.fd, length, offset)
         except OSError as error:

@@ -8,7 +8,7 @@ are never kept.
 import posix
 
 from ahp.system import clock, digest, files, jsontext
-from ahp.system.errors import AhpError
+from ahp.system.errors import AhpError, Timeout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _FOLDER = "/sessions"
 _UNTOLD = ".untold"
+_UNTOLD_LOCK = _FOLDER + "/~untold"
 _LIMIT = 4 << 20  # bytes of one session that are read, the last ones
 _MOST_PATHS = 50
 _APPEND = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
@@ -90,23 +91,31 @@ def _append(folder: str, path: str, text: str) -> None:
 
 def keep(folder: str, session: str, said: str) -> None:
     """Keeps what the session is to be told at its next event. Raises OSError, AhpError."""
-    _append(folder, _path(folder, session) + _UNTOLD, said + "\n")
+    files.make_dirs(folder + _FOLDER)
+    with files.Lock(folder + _UNTOLD_LOCK):
+        _append(folder, _path(folder, session) + _UNTOLD, said + "\n")
 
 
 def take(folder: str, session: str) -> str:
-    """What the session was to be told, once; "" when there is nothing. Raises AhpError."""
+    """What the session was to be told, once; "" when there is nothing. Raises OSError, AhpError."""
     path = _path(folder, session) + _UNTOLD
-    data = files.read(path, _LIMIT)
-    if data is None:
+    if files.read(path, _LIMIT) is None:
         return ""
-    posix.unlink(path)
+    try:
+        with files.Lock(folder + _UNTOLD_LOCK):  # what is kept meanwhile must not go with what was read
+            data = files.read(path, _LIMIT)
+            if data is None:
+                return ""
+            posix.unlink(path)
+    except Timeout:
+        return ""  # a later event of the session tells it
     return data.decode("utf-8", "replace").rstrip("\n")
 
 
 def read(folder: str, session: str) -> list[Call]:
     """The calls of a session, oldest first; lines that are torn are skipped. Raises AhpError."""
     found = []
-    for line in (files.read(_path(folder, session), 64 << 20) or b"")[-_LIMIT:].split(b"\n"):
+    for line in (files.tail(_path(folder, session), _LIMIT) or b"").split(b"\n"):
         try:
             told = jsontext.decode(line.decode("utf-8", "replace"))
         except ValueError:

@@ -29,10 +29,13 @@ _T = TypeVar("_T")
 
 
 class State:
-    """Episodes, answers and waiting aids as of the last record of a journal; a context manager."""
+    """Episodes, answers and waiting aids as of the last record of a journal; a context manager.
+
+    `read_to` is the number of the file that the last record is in, and the offset after it.
+    """
 
     def __init__(self, journal: Journal, fold: Fold, read_to: tuple[int, int], now: float) -> None:
-        self.journal, self.store, self._fold, self._read_to, self._asked = journal, fold.store, fold, read_to, now
+        self.journal, self.store, self._fold, self.read_to, self._asked = journal, fold.store, fold, read_to, now
 
     @classmethod
     def open(cls, journal: Journal, now: float | None = None, path: str = "") -> State:
@@ -45,7 +48,7 @@ class State:
         path = path or journal.folder + "/state.db"
         for attempt in range(2):
             try:
-                return cls(journal, *checkpoint.steadily(lambda: _synchronised(journal, path)), now)
+                return cls(journal, *_synchronised(journal, path), now)
             except sqlite3.OperationalError:
                 break  # locked, or nothing can be written here
             except sqlite3.Error:
@@ -53,7 +56,7 @@ class State:
                     break
             except OSError:
                 break
-        return cls(journal, *checkpoint.steadily(lambda: _in_memory(journal)), now)
+        return cls(journal, *_in_memory(journal), now)
 
     def __enter__(self) -> State:
         return self
@@ -159,7 +162,7 @@ class State:
         index = self.journal.index()
         made_from = (index.serial, index.size)
         found: list[dict[str, object]] = []
-        if made_from == self._read_to:
+        if made_from == self.read_to:
             found = self._ask(lambda store: self._derived(store, index.keys))
             if not self.journal.append(found, after=made_from):
                 found = []
@@ -177,7 +180,7 @@ class State:
             return question(self.store)
         except sqlite3.Error:
             self.close()
-            self._fold, self._read_to = checkpoint.steadily(lambda: _in_memory(self.journal))
+            self._fold, self.read_to = _in_memory(self.journal)
             self.store = self._fold.store
             return question(self.store)
 
@@ -242,9 +245,7 @@ def _mark(known: dict[str, object]) -> checkpoint.Checkpoint | None:
 def _discard(path: str) -> bool:
     """Removes a database that is none; whether that was possible."""
     try:
-        for suffix in ("", "-wal", "-shm"):
-            if os.path.lexists(path + suffix):
-                os.unlink(path + suffix)
+        tables.remove(path)
     except OSError:
         return False
     return True

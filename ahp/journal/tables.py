@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -15,6 +16,8 @@ from ahp.journal.episodes import Acknowledgement, Attempt, Episode
 from ahp.journal.logged_signal import Act, LoggedSignal
 
 VERSION = 3
+FILES = ("", "-wal", "-shm")
+"""What the names of a database's files end with."""
 _BUSY = 0.1
 _SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -53,15 +56,24 @@ def remembered(path: str) -> tuple[int, str]:
     return (n, head) if isinstance(n, int) and isinstance(head, str) else (0, "")
 
 
+def remove(path: str) -> None:
+    """Removes the state at `path`, with what SQLite keeps beside it. Raises OSError."""
+    for suffix in FILES:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path + suffix)
+
+
 class SqlStore:
     """An open `state.db`. Raises sqlite3.Error when it is no database, OSError when it is no regular file."""
 
     def __init__(self, path: str) -> None:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
-        regular = stat.S_ISREG(os.fstat(fd).st_mode)
-        os.close(fd)
-        if not regular:
-            raise OSError(f"{path} is not a regular file")
+        # Never opened here: closing it would drop the locks that SQLite holds on it for another thread.
+        try:
+            if not stat.S_ISREG(os.lstat(path).st_mode):
+                raise OSError(f"{path} is not a regular file")
+        except FileNotFoundError:
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         self.boot = _boot()
         self._db = sqlite3.connect(path, timeout=_BUSY, isolation_level=None, cached_statements=64)
         self._episodes: dict[str, Episode | None] = {}

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
 from ahp.journal import index as indexes
 from ahp.journal import segments
 from ahp.journal.append import Journal
-from ahp.journal.rotation import genesis_of
+from ahp.journal.rotation import genesis_told
 from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
@@ -38,7 +38,7 @@ class Report(NamedTuple):
 def anchor(journal: Journal) -> str:
     """The head of the log, to be kept elsewhere: `ahp1:<genesis>:<lines>:<sha256>`. Raises AhpError."""
     index = journal.index()
-    if not index.inode:
+    if not index.count:
         raise AhpError(f"there is no log at {journal.log_path} yet")
     return f"{PREFIX}:{index.genesis}:{index.count}:{index.head}"
 
@@ -50,13 +50,17 @@ def verify(journal: Journal, kept: Collection[str] = ()) -> Report:
     """
     segments.check_format(journal.folder)
     anchors = sorted({_parse(one) for one in kept}, key=lambda one: one.line)
-    index = _index(journal)
-    found = segments.listed(journal.folder)
-    genesis = genesis_of(found[0]) if found else ""
-    chain = _Chain({one.head for one in anchors} | ({index.head} if index else set()))
-    for segment in found:
-        chain.read(segment)
-    problems = [*_beginning(journal, found, chain, genesis), *chain.told, *chain.problems()]
+    while True:
+        index = _index(journal)
+        found = segments.listed(journal.folder)
+        first = segments.opening(found[0]) if found else {}
+        chain = _Chain({one.head for one in anchors} | ({index.head} if index else set()))
+        for segment in found:
+            chain.read(segment)
+        if [part.serial for part in segments.listed(journal.folder)[:1]] == [part.serial for part in found[:1]]:
+            break  # else a person pruned it meanwhile
+    genesis = genesis_told(first)
+    problems = [*_beginning(journal, found, first, chain), *chain.told, *chain.problems()]
     if index and index.inode and index.head not in chain.seen:
         lost = f"its index remembers {index.count} lines, the last of which is gone"
         problems.append(f"the log was cut or its end edited: {lost}")
@@ -104,13 +108,15 @@ def _index(journal: Journal) -> indexes.Index | None:
         return None
 
 
-def _beginning(journal: Journal, found: list[segments.Segment], chain: _Chain, genesis: str) -> Iterable[str]:
+def _beginning(
+    journal: Journal, found: list[segments.Segment], first: Mapping[str, object], chain: _Chain
+) -> Iterable[str]:
+    genesis = genesis_told(first)
     if journal.genesis is not None and genesis != journal.genesis:
         yield f"this is not the log that was installed here ({journal.genesis}): it vanished or was replaced"
     if not found:
         return
-    first = segments.opening(found[0])
-    if first.get("kind") != "genesis" and not chain.pruned_to(str(first.get("prev"))):
+    if first.get("kind") != "genesis" and not chain.is_pruned_before(first):
         yield f"{chain.place(0)}: the log's beginning is missing"
     if isinstance(replaced := first.get("replaces"), str):
         yield f"{chain.place(0)}: this log replaces {replaced[:64]}, which vanished"
@@ -149,9 +155,11 @@ class _Chain:
         first, name = self._files[bisect_right(self._files, (nth, "\uffff")) - 1]
         return f"{name}:{nth - first + 1}"
 
-    def pruned_to(self, prev: str) -> bool:
-        """Whether a person removed all that came before a line that names `prev`."""
-        return any(record.get("head") == prev for record in self._pruned)
+    def is_pruned_before(self, first: Mapping[str, object]) -> bool:
+        """Whether a person removed all that came before the record `first`; one who was stopped left some of it."""
+        n = first.get("n")
+        stopped = isinstance(n, int) and 1 < n <= self.pruned_lines()
+        return stopped or any(record.get("head") == first.get("prev") for record in self._pruned)
 
     def pruned_lines(self) -> int:
         """How many lines at the beginning a person removed."""

@@ -3,8 +3,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
 from ahp.journal import checkpoint
 from ahp.journal.episodes import new_id
 from ahp.journal.fold import Fold, MemoryStore
@@ -84,22 +82,3 @@ def test_a_newline_that_comes_later_is_no_line(story: Story) -> None:
     assert story.count() == 2
     with story.state() as state:
         assert len(state.find("")) == 2
-
-
-def test_reading_again_when_the_log_is_rotated_meanwhile() -> None:
-    calls: list[int] = []
-
-    def attempt() -> int:
-        calls.append(1)
-        if len(calls) < 3:
-            raise checkpoint.Moved("rotated")
-        return 7
-
-    assert checkpoint.steadily(attempt) == 7
-    calls[:] = [-1] * -99
-
-    def never() -> int:
-        raise checkpoint.Moved("rotated")
-
-    with pytest.raises(checkpoint.Moved):
-        checkpoint.steadily(never)

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import errno
 import os
-import posix
 import shutil
 import signal
 import subprocess
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +27,9 @@ from ahp.journal.state import State
 from ahp.journal.verify import verify
 
 from . import work
+from .calls import ALL, Real, take
 from .written import VERDICT, records
 
-ALL = os.environ.get("AHP_TEST_FAULTS") == "all"
-CALLS = ("open", "close", "read", "write", "pread", "pwrite", "fstat", "stat", "lstat", "access")
-CALLS += ("rename", "unlink", "mkdir", "listdir", "fsync", "dup", "lockf")
 STRIDE = 1 if ALL else 59
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -43,32 +39,26 @@ class Faults:
 
     def __init__(self, at: int, fault: str, told: int) -> None:
         self.at, self.fault, self.made, self.told = at, fault, 0, told
-        for name in CALLS:
-            faulty = self.wrap(name, getattr(posix, name))
-            setattr(posix, name, faulty)
-            setattr(os, name, faulty)
+        take(self.call)
 
-    def wrap(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*given: Any, **more: Any) -> Any:
-            self.made += given[:1] != (self.told,)
-            if self.made != self.at or given[:1] == (self.told,):
-                return real(*given, **more)
-            if self.fault == "killed before":
-                os.kill(os.getpid(), signal.SIGKILL)
-            if name in ("write", "pwrite") and self.fault in ("half written", "full"):
-                real(given[0], given[1][: len(given[1]) // 2], *given[2:])
-                if self.fault == "half written":
-                    os.kill(os.getpid(), signal.SIGKILL)
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            if self.fault in ("error", "full"):
-                if name == "close":
-                    real(*given)
-                raise OSError(errno.EIO, os.strerror(errno.EIO))
-            result = real(*given, **more)
+    def call(self, name: str, real: Real, given: tuple[Any, ...], more: dict[str, Any]) -> Any:
+        self.made += given[:1] != (self.told,)
+        if self.made != self.at or given[:1] == (self.told,):
+            return real(*given, **more)
+        if self.fault == "killed before":
             os.kill(os.getpid(), signal.SIGKILL)
-            return result
-
-        return call
+        if name in ("write", "pwrite") and self.fault in ("half written", "full"):
+            real(given[0], given[1][: len(given[1]) // 2], *given[2:])
+            if self.fault == "half written":
+                os.kill(os.getpid(), signal.SIGKILL)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if self.fault in ("error", "full"):
+            if name == "close":
+                real(*given)
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        result = real(*given, **more)
+        os.kill(os.getpid(), signal.SIGKILL)
+        return result
 
 
 @pytest.fixture(scope="module", params=["first", "later"])

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from ahp.journal.verify import anchor, verify
 from ahp.system import clock, terminal
 from ahp.system.errors import AhpError
 
+from .calls import Real, taking
 from .story import AGENT, DAY, PERSON
 from .written import VERDICT
 
@@ -69,6 +71,27 @@ def test_what_a_killed_pruning_left_goes_the_next_time(old: Journal, monkeypatch
     assert verify(old).problems == []
     assert prune(old, clock.now() - 100 * DAY, PERSON).files
     assert verify(old).problems == []
+
+
+@pytest.mark.usefixtures("person")
+def test_a_pruning_that_was_killed_between_two_files_is_no_tampering(old: Journal) -> None:
+    gone: list[str] = []
+
+    class Killed(BaseException):
+        pass
+
+    def unlink(name: str, real: Real, given: tuple[Any, ...], more: dict[str, Any]) -> Any:
+        if name == "unlink" and len(gone) == 2:
+            raise Killed
+        gone.extend(given[:1] if name == "unlink" else ())
+        return real(*given, **more)
+
+    with taking(unlink), pytest.raises(Killed):
+        prune(old, clock.now() - 100 * DAY, PERSON)
+    assert len(gone) == 2
+    assert verify(old).problems == []
+    os.unlink(segments.listed(old.folder)[1].path)
+    assert verify(old).problems
 
 
 def test_nothing_old_means_nothing_to_prune(old: Journal) -> None:

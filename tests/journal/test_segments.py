@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.journal import segments
-from ahp.journal.append import Journal
 from ahp.journal.segments import Line, Segment
 from ahp.system.errors import AhpError
 
@@ -49,7 +48,7 @@ def test_lines_are_the_same_from_either_end(
     assert list(segments.backward_in(part, block=block))[::-1] == expected
     for line in expected:
         assert next(segments.forward_in(part, line.offset)) == line
-        before = segments.line_before(str(path), line.end)
+        before = segments.line_before(part, line.end)
         assert before == (line.raw if line.ended else None)
 
 
@@ -60,7 +59,7 @@ def test_a_line_longer_than_a_block_is_read_whole(tmp_path: Path) -> None:
     part = Segment(1, str(path))
     assert [line.raw for line in segments.forward_in(part)] == [b"a", long, b"b"]
     assert [line.raw for line in segments.backward_in(part)] == [b"b", long, b"a"]
-    assert segments.line_before(str(path), 3 + len(long)) == long
+    assert segments.line_before(part, 3 + len(long)) == long
 
 
 @pytest.mark.parametrize(
@@ -127,14 +126,19 @@ def test_the_opening_of_a_file_is_its_first_record(tmp_path: Path) -> None:
     assert segments.opening(Segment(1, str(path))) == {}
 
 
-def test_the_format_is_read_of_a_log_that_is_rotated_meanwhile(
-    journal: Journal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    journal.append([{"kind": "verdict"}])
-    gone = [Segment(1, journal.folder + "/renamed")]
-    real, listed = segments.listed, iter([gone])
-    monkeypatch.setattr(segments, "listed", lambda folder: next(listed, None) or real(folder))
-    segments.check_format(journal.folder)
-    monkeypatch.setattr(segments, "listed", lambda folder: gone)
-    with pytest.raises(AhpError, match="cannot read"):
-        segments.check_format(journal.folder)
+def test_a_file_is_read_under_the_name_that_it_has_by_now(tmp_path: Path) -> None:
+    (tmp_path / "signals.jsonl").write_text("a\nb\n")
+    (listed,) = segments.listed(str(tmp_path))
+    (tmp_path / "signals.jsonl").rename(tmp_path / "signals.1.jsonl")
+    for following in (None, "c\n"):  # between the two renames of a rotation, and after them
+        if following:
+            (tmp_path / "signals.jsonl").write_text(following)
+        assert [line.raw for line in segments.forward_in(listed)] == [b"a", b"b"]
+        assert [line.raw for line in segments.backward_in(listed)] == [b"b", b"a"]
+        assert segments.line_before(listed, 4) == b"b"
+
+
+def test_a_file_that_was_removed_since_it_was_listed_is_read_as_an_empty_one(tmp_path: Path) -> None:
+    for listed in (Segment(1, str(tmp_path / "signals.1.jsonl")), Segment(2, str(tmp_path / "signals.jsonl"))):
+        assert [*segments.forward_in(listed), *segments.backward_in(listed)] == []
+        assert (segments.opening(listed), segments.line_before(listed, 3)) == ({}, None)

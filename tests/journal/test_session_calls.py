@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
+import pytest
+
 from ahp.journal import session_calls
+from ahp.system import files
+from ahp.system.errors import Timeout
+
+from .calls import Stopped, taking
 
 
 def test_what_is_noted_is_read_again(tmp_path: Path) -> None:
@@ -25,3 +32,33 @@ def test_torn_lines_and_lines_of_others_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "sessions" / "s"
     path.write_bytes(b"torn\n[1]\n[1, 2, 3, 4, 5]\n" + path.read_bytes() + b'[1, true, "x", [')
     assert [call.denied for call in session_calls.read(folder, "s")] == [True]
+
+
+def test_what_a_session_is_to_be_told_is_told_once_whoever_comes_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files.Lock.__init__, "__defaults__", (0.0,))
+    for comes in ("keeps", "takes"):
+        for at in range(1, 12):
+            folder, kept, told = str(tmp_path / f"{comes}-{at}"), ["first"], list[str]()
+
+            def takes(folder: str = folder, told: list[str] = told) -> None:
+                told.append(session_calls.take(folder, "s"))
+
+            def keeps(folder: str = folder, kept: list[str] = kept) -> None:
+                with contextlib.suppress(Timeout):
+                    session_calls.keep(folder, "s", "second")
+                    kept.append("second")
+
+            session_calls.keep(folder, "s", "first")
+            with taking(Stopped(at, takes if comes == "takes" else keeps)):
+                told.append(session_calls.take(folder, "s"))
+            told.append(session_calls.take(folder, "s"))
+            assert sorted("\n".join(told).split()) == kept, (comes, at)
+
+
+def test_of_a_long_session_the_last_calls_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_calls, "_LIMIT", 100)
+    for _ in range(20):
+        session_calls.note(str(tmp_path), "s", {}, [], denied=False)
+    assert 0 < len(session_calls.read(str(tmp_path), "s")) < 3
