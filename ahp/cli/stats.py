@@ -7,7 +7,6 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -96,8 +95,11 @@ def as_json(stats: Stats) -> dict[str, Any]:
 
 
 def _group(figures: Figures) -> dict[str, Any]:
-    comments = [{**one._asdict(), "at": clock.iso(one.at)} for one in figures.comments]
-    return {**asdict(figures), "comments": comments}
+    told = dict(vars(figures))
+    told["answers"] = {action: vars(answers) for action, answers in figures.answers.items()}
+    told |= {name: vars(spread) for name, spread in told.items() if isinstance(spread, Spread)}
+    told["comments"] = [{**one._asdict(), "at": clock.iso(one.at)} for one in figures.comments]
+    return told
 
 
 def _head(stats: Stats) -> list[str]:

@@ -22,14 +22,11 @@ from ahp.protocol.levels import LEVEL_OF, strength, strongest
 from ahp.protocol.triggers import TRIGGERS
 
 LEVELS = ("", *LEVEL_OF)
-_MARKS = {
-    "shadow": columns.SHADOW,
-    "waived": columns.WAIVED,
-    "undecidable": columns.UNDECIDED,
-    "overrides": columns.OVERRIDDEN,
-}
+_NUMBER_OF = {level: number for number, level in enumerate(LEVELS)}
+_CLIMBED = {(level, declared) for level in LEVEL_OF for declared in LEVEL_OF if strength(level) > strength(declared)}
 _SWEPT_EVERY = 4096  # signals
 _LONGEST = 1 << 30  # milliseconds
+_NOWHERE = (0, 0, 0)  # nobody asks where a line is
 
 
 class Asked(NamedTuple):
@@ -58,9 +55,9 @@ class Chronicle(Fold):
         self.names = Names() if names is None else names
         self.policies: dict[str, list[Asked]] = {}
         """The rules of each policy by its digest."""
-        self.in_force = ("", "")
-        """The digests of the policies that judged last: the committed one and the work tree's."""
-        self._untold = self.names.number(UNTOLD)
+        self._judged_last: Mapping[str, object] = {}  # the last verdict
+        self._spent: dict[tuple[int, object, object, object], array[float]] = {}  # by what verdicts tell of a place
+        self._untold = self.names[UNTOLD]
         self._record: Mapping[str, object] = {}
         self._is_wanted: dict[str, bool] = {}
         self._event: tuple[object, ...] = ()
@@ -77,13 +74,19 @@ class Chronicle(Fold):
     def join(self, other: Chronicle) -> None:
         """Takes over what one `beside` has noted."""
         if other.notes.last > self.notes.last:
-            self.in_force = other.in_force
+            self._judged_last = other._judged_last
         self.notes.join(other.notes)
 
     @property
     def notes(self) -> Notes:
         """What was noted so far."""
         return self.store.notes
+
+    @property
+    def in_force(self) -> tuple[str, str]:
+        """The digests of the policies that judged last: the committed one and the work tree's."""
+        told = self._judged_last
+        return str(told.get("policy") or ""), str(told.get("working") or "")
 
     def wants(self, rule: str) -> bool:
         """Whether figures of `rule` are asked for."""
@@ -116,10 +119,13 @@ class Chronicle(Fold):
 
     def _number(self, record: Mapping[str, object]) -> int:
         """The number of the group that a record counts in."""
-        return self.names.number(self.group.of(record, self.at))
+        return self.names[self.group.of(record, self.at)]
 
-    def _folded(self, record: Mapping[str, object]) -> None:
-        super().apply(record)
+    def _end_told(self, record: Mapping[str, object]) -> None:
+        self._end(record, _NOWHERE)
+
+    def _delivery_told(self, record: Mapping[str, object]) -> None:
+        self._delivery(record, _NOWHERE)
 
     def _signal_told(self, record: Mapping[str, object]) -> None:
         known = hash(str(record.get("id") or f"0:{self._signals + 1}"))
@@ -135,23 +141,26 @@ class Chronicle(Fold):
         self._signal(record, (0, self._signals, 0))
 
     def _row(self, record: Mapping[str, object], rule: str) -> int:
-        level, declared = str(record.get("intensity")), str(record.get("declared") or "")
-        marks = 0
-        for key, mark in _MARKS.items():
-            if record.get(key):
-                marks |= mark
-        if level != declared and level in LEVEL_OF and declared in LEVEL_OF and strength(level) > strength(declared):
-            marks |= columns.CLIMBED
-        group = self._number(record)
-        row = self.store.notes.signals.add(group, LEVELS.index(level) if level in LEVEL_OF else 0, marks)
+        get = record.get
+        level = str(get("intensity"))
+        marks = columns.CLIMBED if (level, str(get("declared"))) in _CLIMBED else 0
+        if get("shadow"):
+            marks |= columns.SHADOW
+        if get("undecidable"):
+            marks |= columns.UNDECIDED
+        if get("overrides"):
+            marks |= columns.OVERRIDDEN
+        if get("waived"):
+            marks |= columns.WAIVED
+        row = self.store.notes.signals.add(self._number(record), _NUMBER_OF.get(level, 0), marks)
         if marks & columns.WAIVED:
-            self.notes.waived[row] = hash((id(self), rule, record.get("subject")))
+            self.notes.waived[row] = hash((id(self), rule, get("subject")))
         event = _event(record)
         if event != self._event:
             self._event, self._of_event = event, []
-            trigger = TRIGGERS.get(str(record.get("hook")))
+            trigger = TRIGGERS.get(str(get("hook")))
             if trigger and trigger.family in COUNTED:
-                self._called(record, str(record.get("policy") or ""), 1)
+                self._called(record, str(get("policy") or ""), 1)
         self._of_event.append(row)
         return row
 
@@ -166,25 +175,36 @@ class Chronicle(Fold):
         get = record.get
         if self.store.someone_waits(str(get("subject") or ""), kind_of(str(get("actor") or ""))):
             self._record, self.store.row = record, -1
-            self._verdict(record, (0, 0, 0))
-        policy, working, ms = str(get("policy") or ""), str(get("working") or ""), _milliseconds(get("ms"))
-        self.in_force = policy, working
+            self._verdict(record, _NOWHERE)
+        self._judged_last = record
+        ms = get("ms")
+        if type(ms) is not float or not 0 <= ms < _LONGEST:
+            ms = _milliseconds(ms)
         if self._of_event:
             if _event(record) == self._event:
                 self._judged(record, tenths_of(ms))
             self._of_event = []
         if not self._counts:
             return
-        notes = self.store.notes
-        place = self._untold if self._is_by_rule else self._number(record), str(get("hook")), policy, working
-        taken = notes.evaluations.get(place)
-        if taken is None:
-            taken = notes.evaluations[place] = array("d")
-        taken.append(ms)
+        group = self._untold if self._is_by_rule else self._number(record)
+        place = group, get("hook"), get("policy"), get("working")
+        try:
+            self._spent[place].append(ms)
+        except (KeyError, TypeError):
+            self._spent_at(place).append(ms)
         if get("decision") == "deny":
-            notes.denied += 1
+            self.notes.denied += 1
         if skipped := get("skipped"):
             self._skipped(record, skipped)
+
+    def _spent_at(self, told: tuple[int, object, object, object]) -> array[float]:
+        """The milliseconds of the evaluations at a place, which a verdict tells of in any words or none."""
+        group, hook, policy, working = told
+        place = group, str(hook), str(policy or ""), str(working or "")
+        spent = self.notes.evaluations.setdefault(place, array("d"))
+        if all(word is None or type(word) is str for word in told[1:]):
+            self._spent[told] = spent  # found again without a look at its words
+        return spent
 
     def _skipped(self, record: Mapping[str, object], skipped: object) -> None:
         for one in skipped if isinstance(skipped, list) else ():
@@ -216,10 +236,12 @@ class Chronicle(Fold):
         self.policies[str(record.get("digest"))] = list(dict.fromkeys(asked))
 
     def _response_told(self, record: Mapping[str, object]) -> None:
-        self._folded(record)
-        by, action = str(record.get("by") or ""), str(record.get("action"))
-        row = self.store.rows.get(hash(str(record.get("id"))), -1)
-        if by != AUTOMATIC and row >= 0:
+        self._response(record, _NOWHERE)
+        by = str(record.get("by") or "")
+        if by == AUTOMATIC:
+            return
+        action, row = str(record.get("action")), self.store.rows.get(hash(str(record.get("id"))), -1)
+        if row >= 0:
             self.store.answer(row, action, is_given=True)
             is_opinion = action == "dismiss" and kind_of(by) == "human"
             self.store.flag(row, columns.RISKED if action == RISK else columns.DISMISSED * is_opinion)
@@ -242,10 +264,11 @@ class Chronicle(Fold):
             self.notes.flag(number, columns.BYPASSED)
 
     def _clock_set(self, record: Mapping[str, object]) -> None:
-        self._folded(record)
+        self._clock(record, _NOWHERE)
         self._look_at_clock()
         if not self._counts:  # what came before was before that time after all
             self.store.begin_anew()
+            self._spent.clear()
             self._event, self._of_event = (), []
 
     def _close(self, episode: Episode, action: str, at: float | None = None) -> None:
@@ -284,8 +307,8 @@ _NOTES: dict[str, Callable[[Chronicle, Mapping[str, object]], None]] = {
     "verdict": Chronicle._verdict_told,
     "signal": Chronicle._signal_told,
     "response": Chronicle._response_told,
-    "episode-end": Chronicle._folded,
-    "delivery": Chronicle._folded,
+    "episode-end": Chronicle._end_told,
+    "delivery": Chronicle._delivery_told,
     "clock": Chronicle._clock_set,
     "policy": Chronicle._policy_told,
     "count": Chronicle._count_told,

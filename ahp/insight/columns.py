@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from functools import lru_cache
 from typing import NamedTuple
 
 COMMENTS_KEPT = 20
@@ -29,25 +30,23 @@ class Comment(NamedTuple):
     text: str
 
 
+@lru_cache(maxsize=1 << 16)
 def tenths_of(ms: float) -> int:
     """Milliseconds as the figures have them: whole tenths, -1 where they are not told."""
     return round(ms * 10) if ms >= 0 else -1
 
 
-class Names:
-    """Words as numbers, in the order they came."""
+class Names(dict[str, int]):
+    """Words as numbers, from 0, in the order they came: `names[word]` gives a new word the next one."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.words: list[str] = []
-        self._numbers: dict[str, int] = {}
 
-    def number(self, word: str) -> int:
-        """The number of `word`, from 0."""
-        known = self._numbers.get(word)
-        if known is None:
-            known = self._numbers[word] = len(self.words)
-            self.words.append(word)
-        return known
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self.words)
+        self.words.append(word)
+        return number
 
 
 class Signals:

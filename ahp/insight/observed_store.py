@@ -35,7 +35,6 @@ class ObservedStore(MemoryStore):
         self.rows: dict[int, int] = {}  # by the hash of the id: its number in the notes
         self.episode_of: dict[int, int] = {}  # by the number of the signal
         self._open: dict[str, _Open] = {}
-        self._about: dict[str, set[int]] = {}  # by change: the open episodes
         self._mended: dict[str, tuple[float, int]] = {}  # by key: when, and which episode
         self._kept: dict[str, list[str]] = {}
 
@@ -43,7 +42,7 @@ class ObservedStore(MemoryStore):
         """What was noted does not count; what is open stays so, and is not counted either."""
         self.notes = Notes()
         self.rows = dict.fromkeys(self.rows, -1)
-        for noted in (self.episode_of, self._about, self._mended):
+        for noted in (self.episode_of, self._mended):
             noted.clear()
         for known in self._open.values():
             known.number = -1
@@ -55,15 +54,15 @@ class ObservedStore(MemoryStore):
 
     def answer(self, row: int, action: str, is_given: bool) -> None:
         """Notes the answer of a signal; `is_given` by somebody."""
-        self.notes.signals.answer[row] = 2 + 2 * self.actions.number(action) + is_given
+        self.notes.signals.answer[row] = 2 + 2 * self.actions[action] + is_given
 
     def flag(self, row: int, flag: int) -> None:
         """Notes what happened in the episode of a signal."""
         self.notes.flag(self.episode_of.get(row, -1), flag)
 
     def about(self, change: str) -> set[int]:
-        """The open episodes that were about a change."""
-        return self._about.get(change, set())
+        """The numbers of the open episodes that were about a change."""
+        return {known.number for known in self._open.values() if change in known.changes}
 
     def put_episode(self, episode: Episode) -> None:
         super().put_episode(episode)
@@ -100,17 +99,18 @@ class ObservedStore(MemoryStore):
             self.signals.pop(signal.id, None)
 
     def _belongs(self, signal: LoggedSignal) -> None:
-        known = self._open.get(signal.key)
-        if not signal.episode or known is None or known.number < 0:
+        known = self._open.get(signal.key) if signal.episode else None
+        if known is None or known.number < 0:
             return
         self.episode_of[self.row] = known.number
         marks = self.notes.signals.marks[self.row]
-        self.notes.flag(known.number, columns.PASSED * bool(marks & columns.OVERRIDDEN))
-        self.notes.flag(known.number, columns.RAISED * bool(marks & columns.CLIMBED))
+        if marks & columns.OVERRIDDEN:
+            self.notes.flag(known.number, columns.PASSED)
+        if marks & columns.CLIMBED:
+            self.notes.flag(known.number, columns.RAISED)
         change = signal.act.change
         if change and len(known.changes) < _CHANGES:
             known.changes.add(change)
-            self._about.setdefault(change, set()).add(known.number)
 
     def close(self, episode: Episode, state: int, at: float) -> None:
         """Notes how an episode ended, and when (seconds)."""
@@ -119,11 +119,6 @@ class ObservedStore(MemoryStore):
             return
         episodes, number = self.notes.episodes, known.number
         episodes.state[number], episodes.took[number] = state, max(0.0, at - episode.opened)
-        for change in known.changes:
-            numbers = self._about.get(change, set())
-            numbers.discard(number)
-            if not numbers:
-                self._about.pop(change, None)
         if state == columns.MENDED:
             self._mended[episode.key] = (at, number)
 

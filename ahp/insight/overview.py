@@ -240,11 +240,8 @@ class _Watched(Chronicle):
         view, notes = copy.copy(self), copy.copy(self.notes)
         view.group, view.names = Group(by), Names()
         parts = self.both.parts
-        to = [
-            view.names.number(parts[name][part] if name in parts else name if part < 2 else "")
-            for name in self.names.words
-        ]
-        untold = view.names.number(UNTOLD)
+        to = [view.names[parts[name][part] if name in parts else name if part < 2 else ""] for name in self.names.words]
+        untold = view.names[UNTOLD]
         view.store = copy.copy(self.store)
         view.store.notes = notes
         notes.signals, notes.episodes = copy.copy(notes.signals), copy.copy(notes.episodes)

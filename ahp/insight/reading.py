@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 
 from ahp.journal import segments
 from ahp.journal.index import window_of
@@ -24,11 +25,7 @@ def records(
     With `since` (seconds since the epoch) it begins with the last file before which nothing was open that still was
     then. Raises AhpError when the log cannot be read or is of a newer format.
     """
-    for lines in blocks(folder, since, seen):
-        for raw in lines:
-            record = decode(raw)
-            if record is not None:
-                yield record
+    return chain.from_iterable(filter(None, map(decode, lines)) for lines in blocks(folder, since, seen))
 
 
 def blocks(folder: str, since: float | None = None, seen: Seen = lambda done, total: None) -> Iterator[list[bytes]]:

@@ -5,9 +5,11 @@ Counted are episodes and attempts, not repeats. A quantile is the smallest value
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import ceil
 from typing import NamedTuple
 
@@ -37,17 +39,12 @@ class Spread:
     @classmethod
     def counted(cls, values: Mapping[float, int]) -> Spread | None:
         """Of values with how often each was there."""
-        count = sum(values.values())
-        return cls(count, _quantile(values, count, 0.5), _quantile(values, count, 0.9)) if count else None
-
-
-def _quantile(values: Mapping[float, int], count: int, share: float) -> float:
-    left = ceil(share * count)
-    for value in sorted(values):
-        left -= values[value]
-        if left <= 0:
-            return value
-    raise AssertionError("a share is at most 1")
+        ordered = sorted(values)
+        counts = list(accumulate(map(values.__getitem__, ordered)))
+        if not counts:
+            return None
+        half, most = (ordered[bisect_left(counts, ceil(share * counts[-1]))] for share in (0.5, 0.9))
+        return cls(counts[-1], half, most)
 
 
 @dataclass

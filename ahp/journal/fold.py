@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from ahp.journal.answers import AUTOMATIC, RISK, kind_of
@@ -86,7 +86,7 @@ class Fold:
         signal = LoggedSignal.of(record, self.at, where)
         if self.store.signal(signal.id):
             return  # a copied line must not climb a ladder
-        self._next_attempt(signal.hook, signal.subject, kind_of(signal.actor), lambda: signal.act)
+        self._next_attempt(record, signal.hook, signal.subject, kind_of(signal.actor), signal.act)
         if opens(record):
             episode = self.open(signal.key) or Episode(signal.key, signal.correlation_id or signal.id, self.at)
             signal.episode = episode.id
@@ -109,9 +109,11 @@ class Fold:
 
     def _verdict(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
         actor, subject = kind_of(str(record.get("actor") or "")), str(record.get("subject") or "")
-        self._next_attempt(str(record.get("hook")), subject, actor, lambda: Act.of(record, self.at))
+        self._next_attempt(record, str(record.get("hook")), subject, actor)
 
-    def _next_attempt(self, hook: str, subject: str, actor_kind: str, act_of: Callable[[], Act]) -> None:
+    def _next_attempt(
+        self, record: Mapping[str, object], hook: str, subject: str, actor_kind: str, act: Act | None = None
+    ) -> None:
         """What the subject was told before and has not answered is answered by its going on (design §7)."""
         trigger = TRIGGERS.get(hook)
         if trigger is None or trigger.post:
@@ -122,7 +124,7 @@ class Fold:
         ended = [self.open(signal.key) is None for signal in waiting if signal.episode]
         if any(ended):
             waiting = list(self.store.waiting(subject, actor_kind))  # forgotten before it could be dismissed
-        act = act_of()
+        act = act or Act.of(record, self.at)
         for signal in waiting:
             if not signal.act.same(act):
                 signal.answer("suggestion_deferred" if signal.intensity == "aid" else "dismiss", AUTOMATIC, self.at)

@@ -155,22 +155,20 @@ def opens(record: "Mapping[str, object]") -> bool:
 
 def key_of(record: "Mapping[str, object]") -> str:
     """The episode key of a signal or episode-end record (design §8.3)."""
-    hook = str(record.get("hook"))
+    get = record.get
+    hook = str(get("hook"))
     trigger = TRIGGERS.get(hook)
     family = trigger.family if trigger else hook
-    target = record.get("target") if family == "tool-use" else None
-    return episode_key(
-        family,
-        str(record.get("rule")),
-        str(record.get("subject") or ""),
-        str(record.get("actor") or "").partition(":")[0],
-        str(target) if target else None,
-    )
+    target = get("target") if family == "tool-use" else None
+    kind = str(get("actor") or "").partition(":")[0]
+    return episode_key(family, str(get("rule")), str(get("subject") or ""), kind, str(target) if target else None)
 
 
 def forget_after(record: "Mapping[str, object]") -> float:
     """Seconds until the episode of a signal ends by itself (design §8.5)."""
     told = record.get("forget_after")
+    if told is None:
+        return FORGET_AFTER
     return float(told) if isinstance(told, int | float) and told > 0 else FORGET_AFTER
 
 

@@ -30,7 +30,12 @@ class Act(NamedTuple):
     @classmethod
     def of(cls, record: Mapping[str, object], at: float) -> Act:
         """From a signal, verdict or delivery record."""
-        return cls(at, *_texts(record, _ACT)) if "head" in record else cls(at, *_texts(record, _ACT[:-1]))
+        return cls.told(at, record, _texts(record, _ACT))
+
+    @classmethod
+    def told(cls, at: float, record: Mapping[str, object], texts: list[str]) -> Act:
+        """From the texts of a record, in the order of the fields after `at`."""
+        return cls._make((at, *texts) if "head" in record else (at, *texts[:-1], None))
 
     def near(self, other: Act) -> bool:
         """Whether `other` follows within the window and is about the same change."""
@@ -121,6 +126,7 @@ class LoggedSignal:
     @classmethod
     def of(cls, record: Mapping[str, object], at: float, where: tuple[int, int, int]) -> LoggedSignal:
         """From a signal record (docs/log.md lists its keys)."""
+        get = record.get
         signal = cls.__new__(cls)  # a long log has many: each slot is set once
         (
             signal.id,
@@ -136,27 +142,29 @@ class LoggedSignal:
             signal.waived,
             signal.rule_digest,
             signal.content,
+            *act,
         ) = _texts(record, _SIGNAL)
+        signal.act = Act.told(at, record, act)
         signal.id = signal.id or "{}:{}".format(*where)
         signal.episode = signal.action = signal.by = ""
         signal.nth, signal.answered, signal.logged = 0, 0.0, False
         signal.spent = signal.details = None
-        signal.key, signal.act, signal.where = key_of(record), Act.of(record, at), where
-        signal.enforced = not record.get("shadow") and not record.get("waived")
-        decision = record.get("decision")
+        signal.key, signal.where = key_of(record), where
+        decision = get("decision")
+        signal.enforced = not get("shadow") and not get("waived")
         signal.past = signal.enforced and decision != "deny" and (decision is not None or signal.intensity != "block")
-        signal.pending = record.get("pending") is True
-        signal.climbs = (
-            signal.past
-            and signal.intensity in ("prompt", "control")
-            and not record.get("undecidable")
-            and record.get("counted") is not False
+        signal.pending = get("pending") is True
+        climbs = signal.past and signal.intensity in ("prompt", "control")
+        signal.climbs = climbs and not get("undecidable") and get("counted") is not False
+        signal.modified = (
+            decision == "allow_with_modification"
+            and signal.past
+            and signal.intensity == "control"
+            and not get("advises")
         )
         signal.forget_after = forget_after(record)
-        changed = decision == "allow_with_modification" and not record.get("advises")
-        signal.modified = signal.past and signal.intensity == "control" and changed
-        signal.overridable = record.get("overridable") is not False
-        paths = record.get("paths")
+        signal.overridable = get("overridable") is not False
+        paths = get("paths")
         signal.paths = list(map(str, paths)) if isinstance(paths, list) else []
         return signal
 
@@ -179,17 +187,16 @@ class LoggedSignal:
 _ACT = ("host", "hook", "attempt", "change", "evidence", "head")
 _SIGNAL = (
     *("id", "hook", "intensity", "source", "rule", "subject", "actor", "session", "correlation_id", "overrides"),
-    *("waived", "digest", "content"),
+    *("waived", "digest", "content", *_ACT),
 )
-
-
 _NOTHING = ("",) * len(_SIGNAL)
-_ONLY_TEXT = {str}
 
 
 def _texts(record: Mapping[str, object], names: tuple[str, ...]) -> list[str]:
     """The values of `names` as text, "" for None and what is not there."""
     values = list(map(record.get, names, _NOTHING))
-    if set(map(type, values)) != _ONLY_TEXT:
+    try:
+        "".join(values)  # type: ignore[arg-type]  # the quickest way to ask whether each is text
+    except TypeError:
         return ["" if value is None else str(value) for value in values]
     return values  # type: ignore[return-value]

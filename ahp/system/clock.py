@@ -47,9 +47,12 @@ def seconds(text: object) -> "float | None":
         return None
     stem, begin = _hour
     if text[:14] == stem and len(text) == 24 and text[16] + text[19] + text[23] == ":.Z":
-        minute, second, millis = text[14:16], text[17:19], text[20:23]
-        if (minute + second + millis).isdecimal() and int(minute) < 60 and int(second) < 61:
-            return begin + int(minute) * 60 + int(second) + float(text[19:23])
+        digits = text[14:16] + text[17:19] + text[20:23]
+        if digits.isdecimal():
+            minute, rest = divmod(int(digits), 100_000)
+            second, millis = divmod(rest, 1000)
+            if minute < 60 and second < 61:
+                return begin + minute * 60 + second + millis / 1000
     try:
         told = parse_iso(text)
         _hour = text[:14], int(parse_iso(text[:14] + "00:00Z"))
