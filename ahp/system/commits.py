@@ -218,11 +218,12 @@ def _told(
     lack something of each.
     """
     found, waiting, failed = [], [asked] if asked else [], 0
+    command = ("diff-tree", "--stdin", "--always", "-r", "--root", *options)
     while waiting:
         some = waiting.pop()
         stdin = "".join(f"{commit} {parent}".rstrip() + "\n" for commit, parent in some).encode()
         try:
-            found.append((some, repo.run("diff-tree", "--stdin", "--always", "-r", "--root", *options, stdin=stdin)))
+            found.append((some, repo.run(*command, stdin=stdin, objects=True)))
         except AhpError:
             failed += 1
             middle = len(some) // 2

@@ -17,6 +17,10 @@ _ALIASES = 5  # branches that are names of other ones, one after the other (git-
 # Grafts, which a clone may have in .git/info, are read from a place where no file can be (git warns of none there).
 _AS_IT_IS = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none", "GIT_GRAFT_FILE": "/dev/null/grafts"}
 _PLAIN = ("--no-pager", "--no-optional-locks", "--no-replace-objects")
+# Of a file that the index has as unchanged, git reads what lies in the work tree in place of the object; time stamps
+# and settings decide that, and both can be set. In the git directory it finds none of these files.
+_NO_MONITOR = ("-c", "core.fsmonitor=false")
+_PATHS = ("GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR")
 # For `git log`: without what a person's configuration would add to it.
 PLAIN_LOG = ("--no-show-signature", "--encoding=UTF-8", "--no-color")
 
@@ -56,17 +60,23 @@ class Repository:
         ok: tuple[int, ...] = (0,),
         timeout: float = _TIMEOUT,
         fetch: bool = False,
+        objects: bool = False,
     ) -> bytes:
         """What `git args` prints; with `fetch` it may ask a remote, as for objects that a partial clone lacks.
+        `objects`: it compares what is staged or committed, and no file of the work tree is read for that.
 
         Raises GitError unless it exits with one of `ok`, Timeout, OutputLimit.
         """
         from ahp.system import patience, process
 
-        argv = [self.git, "-C", self.folder, *_PLAIN, *args]
-        patience.command = " ".join(["git", *[one for one in args if one[:1] != "-"][:1]])
+        verb = next((one for one in args if one[:1] != "-" and "=" not in one), "")  # behind git's own options
+        patience.command = f"git {verb}"
+        folder, plain = (self.git_dir, (*_PLAIN, *_NO_MONITOR)) if objects else (self.folder, _PLAIN)
+        argv = [self.git, "-C", folder, *plain, *args]
         try:
             env = self.env if fetch else {**self.env, **_AS_IT_IS}
+            if objects:
+                env = {**self._absolute_paths(env), "GIT_DIR": folder, "GIT_WORK_TREE": folder}
             result = process.capture(argv, env=env, stdin=stdin, timeout=timeout)
         finally:
             patience.command = ""
@@ -74,8 +84,16 @@ class Repository:
             words = result.err.decode("utf-8", "replace").strip().splitlines()
             last = words[-1] if words else f"exit code {result.code}"
             said = next((line for line in words if line.startswith("fatal: ")), last)
-            raise GitError(f"git {args[0]} failed: {said[:300]}")
+            raise GitError(f"git {verb} failed: {said[:300]}")
         return result.out
+
+    def _absolute_paths(self, env: dict[str, str]) -> dict[str, str]:
+        """`env`, of which what names files to git holds in another folder, too."""
+        given = {name: env[name].split(":") for name in _PATHS if env.get(name)}
+        return env | {
+            name: ":".join([_absolute(self.folder, one) if one[:1] not in '"' else one for one in every])
+            for name, every in given.items()
+        }
 
     def line(self, *args: str, ok: tuple[int, ...] = (0,)) -> str:
         """`run`, as one stripped line of text; "" when git prints nothing."""

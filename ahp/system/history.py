@@ -83,8 +83,8 @@ class RangeView(View):
             raise self._incomplete(error) from None
 
     def _told(self, *options: str, paths: Sequence[str] = ()) -> bytes:
-        options = (*options, *self._options)
-        return self.repo.run(*literally(paths), "diff-tree", "-r", *options, self.base(), self.new, "--", *paths)
+        asked = (*literally(paths), "diff-tree", "-r", *options, *self._options, self.base(), self.new, "--", *paths)
+        return self.repo.run(*asked, objects=True)
 
     def mend(self) -> str:
         return f"git diff --numstat {self.base()[:16]} {self.new[:16]}" if self.change().lacking else super().mend()

@@ -297,8 +297,8 @@ class IndexView(View):
         return "git diff --cached --numstat" if self.change().lacking else super().mend()
 
     def _told(self, *options: str, paths: "Sequence[str]" = ()) -> bytes:
-        options = (*options, *self._options)
-        return self.repo.run(*literally(paths), "diff-index", "--cached", *options, self.base(), "--", *paths)
+        asked = (*literally(paths), "diff-index", "--cached", *options, *self._options, self.base(), "--", *paths)
+        return self.repo.run(*asked, objects=True)
 
 
 def literally(paths: "Sequence[str]") -> "Sequence[str]":

@@ -49,11 +49,16 @@ ways_out() {
 }
 
 # git lists HEAD's policy files and what is staged while Python starts; the marks say that it got through. Of what
-# changes it fetches nothing that a partial clone lacks (GIT_NO_LAZY_FETCH is of git 2.45).
+# changes it fetches nothing that a partial clone lacks (GIT_NO_LAZY_FETCH is of git 2.45), and reads no file of the work
+# tree in place of what is staged: in the git directory it finds none of them.
 judge_staged() {
+    index=${GIT_INDEX_FILE:-$dir/index}
+    case $index in /*) ;; *) index=$PWD/$index ;; esac
     {
         "$git" --no-replace-objects ls-tree -r -z --full-tree HEAD .ahp 2>/dev/null && printf 'ahp:listed\000'
-        GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none "$git" --no-replace-objects diff-index --cached @RAW@ HEAD -- 2>/dev/null && printf '\000ahp:done\000'
+        GIT_DIR=. GIT_WORK_TREE=. GIT_INDEX_FILE=$index GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none \
+            "$git" -C "$dir" --no-replace-objects -c core.fsmonitor=false diff-index --cached @RAW@ HEAD -- 2>/dev/null &&
+            printf '\000ahp:done\000'
     } | judge "$@"
     answered $?
 }

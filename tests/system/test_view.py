@@ -258,6 +258,39 @@ def test_nothing_that_git_is_told_hides_a_line_of_text(repo: Repo, hide: Callabl
         assert b"not a line" not in diff
 
 
+def hide_by_monitor(repo: Repo) -> None:
+    monitor = repo.write(".git/monitor", "#!/bin/sh\nprintf 'now\\0'\n")
+    monitor.chmod(0o755)
+    repo.git("config", "core.fsmonitor", str(monitor))
+    repo.git("update-index", "--fsmonitor", "--fsmonitor-valid", "a.txt")
+
+
+def hide_by_time_stamps(repo: Repo) -> None:
+    repo.git("config", "core.trustctime", "false")
+    repo.git("config", "core.checkStat", "minimal")
+
+
+@pytest.mark.parametrize("hide", [hide_by_monitor, hide_by_time_stamps])
+def test_what_lies_in_the_work_tree_is_never_read_for_what_is_staged_or_committed(
+    repo: Repo, hide: Callable[[Repo], None]
+) -> None:
+    """git reads the file where the index has it as unchanged, so that settings decide which content is judged."""
+    repo.commit("first", **{"b.txt": "1\n"})
+    file = repo.write("a.txt", "staged\n")
+    os.utime(file, (1, 1))
+    repo.add("a.txt")
+    hide(repo)
+    file.write_text("edited\n")
+    os.utime(file, (1, 1))
+    assert b"+edited" in repo.run("git", "diff", "--cached").stdout, "else this would test nothing"
+    index = IndexView(at(repo))
+    assert (b"+staged" in index.diff(), b"+edited" in index.diff()) == (True, False)
+    repo.git("commit", "--quiet", "-m", "second")
+    (past,) = commits.listed(at(repo), [repo.head()])
+    for view in (CommitView(at(repo), "HEAD"), *commits.views(at(repo), [past], with_text=True)):
+        assert (b"+staged" in view.diff(), b"+edited" in view.diff()) == (True, False)
+
+
 def test_a_replaced_object_hides_nothing(repo: Repo) -> None:
     repo.commit("first", **{"a.txt": "1\n"})
     repo.commit("second", **{"a.txt": "secret\n"})
