@@ -74,8 +74,8 @@ def _draft(event: Event, repository: Repository) -> tuple[str, str]:
 
     assert event.draft is not None
     text = event.draft.decode("utf-8", "surrogateescape")
-    # With this editor git tells a hook that the draft is not edited (githooks, `GIT_EDITOR`).
-    edited = event.env.get("GIT_EDITOR") != ":"
+    # With this editor git tells a hook that the draft is not edited (githooks, `GIT_EDITOR`), unless somebody set it.
+    edited = event.env.get("GIT_EDITOR") != ":" or event.cleanup == "edited"
     if not edited and not event.cleanup and commit_message.is_plain(text):
         return commit_message.clean(text, "whitespace", "#", edited), "whitespace"
     mode, comment = "", "#"
@@ -87,7 +87,8 @@ def _draft(event: Event, repository: Repository) -> tuple[str, str]:
             mode = value
         elif name in _COMMENT and value:
             comment = value
-    mode = event.cleanup or mode
+    if event.cleanup not in ("", "edited"):
+        mode = event.cleanup
     return commit_message.clean(text, mode, comment, edited), mode
 
 

@@ -50,7 +50,8 @@ class Event:
     tree; `draft`, the commit message as it stands, with its comments; `tool`, the canonical call of an agent; `push`
     and `remote`; `given`, facts that replace what would be gathered: namespace → its fields, or why it is `Absent`.
     `project` is the folder, relative to `root`, whose tickets count, where that is not the root itself; `solution` what
-    an issue is closed as, where the command says, `cleanup` how git cleans the message, where its command says.
+    an issue is closed as, where the command says, `cleanup` how git cleans the message, where its command says: a mode
+    of git's, or `edited`.
     `attempt` names the command that several events belong to, such as one `git commit`. `listed` is what `git ls-tree
     -r -z HEAD .ahp` has printed already, None where git is still to be asked. `from_objects` says that what is judged
     is not what lies in the work tree, so that reports and commands tell nothing of it; `at` is the time that counts

@@ -287,8 +287,8 @@ def test_what_lies_in_the_work_tree_is_never_read_for_what_is_staged_or_committe
     assert (b"+staged" in index.diff(), b"+edited" in index.diff()) == (True, False)
     repo.git("commit", "--quiet", "-m", "second")
     (past,) = commits.listed(at(repo), [repo.head()])
-    for view in (CommitView(at(repo), "HEAD"), *commits.views(at(repo), [past], with_text=True)):
-        assert (b"+staged" in view.diff(), b"+edited" in view.diff()) == (True, False)
+    for made in (CommitView(at(repo), "HEAD"), *commits.views(at(repo), [past], with_text=True)):
+        assert (b"+staged" in made.diff(), b"+edited" in made.diff()) == (True, False)
 
 
 def test_a_replaced_object_hides_nothing(repo: Repo) -> None:

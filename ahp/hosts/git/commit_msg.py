@@ -11,6 +11,10 @@ from ahp.system import environ, files
 from ahp.system.errors import AhpError
 from ahp.system.view import IndexView
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.shell.usage import Usage
+
 _LIMIT = 16 << 20
 
 
@@ -25,8 +29,9 @@ def judge(hook: Hook) -> int:
     draft = files.read(path, _LIMIT) if path else None
     if draft is None:
         raise AhpError("git named no message file; is this hook called by git?")
+    words = environ.arguments(int(hook.parent))
     if unknown := overrides.unknown(hook.repo.ahp_dir, draft):
-        return _refuse(hook, unknown, path)
+        return _refuse(hook, unknown, path, words)
     left = token.find(hook.repo, hook.parent)
     if left is not None and left.deferred in CONTENT:
         content = hook.event(view.whole() if left.deferred == "pre-merge-commit" else view, left.deferred)
@@ -35,15 +40,14 @@ def judge(hook: Hook) -> int:
         if code:
             return code
     event = hook.event(view)
-    words = environ.arguments(int(hook.parent))
-    event.draft, event.listed, event.cleanup = draft, listed, _cleanup(words)
+    event.draft, event.listed, event.cleanup = draft, listed, _cleanup(words, hook.repo.env)
     if _says_nothing(draft) and _git_ends_it(hook, event, words):
         return 0
     verdict = decide(event)
     code = say(hook, verdict)
     if code:
         token.withdraw(hook.repo)
-        _tell_where_it_is(hook, path)
+        _tell_where_it_is(hook, path, words)
         return code
     final = verdict.modified.draft if verdict.modified is not None else draft
     assert final is not None
@@ -54,7 +58,7 @@ def judge(hook: Hook) -> int:
     return 0
 
 
-def _tell_where_it_is(hook: Hook, path: str) -> None:
+def _tell_where_it_is(hook: Hook, path: str, words: list[str]) -> None:
     """Tells a person who typed the message in an editor that it is not lost; else git says `GIT_EDITOR=:`."""
     env = hook.repo.env
     if hook.actor.kind != "human" or env.get("GIT_EDITOR") == ":":
@@ -65,20 +69,20 @@ def _tell_where_it_is(hook: Hook, path: str) -> None:
     from ahp.hosts.git.output import write
 
     # git starts hooks at the top; a command that the person types is read from where they are.
-    kept = os.path.abspath(path) if env.get("GIT_PREFIX") else path
-    write(
-        f"  your message is kept: git commit -eF {one_line(shlex.quote(kept), 1000)}, with the other options as before"
-    )
+    kept = one_line(shlex.quote(os.path.abspath(path) if env.get("GIT_PREFIX") else path), 1000)
+    # A rebase amends what it has picked, by a command that nobody typed.
+    amends = "--amend " if any(word.startswith("--am") for word in words) else ""
+    write(f"  your message is kept: git commit {amends}-eF {kept}, with the other options as before")
 
 
-def _refuse(hook: Hook, unknown: list[str], path: str) -> int:
+def _refuse(hook: Hook, unknown: list[str], path: str, words: list[str]) -> int:
     """Only what a person has allowed here may stand in a message as an override: others read it as one."""
     from ahp.hosts.git.output import write
 
     token.withdraw(hook.repo)
     write(f"ahp: commit refused: nobody gave the override that the message tells of: {one_line(unknown[0])}")
     write("  - take that line out of the message; ahp writes it where a person has let a rule pass")
-    _tell_where_it_is(hook, path)
+    _tell_where_it_is(hook, path, words)
     return 1
 
 
@@ -107,20 +111,41 @@ def _git_ends_it(hook: Hook, event: Event, words: list[str]) -> bool:
     return True
 
 
-def _cleanup(words: list[str]) -> str:
-    """The mode that git's own command line, `words`, names for cleaning the message, "" where it names none.
+def _cleanup(words: list[str], env: dict[str, str]) -> str:
+    """How git cleans the message, as far as its own command line, `words`, says: the mode that it names, `edited` where
+    it opens an editor though `env` names one that does nothing, else "".
 
     git tells no hook: without this, what is judged would not be what is stored.
     """
-    if not any(word.startswith("--c") for word in words):  # `--cleanup` or a beginning of it
+    names_mode = any(word.startswith("--c") for word in words)  # `--cleanup` or a beginning of it
+    if not names_mode and (env.get("GIT_EDITOR") != ":" or not _may_edit(words)):
         return ""
     from ahp.shell import git as git_commands
     from ahp.shell.marks import Marks
 
-    named = [
-        value for option, value in git_commands.read("git", words[1:], None, Marks()).values if option == "--cleanup"
-    ]
-    return named[-1] if named else ""
+    told = git_commands.read("git", words[1:], None, Marks())
+    named = [value for option, value in told.values if option == "--cleanup"]
+    return named[-1] if named else "edited" if _edits(told) else ""
+
+
+def _may_edit(words: list[str]) -> bool:
+    """Whether, at first sight, the command line asks for an editor, or names no message."""
+    options = [word for word in words if word[:1] == "-"]
+    letters = {letter for word in options if word[1:2] != "-" for letter in word}
+    long = ("--m", "--fil", "--reu", "--fix", "--no-e")
+    is_told = bool(letters & set("mFC")) or any(word.startswith(long) for word in options)
+    return "e" in letters or any(word.startswith("--e") for word in options) or ("commit" in words and not is_told)
+
+
+def _edits(told: "Usage") -> bool:
+    """Whether `git commit` or `git merge` opens an editor (git-commit, --edit)."""
+    asked = [flag for flag in told.flags if flag in ("--edit", "--no-edit")]
+    if asked or told.verb != "commit":
+        return asked[-1:] == ["--edit"]
+    fixups = [value for option, value in told.values if option == "--fixup"]
+    if fixups:
+        return fixups[-1].startswith(("amend:", "reword:"))
+    return not any(option in ("--message", "--file", "--reuse-message") for option, _ in told.values)
 
 
 def _with_trailer(hook: Hook, draft: bytes, trailer: str) -> bytes:

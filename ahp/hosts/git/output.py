@@ -25,8 +25,8 @@ def say(verdict: Verdict, actor: Actor, env: dict[str, str]) -> int:
 
 
 def write(text: str) -> None:
-    """One write to standard error, also where nobody reads it any more."""
+    """One write to standard error, also where nobody reads it any more or nothing can be written."""
     try:
         os.write(2, (text + "\n").encode("utf-8", "replace"))
-    except BrokenPipeError:
+    except OSError:
         return

@@ -42,6 +42,16 @@ def test_a_refused_message_that_was_typed_is_not_lost(gated: Gated) -> None:
     assert gated.git("log", "-1", "--format=%B").strip() == "fine"
 
 
+def test_a_message_that_a_rebase_asked_for_amends_what_it_picked(gated: Gated) -> None:
+    gated.policy(STRICT)
+    assert commit(gated, "fine")[0] == 0
+    said = gated.say("rebase", "-i", "HEAD^", env={**EDITOR, "GIT_SEQUENCE_EDITOR": "sed -i s/^pick/reword/"}).text
+    assert "  your message is kept: git commit --amend -eF .git/COMMIT_EDITMSG, with" in said
+    mended = {"GIT_EDITOR": "sed -i s/typed/fine/"}
+    assert gated.say("commit", "-q", "--amend", "-eF", ".git/COMMIT_EDITMSG", env=mended)[0] == 0
+    assert gated.say("rebase", "--continue").code == 0
+
+
 def test_the_kept_message_is_found_from_a_folder_below(gated: Gated) -> None:
     gated.policy(STRICT)
     gated.write("sub/a.txt")
@@ -315,6 +325,22 @@ def test_a_clean_up_named_on_the_command_line_changes_no_verdict(
         plain = gated.run("git", "-c", "core.hooksPath=/dev/null", "commit", *options, *rest, message, env=env)
         subject = gated.git("log", "-1", "--format=%s")
         assert plain.returncode or not subject.startswith("JIRA-1 "), (message, said.text)
+
+
+def test_what_git_wrote_for_an_editor_that_does_nothing_is_no_part_of_the_message(gated: Gated) -> None:
+    """Agents set `GIT_EDITOR=:`, which git itself sets where it opens no editor and takes no comment away."""
+    gated.policy("version: 1\nrules:\n  told: {at: commit-msg, block: \"'branch' in commit.message\"}\n")
+    env = {"GIT_EDITOR": ":"}
+    for command in (
+        ("commit", "-q", "--allow-empty", "-em", "fine"),
+        ("commit", "-q", "--amend", "--allow-empty"),
+        ("commit", "-q", "--amend", "--allow-empty", "--edit", "-C", "HEAD"),
+    ):
+        assert gated.say(*command, env=env) == (0, ""), command
+        assert "branch" not in gated.git("log", "-1", "--format=%B")
+    said = "fine\n\n# the branch"
+    for options in (("-m", said), ("-e", "--no-edit", "-m", said), ("-em", said, "--cleanup=whitespace")):
+        assert gated.say("commit", "-q", "--allow-empty", *options, env=env).code == 1, options
 
 
 @pytest.mark.parametrize(

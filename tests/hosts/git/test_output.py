@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 import pytest
@@ -49,9 +50,10 @@ def test_an_agent_reads_its_own_words(staged: Gated, ask: Ask) -> None:
     assert said.startswith("ahp note: ") and "; accepted" in said
 
 
-def test_a_reader_that_went_away_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", [errno.EPIPE, errno.ENOSPC, errno.EBADF, errno.EIO])
+def test_where_nothing_can_be_written_that_is_no_failure(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     def gone(fd: int, data: bytes) -> int:
-        raise BrokenPipeError
+        raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, "write", gone)
     output.write("text")
