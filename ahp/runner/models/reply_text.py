@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import get_args
 
 from ahp.runner.models.model import Answer, FinishReason, NativeCall
-from ahp.runner.words import fences
+from ahp.runner.words import chat_template, fences
 
 
 def as_text(answer: Answer) -> str:
@@ -14,8 +14,8 @@ def as_text(answer: Answer) -> str:
 
     A thought that never ends takes no call with it: the call was not part of the text.
     """
-    text = fences.without_thoughts(answer.text)
-    if answer.calls and fences.only_thoughts(text):
+    text = chat_template.spoken(answer.text)
+    if answer.calls and chat_template.only_thoughts(text):
         text = ""
     if answer.calls and fences.open_at_end(text):
         text = fences.without_marks(text)  # else the calls would stand in it

@@ -1,11 +1,10 @@
 """Work without a plan: tool calls until the model answers in words (the ReAct loop of seed 001)."""
 
 from ahp.runner.run import prompts
+from ahp.runner.run.final_answer import final_answer
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.session import Session
 from ahp.runner.run.state_machine import State, StateMachine
-from ahp.runner.words.actions import Malformed
-from ahp.runner.words.replies import Act, Protocol, Words
 
 
 class DirectWork:
@@ -43,18 +42,7 @@ class DirectWork:
         if self._answered:
             self._answered = False
             return
-        ask = self._session.loop("react", "the task")
-        while True:
-            text = ask()
-            reply = self._session.read(text, "react")
-            if isinstance(reply, Words):
-                self._answer = reply.text
-                self._session.events("answered", text=reply.text)
-                return
-            if isinstance(reply, Act):
-                self._session.say(self._session.act(reply))
-            else:
-                self._session.say(unusable(self._session, text, reply))
+        self._answer = final_answer(self._session, "react", "the task", self._session.act)
 
     def mend(self, problem: str) -> None:
         """Takes note of what has to be put right."""
@@ -64,11 +52,3 @@ class DirectWork:
     def answer(self) -> str:
         """The final answer."""
         return self._answer
-
-
-def unusable(session: Session, text: str, reply: Malformed | Protocol) -> str:
-    """What the model is told when its answer was protocol, which is never shown (seed 001 §4.2), or a broken action."""
-    if isinstance(reply, Malformed):
-        return reply.problem
-    session.events("intercepted", text=text)
-    return prompts.PLAIN_WORDS

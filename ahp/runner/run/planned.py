@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 
 from ahp.runner.parallel.scheduler import ParallelSteps
 from ahp.runner.run import prompts
-from ahp.runner.run.direct import unusable
 from ahp.runner.run.events import EventLog
+from ahp.runner.run.final_answer import final_answer
 from ahp.runner.run.findings import findings
 from ahp.runner.run.limits import Breaker
 from ahp.runner.run.restored_run import RestoredRun
@@ -15,7 +15,7 @@ from ahp.runner.run.step_work import work_on
 from ahp.runner.run.stop_reason import Stop
 from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, block_unreachable, cut, names, ready_steps
 from ahp.runner.words.plan_text import PlanError, parse_plan_from_text
-from ahp.runner.words.replies import Act, Words
+from ahp.runner.words.replies import Act
 
 _ATTEMPTS = 2  # a plan and one retry (seed 004 §5.1)
 
@@ -123,22 +123,15 @@ class PlannedWork:
         if self._answer is not None:
             return self._answer
         assert self.plan is not None
-        ask = self._session.loop("answer", "the final answer")
         found = findings(self._session.events.seen)
         head = prompts.answer(self._task, self.plan, self._left_out, found)
         self._session.begin("answer", head, prompts.known(self.plan, None, found, self._session.frames))
-        while True:
-            text = ask()
-            reply = self._session.read(text, "answer")
-            if isinstance(reply, Words):
-                self._session.events("answered", text=reply.text)
-                self._answer = reply.text
-                return reply.text
-            if isinstance(reply, Act):
-                said = self._session.respond(list(reply.responses)) if reply.responses else ""
-                self._session.say(f"{said}\n{prompts.NO_TOOLS_NOW if reply.calls else prompts.FINISH}".strip())
-            else:
-                self._session.say(unusable(self._session, text, reply))
+        self._answer = final_answer(self._session, "answer", "the final answer", self._respond)
+        return self._answer
+
+    def _respond(self, reply: Act) -> str:
+        said = self._session.respond(list(reply.responses)) if reply.responses else ""
+        return f"{said}\n{prompts.NO_TOOLS_NOW if reply.calls else prompts.FINISH}".strip()
 
     def _make_plan(self, finished: list[PlanStep]) -> None:
         limit = self._session.config.max_plan_steps

@@ -42,6 +42,10 @@ STEP_NUDGE = "That was neither a tool call nor a control object. Go on with the 
 PLAIN_WORDS = (
     "Nobody can read that reply: it is no answer. Answer the task in plain words, without any JSON around them."
 )
+SIGNAL_IN_ANSWER = (
+    "Your answer has a control signal in it, and the person would read it. Answer again without it; if it is what the "
+    "answer is about, send the same again."
+)
 FINISH = "All steps are done. Now answer the task for the person who gave it, in plain words. Use no tool."
 BESIDE = (
     "Other steps run beside this one, each in a checkout of its own. The files that you change are merged when the "

@@ -18,20 +18,24 @@ RIGHT_FORM = '{"tool": "NAME", "args": {}}'
 
 _NAMES = ("tool", "tool_name", "function", "function_name", "action", "name", "recipient_name", "command")
 _ARGUMENTS = ("args", "arguments", "parameters", "params", "input", "action_input", "tool_input", "kwargs")
-_WRAPPERS = ("tool_calls", "tool_call", "function_calls", "function_call", "calls", "call", "function", "tool")
+_WRAPPERS = (
+    *("tool_calls", "tool_call", "function_calls", "function_call", "calls", "call", "function", "tool"),
+    *("actions", "action", "next_action", "response"),
+)
 _TYPES = frozenset({"function", "function_call", "tool_call", "tool_use"})
 # What models write beside a call, for themselves or for an API.
 _BESIDE = frozenset({"thought", "thoughts", "thinking", "reasoning", "reason", "rationale", "explanation", "comment"})
 _IDS = ("id", "call_id", "tool_call_id")
 _BESIDE |= {*_IDS, "index", "type"}
 _DEEPEST = 4  # of wrappers in wrappers
+_KEYS = frozenset({*_NAMES, *_ARGUMENTS, *_WRAPPERS})
 
 _MARK = r"tool|name|function|action|respond|arguments|parameters"
 # An object that cannot be read, and names a tool where the name of a call stands.
 _NAMED = re.compile(
-    r"""["'“‘]?\b(tool|tool_name|function|function_name|action|name)["'”’]?\s{0,50}:\s{0,50}["'“‘]?([\w.:/-]{1,100})"""
+    r"""["'“‘]?\b(tool|tool_name|function|function_name|action|name)\\?["'”’]?\s{0,50}[:=：]\s{0,50}\\?["'“‘]?([\w.:/-]{1,100})"""
 )
-_OURS = re.compile(r"""\{\s{0,50}["'“‘]?tool["'”’]?\s{0,50}:""")
+_OURS = re.compile(r"""\{\s{0,50}\\?["'“‘]?tool\\?["'”’]?\s{0,50}[:=：]""")
 _HEAD = 2_000  # characters of an unreadable object that are searched for a name
 _FUNCTION_TAG = re.compile(r"<function[=:]\s{0,10}([\w.-]{1,100})\s{0,10}>\s{0,50}$")
 _TAG = re.compile(r"</?\|?[\w:=.|-]{1,40}\|?>|\[/?[A-Z_]{4,20}\]")
@@ -41,6 +45,8 @@ _EXPLAINED = re.compile(
 )
 _ENDS_SENTENCE = tuple(".!?:;。！？：；…)）")
 _NEAR = 200  # characters before and behind an object that tell whether it belongs to a sentence
+# What models write before a call, glued to it.
+_LABEL = re.compile(r"(?:json|functools|(?:tool|function)_?calls?)$", re.IGNORECASE)
 _ITEM = re.compile(r"(?:\d{1,3}[.)]|[-*+>•#]{1,6})\s{1,10}|[>#*_`(\[\s\"'“‘]{1,20}")
 _BEHIND = " \t\r\n`*_)],.;。；\"'”’"
 
@@ -160,6 +166,7 @@ def _calls(value: Any, tools: Collection[str], depth: int, outer_id: str = "") -
             yield from _calls(item, tools, depth - 1)
     if not isinstance(value, dict):
         return
+    value = {low if (low := str(key).lower()) in _KEYS and low not in value else key: one for key, one in value.items()}
     call_id = next((value[key] for key in _IDS if isinstance(value.get(key), str)), outer_id)
     for key in _WRAPPERS:
         inner = value.get(key)
@@ -259,7 +266,7 @@ class _Places:
         bare = _TAG.sub("", before).strip()
         while bare and (item := _ITEM.match(bare + " ")):
             bare = (bare + " ")[item.end() :].strip()
-        bare = bare.rstrip("*_`([ ")
+        bare = _LABEL.sub("", bare.rstrip("*_`([ "))
         if self._explained(span.end) or (bare and not joined and not bare.endswith(_ENDS_SENTENCE)):
             return None
         return tagged or bool(_TAG.match(behind.lstrip()))

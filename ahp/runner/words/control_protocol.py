@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
 
-from ahp.runner.words import actions, fences, strict_json
+from ahp.runner.words import actions, chat_template, fences, strict_json
 
 ControlKind = Literal["step_done", "replan"]
 Via = Literal["envelope", "fenced", "repeated", "legacy"]
@@ -83,7 +83,7 @@ def read_control(text: str | None) -> Reading | None:
         return Reading(envelope.control, envelope.reason, "envelope")
     if not isinstance(text, str) or not _HINT.search(text):
         return None
-    shown = fences.visible(fences.without_thoughts(text))
+    shown = chat_template.spoken(text)
     reading = _nearly_alone(shown)
     if reading is None and not actions.find(shown):
         kind = _old_signal(shown)

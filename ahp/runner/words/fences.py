@@ -1,4 +1,4 @@
-"""Markdown fences and thinking blocks round a model's words."""
+"""Markdown fences round a model's words."""
 
 import re
 from collections.abc import Iterator
@@ -7,12 +7,6 @@ from typing import NamedTuple
 _FENCES = ("```", "~~~")
 _MOST_LINES = 50_000
 _MARK = re.compile(r" {0,3}(`{3,}+(?=[^`]*$)|~{3,}+)")
-# White space, byte order mark, zero-width and direction marks: before an object they hide how a text begins.
-_INVISIBLE = (
-    " \t\r\n\v\f\x00\u00a0\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
-    "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\u3000\ufeff"
-)
-_THINK, _THOUGHT = "<think>", "</think>"
 
 
 class Line(NamedTuple):
@@ -119,30 +113,6 @@ def without_marks(text: str) -> str:
     if not has_fences(text):
         return text
     return "\n".join(raw for raw in text.split("\n") if not raw.lstrip().startswith(_FENCES))
-
-
-def without_thoughts(text: str) -> str:
-    """The text behind a closed thinking block it begins with; any other text as it is.
-
-    Some chat templates write the opening themselves: then the reply has only the end of its thoughts.
-    """
-    stripped = text.lstrip(_INVISIBLE)
-    if stripped.startswith(_THINK):
-        _, closed, rest = stripped.partition(_THOUGHT)
-        return rest.strip() if closed else text
-    thoughts, closed, rest = stripped.partition(f"\n{_THOUGHT}")
-    return rest.strip() if closed and _THINK not in thoughts else text
-
-
-def only_thoughts(text: str) -> bool:
-    """Whether a text is a thinking block that never ends: nothing in it is said or done."""
-    stripped = text.lstrip(_INVISIBLE)
-    return stripped.startswith(_THINK) and _THOUGHT not in stripped
-
-
-def visible(text: str) -> str:
-    """The text without the white space, marks and controls around it that nobody sees."""
-    return text.strip(_INVISIBLE)
 
 
 def _fence(raw: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from itertools import islice
 from typing import Any
 
-from ahp.runner.words import actions, fences, strict_json
+from ahp.runner.words import actions, chat_template, fences, strict_json
 from ahp.runner.words.control_protocol import is_control_object, old_string
 
 _MARK = re.compile(r"control|tool|respond|step|plan|function|action|arguments|name|步骤|规划", re.IGNORECASE)
@@ -24,6 +24,7 @@ _TOKENS = frozenset({"STEP_DONE", "STEPDONE", "REPLAN"})
 _LINE = re.compile(r"^[ \t]*+(?:\{|[*【]*+(?:STEP_?DONE|REPLAN))", re.MULTILINE)
 _QUOTES = ('""', "''", "``", "“”")
 _LONGEST_TOKEN = 40
+_NOTHING = " \t\r\n.…"  # what says nothing when it is all that is said
 # `It is fine. STEP_DONE`: behind the last sentence, on its line.
 _LAST_WORD = re.compile(r"[.!?。！？…)]\s{1,20}[*【]{0,2}(?:STEP_?DONE|REPLAN)[】*.!]{0,3}$")
 _PLAN_LIST = re.compile(r"\[PLAN\](?:[ \t\r]*+\n\s*+(?:\d{1,4}[.)]|[-*+])[ \t][^\n]*+)++\s*+$", re.IGNORECASE)
@@ -32,6 +33,16 @@ _SENTENCE_END = tuple('.!?。！？…)）"”*`')
 _EXPLAINED = re.compile(
     r"\}\s*(?:(?:is|means|signals|tells|marks|says|ends|finishes)\b|是|表示|表明|代表|用于|用来|意味)"
 )
+# A signal, also cut off or with the wrong quotes, at an end of a line: `Answer: 5 {"control": "step_done"}`.
+_SIGNAL = (
+    r"""(?:\{\s{0,9}[\\"'“‘]{0,3}control[\\"'”’]{0,3}\s{0,9}[:：]\s{0,9}[\\"'“‘]{0,3}(?i:step_?done|replan)[^{}\n]{0,1000}\}"""
+    r"|<control>\s{0,9}(?:step_done|replan)\s{0,9}</control>|(?<!\w)(?:STEP_?DONE|REPLAN)(?!\w))"
+)
+_SIGNAL_LAST = re.compile(
+    rf"""{_SIGNAL}[\s*_`)\]|.,;!。！；，"'”’]{{0,20}}$|\{{\s{{0,9}}["']control\b[^{{}}\n]{{0,60}}$"""
+)
+_ONLY_SIGNAL = re.compile(rf"\s*{_SIGNAL}\s*$")
+_SIGNAL_FIRST = re.compile(rf"[\s*_>#`(\[【-]{{0,20}}{_SIGNAL}")
 _TRIES = 3  # a text of a hundred open braces has as many ends; one look costs as much as reading it
 _LONGEST_LINE = 10_000
 
@@ -46,14 +57,36 @@ def is_protocol_content(text: str | None, tools: Collection[str] = ()) -> bool:
     """
     if not isinstance(text, str):
         return True
-    shown = fences.visible(fences.without_thoughts(text))
+    shown = chat_template.spoken(text)
     shown = shown[label.end() :] if (label := _LABEL.match(shown)) else shown
-    if not shown or fences.only_thoughts(shown):
+    if not fences.without_marks(shown).strip(_NOTHING) or chat_template.only_thoughts(shown):
         return True
     if not _MARK.search(shown):
         return _beginning(shown)
     plain = "\n".join(map(_undecorated, shown.split("\n")))
     return _only_protocol(plain, tools) or _PLAN_LIST.match(shown) is not None or _leaks(plain, tools)
+
+
+def holds_signal(text: str) -> bool:
+    """Whether an answer that `is_protocol_content` lets pass has a control signal at an end of one of its lines.
+
+    No form tells whether that was left behind or is what the answer is about: the model can be asked. Not behind a
+    colon, nor in code but for a fence that holds nothing else.
+    """
+    if not _MARK.search(text):
+        return False
+    before = ""
+    for line in fences.lines(text):
+        bare = line.text.strip()[-_LONGEST_LINE:]
+        if not line.code and not before.endswith((":", "：")):
+            last = _SIGNAL_LAST.search(bare)
+            if last is not None and not bare[: last.start()].rstrip(" `*").endswith((":", "：")):
+                return True
+            if _SIGNAL_FIRST.match(bare):
+                return True
+        before = bare or before
+    behind = (text[: block.start].rstrip() for block in fences.blocks(text) if _ONLY_SIGNAL.match(block.body))
+    return any(not words.endswith((":", "：")) for words in behind)
 
 
 def _undecorated(line: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ahp.runner.validation import sentences
-from ahp.runner.words import fences, strict_json
+from ahp.runner.words import chat_template, strict_json
 from ahp.runner.words.plan import ID_LENGTH, Plan, PlanStep, StepStatus
 
 POLICIES = ("auto", "none", "run_pytest")
@@ -37,7 +37,7 @@ def parse_plan_from_text(text: str, *, policies: Iterable[str] = POLICIES, finis
     `verification_policy`. Raises PlanError with every problem found.
     """
     done = {step.id: step for step in finished}
-    raw = _find(fences.without_thoughts(text), done)
+    raw = _find(chat_template.spoken(text), done)
     if isinstance(raw["steps"], list) and len(raw["steps"]) > _MOST_STEPS:
         raise PlanError([f"{len(raw['steps'])} steps are no plan; write a shorter one"])
     problems = _model_may_not_say(raw, done)

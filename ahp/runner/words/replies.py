@@ -4,10 +4,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from ahp.protocol.text import one_line
-from ahp.runner.words import actions, fences, strict_json
+from ahp.runner.words import actions, chat_template, fences, strict_json
 from ahp.runner.words.actions import Found, Malformed, Respond, ToolCall
 from ahp.runner.words.control_protocol import Reading, fault_of, is_control_object, read_control
-from ahp.runner.words.guard import is_protocol_content
+from ahp.runner.words.guard import holds_signal, is_protocol_content
 
 STEP = "step"  # the scene in which control signals are read
 
@@ -31,9 +31,10 @@ class Protocol:
 
 @dataclass(frozen=True)
 class Words:
-    """Words that a person can be shown."""
+    """Words that a person can be shown; `signal` says that a control signal is glued to them, meant or left behind."""
 
     text: str
+    signal: bool = False
 
 
 Reply = Act | Malformed | Protocol | Words
@@ -45,9 +46,9 @@ def read_reply(text: str, tools: Collection[str] = (), scene: str = "") -> Reply
     `tools` are the names of the run's tools: an object that names one of them where a call names its tool is a call,
     in whatever shape, or Malformed with the right one. Control signals and old control strings are read in steps only.
     """
-    if fences.only_thoughts(text):
+    if chat_template.only_thoughts(text):
         return Malformed(_THOUGHTS)
-    body = fences.visible(fences.without_thoughts(text))
+    body = chat_template.spoken(text)
     found = actions.find(body, tools)
     responses = tuple(one.item for one in found if isinstance(one.item, Respond))
     if len(responses) < len(found):
@@ -61,7 +62,22 @@ def read_reply(text: str, tools: Collection[str] = (), scene: str = "") -> Reply
             return Malformed(fault)
     if responses:
         return Act(responses)
-    return Protocol() if is_protocol_content(body, tools) else Words(body)
+    if is_protocol_content(body, tools):
+        return Protocol()
+    return Words(body, holds_signal(body)) if (said := _langchain_answer(body)) is None else Words(said)
+
+
+def _langchain_answer(body: str) -> str | None:
+    """What `{"action": "Final Answer", "action_input": "…"}` says."""
+    if "action_input" not in body:
+        return None
+    try:
+        value = strict_json.load_object(fences.inside(body) or body)
+    except ValueError:
+        return None
+    name, said = value.get("action"), value.get("action_input")
+    final = isinstance(name, str) and name.strip().lower().replace("_", " ") == "final answer"
+    return said if final and isinstance(said, str) and said.strip() else None
 
 
 def _act(body: str, found: list[Found], responses: tuple[Respond, ...]) -> Act | Malformed:

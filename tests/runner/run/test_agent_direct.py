@@ -10,7 +10,7 @@ from ahp.runner.models.model import Answer, ContextOverflow, ModelError, NativeC
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.events import EventLog
 from ahp.runner.scripted import Hang, ScriptedGate, ScriptedModel, Sleep, scripted_tool, signal, verdict
-from tests.runner.runs import DONE, Scene, block, call
+from tests.runner.runs import DONE, Scene, block, call, plan
 
 
 def test_a_tool_is_used_and_its_result_read_before_the_answer() -> None:
@@ -40,6 +40,29 @@ def test_protocol_is_asked_for_again_and_never_the_answer(reply: str) -> None:
     assert [event["text"] for event in scene.of("intercepted")] == [reply]
     assert "plain words" in scene.said[1]
     assert not scene.of("control_signal")
+
+
+GLUED = f"Answer: 5 {DONE}"
+
+
+@pytest.mark.parametrize("planning", [False, True])
+def test_an_answer_with_a_signal_glued_to_it_is_asked_for_once_more(planning: bool) -> None:
+    before = [plan("step_1"), DONE] if planning else []
+    scene = Scene([*before, GLUED, "Answer: 5"], planning=planning)
+    assert (scene.turn.answer, scene.turn.stop_reason) == ("Answer: 5", "DONE")
+    assert [event["text"] for event in scene.of("intercepted")] == [GLUED]
+    assert "Answer again without it" in scene.said[-1]
+
+
+def test_a_signal_that_the_answer_is_about_is_not_lost() -> None:
+    assert Scene([GLUED, GLUED]).turn.answer == GLUED
+    # Where nothing better can come any more: no request, no answer, or nothing but protocol.
+    assert Scene([GLUED, "x"], max_iterations=1).turn.answer == GLUED
+    assert Scene([GLUED, ModelError("gone", transient=False)]).turn.answer == GLUED
+    ended = Scene([GLUED, *[DONE] * 20])
+    assert (ended.turn.answer, ended.turn.stop_reason) == (GLUED, "DONE")
+    # Work in between makes the former answer an old one.
+    assert Scene([GLUED, call(), *[DONE] * 20]).turn.stop_reason == "MAX_ITER"
 
 
 @pytest.mark.parametrize(

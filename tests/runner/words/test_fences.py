@@ -79,9 +79,3 @@ def test_open_at_end() -> None:
 def test_without_marks_keeps_what_is_inside() -> None:
     assert fences.without_marks("```json\nx\n```") == "x"
     assert fences.without_marks("x") == "x"
-
-
-def test_only_a_closed_thinking_block_at_the_start_goes() -> None:
-    assert fences.without_thoughts(" <think>hm</think>\nyes") == "yes"
-    assert fences.without_thoughts("<think>hm") == "<think>hm"
-    assert fences.without_thoughts("a <think>b</think>") == "a <think>b</think>"

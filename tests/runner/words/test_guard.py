@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ahp.runner.words.guard import is_protocol_content
+from ahp.runner.words.guard import holds_signal, is_protocol_content
 
 CASES = Path(__file__).resolve().parents[2] / "data" / "cases" / "control.jsonl"
 REACT = [case for case in map(json.loads, CASES.read_text("utf-8").splitlines()) if case["scene"] == "react"]
@@ -144,6 +144,53 @@ def test_protocol_is_never_shown(text: str) -> None:
 )
 def test_answers_pass(text: str) -> None:
     assert not is_protocol_content(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Answer: 5 {"control":"step_done"}',
+        'Antwort: 5 {"control":"step_done"}.',
+        '答案是5{"control":"step_done"}',
+        'الجواب: 5 {"control":"step_done"}',
+        'Answer: 5 - **{"control":"step_done"}**',
+        'Answer: 5 `{"control": "step_done"}`',
+        '- one\n- two {"control": "replan", "reason": "x"}\n- three',
+        '| 1 | {"control": "step_done"} |',
+        'Answer: 5 {"control":"step_done"}{"control":"step_done"}',
+        "Answer: 5 {'control': 'step_done'}",
+        r"Answer: 5 {\"control\": \"step_done\"}",
+        'Answer: 5 {"control":"step_do',
+        'Answer: 5 {"control"',
+        "Answer: 5 STEP_DONE",
+        "STEP_DONE: the answer is 5",
+        "Answer: 5\n<control>step_done</control>",
+        'Answer: 5\n\n```json\n{"control":"step_done"}\n```\nThanks.',
+        'To finish a step the model sends {"control":"step_done"}',
+    ],
+)
+def test_a_signal_at_an_end_of_a_line_may_be_left_behind(text: str) -> None:
+    assert not is_protocol_content(text)
+    assert holds_signal(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Answer: 5",
+        "The plan has three steps.",
+        'The executor sends {"control":"step_done"} when a step is finished.',
+        'To finish a step, send:\n{"control":"step_done"}\nand wait.',
+        'To finish a step, send: {"control":"step_done"}',
+        'To finish a step, send:\n```json\n{"control":"step_done"}\n```',
+        'In code:\n```py\nDONE = {"control":"step_done"}\n```',
+        "I replan the trip.",
+        "NO_REPLAN",
+        '{"control": "volume_up"}',
+    ],
+)
+def test_a_signal_that_a_sentence_speaks_of_is_none(text: str) -> None:
+    assert not holds_signal(text)
 
 
 def test_what_is_no_text_is_no_answer() -> None:

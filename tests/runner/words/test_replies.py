@@ -86,6 +86,16 @@ def test_a_call_stands_alone_in_a_fence_or_at_the_end(text: str, tools: frozense
         f"\u200b\u202e{CALL}\x00",
         f"<think>hm</think>{CALL}",
         f"so I read it\n</think>\n{CALL}",
+        f"<thinking>hm</thinking>{CALL}",
+        f"{CALL}<|im_end|>\n<|im_start|>user\nResult: x",
+        f'{{"Tool": "read_file", "Args": {ARGS}}}',
+        f'{{"actions": [{CALL}]}}',
+        f'{{"action": {CALL}}}',
+        f"```json{CALL}```",
+        f"JSON: {CALL}",
+        f'functools[{{"name": "read_file", "arguments": {ARGS}}}]',
+        f'<|python_tag|>{{"name": "read_file", "parameters": {ARGS}}}<|eom_id|>',
+        f'<|tool_call|>[{{"name": "read_file", "arguments": {ARGS}}}]',
     ],
 )
 def test_what_names_a_tool_of_the_run_is_a_call_in_whatever_shape(text: str) -> None:
@@ -137,6 +147,34 @@ def test_what_names_a_tool_of_the_run_is_a_call_in_whatever_shape(text: str) -> 
         (f"I will call `read_file`:\n{ARGS}", "one JSON object"),
         (f"I use the tool read_file with these arguments: {ARGS}", "one JSON object"),
         ('<function_calls>\n<invoke name="read_file">\n</invoke>\n</function_calls>', "one JSON object"),
+        (r"{\"tool\": \"read_file\", \"args\": {}}", "cannot be read"),
+        ('{"tool" = "read_file", "args" = {}}', "cannot be read"),
+        # Llama, LFM, Gemma
+        ('<|python_tag|>read_file.call(path="a")', "one JSON object"),
+        ("[read_file(path='a'), search(pattern='b')]", "one JSON object"),
+        ("<|tool_call_start|>[read_file(path='a')]<|tool_call_end|>", "one JSON object"),
+        ("I will look:\n```tool_code\nread_file(path='a')\n```", "one JSON object"),
+        ("<start_function_call>call:read_file{path:<escape>a<escape>}<end_function_call>", "one JSON object"),
+        ("<execute>\nread_file('a')\n</execute>", "one JSON object"),
+        # Qwen, GLM, DeepSeek, Mistral, Kimi, Functionary
+        ("I look.\n<tool_call>\n<function=read_file>\n<parameter=path>\na\n</parameter>\n</function>", "one JSON"),
+        ("<tool_call>read_file\n<arg_key>path</arg_key>\n<arg_value>a</arg_value>\n</tool_call>", "one JSON object"),
+        (f"✿FUNCTION✿: read_file\n✿ARGS✿: {ARGS}", "one JSON object"),
+        ('I look.\n<｜DSML｜function_calls>\n<｜DSML｜invoke name="read_file">\n</｜DSML｜invoke>', "one JSON object"),
+        (f"I look. [TOOL_CALLS]read_file[CALL_ID]abc[ARGS]{ARGS}", "one JSON object"),
+        (f"<|tool_call_begin|>functions.read_file:0<|tool_call_argument_begin|>{ARGS}<|tool_call_end|>", "one JSON"),
+        (f"<|from|>assistant\n<|recipient|>read_file\n<|content|>{ARGS}<|stop|>", "one JSON object"),
+        (f">>>all\nI look.\n>>>read_file\n{ARGS}", "one JSON object"),
+        # Cline's and Anthropic's behind words, ReAct marked up, other labels
+        ("I will read.\n<read_file>\n<path>a</path>\n</read_file>", "one JSON object"),
+        ('I will read.\n<function_calls>\n<invoke name="read_file">\n</invoke>\n</function_calls>', "one JSON object"),
+        (f"<use_mcp_tool>\n<tool_name>read_file</tool_name>\n<arguments>{ARGS}</arguments>\n</use_mcp_tool>", "object"),
+        (f"**Action:** read_file\n**Action Input:** {ARGS}", "one JSON object"),
+        (f"Action: read_file({ARGS})", "one JSON object"),
+        ("Action: read_file[a]", "one JSON object"),
+        (f"**Tool:** read_file\n**Args:** {ARGS}", "one JSON object"),
+        ("```yaml\ntool: read_file\nargs:\n  path: a\n```", "one JSON object"),
+        (f"CALL read_file {ARGS}", "one JSON object"),
     ],
 )
 def test_what_means_to_act_and_cannot_is_told_the_right_form(text: str, problem: str) -> None:
@@ -215,6 +253,10 @@ def test_a_call_of_a_tool_that_is_not_there_is_a_call(text: str) -> None:
         'What read_file gave:\n{"path": "a"}',
         "Use search: it finds {braces}, too.",
         'x {"respond": "a", "action": "x"}',
+        "Tool: search\nIt finds lines.",
+        "The page has a field:\n<search>\nand no button.",
+        "Mistral writes\n```\n[TOOL_CALLS]search{}\n```\nbefore a call.",
+        '{"tools": [{"description": "finds lines"}]}',
     ],
 )
 def test_data_and_sentences_about_tools_are_words(text: str) -> None:
@@ -265,8 +307,19 @@ def test_control_signals_are_read_in_steps_only() -> None:
         assert read_reply("STEP_DONE", TOOLS, scene) == Protocol()
 
 
-def test_nothing_is_protocol() -> None:
-    assert read_reply("") == read_reply("\ufeff \n") == read_reply("<think>hm</think>") == Protocol()
+@pytest.mark.parametrize("text", ["", "\ufeff \n", "<think>hm</think>", "<|im_end|>", "```\n```", "..."])
+def test_nothing_is_protocol(text: str) -> None:
+    assert read_reply(text) == Protocol()
+
+
+def test_langchains_final_answer_is_an_answer() -> None:
+    for form in (
+        '{"action": "Final Answer", "action_input": "It is 5."}',
+        '```json\n{"action": "final_answer", "action_input": "It is 5."}\n```',
+    ):
+        assert read_reply(form, TOOLS) == Words("It is 5.")
+    for form in ('{"action": "Final Answer", "action_input": 5}', 'See {"action_input": 5}'):
+        assert read_reply(form, TOOLS) == Words(form)
 
 
 PIECES = st.sampled_from(
