@@ -76,6 +76,58 @@ class Descendants:
         return own | orphans
 
 
+def end_group(group: int) -> list[str]:
+    """Kills what a command that has ended left in its process group, and waits for it; the names of what was killed."""
+    names: list[str] = []
+    until = time.monotonic() + _KILL_TIME
+    while members := _members(group):
+        names = names or sorted(members.values())
+        for pid in [one for one in members if not _reaped(one)]:
+            _kill(pid)
+        if time.monotonic() > until:
+            break
+        time.sleep(0.002)
+    return names
+
+
+def _members(group: int) -> dict[int, str]:
+    """The processes of a group by id with their names, without those that have ended and wait to be collected."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return {}
+    except PermissionError:  # there are some, of somebody else
+        pass
+    rows = _stats() if sys.platform == "linux" else _ps("pid=,stat=,pgid=,comm=", 4)
+    found = [row for row in rows if row[2] == str(group) and not row[1].startswith("Z")]
+    return {int(row[0]): os.path.basename(row[3]) for row in found if row[0].isdigit()}
+
+
+def _stats() -> list[list[str]]:
+    """The id, state, group and name of every process (Linux)."""
+    rows = []
+    for pid in filter(str.isdigit, _listed("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                head, _, rest = file.read().rpartition(")")
+        except OSError:
+            continue
+        state, _parent, group = rest.split()[:3]
+        rows.append([pid, state, group, head.partition("(")[2]])
+    return rows
+
+
+def _ps(columns: str, count: int) -> list[list[str]]:
+    """What `ps` lists in these columns."""
+    env = {name: value for name, value in environ.current().items() if name != MARK}
+    try:
+        listed = process.capture(["ps", "axeww", "-o", columns], timeout=_PS_TIME, env=env).out
+    except AhpError:
+        return []
+    rows = [line.split(None, count - 1) for line in listed.decode("utf-8", "replace").splitlines()]
+    return [row for row in rows if len(row) == count]
+
+
 def ending(env: Mapping[str, str]) -> tuple[Descendants, dict[str, str]]:
     """What ends the processes that are started with the second, and only those: `env` with a mark of their own.
 
@@ -129,14 +181,8 @@ def _has_mark(pid: int, mark: str) -> bool:
 
 def _marked(mark: str) -> set[int]:
     """The processes whose environment carries the mark, as `ps` tells it."""
-    try:
-        env = {name: value for name, value in environ.current().items() if name != MARK}
-        listed = process.capture(["ps", "axeww", "-o", "pid=,command="], timeout=_PS_TIME, env=env).out
-    except AhpError:
-        return set()
-    lines = [line.split(None, 1) for line in listed.decode("utf-8", "replace").splitlines()]
-    found = {int(line[0]) for line in lines if len(line) == 2 and f" {MARK}={mark}" in line[1] and line[0].isdigit()}
-    return found - {os.getpid()}
+    rows = _ps("pid=,command=", 2)
+    return {int(pid) for pid, command in rows if f" {MARK}={mark}" in command and pid.isdigit()} - {os.getpid()}
 
 
 def _name(pid: int) -> str:

@@ -8,9 +8,13 @@ class AhpError(Exception):
 class Timeout(AhpError):
     """A time budget was used up: a process, a lock or a whole decision (design §11)."""
 
+    printed = b""  # what a program that was ended had printed until then
+
 
 class OutputLimit(AhpError):
     """A program printed more than it may (design §11)."""
+
+    printed = b""  # what it had printed until it was ended
 
 
 class Unknown(AhpError):

@@ -53,11 +53,13 @@ def capture(
     env: dict[str, str] | None = None,
     stdin: bytes = b"",
     limit: int = OUTPUT_LIMIT,
+    ended: "Callable[[int], object] | None" = None,
 ) -> Result:
     """Runs `argv` to its end in a process group of its own.
 
     `timeout` is in seconds, `limit` in bytes of standard output. At the timeout, at the limit, and when this process
-    is interrupted the whole group is killed. Raises NotStarted, Timeout, OutputLimit.
+    is interrupted the whole group is killed. `ended` gets the id of the group when the command has come to its own end,
+    before what that left in it is killed. Raises NotStarted, Timeout, OutputLimit; these two hold what it `printed`.
     """
     env = environ.current() if env is None else env
     program = find(argv[0], env)
@@ -72,7 +74,12 @@ def capture(
     try:
         done = child.finish(stdin, time.monotonic() + timeout, timeout, limit, argv[0])
         assert done is not None
+        if ended is not None:
+            ended(child.pid)
         return done
+    except (Timeout, OutputLimit) as error:
+        error.printed = b"".join(child.printed)
+        raise
     finally:
         patience.command = known
         _live.discard(child)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ahp.system import environ, process
+from ahp.system import descendants, environ, process
 from ahp.system.errors import OutputLimit, Timeout
 
 SH = {"PATH": os.defpath + ":/usr/bin:/bin"}
@@ -53,6 +53,25 @@ def test_arguments_and_variables_keep_their_bytes() -> None:
 
 def test_a_signal_is_128_and_its_number() -> None:
     assert sh("kill -TERM $$").code == 128 + signal.SIGTERM
+
+
+def test_what_it_had_printed_goes_with_the_error() -> None:
+    for script, how in (("yes", {"limit": 100}), ("echo y; sleep 600", {"timeout": 0.2})):
+        with pytest.raises((OutputLimit, Timeout)) as raised:
+            sh(script, **how)
+        assert set(raised.value.printed.split()) <= {b"y"}
+        assert raised.value.printed or "limit" not in how
+
+
+def test_who_asks_hears_of_the_group_before_what_is_left_in_it_is_ended(tmp_path: Path) -> None:
+    left: list[list[str]] = []
+    script = "sleep 600 & echo $! > pid; sleep 600 & true"
+    sh(f"cd {tmp_path}; {script}", ended=lambda group: left.append(descendants.end_group(group)))
+    [names] = left
+    assert len(names) == 2
+    assert {*names} <= {"sleep", "sh"}
+    sh("true", ended=lambda group: left.append(descendants.end_group(group)))
+    assert left[1] == []
 
 
 def test_at_the_timeout_the_whole_tree_dies(tmp_path: Path) -> None:

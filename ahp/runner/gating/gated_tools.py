@@ -16,7 +16,7 @@ from ahp.runner.run.limits import Repeats
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.snapshot import Snapshot, take
 from ahp.runner.tools.environment import tool_environment
-from ahp.runner.tools.tool import InvalidCall, Tool, Toolbox, ToolContext, told
+from ahp.runner.tools.tool import InvalidCall, Tool, Toolbox, ToolContext, left_running, told
 from ahp.runner.verification.work_tree import WorkTreeMark, changed_since, mark
 from ahp.runner.words.actions import ToolCall
 from ahp.runner.words.excerpt import excerpt
@@ -212,12 +212,12 @@ class GatedTools:
             output = self._worker.call(seconds, lambda: tool.run(valid, context), tool.name)
             outcome = Outcome("ok", excerpt(str(output), self._config.tool_output_chars))
         except Timeout as error:
-            outcome = Outcome("E_TIMEOUT", f"E_TIMEOUT: {error}")
+            outcome = Outcome("E_TIMEOUT", excerpt(f"E_TIMEOUT: {error}", self._config.tool_output_chars))
             self._give_up_thread()
         except KeyboardInterrupt:
             raise
         except AhpError as error:
-            outcome = Outcome("E_TOOL", f"E_TOOL: {error}")
+            outcome = Outcome("E_TOOL", excerpt(f"E_TOOL: {error}", self._config.tool_output_chars))
         except Ended:  # of this process, in this thread
             raise
         except BaseException as error:  # noqa: BLE001  # a tool is outside code: its bug is a result, not the run's end
@@ -234,8 +234,7 @@ class GatedTools:
         if not names:
             return outcome
         self._events("leftovers_ended", tool=tool.name, names=names)
-        told = f"(ended with the call, which had left it running: {', '.join(names)})"
-        return replace(outcome, text=f"{outcome.text}\n{told}")
+        return replace(outcome, text=f"{outcome.text}\n{left_running(names)}")
 
     def _call_of(self, tool: Tool, valid: BaseModel) -> dict[str, Any]:
         """A call as the gate is told of it. Raises InvalidCall."""

@@ -1,5 +1,6 @@
 """The tool that runs shell commands, and the one that shows something to the person."""
 
+import os
 from collections.abc import Callable
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
@@ -7,10 +8,11 @@ from pydantic.json_schema import SkipJsonSchema
 
 from ahp.runner.tools import project_files
 from ahp.runner.tools.file_tools import root_of
-from ahp.runner.tools.tool import FunctionTool, ToolContext
+from ahp.runner.tools.tool import FunctionTool, ToolContext, left_running
 from ahp.runner.words.guard import is_protocol_content
 from ahp.system import process
-from ahp.system.errors import AhpError
+from ahp.system.descendants import end_group
+from ahp.system.errors import AhpError, OutputLimit, Timeout
 
 _OUTPUT = 64 << 20  # bytes; what prints more is ended
 _LONGEST_SHOWN = 20_000  # characters
@@ -42,10 +44,32 @@ class CommandArgs(BaseModel):
 def _run(args: CommandArgs, context: ToolContext) -> str:
     # The outer shell joins what the command prints and what it complains of in the order in which they come.
     argv = ["/bin/sh", "-c", 'exec /bin/sh -c "$0" 2>&1', args.command]
-    done = process.capture(
-        argv, timeout=context.timeout_s, cwd=f"{context.root}/{args.leads_to}", env=context.env, limit=_OUTPUT
-    )
-    return f"[exit code {done.code}]\n{done.out.decode('utf-8', 'replace')}"
+    folder = f"{context.root}/{args.leads_to}"
+    if not os.path.isdir(folder):
+        raise AhpError(f"{args.workdir} is no folder")
+    left: list[str] = []
+    try:
+        done = process.capture(
+            argv,
+            timeout=context.timeout_s,
+            cwd=folder,
+            env=context.env,
+            limit=_OUTPUT,
+            ended=lambda group: left.extend(end_group(group)),
+        )
+    except Timeout as error:
+        raise Timeout(f"the command did not end within {context.timeout_s:g} s{_until_then(error.printed)}") from None
+    except OutputLimit as error:
+        raise AhpError(
+            f"the command was ended as it printed over {_OUTPUT >> 20} MB{_until_then(error.printed)}"
+        ) from None
+    told = f"[exit code {done.code}]\n{done.out.decode('utf-8', 'replace')}"
+    return f"{told}\n{left_running(left)}" if left else told
+
+
+def _until_then(printed: bytes) -> str:
+    text = printed.decode("utf-8", "replace")
+    return f". Until then it had printed:\n{text}" if text else " and printed nothing"
 
 
 def command_tool() -> FunctionTool:

@@ -7,9 +7,10 @@ from pydantic.json_schema import SkipJsonSchema
 
 from ahp.facts.tool_call import Touched
 from ahp.runner.tools import project_files
-from ahp.runner.tools.file_tools import FileArgs, encoded, root_of, text_of, writes
+from ahp.runner.tools.file_tools import FileArgs, encoded, line_ends, root_of, text_of, writes
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.runner.tools.unified_diff import FilePatch, PatchError, applied, parse
+from ahp.runner.words import fences
 from ahp.system.errors import AhpError
 
 _SEARCH = AliasChoices("search", "old_string", "old_str", "old_text", "old", "find")
@@ -26,6 +27,12 @@ class Replacement(BaseModel):
     search: str = Field(min_length=1, validation_alias=_SEARCH, description="exact text, found once")
     replace: str = Field(validation_alias=_REPLACE)
     all: bool = Field(False, validation_alias=_ALL, description="replace it wherever it is found")
+
+    @model_validator(mode="after")
+    def _changes(self) -> "Replacement":
+        if self.search == self.replace:
+            raise ValueError("search and replace are the same: that changes nothing")
+        return self
 
 
 class EditArgs(FileArgs):
@@ -45,7 +52,7 @@ def _edit(args: EditArgs, context: ToolContext) -> str:
     text = text_of(project_files.read(context.root, args.leads_to), args.path)
     if "\ufffd" in text:
         raise AhpError(f"{args.path} is no UTF-8: an edit would spoil it")
-    ends = "\r\n" if "\r\n" in text and "\n" not in text.replace("\r\n", "") else "\n"
+    ends = line_ends(text)
     for number, edit in enumerate(args.edits, start=1):
         search, replace = (part.replace("\r\n", "\n").replace("\n", ends) for part in (edit.search, edit.replace))
         times = text.count(search)
@@ -74,7 +81,7 @@ class PatchArgs(BaseModel):
 
     @model_validator(mode="after")
     def _resolved(self, info: ValidationInfo) -> "PatchArgs":
-        self._files = parse(self.patch)
+        self._files = parse(fences.inside(self.patch) or self.patch)
         self.leads_to = [project_files.resolve(root_of(info), one.path) for one in self._files]
         if len(set(self.leads_to)) != len(self.leads_to):
             raise ValueError("the patch names a file twice; put all its changes behind one pair of --- and +++")

@@ -118,9 +118,15 @@ def _chosen(args: FolderArgs, root: str) -> list[str]:
     return [name for name in found if matches(name)]
 
 
+def _must_be_there(args: FolderArgs, root: str) -> None:
+    if not os.path.lexists(os.path.join(root, args.leads_to)):
+        raise AhpError(f"{args.path}: there is no such file or folder")
+
+
 def _list(args: FolderArgs, context: ToolContext) -> str:
     found = _chosen(args, context.root)
     if not found:
+        _must_be_there(args, context.root)
         return "(no files)"
     more = [f"[… and {len(found) - _SHOWN} more of {len(found)} files; name a folder or a glob …]"]
     return "\n".join([*found[:_SHOWN], *(more if len(found) > _SHOWN else ())])
@@ -137,6 +143,7 @@ class SearchArgs(FolderArgs):
     _root: str = PrivateAttr("")
     _found: "list[tuple[str, str]] | None" = PrivateAttr(None)
     _stopped: bool = PrivateAttr(False)
+    _too_large: list[str] = PrivateAttr(default_factory=list)
 
     @field_validator("pattern")
     @classmethod
@@ -181,7 +188,12 @@ def _search(args: SearchArgs, root: str) -> list[tuple[str, str]]:
             data = project_files.read(root, place)
         except (AhpError, ValueError):  # a link out of the project, a folder of another repository
             continue
-        if len(data) > _SEARCHED or b"\0" in data[:_BINARY] or not pattern.search(data.decode("utf-8", "replace")):
+        if b"\0" in data[:_BINARY]:
+            continue
+        if len(data) > _SEARCHED:
+            args._too_large.append(name)
+            continue
+        if not pattern.search(data.decode("utf-8", "replace")):
             continue
         for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
             if pattern.search(line):
@@ -193,11 +205,16 @@ def _search(args: SearchArgs, root: str) -> list[tuple[str, str]]:
 
 def _search_result(args: SearchArgs, context: ToolContext) -> str:
     lines = [line for _, line in args.found()]
+    if not lines:
+        _must_be_there(args, context.root)
     told = lines[:_HITS] or ["(nothing found)"]
     if len(lines) > _HITS:
         told.append(f"[… more than {_HITS} lines; name a folder, a glob or a longer pattern …]")
     if args._stopped:
         told.append(f"[… stopped after {_SEARCH_TIME:g} s; name a folder or a glob …]")
+    if args._too_large:
+        more = f" and {len(args._too_large) - 5} more" if len(args._too_large) > 5 else ""
+        told.append(f"[… larger than 1 MB and not searched: {', '.join(args._too_large[:5])}{more} …]")
     return "\n".join(told)
 
 
@@ -218,9 +235,16 @@ def _write(args: WriteArgs, context: ToolContext) -> str:
 
 def _append(args: WriteArgs, context: ToolContext) -> str:
     there = project_files.exists(context.root, args.leads_to)
-    data = (project_files.read(context.root, args.leads_to) if there else b"") + encoded(args.content)
+    before = project_files.read(context.root, args.leads_to) if there else b""
+    ends = line_ends(before[:_SEARCHED].decode("utf-8", "replace"))
+    data = before + encoded(args.content.replace("\r\n", "\n").replace("\n", ends) if ends != "\n" else args.content)
     project_files.write(context.root, args.leads_to, data)
     return f"{'appended to' if there else 'wrote'} {args.path}: it has {_size(data)} now"
+
+
+def line_ends(text: str) -> str:
+    """What every line of a text ends with: CR LF, or else LF."""
+    return "\r\n" if "\r\n" in text and "\n" not in text.replace("\r\n", "") else "\n"
 
 
 def encoded(text: str) -> bytes:

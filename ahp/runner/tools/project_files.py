@@ -164,7 +164,7 @@ def _folder_of(root: str, place: str, *, make: bool = False) -> Iterator[tuple[i
 
 def _why(error: OSError) -> str:
     if error.errno == errno.ELOOP:
-        return "a link has taken its place since it was judged"
+        return "a link leads round in a circle here, or has come up since the call was judged"
     if error.errno == errno.ENOTDIR:
         return "a part of it is no folder"
     return (

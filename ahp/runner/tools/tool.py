@@ -1,5 +1,6 @@
 """What the runner needs of a tool, and the tools of a run."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Protocol
@@ -107,6 +108,14 @@ class FunctionTool:
     def run(self, args: Any, context: ToolContext) -> str:
         """What the function returns."""
         return self._function(args, context)
+
+
+def left_running(names: Iterable[str]) -> str:
+    """What a model is told of programs that a call left running and that were ended: it may count on them."""
+    counts = Counter(names)
+    told = [one_line(name, 60) + (f" ({times})" if times > 1 else "") for name, times in sorted(counts.items())[:10]]
+    more = f" and {len(counts) - 10} more" if len(counts) > 10 else ""
+    return f"(ended with the call, which had left it running: {', '.join(told)}{more})"
 
 
 class InvalidCall(AhpError):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@")
 _NOWHERE = "/dev/null"
 _MOST_FILES = 200
+_BOM = "\ufeff"
 
 
 class PatchError(ValueError):
@@ -85,7 +86,8 @@ def _hunks(lines: list[str], at: int, change: FilePatch) -> int:
             if mark == "\\":  # No newline at end of file
                 _without_end(hunk, lines[at - 1][:1])
             if mark in " -":
-                hunk.old.append(rest + "\n")
+                first = not (change.hunks or hunk.old)
+                hunk.old.append((rest.removeprefix(_BOM) if first else rest) + "\n")
             if mark in " +":
                 hunk.new.append(rest + "\n")
             at += 1
@@ -104,7 +106,12 @@ def _without_end(hunk: Hunk, mark: str) -> None:
 
 
 def applied(text: str, change: FilePatch) -> str:
-    """The text after the patch: each hunk where its lines are found, nearest to where it says. Raises PatchError."""
+    """The text after the patch: each hunk where its lines are found, nearest to where it says. Raises PatchError.
+
+    A byte order mark, which nobody sees before the first line, stays whether the patch has it or not.
+    """
+    if text.startswith(_BOM):
+        return _BOM + applied(text.removeprefix(_BOM), change).removeprefix(_BOM)
     ends = "\r\n" if "\r\n" in text and "\n" not in text.replace("\r\n", "") else "\n"
     lines = _split(text if ends == "\n" else text.replace("\r\n", "\n"))
     done: list[str] = []

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
 
 LONG = 60.0  # s that a test waits for what must happen; only a failure takes so long
 
@@ -33,7 +33,8 @@ class Server:
         self._plays = list(plays)
         self.requests: list[Request] = []
         self.cut = threading.Event()
-        """The client has closed a connection on which something was still to come."""
+        """The client has closed a connection on which something was still to come, or before it had asked."""
+        self.connected = threading.Event()
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.address = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
         self.stopped = threading.Event()
@@ -56,24 +57,33 @@ class Server:
                 connection, _ = self._listening.accept()
             except OSError:
                 return
+            self.connected.set()
             threading.Thread(target=self._converse, args=(connection,), daemon=True).start()
 
     def _converse(self, connection: socket.socket) -> None:
         with connection, connection.makefile("rb") as stream:
-            line = stream.readline().decode()
-            if not line:
-                return
-            headers = {}
-            while (header := stream.readline().decode().strip()) != "":
-                name, _, value = header.partition(":")
-                headers[name.lower()] = value.strip()
-            body = stream.read(int(headers.get("content-length", "0")))
-            self.requests.append(Request(line.split()[1], headers, json.loads(body) if body else None))
-            play = self._plays[min(len(self.requests), len(self._plays)) - 1]
             try:
-                play(self, connection)
-            except OSError:
+                request = _read(stream)
+                self.requests.append(request)
+                self._plays[min(len(self.requests), len(self._plays)) - 1](self, connection)
+            except (OSError, EOFError):
                 self.cut.set()
+
+
+def _read(stream: BinaryIO) -> Request:
+    """The next request. Raises EOFError when the client goes away before its end."""
+    lines = []
+    while (line := stream.readline()) != b"\r\n":
+        if not line.endswith(b"\n"):
+            raise EOFError
+        lines.append(line.decode().strip())
+    parts = [header.partition(":") for header in lines[1:]]
+    headers = {name.lower(): value.strip() for name, _, value in parts}
+    length = int(headers.get("content-length", "0"))
+    body = stream.read(length)
+    if len(body) < length:
+        raise EOFError
+    return Request(lines[0].split()[1], headers, json.loads(body) if body else None)
 
 
 def says(value: object, status: int = 200, **headers: str) -> Play:

@@ -92,4 +92,5 @@ def test_no_request_outlives_its_time(play: Play) -> None:
     with Server([play]) as server:
         with pytest.raises(Timeout):
             ask(server, timeout_s=0.2)
-        assert server.cut.wait(LONG)
+        # On a busy machine the time may be over before there is a connection.
+        assert not server.connected.is_set() or server.cut.wait(LONG)

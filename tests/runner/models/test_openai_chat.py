@@ -277,8 +277,9 @@ def test_no_request_outlives_its_time(play: Play) -> None:
     with Server([play]) as server:
         with pytest.raises(Timeout, match=r"did not answer within 0\.2 s"):
             ask(model(server), timeout_s=0.2)
-        assert server.cut.wait(LONG)
-        assert len(server.requests) == 1
+        # On a busy machine the time may be over before there is a connection, or a request on it.
+        assert not server.connected.is_set() or server.cut.wait(LONG)
+        assert len(server.requests) <= 1
 
 
 def test_the_key_does_not_go_where_a_server_points() -> None:

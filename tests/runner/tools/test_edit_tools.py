@@ -43,7 +43,18 @@ def test_line_ends_stay_as_they_are(call: Call, folder: Path) -> None:
     assert (folder / "f").read_bytes() == b"a\r\nx\r\nc\r\n"
 
 
-@pytest.mark.parametrize("args", [{"edits": []}, {"search": "", "replace": "x"}, {"search": "x"}, {}])
+def test_a_byte_order_mark_is_in_nobodys_way(call: Call, folder: Path) -> None:
+    for first in ("a", "\ufeffa"):
+        (folder / "f").write_text("\ufeffa\nb\n")
+        call("apply_patch", patch=f"```diff\n--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n {first}\n-b\n+c\n```")
+        assert (folder / "f").read_text() == "\ufeffa\nc\n"
+    call("apply_patch", patch="--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+x\n")
+    assert (folder / "f").read_text() == "\ufeffx\nc\n"
+
+
+@pytest.mark.parametrize(
+    "args", [{"edits": []}, {"search": "", "replace": "x"}, {"search": "x"}, {"search": "x", "replace": "x"}, {}]
+)
 def test_half_an_edit_is_refused(call: Call, args: dict[str, object]) -> None:
     with pytest.raises(InvalidCall):
         call("edit", path="f", **args)

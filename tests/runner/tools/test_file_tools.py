@@ -49,7 +49,11 @@ def test_files_are_listed_without_what_git_ignores(call: Call, folder: Path, mon
     assert call("list_files", glob="*.py") == "a.py\nsrc/b.py"
     assert call("list_files", path="src", glob="src/**/*.txt") == "src/c.txt"
     assert call("list_files", path="a.py") == "a.py"
-    assert call("list_files", path="none") == "(no files)"
+    (folder / "empty").mkdir()
+    assert call("list_files", path="empty") == "(no files)"
+    for name, pattern in (("list_files", {}), ("search", {"pattern": "x"})):
+        with pytest.raises(AhpError, match=r"^none: there is no such file or folder$"):
+            call(name, path="none", **pattern)
     monkeypatch.setattr(file_tools, "_SHOWN", 2)
     assert call("list_files") == ".gitignore\na.py\n[… and 2 more of 4 files; name a folder or a glob …]"
     with pytest.raises(InvalidCall, match="glob"):
@@ -74,6 +78,11 @@ def test_lines_are_found(call: Call, folder: Path, monkeypatch: pytest.MonkeyPat
     assert call("search", pattern=r"def \w+") == "a.py:1: def one():"
     assert call("grep", query="ONE", ignore_case=True, glob="*.py") == "a.py:1: def one():\na.py:2: return ONE"
     assert call("search", pattern="nothing") == "(nothing found)"
+    monkeypatch.setattr(file_tools, "_SEARCHED", 20)
+    assert call("search", pattern="one", path="a.py") == (
+        "(nothing found)\n[… larger than 1 MB and not searched: a.py …]"
+    )
+    monkeypatch.undo()
     monkeypatch.setattr(file_tools, "_HITS", 2)
     assert call("search", pattern="one", path="b.txt").splitlines() == [
         "b.txt:1: one",
@@ -92,6 +101,9 @@ def test_files_are_written_and_added_to(call: Call, folder: Path) -> None:
     assert (folder / "new" / "f").read_text() == "one\ntwo"
     assert call("write_file", path="new/f", content="") == "replaced new/f: 0 bytes, 0 lines"
     assert call("append_file", path="g", content="ü") == "wrote g: it has 2 bytes, 1 lines now"
+    (folder / "crlf").write_bytes(b"a\r\n")
+    call("append_file", path="crlf", content="b\nc\r\n")
+    assert (folder / "crlf").read_bytes() == b"a\r\nb\r\nc\r\n"
     with pytest.raises(AhpError, match="half of a character at 2"):
         call("write_file", path="g", content="ab\ud800")
     assert (folder / "g").read_text() == "ü"
