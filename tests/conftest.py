@@ -10,7 +10,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import coverage
@@ -18,7 +19,7 @@ import pytest
 
 from ahp.conditions.evaluate import set_deadline
 from ahp.hosts.git import bundle
-from ahp.system import files, terminal
+from ahp.system import clock, files, terminal
 from tests import examples
 
 examples.load_profile()
@@ -124,6 +125,24 @@ def _move_in(home: Path, tmp_path_factory: pytest.TempPathFactory, patch: pytest
     entry = pwd.getpwuid(os.getuid())
     person = pwd.struct_passwd((*entry[:5], str(home), entry.pw_shell))
     patch.setattr(pwd, "getpwuid", lambda uid: person)
+
+
+@pytest.fixture
+def an_hour_passes_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """`an_hour_passes_at(path)`: for this process an hour goes by when the file gets its first content.
+
+    So what a program did before its time limit is done, however slow the machine is, and no test waits for the limit.
+    """
+    real = time.monotonic
+
+    def set_clock(path: Path) -> None:
+        def later() -> float:
+            return real() + (3600 if path.exists() and path.stat().st_size else 0)
+
+        monkeypatch.setattr(time, "monotonic", later)
+        monkeypatch.setattr(clock, "monotonic", later)
+
+    return set_clock
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ def asking(adapter: dict[str, object], script: str) -> tuple[str, str, list[str]
     """What the adapter makes of an `ahp` that is this shell script."""
     told = adapter["told"]
     assert isinstance(told, types.FunctionType)
-    told.__globals__.update(COMMAND=["/bin/sh", "-c", script], TIMEOUT=5.0)
+    told.__globals__.update(COMMAND=["/bin/sh", "-c", script], TIMEOUT=60.0)
     decision, message, suggestions = told("pre-issue-submit", "FEAT-0001", "")
     return decision, message, suggestions
 

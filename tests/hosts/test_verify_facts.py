@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -72,11 +73,12 @@ def test_the_runner_s_checks_are_facts(
 
 @LINUX
 def test_nothing_that_a_command_fact_started_survives_it(
-    repo: Any, person: list[str], monkeypatch: pytest.MonkeyPatch
+    repo: Any, person: list[str], monkeypatch: pytest.MonkeyPatch, an_hour_passes_at: Callable[[Path], None]
 ) -> None:
     monkeypatch.chdir(repo.root)
+    an_hour_passes_at(repo.root / "pid")
     started = "setsid sh -c 'echo $$ > pid; exec sleep 600' & while [ ! -s pid ]; do sleep 0.01; done; sleep 600"
-    slow = {"run": ["sh", "-c", started], "timeout": "2s"}
+    slow = {"run": ["sh", "-c", started], "timeout": "300s"}
     rule = {"at": "pre-commit", "prompt": "slow.exit_code > 0", "on_missing": "skip"}
     write(repo.root, **{".ahp/hooks.yaml": json.dumps({"version": 1, "facts": {"slow": slow}, "rules": {"x": rule}})})
     assert run(["trust"]) == 0

@@ -33,10 +33,11 @@ def alive(pid: int) -> bool:
     """Whether a process runs; one that only waits to be collected does not."""
     try:
         os.kill(pid, 0)
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except ProcessLookupError:
         return False
-    status = Path(f"/proc/{pid}/status")
-    return not (status.exists() and "\nState:\tZ" in status.read_text())
+    except FileNotFoundError:  # it went meanwhile; or this system has no /proc
+        return not os.path.exists("/proc/self")
 
 
 def run(command: str, folder: Path) -> int:

@@ -40,7 +40,7 @@ def test_independent_steps_are_merged_in_the_order_of_the_plan(repo: Repo) -> No
     root = project(repo)
     before = repo.git("status", "--short"), repo.git("rev-parse", "HEAD")
     calls = {
-        "slow": [run("sleep 0.4; cat untracked > copy"), edit("a.txt", "line 3\n", "line three\n")],
+        "slow": [run("sleep 0.1; cat untracked > copy"), edit("a.txt", "line 3\n", "line three\n")],
         "quick": [edit("a.txt", "line 15\n", "line fifteen\n")],
         "gone": [run("rm untracked; mkdir -p d; echo x > d/e")],
         "after": [run("cat a.txt d/e > all")],
@@ -60,7 +60,7 @@ def test_independent_steps_are_merged_in_the_order_of_the_plan(repo: Repo) -> No
 def test_what_does_not_fit_is_done_again_under_a_new_id(repo: Repo) -> None:
     root = project(repo)
     calls = {
-        "one": [run("sleep 0.3"), edit("a.txt", "line 3\n", "line three\n")],
+        "one": [run("sleep 0.1"), edit("a.txt", "line 3\n", "line three\n")],
         "two": [edit("a.txt", "line 3\n", "line THREE\n")],
         "two-2": [edit("a.txt", "line three\n", "line three THREE\n")],
         "last": [run("grep THREE a.txt > found")],
@@ -88,7 +88,7 @@ def test_what_does_not_fit_is_done_again_under_a_new_id(repo: Repo) -> None:
 
 def test_without_a_replan_left_what_does_not_fit_fails_its_step(repo: Repo) -> None:
     root = project(repo)
-    calls = {"one": [run("sleep 0.2; echo 1 > same")], "two": [run("echo 2 > same")], "three": [run("echo 3 > other")]}
+    calls = {"one": [run("sleep 0.1; echo 1 > same")], "two": [run("echo 2 > same")], "three": [run("echo 3 > other")]}
     log = EventLog(str(root / ".git" / "run" / "events.jsonl"))
     scene = Scene(root, calls, max_replans=0, log=log)
     assert scene.turn.stop_reason == "MAX_REPLANS"
@@ -103,7 +103,7 @@ def test_a_failed_step_stops_no_other_one_and_leads_to_a_new_plan(repo: Repo) ->
     root = project(repo)
     calls = {
         "bad": [run("echo half > half"), '{"control": "replan", "reason": "no way"}'],
-        "good": [run("sleep 0.3; echo good > good")],
+        "good": [run("sleep 0.1; echo good > good")],
         "never": [run("echo never > never")],
         "mended": [run("cat half good > whole")],
     }
@@ -174,7 +174,7 @@ def test_a_block_ends_its_step_and_no_independent_one(repo: Repo) -> None:
     calls = {
         "bad": [run("echo half > half"), *[stolen] * 4],
         "never": [run("true")],
-        "good": [run("sleep 0.4; echo good > good")],
+        "good": [run("sleep 0.1; echo good > good")],
         "later": [run("cat good > later")],
     }
     log = EventLog(str(root / ".git" / "run" / "events.jsonl"))

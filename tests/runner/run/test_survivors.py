@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -71,8 +71,11 @@ def test_what_a_call_left_running_is_ended_with_it_and_told(tmp_path: Path, comm
 
 
 @LINUX
-def test_at_its_time_limit_a_tool_loses_all_that_it_started(tmp_path: Path) -> None:
-    scene = Scene([call(), "done"], tools=[shell("echo $$ > pid; sleep 600", tmp_path)], tool_timeout_s=1)
+def test_at_its_time_limit_a_tool_loses_all_that_it_started(
+    tmp_path: Path, an_hour_passes_at: Callable[[Path], None]
+) -> None:
+    an_hour_passes_at(tmp_path / "pid")
+    scene = Scene([call(), "done"], tools=[shell("echo $$ > pid; sleep 600", tmp_path)], tool_timeout_s=600)
     assert scene.of("tool_result")[0]["code"] == "E_TIMEOUT"
     assert not alive(int((tmp_path / "pid").read_text()))
 

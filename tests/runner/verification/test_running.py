@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -48,8 +49,12 @@ def test_a():
 @LINUX
 @pytest.mark.parametrize("command", LEFT_BEHIND.values(), ids=LEFT_BEHIND)
 @pytest.mark.parametrize("end", ["", "; exit 3", "; sleep 600"], ids=["green", "red", "timeout"])
-def test_nothing_that_a_check_started_survives_it(tmp_path: Path, command: str, end: str) -> None:
-    found = run(shell(command + end), tmp_path, 1.5 if "sleep" in end else 60)
+def test_nothing_that_a_check_started_survives_it(
+    tmp_path: Path, command: str, end: str, an_hour_passes_at: Callable[[Path], None]
+) -> None:
+    if "sleep" in end:
+        an_hour_passes_at(tmp_path / "pid")
+    found = run(shell(command + end), tmp_path, 600)
     assert found.type == {"": "passed", "; exit 3": "test_failure", "; sleep 600": "timeout"}[end]
     assert not alive(int((tmp_path / "pid").read_text()))
 
