@@ -34,6 +34,7 @@ class Worker:
         """
         if seconds <= 0:
             raise Timeout(f"{what} was given no time")
+        until = time.monotonic() + seconds + _GRACE
         returned: list[T] = []
         raised: list[BaseException] = []
         done = threading.Event()
@@ -51,7 +52,6 @@ class Worker:
             self._thread = threading.Thread(target=_work, args=(self._jobs,), daemon=True)
             self._thread.start()
         self._jobs.put(job)
-        until = time.monotonic() + seconds + _GRACE
         while not done.wait(min(interrupt.SLICE, max(until - time.monotonic(), 0.0))):
             interrupt.check()
             if time.monotonic() >= until:

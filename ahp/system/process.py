@@ -45,6 +45,13 @@ def find(program: str, env: dict[str, str]) -> str | None:
     return None
 
 
+def _found(program: str, env: dict[str, str]) -> str:
+    found = find(program, env)
+    if found is None:
+        raise NotStarted(f"cannot start {program}: no such program on PATH")
+    return found
+
+
 def capture(
     argv: list[str],
     *,
@@ -62,28 +69,25 @@ def capture(
     before what that left in it is killed. Raises NotStarted, Timeout, OutputLimit; these two hold what it `printed`.
     """
     env = environ.current() if env is None else env
-    program = find(argv[0], env)
-    if program is None:
-        raise NotStarted(f"cannot start {argv[0]}: no such program on PATH")
+    deadline = time.monotonic() + timeout
+    program = _found(argv[0], env)
     command = [program, *argv[1:]]
     if cwd is not None:  # posix_spawn cannot change the folder
         program, command = "/bin/sh", ["/bin/sh", "-c", 'cd -- "$0" && exec "$@"', cwd, *command]
-    child = _Child(program, command, env)
-    _live.add(child)
     known, patience.command = patience.command, patience.command or argv[0].rpartition("/")[2]
     try:
-        done = child.finish(stdin, time.monotonic() + timeout, timeout, limit, argv[0])
-        assert done is not None
-        if ended is not None:
-            ended(child.pid)
-        return done
-    except (Timeout, OutputLimit) as error:
-        error.printed = b"".join(child.printed)
-        raise
+        with _Child(program, command, env) as child:
+            try:
+                done = child.finish(stdin, deadline, timeout, limit, argv[0])
+            except (Timeout, OutputLimit) as error:
+                error.printed = b"".join(child.printed)
+                raise
+            assert done is not None
+            if ended is not None:
+                ended(child.pid)
+            return done
     finally:
         patience.command = known
-        _live.discard(child)
-        child.kill()
 
 
 def beginning(argv: list[str], length: int, *, timeout: float, env: dict[str, str]) -> bytes:
@@ -91,18 +95,13 @@ def beginning(argv: list[str], length: int, *, timeout: float, env: dict[str, st
 
     Read here, and not cut by another program, which PATH could replace.
     """
-    program = find(argv[0], env)
-    if program is None:
-        raise NotStarted(f"cannot start {argv[0]}: no such program on PATH")
-    child = _Child(program, [program, *argv[1:]], env)
-    _live.add(child)
-    try:
-        child.finish(b"", time.monotonic() + timeout, timeout, length, argv[0])
-    except OutputLimit:
-        pass
-    finally:
-        _live.discard(child)
-        child.kill()
+    deadline = time.monotonic() + timeout
+    program = _found(argv[0], env)
+    with _Child(program, [program, *argv[1:]], env) as child:
+        try:
+            child.finish(b"", deadline, timeout, length, argv[0])
+        except OutputLimit:
+            pass  # all that was asked for is there
     return b"".join(child.printed)[:length]
 
 
@@ -113,16 +112,10 @@ def answered(
 
     For servers that end with their input. Raises NotStarted, Timeout, OutputLimit.
     """
-    program = find(argv[0], env)
-    if program is None:
-        raise NotStarted(f"cannot start {argv[0]}: no such program on PATH")
-    child = _Child(program, [program, *argv[1:]], env)
-    _live.add(child)
-    try:
-        child.finish(questions, time.monotonic() + timeout, timeout, OUTPUT_LIMIT, argv[0], enough)
-    finally:
-        _live.discard(child)
-        child.kill()
+    deadline = time.monotonic() + timeout
+    program = _found(argv[0], env)
+    with _Child(program, [program, *argv[1:]], env) as child:
+        child.finish(questions, deadline, timeout, OUTPUT_LIMIT, argv[0], enough)
     return b"".join(child.printed)
 
 
@@ -139,6 +132,8 @@ def kill_started_by(thread: int) -> None:
 
 
 class _Child:
+    """A process in a group of its own, with pipes to it. Where it is left, the whole group is killed."""
+
     __slots__ = ("code", "err", "inp", "out", "pid", "printed", "thread")
 
     def __init__(self, program: str, argv: list[str], env: dict[str, str]) -> None:
@@ -163,6 +158,14 @@ class _Child:
         finally:
             for fd in (in_read, out_write, err_write):
                 posix.close(fd)
+
+    def __enter__(self) -> "_Child":
+        _live.add(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _live.discard(self)
+        self.kill()
 
     def finish(
         self,
@@ -271,9 +274,7 @@ def aside(argv: list[str], env: dict[str, str], said: str) -> int:
 
     It reads nothing; what it prints on standard error is then all of the file `said`. Raises NotStarted.
     """
-    program = find(argv[0], env)
-    if program is None:
-        raise NotStarted(f"cannot start {argv[0]}: no such program on PATH")
+    program = _found(argv[0], env)
     actions = [
         (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0),
         (posix.POSIX_SPAWN_OPEN, 1, "/dev/null", posix.O_WRONLY, 0),
@@ -293,9 +294,7 @@ def attached(argv: list[str], env: dict[str, str]) -> int:
 
     It stays in our process group, so an interrupt of the terminal reaches it, and it decides. Raises NotStarted.
     """
-    program = find(argv[0], env)
-    if program is None:
-        raise NotStarted(f"cannot start {argv[0]}: no such program on PATH")
+    program = _found(argv[0], env)
     try:
         pid = posix.posix_spawn(program, argv, env)
     except OSError as error:
