@@ -83,7 +83,7 @@ def _current(event: Event, patterns: Sequence[str]) -> dict[str, object]:
     try:
         changed = report_files.changed_source(event, repository, [report])
         if changed is not None:
-            stale = Absent(f"{report.path} is older than {text.one_line(changed, 100)}", command)
+            stale = Absent(f"{report.path} is older than {text.one_line(changed, 200)}", command)
             return {"current": stale, "is_stale": True}
         return {"current": coverage_report.parse(report.read(), report.path), "is_stale": False}
     except (Absent, AhpError) as error:

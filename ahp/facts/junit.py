@@ -22,7 +22,10 @@ class Case:
 
 
 class Report:
-    """What a report counts. `failed` are the cases with a failure or an error, `duration` is in seconds."""
+    """What a report counts. `failed` are the cases with a failure or an error, `duration` is in seconds.
+
+    `declared_failed` and `declared_total` are what the suites say, by how deep they stand in the document.
+    """
 
     __slots__ = ("declared_failed", "declared_total", "duration", "failed", "skipped", "total")
 
@@ -30,12 +33,13 @@ class Report:
         self.total = self.skipped = 0
         self.failed: list[Case] = []
         self.duration = 0.0
-        self.declared_total = self.declared_failed = 0
+        self.declared_failed: dict[int, int] = {}
+        self.declared_total: dict[int, int] = {}
 
     @property
     def failed_count(self) -> int:
         """Failures and errors; what the suites declare when that is more than the cases show (a crashed worker)."""
-        return max(len(self.failed), self.declared_failed)
+        return max(len(self.failed), *self.declared_failed.values(), 0)
 
 
 def parse(data: bytes, where: str) -> Report:
@@ -44,12 +48,14 @@ def parse(data: bytes, where: str) -> Report:
     case = _Current()
 
     def start(name: str, attributes: dict[str, str], around: list[str]) -> None:
-        if name == "testsuite" and "testsuite" not in around:
-            case.first_line = 0 if attributes.get("name") == "pytest" else 1
-            # Suites inside suites are counted in the outer one; reading both would count twice.
-            report.declared_failed += _count(attributes, "failures", where) + _count(attributes, "errors", where)
-            report.declared_total += _count(attributes, "tests", where)
-            report.duration += _seconds(attributes)
+        if name in ("testsuites", "testsuite"):
+            # A suite may count those inside it, or leave that to them: those of one depth are added, never two depths.
+            depth, failed = len(around), _count(attributes, "failures", where) + _count(attributes, "errors", where)
+            report.declared_failed[depth] = report.declared_failed.get(depth, 0) + failed
+            report.declared_total[depth] = report.declared_total.get(depth, 0) + _count(attributes, "tests", where)
+            if name == "testsuite" and "testsuite" not in around:
+                case.first_line = 0 if attributes.get("name") == "pytest" else 1
+                report.duration += _seconds(attributes)
         elif name == "testcase":
             case.begin(attributes)
             report.total += 1
@@ -69,7 +75,7 @@ def parse(data: bytes, where: str) -> Report:
     root = xmltext.read(data, where, start, text)
     if root not in ("testsuites", "testsuite"):
         raise Absent(f"{where}: the root is <{root[:40]}>, not <testsuites>; is it JUnit XML?")
-    report.total = max(report.total, report.declared_total)
+    report.total = max(report.total, *report.declared_total.values())
     return report
 
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from ahp.facts import tree_digest
 from ahp.facts.absent import Absent
 from ahp.protocol.event import Event
-from ahp.system import files
+from ahp.system import clock, files
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.view import literally, names
@@ -150,7 +150,8 @@ def _digest(text: str) -> str:
 
 
 def _newer(repository: Repository, reports: set[str], settings: set[str], mtime_ns: int) -> str | None:
-    """A source file of the work tree that changed after `mtime_ns`, None when there is none."""
+    """A source file of the work tree that changed after `mtime_ns`, in words for a sentence; None without one."""
+    now_ns = clock.now() * 1e9
     listed = repository.run("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
     for path in [*listed.decode("utf-8", "surrogateescape").split("\0"), *settings]:
         if path in reports or not (path in settings or _is_code(path)):
@@ -160,7 +161,8 @@ def _newer(repository: Repository, reports: set[str], settings: set[str], mtime_
         except OSError:
             continue  # deleted: when is not recorded
         if status.st_mtime_ns > mtime_ns:
-            return path
+            ahead = status.st_mtime_ns > now_ns  # no new report would be newer
+            return f"{path}, whose time is in the future: touch it first" if ahead else path
     return None
 
 

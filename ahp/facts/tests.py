@@ -56,7 +56,7 @@ def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str
     try:
         changed = report_files.changed_source(event, repository, found)
         if changed is not None:
-            stale = Absent(f"the test report is older than {text.one_line(changed, 100)}", command)
+            stale = Absent(f"the test report is older than {text.one_line(changed, 200)}", command)
             return {**dict.fromkeys(fields, stale), "is_stale": True}
         reports = [junit.parse(report.read(), report.path) for report in found]
     except (Absent, AhpError) as error:

@@ -34,6 +34,23 @@ def test_what_a_suite_declares_counts_when_its_cases_are_gone() -> None:
     assert (report.total, report.failed_count) == (9, 3)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'<testsuites tests="9" failures="2"/>',
+        b'<testsuites tests="9" failures="2"><testsuite><testcase name="a"/></testsuite></testsuites>',
+        b'<testsuites><testsuite><testsuite tests="9" errors="2"/></testsuite></testsuites>',
+        (
+            b'<testsuites><testsuite><testsuite tests="4" failures="1"/><testsuite tests="5" failures="1"/></testsuite>'
+            b'<testsuite tests="0"/></testsuites>'
+        ),
+    ],
+)
+def test_what_is_declared_counts_on_whichever_level_it_is(text: bytes) -> None:
+    report = junit.parse(text, "r.xml")
+    assert (report.total, report.failed_count) == (9, 2)
+
+
 def test_an_error_of_the_suite_itself_is_a_failure() -> None:
     report = junit.parse(b"<testsuite><error message='import failed'/></testsuite>", "r.xml")
     assert report.failed_count == 1 and report.failed[0].name == "set-up of the suite"

@@ -192,3 +192,11 @@ def test_where_nothing_can_be_kept_times_decide(project: Any, make_event: Any, g
     assert is_stale(make_event, gather) == FRESH
     project.write("app.py", "x = 2\n")
     assert is_stale(make_event, gather) == STALE
+
+
+def test_a_source_whose_time_is_in_the_future_is_told_with_the_way_out(
+    project: Any, make_event: Any, gather: Any
+) -> None:
+    age(project.root / "app.py", -86400)
+    reason = gather(make_event("pre-issue-submit"), "tests.total")["missing"]["tests.total"][0]
+    assert reason == "the test report is older than app.py, whose time is in the future: touch it first"
