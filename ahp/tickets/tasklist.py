@@ -1,7 +1,7 @@
 """The task list of a ticket, as GitHub and Monoco 0.4.2 write it, item by item.
 
-`[ ]` is to do, `[x]` done, `[/]` and `[-]` doing, `[~]` and `[+]` cancelled. A mark that nobody knows (`[v]`, `[]`)
-makes an invalid box, which is open: writing one is no way to be done.
+`[ ]` is to do, `[x]` done, `[/]` and `[-]` doing, `[~]` and `[+]` cancelled. A mark that nobody knows (`[v]`, `[]`),
+and what only looks like a box (`☐`, `［ ］`), makes an invalid box, which is open: writing one is no way to be done.
 
 HTML comments and code fences hold no boxes: Monoco's template carries four in its comments. What is opened and never
 closed hides nothing, so that no stray mark can empty a checklist.
@@ -16,10 +16,18 @@ from ahp.tickets import ids
 
 STATES = {" ": "todo", "x": "done", "X": "done", "/": "doing", "-": "doing", "~": "cancelled", "+": "cancelled"}
 
-# Monoco reads `-` bullets only; the others are boxes to every other Markdown reader, so an open one must not vanish.
-_BOX = re.compile(r"[ \t]*(?:-[ \t]*|[*+][ \t]+|\d{1,9}[.)][ \t]+)\[([ xX/~+-])\](?!\()[ \t]*(.*)")
-_INVALID = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([^\]\d]|[ \txX/~+-]{0,3})\](?=[ \t]|$)[ \t]*(.*)")
-_HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
+# Monoco reads `-` bullets only; the others, quoted and nested ones are boxes to every other Markdown reader, so an open
+# one must not vanish.
+_WITHIN = r"[ \t]*(?:>[ \t]*|(?:[-*+]|\d{1,9}[.)])[ \t]+)*?"
+_BOX = re.compile(_WITHIN + r"(?:-[ \t]*|[*+][ \t]+|\d{1,9}[.)][ \t]+)\[([ xX/~+-])\](?!\()[ \t]*(.*)")
+_INVALID = re.compile(
+    _WITHIN + r"(?:[-*+]|\d{1,9}[.)])[ \t]+"
+    r"(?:\[([^\]\d]|[ \txX/~+-]{0,3})\](?=[ \t]|$)|[☐☑☒]|[［【][ \u3000xX/~+√✓-]{0,3}[］】])[ \t]*(.*)"
+)
+# Chinese is often written without the space.
+_HEADING = re.compile(r" {0,3}(#{1,6}(?=[ \t]|$)|#{2,6}(?=[^\x00-\x7f]))")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
+_PARAGRAPH = re.compile(r" {0,3}(?![-*+>#|=]|\d{1,9}[.)])\S")
 _FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})(.*)$")
 _NAMED = re.compile(r"([A-Za-z][A-Za-z0-9]*-\d+)[ \t]*[:：][ \t]*(.*)")
 _WORDS = re.compile(r"[a-z]+")
@@ -73,18 +81,18 @@ def scan(body: str, first_line: int, issue_id: str = "") -> list[Box]:
     """
     boxes: list[Box] = []
     counts: dict[str, int] = {}
-    section, level_seen = "", False
+    section, level_seen, before = "", False, ""
     for number, line in visible_lines(body, first_line):
-        heading = _HEADING.match(line)
-        if heading:
-            title = line[heading.end() :].strip().rstrip("#").rstrip()
-            is_title = (len(heading[1]) == 1 and not level_seen) or (bool(issue_id) and ids.leading(title) == issue_id)
+        level, title = _heading(line, before)
+        before = line
+        if level:
+            is_title = (level == 1 and not level_seen) or (bool(issue_id) and ids.leading(title) == issue_id)
             level_seen = True
             found = "" if is_title else _section(title)
-            if found or is_title or len(heading[1]) < 3:
+            if found or is_title or level < 3:
                 section = found
             continue
-        if "[" in line and (box := _BOX.match(line) or _INVALID.match(line)):
+        if ("[" in line or not line.isascii()) and (box := _BOX.match(line) or _INVALID.match(line)):
             counts[section] = counts.get(section, 0) + 1
             named = _NAMED.match(box[2])
             boxes.append(
@@ -100,6 +108,15 @@ def scan(body: str, first_line: int, issue_id: str = "") -> list[Box]:
     return boxes
 
 
+def _heading(line: str, before: str) -> tuple[int, str]:
+    """Level and text of the heading that `line` is, or that it makes of the line `before` it; level 0 for none."""
+    if heading := _HEADING.match(line):
+        return len(heading[1]), line[heading.end() :].strip().rstrip("#").rstrip()
+    if (underline := _UNDERLINE.fullmatch(line)) and _PARAGRAPH.match(before):
+        return 1 + (underline[1][0] == "-"), before.strip()
+    return 0, ""
+
+
 @lru_cache(256)  # thousands of tickets share a handful of headings
 def _section(title: str) -> str:
     lower = title.lower()
@@ -112,12 +129,11 @@ def _section(title: str) -> str:
 
 def visible_lines(body: str, first_line: int = 1) -> Iterator[tuple[int, str]]:
     """Number and text of the lines that a reader sees: no comments, no code fences. Linear in the body."""
-    lines = body.split("\n")
+    lines = body.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     closers = _Closers(lines) if "```" in body or "~~~" in body else None
     last_close = _last(lines, "-->")
     fence, in_comment = "", False
-    for index, raw in enumerate(lines):
-        line = raw.rstrip("\r")
+    for index, line in enumerate(lines):
         if fence:
             if _closes(line, fence):
                 fence = ""
@@ -174,11 +190,11 @@ def _uncomment(line: str, in_comment: bool, index: int, last_close: tuple[int, i
                 return "".join(kept), True
             position, in_comment = end + 3, False
         start = _opening(line, position)
-        if start < 0 or (index, start + 4) > last_close:
+        if start < 0 or (index, start + 2) > last_close:
             kept.append(line[position:])
             return "".join(kept), False
         kept.append(line[position:start])
-        position, in_comment = start + 4, True
+        position, in_comment = start + 2, True  # <!--> is one, too
 
 
 def _opening(line: str, position: int) -> int:

@@ -21,6 +21,22 @@ def test_other_bullets_are_boxes_and_links_are_not() -> None:
     assert [box.text for box in scan(body, 1)] == ["a", "b", "c", "d", "e", "f"]
 
 
+def test_boxes_that_are_quoted_or_nested_are_boxes() -> None:
+    body = "> - [ ] a\n> > 1. [x] b\n- - [ ] c\n1. * [/] d\n>\t-\t[ ] e\n> [ ] f\n- - g [ ]"
+    assert [(box.text, box.state) for box in scan(body, 1)] == [
+        ("a", "todo"),
+        ("b", "done"),
+        ("c", "todo"),
+        ("d", "doing"),
+        ("e", "todo"),
+    ]
+
+
+def test_what_only_looks_like_a_box_is_open() -> None:
+    boxes = scan("- ☐ a\n* ☑ b\n- ［ ］ c\n- ［x］d\n- 【　】 e\n- [　] f\n☐ g\n- 【需求】 h\n- ✅ i\n", 1)
+    assert [(box.text, box.state) for box in boxes] == [(text, "invalid") for text in "abcdef"]
+
+
 def test_a_mark_that_nobody_knows_makes_an_open_box() -> None:
     boxes = scan("- [v] a\n* [] b\n1. [  ] c\n- [✓] d\n- [xx] e\n- [?]\n", 1)
     assert [box.text for box in boxes] == ["a", "b", "c", "d", "e", ""]
@@ -43,6 +59,12 @@ def test_a_mark_that_nobody_knows_makes_an_open_box() -> None:
         ("## Objective", ""),
         ("#NoHeading", "tasks"),
         ("####### Review", "tasks"),
+        ("##验收标准", "acceptance"),
+        ("#验收", "tasks"),
+        ("Acceptance Criteria\n-----", "acceptance"),
+        ("Review\n===", "review"),
+        ("- Review\n---", "tasks"),
+        ("\n---", "tasks"),
     ],
 )
 def test_headings_in_english_and_chinese_open_sections(heading: str, section: str) -> None:
@@ -112,6 +134,16 @@ def test_ids_come_from_the_text_or_from_the_place() -> None:
     ]
 
 
+def test_a_carriage_return_alone_ends_a_line() -> None:
+    assert states("## Tasks\r- [x] a\r- [ ] b") == [("tasks", "done"), ("tasks", "todo")]
+
+
+def test_an_empty_comment_is_closed() -> None:
+    assert [box.text for box in scan("<!-->\n- [ ] a\n<!--->\n- [ ] b\n<!---->\n- [ ] c\n-->\n- [ ] d", 1)] == list(
+        "abcd"
+    )
+
+
 def test_lines_end_with_crlf_too() -> None:
     assert [(box.text, box.section) for box in scan("## Tasks\r\n- [ ] a\r\n- [x]\r\n", 1)] == [
         ("a", "tasks"),
@@ -126,7 +158,7 @@ def test_any_text_is_scanned_and_no_line_is_made_up(body: str) -> None:
         assert len(line) <= len(lines[number - 1])
 
 
-@pytest.mark.parametrize("line", ["<!--", "```x", "- [ ] a", "# " + " " * 40 + "b", "`" * 40 + "x`", "~~~"])
+@pytest.mark.parametrize("line", ["<!--", "```x", "- [ ] a", "> - " * 9, "# " + " " * 40 + "b", "`" * 40 + "x`", "~~~"])
 def test_a_megabyte_of_one_line_is_read_in_one_pass(line: str) -> None:
     body = (line + "\n") * (1_000_000 // (len(line) + 1))
     assert len(scan(body, 1)) in (0, body.count("\n"))
