@@ -49,6 +49,15 @@ def commit_id(value: object, name: str) -> str:
     return value if value.strip("0") else ""
 
 
+def needed(value: str, said: str) -> str:
+    """`value`, without which what a platform says of a change request is not enough to judge it; raises AhpError, with
+    `said` as the sentence, where it is "": whatever happens to be checked out may be no part of the change.
+    """
+    if not value:
+        raise AhpError(said)
+    return value
+
+
 def branch_name(value: object, name: str) -> str:
     """`value`, the branch that `name` gives, without refs/heads/ in front. Raises AhpError for what is no branch name.
 

@@ -73,6 +73,11 @@ def test_a_push_on_github(tmp_path: Path, before: str, after: str, ref: str, sai
     assert found == Proposal("GitHub Actions", *said, target=ref, default_branch="main", actor="octocat")
 
 
+def test_a_push_whose_beginning_github_does_not_say_is_not_the_first_one(tmp_path: Path) -> None:
+    found = proposed(github(tmp_path, "push", {"ref": "refs/heads/main", "after": HEAD}))
+    assert found is not None and found.before is None
+
+
 def test_a_workflow_started_by_hand_is_of_no_change_in_particular(tmp_path: Path) -> None:
     found = proposed(github(tmp_path, "workflow_dispatch", {"inputs": {}, "ref": "refs/heads/main"}))
     assert found == Proposal("GitHub Actions", "run", head=MERGE, actor="octocat")
@@ -110,6 +115,10 @@ AZURE_PULL = {
         ),
         (
             {**REQUEST, "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": "", "CI_COMMIT_SHA": HEAD},
+            Proposal("GitLab CI", "pull request", HEAD, "", "topic", "refs/heads/release/1", "main", "ann"),
+        ),
+        (  # a child pipeline is still of its merge request
+            {**REQUEST, "CI_PIPELINE_SOURCE": "parent_pipeline", "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": HEAD},
             Proposal("GitLab CI", "pull request", HEAD, "", "topic", "refs/heads/release/1", "main", "ann"),
         ),
         (
@@ -174,8 +183,16 @@ AZURE_PULL = {
         ),
         ({**BUILDKITE, "BUILDKITE_TAG": "v1"}, Proposal("Buildkite", "push", HEAD, None, "", "refs/tags/v1", "main")),
         (BUILDKITE, Proposal("Buildkite", "run", HEAD, default_branch="main")),
+        (  # a fork's branch, whatever it is called, is none of the repository's own
+            {**BUILDKITE, "BUILDKITE_BRANCH": "someone:main", "BUILDKITE_PULL_REQUEST": "false"},
+            Proposal("Buildkite", "run", HEAD, "", "main", default_branch="main"),
+        ),
         (
             AZURE_PULL,
+            Proposal("Azure Pipelines", "pull request", HEAD, "", "topic", "refs/heads/main", "", "ann@example.org"),
+        ),
+        (  # run again by hand, it is still of its pull request
+            {**AZURE_PULL, "BUILD_REASON": "Manual"},
             Proposal("Azure Pipelines", "pull request", HEAD, "", "topic", "refs/heads/main", "", "ann@example.org"),
         ),
         (
@@ -217,6 +234,22 @@ def test_two_platforms_at_once_are_no_platform() -> None:
         ({**BUILDKITE, "BUILDKITE_PULL_REQUEST": "1"}, "says no BUILDKITE_PULL_REQUEST_BASE_BRANCH"),
         ({**AZURE_PULL, "SYSTEM_PULLREQUEST_SOURCECOMMITID": ""}, "says no SYSTEM_PULLREQUEST_SOURCECOMMITID"),
         ({**AZURE_PULL, "SYSTEM_PULLREQUEST_TARGETBRANCH": ""}, "says no SYSTEM_PULLREQUEST_TARGETBRANCH"),
+        ({**REQUEST, "CI_COMMIT_SHA": ""}, "GitLab CI runs for a merge request and says no CI_COMMIT_SHA"),
+        ({**JENKINS, "CHANGE_ID": "7"}, "Jenkins runs for a change request and says no CHANGE_TARGET"),
+        ({"JENKINS_URL": "x", "CHANGE_TARGET": "main"}, "says no GIT_COMMIT"),
+        (
+            {
+                **BUILDKITE,
+                "BUILDKITE_COMMIT": "HEAD",
+                "BUILDKITE_PULL_REQUEST": "7",
+                "BUILDKITE_PULL_REQUEST_BASE_BRANCH": "main",
+            },
+            "says no BUILDKITE_COMMIT",
+        ),
+        (
+            {**BUILDKITE, "BUILDKITE_COMMIT": "", "BUILDKITE_MERGE_QUEUE_BASE_BRANCH": "main"},
+            "says no BUILDKITE_COMMIT",
+        ),
         ({"GITHUB_ACTIONS": "true"}, "sets GITHUB_EVENT_PATH"),
         (
             {"GITHUB_ACTIONS": "true", "GITHUB_EVENT_PATH": "/nowhere/event.json"},
@@ -238,7 +271,12 @@ def test_variables_that_cannot_be_right_are_refused(env: dict[str, str], why: st
         ("push", {"ref": "refs/heads/main", "after": "HEAD~1"}, "after is 'HEAD~1'"),
         ("pull_request", {"pull_request": {"head": {"sha": HEAD}}}, "has no pull_request.base.ref"),
         ("pull_request", {"pull_request": {"head": "x", "base": {"ref": "main"}}}, "has no pull_request.head.sha"),
+        ("pull_request_target", {"pull_request": None}, "has no pull_request.head.sha"),
+        ("pull_request_review", {}, "has no pull_request.head.sha"),
         ("merge_group", {"merge_group": {"head_sha": HEAD}}, "has no merge_group.base_ref"),
+        ("merge_group", {"merge_group": []}, "has no merge_group.head_sha"),
+        ("push", {"ref": "refs/heads/main", "before": BEFORE}, "has no after"),
+        ("push", {"ref": "refs/heads/main", "before": BEFORE, "after": None}, "has no after"),
     ],
 )
 def test_an_event_file_that_cannot_be_right_is_refused(tmp_path: Path, name: str, event: object, why: str) -> None:

@@ -7,22 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ahp.hosts.ci.proposal import BRANCHES, TAGS, Proposal, branch_name, commit_id
-from ahp.system.errors import AhpError
+from ahp.hosts.ci.proposal import BRANCHES, TAGS, Proposal, branch_name, commit_id, needed
 
 _NAME = "Azure Pipelines"
 _REQUEST = "SYSTEM_PULLREQUEST_"
+_NEEDED = ("SOURCECOMMITID", "TARGETBRANCH")
 
 
 def read(env: Mapping[str, str]) -> Proposal:
     """The change of the run. Raises AhpError for variables that cannot be right."""
     actor = env.get("BUILD_REQUESTEDFOREMAIL", "")
-    if env.get("BUILD_REASON") == "PullRequest":
+    if env.get("BUILD_REASON") == "PullRequest" or any(env.get(f"{_REQUEST}{one}") for one in _NEEDED):
         head = commit_id(env.get(f"{_REQUEST}SOURCECOMMITID"), f"{_REQUEST}SOURCECOMMITID")
         target = branch_name(env.get(f"{_REQUEST}TARGETBRANCH"), f"{_REQUEST}TARGETBRANCH")
-        if not head or not target:
-            missing = "SOURCECOMMITID" if not head else "TARGETBRANCH"
-            raise AhpError(f"{_NAME} runs for a pull request and says no {_REQUEST}{missing}")
+        for value, name in zip((head, target), _NEEDED, strict=True):
+            needed(value, f"{_NAME} runs for a pull request and says no {_REQUEST}{name}")
         source = branch_name(env.get(f"{_REQUEST}SOURCEBRANCH"), f"{_REQUEST}SOURCEBRANCH")
         return Proposal(_NAME, "pull request", head, "", source, BRANCHES + target, actor=actor)
     head = commit_id(env.get("BUILD_SOURCEVERSION"), "BUILD_SOURCEVERSION")

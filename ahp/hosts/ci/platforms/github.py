@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ahp.hosts.ci.proposal import BRANCHES, Proposal, branch_name, commit_id
+from ahp.hosts.ci.proposal import BRANCHES, Proposal, branch_name, commit_id, needed
 from ahp.protocol.text import one_line
 from ahp.system import files, jsontext
 from ahp.system.errors import AhpError
@@ -19,10 +19,10 @@ _LARGEST_EVENT = 32 * 1024 * 1024  # GitHub sends at most 25 MB
 
 def read(env: Mapping[str, str]) -> Proposal:
     """The change of the workflow's event. Raises AhpError for an event file that is missing or not understood."""
-    event = _event(env.get("GITHUB_EVENT_PATH", ""))
+    event, name = _event(env.get("GITHUB_EVENT_PATH", "")), env.get("GITHUB_EVENT_NAME", "")
     default = branch_name(_of(event, "repository").get("default_branch"), "repository.default_branch")
     actor = _login(event, "sender") or env.get("GITHUB_ACTOR", "")
-    if pull := _of(event, "pull_request"):
+    if (pull := _of(event, "pull_request")) or name.startswith("pull_request"):
         head, base = _of(pull, "head"), _of(pull, "base")
         return Proposal(
             NAME,
@@ -33,7 +33,7 @@ def read(env: Mapping[str, str]) -> Proposal:
             default_branch=default,
             actor=actor,
         )
-    if group := _of(event, "merge_group"):
+    if (group := _of(event, "merge_group")) or name == "merge_group":
         base_ref = branch_name(group.get("base_ref"), "merge_group.base_ref")
         return Proposal(
             NAME,
@@ -44,7 +44,7 @@ def read(env: Mapping[str, str]) -> Proposal:
             default_branch=default,
             actor=actor,
         )
-    if env.get("GITHUB_EVENT_NAME") == "push":
+    if name == "push":
         return _push(event, default, actor)
     head_id = commit_id(env.get("GITHUB_SHA"), "GITHUB_SHA")
     return Proposal(NAME, "run", head=head_id, default_branch=default, actor=actor)
@@ -54,7 +54,10 @@ def _push(event: Mapping[str, object], default: str, actor: str) -> Proposal:
     ref = event.get("ref")
     if not isinstance(ref, str) or not ref.startswith("refs/"):
         raise AhpError(f"the push event of {NAME} names {one_line(ref)!r} as its ref")
-    before, after = commit_id(event.get("before"), "before"), commit_id(event.get("after"), "after")
+    # Zeros are a word of their own: there was nothing before, or there is nothing any more.
+    _needed(str(event.get("after") or ""), "after")
+    after = commit_id(event.get("after"), "after")
+    before = commit_id(event["before"], "before") if event.get("before") else None
     source = ref.removeprefix(BRANCHES) if ref.startswith(BRANCHES) else ""
     kind = "push" if after else "delete"
     return Proposal(NAME, kind, after, before, source, ref, default, actor)
@@ -86,6 +89,4 @@ def _login(event: Mapping[str, object], name: str) -> str:
 
 
 def _needed(value: str, name: str) -> str:
-    if not value:
-        raise AhpError(f"the event file of {NAME} has no {name}")
-    return value
+    return needed(value, f"the event file of {NAME} has no {name}")

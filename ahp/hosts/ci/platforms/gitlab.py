@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ahp.hosts.ci.proposal import BRANCHES, TAGS, Proposal, branch_name, commit_id
-from ahp.system.errors import AhpError
+from ahp.hosts.ci.proposal import BRANCHES, TAGS, Proposal, branch_name, commit_id, needed
 
 _NAME = "GitLab CI"
 # Of a merge request here, and of one on GitHub that GitLab is told of.
@@ -16,6 +15,7 @@ _REQUESTS = {
     "merge_request_event": "CI_MERGE_REQUEST",
     "external_pull_request_event": "CI_EXTERNAL_PULL_REQUEST",
 }
+_TARGET = "_TARGET_BRANCH_NAME"
 
 
 def read(env: Mapping[str, str]) -> Proposal:
@@ -23,15 +23,16 @@ def read(env: Mapping[str, str]) -> Proposal:
     default = branch_name(env.get("CI_DEFAULT_BRANCH"), "CI_DEFAULT_BRANCH")
     actor = env.get("GITLAB_USER_LOGIN", "")
     head = commit_id(env.get("CI_COMMIT_SHA"), "CI_COMMIT_SHA")
-    if prefix := _REQUESTS.get(env.get("CI_PIPELINE_SOURCE", "")):
-        named = f"{prefix}_TARGET_BRANCH_NAME"
-        target = branch_name(env.get(named), named)
-        if not target:
-            raise AhpError(f"{_NAME} runs for a merge request and says no {named}")
+    # A child pipeline has another source, and the variables of its parent's request.
+    told = next((one for one in _REQUESTS.values() if env.get(one + _TARGET)), "")
+    if prefix := told or _REQUESTS.get(env.get("CI_PIPELINE_SOURCE", ""), ""):
+        no = f"{_NAME} runs for a merge request and says no"
+        target = needed(branch_name(env.get(prefix + _TARGET), prefix + _TARGET), f"{no} {prefix}{_TARGET}")
         # Only where the pipeline runs on the merged result, or for GitHub, does this differ from CI_COMMIT_SHA.
         own_head = commit_id(env.get(f"{prefix}_SOURCE_BRANCH_SHA"), f"{prefix}_SOURCE_BRANCH_SHA")
         source = branch_name(env.get(f"{prefix}_SOURCE_BRANCH_NAME"), f"{prefix}_SOURCE_BRANCH_NAME")
-        return Proposal(_NAME, "pull request", own_head or head, "", source, BRANCHES + target, default, actor)
+        head = needed(own_head or head, f"{no} CI_COMMIT_SHA")
+        return Proposal(_NAME, "pull request", head, "", source, BRANCHES + target, default, actor)
     before = commit_id(env.get("CI_COMMIT_BEFORE_SHA"), "CI_COMMIT_BEFORE_SHA")
     if branch := branch_name(env.get("CI_COMMIT_BRANCH"), "CI_COMMIT_BRANCH"):
         kind = "push" if env.get("CI_PIPELINE_SOURCE") == "push" else "run"

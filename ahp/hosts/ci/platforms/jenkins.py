@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ahp.hosts.ci.proposal import BRANCHES, TAGS, Proposal, branch_name, commit_id
+from ahp.hosts.ci.proposal import BRANCHES, TAGS, Proposal, branch_name, commit_id, needed
 
 _NAME = "Jenkins"
 
@@ -19,7 +19,11 @@ def read(env: Mapping[str, str]) -> Proposal:
     request that Jenkins builds merged with its target has a HEAD that adds nothing but the merge.
     """
     head = commit_id(env.get("GIT_COMMIT"), "GIT_COMMIT")
-    if target := branch_name(env.get("CHANGE_TARGET"), "CHANGE_TARGET"):
+    target = branch_name(env.get("CHANGE_TARGET"), "CHANGE_TARGET")
+    if target or env.get("CHANGE_ID"):
+        no = f"{_NAME} runs for a change request and says no"
+        needed(target, f"{no} CHANGE_TARGET")
+        needed(head, f"{no} GIT_COMMIT; mend, in the Jenkinsfile: env.GIT_COMMIT = checkout(scm).GIT_COMMIT")
         source = branch_name(env.get("CHANGE_BRANCH"), "CHANGE_BRANCH")
         actor = env.get("CHANGE_AUTHOR", "")
         return Proposal(_NAME, "pull request", head, "", source, BRANCHES + target, actor=actor)
