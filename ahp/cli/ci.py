@@ -68,14 +68,13 @@ def command(
 def _judge(
     env: dict[str, str], said: "Proposal | None", named: tuple[str | None, str | None, str | None], part: str
 ) -> "Report":
-    from ahp.hosts.asking import repository_here
     from ahp.hosts.ci import judging
     from ahp.hosts.ci.change import change_of
     from ahp.hosts.ci.report import report
 
     if said is not None and said.kind == "delete":
         return report(f"nothing to judge: {said.target} was deleted", 0, [], [], [])
-    repo = repository_here()
+    repo = judging.repository_here()
     from_, to, target = named
     with judging.scratch() as folder:
         is_named = partial(judging.is_named, repo, folder=folder)

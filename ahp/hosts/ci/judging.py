@@ -59,6 +59,16 @@ class Question(NamedTuple):
     push: PushRef | None = None
 
 
+def repository_here() -> Repository:
+    """The repository of the current folder, without the program that watches its work tree (git-config,
+    core.fsmonitor): git would start it with every question, and no file of a work tree is asked for. Raises
+    NotARepository.
+    """
+    repo = asking.repository_here()
+    repo.env |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"}
+    return repo
+
+
 def scratch() -> tempfile.TemporaryDirectory[str]:
     """A folder for the policies that one run compiles: the clone's own cache may be the change's work."""
     return tempfile.TemporaryDirectory(prefix="ahp-ci-")

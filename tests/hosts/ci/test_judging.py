@@ -190,6 +190,24 @@ def test_a_replaced_object_is_not_believed(work: Repo, capsys: pytest.CaptureFix
     assert code == 1 and "refused by no-todo" in said
 
 
+def test_no_program_that_the_clone_names_is_started(
+    work: Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran, program = tmp_path / "ran", tmp_path / "program"
+    program.write_text(f'#!/bin/sh\necho "$0 $*" >> {ran}\n')
+    program.chmod(0o755)
+    bad = work.commit("feat: todo", **{"b.txt": "TODO\n", ".gitattributes": "* diff=own filter=own\n"})
+    for key in (
+        *("core.fsmonitor", "core.sshCommand", "core.pager", "core.alternateRefsCommand", "credential.helper"),
+        *("diff.external", "diff.own.command", "diff.own.textconv", "filter.own.smudge", "gpg.program"),
+    ):
+        work.git("config", key, str(program))
+    work.git("config", "log.showSignature", "true")
+    code, said = ci(capsys)
+    assert code == 1 and f"b.txt:1: commit {bad[:10]}" in said
+    assert not ran.exists(), ran.read_text()
+
+
 def test_a_bare_clone_is_judged_without_a_checkout(
     up: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
