@@ -20,6 +20,7 @@ from ahp.policy.judge import Judge
 from ahp.policy.policies import Policies
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event
+from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
 from ahp.system import clock, patience
 from ahp.system.commits import Past, PastView, views
@@ -29,6 +30,13 @@ from ahp.system.history import RangeView
 OF_CONTENT, OF_MERGES = "pre-commit", "pre-merge-commit"
 OF_ALL = ("pre-commit", "commit-msg")
 TRIGGERS = ("pre-commit", OF_MERGES, "commit-msg")
+# What encodings in which ASCII is ASCII are called by. From another one (UTF-7, UTF-16, EBCDIC) git makes line ends and
+# NUL of letters, so that a message ends or goes on elsewhere than where it is read as it is stored.
+_WITH_ASCII = (
+    *("utf-8", "utf8", "us-ascii", "ascii", "ansi-x3", "iso-8859-", "iso8859-", "latin", "windows-125", "koi8", "mac"),
+    *("cp125", "cp437", "cp85", "cp86", "cp874", "cp932", "cp936", "cp949", "cp950", "tis-620", "viscii"),
+    *("gb", "big5", "euc", "shift", "sjis", "iso-2022-"),
+)
 
 Known = Mapping[str, Mapping[str, object]]
 Seen = Callable[[int, int], None]
@@ -145,11 +153,19 @@ def judge_commits(
     for number, (commit, view) in enumerate(zip(past, views(event.repo, past, judge.reads_text), strict=True), 1):
         patience.doing = f"commit {commit.id[:10]}, {number} of {len(past)}"
         try:
+            _check_encoding(commit.encoding)
             told += judge.ask(commit, view)
         except AhpError as error:
             raise AhpError(f"commit {commit.id[:10]}: {error}") from error
         seen(number, len(past))
     return OfCommits(told, judge.notes, len(past))
+
+
+def _check_encoding(name: str) -> None:
+    """Raises AhpError where who reads a commit's message as it is stored sees other text than git shows here."""
+    if name and not name.lower().replace("_", "-").startswith(_WITH_ASCII):
+        mend = "git -c i18n.commitEncoding=UTF-8 commit --amend --no-edit"
+        raise AhpError(f"it says that its message is in {one_line(name)}, which is not read here; mend: {mend}")
 
 
 def judge_object(judge: CommitJudge, oid: str, view: RangeView) -> OfCommits:

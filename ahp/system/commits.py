@@ -17,7 +17,7 @@ _FIRST, _MOST = 100, 1000
 _ROOM, _SOON = 8 << 20, 1.0  # bytes, and seconds; after a larger or later answer git is asked about fewer commits
 _FAILURES = 20  # twice those of one damaged commit among a thousand
 _TOLD_AT_ONCE = 2000
-_FIELDS = "%H%x00%P%x00%cI%x00%an <%ae>%x00%B"
+_FIELDS = "%H%x00%P%x00%cI%x00%an <%ae>%x00%B%x00%e"
 # git takes any offset from whoever makes a commit: `+518:00` stands in the history of requests.
 _LOCAL = len("2011-09-08T02:38:50")
 _FAR_OFF = re.compile(r"([+-])(2[4-9]|[3-9]\d|\d{3,}):(\d\d)")
@@ -26,8 +26,8 @@ _NAME = re.compile(rb"^([0-9a-f]{40,64})\n", re.MULTILINE)
 
 
 class Past(NamedTuple):
-    """One commit: its id, its parents, when it was committed (RFC 3339), its author as `Name <email>`, and its message
-    as git stores it.
+    """One commit: its id, its parents, when it was committed (RFC 3339), its author as `Name <email>`, its message, and
+    the encoding of both that it names itself, "" for UTF-8.
     """
 
     id: str
@@ -35,6 +35,7 @@ class Past(NamedTuple):
     made: str
     author: str
     message: str
+    encoding: str = ""
 
     @property
     def parent(self) -> str:
@@ -174,10 +175,10 @@ def listed(repo: Repository, ids: list[str]) -> list[Past]:
         asked = "".join(f"{oid}\n" for oid in ids[start : start + _TOLD_AT_ONCE]).encode()
         arguments = ("--no-walk=unsorted", "--stdin", *PLAIN_LOG, f"--format={_FIELDS}")
         fields = repo.run("log", "-z", *arguments, stdin=asked).decode("utf-8", "surrogateescape").split("\0")
-        for at in range(0, len(fields) - 4, 5):
+        for at in range(0, len(fields) - 5, 6):
             message = fields[at + 4].rstrip("\n") + "\n" if fields[at + 4].strip() else ""
             parents = tuple(fields[at + 1].split())
-            found.append(Past(fields[at], parents, fields[at + 2], fields[at + 3], message))
+            found.append(Past(fields[at], parents, fields[at + 2], fields[at + 3], message, fields[at + 5]))
     return found
 
 
