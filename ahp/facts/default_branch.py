@@ -7,7 +7,6 @@ from ahp.system.git import DEFAULT_BRANCH, Repository
 
 USUAL = ("main", "master", "trunk", "develop")
 _REF_LIMIT = 1 << 16
-_PACKED_LIMIT = 64 << 20
 
 
 def default_branch(repository: Repository, remote: str = "") -> str:
@@ -47,7 +46,7 @@ def usual(repository: Repository, remote: str = "") -> str:
     """The first of the usual names that a branch of the remote or of this repository has. Raises GitError."""
     prefixes = [f"refs/remotes/{name}/" for name in _named(repository, remote)]
     for name in USUAL:
-        if has_branch(repository, name) or any(_has_ref(repository, prefix + name) for prefix in prefixes):
+        if has_branch(repository, name) or any(repository.has_ref(prefix + name) for prefix in prefixes):
             return name
     configured = repository.config("init.defaultBranch")
     return configured if configured and has_branch(repository, configured) else ""
@@ -55,16 +54,7 @@ def usual(repository: Repository, remote: str = "") -> str:
 
 def has_branch(repository: Repository, name: str) -> bool:
     """Whether the branch exists, or is the one checked out before its first commit. Raises GitError."""
-    return repository.branch() == name or _has_ref(repository, "refs/heads/" + name)
-
-
-def _has_ref(repository: Repository, ref: str) -> bool:
-    if files.read(f"{repository.common_dir}/{ref}", _REF_LIMIT) is not None:
-        return True
-    if files.read(repository.common_dir + "/reftable/tables.list", _REF_LIMIT) is not None:
-        return repository.commit_id(ref) is not None
-    packed = files.read(repository.common_dir + "/packed-refs", _PACKED_LIMIT) or b""
-    return f" {ref}\n".encode("utf-8", "surrogateescape") in packed
+    return repository.branch() == name or repository.has_ref("refs/heads/" + name)
 
 
 def remote_head(repository: Repository, remote: str) -> str:

@@ -7,6 +7,7 @@ from ahp.system.errors import AhpError
 
 _TIMEOUT = 20.0
 _LINE = 1 << 16
+_PACKED = 64 << 20
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # of SHA-1, which every repository has that names no other
 # In the common directory: where the work tree is, and which branch is the default one, as `ahp install git` found.
 ROOT = "/ahp/root"
@@ -153,15 +154,31 @@ class Repository:
 
     def commit_id(self, name: str) -> str | None:
         """The full id of the commit `name`, None when there is none. An id that was found once is not asked for again:
-        a ref may move, a commit stays what it is.
+        a ref may move, a commit stays what it is. The full name of a ref is that ref or nothing.
         """
         if name in self._found:
             return name
         found = self.line("rev-parse", "-q", "--verify", "--end-of-options", name + "^{commit}", ok=(0, 1, 128))
-        if not found or "\n" in found:  # a range is several ids
+        if not found or "\n" in found or found[0] == "^":  # a range is several ids
+            return None
+        if name.startswith("refs/") and not any(c in name for c in "^~:{") and not self.has_ref(name):
             return None
         self._found.add(found)
         return found
+
+    def has_ref(self, name: str) -> bool:
+        """Whether there is a ref of this full name. git takes refs/tags/refs/heads/x, too, for refs/heads/x where that
+        is not there (gitrevisions), and anybody may push such a tag.
+        """
+        try:
+            if files.read(f"{self.common_dir}/{name}", _LINE) is not None:
+                return True
+        except AhpError:  # a folder: there are refs below that name
+            return False
+        if files.read(self.common_dir + "/reftable/tables.list", _LINE) is not None:
+            return bool(self.line("show-ref", "--verify", "--hash", "--", name, ok=(0, 1, 128)))
+        packed = files.read(self.common_dir + "/packed-refs", _PACKED) or b""
+        return f" {name}\n".encode("utf-8", "surrogateescape") in packed
 
     def merge_heads(self) -> list[str]:
         """The commits that a merge, which is not committed yet, joins to HEAD; none where none is going on."""

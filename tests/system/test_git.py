@@ -106,9 +106,22 @@ def test_ids_of_commits(repo: Repo) -> None:
     assert where.commit_id("HEAD") == where.commit_id("main") == head
     assert where.commit_id("HEAD:a.txt") is None
     assert where.commit_id("--all") is None
+    assert where.commit_id("^main") is None
     repo.git("commit", "--amend", "--quiet", "--allow-empty", "--message", "again")
     assert where.commit_id("HEAD") not in (None, head)
     assert where.commit_id(head) == head
+
+
+def test_a_tag_is_no_branch_whose_full_name_it_has(repo: Repo) -> None:
+    where, head = found(repo), repo.commit("first")
+    for name in ("refs/heads/gone", "refs/remotes/origin/main", "refs/heads/topic"):
+        repo.git("update-ref", f"refs/tags/{name}", head)
+        assert where.commit_id(name) is None, name
+    repo.git("branch", "topic/one")
+    for packed in (False, True):
+        assert where.commit_id("refs/heads/main") == where.commit_id("refs/heads/topic/one~0") == head, packed
+        assert where.commit_id("refs/heads/topic") is None and not where.has_ref("refs/heads/topic")
+        repo.git("pack-refs", "--all")
 
 
 @pytest.mark.parametrize("kind", ["sha1", "sha256"])

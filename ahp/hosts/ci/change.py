@@ -6,11 +6,12 @@ the target has is read from the remote-tracking refs; a branch of the clone's ow
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import NamedTuple
 
 from ahp.facts.default_branch import default_branch, installed, remote_head
-from ahp.hosts.ci.proposal import BRANCHES, Proposal, is_ref_name
+from ahp.hosts.ci.proposal import BRANCHES, Proposal, is_id, is_ref_name
 from ahp.protocol.text import one_line
 from ahp.system import boundaries
 from ahp.system.errors import AhpError
@@ -58,7 +59,9 @@ def change_of(
     remote = _remote(repo)
     default = said.default_branch or _default(repo, remote)
     if not default:
-        fetch = f"git fetch {remote} '+{BRANCHES}*:{_REMOTES}{remote}/*' && git remote set-head {remote} --auto"
+        named = shlex.quote(remote)
+        branches = shlex.quote(f"+{BRANCHES}*:{_REMOTES}{remote}/*")
+        fetch = f"git fetch {named} {branches} && git remote set-head {named} --auto"
         unknown = "which branch is the default one, whose policy counts, is not known here"
         raise AhpError(f"{unknown}; mend: {one_line(fetch, 400)}")
     ref = _full_name(repo, remote, target) if target else said.target or BRANCHES + default
@@ -140,20 +143,22 @@ def _stands_alone(repo: Repository, remote: str) -> bool:
 
 
 def _commit(repo: Repository, name: str) -> str:
-    refs = [f"refs/{kind}/{name}" for kind in ("heads", "tags", "remotes")] if is_ref_name(name) else []
+    # Of a full id git never makes a ref, whatever branch or tag may be called by it.
+    is_name = is_ref_name(name) and not is_id(name)
+    refs = [f"refs/{kind}/{name}" for kind in ("heads", "tags", "remotes")] if is_name else []
     known = repo.line("for-each-ref", "--format=%(refname)", *refs).split("\n") if refs else []
     if len(both := [ref for ref in known if ref in refs]) > 1:  # git would take the tag, which anybody may have pushed
         raise AhpError(f"{one_line(name)} is {' and '.join(one_line(ref) for ref in both)}; write one of them in full")
     found = None if name.startswith("-") else repo.commit_id(name)
     if found is None:
-        shown = one_line(name)
-        raise AhpError(f"{shown} is no commit of this clone; mend: git fetch origin {shown}")
+        mend = f"; mend: git fetch origin {shlex.quote(one_line(name, 400))}" if is_ref_name(name) else ""
+        raise AhpError(f"{one_line(name) or 'an empty name'} is no commit of this clone{mend}")
     return found
 
 
 def _not_here(remote: str, ref: str) -> str:
     name = ref.removeprefix(BRANCHES)
-    fetch = f"git fetch {remote} +{BRANCHES}{name}:{_REMOTES}{remote}/{name}"
+    fetch = shlex.join(["git", "fetch", remote, f"+{BRANCHES}{name}:{_REMOTES}{remote}/{name}"])
     return f"what {one_line(name)} has is not known here, so nobody can say what is new; mend: {one_line(fetch, 400)}"
 
 

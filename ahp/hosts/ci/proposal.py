@@ -44,7 +44,7 @@ def commit_id(value: object, name: str) -> str:
     """
     if value is None or value == "":
         return ""
-    if not isinstance(value, str) or not _OID.fullmatch(value):
+    if not isinstance(value, str) or not is_id(value):
         raise AhpError(f"{name} is {one_line(value)!r}, which is no commit id; is it the platform that set it?")
     return value if value.strip("0") else ""
 
@@ -69,6 +69,11 @@ def branch_name(value: object, name: str) -> str:
     if not is_ref_name(text):
         raise AhpError(f"{name} is {one_line(value)!r}, which is no name of a branch")
     return text
+
+
+def is_id(text: str) -> bool:
+    """Whether `text` is the full id of an object."""
+    return _OID.fullmatch(text) is not None
 
 
 def is_ref_name(text: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import sys
 import time
@@ -151,7 +152,8 @@ def _judged(server: _Server, pushed: PushRef) -> Report:
     if ref.startswith(_REPLACE):
         return _refused("refs/replace/ would have git show other objects than there are")
     if not ref.startswith((BRANCHES, TAGS)) and ref not in server.allowed:
-        return _refused(f"only branches and tags are taken; an admin allows more: git config --add ahp.allowRef {ref}")
+        mend = shlex.join(["git", "config", "--add", "ahp.allowRef", one_line(ref, 400)])
+        return _refused(f"only branches and tags are taken; an admin allows more: {mend}")
     if pushed.local_oid.strip("0") and pushed.local_oid in server.admitted:
         return report("admitted by ahp.admit", 0, [], [], [])
     name = ref.removeprefix(BRANCHES) if ref.startswith(BRANCHES) else ""

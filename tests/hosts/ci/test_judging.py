@@ -178,6 +178,21 @@ def test_a_branch_called_main_in_the_clone_is_not_the_target(work: Repo, capsys:
     assert ci(capsys)[0] == 1
 
 
+@pytest.mark.parametrize(("name", "code"), [("UTF-7", 2), ("UTF-16", 2), ("IBM037", 2), ("ISO-8859-1", 1), ("GBK", 1)])
+def test_a_commit_does_not_hide_its_message_behind_an_encoding(
+    work: Repo, capsys: pytest.CaptureFixture[str], name: str, code: int
+) -> None:
+    """In UTF-7 `+AAoACg-` is two line ends and `+AAA-` a NUL: git shows another, longer message, or none of it."""
+    who = b"Eve <eve@example.org> 1700000000 -0100"
+    parts = [f"tree {work.git('rev-parse', 'HEAD^{tree}')}\nparent {work.head()}\n".encode()]
+    parts.append(b"author %s\ncommitter %s\nx +AAoACg-feat: all is well+AAA-\n" % (who, who))
+    parts.append(b"encoding %s\n\nx\n" % name.encode())
+    made = work.run("git", "hash-object", "-t", "commit", "-w", "--stdin", stdin=b"".join(parts)).stdout.decode()
+    found, said = ci(capsys, "--to", made.strip())
+    assert found == code and (f"it says that its message is in {name}" in said) is (code == 2), said
+    assert ("refused by subject" in said) is (code == 1), said
+
+
 def test_a_replaced_object_is_not_believed(work: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     work.commit("feat: weaker", **{".ahp/hooks.yaml": NO_TODO})
     bad = work.commit("feat: todo", **{"b.txt": "TODO\n"})
@@ -229,6 +244,10 @@ def test_what_cannot_be_judged_ends_with_two_and_the_line_that_mends_it(
         (("--target", "gone"), "mend: git fetch origin +refs/heads/gone:refs/remotes/origin/gone"),
         (("--target", "--upload-pack=x"), "--target is the name of a branch"),
         (("--to", "f" * 40), "is no commit of this clone; mend: git fetch origin ffff"),
+        (("--to", "$(id)"), "$(id) is no commit of this clone; mend: git fetch origin '$(id)'"),
+        (("--target", "a;id"), "mend: git fetch origin '+refs/heads/a;id:refs/remotes/origin/a;id'"),
+        (("--to", "main..topic"), "main..topic is no commit of this clone\n"),
+        (("--to", "^main"), "^main is no commit of this clone\n"),
         (("--from", "topic", "--to", "main"), "--from topic is no ancestor of what is judged"),
     ]:
         code, said = ci(capsys, *arguments)
@@ -339,6 +358,12 @@ def test_what_names_more_than_one_commit_or_hides_one_is_told_or_seen_through(
     assert code == 2 and "topic is refs/heads/topic and refs/tags/topic; write one of them in full" in said
     code, said = ci(capsys, "--to", "origin/main..HEAD")
     assert code == 2 and "origin/main..HEAD is no commit of this clone" in said
+    for kind in ("heads", "tags"):
+        work.git("update-ref", f"refs/{kind}/{work.head()}", "origin/main")
+    assert ci(capsys, "--to", work.head())[0] == 1
+    work.git("update-ref", "refs/tags/refs/remotes/origin/gone", work.head())
+    code, said = ci(capsys, "--target", "gone")
+    assert code == 2 and "what gone has is not known here" in said
     head = work.commit("feat: hide", **{"b.txt": "done\n"})
     (work.root / ".git/info/grafts").write_text(f"{head} {work.git('rev-parse', 'origin/main')}\n")
     code, said = ci(capsys, "--to", "refs/heads/topic")
