@@ -105,8 +105,25 @@ def _messages(event: Event) -> object:
         return tags
     log = event.repo.run("log", *PLAIN_LOG, "-z", "--format=%H%x00%B", *revisions, "--")
     fields = log.decode("utf-8", "surrogateescape").split("\0")
-    pairs = zip(fields[::2], fields[1::2], strict=False)
-    return [*tags, *[{"of": f"commit {oid[:10]}", "text": text} for oid, text in pairs]]
+    told = dict(zip(fields[::2], fields[1::2], strict=False))
+    told.update(_whole_texts(event.repo, list(told)))
+    return [*tags, *[{"of": f"commit {oid[:10]}", "text": text} for oid, text in told.items()]]
+
+
+def _whole_texts(repository: Repository, commits: list[str]) -> dict[str, str]:
+    """The texts, without NUL, of the commits that have one: git shows of a message what stands before it."""
+    data = repository.run("cat-file", "--batch", stdin="".join([f"{oid}\n" for oid in commits]).encode())
+    if b"\0" not in data:
+        return {}
+    found, at = {}, 0
+    while at < len(data):
+        end = data.index(b"\n", at)
+        oid, _, size = data[at:end].decode().split(" ")
+        raw = data[end + 1 : end + 1 + int(size)]
+        if b"\0" in raw:
+            found[oid] = raw.partition(b"\n\n")[2].replace(b"\0", b"").decode("utf-8", "surrogateescape")
+        at = end + 1 + int(size) + 1
+    return found
 
 
 def _tag_texts(repository: Repository, oid: str) -> list[dict[str, object]]:

@@ -45,7 +45,13 @@ class State:
         """
         now = clock.now() if now is None else now
         patience.doing = "the log"
-        path = path or journal.folder + "/state.db"
+        try:
+            return cls._open(journal, now, path or journal.folder + "/state.db")
+        finally:
+            patience.doing = ""
+
+    @classmethod
+    def _open(cls, journal: Journal, now: float, path: str) -> State:
         for attempt in range(2):
             try:
                 return cls(journal, *_synchronised(journal, path), now)

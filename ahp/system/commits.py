@@ -56,7 +56,9 @@ class Past(NamedTuple):
             return datetime.fromisoformat(local + "Z") - timedelta(hours=hours, minutes=minutes)
         except (ValueError, OverflowError):
             when = "a time that git cannot read" if self.made.startswith("%") else f"{self.made}, which is no date"
-            raise AhpError(f"it was committed at {when}") from None
+            raise AhpError(
+                f"it was committed at {when}; mend: git rebase --no-ff {self.parent[:10] or '--root'}"
+            ) from None
 
     @property
     def is_merge(self) -> bool:

@@ -35,6 +35,16 @@ def test_messages_of_commits_and_of_tags_of_tags(remote: Any, make_event: Any, g
     assert gather(pushing(make_event, ZERO, old), "push.messages") == {"push.messages": []}
 
 
+def test_no_part_of_a_message_is_hidden_behind_a_nul(remote: Any, make_event: Any, gather: Any) -> None:
+    old = remote.head()
+    head = remote.git("cat-file", "commit", remote.commit("plain")).partition("\n\n")[0].encode()
+    raw = ("hash-object", "-t", "commit", "--literally", "-w", "--stdin")
+    hidden = remote.git(*raw, stdin=head + b"\n\nshown\0 and \0hidden\n")
+    new = remote.git("commit-tree", "-p", hidden, "-m", "last", "HEAD^{tree}")
+    told = gather(pushing(make_event, new, old), "push.messages")["push.messages"]
+    assert [one["text"] for one in told] == ["last\n", "shown and hidden\n"]
+
+
 def pushing(make_event: Any, local: str, old: str, ref: str = "refs/heads/main", remote: str = "origin") -> Any:
     return make_event("pre-push", remote=remote, push=PushRef("refs/heads/local", local, ref, old))
 

@@ -12,7 +12,7 @@ from ahp.journal.append import Journal
 from ahp.journal.index import episode_key
 from ahp.journal.state import State, delivery
 from ahp.journal.tables import SqlStore
-from ahp.system import clock
+from ahp.system import clock, patience
 
 from .story import DAY, KEY, PERSON, START, Story, kinds
 
@@ -24,6 +24,11 @@ def test_a_clock_set_forward_for_one_reading_forgets_nothing(story: Story) -> No
     assert story.count() is None
     story.now = before
     assert story.count() == 1
+
+
+def test_who_waits_is_not_told_of_the_log_once_it_is_read(story: Story) -> None:
+    with story.state():
+        assert patience.doing == ""
 
 
 def test_a_clock_that_jumps_back_does_not_move_time_back(story: Story) -> None:

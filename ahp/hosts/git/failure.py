@@ -21,7 +21,7 @@ def refuse(hook: str, error: AhpError, actor: Actor) -> int:
     shown = [one_line(line, 1000) for line in lines[:_LINES]]
     if len(lines) > _LINES:
         shown.append(f"and {len(lines) - _LINES} more lines: ahp policy lint")
-    write("\n".join([f"ahp: cannot judge this {hook}: {shown[0]}", *shown[1:], _mend(error), *_way_out(hook, actor)]))
+    write("\n".join([f"ahp: cannot judge this {hook}: {shown[0]}", *shown[1:], *_mend(error), *_way_out(hook, actor)]))
     return 0 if TRIGGERS[hook].post else 2
 
 
@@ -33,10 +33,10 @@ def report(hook: str, error: BaseException, actor: Actor) -> int:
     return 0 if TRIGGERS[hook].post else 2
 
 
-def _mend(error: AhpError) -> str:
+def _mend(error: AhpError) -> list[str]:
     if isinstance(error, PolicyError):
-        return "     correct it there; `ahp policy lint` tells when it is right"
-    return "     `ahp doctor` tells what is wrong here and what to do"
+        return ["     correct it there; `ahp policy lint` tells when it is right"]
+    return [] if "mend: " in str(error) else ["     `ahp doctor` tells what is wrong here and what to do"]
 
 
 def _way_out(hook: str, actor: Actor) -> list[str]:

@@ -147,6 +147,8 @@ def test_many_lines_are_cut_and_what_they_quote_is_made_safe(capfd: pytest.Captu
     assert capfd.readouterr().err == (
         "ahp: cannot judge this pre-push: unknown error\n     `ahp doctor` tells what is wrong here and what to do\n"
     )
+    assert failure.refuse("pre-push", AhpError("no head; mend: git fetch"), Actor("human")) == 2
+    assert capfd.readouterr().err == "ahp: cannot judge this pre-push: no head; mend: git fetch\n"
 
 
 def test_a_git_directory_that_takes_no_log_refuses_nothing_to_a_person_and_says_so(gated: Gated, ask: Ask) -> None:
