@@ -52,7 +52,9 @@ def gates_of(argv: list[str], host: str = "exec") -> list[IssueGate]:
         if move is not None:
             if command.unresolved:
                 raise AhpError("which issue this moves is only told by running it; write the id out")
-            found += _gates(move, os.path.join(command.folder or ".", move.root), host)
+            # `python -m monoco` is read twice, as what Python does and as what the module does.
+            gates = _gates(move, os.path.join(command.folder or ".", move.root), host)
+            found += [gate for gate in gates if gate not in found]
     return found
 
 

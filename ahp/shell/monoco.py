@@ -32,7 +32,7 @@ def arguments(program: str, args: list[str]) -> list[str] | None:
 
     `monoco …`, `python [options] -m monoco …` and `python PLACE/monoco …` are Monoco.
     """
-    if program == "monoco":
+    if program.partition("@")[0] == "monoco":  # uvx monoco@latest
         return args
     if not program.startswith(("python", "pypy")):
         return None

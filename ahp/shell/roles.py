@@ -316,9 +316,8 @@ class _Reading:
         """`python FILE ARGS`, `python -c CODE ARGS`, `python -m MODULE ARGS`, `python -`."""
         usage = self.usage
         usage.operands += words
-        module = [value for name, value in usage.values if self._synopsis.roles.get(name) == "MODULE"]
-        if module:
-            usage.runs.append(Run((module[0], *words)))
+        if module := self._module():
+            usage.runs.append(Run((*module, *words)))
         elif self._replaced & {"CODE", "RUN"}:
             if self._in_place or self._program in ("perl", "ruby"):
                 for word in words:
@@ -330,7 +329,11 @@ class _Reading:
 
     def _command(self, words: list[str]) -> None:
         if not (self._program == "command" and {"-v", "-V"} & set(self.usage.flags)):  # these only tell where it is
-            self.usage.runs.append(Run(tuple(words), assignments=tuple(self._assignments)))
+            self.usage.runs.append(Run((*self._module(), *words), assignments=tuple(self._assignments)))
+
+    def _module(self) -> list[str]:
+        """The module that an option runs in place of a program: `python -m MODULE`, `uv run -m MODULE`."""
+        return [value for name, value in self.usage.values if self._synopsis.roles.get(name) == "MODULE"][:1]
 
     def _line(self, words: list[str]) -> None:
         self.usage.runs.append(Run(script=" ".join(words)))

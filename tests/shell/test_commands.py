@@ -93,6 +93,7 @@ def told(script: str) -> list[str]:
         ("su -c 'git x' me; watch -n 1 git x '>' y", ["su -c git x me", "git x", "watch -n 1 git x > y", "git x > y"]),
         ("ssh -p 22 host cd x '&&' git y; git z", ["ssh -p 22 host cd x && git y", "cd x", "git y", "git z"]),
         ("uv run --with x monoco issue; uv pip; uv", ["uv run --with x monoco issue", "monoco issue", "uv pip", "uv"]),
+        ("uv run -m pytest x; uv tool run x y", ["uv run -m pytest x", "pytest x", "uv tool run x y", "x y"]),
         ("python3 -m monoco x; python -c y", ["python3 -m monoco x", "monoco x", "python -c y"]),
         ("command -v git; command git x; exec", ["command -v git", "command git x", "git x", "exec"]),
         ("time -p git x; sudo", ["time -p git x", "git x", "sudo"]),

@@ -31,6 +31,7 @@ def test_the_moves_of_a_command_line_are_read(line: str, move: Move | None) -> N
     ("line", "given"),
     [
         ("monoco issue list", ["issue", "list"]),
+        ("monoco@latest issue list", ["issue", "list"]),
         ("python -m monoco issue list", ["issue", "list"]),
         ("python3.12 -I -X utf8 -Wignore -m monoco.main issue", ["issue"]),
         ("python -Immonoco issue", ["issue"]),
