@@ -6,6 +6,7 @@ import importlib
 import json
 import math
 import re
+import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeVar
@@ -24,7 +25,8 @@ _LARGEST = 32 << 20  # bytes of a reply
 _LONGEST = 300  # characters of a server's error
 _SHORTEST_KEY = 8  # what is shorter is no key, and may stand in any text
 _USER_INFO = re.compile(r"(?<=//)[^/@\s\"'<>]+@")
-_TRANSIENT = (408, 409, 425, 429, 500, 502, 503, 504, 529)
+_TRANSIENT = (408, 409, 425, 429)  # and what a server, or a proxy before it, tells of itself: 5xx
+_NEVER = (501, 505)
 _OVERFLOW = re.compile(
     r"context[ _-]?(?:length|size|window|limit|overflow)|exceed_context|maximum context|max_model_len|"
     r"(?:prompt|input|request)(?: is| was)? too (?:long|large)|too many (?:input )?tokens",
@@ -115,7 +117,7 @@ class Exchange:
         if not data.strip():
             raise ModelError(f"{self.who} answered with an empty body", transient=True)
         try:
-            return jsontext.decode(data.decode("utf-8", "replace"))
+            return jsontext.decode(data.decode("utf-8-sig", "replace"))
         except ValueError:
             said = self.clean(one_line(data[:_LONGEST].decode("utf-8", "replace"), 100))
             raise ModelError(f"{self.who} answered with no JSON: {said!r}") from None
@@ -148,22 +150,33 @@ class Exchange:
         if _OVERFLOW.search(said):
             return ContextOverflow(f"{self.who}: {shown}")
         if status == 404:
-            hint = "" if urlsplit(self.to.base_url).path else "; does its address end with /v1?"
-            return ModelError(f"{self.who} is not there: {shown}{hint}")
+            return ModelError(f"{self.who} is not there: {shown}{self._hint()}")
         if 300 <= status < 400:
             return ModelError(f"{self.who} is elsewhere (HTTP status {status}): give its own address")
         if status in (400, 405, 413, 415, 422, 501) or (status == 500 and _REFUSED.search(said)):
             return Refused(f"{self.who} refuses the request: {shown}")
-        transient = status in _TRANSIENT and "insufficient_quota" not in said
+        passing = status in _TRANSIENT or (500 <= status < 600 and status not in _NEVER)
+        transient = passing and "insufficient_quota" not in said
         return ModelError(
             f"{self.who} cannot answer now (HTTP status {status}): {shown}",
             transient=transient,
             retry_after_s=_retry_after(headers) if transient else None,
         )
 
+    def _hint(self) -> str:
+        """What may be wrong with an address where nobody is: its interface adds /v1 itself, or does not."""
+        path = urlsplit(self.to.base_url).path.rstrip("/")
+        if self.to.api == "anthropic":
+            return "; its address ends before /v1" if path.endswith("/v1") else ""
+        return "" if path else "; does its address end with /v1?"
+
     def _unreachable(self, error: BaseException) -> ModelError:
         """A server that is not there, or a connection that broke."""
-        why = self.shown(_root(error)) or type(error).__name__
+        root = _root(error)
+        why = self.shown(root).rstrip(".") or type(error).__name__
+        if isinstance(root, ssl.SSLCertVerificationError) or getattr(root, "reason", "") == "WRONG_VERSION_NUMBER":
+            asked = "Is its certificate trusted here, and is it https at all?"
+            return ModelError(f"no secure connection to {self.who}: {why}. {asked}")
         return ModelError(f"no answer from {self.who}: {why}. Is the server running?", transient=True)
 
     def _broken(self, error: Exception) -> ModelError:

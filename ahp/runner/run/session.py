@@ -308,6 +308,9 @@ class Session:
         fault = fault_of(answer)
         if fault is not None:
             raise Stop("MODEL_ERROR", f"the model {self._model.name} {fault}")
+        if answer.finish_reason == "content_filter" and not (answer.text.strip() or answer.calls):
+            self._count(answer)
+            raise Stop("MODEL_ERROR", f"the model {self._model.name} declines to answer (its content filter)")
         return answer
 
     def _count(self, answer: Answer) -> None:

@@ -81,6 +81,16 @@ def test_what_is_no_reply_is_reported(play: Play, said: str, transient: bool) ->
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("path", "hint"), [("/v1", "is not there: none; its address ends before /v1"), ("", ": none$")]
+)
+def test_an_address_that_leads_nowhere_is_told_what_may_be_wrong_with_it(path: str, hint: str) -> None:
+    with Server([says({"error": {"message": "none"}}, 404)]) as server:
+        one = AnthropicModel("claude", Endpoint("anthropic", f"{server.address}{path}"), KEY)
+        with pytest.raises(ModelError, match=hint):
+            one.query(ASKED, max_tokens=50, timeout_s=LONG)
+
+
 def test_a_full_context_is_told_apart() -> None:
     said = "prompt is too long: 210000 tokens > 200000 maximum"
     with Server([error(400, "invalid_request_error", said)]) as server, pytest.raises(ContextOverflow):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import socket
+import ssl
 from typing import Any
 
 import pytest
 
 from ahp.runner.models.endpoint import Endpoint
+from ahp.runner.models.exchange import Exchange
 from ahp.runner.models.model import Answer, ContextOverflow, ModelError, NativeCall, ToolDefinition, Want
 from ahp.runner.models.openai_chat import OpenAIModel
 from ahp.runner.run.conversation import Message
@@ -198,12 +201,27 @@ def test_the_form_that_the_settings_name(reply_format: Any, kind: Any, form: str
         (429, {"Retry_After": "inf"}, None),
         (500, {}, None),
         (529, {}, None),
+        (522, {}, None),  # of a proxy before it
     ],
 )
 def test_what_may_pass_is_transient(status: int, headers: dict[str, str], retry_after_s: float | None) -> None:
     found = failure(says(error("Loading model"), status, **headers))
     assert (found.transient, found.retry_after_s) == (True, retry_after_s)
     assert "Loading model" in str(found) and str(status) in str(found)
+
+
+def test_a_certificate_that_nobody_trusts_is_not_asked_again() -> None:
+    exchange = Exchange(Endpoint("openai", "https://model.invalid/v1"), KEY, "tiny")
+    plain = ssl.SSLError()
+    plain.reason = "WRONG_VERSION_NUMBER"
+    for cause in (ssl.SSLCertVerificationError("self-signed"), plain):
+        found = exchange._unreachable(cause)
+        assert (found.transient, "no secure connection" in str(found)) == (False, True)
+    assert exchange._unreachable(ssl.SSLEOFError("eof.")).transient
+
+
+def test_a_byte_order_mark_before_a_reply_is_in_nobodys_way() -> None:
+    assert answer(says(b"\xef\xbb\xbf" + json.dumps(chat()).encode())).text == "hello"
 
 
 @pytest.mark.parametrize(
@@ -215,6 +233,7 @@ def test_what_may_pass_is_transient(status: int, headers: dict[str, str], retry_
         (302, "", "give its own address"),
         (400, "no", "refuses the request: no"),
         (418, "tea", "tea"),
+        (505, "HTTP version", "HTTP version"),
     ],
 )
 def test_what_will_not_pass_is_not_transient(status: int, message: str, said: str) -> None:
