@@ -46,7 +46,7 @@ def test_red_is_1_with_the_place(repo: Repo, capsys: pytest.CaptureFixture[str])
 def test_what_could_not_be_checked_is_2(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     write(repo.root, **{"test_it.py": "import time\ndef test_a(): time.sleep(600)\n"})
     assert run(["verify", "--timeout", "2"]) == 2
-    assert "pytest was ended: " in capsys.readouterr().out
+    assert "pytest did not end within " in capsys.readouterr().out
     assert run(["verify", "lint"]) == 2
     assert "there is nothing to verify: no tests of lint were found" in capsys.readouterr().out
     assert run(["verify", "pytset"]) == 2

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,13 +15,16 @@ from ahp.system import jsontext, process
 
 _GO_SETTINGS = ("GOVERSION", "GOFLAGS", "GOOS", "GOARCH", "CGO_ENABLED", "GOEXPERIMENT", "GOWORK")
 _GO_PLACE = re.compile(r"^\s*(\S[^\s:]{0,500}\.go):(\d{1,9})(?::\d+)?: ?(.*)$", re.MULTILINE)
+_GO_STACK = re.compile(r"^\s+(/[^\s:]{1,500}\.go):(\d{1,9})", re.MULTILINE)
 _KEPT = 4_000  # characters of what a test printed
 # Before 1.24 go says in plain lines which package it cannot build, and prints the compiler's words as errors.
 _GO_NOT_BUILT = re.compile(r"^FAIL\t(\S{1,500}) \[(?:build|setup) failed\]", re.MULTILINE)
 _RUST_CASE = re.compile(r"^test (.{1,500}?) \.\.\. (ok|FAILED|ignored)", re.MULTILINE)
 _RUST_RESULT = re.compile(r"^test result: \w+\. (\d{1,9}) passed; (\d{1,9}) failed;", re.MULTILINE)
+_RUST_BEGUN = re.compile(r"^running \d{1,9} tests?$", re.MULTILINE)
 _RUST_FAILURE = re.compile(r"^---- (.{1,500}?) stdout ----\n(.*?)(?=^---- |^failures:|\Z)", re.MULTILINE | re.DOTALL)
 _RUST_PLACE = re.compile(r"panicked at (?:'.*', )?([^\s:]{1,500}):(\d{1,9}):\d+:?\n?(.*)")
+_NOT_JSON = re.compile(rb"^\{.*\n", re.MULTILINE)
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in make's own order
 _TARGET = re.compile(r"^(test|check)\s*:(?!=)", re.MULTILINE)
 
@@ -78,33 +82,37 @@ def _read_go(ran: Ran) -> VerificationResult:
     details = [_go_failure(key, printed.get(key, ""), ran) for key in leaves[:DETAILS]]
     packages = [key[0] for key, what in outcome.items() if what == "fail" and not key[1]]
     silent = [name for name in packages if not any(key[0] == name for key in failed)]
-    if failed or not silent:
-        return outcomes.of_counts(ran, "go test", passed, len(leaves), details)
+    # Such as one whose tests print what hides how one of them ended.
+    odd = [name for name in silent if any(key[0] == name and key[1] for key in printed)]
+    details += [_go_failure((name, "a package"), printed.get((name, ""), ""), ran) for name in odd]
+    if details or not silent:
+        return outcomes.of_counts(ran, "go test", passed, len(leaves) + len(odd), details[:DETAILS])
     said = built + ran.err.decode("utf-8", "replace") + "".join(printed.get((name, ""), "") for name in silent)
     places = [
         detail(outcomes.relative(file, ran), int(line), error, said) for file, line, error in _GO_PLACE.findall(said)
     ]
     places = places[:DETAILS] or [detail(ran.directory, None, "a package cannot be built", said)]
-    summary = f"{counted(len(silent), 'package')} cannot be built, {passed} tests passed"
+    summary = f"{counted(len(silent), 'package')} cannot be built, {counted(passed, 'test')} passed"
     return VerificationResult("collection_error", summary, places, outcomes.start(places))
 
 
 def _go_failure(key: tuple[str, str], printed: str, ran: Ran) -> VerificationDetail:
     package, test = key
     at = _GO_PLACE.search(printed)
-    if at is None:
-        return detail(package, None, f"{test} failed", printed)
-    # Go names the file without its folder, which ends the import path of the package.
+    if at is not None:
+        folder = _go_folder(package, at[1], ran)
+        return detail(outcomes.relative(os.path.join(folder, at[1]), ran), int(at[2]), f"{test}: {at[3]}", printed)
+    stack = next((place for place in _GO_STACK.findall(printed) if outcomes.in_project(place[0], ran)), None)
+    if stack is not None:
+        return detail(outcomes.relative(stack[0], ran), int(stack[1]), f"{test} failed", printed)
+    return detail(outcomes.relative(_go_folder(package, "", ran), ran), None, f"{test} failed", printed)
+
+
+def _go_folder(package: str, file: str, ran: Ran) -> str:
+    """The folder of a package, "" for the module's own: it ends the import path; Go names files without it."""
     inner = package.split("/")
-    folder = next(
-        (
-            "/".join(inner[start:])
-            for start in range(len(inner))
-            if os.path.exists(os.path.join(ran.folder, *inner[start:], at[1]))
-        ),
-        "",
-    )
-    return detail(outcomes.relative(os.path.join(folder, at[1]), ran), int(at[2]), f"{test}: {at[3]}", printed)
+    folders = ("/".join(inner[start:]) for start in range(len(inner)))
+    return next((folder for folder in folders if os.path.exists(os.path.join(ran.folder, folder, file))), "")
 
 
 def rust_checks(project: Project, env: Mapping[str, str]) -> list[Check]:
@@ -148,6 +156,7 @@ def _read_cargo(ran: Ran) -> VerificationResult:
         details = list(told.values())[:DETAILS]
         summary = f"it cannot be compiled: {counted(len(told), 'error')}"
         return VerificationResult("collection_error", summary, details, outcomes.start(details))
+    ran = replace(ran, out=_NOT_JSON.sub(b"", ran.out))
     text = ran.out.decode("utf-8", "replace")
     results = [(int(passed), int(failed)) for passed, failed in _RUST_RESULT.findall(text)]
     if not results:
@@ -156,6 +165,10 @@ def _read_cargo(ran: Ran) -> VerificationResult:
     names = [name for name, what in _RUST_CASE.findall(text) if what == "FAILED"]
     details = [_rust_failure(name, said.get(name, ""), ran) for name in names[:DETAILS]]
     passed, failed = (sum(column) for column in zip(*results, strict=True))
+    cut_short = len(_RUST_BEGUN.findall(text)) - len(results)
+    if cut_short > 0 and not (failed or ran.code):
+        why = f"{counted(cut_short, 'program')} of tests ended before the tests did, with exit code 0"
+        return outcomes.crash(ran, "cargo test", why)
     return outcomes.of_counts(ran, "cargo test", passed, failed, details)
 
 

@@ -20,6 +20,7 @@ from ahp.runner.verification.result import (
 
 # `file:line: ` at the beginning of a line, as pytest has it; `at f (file:line:column)`, as Node has it.
 _PLACE = re.compile(r"^(\S[^\n:]{0,500}):(\d{1,9}): ", re.MULTILINE)
+_TRACE = re.compile(r'^E?\W{0,40}File "([^"\n]{1,500})", line (\d{1,9})', re.MULTILINE)  # of Python
 _STACK = re.compile(r"^\s*at .{0,500}?\(?(?:file://)?(/[^\s():]{1,500}):(\d{1,9}):\d+\)?$", re.MULTILINE)
 
 
@@ -102,16 +103,29 @@ def relative(path: str, ran: Ran) -> str:
 def _of_case(case: junit.Case, ran: Ran) -> VerificationDetail:
     path, line = case.path, case.line
     # The last place of the project in a traceback is where it failed; of a stack of Node it is the first.
-    places = [place for place in _PLACE.findall(case.text) if _in_project(place[0], ran)][-1:]
-    places = places or [place for place in _STACK.findall(case.text) if _in_project(place[0], ran)][:1]
-    if places:
-        path, line = places[0][0], int(places[0][1])
+    for form, which in ((_PLACE, -1), (_STACK, 0), (_TRACE, -1)):
+        places = [place for place in form.findall(case.text) if in_project(place[0], ran)]
+        if places:
+            path, line = places[which][0], int(places[which][1])
+            break
     said = case.message or case.text.strip()
-    file = relative(path, ran) if path else case.name.partition("::")[0]
-    return detail(file, line, f"{case.name.rpartition('::')[2]}: {said}", case.text)
+    group, _, name = case.name.rpartition("::")
+    file = relative(path, ran) if path else _named(group, name, ran)
+    return detail(file, line, f"{name}: {said}", case.text)
 
 
-def _in_project(path: str, ran: Ran) -> bool:
+def _named(group: str, name: str, ran: Ran) -> str:
+    """The file of a case whose report tells none: a path that is its name, or the module that its group begins with."""
+    if os.path.isabs(name) and in_project(name, ran):
+        return relative(name, ran)
+    parts = group.split(".")
+    modules = ("/".join(parts[:length]) + ".py" for length in range(len(parts), 0, -1))
+    module = next((path for path in modules if os.path.exists(os.path.join(ran.folder, path))), None)
+    return relative(module, ran) if module else group or name
+
+
+def in_project(path: str, ran: Ran) -> bool:
+    """Whether a path, absolute or relative to where a program ran, is a file of the project."""
     if not os.path.isabs(path):
         return not path.startswith("../") and os.path.exists(os.path.join(ran.folder, path))
     return "/node_modules/" not in path and path.startswith((f"{ran.folder}/", f"{os.path.realpath(ran.folder)}/"))

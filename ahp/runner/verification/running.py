@@ -12,6 +12,7 @@ from ahp.system.errors import AhpError, Timeout
 from ahp.system.process import NotStarted
 
 _REPORT_LIMIT = 64 << 20  # bytes
+_LAST = 64 << 10  # bytes of what was printed
 # What a test run, a make or a terminal around this process has set is not the project's.
 _LISTED = (
     "FORCE_COLOR CLICOLOR_FORCE COLORTERM MAKEFLAGS MFLAGS MAKELEVEL NODE_TEST_CONTEXT JEST_WORKER_ID VITEST "
@@ -48,7 +49,7 @@ def run(
     if check.missing or check.read is None:
         return VerificationResult("tool_missing", check.missing, suggestion=check.suggestion)
     if seconds <= 0:
-        return _timeout(f"no time was left for {check.name}")
+        return _timeout(f"no time was left for {check.name}", check.directory)
     folder = os.path.normpath(os.path.join(root, check.directory))
     descendants, marked = ending(env)
     with tempfile.TemporaryDirectory(prefix="ahp-verify-", ignore_cleanup_errors=True) as scratch:
@@ -65,7 +66,7 @@ def run(
                 ran = process.capture(argv, cwd=folder, env=marked | own, timeout=seconds)
             data = files.read(report, _REPORT_LIMIT)
         except Timeout as error:
-            return _timeout(f"{check.name} was ended: {error}")
+            return _timeout(f"{check.name} did not end within {seconds:.3g} s", check.directory, error.printed)
         except NotStarted as error:
             return VerificationResult("tool_missing", str(error), suggestion=f"Install {check.name}.")
         except AhpError as error:
@@ -74,5 +75,8 @@ def run(
     return check.read(Ran(ran.code, ran.out, ran.err, data, folder, check.directory))
 
 
-def _timeout(said: str) -> VerificationResult:
-    return VerificationResult("timeout", said, suggestion="Give it more time, or find what hangs.")
+def _timeout(said: str, directory: str, printed: bytes = b"") -> VerificationResult:
+    """What was printed last tells where it stood."""
+    last = printed[-_LAST:].decode("utf-8", "replace").strip()
+    details = [detail(directory, None, said, last)] if last else []
+    return VerificationResult("timeout", said, details, "Give it more time, or find what hangs.")

@@ -1,7 +1,8 @@
 """Runs the tests of unittest in the current folder and writes a report in JUnit XML.
 
 It runs in the project's own interpreter, whatever its version, so it stands alone and keeps to what Python 3.7 has:
-`python unittest_report.py REPORT [FILE…]`. Exit codes: 0 green, 1 red.
+`python unittest_report.py REPORT [FILE…]`. Exit codes: 0 green, 1 red, 2 red only
+because files cannot be loaded.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     Error = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
 
 
+_NOT_LOADED = "unittest.loader._FailedTest."  # then the module
+
+
 class _Result(unittest.TextTestResult):
     """Collects what became of each test."""
 
@@ -28,6 +32,7 @@ class _Result(unittest.TextTestResult):
         super().__init__(*arguments, **named)
         self.suite = ET.Element("testsuite", name="unittest")
         self.case: ET.Element | None = None
+        self.not_loaded = 0
 
     def startTest(self, test: unittest.TestCase) -> None:
         super().startTest(test)
@@ -62,7 +67,13 @@ class _Result(unittest.TextTestResult):
         return self._begin(test) if self.case is None else self.case  # a fixture of a class belongs to no test
 
     def _begin(self, test: unittest.TestCase) -> ET.Element:
-        group, _, name = test.id().rpartition(".")
+        told = test.id()
+        group, _, name = told.rpartition(".")
+        if told.endswith(")"):  # `setUpClass (module.Class)`
+            name, _, group = told[:-1].partition(" (")
+        if told.startswith(_NOT_LOADED):
+            self.not_loaded += 1
+            group, name = told[len(_NOT_LOADED) :], "import"
         return ET.SubElement(self.suite, "testcase", name=_xml(name or str(test)), classname=_xml(group))
 
     def _bad(self, kind: str, test: unittest.TestCase, error: Error) -> None:
@@ -108,6 +119,8 @@ def main(report: str, files: list[str]) -> int:
     assert isinstance(result, _Result)
     result.suite.set("time", str(time.time() - begun))
     ET.ElementTree(result.suite).write(report, encoding="utf-8", xml_declaration=True)
+    if result.not_loaded and result.not_loaded == len(result.errors) + len(result.failures):
+        return 2
     return 0 if result.wasSuccessful() else 1
 
 

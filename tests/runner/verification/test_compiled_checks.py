@@ -79,6 +79,14 @@ def test_what_cargo_prints_is_held_against_its_exit_code() -> None:
     assert _read_cargo(ran(101, red)).details[0].error == "a failed"
 
 
+def test_a_test_that_ends_its_program_with_0_does_not_pass() -> None:
+    whole = "running 2 tests\ntest result: ok. 2 passed; 0 failed; 0 ignored;\n"
+    assert _read_cargo(ran(0, whole)).ok
+    found = _read_cargo(ran(0, '{"reason": "compiler-artifact"}\n' + whole + "running 3 tests\n"))
+    assert (found.type, found.details[0].context.splitlines()[0]) == ("crash", "running 2 tests")
+    assert found.summary == "1 program of tests ended before the tests did, with exit code 0"
+
+
 def test_a_line_that_imitates_the_compiler_is_read_as_far_as_it_has_its_form() -> None:
     lines = ['{"reason": "compiler-message", "message": 3}', "{", '{"reason": "compiler-message", "message": {}}', "[]"]
     assert _read_cargo(ran(101, "\n".join(lines))).type == "crash"
@@ -112,6 +120,24 @@ def test_go_s_events_say_where(tmp_path: Path) -> None:
     assert (found.type, found.summary) == ("test_failure", "1 test failed, 1 passed")
     assert found.details[0].place == "sub/a_test.go:12"
     assert found.details[0].error == "TestA/inner: got 1, want 2"
+
+
+def test_where_a_test_of_go_says_no_place_its_stack_or_folder_does(tmp_path: Path) -> None:
+    write(tmp_path, **{"sub/a_test.go": ""})
+    stack = f"panic: x\n\t/usr/lib/go/src/testing/testing.go:1 +0x1\n\t{tmp_path}/sub/a_test.go:3 +0x2\n"
+    out = events(("output", "TestA", stack), ("fail", "TestA", ""), ("output", "TestB", "?"), ("fail", "TestB", ""))
+    found = _read_go(ran(1, out, folder=str(tmp_path)))
+    assert [(one.place, one.error) for one in found.details] == [
+        ("sub/a_test.go:3", "TestA failed"),
+        ("sub", "TestB failed"),
+    ]
+
+
+def test_a_package_of_go_that_fails_behind_passing_tests_is_red() -> None:
+    out = events(("output", "TestA", "--- PASS: TestA--- FAIL: TestA\n"), ("pass", "TestA", ""), ("fail", "", ""))
+    found = _read_go(ran(1, out))
+    assert (found.type, found.summary) == ("test_failure", "1 test failed, 1 passed")
+    assert found.details[0].error == "a package failed"
 
 
 @pytest.mark.parametrize(

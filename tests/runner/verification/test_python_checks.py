@@ -48,7 +48,7 @@ def test_tests_that_cannot_be_collected_are_red(tmp_path: Path) -> None:
         "collection_error",
         "1 test could not be collected, 0 passed",
     )
-    assert found.details[0].file == "test_it.py"
+    assert found.details[0].place == "test_it.py:1"
 
 
 def test_a_conftest_that_cannot_be_loaded_is_red(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_no_tests_are_told_and_not_red(tmp_path: Path) -> None:
 def test_tests_that_hang_are_ended_and_told(tmp_path: Path) -> None:
     found = verify(project(tmp_path, **{"test_it.py": "import time\ndef test_a(): time.sleep(600)\n"}), seconds=2)
     assert (found.red, found.type) == (False, "timeout")
-    assert found.summary.startswith("pytest was ended: ")
+    assert found.summary.startswith("pytest did not end within ")
 
 
 def test_a_project_whose_interpreter_has_no_pytest_is_told(tmp_path: Path) -> None:
@@ -138,7 +138,8 @@ class U(unittest.TestCase):
     assert "1800 != 3600 : a?b" in told["test_bad"].error and "self.assertEqual" in told["test_bad"].context
     assert told["test_parts"].place == "tests/test_it.py:14"
     assert told["test_expected"].error == "test_expected: it was expected to fail, and passed"
-    assert any("no room" in detail.error for detail in found.details)
+    assert told["test_expected"].place == "tests/test_it.py"
+    assert "no room" in told["setUpClass"].error and told["setUpClass"].place == "tests/test_it.py:17"
 
 
 def test_unittest_finds_tests_in_a_folder_that_is_no_package(tmp_path: Path) -> None:
@@ -150,7 +151,10 @@ def test_unittest_finds_tests_in_a_folder_that_is_no_package(tmp_path: Path) -> 
 def test_a_module_of_unittest_that_cannot_be_imported_is_red(tmp_path: Path) -> None:
     write(tmp_path, **{"test_it.py": "import unittest\nimport nothing_like_it\n"})
     found = verify(tmp_path)
-    assert found.red and "nothing_like_it" in found.details[0].context
+    assert found.type == "collection_error" and "nothing_like_it" in found.details[0].context
+    assert found.details[0].place == "test_it.py:2" and found.details[0].error.startswith("import: ImportError")
+    write(tmp_path, **{"test_red.py": "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): 1/0\n"})
+    assert verify(tmp_path).summary == "2 tests failed, 0 passed"
 
 
 def test_ruff_says_where_and_mends_nothing(tmp_path: Path) -> None:

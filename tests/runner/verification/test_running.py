@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -16,6 +17,7 @@ from ahp.runner.verification import running
 from ahp.runner.verification.check import REPORT, SCRATCH, Check, Ran
 from ahp.runner.verification.outcomes import by_exit_code
 from ahp.runner.verification.result import VerificationResult, detail
+from ahp.system.errors import Timeout
 from tests.runner.verification.projects import PYTEST, verify, write
 from tests.system.test_descendants import LEFT_BEHIND, LINUX, alive
 
@@ -57,6 +59,17 @@ def test_nothing_that_a_check_started_survives_it(
     found = run(shell(command + end), tmp_path, 600)
     assert found.type == {"": "passed", "; exit 3": "test_failure", "; sleep 600": "timeout"}[end]
     assert not alive(int((tmp_path / "pid").read_text()))
+
+
+def test_what_a_check_printed_before_its_time_was_over_tells_where_it_stood(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = Timeout("sh did not finish")
+    late.printed = b"test_a ... "
+    monkeypatch.setattr("ahp.system.process.capture", Mock(side_effect=late))
+    found = run(shell("true"), tmp_path, 7)
+    assert (found.type, found.summary) == ("timeout", "it did not end within 7 s")
+    assert found.details == [detail(".", None, found.summary, "test_a ...")]
 
 
 @LINUX
