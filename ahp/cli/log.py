@@ -69,17 +69,20 @@ def command(
     now = clock.now()
     times = seconds_of(since, now), seconds_of(until, now)
     wanted = query.Filter(kinds or query.SHOWN, rule, subject, hook, intensity, actor, *times)
+    is_all = wanted == query.Filter()
     if only_open:
-        _print_open(query.open_now(journal(), wanted)[:limit], form)
-        _print_skips(wanted, form)
+        printed = _print_open(query.open_now(journal(), wanted)[:limit], form)
+        if not _print_skips(wanted, form) and not printed and form == "text":
+            click.echo("nothing is open" if is_all else "nothing that is open fits", err=True)
         return 0
     folder = journal().folder
-    begin = query.end(folder) if follow else (1, 0)
-    found, more = query.folded(folder, wanted, limit=limit)
-    _print(found, form)
+    begin = query.end(folder) if follow else None
+    found, more = query.folded(folder, wanted, limit=limit, until=begin)
+    if not _print(found, form) and form == "text" and not follow:
+        click.echo("nothing was said yet" if is_all else "nothing in the log fits", err=True)
     if more and form == "text" and sys.stdout.isatty():
         click.echo("… there are more; raise --limit", err=True)
-    if follow:
+    if begin is not None:
         try:
             for record in query.follow(folder, wanted, begin):
                 _print([query.show(record, None)], form)
@@ -185,7 +188,8 @@ def _repository() -> Repository | None:
         return None
 
 
-def _print_open(found: Sequence[Open], form: str) -> None:
+def _print_open(found: Sequence[Open], form: str) -> bool:
+    """Whether there was anything to print."""
     from ahp.protocol.text import one_line
     from ahp.system import jsontext
     from ahp.system.terminal import table
@@ -193,7 +197,7 @@ def _print_open(found: Sequence[Open], form: str) -> None:
     if form == "json":
         for one in found:
             click.echo(jsontext.encode(one._asdict()))
-        return
+        return bool(found)
     rows = []
     for one in found:
         past = f"went past {one.went_past} time{'s' * (one.went_past != 1)}" if one.went_past else "not gone past"
@@ -202,10 +206,11 @@ def _print_open(found: Sequence[Open], form: str) -> None:
         rows.append([one.intensity.ljust(7), *about, times, one.id[:8], one_line(one.message, _MESSAGE)])
     if rows:
         table(rows, styles=_STYLES)
+    return bool(rows)
 
 
-def _print_skips(wanted: Filter, form: str) -> None:
-    """What a person skips in advance: what waits for its commit, and what was not used."""
+def _print_skips(wanted: Filter, form: str) -> bool:
+    """What a person skips in advance: what waits for its commit, and what was not used. Whether there was any."""
     from ahp.hosts import skipping
     from ahp.protocol.text import one_line
     from ahp.system import jsontext
@@ -218,13 +223,14 @@ def _print_skips(wanted: Filter, form: str) -> None:
     if form == "json":
         for one in told:
             click.echo(jsontext.encode({**one.skip.record(), "waits": one.waits, "told": one.told}))
-        return
+        return bool(told)
     rows = [
         ["skip   ", one_line(s.rule, 60), one_line(s.branch, 60), one_line(s.by, 60), told, s.id[:8], s.reason]
         for s, _, _, told in told
     ]
     if rows:
         table(rows, styles=_STYLES)
+    return bool(rows)
 
 
 def _known(what: str, given: Iterable[str], known: Iterable[str]) -> None:
@@ -236,20 +242,26 @@ def _known(what: str, given: Iterable[str], known: Iterable[str]) -> None:
             raise click.BadParameter(f"there is no {what} {quoted(name)}{nearest(name, known)}")
 
 
-def _print(records: Iterable[Mapping[str, object]], form: str) -> None:
+def _print(records: Iterable[Mapping[str, object]], form: str) -> bool:
+    """Whether there was anything to print."""
     from ahp.system import jsontext
     from ahp.system.terminal import table
 
+    printed = False
     if form == "json":
         for record in records:
             click.echo(jsontext.encode(record))
+            printed = True
     elif sys.stdout.isatty():
         rows = map(_row, records)
         while part := list(islice(rows, _AT_ONCE)):
             table(part, styles=_STYLES)
+            printed = True
     else:
         for record in records:
             click.echo("  ".join(field for field in _fields(record) if field))
+            printed = True
+    return printed
 
 
 def _row(record: Mapping[str, object]) -> list[str]:

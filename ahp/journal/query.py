@@ -73,8 +73,11 @@ def folded(
     *,
     limit: int | None = None,
     now: float | None = None,
+    until: tuple[int, int] | None = None,
 ) -> tuple[Iterator[dict[str, object]], bool]:
     """The last `limit` wanted records, oldest first, each signal with its answer; and whether there are more.
+
+    With `until` those before that file number and offset, from which `follow` goes on.
 
     Reads back only as far as that takes, and twice: first for the answers, then record by record, so that a log of any
     length can be shown. An answer that nobody typed shows from when it holds, appended or not. Raises AhpError when the
@@ -84,7 +87,7 @@ def folded(
     answers: _Answers | None = None
     if "signal" in wanted.kinds:
         answers = _answers(folder, begin, clock.now() if now is None else now)
-    shown = _records(folder, begin, wanted, answers)
+    shown = _records(folder, begin, wanted, answers, until)
     return (itertools.islice(shown, limit) if limit is not None else shown), more
 
 
@@ -161,7 +164,7 @@ def show(record: Mapping[str, object], answer: Answer | None) -> dict[str, objec
 
 
 def _records(
-    folder: str, begin: tuple[int, int], wanted: Filter, answers: _Answers | None
+    folder: str, begin: tuple[int, int], wanted: Filter, answers: _Answers | None, until: tuple[int, int] | None
 ) -> Iterator[dict[str, object]]:
     words = [f'"{kind}"'.encode() for kind in {*wanted.kinds, "signal"}]
     for segment in segments.listed(folder):
@@ -169,6 +172,8 @@ def _records(
             continue
         nth = answers.first.get(segment.serial, math.inf) if answers else math.inf
         for line in segments.forward_in(segment, begin[1] if segment.serial == begin[0] else 0):
+            if until is not None and (line.serial, line.offset) >= until:
+                return
             record = line.record() if _may_tell(line.raw, words) else None
             if record is None:
                 continue

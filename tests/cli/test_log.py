@@ -68,7 +68,9 @@ def test_filters_limit_and_json(journal: Journal) -> None:
     ]
     assert [record["id"] for record in told] == ["b" + ID[1:]]
     assert len(run(log.command, "--limit", "1").output.splitlines()) == 1
-    assert run(log.command, "--since", "2099-01-01").output == ""
+    none = run(log.command, "--since", "2099-01-01")
+    assert (none.stdout, none.stderr) == ("", "nothing in the log fits\n")
+    assert run(log.command, "--since", "2099-01-01", "--format", "json").output == ""
     assert len(run(log.command, "--since", "2h", "--until", "2099-01-01T00:00:00Z").output.splitlines()) == 2
     assert "genesis" in run(log.command, "--kind", "genesis").output
 
@@ -140,7 +142,8 @@ def test_verify_and_anchor(journal: Journal) -> None:
 
 def test_no_log_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run(log.command).output == ""
+    assert run(log.command).output == "nothing was said yet\n"
+    assert run(log.command, "--open").output == "nothing is open\n"
     assert "there is no log yet" in run(log.command, "verify").output
 
 
@@ -178,7 +181,8 @@ def test_what_is_open(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None
     assert "went past 1 time, since " in lines[1] and "not gone past, since " in lines[0]
     (told,) = run(log.command, "--open", "--actor", "human", "--format", "json").output.splitlines()
     assert (json.loads(told)["id"], json.loads(told)["went_past"]) == (ID, 1)
-    assert run(log.command, "--open", "--rule", "none").output == ""
+    none = run(log.command, "--open", "--rule", "none")
+    assert (none.stdout, none.stderr) == ("", "nothing that is open fits\n")
 
 
 def test_silence_is_told_from_an_answer(journal: Journal) -> None:

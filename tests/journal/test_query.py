@@ -163,6 +163,15 @@ def test_records_without_time_are_shown_unless_time_is_asked_for(story: Story) -
     assert len(ids(story, since=0.0)) == 1
 
 
+def test_what_is_appended_while_the_rest_is_shown_is_followed_and_not_shown_twice(story: Story) -> None:
+    first = story.signal()
+    begin = query.end(story.journal.folder)
+    second = story.signal()
+    shown, _ = query.folded(story.journal.folder, limit=5, now=story.now, until=begin)
+    assert [record["id"] for record in shown] == [first]
+    assert next(query.follow(story.journal.folder, query.Filter(), begin))["id"] == second
+
+
 def test_following_gives_what_is_appended_over_rotations_and_torn_lines(tmp_path: Path) -> None:
     story = Story(Journal(str(tmp_path / "ahp"), rotate_at=2500))
     story.signal()
