@@ -193,7 +193,9 @@ def _silence(members: list[Told], state: "State | None") -> None:
         return
     known = state.told(warnings[0].key)
     for candidate in warnings:
-        if (candidate.rule.digest, _mark(candidate)) in known:
+        marks = {(candidate.rule.digest, str(one["fingerprint"])) for one in candidate.findings()}
+        is_whole = 0 < candidate.total <= FINDINGS
+        if (candidate.rule.digest, _mark(candidate)) in known or (marks and is_whole and marks <= known):
             candidate.dropped = "said before of the same"
 
 

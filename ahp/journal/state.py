@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import TypeVar
 
@@ -144,16 +144,17 @@ class State:
         return {path for signal in self._ask(lambda store: store.enforced(key)) for path in signal.paths}
 
     def told(self, rule: str) -> set[tuple[str, str]]:
-        """(rule digest, `told_as`) of what a rule said of commits, of any subject, as they were made or pushed, and as
-        far as the state still knows it.
+        """(rule digest, `told_as` or the fingerprint of a finding) of what a rule said of commits, of any subject, as
+        they were made or pushed, and as far as the state still knows it.
         """
-        found = set()
+        found: set[tuple[str, str]] = set()
         for family in ("commit", "push"):
             prefix = episode_key(family, rule, "", "").removesuffix("||") + "|"
             for signal in self._ask(lambda store, prefix=prefix: store.enforced_under(prefix)):  # type: ignore[misc]
-                found.add((signal.rule_digest, told_as(signal.act.evidence, signal.act.change)))
-                more = self.record(signal).get("told") if family == "push" else None
-                found.update((signal.rule_digest, str(one)) for one in (more if isinstance(more, list) else ()))
+                record = self.record(signal)
+                marks = [told_as(signal.act.evidence, signal.act.change), *_list(record, "told")]
+                marks += [str(one.get("fingerprint")) for one in _list(record, "findings") if isinstance(one, dict)]
+                found.update((signal.rule_digest, str(mark)) for mark in marks)
         return found
 
     def waived_as(self, name: str) -> str | None:
@@ -255,3 +256,8 @@ def _discard(path: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def _list(record: Mapping[str, object], name: str) -> list[object]:
+    value = record.get(name)
+    return value if isinstance(value, list) else []

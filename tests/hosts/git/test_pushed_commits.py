@@ -133,6 +133,26 @@ def test_a_warning_is_told_once(work: Gated) -> None:
     assert push(work, "work:again") == (0, "")
 
 
+def test_a_warning_is_told_once_though_its_commit_was_amended_since(work: Gated) -> None:
+    todo = "  todo: {at: pre-commit, each: l in diff.added, prompt: \"'TODO' in l.text\", message: todo}\n"
+    work.git("checkout", "-q", "main")
+    work.commit_policy(POLICY.replace("> 2", "> 9") + todo)
+    work.git("push", "-q", "--no-verify", "origin", "main")
+    work.git("checkout", "-q", "-B", "work")
+    for name, amend in (("a", ()), ("b", ("--amend",))):
+        work.write(name, f"TODO {name}\n")
+        work.add()
+        assert "warned by todo" in work.say("commit", "-q", "-m", "ok", *amend).text
+    work.write("c", "1\n")
+    work.add()
+    assert work.say("commit", "-q", "--amend", "-m", "ok") == (0, "")
+    assert push(work) == (0, "")
+    made(work, "ok", "--amend", d="TODO d\n")
+    assert "warned by todo" in push(work, "+work")[1]
+    made(work, "ok", "--amend", e="1\n")
+    assert push(work, "+work") == (0, "")
+
+
 def test_a_push_is_no_rung_of_a_ladder(work: Gated) -> None:
     work.git("checkout", "-q", "main")
     work.commit_policy(POLICY + "escalation: {ladder: [prompt, block], after: 1}\n")
