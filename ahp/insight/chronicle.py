@@ -154,7 +154,7 @@ class Chronicle(Fold):
             marks |= columns.WAIVED
         row = self.store.notes.signals.add(self._number(record), _NUMBER_OF.get(level, 0), marks)
         if marks & columns.WAIVED:
-            self.notes.waived[row] = hash((id(self), rule, get("subject")))
+            self.notes.waived[row] = hash((id(self), rule, str(get("subject"))))
         event = _event(record)
         if event != self._event:
             self._event, self._of_event = event, []

@@ -94,4 +94,9 @@ def _cell(record: Mapping[str, object], name: str) -> object:
         return str(value).lower()
     if isinstance(value, str):
         return "'" + value if value.startswith(_FORMULA) else value
-    return value if isinstance(value, int | float) else "" if value is None else jsontext.encode(value)
+    if value is None or isinstance(value, int | float):
+        return value
+    try:
+        return jsontext.encode(value)
+    except ValueError:  # nested more deeply than anything that ahp writes
+        return None

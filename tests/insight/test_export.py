@@ -112,3 +112,12 @@ def test_many_records_come_in_parts(tmp_path: Path) -> None:
     Lines("g", [{"kind": "verdict", "timestamp": clock.iso(START)}] * 1200, []).to_folder(tmp_path / "ahp")
     assert len([*export.text(str(tmp_path / "ahp"), "otlp")]) == 3
     assert len([*export.text(str(tmp_path / "ahp"), "csv")]) > 1
+
+
+def test_a_value_that_no_record_of_ahp_has_leaves_its_cell_empty(tmp_path: Path) -> None:
+    deep = "[" * 100 + "]" * 100
+    Lines("g", [{"kind": "bypass", "timestamp": clock.iso(START), "reason": json.loads(deep)}], []).to_folder(
+        tmp_path / "l"
+    )
+    _, row = csv.DictReader(b"".join(export.text(str(tmp_path / "l"), "csv")).decode().splitlines())
+    assert (row["kind"], row["reason"]) == ("bypass", "")

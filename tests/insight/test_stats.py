@@ -59,3 +59,31 @@ def shown(one: Figures) -> dict[str, Any]:
     told |= {name: (s.count, s.median, s.p90) for name, s in spreads.items() if s}
     told |= {"answers": {k: [a.given, a.derived] for k, a in one.answers.items()}} if one.answers else {}
     return told | ({"comments": [comment.text for comment in one.comments]} if one.comments else {})
+
+
+def test_edited_values_of_any_type_stop_nobody(tmp_path: Path) -> None:
+    about = {
+        "hook": "pre-commit",
+        "host": "git",
+        "subject": "main",
+        "actor": "agent:claude",
+        "attempt": "a",
+        "head": "h",
+    }
+    about |= {"timestamp": clock.iso(START), "change": "c", "policy": "p", "working": "q", "environment": "ci"}
+    signal = {**about, "kind": "signal", "id": "1", "rule": "size", "intensity": "prompt", "declared": "prompt"}
+    signal |= {"evidence": "e", "paths": ["a"], "findings": [{"file": "a"}], "waived": "w", "forget_after": 60}
+    more = [
+        {**about, "kind": "verdict", "ms": 1, "skipped": [{"rule": "size"}], "decision": "deny"},
+        {**about, "kind": "response", "id": "1", "action": "dismiss", "by": "human:ann"},
+        {**about, "kind": "policy", "digest": "p", "rules": [["pre-commit", "size", {"default": "block"}, ""]]},
+        {**about, "kind": "count", "calls": [{"hook": "pre-tool-use", "calls": 2, "session": "s", "policy": "p"}]},
+        {**about, "kind": "feedback", "id": "1", "rule": "size", "by": "human:ann", "feedback": "no"},
+        {**about, "kind": "delivery", "ids": ["1"]},
+    ]
+    odd = [None, True, -1, 1e300, "", "\ud800", [], [None, {}, [1, 2, 3]], {"a": {}}]
+    records = [{**signal, "id": f"{key} {value}", key: value} for key in signal if key != "kind" for value in odd]
+    records += [{**one, key: value} for one in more for key in one if key != "kind" for value in odd]
+    write(tmp_path / "ahp", records, [])
+    for by in BY:
+        assert stats.collect(str(tmp_path / "ahp"), by).groups
