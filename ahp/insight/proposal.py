@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import io
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from ahp.system.errors import AhpError
 from ahp.system.yamltree import Node
 
 LAYER = "project"
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 class Proposal(NamedTuple):
@@ -28,7 +30,8 @@ class Proposal(NamedTuple):
 
     def diff(self) -> str:
         """What changes, as git applies it; "" where nothing does."""
-        old, new = (text.splitlines(keepends=True) for text in (self.before, self.text))
+        # Lines are git's: what else may end one stands in texts, too.
+        old, new = (list(io.StringIO(text, newline="\n")) for text in (self.before, self.text))
         lines = difflib.unified_diff(old, new, f"a/{self.path}", f"b/{self.path}")
         return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
 
@@ -87,6 +90,8 @@ def propose(source: PolicySource, advice: Iterable[Advice]) -> Proposal:
 
 
 def _edited(text: str, name: str, advice: Advice) -> str:
+    if text.startswith(_BYTE_ORDER_MARK):  # the places of YAML do not count it
+        return _BYTE_ORDER_MARK + _edited(text[1:], name, advice)
     root = yamltree.read(text, name)
     short = _child(_child(root, "rules"), advice.rule)
     rules = [short] if short is not None else _long(root, advice.rule)
@@ -165,8 +170,8 @@ def _offset(text: str, mapping: Node, key: str) -> int:
     """Where the key of a mapping begins in the text, behind an opening quote."""
     child = _child(mapping, key)
     assert child is not None
-    start = text.rindex(key, 0, child.key_end)
-    if text[start : child.key_end].strip("\"'") != key:
+    start = text.rfind(key, 0, child.key_end)
+    if start < 0 or text[start : child.key_end].strip("\"'") != key:
         raise _Impossible("its key is written in another way")
     return start
 

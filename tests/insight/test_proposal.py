@@ -101,6 +101,24 @@ def test_git_applies_what_is_proposed(repo: Repo) -> None:
     assert {"size", "lines", "checks/one"} <= set(shadows)
 
 
+def test_lines_and_places_are_those_of_git(repo: Repo) -> None:
+    rules = '  size: {at: pre-commit, prompt: files.changed_count > 5, message: "a\u2029b"}\n'
+    text = "\ufeffversion: 1\nrules:\n" + rules + "  # one\r  # two\n"
+    path = repo.root / ".ahp/hooks.yaml"
+    repo.commit("policy", **{".ahp/hooks.yaml": "x"})
+    path.write_bytes(text.encode())
+    proposal = propose(FileSource(str(repo.root)), [Advice("size", "effective", "", "", "raise")])
+    assert proposal.left == []
+    (repo.root / "p.diff").write_bytes(proposal.diff().encode())
+    repo.git("apply", "p.diff")
+    assert path.read_bytes() == text.replace("prompt:", "block:").encode()
+
+
+def test_a_key_written_with_escapes_is_left() -> None:
+    text = 'version: 1\nrules:\n  size: {at: pre-commit, "pro\\x6dpt": files.changed_count > 5}\n'
+    assert "written in another way" in proposed(text, ("size", "raise")).left[0][1]
+
+
 def test_without_a_policy_file_there_is_nothing_to_change(repo: Repo) -> None:
     with pytest.raises(AhpError, match=r"there is no \.ahp/hooks\.yaml"):
         propose(FileSource(str(repo.root)), [])
