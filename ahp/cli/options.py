@@ -26,6 +26,7 @@ class _Output(click.ParamType[tuple[str, str]]):
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_LONGEST_AGE = 10
 
 TEXT_OR_JSON = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 ISSUE = click.option("--issue", metavar="ID", default="", help="The issue that it is about.")
@@ -56,7 +57,7 @@ def seconds_of(text: str | None, now: float) -> float | None:
     """Seconds since the epoch of a day, a time stamp or an age. Raises BadParameter."""
     if text is None:
         return None
-    if text[:-1].isdecimal() and text[-1:] in _UNITS:
+    if len(text) < _LONGEST_AGE and text[:-1].isdecimal() and text[-1:] in _UNITS:
         return now - int(text[:-1]) * _UNITS[text[-1]]
     try:
         return clock.parse_iso(text if "T" in text else text + "T00:00:00Z")

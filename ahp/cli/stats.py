@@ -124,9 +124,8 @@ def _print_table(stats: Stats) -> None:
         click.echo()
         styles = {row[3]: _colour(one) for row, one in zip(rows, loud, strict=True)}
         terminal.table(rows, (stats.by, *_TITLES), numbers=(1, 2, 4, 5, 6, 7), styles=styles)
-    silent = [
-        one.name for one in stats.groups if one not in loud and one.name in {asked.rule for asked in stats.in_force}
-    ]
+    told, in_force = {one.name for one in loud}, {asked.rule for asked in stats.in_force}
+    silent = [one.name for one in stats.groups if one.name not in told and one.name in in_force]
     if silent:
         named = ", ".join(one_line(name, 60) for name in silent)
         click.echo("\n" + textwrap.fill(f"silent ({len(silent)}): {named}", _WIDTH, subsequent_indent="  "))

@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import accumulate
 from math import ceil
 from typing import NamedTuple
@@ -204,14 +205,18 @@ def _evaluations(chronicle: Chronicle, of: Callable[[int], Figures], named: Call
             counted[columns.tenths_of(ms)] += many
     for called, calls in chronicle.notes.calls.items():
         spent.setdefault(called, Counter())[-1] += calls
+
+    @cache
+    def asked_of(hook: str, *digests: str) -> list[str]:
+        rules = {one.rule for digest in digests for one in chronicle.policies.get(digest, ()) if one.hook == hook}
+        return sorted(filter(chronicle.wants, rules))
+
     for (group, hook, policy, working), taken in spent.items():
         many = sum(taken.values())
-        described = [digest for digest in (policy, working) if digest in chronicle.policies]
-        undescribed += many if not described else 0
-        asked = {one.rule for digest in described for one in chronicle.policies[digest] if one.hook == hook}
-        asked = {rule for rule in asked if chronicle.wants(rule)}
+        undescribed += many if policy not in chronicle.policies and working not in chronicle.policies else 0
+        asked = asked_of(hook, policy, working)
         if chronicle.group.by == "rule":
-            names = sorted(asked)
+            names = asked
         elif asked or chronicle.wanted is None:
             names = [chronicle.names.words[group]]
         else:

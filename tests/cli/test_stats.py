@@ -159,3 +159,40 @@ def test_what_somebody_wrote_is_listed_without_passwords(project: Path, capsys: 
     out = told(capsys, "--rule", "size")
     assert "human:ann: see https://host/x second" in out and "secret" not in out
     assert "1 dismissed, 1 feedback" in out
+
+
+def test_an_age_beyond_all_times_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["stats", "--since", "9" * 400 + "d"]) == 2
+    assert "is no time" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_many_groups_cost_as_much_as_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
+    """Ten thousand authors in a project of as many rules took 40 seconds to print."""
+    calls = [_calls(tmp_path / str(many), many, form) for many in (100, 500)]
+    assert calls[1] < 7 * calls[0]
+
+
+def _calls(folder: Path, many: int, form: str) -> int:
+    """How many functions and comparisons of figures `ahp stats --by actor` takes, of so many rules and actors."""
+    rules = [["pre-commit", f"rule-{n}", {"default": "prompt"}, ""] for n in range(many)]
+    records: list[dict[str, object]] = [{"kind": "policy", "digest": "p", "rules": rules}]
+    for n in range(many):
+        about = {"hook": "pre-commit", "actor": f"human:{n}", "subject": "main", "policy": "p", "attempt": f"{n}"}
+        signal = {"kind": "signal", "id": f"{n}", "rule": f"rule-{n}", "intensity": "prompt", "decision": "warn"}
+        records += [{**about, **signal}, {**about, "kind": "verdict", "decision": "warn"}]
+    lines = [json.dumps({"timestamp": clock.iso(example.END), **record}) for record in records]
+    folder.mkdir()
+    (folder / "signals.jsonl").write_text("\n".join(lines) + "\n")
+    seen = 0
+
+    def count(*_: object) -> None:
+        nonlocal seen
+        seen += 1
+
+    sys.setprofile(count)
+    try:
+        run(["stats", "--by", "actor", "--from", str(folder), "--format", form])
+    finally:
+        sys.setprofile(None)
+    return seen
