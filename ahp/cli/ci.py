@@ -57,11 +57,12 @@ def command(
         )
     except AhpError as error:
         told = report("the range could not be judged", 2, [], [], [_mended(error)])
-    for name, path in outputs:
-        files.replace(path, FORMATS[name](told).encode(), 0o644)
+    # First what everybody reads: a file that cannot be written must not hide why the change is refused.
+    click.echo(FORMATS[form](told), nl=False)
     if form == "github":
         _summarise(env, told)
-    click.echo(FORMATS[form](told), nl=False)
+    for name, path in outputs:
+        files.replace(path, FORMATS[name](told).encode(), 0o644)
     return told.exit_code
 
 

@@ -85,7 +85,8 @@ class Repository:
             words = result.err.decode("utf-8", "replace").strip().splitlines()
             last = words[-1] if words else f"exit code {result.code}"
             said = next((line for line in words if line.startswith("fatal: ")), last)
-            raise GitError(f"git {verb} failed: {said[:300]}")
+            mend = next((f"; mend: {line.strip()}" for line in words if line.startswith("\tgit ")), "")
+            raise GitError(f"git {verb} failed: {said[:300]}{mend[:300]}")
         return result.out
 
     def _absolute_paths(self, env: dict[str, str]) -> dict[str, str]:

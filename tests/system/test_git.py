@@ -152,6 +152,14 @@ def test_git_s_own_words_are_in_the_error(repo: Repo) -> None:
         found(repo).run("diff", "--quiet", "--no-index", "a", "b")
 
 
+def test_the_line_by_which_git_mends_it_is_in_the_error(repo: Repo) -> None:
+    where = found(repo)
+    where.env = {**where.env, "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
+    del where.env["GIT_DIR"], where.env["GIT_WORK_TREE"]
+    with pytest.raises(GitError, match=r"dubious ownership .*; mend: git config --global --add safe\.directory /"):
+        where.run("rev-parse", "HEAD")
+
+
 def test_a_git_that_is_gone_is_an_error(repo: Repo) -> None:
     with pytest.raises(AhpError, match="cannot start"):
         git.discover(str(repo.root), dict(os.environ), git="/no/such/git")

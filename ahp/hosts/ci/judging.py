@@ -95,7 +95,7 @@ class _Judging:
         self._in_force = self._of_target()
         brought = targets.added_by_tip(self._event, self._in_force)
         if self._broken and brought is NOBODY:  # else it may be the change that mends it
-            raise AhpError(f"{self._broken}, and no older one does")
+            raise AhpError(f"{self._broken}, and no older one does; a change that brings one that loads mends this")
         self._ruling = self._narrow(self._in_force.and_those_of(brought), lambda rule: True)
         self._approvers = self._who_may_excuse()
 

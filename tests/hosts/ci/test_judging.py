@@ -147,6 +147,7 @@ def test_a_broken_policy_is_no_leave_and_can_be_mended(
     work.commit("feat: todo", **{"b.txt": "TODO\n"})
     code, said = ci(capsys)
     assert code == 2 and "the policy of main does not load (.ahp/hooks.yaml:1:29: unknown key `blok`" in said
+    assert "a change that brings one that loads mends this" in said
     mended = "version: 1\nrules: {no-keys: {at: pre-commit, block: \"'x.key' in files.added\"}}\n"
     work.commit("feat: mended", **{".ahp/hooks.yaml": mended})
     code, said = ci(capsys)
@@ -371,6 +372,8 @@ def test_what_names_more_than_one_commit_or_hides_one_is_told_or_seen_through(
     for path in ("/dev/stdout", tmp_path):
         code, said = ci(capsys, "--output", f"json={path}")
         assert code == 2 and "is there and no regular file" in said
+    code, said = ci(capsys, "--output", f"json={tmp_path}/gone/report.json")
+    assert code == 2 and "refused by no-todo" in said and "cannot write" in said
 
 
 def test_without_the_default_branchs_policy_nothing_is_judged(work: Repo, capsys: pytest.CaptureFixture[str]) -> None:
