@@ -37,10 +37,8 @@ def plain(repo: Repo) -> Gated:
     return made
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch, template: object) -> None:
-    """Installing without writing the bundle: the shims then start from the sources."""
-    monkeypatch.setattr(installing.bundle, "write", lambda path, python, paths: None)
+def install(gated: Gated) -> installing.Installed:
+    return installing.install(gated.repository(), str(gated.user_policy))
 
 
 def hooks(gated: Gated) -> dict[str, bytes]:
@@ -61,8 +59,8 @@ def refused(gated: Gated, name: str = "bad.txt") -> str:
     return said.text
 
 
-def test_install_writes_five_executable_shims_and_notes_what_it_did(plain: Gated, quick: None) -> None:
-    done = installing.install(plain.repository(), "")
+def test_install_writes_five_executable_shims_and_notes_what_it_did(plain: Gated) -> None:
+    done = install(plain)
     assert done.folder == str(plain.root / ".git" / "hooks")
     assert tuple(done.written) == tuple(HOOKS)
     assert done.kept == []
@@ -74,21 +72,21 @@ def test_install_writes_five_executable_shims_and_notes_what_it_did(plain: Gated
     refused(plain)
 
 
-def test_installing_twice_is_installing_once(plain: Gated, quick: None) -> None:
+def test_installing_twice_is_installing_once(plain: Gated) -> None:
     plain.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n", 0o755)
-    installing.install(plain.repository(), "")
+    install(plain)
     before, log = hooks(plain), plain.log()
-    done = installing.install(plain.repository(), "")
+    done = install(plain)
     assert done.kept == ["pre-commit"]
     assert (hooks(plain), plain.log()) == (before, log)
 
 
-def test_an_earlier_hook_keeps_running_first_and_comes_back(plain: Gated, quick: None) -> None:
+def test_an_earlier_hook_keeps_running_first_and_comes_back(plain: Gated) -> None:
     told = plain.root.parent / "told"
     text = f'#!/bin/sh\necho "$0 $*" >>{shlex.quote(str(told))}\ntest ! -e stop\n'
     for hook in HOOKS:
         plain.write(f".git/hooks/{hook}", text, 0o755)
-    installing.install(plain.repository(), "")
+    install(plain)
     plain.write("a.txt")
     plain.add()
     assert plain.say("commit", "-q", "-m", "x").code == 0
@@ -108,15 +106,15 @@ def test_an_earlier_hook_keeps_running_first_and_comes_back(plain: Gated, quick:
     assert set(json.loads((plain.folder / "install.json").read_text())) == {"genesis", "before"}
 
 
-def test_an_earlier_hook_that_stages_is_judged_by_what_it_staged(plain: Gated, quick: None) -> None:
+def test_an_earlier_hook_that_stages_is_judged_by_what_it_staged(plain: Gated) -> None:
     plain.write(".git/hooks/pre-commit", "#!/bin/sh\necho x >bad.txt\ngit add bad.txt\n", 0o755)
-    installing.install(plain.repository(), "")
+    install(plain)
     refused(plain, "good.txt")
 
 
-def test_a_hook_that_may_not_be_executed_is_kept_but_does_not_run(plain: Gated, quick: None) -> None:
+def test_a_hook_that_may_not_be_executed_is_kept_but_does_not_run(plain: Gated) -> None:
     plain.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n", 0o644)
-    assert installing.install(plain.repository(), "").kept == []
+    assert install(plain).kept == []
     plain.write("good.txt")
     plain.add()
     assert plain.say("commit", "-q", "-m", "x").code == 0
@@ -131,8 +129,8 @@ def test_uninstall_without_install_removes_nothing(plain: Gated) -> None:
     assert hooks(plain) == {"pre-commit": b"#!/bin/sh\n"}
 
 
-def test_uninstall_leaves_what_somebody_put_in_the_place_of_ours(plain: Gated, quick: None) -> None:
-    installing.install(plain.repository(), "")
+def test_uninstall_leaves_what_somebody_put_in_the_place_of_ours(plain: Gated) -> None:
+    install(plain)
     plain.write(".git/hooks/pre-push", "#!/bin/sh\n", 0o755)
     done = installing.uninstall(plain.repository())
     assert "pre-push" not in done.written
@@ -140,14 +138,14 @@ def test_uninstall_leaves_what_somebody_put_in_the_place_of_ours(plain: Gated, q
     assert plain.log("genesis")
 
 
-def test_an_earlier_hook_finds_what_lies_beside_it(plain: Gated, quick: None) -> None:
+def test_an_earlier_hook_finds_what_lies_beside_it(plain: Gated) -> None:
     plain.write(".git/hooks/parts.sh", "echo part >>told\n")
     plain.write(".git/hooks/pre-commit.d/one", "echo one >>told\n")
     plain.write(".git/hooks/master", '#!/bin/sh\n. "$(dirname "$0")/parts.sh"\n. "${0%/*}/${0##*/}.d/one"\n', 0o755)
     (plain.root / ".git/hooks/pre-commit").symlink_to("master")
     before = hooks(plain)
     for _ in range(2):
-        installing.install(plain.repository(), "")
+        install(plain)
     plain.write("good.txt")
     plain.add("good.txt")
     assert plain.say("commit", "-q", "-m", "x").code == 0
@@ -156,13 +154,13 @@ def test_an_earlier_hook_finds_what_lies_beside_it(plain: Gated, quick: None) ->
     assert hooks(plain) == before and not (plain.root / ".git/hooks/before-ahp").exists()
 
 
-def test_a_tool_that_writes_its_hook_anew_keeps_running_and_ahp_too(plain: Gated, quick: None) -> None:
+def test_a_tool_that_writes_its_hook_anew_keeps_running_and_ahp_too(plain: Gated) -> None:
     tool = "#!/bin/sh\necho {} >>told\n"
     plain.write(".git/hooks/pre-commit", tool.format("old"), 0o755)
-    installing.install(plain.repository(), "")
+    install(plain)
     plain.write(".git/hooks/pre-commit", tool.format("new"), 0o755)
     (plain.root / ".git/hooks/pre-push").unlink()
-    aside = installing.install(plain.repository(), "").aside
+    aside = install(plain).aside
     assert [Path(path).name for path in aside] == ["pre-commit.before-ahp.old"]
     refused(plain, "bad.txt")
     assert (plain.root / "told").read_text() == "new\n"
@@ -170,13 +168,13 @@ def test_a_tool_that_writes_its_hook_anew_keeps_running_and_ahp_too(plain: Gated
     done = installing.uninstall(plain.repository())
     assert [Path(path).name for path in done.aside] == ["pre-commit.before-ahp.old.2"]
     (plain.root / ".git/hooks/pre-commit").unlink()  # that tool is removed
-    assert installing.install(plain.repository(), "").kept == []
+    assert install(plain).kept == []
 
 
-def test_a_linked_hook_is_kept_as_a_link(plain: Gated, quick: None) -> None:
+def test_a_linked_hook_is_kept_as_a_link(plain: Gated) -> None:
     target = plain.write("tools/hook.sh", "#!/bin/sh\nexit 0\n", 0o755)
     os.symlink(target, plain.root / ".git" / "hooks" / "pre-commit")
-    installing.install(plain.repository(), "")
+    install(plain)
     assert target.read_text() == "#!/bin/sh\nexit 0\n"
     installing.uninstall(plain.repository())
     assert os.readlink(plain.root / ".git" / "hooks" / "pre-commit") == str(target)
@@ -210,14 +208,14 @@ def test_what_the_first_install_found_is_in_the_log_too(gated: Gated) -> None:
     assert installing.made_before(gated.repository()) == [first]
 
 
-def test_every_tip_is_known_and_one_that_is_gone_does_no_harm(plain: Gated, quick: None, tmp_path: Path) -> None:
+def test_every_tip_is_known_and_one_that_is_gone_does_no_harm(plain: Gated, tmp_path: Path) -> None:
     tree = plain.git("write-tree")
     commits = [plain.git("commit-tree", tree, "-m", str(number)) for number in range(230)]
     lines = "".join([f"create refs/tags/t{number} {commit}\n" for number, commit in enumerate(commits[:-2])])
     plain.git("update-ref", "--stdin", stdin=lines.encode())
     plain.git("tag", "-a", "-m", "annotated", "last", commits[-2])
     plain.git("worktree", "add", "-q", "--detach", str(tmp_path / "tree"), commits[-1])
-    installing.install(plain.repository(), "")
+    install(plain)
     before = installing.made_before(plain.repository())
     assert set(before) == {plain.head(), *commits}
     (record,) = plain.log("install")
@@ -228,13 +226,13 @@ def test_every_tip_is_known_and_one_that_is_gone_does_no_harm(plain: Gated, quic
     assert ranges.to_judge(at, whole, "", ["1" * 40]) == [plain.head()]
 
 
-def test_a_work_tree_with_hooks_of_its_own_is_remembered(plain: Gated, quick: None, tmp_path: Path) -> None:
+def test_a_work_tree_with_hooks_of_its_own_is_remembered(plain: Gated, tmp_path: Path) -> None:
     plain.git("worktree", "add", "-q", str(tmp_path / "tree"))
     tree = Gated(tmp_path / "tree")
     plain.git("config", "extensions.worktreeConfig", "true")
     own = tmp_path / "own hooks"
     tree.git("config", "--worktree", "core.hooksPath", str(own))
-    installing.install(plain.repository(), "")
+    install(plain)
     installing.install(tree.repository(), "")
     assert ({path.name for path in own.iterdir()}, set(hooks(plain))) == (set(HOOKS), AT_REST)
     done = installing.uninstall(plain.repository())
@@ -242,18 +240,18 @@ def test_a_work_tree_with_hooks_of_its_own_is_remembered(plain: Gated, quick: No
     assert not list(own.iterdir()) and hooks(plain) == {}
 
 
-def test_a_hook_that_was_missing_is_told_when_it_is_put_back(plain: Gated, quick: None) -> None:
+def test_a_hook_that_was_missing_is_told_when_it_is_put_back(plain: Gated) -> None:
     for _ in range(2):
-        installing.install(plain.repository(), "")
+        install(plain)
     assert len(plain.log("install")) == 1
     (plain.root / ".git/hooks/pre-push").unlink()
-    installing.install(plain.repository(), "")
+    install(plain)
     assert [record["what"] for record in plain.log("install")] == ["installed", "installed"]
 
 
-def test_a_local_hooks_path_is_installed_into(plain: Gated, quick: None) -> None:
+def test_a_local_hooks_path_is_installed_into(plain: Gated) -> None:
     plain.git("config", "core.hooksPath", "tools/hooks")
-    done = installing.install(plain.repository(), "")
+    done = install(plain)
     assert done.folder == str(plain.root / "tools" / "hooks")
     refused(plain)
     installing.uninstall(plain.repository())
@@ -261,7 +259,7 @@ def test_a_local_hooks_path_is_installed_into(plain: Gated, quick: None) -> None
     assert plain.git("config", "core.hooksPath") == "tools/hooks"
 
 
-def test_a_global_hooks_path_is_left_alone_and_its_hooks_are_called(plain: Gated, quick: None, home: Path) -> None:
+def test_a_global_hooks_path_is_left_alone_and_its_hooks_are_called(plain: Gated, home: Path) -> None:
     shared = home / "shared hooks"
     shared.mkdir()
     told = home / "told"
@@ -270,7 +268,7 @@ def test_a_global_hooks_path_is_left_alone_and_its_hooks_are_called(plain: Gated
         (shared / hook).chmod(0o755)
     (shared / "post-checkout").mkdir()
     plain.git("config", "--global", "core.hooksPath", str(shared))
-    done = installing.install(plain.repository(), "")
+    done = install(plain)
     assert done.folder == str(plain.folder / "hooks")
     assert sorted(done.kept) == ["pre-commit", "prepare-commit-msg"]
     refused(plain)
@@ -281,14 +279,14 @@ def test_a_global_hooks_path_is_left_alone_and_its_hooks_are_called(plain: Gated
     assert plain.say("commit", "-q", "-m", "x").code == 0
     assert told.read_text() == "pre-commit\npre-commit\nprepare-commit-msg\n"
     assert sorted(path.name for path in shared.iterdir()) == ["post-checkout", "pre-commit", "prepare-commit-msg"]
-    again = installing.install(plain.repository(), "")
+    again = install(plain)
     assert (again.folder, sorted(again.kept)) == (done.folder, sorted(done.kept))
     installing.uninstall(plain.repository())
     assert plain.git("config", "--show-scope", "core.hooksPath") == f"global\t{shared}"
     assert list((plain.folder / "hooks").iterdir()) == []
 
 
-def test_every_linked_worktree_gets_the_gate_by_one_install(plain: Gated, quick: None, tmp_path: Path) -> None:
+def test_every_linked_worktree_gets_the_gate_by_one_install(plain: Gated, tmp_path: Path) -> None:
     plain.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"))
     linked = Gated(tmp_path / "linked")
     installing.install(linked.repository(), "")
@@ -296,10 +294,9 @@ def test_every_linked_worktree_gets_the_gate_by_one_install(plain: Gated, quick:
     refused(plain)
 
 
-@pytest.mark.parametrize("name", [b"-rf with space", b"quote'\"s $(touch pwned)", b"new\nline not-utf8-\xff"])
-def test_a_repository_may_have_any_name(tmp_path: Path, name: bytes, home: Path) -> None:
-    root = tmp_path / os.fsdecode(name)
-    root.mkdir()
+def test_a_repository_may_have_any_name(tmp_path: Path, home: Path) -> None:
+    root = tmp_path / os.fsdecode(b"-rf with space/quote'\"s $(touch pwned)/new\nline not-utf8-\xff")
+    root.mkdir(parents=True)
     gated = Gated(root)
     gated.git("init", "-q")
     gated.write(".ahp/hooks.yaml", BAD)
@@ -312,7 +309,8 @@ def test_a_repository_may_have_any_name(tmp_path: Path, name: bytes, home: Path)
     assert gated.say("commit", "-q", "-m", "x") == (0, "")
     assert gated.log("verdict")[0]["decision"] == "allow"
     refused(gated)
-    assert os.listdir(tmp_path) == [os.fsdecode(name)]
+    assert os.listdir(tmp_path) == ["-rf with space"]
+    assert not list(tmp_path.rglob("pwned"))
 
 
 def test_a_bare_repository_has_nothing_to_judge(tmp_path: Path, plain: Gated) -> None:
@@ -322,17 +320,17 @@ def test_a_bare_repository_has_nothing_to_judge(tmp_path: Path, plain: Gated) ->
         installing.install(bare.repository(), "")
 
 
-def test_a_damaged_record_is_named(plain: Gated, quick: None) -> None:
-    installing.install(plain.repository(), "")
+def test_a_damaged_record_is_named(plain: Gated) -> None:
+    install(plain)
     (plain.folder / "install.json").write_text("[")
     with pytest.raises(AhpError, match=r"install\.json is damaged; remove it"):
-        installing.install(plain.repository(), "")
+        install(plain)
 
 
-def test_a_git_directory_that_takes_no_folder_is_an_error(plain: Gated, quick: None) -> None:
+def test_a_git_directory_that_takes_no_folder_is_an_error(plain: Gated) -> None:
     plain.write(".git/ahp", "in the way\n")
     with pytest.raises(AhpError):
-        installing.install(plain.repository(), "")
+        install(plain)
 
 
 def test_without_git_on_path_there_is_nothing_to_bake(plain: Gated) -> None:
@@ -342,10 +340,10 @@ def test_without_git_on_path_there_is_nothing_to_bake(plain: Gated) -> None:
         installing._git_program(repo)
 
 
-def test_an_installation_without_templates_says_so(plain: Gated, quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installation_without_templates_says_so(plain: Gated, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ahp.hosts.templates.package", lambda: str(plain.root))
     with pytest.raises(AhpError, match="lacks its hook template"):
-        installing.install(plain.repository(), "")
+        install(plain)
 
 
 def shim_with(gated: Gated, **baked: str) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from ahp.cli.main import run
 from ahp.hosts.git import doctor, policy_checks
 from ahp.hosts.git.check import Check
 from ahp.policy import cache, store
 from ahp.policy import tree as trees
 from ahp.policy.problems import PolicyError
-from ahp.system.environ import current
 from tests.attended import attended
 from tests.conftest import Repo
 from tests.hosts.git.gated import Gated
@@ -180,11 +180,18 @@ def test_a_push_that_no_hook_judged_is_named(gated: Gated, remote: Repo) -> None
     assert policy_checks.pushed(gated.repository(), user(gated)).detail == "no rule asks about pushes"
 
 
-def test_an_agent_reads_the_same(gated: Gated, remote: Repo) -> None:
+def test_an_agent_reads_the_same(
+    gated: Gated, remote: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     gated.policy(POLICY.replace("block", "prompt"))
+    monkeypatch.chdir(gated.root)
     told = []
     for marks in ({}, {"CLAUDECODE": "1"}):
-        lines = gated.run("ahp", "doctor", env={**current(), **marks}).stdout.decode().splitlines()
+        for name, value in marks.items():
+            monkeypatch.setenv(name, value)
+        capfd.readouterr()
+        run(["doctor"])
+        lines = capfd.readouterr().out.splitlines()
         told.append([line for line in lines if " disk " not in line])  # which fills meanwhile
     assert told[0] == told[1] and any("differs from HEAD's" in line for line in told[0])
     wrong = [line.split()[1] for line in told[1] if line.startswith("wrong")]
