@@ -2,7 +2,8 @@
 #   make test    tests, types, lint          make demo    a scratch repository behind the gate
 #   make bench   speed against peers         make help    the rest
 PYTHON ?= python3
-WORKERS ?= 2
+# One more than the cores of a small machine: now and then a test only waits.
+WORKERS ?= 3
 BENCH ?=
 TIMES ?= 10
 

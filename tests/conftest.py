@@ -13,12 +13,17 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import coverage
 import pytest
 
+from ahp.conditions import reference
 from ahp.conditions.evaluate import set_deadline
+from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import Checked
 from ahp.hosts.git import bundle
+from ahp.policy import lint
 from ahp.system import clock, files, terminal
 from tests import examples
 
@@ -243,6 +248,26 @@ def bundles_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
             files.replace(path, _bundles[key])
 
     monkeypatch.setattr(bundle, "write", write)
+
+
+_agreed: set[str] = set()
+_disagreement = reference.disagreement
+
+
+@pytest.fixture(autouse=True)
+def conditions_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What both evaluators agree on is not compared again for the next policy of this process that has it."""
+
+    def once(checked: Checked, schema: Schema) -> str | None:
+        key = repr((checked, [schema.facts.get(path) for path in sorted(checked.reads)]))
+        if key in _agreed and reference.disagreement is _disagreement:
+            return None
+        found = reference.disagreement(checked, schema)
+        if found is None:
+            _agreed.add(key)
+        return found
+
+    monkeypatch.setattr(lint, "reference", SimpleNamespace(disagreement=once))
 
 
 @pytest.fixture(autouse=True)

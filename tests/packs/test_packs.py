@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -60,15 +61,18 @@ def test_every_rule_of_a_pack_says_what_is_wrong_and_how_to_mend_it() -> None:
             assert answer.message and (answer.resolution or answer.suggestions), key
 
 
-@pytest.mark.parametrize("trigger", [name for name in TRIGGERS if name != "commit-msg"])
-def test_an_event_without_reports_and_without_change_hears_nothing(trigger: str) -> None:
-    facts = "facts: {push: {is_delete: false, is_new: false, is_force: false}, issue: {unmet_dependency_count: 0}}"
-    if trigger != "pre-push":
-        facts = facts.replace("push: {is_delete: false, is_new: false, is_force: false}, ", "")
-    if trigger.endswith("tool-use"):  # there is no such event without a call
-        facts = facts.replace("facts: {", "facts: {tool: {command: ls}, ")
-    if "-issue-" not in trigger:
-        facts = facts.replace("issue: {unmet_dependency_count: 0}", "")
+def test_an_event_without_reports_and_without_change_hears_nothing() -> None:
+    quiet = []
+    for trigger in TRIGGERS:
+        facts: dict[str, dict[str, object]] = {}
+        if trigger == "pre-push":
+            facts["push"] = {"is_delete": False, "is_new": False, "is_force": False}
+        if trigger.endswith("tool-use"):  # there is no such event without a call
+            facts["tool"] = {"command": "ls"}
+        if "-issue-" in trigger:
+            facts["issue"] = {"unmet_dependency_count": 0}
+        expected = {"decision": "allow", "signals": []}
+        if trigger != "commit-msg":
+            quiet.append({"name": trigger, "trigger": trigger, "facts": facts, "expect": expected})
     policy = policy_of(*ALL)
-    text = f"- {{name: quiet, trigger: {trigger}, {facts}, expect: {{decision: allow, signals: []}}}}"
-    assert told(policy_test.run(policy, cases.read(text.encode(), "quiet.yaml", policy))) == []
+    assert told(policy_test.run(policy, cases.read(json.dumps(quiet).encode(), "quiet.yaml", policy))) == []
