@@ -25,16 +25,19 @@ class Output:
 
 
 def read(data: bytes, code: int, parse_as: str, root: str, directory: str) -> Output:
-    """The output under `parse:`. Raises Absent when the command printed something else."""
+    """The output under `parse:`. Raises Absent when the command printed something else, or came to no result."""
     if parse_as == "exit":
         return Output(code, int(code != 0))
+    if code < 0:
+        raise Absent(f"it was killed by signal {-code}")
+    # Where it found nothing it ends with 0; of lines also with 1, as grep does.
+    if not data.strip() and (parse_as == "sarif" or code > (parse_as == "lines")):
+        raise Absent(f"it printed nothing, and ended with exit code {code}")
     if parse_as == "lines":
         lines = [line for line in data.decode("utf-8", "surrogateescape").splitlines() if line.strip()]
         return Output(lines, len(lines))
     if parse_as == "junit":
         return _junit(data, root, directory)
-    if parse_as == "sarif" and not data.strip():
-        raise Absent(f"it printed nothing, and ended with exit code {code}")
     value = _json(data)
     if parse_as == "sarif":
         return _sarif(value, root, directory)

@@ -27,6 +27,17 @@ def test_json_lines_and_nothing_printed() -> None:
         command_output.read(b"[" * 100_000, 0, "json", "/r", ".")
 
 
+def test_a_command_that_came_to_no_result_found_not_nothing() -> None:
+    for parse_as, code in (("json", 1), ("json", 2), ("lines", 2), ("lines", 127), ("sarif", 0), ("junit", 1)):
+        with pytest.raises(Absent, match=f"it printed nothing, and ended with exit code {code}"):
+            command_output.read(b" \n", code, parse_as, "/r", ".")
+    for parse_as, printed in (("json", b"[]"), ("lines", b"a"), ("junit", b"<testsuite/>")):
+        with pytest.raises(Absent, match="it was killed by signal 9"):
+            command_output.read(printed, -9, parse_as, "/r", ".")
+    assert command_output.read(b"", 1, "lines", "/r", ".").count == 0
+    assert command_output.read(b"", -9, "exit", "/r", ".").count == 1
+
+
 def test_junit_from_a_command(make_event: Any, gather: Any) -> None:
     extracts = {"total": {"value": "output.total", "type": "int"}}
     command = spec(f"cat '{SAMPLES}/junit.xml'", parse="junit", extract=extracts)
