@@ -7,6 +7,7 @@ import re
 
 from ahp.facts import xmltext
 from ahp.facts.absent import Absent
+from ahp.protocol.text import one_line
 
 _CONDITIONS = re.compile(r"\((\d{1,9})/(\d{1,9})\)")
 
@@ -50,7 +51,7 @@ def _xml(data: bytes, where: str) -> Counts:
         # Lines stand under their class, and some tools repeat them under its methods.
         elif name == "line" and around[-2:] == ["class", "lines"]:
             counted.lines += 1
-            counted.covered_lines += attributes.get("hits", "0").strip("0") != ""
+            counted.covered_lines += _is_hit(attributes.get("hits", "0"), where)
             branches = _CONDITIONS.search(attributes.get("condition-coverage", ""))
             if branches:
                 counted.covered_branches += int(branches[1])
@@ -64,6 +65,13 @@ def _xml(data: bytes, where: str) -> Counts:
     if all(number.isascii() and number.isdigit() and len(number) < 12 for number in numbers):
         return Counts(*map(int, numbers))
     return counted
+
+
+def _is_hit(hits: str, where: str) -> bool:
+    """Whether a line or branch ran that often. Raises Absent: what is no count must not read as covered."""
+    if not (hits.isascii() and hits.strip().isdigit()):
+        raise Absent(f"{where}: {one_line(hits, 40)!r} is no count of hits; the report is broken")
+    return hits.strip("0 ") != ""
 
 
 def _json(data: bytes, where: str) -> Counts:
@@ -84,25 +92,23 @@ def _lcov(data: bytes, where: str) -> Counts:
     branches: dict[tuple[bytes, bytes], bool] = {}
     totals = dict.fromkeys((b"LH", b"LF", b"BRH", b"BRF"), 0)
     source = b""
-    complete = True
+    if data.rfind(b"end_of_record") < data.rfind(b"SF:"):
+        raise Absent(f"{where}: cut off: the last record has no end_of_record")
     for number, line in enumerate(data.splitlines(), 1):
         key, _, value = line.strip().partition(b":")
         if key == b"SF":
-            source, complete = value, False
-        elif key == b"end_of_record":
-            complete = True
+            source = value
         elif key in totals and value.isdigit() and len(value) < 12:
             totals[key] += int(value)
         elif key == b"DA" and value.count(b",") >= 1:
             at, hits = value.split(b",")[:2]
-            lines[source, at] = lines.get((source, at), False) or hits.strip(b"0") != b""
+            lines[source, at] = _is_hit(hits.decode("ascii", "replace"), where) or lines.get((source, at), False)
         elif key == b"BRDA" and value.count(b",") == 3:
             at, taken = value.rsplit(b",", 1)
-            branches[source, at] = branches.get((source, at), False) or taken.strip(b"0") not in (b"", b"-")
+            was_taken = taken.strip() != b"-" and _is_hit(taken.decode("ascii", "replace"), where)
+            branches[source, at] = was_taken or branches.get((source, at), False)
         elif number == 1 and key not in (b"TN", b""):
             raise Absent(f"{where}: neither XML, JSON nor lcov")
-    if not complete:
-        raise Absent(f"{where}: cut off: the last record has no end_of_record")
     line_counts = (sum(lines.values()), len(lines)) if lines else (totals[b"LH"], totals[b"LF"])
     branch_counts = (sum(branches.values()), len(branches)) if branches else (totals[b"BRH"], totals[b"BRF"])
     return Counts(*line_counts, *branch_counts)

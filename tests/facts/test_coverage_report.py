@@ -40,6 +40,14 @@ def test_lcov_agrees() -> None:
     assert coverage_report.parse(sums, "lcov.info") == pytest.approx(87.5)
 
 
+@pytest.mark.parametrize("hits", ["-1", "abc", "0.0", "", "1e3", "\u0663"])
+def test_hits_that_are_no_count_make_a_broken_report_and_nothing_covered(hits: str) -> None:
+    cobertura = f'<coverage><class><lines><line number="1" hits="{hits}"/></lines></class></coverage>'
+    for text in (cobertura, LCOV.replace("DA:6,0", f"DA:6,{hits}"), LCOV.replace("BRDA:2,0,1,3", f"BRDA:2,0,1,{hits}")):
+        with pytest.raises(Absent, match="is no count of hits; the report is broken"):
+            coverage_report.parse(text.encode(), "r")
+
+
 def test_a_file_in_several_records_counts_once_with_its_best_hits() -> None:
     other = LCOV.replace("DA:6,0", "DA:6,4").replace("DA:1,1", "DA:1,0").replace("BRDA:2,0,0,1", "BRDA:2,0,0,-")
     assert coverage_report.parse((LCOV + other).encode(), "lcov.info") == 100.0
