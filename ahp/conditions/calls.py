@@ -32,9 +32,9 @@ def call(checker: Checker, node: ast.Call) -> Typed:
     return _made(checker, node, operation, [])
 
 
-def method_hint(name: str, text: str) -> str:
+def method_hint(name: str, text: str, arguments: int = 0) -> str:
     """How to write what was tried as a method or field `name` of `text`; empty when nothing fits."""
-    near = nearest(name, callables())
+    near = _meant(name, arguments > 0)
     if near is None:
         return ""
     operation = OPERATIONS[near]
@@ -45,15 +45,21 @@ def method_hint(name: str, text: str) -> str:
     return f"write {near}({text})" if operation.most == 1 else f"write {near}({text}, …)"
 
 
+def _meant(name: str, asks: bool) -> str | None:
+    """The function or method that `name` stands for; `asks` whether it was given a question about items, too."""
+    return "any" if name == "exists" and asks else nearest(name, callables())
+
+
 def _unknown(checker: Checker, node: ast.Call, func: ast.expr) -> Exception:
     if not isinstance(func, ast.Name):
         return checker.refuse(node, "type", f"{quoted(ast.unparse(func))} cannot be called")
     if func.id in checker.scope or func.id in checker.schema.namespaces:
         return checker.refuse(node, "type", f"{quoted(func.id)} is a fact and cannot be called")
-    near = nearest(func.id, callables())
+    near = _meant(func.id, len(node.args) > 1)
     hint = f"functions are {', '.join(name for name, one in callables().items() if one.call != METHOD)}"
     if near:
-        hint = f"write text.{near}(…)" if OPERATIONS[near].call == METHOD else f"did you mean {quoted(near)}?"
+        shapes = {METHOD: f"write text.{near}(…)", LOOP: f"write {near}(… for x in LIST)"}
+        hint = shapes.get(OPERATIONS[near].call, f"did you mean {quoted(near)}?")
     return checker.refuse(func, "name", f"there is no function {quoted(func.id)}", hint)
 
 
@@ -63,7 +69,8 @@ def _method(checker: Checker, node: ast.Call, func: ast.Attribute) -> Typed:
     base = checker.expr(func.value)
     operation = OPERATIONS.get(func.attr)
     if operation is None or operation.call != METHOD:
-        raise checker.refuse(func, "name", f"there is no method {quoted(func.attr)}", method_hint(func.attr, base.bare))
+        hint = method_hint(func.attr, base.bare, len(node.args))
+        raise checker.refuse(func, "name", f"there is no method {quoted(func.attr)}", hint)
     return _made(checker, node, operation, [base])
 
 
@@ -162,9 +169,17 @@ def _compile(checker: Checker, node: ast.expr, name: str, pattern: Any) -> None:
         try:
             globs.glob(one) if name == "glob" else regexes.regex(one)
         except globs.PatternError as error:
-            hint = "RE2 looks neither ahead nor back: ask twice, matches(…) and not matches(…)"
-            hint = hint if name != "glob" and _LOOKS.search(one) else ""
+            hint = "" if name == "glob" else _mended(one)
             raise checker.refuse(node, "pattern", f"{quoted(one, 40)} is not a {what}: {error}", hint) from None
+
+
+def _mended(pattern: str) -> str:
+    """What to write in place of a regular expression that RE2 refuses."""
+    if _LOOKS.search(pattern):
+        return "RE2 looks neither ahead nor back: ask twice, matches(…) and not matches(…)"
+    if pattern.startswith("*"):
+        return f"a pattern with * for any text is glob(…, {quoted(pattern, 40)})"
+    return ""
 
 
 KINDS: dict[str, Callable[[Checker, Typed, Operation], Typed]] = {

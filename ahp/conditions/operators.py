@@ -154,8 +154,8 @@ def _equal(checker: Checker, left: Typed, right: Typed, node: ast.expr) -> Plan:
         raise checker.refuse(node, "type", what, hint)
     _enum(checker, left, [right])
     _enum(checker, right, [left])
-    pitfalls.compared(checker, left, right)
-    pitfalls.compared(checker, right, left)
+    pitfalls.equalled(checker, left, right)
+    pitfalls.equalled(checker, right, left)
     return ["==", left.plan, right.plan]
 
 
@@ -173,8 +173,8 @@ def membership(checker: Checker, item: Typed, container: Typed, node: ast.expr) 
     if kind.name == "list" and (kind.item is None or _meet(item.type, kind.item)):
         values = container.plan[1] if container.is_const() else []
         _enum(checker, item, [Typed(["const", value], type_of_value(value), container.node) for value in values])
-        pitfalls.compared(checker, item, container)
-        pitfalls.compared(checker, container, item)
+        pitfalls.equalled(checker, item, container)
+        pitfalls.equalled(checker, container, item)
         return checker.made(node, "in", item, container)
     hint = "write it in a list: in ['a', 'b']" if kind.name not in ("list", "str", "map") else ""
     what = f"{a_type(item.type)} cannot be in {a_type(kind)}: {item.text} in {container.text}"

@@ -10,6 +10,7 @@ from itertools import pairwise, takewhile
 from ahp.conditions.diagnostics import Place
 from ahp.conditions.language import METHOD, OPERATIONS
 from ahp.conditions.lexical import MAX_DEPTH, MAX_NODES, Refused, Token, refuse_hidden, scan
+from ahp.conditions.spelling import operator_hint
 
 # In eval mode CPython does not look for the source file, and no real file is named so.
 _SOURCE = "<condition>"
@@ -131,7 +132,7 @@ def _syntax(error: SyntaxError, before: int, tokens: list[Token], lines: _Lines)
     message, hint = error.msg or "invalid syntax", ""
     if "invalid syntax" in message or "comma" in message or "not in" in message:
         message = f"'{tokens[number].text[:40]}' cannot stand here"
-        hint = _of_two_parts(tokens, number)
+        hint = operator_hint(tokens[number].text) or _of_two_parts(tokens, number)
     return Refused("syntax", message, lines.place(offset), hint)
 
 

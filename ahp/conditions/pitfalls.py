@@ -31,6 +31,19 @@ def compared(checker: Checker, fact: Typed, literal: Typed) -> None:
             checker.advise(literal.node, what, f"ask for a pattern: glob({name}, {quoted(value)})")
 
 
+def equalled(checker: Checker, fact: Typed, literal: Typed) -> None:
+    """A fact that is asked whether it is a literal, or a list whether the literal is in: a file is no folder."""
+    compared(checker, fact, literal)
+    if not literal.is_const() or "path" not in (fact.type.means, fact.type.item.means if fact.type.item else ""):
+        return
+    for value in _texts(literal):
+        if value.endswith("/") and "*" not in value:
+            what = f"the path of a file is never {quoted(value)}, a folder"
+            one = f"glob({fact.bare}, {quoted(value)})"
+            several = f"any(glob(x, {quoted(value)}) for x in {fact.bare})"
+            checker.advise(literal.node, what, f"write {one if fact.type.item is None else several}")
+
+
 def globbed(checker: Checker, fact: Typed, pattern: Typed) -> None:
     """A fact that is matched with patterns."""
     if fact.type.means not in _FOREIGN or not pattern.is_const():

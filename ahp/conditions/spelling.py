@@ -43,14 +43,25 @@ MENDED = {
     ";": "a condition is one expression",
     ":": "a condition has no slices, mappings or lambdas",
 }
-_WORD_HINTS = {
+# Words that stand between two parts, or in front of one.
+_OPERATORS = {
     "AND": "write 'and'",
     "OR": "write 'or'",
     "NOT": "write 'not'",
+    "LIKE": "write matches(text, 'regex'), or for paths glob(path, 'pattern')",
+    "like": "write matches(text, 'regex'), or for paths glob(path, 'pattern')",
+}
+_WORD_HINTS = {
+    **_OPERATORS,
     "TRUE": "write 'true'",
     "FALSE": "write 'false'",
     "NULL": "write 'null'",
     "nil": "write 'null'",
+    "re": "write matches(text, 'regex')",
+    "os": "a variable of the environment is env.NAME, listed under env_allow:",
+    "process": "a variable of the environment is env.NAME, listed under env_allow:",
+    "user": "who acts is actor.name",
+    "git": "what git knows is in branch, commit, files and diff",
     "undefined": "ask has(fact)",
     "lambda": "",
     "env": "list the variable under env_allow:",
@@ -74,6 +85,11 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 def _plain(name: str) -> str:
     return name.replace("_", "").lower()
+
+
+def operator_hint(word: str) -> str:
+    """What to write for a word that joins or turns conditions in other languages, or an empty string."""
+    return _OPERATORS.get(word, "")
 
 
 def word_hint(word: str) -> str:

@@ -11,6 +11,16 @@ from ahp.system.digest import tagged
 from ahp.system.errors import AhpError
 
 MAX_FILES = 64
+# Languages by other names.
+_LANGUAGES = {
+    **dict.fromkeys(("javascript", "typescript", "js", "ts", "nodejs", "npm", "react"), "node"),
+    **dict.fromkeys(("golang",), "go"),
+    **dict.fromkeys(("cargo",), "rust"),
+    **dict.fromkeys(("py", "python3"), "python"),
+    **dict.fromkeys(("maven", "gradle"), "java"),
+    **dict.fromkeys(("default", "base", "recommended", "secrets"), "core"),
+    **dict.fromkeys(("commitlint", "conventional"), "conventional-commits"),
+}
 _PACK = re.compile(r"[a-z0-9][a-z0-9\-]*\Z")
 
 
@@ -67,7 +77,10 @@ class _Reading:
     def pack(self, wanted: str, place: Place, chain: tuple[str, ...]) -> None:
         found = sources.pack(wanted)
         if found is None:
-            what = f"no pack is called {quoted(wanted)}{nearest(wanted, sources.packs())}"
+            meant = (
+                f"; did you mean `{_LANGUAGES[wanted]}`?" if wanted in _LANGUAGES else nearest(wanted, sources.packs())
+            )
+            what = f"no pack is called {quoted(wanted)}{meant}"
             self.problems.append(Problem(place, what if what.endswith("?") else f"{what}; a file ends in .yaml"))
             return
         path, data = found

@@ -137,7 +137,7 @@ class ShortRule(RuleKeys, OracleKeys):
     def _one_level(self) -> "ShortRule":
         given = [level for level in self.LEVELS if getattr(self, level) is not None]
         if len(given) > 1:
-            raise ValueError(f"two levels, `{'` and `'.join(given)}`; a rule has one")
+            raise ValueError(f"two levels, `{'` and `'.join(given)}`; a rule has one, a second needs an id of its own")
         return self
 
 

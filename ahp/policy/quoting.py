@@ -23,6 +23,15 @@ def quote(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
+def quote_if_needed(value: str) -> str:
+    """`value` as an item of a list in brackets: bare where it is read back as the same text."""
+    try:
+        bare = not value.startswith("-") and yaml.load(f"[{value}]", Loader=yaml.CSafeLoader) == [value]
+    except yaml.YAMLError:
+        bare = False
+    return value if bare else quote(value)
+
+
 def mend_tag(line: str, column: int) -> str:
     """The line with the `!` at `column` (from 1) written as `not`; "" when that is not what was meant."""
     at = column - 1

@@ -2,6 +2,7 @@
 
 import copy
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,11 +31,25 @@ _KINDS = {
     "is_instance_of": "a mapping",
 }
 _OFF = ("off", "false", "no", "disabled")  # words that people turn a rule off with elsewhere
+_ON = ("on", "true", "yes", "enabled")
 # Levels as other tools call them.
 _LEVELS = {
     **dict.fromkeys(("error", "deny", "refuse", "reject", "forbid", "fail"), "block"),
     **dict.fromkeys(("warn", "warning", "ask"), "prompt"),
     **dict.fromkeys(("info", "note", "notice", "advise", "suggest"), "aid"),
+}
+# Keys as other tools call them.
+_KEYS = {
+    **dict.fromkeys(("command", "cmd", "exec", "entry"), "run"),
+    **dict.fromkeys(("trigger", "triggers", "stage", "stages", "event", "hook", "hooks"), "at"),
+    **dict.fromkeys(("path", "filename"), "file"),
+    **dict.fromkeys(("description", "msg", "text", "reason"), "message"),
+    **dict.fromkeys(("hint", "help", "suggestion", "remedy"), "fix"),
+    **dict.fromkeys(("disabled", "active"), "enabled"),
+    **dict.fromkeys(("for", "foreach", "for_each"), "each"),
+    **dict.fromkeys(("constants", "vars", "variables", "params"), "limits"),
+    **dict.fromkeys(("env", "environments"), "environment"),
+    **dict.fromkeys(("include", "includes", "packs", "imports"), "extends"),
 }
 _CONDITION_KEYS = frozenset({"condition", "when", "each", "block", "control", "prompt", "aid"})
 _LIMITS_OF_TYPE = {"greater_than_equal": "at least {ge}", "less_than_equal": "at most {le}"}
@@ -193,9 +208,7 @@ def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines
         valid, place = _keys_of(seen.get(id(_walk(plain, path[:-1])))), node.key_place(path)
         if not _NAME.fullmatch(str(path[-1])) and (mended := quoting.mend_line(lines[place.line - 1])):
             return Problem(place, f"a comma ends the value before `{_short(path[-1])}`", mended)
-        level = _LEVELS.get(str(path[-1]))
-        meant = f"; the level is called `{level}`" if level in valid else nearest(str(path[-1]), valid)
-        return Problem(place, f"unknown key `{_short(path[-1])}`{meant}")
+        return Problem(place, f"unknown key `{_short(path[-1])}`{_meant_key(str(path[-1]), valid)}")
     if path[-1] == "[key]":
         place = node.key_place(path[:-1])
         return Problem(place, f"{quoted(path[-2])} is no name; use letters, digits and `_.-`, at most 100 of them")
@@ -208,7 +221,7 @@ def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines
     if kind in ("literal_error", "union_tag_invalid"):
         valid = re.findall(r"'([^']*)'", str(error["ctx"].get("expected") or error["ctx"].get("expected_tags")))
         word = error["ctx"].get("tag", given)
-        hint = nearest(word, valid) if isinstance(word, str) else f"; {error['msg'][0].lower()}{error['msg'][1:]}"
+        hint = _meant_value(word, valid) if isinstance(word, str) else f"; {error['msg'][0].lower()}{error['msg'][1:]}"
         return Problem(place, f"{quoted(word)} is no `{'type' if 'tag' in error['ctx'] else key}`{hint}")
     if kind == "union_tag_not_found":
         return Problem(place, f"`{key}` is a mapping with a `type`, not {quoted(given)}")
@@ -223,6 +236,19 @@ def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines
     return Problem(place, f"`{key}`: {error['msg'][0].lower()}{error['msg'][1:]}, not {quoted(given)}")
 
 
+def _meant_key(key: str, valid: list[str]) -> str:
+    if key == "condition" and set(ShortRule.LEVELS) <= set(valid):
+        return "; here the level has the condition: `block: …`, `prompt: …`"
+    if _LEVELS.get(key) in valid:
+        return f"; the level is called `{_LEVELS[key]}`"
+    return f"; it is called `{_KEYS[key]}`" if _KEYS.get(key) in valid else nearest(key, valid)
+
+
+def _meant_value(word: str, valid: list[str]) -> str:
+    level = _LEVELS.get(word)
+    return f"; it is called `{level}`" if level in valid else nearest(word, valid)
+
+
 def _wrong_kind(kind: str, key: str, given: object, place: Place, lines: list[str]) -> Problem:
     wanted = _KINDS[kind]
     if key in _CONDITION_KEYS and kind == "string_type":
@@ -231,8 +257,23 @@ def _wrong_kind(kind: str, key: str, given: object, place: Place, lines: list[st
         return Problem(place, f"`{key}` is a condition, that is a text, not {quoted(given)}", mended)
     if given is None:
         return Problem(place, f"`{key}` is empty; it needs {wanted}")
+    if kind == "dict_type" and key == "rules" and isinstance(given, list):
+        return Problem(place, "`rules` is a mapping of ids, not a list: in place of `- id: NAME` write `NAME:`")
     mended = quoting.mend_text(lines[place.line - 1], key) if kind == "string_type" else ""
+    if kind == "list_type" and isinstance(given, str):
+        mended = _as_list(key, given)
+    elif kind == "bool_type" and str(given).lower() in (*_OFF, *_ON):
+        mended = f"{key}: {'false' if str(given).lower() in _OFF else 'true'}"
     return Problem(place, f"`{key}` is {wanted}, not {quoted(given)}", mended)
+
+
+def _as_list(key: str, text: str) -> str:
+    """The line with its text as the list that is wanted, a command word by word; "" where a quote is not closed."""
+    try:
+        words = shlex.split(text) if key == "run" else [text]
+    except ValueError:
+        return ""
+    return f"{key}: [{', '.join(map(quoting.quote_if_needed, words))}]"
 
 
 def _keys_of(model: Any) -> list[str]:

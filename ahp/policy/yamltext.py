@@ -2,7 +2,7 @@
 
 import re
 
-from ahp.policy import quoting
+from ahp.policy import layout, quoting
 from ahp.policy.problems import PolicyError, Problem
 from ahp.system import yamltree
 from ahp.system.yamltree import Fault, Node, YamlError
@@ -44,6 +44,9 @@ def _problem(fault: Fault, lines: list[str]) -> Problem:
         tag = fault.what.partition(": ")[0]
         return Problem(place, f"{tag}: an unquoted `!` begins a YAML tag; write `not`", mended)
     if fault.kind == "syntax":
+        found = layout.slip(lines, place.line, place.column, fault.what) if place.line <= len(lines) else None
+        if found is not None:
+            return Problem(place._replace(line=found.line, column=found.column), found.what, found.mended)
         # libyaml often notices one line too late, at the next key
         for number in (place.line, place.line - 1):
             if 0 < number <= len(lines) and (mended := quoting.mend_line(lines[number - 1])):

@@ -53,6 +53,11 @@ def test_what_a_fact_never_is_is_refused(text: str, said: str) -> None:
         ),
         ("any(f.endswith('*.env') for f in files.changed)", "glob(f, '*.env')"),
         ("contains(files.changed, '*.env')", "glob(x, '*.env')"),
+        (
+            "'src/' in files.changed",
+            "the path of a file is never 'src/', a folder; write any(glob(x, 'src/') for x in files.changed)",
+        ),
+        ("any(c.path == 'src/' for c in files.changes)", "write glob(c.path, 'src/')"),
         ("branch.name == 'release/*'", "glob(branch.name, 'release/*')"),
         ("any(glob(f, 'docs') for f in files.changed)", "for all that is in such a folder: 'docs/'"),
         ("any(glob(f, limits.patterns) for f in files.changed)", "'docs/'"),

@@ -38,7 +38,14 @@ def test_an_empty_file_is_a_policy_without_rules() -> None:
         ("- a", "f:1:1: a policy is a mapping of keys, not ['a']"),
         ("rule: {}", "f:1:1: unknown key `rule`; did you mean `rules`?"),
         ("rules: {a: {at: x, blok: y}}", "f:1:20: unknown key `blok`; did you mean `block`?"),
-        ("rules: {a: {at: x, condition: y}}", "unknown key `condition`"),
+        ("rules: {a: {at: x, condition: y}}", "unknown key `condition`; here the level has the condition: `block: …`"),
+        ("rules: {a: {level: warn}}", "'warn' is no `level`; it is called `prompt`"),
+        ("escalation: {ladder: [prompt, error]}", "'error' is no `ladder`; it is called `block`"),
+        ("rules: {a: {hint: x}}", "unknown key `hint`; it is called `fix`"),
+        ("facts: {lint: {command: [ruff]}}", "unknown key `command`; it is called `run`"),
+        ("rules: [{id: a, at: x}]", "in place of `- id: NAME` write `NAME:`"),
+        ("rules: {a: {locked: no}}", "`locked` is true or false, not 'no'\n    write: locked: false"),
+        ("facts: {lint: {run: ruff check '*.py' .}}", 'write: run: [ruff, check, "*.py", .]'),
         ("hooks: {pre-push: [{name: o, rule: []}]}", "unknown key `rule`; did you mean `rules`?"),
         ("hooks: {pre-push: {orcales: []}}", "unknown key `orcales`; did you mean `oracles`?"),
         ("rules: {a: {action: {type: set, target: a, val: 1}}}", "unknown key `val`; did you mean `value`?"),
@@ -73,7 +80,7 @@ def test_an_empty_file_is_a_policy_without_rules() -> None:
         ("rules: {a: }", "`a` is empty; it needs a mapping"),
         ("rules: {a: off}", "write: a: {enabled: false}"),
         ("rules: {a: false}", "write: a: {enabled: false}"),
-        ("rules: [a]", "`rules` is a mapping, not ['a']"),
+        ("rules: [a]", "`rules` is a mapping of ids, not a list"),
         ("rules: {a: {suggestions: x}}", "`suggestions` is a list, not 'x'"),
         ("rules: {a: {block: x, prompt: y}}", "two levels, `block` and `prompt`; a rule has one"),
         ("extends: [1]", "`extends` is a text, not 1"),
@@ -95,6 +102,10 @@ def test_an_empty_file_is_a_policy_without_rules() -> None:
 )
 def test_wrong_shapes_say_what_is_wrong_and_where(text: str, said: str) -> None:
     assert said in refused(text)
+
+
+def test_a_command_whose_quote_is_not_closed_is_not_split() -> None:
+    assert "write:" not in refused("facts: {lint: {run: a 'b}}")
 
 
 def test_a_condition_that_is_a_boolean_is_shown_as_text() -> None:

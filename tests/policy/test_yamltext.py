@@ -89,6 +89,31 @@ def test_what_is_refused_names_its_place(text: str | bytes, said: str) -> None:
     assert said in refused(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "r:\n  a:\n    at: x\n   block: y\n",
+            "f:4:4: this line begins behind 3 spaces; what fits there is 4 (as line 3) or",
+        ),
+        ("r:\n  at: x\n      block: y\n", "f:3:7: this line begins behind 6 spaces; what fits there is 2 (as line 2)"),
+        (
+            "r:\n  a: >\n     b\n   c\n  d: e\n",
+            "f:4:4: this line begins behind 3 spaces; what fits there is 5 (as line 3)",
+        ),
+        ("version:1\nrules: {}\n", "f:1:8: a space is missing behind the colon\n    write: version: 1"),
+        ("rules:\n  a:{at: x, b: y}\n", "f:2:4: a space is missing behind the colon\n    write: a: {at: x, b: y}"),
+        ("a: {b: c\nd: {e: f}\n", "f:2:2: the `{` of line 1 is not closed, or a comma is missing"),
+        ("a: [b, c\nd: {e: f}\n", "the `[` of line 1 is not closed, or a comma is missing"),
+        ('a: "b\nc: d\n', "f:1:4: the quote that opens here is never closed"),
+        ("a: [b, 'c]\n", "f:1:8: the quote that opens here is never closed"),
+        ("a: http://x: y\n", 'write: a: "http://x: y"'),
+    ],
+)
+def test_lines_that_yaml_cannot_put_together_say_what_is_wrong_with_them(text: str, said: str) -> None:
+    assert said in refused(text)
+
+
 def test_an_alias_bomb_is_refused() -> None:
     lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
     for before, name in zip("abcdefgh", "bcdefghi", strict=True):

@@ -1,0 +1,85 @@
+"""Lines that YAML cannot put together: indentation that fits nowhere, a colon without its space, what is never closed.
+
+libyaml says where it gave up, in words of its grammar; this says what is wrong with the lines there.
+"""
+
+import re
+from typing import NamedTuple
+
+import yaml
+
+_COLON = re.compile(r"(\s*(?:- )?[\w.\-]+):([^\s:/].*)$")
+_KEY = re.compile(r"\s*(?:- +)?[\w.\-]+:(?:\s|$)")
+
+
+class Slip(NamedTuple):
+    """What is wrong: line and column from 1, the words, and the line as it should read (or "")."""
+
+    line: int
+    column: int
+    what: str
+    mended: str = ""
+
+
+def slip(lines: list[str], line: int, column: int, said: str) -> Slip | None:
+    """Why the text cannot be read that libyaml stopped at, where the lines tell; None where they do not.
+
+    `said` is libyaml's reason, as "did not find expected key".
+    """
+    if "unexpected end of stream" in said:
+        return Slip(line, column, "the quote that opens here is never closed")
+    if said.startswith("did not find expected ',' or "):
+        return _unclosed(lines, line, column)
+    if not said.startswith(("mapping values are not allowed", "did not find expected key")):
+        return None
+    for number in (line, _before(lines, line)):
+        if number and (mended := _with_space(lines[number - 1])):
+            return Slip(number, lines[number - 1].index(":") + 1, "a space is missing behind the colon", mended)
+    return _indented(lines, line)
+
+
+def _unclosed(lines: list[str], line: int, column: int) -> Slip | None:
+    above = _before(lines, line)
+    if not above or not _KEY.match(lines[line - 1]):
+        return None
+    bracket = "{" if lines[above - 1].count("{") > lines[above - 1].count("}") else "["
+    closed = lines[above - 1].count(bracket) <= lines[above - 1].count("}" if bracket == "{" else "]")
+    if closed:
+        return None
+    return Slip(line, column, f"the `{bracket}` of line {above} is not closed, or a comma is missing behind that line")
+
+
+def _with_space(line: str) -> str:
+    found = _COLON.match(line)
+    if found is None:
+        return ""
+    mended = f"{found[1]}: {found[2]}".strip()
+    try:
+        read = yaml.load(mended, Loader=yaml.CSafeLoader)
+    except yaml.YAMLError:
+        return ""
+    return mended if isinstance(read, dict | list) else ""
+
+
+def _indented(lines: list[str], line: int) -> Slip | None:
+    """Says which indents would fit where this line's is none of those open above it."""
+    text, mine = lines[line - 1], _indent(lines[line - 1])
+    fitting: list[tuple[int, int]] = []
+    number = _before(lines, line)
+    while number and (not fitting or fitting[-1][0]):
+        if not fitting or _indent(lines[number - 1]) < fitting[-1][0]:
+            fitting.append((_indent(lines[number - 1]), number))
+        number = _before(lines, number)
+    if not fitting or mine in [indent for indent, _ in fitting] or not text.strip():
+        return None
+    places = " or ".join(f"{indent} (as line {number})" for indent, number in fitting if indent or mine < 3)
+    return Slip(line, mine + 1, f"this line begins behind {mine} space{'s' * (mine != 1)}; what fits there is {places}")
+
+
+def _before(lines: list[str], line: int) -> int:
+    """The number of the last line above this one that says something, or 0."""
+    return next((n for n in range(line - 1, 0, -1) if lines[n - 1].strip() and lines[n - 1].lstrip()[0] != "#"), 0)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
