@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from ahp.cli import agent_rerun
+from ahp.cli.groups import Group
 from ahp.protocol.text import one_line
 from ahp.system import jsontext
 from ahp.system.interrupt import Ended
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ahp.runner.run.live_view import LiveView
     from ahp.runner.tools.tool import Tool
 
-_FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+_FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 _RUN = click.argument("run_id", metavar="[RUN]", default="")
 _LIVE = click.option(
     "--live/--no-live", default=None, help="Show on standard error what happens; default: at a terminal."
@@ -49,7 +50,7 @@ _API = click.option(
 )
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """The embedded agent: a task becomes a plan, and every step passes the gate."""
 

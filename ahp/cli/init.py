@@ -74,13 +74,13 @@ def _adopt(where: "Workspace", packs: tuple[str, ...], force: bool) -> None:
     ):
         if names:
             click.echo(f"its commands {state}: {', '.join(one_line(name.removeprefix('facts.')) for name in names)}")
-    for line in _next(done):
+    for line in _next(done, os.path.realpath(os.getcwd()) == os.path.realpath(where.root)):
         click.echo(line)
 
 
-def _next(done: "Adoption") -> list[str]:
-    """What to do now, in the order in which it is done."""
-    commit = "git add .ahp && git commit -m 'chore: ask ahp'"
+def _next(done: "Adoption", at_top: bool) -> list[str]:
+    """What to do now, in the order in which it is done; `at_top` of the work tree, else in a folder below."""
+    commit = f"git add {'.ahp' if at_top else ':/.ahp'} && git commit -m 'chore: ask ahp'"
     closed = done.on_default and not {"protect-main"} & {*done.plan.watched, *done.plan.asked}
     branch = "git switch -c ask-ahp && " if closed else ""  # what is committed here could not be pushed
     return [

@@ -7,10 +7,12 @@ from ahp.protocol.text import one_line
 
 
 @click.command()
-@click.argument("hosts", nargs=-1, type=click.Choice(["git", "monoco", *CLIENTS]))
+@click.argument("hosts", metavar="[HOST]…", nargs=-1, type=click.Choice(["git", "monoco", *CLIENTS]))
 @click.option("--user", is_flag=True, help="Put an agent's hooks into your own settings, not into the project's.")
 def command(hosts: tuple[str, ...], user: bool) -> None:
-    """Install the gate into HOSTS (default: every one that is found; monoco only when it is named).
+    """Install the gate into each HOST; by default every one that is found.
+
+    HOST is git, claude, codex, gemini, copilot, opencode, cursor, or monoco, which has to be named.
 
     Running it again renews what is ours.
     """

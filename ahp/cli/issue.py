@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ahp.cli.groups import Group
 from ahp.cli.options import TEXT_OR_JSON
 from ahp.protocol.text import one_line
 from ahp.system import environ, jsontext, terminal
@@ -17,7 +18,7 @@ _ISSUE = click.argument("issue", metavar="ID")
 _MARKS = {"todo": " ", "doing": "/", "done": "x", "cancelled": "~"}
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Tickets in Issues/: make them, read them, take them through the gate."""
 

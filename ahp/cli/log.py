@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ahp.cli.groups import Group
 from ahp.cli.log_export import export, ship
 from ahp.cli.options import TEXT_OR_JSON, seconds_of
 from ahp.system.errors import AhpError
@@ -25,7 +26,7 @@ _NO_REMOTE = "there is no git repository here, so no remote could keep it"
 _AT_ONCE = 100  # rows that are drawn together: the first of a long log show at once
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Group, invoke_without_command=True)
 @click.option("--rule", metavar="RULE", help="A rule's key, an oracle's name, or a pattern with *.")
 @click.option("--subject", metavar="NAME", help="An issue, branch or session.")
 @click.option("--hook", metavar="TRIGGER", help="A trigger, like pre-commit.")

@@ -11,37 +11,52 @@ import traceback
 import click
 
 from ahp import __version__
+from ahp.cli.groups import Group
 from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
 
-_COMMANDS = {
-    "init": "a policy for this project, and what it would have said to the last 100 commits",
-    "install": "put the gate in place: git hooks, coding agents, and monoco when it is named",
-    "uninstall": "take the gate away; earlier hooks come back",
-    "check": "what the policy would say now; never logs, never counts",
-    "run": "judge for real",
-    "try": "what a rule or policy would have said to past commits",
-    "ci": "judge a range of commits where it goes: the check that nobody can skip",
-    "explain": "every oracle and rule of a trigger, with the values they saw; or one signal",
-    "facts": "the facts of a trigger, with their types and sources",
-    "condition": "check and evaluate a condition",
-    "respond": "answer a signal",
-    "skip": "let a rule pass in the next commit, and say why",
-    "trust": "accept the commands of the policy",
-    "log": "what was said and answered",
-    "stats": "which rules earn their keep: asked, said, answered, mended",
-    "report": "a page of charts of what the log tells, or an audit of commits",
-    "watch": "signals as they come, and what is about to block; answers are given from it",
-    "replay": "what another policy would have said to what is in the log",
-    "policy": "lint, show, test, diff and describe the policy",
-    "doctor": "is the gate really reached, and can it do its work",
-    "issue": "the life of an issue",
-    "exec": "run a command through the gate",
-    "agent": "the embedded agent runner",
-    "verify": "the project's own tests and linters, as the runner and policies see them",
-    "brief": "what an agent is told of the policy when its session begins",
-    "hook": "what installed hooks call",
-    "completion": "the script that completes commands in bash, zsh or fish",
+_SECTIONS = {
+    "Begin": {
+        "init": "a policy for this project, and what it would have said to the last 100 commits",
+        "install": "put the gate in place: git hooks, coding agents, and monoco when it is named",
+        "doctor": "is the gate really reached, and can it do its work",
+        "uninstall": "take the gate away; earlier hooks come back",
+    },
+    "Judge": {
+        "check": "what the policy would say now; never logs, never counts",
+        "run": "judge for real",
+        "ci": "judge a range of commits where it goes: the check that nobody can skip",
+        "explain": "every oracle and rule of a trigger, with the values they saw; or one signal",
+    },
+    "Answer": {
+        "respond": "answer a signal",
+        "skip": "let a rule pass in the next commit, and say why",
+        "trust": "accept the commands of the policy",
+    },
+    "Write rules": {
+        "policy": "lint, show, test, diff and describe the policy",
+        "try": "what a rule or policy would have said to past commits",
+        "facts": "the facts of a trigger, with their types and sources",
+        "condition": "check and evaluate a condition",
+        "replay": "what another policy would have said to what is in the log",
+    },
+    "Look back": {
+        "log": "what was said and answered",
+        "stats": "which rules earn their keep: asked, said, answered, mended",
+        "report": "a page of charts of what the log tells, or an audit of commits",
+        "watch": "signals as they come, and what is about to block; answers are given from it",
+    },
+    "Issues and agents": {
+        "issue": "the life of an issue",
+        "agent": "the embedded agent runner",
+        "verify": "the project's own tests and linters, as the runner and policies see them",
+        "brief": "what an agent is told of the policy when its session begins",
+    },
+    "For other programs": {
+        "exec": "run a command through the gate",
+        "hook": "what installed hooks call",
+        "completion": "the script that completes commands in bash, zsh or fish",
+    },
 }
 _MODULES = {"try": "try_"}  # a keyword is no name for a module
 
@@ -50,11 +65,11 @@ def _module(name: str) -> str:
     return f"ahp.cli.{_MODULES.get(name, name)}"
 
 
-class _Commands(click.Group):
+class _Commands(Group):
     """Imports a command when it is asked for: no command pays for the others."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for name in _COMMANDS if importlib.util.find_spec(_module(name))]
+        return [name for section in _SECTIONS.values() for name in section if importlib.util.find_spec(_module(name))]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in self.list_commands(ctx):
@@ -64,21 +79,12 @@ class _Commands(click.Group):
         command.name = name
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], self.list_commands(ctx), 1)
-            hint = f"; did you mean `ahp {near[0]}`?" if near else "; see `ahp --help`"
-            raise click.UsageError(error.message.rstrip(".") + hint, ctx) from None
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, _COMMANDS[name]) for name in self.list_commands(ctx)])
+        there = self.list_commands(ctx)
+        width = max(map(len, there))
+        for title, section in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), told) for name, told in section.items() if name in there])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ahp.cli.groups import Group
 from ahp.cli.options import POLICY, TEXT_OR_JSON
 from ahp.policy.problems import PolicyError, Problem
 from ahp.protocol.text import one_line
@@ -15,7 +16,7 @@ from ahp.system.terminal import table
 _ADVISED = 90 * 86400.0
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Lint, show, test, compare and describe policies."""
 
@@ -152,7 +153,7 @@ def schema() -> int:
 @command.command()
 @click.argument("paths", metavar="[FILE]…", nargs=-1, type=click.Path(exists=True, dir_okay=False))
 @POLICY
-@click.option("--format", "form", type=click.Choice(["text", "json", "junit"]), default="text")
+@click.option("--format", "form", type=click.Choice(["text", "json", "junit"]), default="text", show_default=True)
 def test(paths: tuple[str, ...], policy_name: str | None, form: str) -> int:
     """Run the policy's tests: FILEs, or all of .ahp/tests/*.yaml, against the project's policy or --policy.
 

@@ -20,7 +20,7 @@ _SHOWN = 20
 @click.option("--last", is_flag=True, help="Answer the last signal that ACTION fits.")
 @click.option("--reason", default="", metavar="TEXT", help="Why; compulsory for proceed_with_risk.")
 @click.option("--feedback", default="", metavar="TEXT", help="What the rule's author should know.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(words: tuple[str, ...], last: bool, reason: str, feedback: str, form: str) -> int:
     """Answer SIGNAL, the beginning of an id that `ahp log` shows, with ACTION; without SIGNAL, list what fits.
 

@@ -74,12 +74,14 @@ def _refuse_unknown(rule: str, keys: dict[str, bool], policy: Policy) -> None:
 
 
 def _list(said: list[history.Said]) -> None:
+    once = {(one.commit.id, one.level): one for one in reversed(said)}  # a merge is asked at two triggers
     told = [
-        (one.commit.id[:10], one.level, f"{one_line(one.message)}\n{one_line(one.commit.subject, 100)}") for one in said
+        (one.commit.id[:10], one.level, f"{one_line(one.message)}\n{one_line(one.commit.subject, 100)}")
+        for one in reversed(once.values())
     ]
     table(told[:_LISTED])
-    if len(said) > _LISTED:
-        click.echo(f"and {len(said) - _LISTED} more")
+    if len(told) > _LISTED:
+        click.echo(f"and {len(told) - _LISTED} more")
 
 
 def _json(tally: history.Tally, keys: list[str]) -> str:

@@ -37,6 +37,17 @@ def test_init_says_what_it_found_and_what_the_past_would_have_heard(
     assert lines[-1] == "everybody else runs once, in each clone: ahp install"
 
 
+def test_the_next_step_can_be_pasted_in_a_folder_below(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo.write("src/a.txt", "")
+    monkeypatch.chdir(repo.root / "src")
+    assert run(["init"]) == 0
+    assert "; git add :/.ahp && git commit -m" in capsys.readouterr().out
+    repo.git("-C", "src", "add", ":/.ahp")
+    assert ".ahp/hooks.yaml" in repo.git("diff", "--cached", "--name-only")
+
+
 def test_init_on_a_new_repository_is_a_few_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["init", "--pack", "tickets"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -73,8 +73,9 @@ def test_outside_a_repository_there_is_nothing_to_install_into(
     here: Repo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(here.root.parent)
-    code, said = run(capsys, "install", "git")
-    assert (code, said) == (2, f"ahp: no git repository at {here.root.parent} or above it\n")
+    for command in ("install", "uninstall"):
+        code, said = run(capsys, command, "git")
+        assert (code, said) == (2, f"ahp: no git repository at {here.root.parent} or above it\n")
 
 
 def test_an_unknown_host_names_the_known_ones(here: Repo, capsys: pytest.CaptureFixture[str]) -> None:

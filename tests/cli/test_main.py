@@ -12,7 +12,8 @@ import pytest
 
 import ahp
 from ahp import __version__
-from ahp.cli import main, start
+from ahp.cli import groups, main, start
+from ahp.hosts.agents.clients import CLIENTS
 from ahp.system.errors import AhpError
 
 
@@ -57,6 +58,17 @@ def test_help_names_every_command_there_is(capsys: pytest.CaptureFixture[str]) -
     assert run(capsys, "-h")[1] == out
 
 
+def test_a_group_lists_its_commands_in_order_with_whole_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+    out = " ".join(run(capsys, "policy", "--help")[1].split())
+    assert out.index(" lint Check") < out.index(" show Print") < out.index(" test Run")
+    assert "with the one in the work tree, rule by rule." in out
+
+
+def test_the_help_of_install_names_every_host(capsys: pytest.CaptureFixture[str]) -> None:
+    out = run(capsys, "install", "--help")[1]
+    assert [one for one in ("git", "monoco", *CLIENTS) if one not in out] == []
+
+
 def test_every_listed_command_can_be_loaded() -> None:
     context = click.Context(main.cli)
     for name in main.cli.list_commands(context):
@@ -70,9 +82,18 @@ def test_an_unknown_command_gets_the_nearest_one(capsys: pytest.CaptureFixture[s
     code, _, err = run(capsys, "chek")
     assert code == 2
     assert "did you mean `ahp check`?" in err
+    assert "did you mean `ahp policy show`?" in run(capsys, "policy", "shwo")[2]
+    assert "No such option '--shwo'" in run(capsys, "--shwo")[2]
     code, _, err = run(capsys, "zzzzzz")
     assert code == 2
     assert "see `ahp --help`" in err
+
+
+def test_words_of_other_tools_lead_to_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "did you mean `ahp policy lint`?" in run(capsys, "lint")[2]
+    for word, meant in groups.KNOWN_AS.items():
+        assert word not in main.cli.list_commands(click.Context(main.cli))
+        assert run(capsys, *meant.split(), "--help")[0] == 0
 
 
 def test_wrong_usage_is_2(capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,6 +40,20 @@ def test_one_rule_lists_the_commits_it_spoke_to(capsys: pytest.CaptureFixture[st
     assert lines[2].endswith("  block  a bad subject bad")
 
 
+def test_a_merge_that_is_asked_at_two_triggers_is_listed_once(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.write(
+        ".ahp/hooks.yaml", "rules: {m: {at: [pre-commit, pre-merge-commit], block: \"'c.txt' in files.changed\"}}"
+    )
+    repo.git("switch", "-q", "-c", "side", "HEAD~1")
+    repo.commit("side", **{"s.txt": "s\n"})
+    repo.git("merge", "-q", "--no-commit", "main")
+    repo.write("c.txt", "by hand\n")
+    repo.git("add", "c.txt")
+    repo.git("commit", "-q", "-m", "Merge main")
+    assert run(["try", "m"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
 def test_a_rule_that_kept_silent_says_so(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["try", "subject", "--range", "HEAD~1..HEAD"]) == 0
     assert capsys.readouterr().out == "the one commit there is: 0 blocked, 0 warned\n  silent: subject\n"

@@ -1,0 +1,57 @@
+"""Commands that have commands: listed in the order of use with their whole sentences; a typo is told with its mend."""
+
+import click
+
+_WHOLE = 500  # characters of a sentence; click's own limit cuts it to fit one line
+
+# What other tools call it.
+KNOWN_AS = {
+    "lint": "policy lint",
+    "validate": "policy lint",
+    "show": "policy show",
+    "rules": "policy show",
+    "test": "policy test",
+    "diff": "policy diff",
+    "schema": "policy schema",
+    "status": "doctor",
+    "allow": "skip",
+    "bypass": "skip",
+    "override": "skip",
+    "ack": "respond",
+    "dismiss": "respond",
+    "history": "log",
+    "setup": "init",
+    "remove": "uninstall",
+    "why": "explain",
+}
+
+
+class Group(click.Group):
+    """A group of commands, listed as they were defined."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, one.get_short_help_str(_WHOLE)) for name, one in self.commands.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            if isinstance(error, click.NoSuchOption):
+                raise
+            hint = self._meant(ctx, args[0])
+            raise click.UsageError(f"there is no command {args[0]!r}{hint}", ctx) from error
+
+    def _meant(self, ctx: click.Context, word: str) -> str:
+        from difflib import get_close_matches
+
+        near = get_close_matches(word, self.list_commands(ctx), 1)
+        top = ctx.parent is None
+        meant = KNOWN_AS.get(word, near[0] if near else "") if top else near[0] if near else ""
+        command = ctx.command_path
+        return f"; did you mean `{command} {meant}`?" if meant else f"; see `{command} --help`"
