@@ -13,7 +13,8 @@ _DEEPEST = 6  # folders down to a manifest
 _MOST = 50_000  # files outside of a repository
 _READ = 512 << 10  # bytes of a manifest
 _WITH_ID = 40  # characters of mode and object id; those of size and time are fewer
-_IGNORED_READ = 1 << 20  # bytes; of a larger ignored file size and time count
+_LINK = "120000 "  # the mode of a symbolic link
+_UNKNOWN_READ = 1 << 20  # bytes; of a larger file that git does not know size and time count
 # What lies in these is other people's code, made by tools, or made to be looked at by tests.
 _LISTED = (
     "node_modules vendor third_party testdata fixtures __fixtures__ .venv venv env site-packages dist build "
@@ -102,15 +103,24 @@ class Project:
         return os.path.lexists(os.path.join(self.root, path))
 
     def digest(self) -> str | None:
-        """SHA-256 of path and content of every file of the repository, also of ignored ones outside ignored folders.
+        """SHA-256 of path and content of every file of the repository, and of those elsewhere that links in it lead to.
 
-        None where it cannot be told: without a repository, with changes inside of a repository in it.
+        None where it cannot be told: without a repository, with changes inside of a repository in it, with a link to a
+        folder elsewhere.
         """
         if self._state is None or self.repository is None:
             return None
         contents = self._state.contents(lambda path: not _derived(path))
         if any(len(content) < _WITH_ID for content in contents.values()):
             return None  # a folder with a git of its own, a pipe, or a file so large that only size and time count
+        top = os.path.realpath(self.repository.root)
+        for path in [path for path, content in contents.items() if content.startswith(_LINK)]:
+            target = os.path.realpath(os.path.join(top, path))
+            if os.path.commonpath([top, target]) == top:
+                continue
+            if os.path.isdir(target):
+                return None
+            contents[path] += f" {_content_at(target).hex()}"
         told = "".join([f"{path}\0{content}\0" for path, content in sorted(contents.items())])
         return sha256(os.fsencode(told)).hexdigest()
 
@@ -123,7 +133,7 @@ class Project:
         digest = sha256()
         for path in sorted(os.fsdecode(name) for name in listed.split(b"\0")):
             if path and not path.endswith("/") and not _derived(path) and ours(path):
-                digest.update(os.fsencode(path) + b"\0" + _ignored_content(os.path.join(self.repository.root, path)))
+                digest.update(os.fsencode(path) + b"\0" + _content_at(os.path.join(self.repository.root, path)))
         return digest.hexdigest()
 
 
@@ -182,10 +192,10 @@ def _since(repository: Repository, commit: str) -> list[str]:
     return [os.fsdecode(name) for name in listed.split(b"\0") if name]
 
 
-def _ignored_content(place: str) -> bytes:
+def _content_at(place: str) -> bytes:
     try:
         status = os.lstat(place)
-        data = files.read(place, _IGNORED_READ) if status.st_size <= _IGNORED_READ else None
+        data = files.read(place, _UNKNOWN_READ) if status.st_size <= _UNKNOWN_READ else None
     except (OSError, AhpError):
         return b"unreadable"
     return sha256(data).digest() if data is not None else f"{status.st_size} {status.st_mtime_ns}".encode()

@@ -209,6 +209,19 @@ def test_an_ignored_file_that_the_run_writes_does_not_hinder(scene: Scene) -> No
     assert scene.verify().cached
 
 
+def test_what_a_link_leads_to_outside_of_the_project_counts(scene: Scene, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "data").write_text("1")
+    for name, target in (("data", elsewhere / "data"), ("gone", elsewhere / "gone"), ("near", "data.json")):
+        (scene.root / name).symlink_to(target)
+    assert [scene.verify().cached, scene.verify().cached] == [False, True]
+    (elsewhere / "data").write_text("2")
+    assert [scene.verify().cached, scene.verify().cached] == [False, True]
+    (scene.root / "all").symlink_to(elsewhere)
+    assert [scene.verify().cached, scene.verify().cached] == [False, False]
+
+
 def test_changes_inside_of_a_repository_in_the_project_are_not_known(scene: Scene) -> None:
     inner = scene.root / "inner"
     inner.mkdir()
