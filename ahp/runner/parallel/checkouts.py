@@ -4,6 +4,7 @@ They lie in a temporary folder, not in the project and not in `.git`, where test
 """
 
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -21,6 +22,7 @@ _INSTALLED = ("node_modules", "vendor")  # folders that hold what a project depe
 _VENV = "pyvenv.cfg"  # is in every virtual environment of Python (PEP 405)
 _LARGEST = 1 << 20  # bytes of an ignored file that is copied
 _MOST = 200  # of them
+_CACHE = re.compile(r"cache|\.pyc$|\.egg-info/$", re.IGNORECASE)
 
 
 @dataclass
@@ -89,6 +91,12 @@ class Checkouts:
         """The tree of a checkout's files as they lie there now. Raises AhpError."""
         return self.store.take(checkout.repo, checkout.index, checkout.extra)
 
+    def left_out(self, checkout: Checkout) -> list[str]:
+        """What lies in a checkout that git ignores and that was not brought there, caches aside: it is not merged."""
+        if not os.path.isdir(checkout.folder):  # the step has removed it
+            return []
+        return [path for path in _ignored(checkout.repo) if path not in checkout.extra and not _CACHE.search(path)]
+
     def left_at(self, place: str, known: str) -> str:
         """The tree of a checkout that a killed run left; `known` where it is not there any more. Raises AhpError."""
         if not _is_ours(os.path.dirname(place)) or not os.path.isdir(place):
@@ -112,10 +120,9 @@ class Checkouts:
     def _ignored_paths(self) -> list[str]:
         """What git ignores and a step needs all the same: installed packages, and small files such as settings."""
         if self._ignored is None:
-            asked = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
-            listed = self._repo.run(*asked).decode("utf-8", "surrogateescape").split("\0")
+            listed = _ignored(self._repo)
             folders = [name.rstrip("/") for name in listed if name.endswith("/")]
-            files = [name for name in listed if name and not name.endswith("/") and self._is_small(name)]
+            files = [name for name in listed if not name.endswith("/") and self._is_small(name)]
             self._ignored = [*filter(self._is_installed, folders), *files[:_MOST]]
         return self._ignored
 
@@ -143,6 +150,12 @@ class Checkouts:
         except OSError as error:
             raise AhpError(f"{path} cannot be brought into a checkout: {error.strerror}") from None
         checkout.extra.append(path)
+
+
+def _ignored(repo: Repository) -> list[str]:
+    """What git ignores in a work tree; a folder that it ignores as a whole ends with a slash."""
+    asked = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+    return [name for name in repo.run(*asked).decode("utf-8", "surrogateescape").split("\0") if name]
 
 
 def remove_all(root: str, folders: Iterable[str]) -> None:

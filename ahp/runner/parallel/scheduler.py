@@ -286,6 +286,7 @@ class ParallelSteps:
         run.looked()
         result = self._work_trees.tree(run.checkout)
         self._tell_commits(run)
+        self._tell_left_out(run)
         try:
             self._back.merge(run, result, self._work_trees)
         except Conflict as conflict:
@@ -318,6 +319,15 @@ class ParallelSteps:
             self.notes.append(
                 f"Step {one_line(run.step.id, 80)} has committed {now[:12]} in its own checkout: the files are merged, "
                 "the commit is on no branch of yours."
+            )
+
+    def _tell_left_out(self, run: StepRun) -> None:
+        """What git ignores is not merged; nobody else would say that it was made."""
+        left_out = self._work_trees.left_out(run.checkout)
+        if left_out:
+            self.notes.append(
+                f"Step {one_line(run.step.id, 80)} has made what git ignores and what is not merged: "
+                f"{prompts.files_named(left_out)}."
             )
 
     def _break_off(self, run: StepRun) -> None:

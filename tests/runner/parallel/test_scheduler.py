@@ -283,10 +283,11 @@ def test_what_is_installed_is_there_and_what_git_ignores_is_not_merged(repo: Rep
     repo.write("venv/pyvenv.cfg", "")
     repo.write(".env", "KEY=1\n")
     repo.write("ignored/large", "x")
-    repo.write(".gitignore", "ignored/\nnode_modules/\nvenv/\n.env\n")
+    repo.write(".gitignore", "ignored/\nnode_modules/\nvenv/\n.env\n__pycache__/\n")
     commit = "git -c user.name=x -c user.email=x@x commit -qam step"
     calls = {
         "reads": [run("cat node_modules/tool/index.js .env > read; ls -d venv ignored >> read; echo KEY=2 > .env")],
+        "makes": [run("mkdir -p ignored/cache __pycache__; echo x > ignored/made; echo x > __pycache__/a.pyc")],
         "commits": [run(f"echo changed >> a.txt; {commit}; git status --short > status")],
     }
     head = repo.git("rev-parse", "HEAD")
@@ -295,7 +296,9 @@ def test_what_is_installed_is_there_and_what_git_ignores_is_not_merged(repo: Rep
     assert (root / "read").read_text() == "tool\nKEY=1\nvenv\n"
     assert (root / ".env").read_text() == "KEY=1\n" and (root / "a.txt").read_text().endswith("committed\nchanged\n")
     assert repo.git("rev-parse", "HEAD") == head
-    assert "has committed" in scene.turn.notes[0] and "the commit is on no branch of yours" in scene.turn.notes[0]
+    [made, committed] = scene.turn.notes
+    assert made == "Step makes has made what git ignores and what is not merged: ignored/."
+    assert "has committed" in committed and "the commit is on no branch of yours" in committed
     assert os.listdir(root / "node_modules") == ["tool"]
 
 
