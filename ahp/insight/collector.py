@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -19,6 +21,7 @@ from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
 
 try:
+    from google.protobuf.json_format import Parse, ParseError
     from google.protobuf.message import DecodeError
     from opentelemetry._logs import LogRecord, SeverityNumber
     from opentelemetry.exporter.otlp.proto.http import _log_exporter
@@ -34,6 +37,7 @@ except ImportError as error:
 _DEFAULT = "http://localhost:4318"
 _PATH = "/v1/logs"
 _TOLD = 500
+_MARGIN = 2.0  # seconds
 
 
 class Collector:
@@ -55,8 +59,9 @@ class Collector:
         resource, now = Resource.create(otlp.resource(log)), time.time_ns()
         scope = InstrumentationScope(otlp.SCOPE, __version__)
         self._session.failure, self._session.rejected = "it was not asked", ""
+        batch = [_record(one, resource, scope, now) for one in records]
         with _quiet():
-            result = self._exporter.export([_record(one, resource, scope, now) for one in records])
+            result = self._exported(batch)
         # Beside its result: the SDK takes a redirection, to a page that asks who we are, for success.
         if result is not LogRecordExportResult.SUCCESS or self._session.failure:
             why = one_line(self._session.failure or "the SDK says no more", _TOLD)
@@ -65,6 +70,23 @@ class Collector:
                 "nothing is lost: `ahp log ship` goes on from there once that is mended"
             )
         return self._session.rejected
+
+    def _exported(self, batch: list[ReadableLogRecord]) -> LogRecordExportResult:
+        """What the SDK says; it waits without an end for an answer that comes drop by drop."""
+        answer: Future[LogRecordExportResult] = Future()
+
+        def export() -> None:
+            try:
+                answer.set_result(self._exporter.export(batch))
+            except Exception as error:  # noqa: BLE001  # raised again by `result`
+                answer.set_exception(error)
+
+        threading.Thread(target=export, daemon=True).start()
+        try:
+            return answer.result(_timeout() + _MARGIN)
+        except TimeoutError:
+            self._session.failure = f"its answer had no end within {_timeout():g} s"
+            return LogRecordExportResult.FAILURE
 
 
 class _Session(Session):
@@ -78,10 +100,12 @@ class _Session(Session):
         except (OSError, ValueError) as error:  # all of requests' own are among them
             self.failure = str(error)
             raise
-        kind = response.headers.get("Content-Type", "")
-        is_taken = 200 <= response.status_code < 300 and "html" not in kind
-        self.failure = "" if is_taken else f"HTTP {response.status_code} {response.reason}, {kind}: {response.text}"
-        self.rejected = _rejected(response.content) if is_taken and "protobuf" in kind else ""
+        kind, content = response.headers.get("Content-Type", ""), response.content
+        is_page = "html" in kind or content.lstrip().startswith(b"<")
+        is_taken = 200 <= response.status_code < 300 and not is_page
+        said = ", ".join(filter(None, (f"HTTP {response.status_code} {response.reason}", kind)))
+        self.failure = "" if is_taken else ": ".join(filter(None, (said, response.text.strip())))
+        self.rejected = _rejected(content) if is_taken else ""
         return response
 
 
@@ -89,8 +113,11 @@ def _rejected(content: bytes) -> str:
     """What a collector has taken and rejected for good: by the protocol it is not sent again."""
     answer = ExportLogsServiceResponse()
     try:
-        answer.ParseFromString(content)
-    except DecodeError:
+        if content.lstrip().startswith(b"{"):
+            Parse(content, answer, ignore_unknown_fields=True)
+        else:
+            answer.ParseFromString(content)
+    except (DecodeError, ParseError):  # an "OK", say
         return ""
     told = answer.partial_success
     return f"{told.rejected_log_records} rejected: {one_line(told.error_message, _TOLD)}" * bool(
@@ -107,6 +134,12 @@ def _address(endpoint: str | None) -> str:
     if urlsplit(address).scheme not in ("http", "https") or not urlsplit(address).hostname:
         raise AhpError(f"{address!r} is no address of a collector; write one like {_DEFAULT}")
     return address
+
+
+def _timeout() -> float:
+    """For how long the SDK tries, in seconds."""
+    own = os.environ.get("OTEL_EXPORTER_OTLP_LOGS_TIMEOUT") or os.environ.get("OTEL_EXPORTER_OTLP_TIMEOUT")
+    return float(own or 10)
 
 
 def _record(one: otlp.Told, resource: Resource, scope: InstrumentationScope, now: int) -> ReadableLogRecord:

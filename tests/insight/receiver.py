@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,13 +15,18 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
 
 class Receiver:
-    """`requests` and their `headers`; answers `status`, and rejects the first `rejects` records of each request."""
+    """`requests` and their `headers`; answers `status`, and rejects the first `rejects` records of each request.
+
+    `says` is answered instead of the protocol's own words; an answer that `drips` has no end while somebody reads it.
+    """
 
     def __init__(self) -> None:
         self.url = ""
         self.requests: list[ExportLogsServiceRequest] = []
         self.headers: list[dict[str, str]] = []
         self.status, self.rejects, self.kind = 200, 0, "application/x-protobuf"
+        self.says: bytes | None = None
+        self.drips = False
 
     @property
     def records(self) -> list[LogRecord]:
@@ -38,7 +45,7 @@ class Receiver:
         if self.rejects:
             answer.partial_success.rejected_log_records = self.rejects
             answer.partial_success.error_message = "too old"
-        return 200, answer.SerializeToString()
+        return 200, answer.SerializeToString() if self.says is None else self.says
 
 
 @contextmanager
@@ -50,10 +57,21 @@ def receiving() -> Iterator[Receiver]:
             body = self.rfile.read(int(self.headers["content-length"]))
             status, answer = receiver.take(self.path, {k.lower(): v for k, v in self.headers.items()}, body)
             self.send_response(status)
-            self.send_header("Content-Type", receiver.kind)
+            if receiver.kind:
+                self.send_header("Content-Type", receiver.kind)
+            if receiver.drips:
+                self._drip()
+                return
             self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
             self.wfile.write(answer)
+
+        def _drip(self) -> None:
+            self.end_headers()
+            with contextlib.suppress(OSError):  # nobody reads on
+                while receiver.drips:
+                    self.wfile.write(b" ")
+                    time.sleep(0.05)
 
         def log_message(self, *_: object) -> None:
             pass

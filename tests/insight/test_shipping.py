@@ -13,7 +13,7 @@ from click import Abort
 from click.testing import CliRunner, Result
 
 from ahp.cli import log as command
-from ahp.insight import shipping
+from ahp.insight import collector, shipping
 from ahp.journal.append import Journal
 from ahp.journal.segments import Line
 from ahp.system import files
@@ -165,6 +165,25 @@ def test_a_page_that_asks_who_we_are_is_no_success(story: Story, receiver: Recei
     receiver.status, receiver.kind = 200, "text/html"
     with pytest.raises(AhpError, match="HTTP 200 OK, text/html"):
         ship()
+    receiver.kind, receiver.says = "", b"\n<html>who are you?"
+    with pytest.raises(AhpError, match="HTTP 200 OK: <html>who are you"):
+        ship()
+    receiver.says = b"OK"
+    assert ship().return_value == 0
+
+
+def test_an_answer_without_an_end_is_not_waited_for(
+    story: Story, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collector, "_MARGIN", 0.1)
+    receiver.drips = True
+    try:
+        with pytest.raises(AhpError, match="its answer had no end within 1 s"):
+            ship()
+    finally:
+        receiver.drips = False
+    ship()
+    assert set(logged(story)) == set(bodies(receiver))
 
 
 def test_nobody_listens(story: Story, receiver: Receiver) -> None:
@@ -187,6 +206,13 @@ def test_rejected_records_are_told_and_not_sent_again(story: Story, receiver: Re
     assert done.return_value == 1
     assert "1 rejected: too old" in done.output
     receiver.rejects = 0
+    assert ship().output.startswith("0 records")
+    receiver.says, receiver.kind = (
+        b'{"partialSuccess": {"rejectedLogRecords": "2", "errorMessage": "x"}}',
+        "application/json",
+    )
+    story.signal()
+    assert "2 rejected: x" in ship().output
     assert ship().output.startswith("0 records")
 
 
