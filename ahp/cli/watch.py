@@ -15,7 +15,7 @@ from ahp.journal.append import Journal
 from ahp.journal.respond import respond
 from ahp.protocol.actor import Actor, identify
 from ahp.protocol.text import one_line
-from ahp.system import environ, keyboard, terminal
+from ahp.system import clock, environ, keyboard, terminal
 from ahp.system.errors import AhpError
 
 if TYPE_CHECKING:
@@ -134,7 +134,8 @@ def _line(row: Row, is_chosen: bool) -> RenderableType:
     from rich.text import Text
 
     line = Text("▸ " if is_chosen else "  ", "reverse" if is_chosen else "", no_wrap=True, overflow="ellipsis")
-    line.append(f"{row.at[11:16]} {row.id[:8]} ")
+    at = row.at[11:16] if row.at[:10] == clock.iso(clock.now())[:10] else row.at[5:10]  # of another day, which one
+    line.append(f"{at} {row.id[:8]} ")
     line.append(f"{row.intensity:8}", _STYLES.get(row.intensity, ""))
     line.append(f"{one_line(row.rule, 30)}  {one_line(row.subject, 30)}  {one_line(row.actor, 30)}")
     line.append(f"  → {row.answer}" if row.answer else "")

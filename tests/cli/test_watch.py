@@ -19,7 +19,7 @@ from ahp.cli.main import run
 from ahp.cli.watch import Watch
 from ahp.journal.append import Journal
 from ahp.protocol.actor import Actor
-from ahp.system import keyboard, terminal
+from ahp.system import clock, keyboard, terminal
 from tests.journal.story import PERSON, Story
 
 SOON = "9 files (2nd time; the next one blocks)"
@@ -60,6 +60,15 @@ def test_what_is_about_to_block_stands_first(story: Story) -> None:
     assert [line.startswith("lately ─") for line in lines].index(True) == 5
     assert "size/3" in lines[6] and "↑↓ choose" in lines[-1]
     assert max(map(len, lines)) <= 80
+
+
+def test_what_was_said_on_another_day_has_its_date(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    story.signal()
+    watch = watching(story)
+    stamp = watch.now.lately[0].at
+    for days, shown in ((0, stamp[11:16]), (1, stamp[5:10])):
+        monkeypatch.setattr(clock, "now", lambda days=days: clock.parse_iso(stamp) + days * 86400)
+        assert screen(watch)[2].startswith(f"▸ {shown} ")
 
 
 def test_an_empty_log_shows_an_empty_screen(story: Story) -> None:
