@@ -24,8 +24,8 @@ _PACKAGES = {
     "copilot": "@github/copilot@1.0.102",
     "opencode": "opencode-ai@1.18.33",
 }
-_INSTALL = 300  # s
-_RUN = 120  # s
+_INSTALL = 900  # s; only a failure takes so long
+_RUN = 600  # s; the same
 
 
 class Ran(NamedTuple):

@@ -5,14 +5,17 @@ What rotel took it sends on, by OTLP, to the receiver of these tests.
 
 from __future__ import annotations
 
+import http.client
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -25,7 +28,8 @@ from .receiver import receiving
 pytestmark = pytest.mark.tools
 
 RECORDS = 20_000
-PATIENCE = 30.0  # seconds
+PATIENCE = 300.0  # seconds; only a failure takes so long
+TAKEN = 3  # requests of the first shipping, before its collector stops
 AHP = str(Path(sys.executable).with_name("ahp"))
 PEERS = Path(__file__).resolve().parents[2] / "build" / "peers"
 
@@ -41,16 +45,19 @@ def rotel() -> Path:
 def test_a_collector_that_stops_on_the_way_gets_every_record(rotel: Path, tmp_path: Path) -> None:
     scratch_log.write(str(tmp_path / ".ahp"), RECORDS)
     lines = (tmp_path / ".ahp" / "signals.jsonl").read_text().splitlines()
-    with receiving() as behind:
-        with collector(rotel, tmp_path, behind.url) as address:
-            shipping = ship(tmp_path, address)
+    with receiving() as behind, passing() as door:
+        with collector(rotel, tmp_path, behind.url) as door.address:
+            door.left = TAKEN
+            shipping = ship(tmp_path, door.url)
+            until(door.closed.is_set)
             until(lambda: bool(behind.records))
         said, _ = shipping.communicate(timeout=PATIENCE)
         assert shipping.returncode == 2, said
         assert "did not take the records" in said and "nothing is lost" in said
         assert 0 < len(behind.records) < RECORDS
-        with collector(rotel, tmp_path, behind.url) as address:
-            shipping = ship(tmp_path, address)
+        with collector(rotel, tmp_path, behind.url) as door.address:
+            door.left = RECORDS
+            shipping = ship(tmp_path, door.url)
             assert shipping.wait(PATIENCE) == 0
             until(lambda: len(behind.records) >= RECORDS)
         uids = [one.value.string_value for r in behind.records for one in r.attributes if one.key == "log.record.uid"]
@@ -59,24 +66,80 @@ def test_a_collector_that_stops_on_the_way_gets_every_record(rotel: Path, tmp_pa
         assert {record.body.string_value for record in behind.records} == set(lines)
 
 
+class Door:
+    """One address for the collectors, which listen elsewhere each time: passes `left` requests on to `address`, then
+    none, so that no shipping is done before the test has seen it.
+    """
+
+    def __init__(self) -> None:
+        self.url, self.address, self.left = "", "", 0
+        self.closed = threading.Event()
+
+
+@contextmanager
+def passing() -> Iterator[Door]:
+    door = Door()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            if not door.left:
+                door.closed.set()
+                self.close_connection = True
+                return
+            door.left -= 1
+            further = http.client.HTTPConnection(door.address)
+            further.request("POST", self.path, body, dict(self.headers.items()))
+            answer = further.getresponse()
+            data = answer.read()
+            further.close()
+            self.send_response(answer.status)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    door.url = f"http://127.0.0.1:{server.server_port}"
+    try:
+        yield door
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
 @contextmanager
 def collector(rotel: Path, folder: Path, behind: str) -> Iterator[str]:
-    """The address of a rotel that sends on to `behind`, until it has ended in good order."""
-    http, grpc = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
-    argv = [str(rotel), "start", "--otlp-http-endpoint", http, "--otlp-grpc-endpoint", grpc]
-    argv += ["--exporter", "otlp", "--otlp-exporter-endpoint", behind, "--otlp-exporter-protocol", "http"]
-    argv += ["--pid-file", str(folder / "rotel.pid"), "--log-file", str(folder / "rotel.log"), "--disable-batching"]
-    with (folder / "rotel.out").open("a") as out:
-        running = subprocess.Popen(argv, stdout=out, stderr=out, env=plain())
+    """Where a rotel listens that sends on to `behind`, until it has ended in good order."""
+    running, address = begun(rotel, folder, behind)
     try:
-        until(lambda: listens(http) or running.poll() is not None)
-        assert running.poll() is None, (folder / "rotel.out").read_text()
-        yield f"http://{http}"
+        yield address
         running.send_signal(signal.SIGTERM)
         assert running.wait(PATIENCE) == 0
     finally:
         running.kill()
         running.wait()
+
+
+def begun(rotel: Path, folder: Path, behind: str) -> tuple[subprocess.Popen[bytes], str]:
+    """A rotel that listens, and where: it takes no port 0, and one that was free may be taken when it comes to it."""
+    said = folder / "rotel.out"
+    for _ in range(10):
+        first, second = free_ports(2)
+        argv = [str(rotel), "start", "--otlp-http-endpoint", first, "--otlp-grpc-endpoint", second]
+        argv += ["--exporter", "otlp", "--otlp-exporter-endpoint", behind, "--otlp-exporter-protocol", "http"]
+        argv += ["--pid-file", str(folder / "rotel.pid"), "--log-file", str(folder / "rotel.log"), "--disable-batching"]
+        with said.open("w") as out:
+            running = subprocess.Popen(argv, stdout=out, stderr=out, env=plain())
+        until(lambda: running.poll() is not None or listens(first))
+        if running.poll() is None:
+            return running, first
+    raise AssertionError(said.read_text())
 
 
 def ship(folder: Path, address: str) -> subprocess.Popen[str]:
@@ -96,10 +159,11 @@ def plain() -> dict[str, str]:
     }
 
 
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+def free_ports(number: int) -> list[str]:
+    """Addresses that nobody listens at, each another one."""
+    with ExitStack() as stack:
+        held = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(number)]
+        return [f"127.0.0.1:{one.getsockname()[1]}" for one in held]
 
 
 def listens(address: str) -> bool:

@@ -27,7 +27,7 @@ from tests.system.test_descendants import alive
 
 pytestmark = pytest.mark.runner
 
-LONG = 120.0  # s; only a failure takes so long
+LONG = 600.0  # s; only a failure takes so long
 AHP = str(Path(sys.executable).with_name("ahp"))
 POLICY = """\
 version: 1
