@@ -182,6 +182,20 @@ def test_a_pull_request_on_buildkite(server: Server, machine: Machine) -> None:
     assert not list((machine.folder / "temp").iterdir())  # agents are used again
 
 
+def test_a_commit_that_a_platform_names_is_no_option_of_git(server: Server, machine: Machine) -> None:
+    """Who may start a build by hand may have it say any commit."""
+    option = f"--upload-pack=touch {machine.folder}/home/ran; git-upload-pack"
+    known = {"BUILDKITE_REPO": server.url, "BUILDKITE_PIPELINE_DEFAULT_BRANCH": "main"}
+    ran = platform_jobs.buildkite(
+        machine, server.on_main(".ahp/ci/buildkite.yml"), "ahp-rules", **known, BUILDKITE_COMMIT=option
+    )
+    assert ran.code not in (0, 1) and "invalid refspec" in ran.said, ran.said
+    env = {**REQUEST, "CI_SERVER_URL": f"file://{server.folder}", "CI_COMMIT_SHA": option}
+    ran = platform_jobs.gitlab(machine, server.on_main(".ahp/ci/gitlab.yml"), "ahp rules", **env)
+    assert ran.code not in (0, 1) and "invalid refspec" in ran.said, ran.said
+    assert not (machine.folder / "home/ran").exists()
+
+
 @pytest.mark.tools
 def test_ahp_is_installed_by_its_digests(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The workflow with the real Python, pip and a lock of this project's own wheel and all that it needs."""
