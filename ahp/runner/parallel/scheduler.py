@@ -11,13 +11,14 @@ from queue import Empty, SimpleQueue
 from ahp.protocol.text import one_line
 from ahp.runner.parallel.checkout_gate import CheckoutGate
 from ahp.runner.parallel.checkouts import Checkouts, remove_all
+from ahp.runner.parallel.interrupted_steps import InterruptedSteps, Standing
 from ahp.runner.parallel.merge_back import MergeBack
 from ahp.runner.parallel.merging import Conflict
 from ahp.runner.parallel.step_run import StepRun
 from ahp.runner.run import prompts
 from ahp.runner.run.events import EventLog, StepEvents
 from ahp.runner.run.limits import Breaker
-from ahp.runner.run.restored_run import BesideStep, RestoredRun
+from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.session import Session
 from ahp.runner.run.state_machine import StateMachine
 from ahp.runner.run.step_work import work_on
@@ -57,14 +58,13 @@ class ParallelSteps:
         self._asking = threading.Lock()
         self._checkouts: Checkouts | None = None
         self._impossible = False
-        self._left: dict[str, BesideStep] = dict(past.beside) if past else {}
-        self._folders = set(past.folders) if past else set()
+        self._left = InterruptedSteps(events, past)
         self._back = MergeBack(events, states, session.frames, past)
         self._running: dict[str, StepRun] = {}
         self._told: SimpleQueue[StepRun] = SimpleQueue()
         self._ended = threading.Event()
         self._kept: dict[str, list[str]] = {}  # steps that were broken off, with the files that they had changed
-        self.notes: list[str] = []
+        self.notes = self._left.notes
 
     def wanted(self, ready: list[PlanStep]) -> bool:
         """Whether these steps are to run here: several at once, or what was begun so; and whether they can."""
@@ -133,7 +133,7 @@ class ParallelSteps:
             self.notes.append(f"Step {one_line(step, 80)} was broken off: {what} is kept for ahp agent resume.")
         keep = bool(self._kept or self._left) and self._events.folder is not None
         try:
-            remove_all(self._root, self._folders)
+            remove_all(self._root, self._left.folders)
             if self._checkouts is not None:
                 self._checkouts.close(keep=keep)
         except AhpError as error:
@@ -172,8 +172,9 @@ class ParallelSteps:
     ) -> None:
         """Begins what may begin: at first what a former process has begun, which is always brought to its end."""
         for step in [one for one in plan.steps if one.id in self._left]:
-            if len(self._running) < self._jobs:
-                self._go_on(step, plan, opening, calls_made)
+            if len(self._running) < self._jobs and (standing := self._left.take_up(step, self._work_trees)):
+                self._begin(step, standing, opening, calls_made)
+                self._left.begun(step)
         # A block is about its step; whatever else ends a run would end the next step, too.
         if hold or self._left or any(stop.reason != "GATE_BLOCKED" for _, stop in stops):
             return
@@ -185,17 +186,10 @@ class ParallelSteps:
                 return
             if step.id not in self._running and step.id not in self._kept:
                 base = self._work_trees.now()
-                self._begin(step, base, base, opening, calls_made, None)
+                self._begin(step, Standing(base, base), opening, calls_made)
 
-    def _begin(
-        self,
-        step: PlanStep,
-        base: str,
-        tree: str,
-        opening: Opening,
-        calls_made: dict[str, int],
-        left: BesideStep | None,
-    ) -> None:
+    def _begin(self, step: PlanStep, standing: Standing, opening: Opening, calls_made: dict[str, int]) -> None:
+        base, tree, left = standing
         place = self._work_trees.place()
         self._events("step_checkout", step_id=step.id, folder=place, base=base)
         checkout = self._work_trees.fill(tree, place)
@@ -235,37 +229,6 @@ class ParallelSteps:
         run = StepRun(step, session, events, checkout, base, descendants, work, looked)
         self._running[step.id] = run
         run.start(self._ended, self._told)
-
-    def _go_on(self, step: PlanStep, plan: Plan, opening: Opening, calls_made: dict[str, int]) -> None:
-        """Takes up a step that a former process began, with its files as they were then."""
-        left = self._left[step.id]
-        store = self._work_trees.store
-        if left.merged and left.finished:
-            self._work_trees.remove(left.folder)
-            step.status = StepStatus.DONE
-            events = self._of(step)
-            events("plan_step_end", step_id=step.id, status=step.status.value, problem=None)
-            del self._left[step.id]
-            return
-        tree = self._left_at(left, step) if left.begun else left.tree
-        if tree != left.tree:
-            self._of(step)("step_tree", tree=tree)
-        self._work_trees.remove(left.folder)
-        if not (store.has(left.base) and store.has(tree)):
-            self._events("step_dropped", step_id=step.id, problem="what it had changed is gone")
-            del self._left[step.id]
-            return
-        self._begin(step, tree if left.merged else left.base, tree, opening, calls_made, left)
-        del self._left[step.id]
-
-    def _left_at(self, left: BesideStep, step: PlanStep) -> str:
-        """The tree that a former process left of a step: what its checkout holds, else the last one that was noted."""
-        try:
-            return self._work_trees.left_at(left.folder, left.tree)
-        except AhpError as error:
-            why = one_line(error, 300)
-            self.notes.append(f"What step {one_line(step.id, 80)} changed last cannot be read and is lost: {why}.")
-            return left.tree
 
     def _over(self, plan: Plan) -> list[StepRun]:
         """The next steps that are over: those that broke off, else those before which in the plan none still runs."""
@@ -333,14 +296,11 @@ class ParallelSteps:
     def _break_off(self, run: StepRun) -> None:
         """Keeps where a step stood, for who resumes the run."""
         tree = self._work_trees.tree(run.checkout)
-        events = self._of(run.step)  # its own may be over
+        events = StepEvents(self._events, run.step.id, threading.Event())  # its own may be over
         events("step_tree", tree=tree)
         events("plan_step_end", step_id=run.step.id, status=StepStatus.FAILED.value, problem=BROKEN_OFF)
         self._kept[run.step.id] = [one.path for one in self._work_trees.store.changed(run.base, tree)]
         self._put_off(run)
-
-    def _of(self, step: PlanStep) -> StepEvents:
-        return StepEvents(self._events, step.id, threading.Event())
 
     def _put_off(self, run: StepRun) -> None:
         del self._running[run.step.id]
