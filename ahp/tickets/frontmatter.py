@@ -9,6 +9,7 @@ from typing import cast
 from ahp.protocol.text import one_line
 from ahp.system import yamltree
 from ahp.system.yamltree import Node, Place, YamlError
+from ahp.tickets import tasklist
 from ahp.tickets.ticket_error import TicketError
 
 LIMIT = 8 << 20
@@ -98,6 +99,8 @@ def _tree(path: str, text: str) -> Node | None:
     try:
         return yamltree.read(text, path, texts=True)
     except YamlError as error:
+        if line := tasklist.conflict(text):
+            raise TicketError(path, line, "a merge conflict in the front matter is not resolved") from None
         fault = error.faults[0]
         why = "is not YAML" if fault.kind else "cannot be read"
         raise TicketError(path, fault.place.line, f"the front matter {why}: {one_line(fault.what)}") from None

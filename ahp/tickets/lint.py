@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ahp.protocol.text import one_line
-from ahp.tickets import dependencies, life
+from ahp.tickets import dependencies, life, tasklist
 from ahp.tickets.find import Tickets
 from ahp.tickets.ticket import STAGES, Ticket
 from ahp.tickets.ticket_error import TicketError
@@ -45,6 +45,8 @@ def _faults(tickets: Tickets, ticket: Ticket) -> Iterator[Problem]:
     if home != ticket.path:
         yield Problem(ticket.path, 0, f"its status is {ticket.status}; it belongs at {one_line(home)}")
     yield from (Problem(ticket.path, line, what) for line, what in _odd_boxes(ticket))
+    if line := tasklist.conflict(ticket.front.body, ticket.front.body_line):
+        yield Problem(ticket.path, line, "a merge conflict is not resolved; the boxes of both sides count")
     if ticket.is_done and any(box.is_open for box in ticket.boxes):
         first = next(box for box in ticket.boxes if box.is_open)
         yield Problem(ticket.path, first.line, "it is done, and this box is open")

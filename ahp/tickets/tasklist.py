@@ -70,7 +70,9 @@ class Box(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What a message calls it: `chk-003: 完成 API 文档` (seed 002 §6.1), or the text alone."""
+        """What a message calls it: `chk-003: 完成 API 文档` (seed 002 §6.1), the text alone, else its place."""
+        if not self.text:
+            return self.id
         return f"{self.id}: {self.text}" if self.named else self.text
 
 
@@ -125,6 +127,14 @@ def _section(title: str) -> str:
         if any(words.issuperset(keyword) for keyword in english) or any(keyword in lower for keyword in chinese):
             return section
     return ""
+
+
+def conflict(text: str, first_line: int = 1) -> int:
+    """The line of the first mark of a merge conflict that nobody has resolved, 0 for none."""
+    for number, line in visible_lines(text, first_line):
+        if line.startswith(("<<<<<<< ", ">>>>>>> ")):
+            return number
+    return 0
 
 
 def visible_lines(body: str, first_line: int = 1) -> Iterator[tuple[int, str]]:

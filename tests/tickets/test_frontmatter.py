@@ -60,6 +60,10 @@ def test_an_empty_front_matter_has_no_keys() -> None:
         (b"---\na: {b: 1, b: 2}\n---\n", "the key 'b' is already given in line 2"),
         (b"---\n- a\n---\n", "a.md:2: the front matter is not a mapping"),
         (b"---\nid: x\n? [a]\n: b\n---\n", "a.md:3: the front matter cannot be read: a key must be text, not a list"),
+        (
+            b"---\nid: x\n<<<<<<< HEAD\nstatus: open\n=======\nstatus: done\n>>>>>>> b\n---\n",
+            "a.md:3: a merge conflict in the front matter is not resolved",
+        ),
         (b"---\na: &x y\n---\n", "a.md:2: the front matter cannot be read: anchors"),
         (b"---\na: *x\n---\n", "a.md:2: the front matter cannot be read: anchors"),
         (b"---\na: !!python/object:os.system x\n---\n", "a.md:2: the front matter cannot be read: anchors"),

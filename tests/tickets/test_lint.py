@@ -23,7 +23,7 @@ def test_every_fault_is_named_at_its_line() -> None:
         place("FEAT-0001"): odd,
         place("FEAT-0002"): closed,
         place("FEAT-0003"): "---\nid: [\n---\n",
-        place("FEAT-0004"): draft("FEAT-0004", "FEAT-0004"),
+        place("FEAT-0004"): draft("FEAT-0004", "FEAT-0004") + "<<<<<<< HEAD\n",
         place("FEAT-0005"): draft("FEAT-0005"),
         place("FEAT-0005", "backlog"): draft("FEAT-0005").replace("status: open\nstage: draft", "status: backlog"),
     }
@@ -38,4 +38,5 @@ def test_every_fault_is_named_at_its_line() -> None:
         "open/FEAT-0002-a-thing.md:14: it is done, and this box is open",
         "open/FEAT-0003-a-thing.md:2: the front matter is not YAML: did not find expected node content",
         "open/FEAT-0004-a-thing.md:7: its dependencies run in a circle: FEAT-0004 -> FEAT-0004",
+        "open/FEAT-0004-a-thing.md:15: a merge conflict is not resolved; the boxes of both sides count",
     ]

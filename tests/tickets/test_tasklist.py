@@ -134,6 +134,10 @@ def test_ids_come_from_the_text_or_from_the_place() -> None:
     ]
 
 
+def test_a_box_without_a_text_is_called_by_its_place() -> None:
+    assert [box.label for box in scan("## Tasks\n- [ ]\n- [ ] chk-4:\n- [ ] a", 1)] == ["tasks-1", "chk-4", "a"]
+
+
 def test_a_carriage_return_alone_ends_a_line() -> None:
     assert states("## Tasks\r- [x] a\r- [ ] b") == [("tasks", "done"), ("tasks", "todo")]
 
