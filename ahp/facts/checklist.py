@@ -27,7 +27,7 @@ _BOXES: dict[str, dict[str, object]] = {
     "invalid_count": fact("int", "boxes with a mark that nobody knows, which are open", min=0),
     "removed": fact(
         "list[str]",
-        "texts of the boxes that the base, or the commit that brought it, has and the ticket not",
+        "texts of the boxes that the base, or the first commit with any, has and the ticket not",
         optional=True,
     ),
 }
@@ -67,7 +67,10 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
 
 
 def _of_base(event: Event, ticket: "Ticket") -> "tuple[Box, ...] | Absent":
-    """The boxes that the ticket has in what the change is measured from; of a new one, those it was committed with."""
+    """The boxes that the ticket has in what the change is measured from, else in the first commit that gave it any.
+
+    Those without a text are a template's, still to be filled in.
+    """
     from ahp.system.errors import Unknown
     from ahp.system.git import GitError
     from ahp.system.history import RangeView
@@ -85,9 +88,11 @@ def _of_base(event: Event, ticket: "Ticket") -> "tuple[Box, ...] | Absent":
         for commit in (base, *_commits_of(event, base, ticket.id)):
             try:
                 view = RangeView(event.repo, commit, commit)
-                return of_issue(view, ticket.id, event.project).get(ticket.id).boxes
+                boxes = of_issue(view, ticket.id, event.project).get(ticket.id).boxes
             except NoTicket:
                 continue
+            if any(box.text for box in boxes):
+                return boxes
     except GitError as error:
         return Absent(f"the history of the ticket is not in this clone ({error})", WHOLE, unknowable=True)
     except TicketError as error:

@@ -78,6 +78,15 @@ def test_a_ticket_that_is_newer_than_the_base_is_compared_with_how_it_was_first_
     assert checklist.gather(event(view=view), frozenset(("removed",)), {}) == {"removed": ["b"]}
 
 
+def test_boxes_that_a_branch_wrote_into_a_template_and_took_away_are_seen(event: Make, repo: Repo) -> None:
+    text = draft("FEAT-0001").replace("- [ ] It works\n", "") + "## Tasks\n"
+    base = repo.commit("a template", **{place("FEAT-0001"): text + "- [ ] \n"})
+    repo.commit("filled in", **{place("FEAT-0001"): text + "- [ ] a\n"})
+    repo.commit("argued away", **{place("FEAT-0001"): text})
+    view = WorkTreeView(discover(str(repo.root), dict(os.environ)), base)
+    assert checklist.gather(event(view=view), frozenset(("removed",)), {}) == {"removed": ["a"]}
+
+
 def test_a_base_that_cannot_be_read_tells_nothing_of_removed_boxes(event: Make, repo: Repo) -> None:
     repo.commit("first", **{place("FEAT-0001"): "broken"})
     repo.write(place("FEAT-0001"), draft("FEAT-0001"))
