@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from typing import Any
 
 import click
@@ -43,9 +44,12 @@ def lint(file: str | None, policy_name: str | None, form: str) -> int:
     except PolicyError as error:
         _say_problems(error.problems, [], form)
         return 2
-    _say_problems([], advise(policy) + ([] if other else _approvers(policy)), form)
+    advice = advise(policy) + ([] if other else _approvers(policy))
+    _say_problems([], advice, form)
     if not policy.rules and form == "text":
         click.echo("the policy has no rules; `ahp init` writes one", err=True)
+    elif not advice and form == "text" and sys.stdout.isatty():
+        click.echo("ahp: the policy is valid, and there is no advice")
     return 0
 
 

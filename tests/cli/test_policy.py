@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,14 @@ POLICY = "rules: {a: {at: [pre-commit, pre-push], block: files.changed_count > 3
 def inside(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repo.root)
     repo.write(".ahp/hooks.yaml", POLICY)
+
+
+def test_at_a_terminal_a_valid_policy_is_said_to_be_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert run(["policy", "lint"]) == 0
+    assert capsys.readouterr().out == "ahp: the policy is valid, and there is no advice\n"
 
 
 def test_lint_says_nothing_of_a_good_policy_and_stores_it(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
