@@ -12,7 +12,8 @@ from ahp.runner.words.plan import ID_LENGTH, Plan, PlanStep, StepStatus
 
 POLICIES = ("auto", "none", "run_pytest")
 _MARKER = re.compile(r"^[ \t>#*]*\[PLAN\][ \t*:：]*(.*)$", re.IGNORECASE)
-_ITEM = re.compile(r"^[ \t>]*\d{1,4}[.、)）][ \t]*(?:\[([ xX✓]?)\][ \t]*)?(.*)$")
+# A dash only before a box, and not further in: else it is what somebody says of a step.
+_ITEM = re.compile(r"^(?:[ \t>]*\d{1,4}[.、)）]|[-*+][ \t]+(?=\[))[ \t]*(?:\[([ xX✓]?)\][ \t]*)?(.*)$")
 _TOOLS = re.compile(r"[(（][ \t]*(?:工具|tools?)[ \t]*[:：]", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[,，、;；]")
 _NO_TOOLS = frozenset({"", "无", "none", "-", "…", "..."})
@@ -76,8 +77,9 @@ def _find(text: str, done: dict[str, PlanStep]) -> dict[str, Any]:
             if '"steps"' in written:
                 broken = f"its JSON cannot be read: {error}"
             continue
-        if "steps" in value:
-            return value
+        for plan in (value, value.get("plan")):
+            if isinstance(plan, dict) and "steps" in plan:
+                return plan
     listed = _from_list(text, done)
     if listed is None:
         raise PlanError([broken])

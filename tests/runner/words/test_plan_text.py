@@ -32,8 +32,9 @@ JSON = json.dumps(RAW, indent=2, ensure_ascii=False)
         f"First I think {{a bit}}. {JSON} That is all.",
         f"<think>{{}}</think>{JSON}",
         f'{{"note": "no plan"}}\n{JSON}',
+        f'{{"thought": "so", "plan": {JSON}}}',
     ],
-    ids=["json", "fenced", "fence in prose", "prose", "thoughts", "second object"],
+    ids=["json", "fenced", "fence in prose", "prose", "thoughts", "second object", "under a key"],
 )
 def test_a_plan_is_found_where_models_put_it(text: str) -> None:
     plan = parse_plan_from_text(text)
@@ -93,6 +94,11 @@ def test_what_is_no_plan_is_refused_with_a_sentence(text: str, problem: str) -> 
     with pytest.raises(PlanError, match=problem) as caught:
         parse_plan_from_text(text)
     assert all(len(said) < 1_000 for said in caught.value.problems)
+
+
+def test_dashes_with_a_box_are_steps_and_others_are_remarks() -> None:
+    text = "[PLAN]\n- [ ] read\n  - [ ] with care\n  - closely\n* [ ] write (tools: edit)\n- not the tests"
+    assert [step.description for step in parse_plan_from_text(text).steps] == ["read", "write"]
 
 
 def test_policies_are_the_callers() -> None:
