@@ -61,7 +61,7 @@ def write(path: str, log: str, lines: Iterable[bytes], columns: Mapping[str, str
 def lines(path: str) -> Iterator[list[bytes]]:
     """The lines of a file that `write` wrote, many at once, each with the name of its log as an export has it.
 
-    Raises AhpError when it cannot be read or is another one's.
+    A file of another program has none. Raises AhpError when it cannot be read.
     """
     from ahp.insight.lines import exported
 
@@ -69,7 +69,11 @@ def lines(path: str) -> Iterator[list[bytes]]:
     from duckdb import Error
 
     try:
-        found = database.execute(f"SELECT log, {LINE} FROM read_parquet(?)", [path])  # noqa: S608
+        described = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [path]).fetchall()
+        if not {("log", "VARCHAR"), (LINE, "VARCHAR")} <= {column[:2] for column in described}:
+            return
+        query = f"SELECT log, {LINE} FROM read_parquet(?) WHERE log IS NOT NULL AND {LINE} IS NOT NULL"  # noqa: S608
+        found = database.execute(query, [path])
         while rows := found.fetchmany(4096):
             yield [exported(line.encode(), log) for log, line in rows]
     except Error as error:

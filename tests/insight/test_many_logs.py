@@ -114,6 +114,23 @@ def test_the_lines_of_a_parquet_file_are_those_of_the_log(tmp_path: Path) -> Non
     ]
 
 
+def test_a_parquet_file_of_another_program_is_passed_over(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    signals("g", "a").to_folder(tmp_path / "clone")
+    for name, columns in (
+        ("a", "1 AS a"),
+        ("b", "1 AS log, 'x' AS record"),
+        ("c", "NULL::VARCHAR AS log, 'x' AS record"),
+    ):
+        duckdb.sql(f"COPY (SELECT {columns}) TO '{tmp_path}/{name}.parquet' (FORMAT parquet)")
+        with pytest.raises(AhpError, match="there is no log in"):
+            read(tmp_path / f"{name}.parquet")
+    assert read(tmp_path) == read(tmp_path / "clone")
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    with pytest.raises(AhpError, match=r"cannot read .*a\.parquet"):  # it may have been an export
+        read(tmp_path)
+
+
 def test_columns_of_parquet_can_be_asked(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     path = str(tmp_path / "a.parquet")
