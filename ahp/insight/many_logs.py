@@ -106,7 +106,7 @@ def _file(path: str) -> Source | None:
     """None where the first record is none of a log."""
     first = next((reading.decode(line) for lines in _lines(path, None) for line in lines), None) or {}
     is_log = _named(first, path) or (_number(first) and clock.is_iso(first.get("timestamp")))
-    return _source(path, first, os.path.getsize(path), partial(_lines, path)) if is_log else None
+    return _source(path, first, reading.size_of(Segment(0, path)), partial(_lines, path)) if is_log else None
 
 
 def _lines(path: str, since: float | None) -> Iterator[list[bytes]]:
