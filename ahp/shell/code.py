@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 class Code(Plain):
     """What a program text does: the files that it reads, writes, or may do either with (`unsure`), the texts that it
     hands to a shell (`scripts`), the `commands` that it starts word by word. One that is `unknown` runs what is
-    computed only while it runs.
+    computed only while it runs; one that `changes` files may do so with those that it is given as arguments.
     """
 
-    __slots__ = ("commands", "reads", "scripts", "unknown", "unsure", "writes")
+    __slots__ = ("changes", "commands", "reads", "scripts", "unknown", "unsure", "writes")
 
     def __init__(
         self,
@@ -35,6 +35,7 @@ class Code(Plain):
         self.unsure: list[str] = []
         self.commands: list[list[str]] = []
         self.unknown = unknown
+        self.changes = False
 
     def add(self, other: "Code") -> None:
         """What another part of the text does, too."""
@@ -136,6 +137,7 @@ def general(text: str) -> Code:
     files = [one for one in texts if (looks_like_a_path(one) or one[:1] == ".") and is_file(one) and one.isprintable()]
     writes = _WRITES.search(_STRINGS.sub(lambda one: one[0] if _MODE.match(one[0]) else "''", text)) is not None
     found.reads, found.unsure = ([], files) if writes else (files, [])
+    found.changes = writes
     return found
 
 

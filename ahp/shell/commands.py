@@ -4,7 +4,7 @@ from ahp.shell import marks, roles, usage
 from ahp.shell.command import Command
 from ahp.shell.execution import NESTED, Execution, Redirects
 from ahp.shell.expansion import Expander, text
-from ahp.shell.grammar import mended, never_runs
+from ahp.shell.grammar import mended, never_runs, operators
 from ahp.shell.marks import Unknown
 from ahp.shell.state import State
 from ahp.system import extensions
@@ -13,6 +13,7 @@ from ahp.system.plain import Plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from tree_sitter import Node
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ahp.shell.variables import Value
 
 _LIMIT = 64 << 10
+_OPERATORS = 2000
 _DEPTH = 60
 _UNROLLED = 8
 _EXPORTS = ("export", "declare", "typeset")
@@ -94,7 +96,13 @@ class _Reader:
         state = self.state
         before, state.nested = state.nested, nested
         source = source.lstrip() if nested else source
-        if len(source) > _LIMIT or nested > NESTED or not state.affords(len(source)) or "\0" in source:
+        if (
+            len(source) > _LIMIT
+            or nested > NESTED
+            or not state.affords(len(source))
+            or "\0" in source
+            or (len(source) > _OPERATORS and operators(source) > _OPERATORS)
+        ):
             self.execution.unknown()
         else:
             root = _parsed(mended(source).encode("ascii"))
@@ -138,7 +146,9 @@ class _Reader:
         elif kind == "function_definition":
             self._function(node)
         elif kind == "subshell":
+            before, self.state.stdin = self.state.stdin, stdin
             self._substitution(node)
+            self.state.stdin = before
         elif kind in _WORDS:
             self._expander.word(node)
         else:
@@ -190,6 +200,8 @@ class _Reader:
         """Remembers `NAME=value`; returns it as it is shown."""
         name_node, value_node = node.child_by_field_name("name"), node.child_by_field_name("value")
         name = text(name_node) if name_node else ""
+        if name_node is not None and name_node.type == "subscript":
+            self._expander.word(name_node)  # a substitution in it runs
         value: Value = ""
         if value_node is not None and value_node.type == "array":
             value = [word for child in value_node.named_children for word in self._expander.words(child)]
@@ -227,6 +239,11 @@ class _Reader:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is not None and body is not None:
             self.state.functions[text(name)] = body
+        redirects = Redirects()
+        for child in node.children_by_field_name("redirect"):  # `f() { …; } > file`
+            redirects = self._redirect(child, redirects)
+        if redirects.writes:
+            self.execution.bare(Command(), redirects.writes)
 
     def _for(self, node: "Node") -> None:
         """`for NAME in WORDS`: once for each of a few known words, else once for any of them."""
@@ -260,7 +277,8 @@ class _Reader:
 
     # Simple commands and their redirects
 
-    def _command(self, node: "Node", redirects: Redirects) -> str | None:
+    def _command(self, node: "Node", redirects: Redirects, behind: "Sequence[Node]" = ()) -> str | None:
+        """Reads a simple command; `behind` are arguments behind its here-document: `git commit -F- <<E -n`."""
         words: list[str] = []
         assignments: list[str] = []
         for child in node.children:
@@ -274,6 +292,7 @@ class _Reader:
                 redirects = self._redirect(child, redirects)
             elif (child.is_named or child.type not in ("<", ">", "(", ")")) and not _is_descriptor(child, node):
                 words += self._expander.words(child)
+        words += [word for child in behind for word in self._expander.words(child)]
         words = [word.rstrip("\r") for word in words]
         if words:
             return self.execution.run(words, assignments, redirects)
@@ -289,7 +308,12 @@ class _Reader:
             redirects = self._redirect(child, redirects)
             after += _following(child)
         if body is not None and body.type == "command":
-            printed = self._command(body, redirects)
+            behind = [
+                one
+                for child in node.children_by_field_name("redirect")
+                for one in child.children_by_field_name("argument")
+            ]
+            printed = self._command(body, redirects, behind)
         else:
             if redirects.writes:
                 self.execution.bare(Command(), redirects.writes)

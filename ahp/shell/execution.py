@@ -150,6 +150,8 @@ class Execution:
         found.reads += told.reads
         found.writes += told.writes
         found.unsure += told.unsure
+        if told.changes and run.file is None:
+            found.unsure += [word for word in found.operands if usage.looks_like_a_path(word)]
         found.runs += [Run(script=one, stdin="") for one in told.scripts]
         found.runs += [Run(tuple(one), stdin="") for one in told.commands]
         if told.unknown:
@@ -208,11 +210,15 @@ class Execution:
             state.read_into(program, words, stdin)
         elif program == "alias":
             for arg in found.operands:  # read as if it ran where it is defined
-                self._read(arg.partition("=")[2], state.nested + 1)
+                name, _, text = arg.partition("=")
+                self._read(text, state.nested + 1)
+                state.aliases[name] = text
         elif program in state.functions and words[0] == program:
             self._call(program, words, stdin)
         elif "/" in words[0] and (content := state.stored(words[0])) is not None:
             self._run_script(Run(script=content, arguments=tuple(words)), stdin)
+        for other in state.other_names(words[0]):  # it may be that, too: not every shell reads aliases
+            found.runs.append(Run((*other, *words[1:])))
         self.environment(command.assignments)
         printed = None
         for run in found.runs:

@@ -50,6 +50,9 @@ class Expander:
     def words(self, node: "Node") -> list[str]:
         """The words that one argument becomes: several by braces or an unquoted variable, none by an empty one."""
         words = [word for field in _fields(self._pieces(node, False)) for word in _braces(field)]
+        if text(node).startswith("~-"):  # the folder before: `cd src; rm ~-/x`
+            before = self._marks.mark(Unknown("~-", "script"))
+            return [before + word[2:] if word[2:3] in ("", "/") else word for word in words]
         return [_here(word) for word in words] if text(node).startswith("~+") else words
 
     def word(self, node: "Node") -> str:
@@ -116,7 +119,7 @@ class Expander:
                 self._pieces(child, True)
         value = self._variables.expand(text(node), quoted)
         if isinstance(value, str):
-            return [_Piece(value, not quoted)]
+            return [_Piece(value if quoted else self._variables.separated(value), not quoted)]
         several = [_Piece(item, not quoted, True) for item in value]
         return [*several[:-1], _Piece(several[-1].text, several[-1].splits)] if several else [_Piece("", True)]
 

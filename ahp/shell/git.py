@@ -1,6 +1,6 @@
 """git's command line: what it is told beyond options and operands (git(1)). Its options stand in `git.txt`."""
 
-from ahp.shell import marks, roles
+from ahp.shell import marks, roles, synopsis
 from ahp.shell.marks import Marks, Unknown
 from ahp.shell.usage import Run, Usage
 from ahp.system.regex import regex
@@ -32,6 +32,8 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
     """Reads the arguments of git, without the program."""
     found = roles.read("git", args, stdin, known)
     after = _behind_dashes(args)
+    if found.verb and "-n" in found.flags and synopsis.of(f"git.{found.verb}") is None:
+        found.unknown("program")  # an alias, or a program of its own: `git ci -n`
     found.writes = [path for path in map(_plain, found.writes) if path]
     if found.verb == "config":
         _config(found, known)

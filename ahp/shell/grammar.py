@@ -24,7 +24,9 @@ _STAND_IN = regex(r"uQ([0-9a-f]{6})Qu")
 
 def mended(source: str) -> str:
     """The script in ASCII, lone hyphens quoted, words whole, here-document words that begin no other line."""
-    source = _FOREIGN.sub(lambda found: f"uQ{ord(found[0]):06x}Qu", _SPLIT_WORD.sub("", source))
+    source = _SPLIT_WORD.sub("", _without_comment_ends(source))
+    source = _FOREIGN.sub(lambda found: f"uQ{ord(found[0]):06x}Qu", source)
+    source = _BACKQUOTED.sub(lambda found: f"{found[1]}$({found[2]})", source)
     source = _LINE_START.sub("\n\f", source)
     if _LAST_BACKSLASH.search(source):
         source += "\\"
@@ -37,6 +39,39 @@ def mended(source: str) -> str:
         if _is_mistaken(word, source):
             source = _renamed(word, source)
     return source
+
+
+def _without_comment_ends(source: str) -> str:
+    """The script with no backslash at the end of a comment: the line below is none."""
+    if "\\\n" not in source or "#" not in source:
+        return source
+    lines = source.split("\n")
+    return "\n".join([line.rstrip("\\") if _COMMENTED.search(line) else line for line in lines])
+
+
+# `${X:=`command`}`: the grammar takes the command for a word.
+_BACKQUOTED = regex(r"(\$\{[^}`\n$]*)`([^`\n]*)`")
+_COMMENTED = regex(r"(?:^|[ \t;])#")
+
+
+def operators(source: str) -> int:
+    """How many operators a script has, those between single quotes and in here-documents (`<<` itself aside) left out.
+
+    The time that tree-sitter takes grows with their square.
+    """
+    lines, ends = [], ""
+    for line in source.split("\n"):
+        if ends:
+            ends = "" if line.lstrip("\t") == ends else ends
+        else:
+            lines.append(line)
+            begun = _HEREDOC.search(line)
+            ends = (begun[1] or begun[2] or begun[3]) if begun else ""
+    return len(_OPERATOR.findall(_QUOTED.sub("", "\n".join(lines)))) + source.count("<<")
+
+
+_QUOTED = regex(r"'[^']*'")
+_OPERATOR = regex(r"[|&;(){}<]")
 
 
 def original(text: str) -> str:

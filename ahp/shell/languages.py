@@ -33,6 +33,7 @@ def _awk(text: str) -> Code:
 
 
 _SED_WRITES = regex(r"(?:^|[;\n}/0-9$] *|[/gpIi0-9])[wW] +([^\n;]+)", MULTILINE)
+_SED_GLUED = regex(r"(?:^|[;\n}] *)[wW]([./~][^\n;]*)")
 _SED_RUNS = regex(r"(?:^|[;\n{] *|^[0-9$,/]+)e(?: +([^\n;]+)|$)|^s(.)(?:\\.|(?!\2).)*\2(?:\\.|(?!\2).)*\2[gpiIm0-9]*e")
 
 
@@ -40,7 +41,7 @@ def _sed(text: str) -> Code:
     """`w FILE`, `s///w FILE`, `e TEXT`, `s///e`."""
     runs = [found[1] or "" for found in _SED_RUNS.finditer(text)]
     return Code(
-        writes=[one.strip() for one in _SED_WRITES.findall(text) if is_file(one.strip())],
+        writes=[one.strip() for one in _SED_WRITES.findall(text) + _SED_GLUED.findall(text) if is_file(one.strip())],
         scripts=[one for one in runs if one],
         unknown="" in runs,
     )

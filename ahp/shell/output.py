@@ -78,6 +78,8 @@ def _place(program: str, args: list[str], stdin: str | None, known: Marks) -> st
         pattern = path.rpartition("/")[0] or "." if program == "dirname" else path
         if path.startswith(ANYTHING):
             return None
+    elif program == "git" and operands[:1] == ["archive"]:  # what is unpacked from it
+        return _names([known.pattern(one) for one in operands[2:]] or ["."], program, args, known)
     elif program == "git" and operands[:1] == ["rev-parse"]:
         pattern = _git_place(args)
     elif program == "find":

@@ -32,10 +32,15 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
     if found is None:
         from ahp.shell import unlisted  # most commands are listed
 
-        return unlisted.read(program, args, known)
-    reading = _Reading(program, found, stdin, known)
-    reading.options(args, found)
-    return reading.usage
+        usage = unlisted.read(program, args, known)
+    else:
+        reading = _Reading(program, found, stdin, known)
+        reading.options(args, found)
+        usage = reading.usage
+    told = [run.words for run in usage.runs]
+    passed_on = _passed_on(program, args)
+    usage.runs += [Run(one) for one in passed_on if not any(words[-len(one) :] == one for words in told)]
+    return usage
 
 
 def is_listed(program: str) -> bool:
@@ -47,6 +52,22 @@ def is_foreign(program: str) -> bool:
     """Whether a program may do with a file what its synopsis does not say."""
     found = synopsis.of(program)
     return found is None or (found.operands[:1] == ("VERB",) and program not in ("git", "gh"))
+
+
+def _passed_on(program: str, args: list[str]) -> "list[tuple[str, ...]]":
+    """The commands that begin among the arguments of a program that may run them: `runner git commit`, `x sh -c TEXT`.
+
+    Its synopsis need not tell of them.
+    """
+    found = synopsis.of(program)
+    runs = is_foreign(program) or (found and synopsis.RUNNING & {*found.operands, *found.roles.values()})
+    return [tuple(args[at:]) for at in range(len(args) - 1) if runs and _begin_a_command(args[at], args[at + 1])]
+
+
+def _begin_a_command(word: str, following: str) -> bool:
+    name = word.rpartition("/")[2]
+    is_git = name == "git" and synopsis.of(f"git.{following}") is not None
+    return is_git or (name in SHELLS and following.startswith("-") and "c" in following)
 
 
 class _Reading:

@@ -81,11 +81,17 @@ def tar(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage
     found.reads += archives if modes else found.operands
     found.writes += found.operands if "--remove-files" in found.flags else []
     if modes & {"--extract", "--get"}:
-        members = found.operands or [ANYTHING]
+        members = found.operands or _members(None if archives and archives != ["-"] else stdin, known)
         found.writes += [usage.joined(folder, member) for folder in folders or ["."] for member in members]
     elif not modes:
         found.writes += archives
     return found
+
+
+def _members(stdin: str | None, known: Marks) -> list[str]:
+    """What an archive holds that comes in: `git archive OLD src | tar x`."""
+    patterns = [part.pattern for part in known.of(stdin or "")]
+    return patterns if patterns and not any(one.startswith(ANYTHING) for one in patterns) else [ANYTHING]
 
 
 def _own_options(program: str, args: list[str], known: Marks) -> tuple[Options, Usage]:
@@ -222,10 +228,14 @@ _SPLITS = regex(r"-[iv0]*S")
 
 
 def awk(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
-    """`gawk -i inplace TEXT FILES`: the files that it reads are written."""
+    """`gawk -i inplace TEXT FILES`: the files that it reads are written; `-v NAME=FILE`: it may be."""
     found = roles.read(program, args, stdin, known)
     if ("--include", "inplace") in found.values or ("--include", "/inplace") in found.values:
         found.writes += found.reads
+    if ">" in found.code:
+        given = [value for name, value in found.values if name == "--assign"] + found.operands
+        files = [value.partition("=")[2] for value in given]
+        found.unsure += [file for file in files if usage.looks_like_a_path(file)]
     return found
 
 
@@ -242,7 +252,7 @@ def cpio(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
     """`cpio -i`, `cpio -p FOLDER`: the names of what is written stand in the archive, or come in."""
     found = roles.read(program, args, stdin, known)
     if "--extract" in found.flags:
-        found.writes.append(ANYTHING)
+        found.writes += _members(stdin, known)
     elif "--pass-through" in found.flags:
         found.writes += [usage.joined(folder, ANYTHING) for folder in found.operands]
     return found
@@ -269,6 +279,42 @@ def screen(program: str, args: list[str], stdin: str | None, known: Marks) -> Us
     return found
 
 
+def debugger(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`gdb -ex 'run ARGS' PROGRAM`, `gdb --args PROGRAM ARGS`, `lldb -- PROGRAM ARGS`."""
+    at = next((index for index, word in enumerate(args) if word in ("--args", "-args", "--")), len(args))
+    found = roles.read(program, args[:at], stdin, known)
+    command = args[at + 1 :] or found.operands[:1]
+    for text in found.code.split("\n") if command else []:
+        if started := _STARTS.match(text):
+            given = usage.split(text[started.end() :])
+            found.runs.append(Run((command[0], *given) if given else tuple(command)))
+    if at < len(args) and command and not any(run.words for run in found.runs):
+        found.runs.append(Run(tuple(command)))
+    return found
+
+
+_STARTS = regex(r"\s*(?:r|ru|run|start|starti|process launch(?: --)?)(?:\s|$)")
+
+
+def gh(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`gh alias set NAME TEXT`: the text is read as if it ran; one that begins with `!` is a shell's."""
+    found = roles.read(program, args, stdin, known)
+    if found.verb.startswith("alias"):
+        for run in found.runs:
+            if run.script:
+                is_shell = run.script.startswith("!") or "--shell" in found.flags
+                run.script = run.script.removeprefix("!") if is_shell else f"{program} {run.script}"
+    return found
+
+
+def powershell(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`pwsh -EncodedCommand BASE64`, in any abbreviation: nobody reads that."""
+    found = roles.read(program, args, stdin, known)
+    if any(len(arg) > 1 and "-encodedcommand".startswith(arg.lower()) for arg in args):
+        found.unknown("program")
+    return found
+
+
 READERS: "dict[str, Callable[[str, list[str], str | None, Marks], Usage]]" = {
     "find": find.find,
     "fd": find.fd,
@@ -288,6 +334,9 @@ READERS: "dict[str, Callable[[str, list[str], str | None, Marks], Usage]]" = {
     "at": at,
     "batch": at,
     "patch": patch,
+    **dict.fromkeys(("gdb", "lldb"), debugger),
+    **dict.fromkeys(("gh", "glab"), gh),
+    **dict.fromkeys(("pwsh", "powershell", "powershell.exe"), powershell),
     "chmod": chmod,
     "screen": screen,
     **dict.fromkeys(usage.SHELLS, shell),

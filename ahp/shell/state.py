@@ -30,6 +30,9 @@ class State:
         """What the script wrote, by path; a mark where only running tells."""
         self.appended: set[str] = set()
         """Those of them of which only what is added at their end is known."""
+        self.programs: dict[str, str] = {}
+        """The names of programs that the script copied or linked, by the path of the copy."""
+        self.aliases: dict[str, str] = {}
         self.pipes: dict[str, str] = {}
         """What `<(…)` prints, by its source."""
         self._budget = _BUDGET
@@ -105,11 +108,25 @@ class State:
                 self.write(word, stdin if stdin is not None else self._unseen(word), "--append" in found.flags)
         for word in found.fetched:
             self.write(word, self._unseen(word))
+        if program == "hash" and "-p" in found.flags and len(found.operands) > 1:
+            self.programs[found.operands[1]] = _base_name(self.marks.pattern(found.operands[0]))
         for source, copy in found.copies:
+            if "/" in self.marks.pattern(source):
+                self.programs[self.path(copy)] = _base_name(self.marks.pattern(source))
             content = self._unseen(source) if ":" in source else self.stored(source)
             if content is not None:
                 self.write(copy, content)
-                self.write(f"{copy.rstrip('/')}/{source.rstrip('/').rpartition('/')[2]}", content)
+                self.write(f"{copy.rstrip('/')}/{_base_name(source)}", content)
+
+    def other_names(self, word: str) -> list[list[str]]:
+        """The commands that a program's name may stand for: those of an alias, or of a copy of another program."""
+        alias, copied = self.aliases.get(word), self.programs.get(self.path(word))
+        found = [*([usage.split(alias)] if alias else []), *([[copied]] if copied else [])]
+        return [words for words in found if words and words[0] != word]
 
     def _unseen(self, source: str) -> str:
         return self.marks.mark(Unknown(self.marks.shown(source), "output"))
+
+
+def _base_name(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]

@@ -49,6 +49,8 @@ def tables() -> list[str]:
 
 _RUNNERS = {"COMMAND", "LOGIN", "LINE", "KEYS", "BISECT", "FOREACH", "RUN", "VERB", "ASSIGN"}
 """Behind these operands the options are another program's."""
+RUNNING = frozenset(("COMMAND", "LOGIN", "LINE", "BEGIN", "LIST", "SCRIPT", "SHELL", "RUN", "CODE", "KEYS"))
+"""Roles of the arguments of programs that run commands, or texts of a language."""
 
 
 class Synopsis(Plain):

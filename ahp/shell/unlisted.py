@@ -1,8 +1,8 @@
 """Reads the command line of a program that nobody here knows, by what its words look like."""
 
-from ahp.shell import marks, options, synopsis
+from ahp.shell import marks, options
 from ahp.shell.marks import Marks
-from ahp.shell.usage import A_SHELL, SHELLS, Run, Usage, looks_like_a_path
+from ahp.shell.usage import A_SHELL, Run, Usage, looks_like_a_path
 
 _OUTPUTS = ("-o", "--output", "--out", "--outfile", "--output-file", "--out-file")
 _TEXTS = ("-c", "-e", "-x", "--eval", "--command", "--exec", "eval")
@@ -10,7 +10,7 @@ _TEXTS = ("-c", "-e", "-x", "--eval", "--command", "--exec", "eval")
 
 
 def read(program: str, args: list[str], known: Marks) -> Usage:
-    """Words that look like paths are files that it may read or write; a command that it is given, it may run."""
+    """Words that look like paths are files that it may read or write; a text that it is given, it may run."""
     parsed = options.parse(args, options.ANY)
     found = Usage(parsed.flags, parsed.values, operands=list(parsed.operands))
     found.opens_option(args, known)
@@ -25,17 +25,6 @@ def read(program: str, args: list[str], known: Marks) -> Usage:
             found.unknown("value")
         if A_SHELL.search(word):
             found.unknown("program")
-        if _begins_a_command(args[index : index + 2]):
-            found.runs.append(Run(tuple(args[index:])))
         if ("(" in word or any(map(str.isspace, word))) and args[index - 1 : index] and args[index - 1] in _TEXTS:
             found.runs += [Run(code=word, language=program), Run(script=word, stdin="")]
     return found
-
-
-def _begins_a_command(words: list[str]) -> bool:
-    """Whether it is given one to run: `runner git commit`, `runner sh -c TEXT`."""
-    if len(words) < 2:
-        return False
-    name = words[0].rpartition("/")[2]
-    is_git = name == "git" and synopsis.of(f"git.{words[1]}") is not None
-    return is_git or (name in SHELLS and words[1].startswith("-") and "c" in words[1])

@@ -74,6 +74,13 @@ class Variables:
             return value if isinstance(value, list) else self._marks.quoted(value, quoted)
         return self._operated(raw, value, rest, quoted)
 
+    def separated(self, value: str) -> str:
+        """A value with blanks where the script's own IFS ends words."""
+        separators = self._values["IFS"]
+        for sign in separators if isinstance(separators, str) and is_known(separators) else "":
+            value = value if sign.isspace() else value.replace(sign, " ")
+        return value
+
     def _outside(self, raw: str, name: str, rest: str, quoted: bool) -> str:
         operation = _OPERATION.fullmatch(rest)
         given = operation[2] if operation and operation[1].lstrip(":") in ("-", "=", "+") else ""
