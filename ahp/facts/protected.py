@@ -14,6 +14,10 @@ _PROJECT_SETTINGS = """
     .claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml .gemini/settings.json
     .github/hooks .opencode/plugins .opencode/plugin opencode.json opencode.jsonc .cursor/hooks.json
 """
+_HOOK_MANAGERS = """
+    .husky .pre-commit-config.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml lefthook-local.yml
+    .overcommit.yml .simple-git-hooks.json
+"""
 _HOME_SETTINGS = """
     .claude/settings.json .claude/settings.local.json .claude.json .codex/hooks.json .codex/config.toml
     .gemini/settings.json .gemini/trustedFolders.json .copilot .config/opencode .cursor/hooks.json
@@ -22,7 +26,7 @@ _HOME_SETTINGS = """
 # may name: `**/pre-commit`.
 _IN_PROJECT = {
     "policy": (".ahp", ".ahp/hooks.yaml"),
-    "git hooks": (".husky", ".pre-commit-config.yaml", "lefthook.yml"),
+    "git hooks": tuple(_HOOK_MANAGERS.split()),
     "agent settings": tuple(_PROJECT_SETTINGS.split()),
 }
 _IN_HOME = {
@@ -34,7 +38,7 @@ _IN_HOME = {
 _IN_GIT = {
     "log": ("ahp", "ahp/signals.jsonl"),
     "git hooks": ("hooks", "hooks/pre-commit", "hooks/commit-msg", "hooks/pre-push"),
-    "git configuration": ("config", "config.worktree", "info/attributes"),
+    "git configuration": ("config", "config.worktree", "info/attributes", "commondir", "gitdir"),
     "git history": ("HEAD", "refs", "packed-refs", "objects", "logs", "reftable", "shallow", "info/grafts"),
 }
 
@@ -114,6 +118,8 @@ def _concerns(path: str, place: str) -> bool:
     path, place = path.casefold(), place.casefold()
     if not _is_pattern(path):
         return _is_in(path, place) or (path not in (".", "/") and _is_in(place, path)) or path in (".", "/", "~")
+    if path.startswith("**/.") and not place.startswith(("~", "/")) and _concerns(path[3:], place):
+        return True  # at the top, too
     if not path.strip("*/"):
         return False  # any file at all: that is unresolved, and told as such
     parts = path.rstrip("/").split("/")

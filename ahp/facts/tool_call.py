@@ -26,6 +26,9 @@ _OWN_FOLDER = ("/proc/self/cwd", "/proc/thread-self/cwd")
 _PATCHES = ("patch", "patchText", "patch_text", "input", "command", "diff")
 _PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "--- a/", "+++ b/")
 _DERIVED = ("command", "commands", "paths", "writes", "may_write", "target")
+_ARGUMENTS = ("args", "arguments")
+# What a backslash and a backquote of PowerShell are to a shell.
+_POWERSHELL = str.maketrans("\\`", "/\\")
 _TARGET = 300
 
 
@@ -90,7 +93,9 @@ def read(
 def _touched(name: str, native_name: str, given: "Mapping[str, object]", writes: bool) -> Touched:
     """What the names of the arguments tell of a call."""
     if name == "shell":
-        return Touched(command=_command(next((given[key] for key in _COMMANDS if key in given), None)))
+        command = _command(next((given[key] for key in _COMMANDS if key in given), None))
+        is_powershell = command and native_name.lower().endswith("powershell")
+        return Touched(command=command.translate(_POWERSHELL) if command and is_powershell else command)
     named = [*(_patched(given) if name == "patch" else []), *named_paths(given)]
     if name == "mcp":
         return _of_a_server(native_name, given, named, writes)
@@ -100,6 +105,8 @@ def _touched(name: str, native_name: str, given: "Mapping[str, object]", writes:
 def _of_a_server(native_name: str, given: "Mapping[str, object]", named: list[str], writes: bool) -> Touched:
     """A tool of an MCP server: what its name says that it does to the files that its arguments name."""
     command = _command(next((given[key] for key in _COMMANDS if key in given), None))
+    if command is not None and (words := _texts(given, _ARGUMENTS)):
+        command = _command([command, *words])
     doing = "write" if writes else does(native_name)
     return Touched(
         named,
