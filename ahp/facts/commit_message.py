@@ -41,8 +41,8 @@ def is_empty(text: str, mode: str) -> bool:
 def split(message: str) -> tuple[str, str]:
     """(subject, body): the first paragraph on one line, and what follows it."""
     lines = message.strip("\n").split("\n")
-    while len(lines) > 1 and not lines[0].strip(_BLANKS):  # as `git log --format=%s` does
-        lines.pop(0)
+    # As `git log --format=%s` does.
+    lines = lines[next((at for at, line in enumerate(lines) if line.strip(_BLANKS)), len(lines) - 1) :]
     end = next((at for at, line in enumerate(lines) if not line.strip()), len(lines))
     return " ".join([line.rstrip(_BLANKS) for line in lines[:end]]), "\n".join(lines[end:]).strip("\n")
 
@@ -55,25 +55,25 @@ def trailers(message: str) -> list[str]:
     """
     body = split(message)[1]
     lines = body.split("\n\n")[-1].strip("\n").split("\n") if body else []
-    found: list[str] = []
+    found: list[list[str]] = []  # the lines of each
     known, others, former = 0, 0, ""
     for line in lines:
         key, colon, value = line.partition(":")
         if line[:1] in (" ", "\t") and former in ("trailer", "git"):
             if former == "trailer":
-                found[-1] = found[-1].rstrip() + " " + line.strip()
+                found[-1].append(line.strip())
             continue
         if line.startswith(_CHERRY):
             former = "git"
         elif colon and line[:1] not in (" ", "\t") and key.rstrip() and _is_token(key.rstrip()):
             former = "trailer"
-            found.append(key.rstrip() + ": " + value.strip())
+            found.append([key.rstrip() + ": " + value.strip()])
         else:
             former = "other"
         known, others = known + (former != "other"), others + (former == "other")
     if others and not (any(line.startswith(_GITS) for line in lines) and known * 3 >= others):
         return []
-    return found
+    return [" ".join([first.rstrip(), *filter(None, rest[:-1]), rest[-1]]) if rest else first for first, *rest in found]
 
 
 def conventional(subject: str) -> tuple[str, str, bool]:

@@ -28,7 +28,6 @@ from ahp.system.errors import AhpError
 from ahp.system.history import RangeView
 
 OF_CONTENT, OF_MERGES = "pre-commit", "pre-merge-commit"
-OF_ALL = ("pre-commit", "commit-msg")
 TRIGGERS = ("pre-commit", OF_MERGES, "commit-msg")
 # What encodings in which ASCII is ASCII are called by. From another one (UTF-7, UTF-16, EBCDIC) git makes line ends and
 # NUL of letters, so that a message ends or goes on elsewhere than where it is read as it is stored.

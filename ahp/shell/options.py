@@ -29,13 +29,6 @@ class Spec(Plain):
 
 
 ANY = Spec()
-RM = Spec(
-    ("--force", "--recursive", "--interactive", "--one-file-system", "--no-preserve-root", "--preserve-root", "--dir"),
-    {"f": "--force", "r": "--recursive", "R": "--recursive", "d": "--dir"},
-)
-_SPECS = {"rm": RM}
-# Their options are whole words after one hyphen; taking them apart would invent options.
-_WHOLE = frozenset(("find", "java", "go", "openssl", "terraform", "ffmpeg"))
 
 
 class Options(Plain):
@@ -47,35 +40,28 @@ class Options(Plain):
         self.flags, self.values, self.operands = flags, values, operands
 
 
-def flags_of(program: str, args: list[str], permute: bool = True) -> list[str]:
-    """The options among the arguments of a program other than git; `permute` as in `parse`."""
-    if program in _WHOLE:
-        return list(dict.fromkeys(arg for arg in args if arg.startswith("-") and arg not in ("-", "--")))
-    return parse(args, _SPECS.get(program, ANY), permute).flags
-
-
 def parse(args: list[str], spec: Spec, permute: bool = True) -> Options:
     """Reads options as GNU getopt does; with `permute` also after the first operand."""
     flags: dict[str, None] = {}
     values: list[tuple[str, str]] = []
     operands: list[str] = []
-    rest = list(args)
+    rest = args[::-1]  # the next one last: taking it away moves none of the others
     while rest:
-        arg = rest.pop(0)
+        arg = rest.pop()
         if arg == "--":
-            operands += rest
+            operands += rest[::-1]
             break
         if not arg.startswith("-") or arg == "-":
             operands.append(arg)
             if not permute:
-                operands += rest
+                operands += rest[::-1]
                 break
         elif arg.startswith("--") or (spec.whole and arg.partition("=")[0].removesuffix("=") in _names(spec)):
             name, glue, value = arg.partition("=")
             name, valued = _in_full(name, spec.longs)
             flags[name] = None
             if glue or (valued and rest):
-                values.append((name, value if glue else rest.pop(0)))
+                values.append((name, value if glue else rest.pop()))
         elif spec.whole and arg[1] not in spec.valued + spec.glued:
             flags[arg] = None
         else:
@@ -98,7 +84,7 @@ def _bundle(letters: str, spec: Spec, rest: list[str], flags: dict[str, None], v
         tail = letters[index + 1 :]
         if letter in spec.valued:
             if tail or rest:
-                values.append((name, tail or rest.pop(0)))
+                values.append((name, tail or rest.pop()))
             return
         if letter in spec.glued:
             if tail:

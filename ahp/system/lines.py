@@ -74,25 +74,25 @@ def _read(view: View, with_added: bool, with_removed: bool) -> Lines:
 def _smallest_first(view: View, entries: list[FileChange]) -> Lines:
     """As much as fits into the limit, the smallest files first; then no small file goes unread for a large one."""
     weights = _weights(view, entries)
-    waiting = sorted(entries, key=lambda entry: weights[entry.path])
+    waiting = sorted(entries, key=lambda entry: weights[entry.path])[::-1]  # the smallest last: it is taken first
     found, left = Lines([], [], []), LIMIT
     while waiting and left > 0:
-        some, total = [waiting.pop(0)], weights[waiting[0].path] if waiting else 0
+        some, total = [waiting.pop()], weights[waiting[-1].path] if waiting else 0
         while waiting and len(some) < _FILES_AT_ONCE and total <= _AT_ONCE:
-            some.append(waiting.pop(0))
-            total += weights[waiting[0].path] if waiting else 0
+            some.append(waiting.pop())
+            total += weights[waiting[-1].path] if waiting else 0
         try:
             text = _patch(view, some)
         except OutputLimit:
             text = b" " * (left + 1)
         left -= len(text)
         if left < 0:
-            waiting = [*some, *waiting]
+            waiting += some[::-1]
             break
         added, removed = patch.parse(text)
         found.added += added
         found.removed += removed
-    found.unread = [(entry.path, weights[entry.path]) for entry in reversed(waiting)]
+    found.unread = [(entry.path, weights[entry.path]) for entry in waiting]
     return found
 
 

@@ -97,6 +97,14 @@ def test_conventional_subjects(subject: str, expected: tuple[str, str, bool]) ->
     assert commit_message.conventional(subject) == expected
 
 
+@pytest.mark.no_cover
+@pytest.mark.usefixtures("no_hang")
+@pytest.mark.parametrize("text", [" \n" * 1_000_000 + "x", "s\n\nA: b\n" + " c\n" * 1_000_000], ids=["blank", "folded"])
+def test_a_message_of_a_million_lines_is_read_line_by_line(text: str) -> None:
+    assert commit_message.split(text)[0] in ("x", "s")
+    assert commit_message.trailers(text) == ([] if text.endswith("x") else ["A: b" + " c" * 1_000_000])
+
+
 def test_plain_texts_are_known_without_asking_git() -> None:
     assert commit_message.is_plain("feat: x\n\n  indented\nümlaut\n")
     assert not commit_message.is_plain("a\n# b\n")
