@@ -117,15 +117,18 @@ def overwrite(path: str, data: bytes, mode: int = 0o600, *, truncate: bool = Tru
 def make_dirs(path: str) -> None:
     """The folder `path` and what is missing above it, private to the user. Raises AhpError."""
     try:
-        posix.mkdir(path, 0o700)
+        try:
+            posix.mkdir(path, 0o700)
+        except FileNotFoundError:
+            parent = path.rpartition("/")[0]
+            if not parent:
+                raise
+            make_dirs(parent)
+            posix.mkdir(path, 0o700)  # once: a link that leads nowhere is there and holds nothing
     except FileExistsError:
         return
     except OSError as error:
-        parent = path.rpartition("/")[0]
-        if not isinstance(error, FileNotFoundError) or not parent:
-            raise AhpError(f"cannot make the folder {path}: {error.strerror}") from None
-        make_dirs(parent)
-        make_dirs(path)
+        raise AhpError(f"cannot make the folder {path}: {error.strerror}") from None
 
 
 class NoFolder(AhpError):

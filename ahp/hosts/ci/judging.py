@@ -22,7 +22,6 @@ from ahp.hosts.ci.report import Report, Result, RuleText, report, result, rule_t
 from ahp.hosts.issue_transitions import gates_of
 from ahp.hosts.verdict_text import name_of, rule_of, steps_of
 from ahp.policy import cache, policies, succession, targets
-from ahp.policy import compile as compiling
 from ahp.policy import tree as trees
 from ahp.policy.policies import NOBODY, Policies
 from ahp.policy.problems import PolicyError
@@ -259,6 +258,8 @@ def _check_requirement(tree: PolicyTree | None, folder: str) -> None:
     """Raises AhpError for a policy that asks for another ahp: no older one takes its place in CI (authority §2.4)."""
     if tree is None or not tree.has_policy or cache.find_committed(tree, folder, _RANGE[0]) is not None:
         return
+    from ahp.policy import compile as compiling
+
     try:
         compiling.committed(tree, folder)
     except PolicyError as error:

@@ -33,6 +33,7 @@ from ahp.system.history import RangeView
 LIMIT = 4.0  # s
 _OID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REPLACE = "refs/replace/"
+_COMPILED = "/received"  # in the folder of ahp: policies that were compiled, each by the digest of what it was made of
 _QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
 
 
@@ -68,7 +69,8 @@ def judge(lines: bytes, limit: float = LIMIT) -> int:
     repo = git.discover(env.get("GIT_DIR") or ".", env)
     repo.env |= {name: env[name] for name in _QUARANTINE if name in env}
     code = 0
-    with judging.scratch() as folder, _within(limit):
+    folder = repo.ahp_dir + _COMPILED
+    with _within(limit):
         pushed = _refs(lines)
         server = _before(repo, pushed, env, folder)
         for ref in pushed:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from ahp.hosts.ci import receiving
+from ahp.policy import compile as compiling
 from ahp.system import environ
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.git import Repository
@@ -41,7 +42,7 @@ def server(tmp_path: Path, repo: Repo) -> Repo:
     folder = tmp_path / "server.git"
     repo.git("clone", "-q", "--bare", str(repo.root), str(folder))
     bare = Repo(folder)
-    hook(bare)
+    hook(bare, "--limit", "600")  # the machine of a test may be busy
     return bare
 
 
@@ -176,6 +177,17 @@ def received(server: Repo, lines: str, monkeypatch: pytest.MonkeyPatch) -> int:
     return receiving.judge(lines.encode(), limit=600)
 
 
+def test_a_policy_is_compiled_once_and_its_compiler_not_loaded_again(
+    server: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = server.git("rev-parse", "main")
+    assert received(server, f"{'0' * 40} {head} refs/heads/a\n", monkeypatch) == 0
+    monkeypatch.setattr(compiling, "committed", None)  # to call it fails
+    assert received(server, f"{'0' * 40} {head} refs/heads/b\n", monkeypatch) == 0
+    loaded = "import sys, ahp.hosts.ci.receiving; sys.exit('pydantic' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", loaded], check=False).returncode == 0
+
+
 def test_a_line_that_git_would_not_write_refuses(server: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     head, none = server.git("rev-parse", "main"), "0" * 40
     for line in (
@@ -194,10 +206,11 @@ def test_a_line_that_git_would_not_write_refuses(server: Repo, monkeypatch: pyte
 def test_many_refs_of_what_is_there_already_cost_git_nothing_each(
     server: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    tip = server.git("rev-parse", "main")
+    assert received(server, f"{'0' * 40} {tip} refs/tags/first\n", monkeypatch) == 0  # compiles the policy
     asked: list[str] = []
     run = Repository.run
     monkeypatch.setattr(Repository, "run", lambda self, *a, **more: asked.append(a[0]) or run(self, *a, **more))
-    tip = server.git("rev-parse", "main")
     assert received(server, f"{'0' * 40} {tip} refs/tags/one\n", monkeypatch) == 0
     of_one = len(asked)
     asked.clear()
