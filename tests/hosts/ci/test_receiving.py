@@ -243,7 +243,7 @@ def test_what_a_shallow_clone_hides_is_not_taken(work: Repo, server: Repo, tmp_p
 def test_the_first_push_to_an_empty_server(tmp_path: Path, repo: Repo) -> None:
     repo.git("init", "-q", "--bare", "--initial-branch=main", str(tmp_path / "new.git"))
     bare = Repo(tmp_path / "new.git")
-    hook(bare)
+    hook(bare, "--limit", "600")
     repo.commit("feat: bad", **{".ahp/hooks.yaml": POLICY, "c.txt": "TODO\n"})
     repo.git("remote", "add", "origin", str(bare.root))
     code, said = push(repo, "HEAD:main")
