@@ -8,7 +8,7 @@ import select
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-_PATIENCE = 60.0  # s without a word
+_PATIENCE = 600.0  # s without a word; only a failure takes so long
 
 
 def attended(
