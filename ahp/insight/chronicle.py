@@ -51,7 +51,7 @@ class Chronicle(Fold):
     ) -> None:
         super().__init__(ObservedStore())
         self.group, self.wanted, self.since = group, rule, since
-        self._is_by_rule = group.by == "rule"
+        self._is_by_rule, self._key = group.by == "rule", group.key
         self.names = Names() if names is None else names
         self.policies: dict[str, list[Asked]] = {}
         """The rules of each policy by its digest."""
@@ -119,7 +119,9 @@ class Chronicle(Fold):
 
     def _number(self, record: Mapping[str, object]) -> int:
         """The number of the group that a record counts in."""
-        return self.names[self.group.of(record, self.at)]
+        told = record.get(self._key) if self._key else None
+        known = self.names.get(told) if type(told) is str else None
+        return self.names[self.group.of(record, self.at)] if known is None else known
 
     def _end_told(self, record: Mapping[str, object]) -> None:
         self._end(record, _NOWHERE)

@@ -12,10 +12,14 @@ _DAY = 86400
 
 
 class Group:
-    """`by` is one of `BY`; an agent is its name, a week is ISO 8601's in UTC."""
+    """`by` is one of `BY`; an agent is its name, a week is ISO 8601's in UTC.
+
+    `key` is the one of records whose text is the name of the group, "" where the name is made of more.
+    """
 
     def __init__(self, by: str) -> None:
         self.by = by
+        self.key = by if by in BY and by not in ("agent", "week") else ""
         self._weeks: dict[int, str] = {}
 
     def of(self, record: Mapping[str, object], at: float) -> str:

@@ -196,13 +196,11 @@ def summed(chronicle: Chronicle) -> Stats:
 
 def _evaluations(chronicle: Chronicle, of: Callable[[int], Figures], named: Callable[[str], Figures]) -> int:
     """Notes how often each group was asked and what that took; how many evaluations nobody knows the rules of."""
-    times: dict[str, Counter[float]] = {}
+    times: dict[str, Counter[int]] = {}
     undescribed = 0
     spent: dict[Place, Counter[int]] = {}
     for place, milliseconds in chronicle.notes.evaluations.items():
-        counted = spent.setdefault(Place(*place), Counter())
-        for ms, many in Counter(milliseconds).items():
-            counted[columns.tenths_of(ms)] += many
+        spent[Place(*place)] = Counter(map(columns.tenths_of, milliseconds))
     for called, calls in chronicle.notes.calls.items():
         spent.setdefault(called, Counter())[-1] += calls
 
@@ -223,11 +221,9 @@ def _evaluations(chronicle: Chronicle, of: Callable[[int], Figures], named: Call
             names = []
         for name in names:
             named(name).asked += many
-            times.setdefault(name, Counter()).update(
-                {tenths / 10: count for tenths, count in taken.items() if tenths >= 0}
-            )
-    for name, values in times.items():
-        figures = named(name)
+            times.setdefault(name, Counter()).update(taken)
+    for name, tenths in times.items():
+        figures, values = named(name), {told / 10: many for told, many in tenths.items() if told >= 0}
         figures.ms = Spread.counted(values)
         figures.ms_total = round(sum(ms * many for ms, many in values.items()), 1)
     return undescribed
