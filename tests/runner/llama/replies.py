@@ -18,6 +18,16 @@ WAYS = (
 )
 LINES = [f"line {number} of a file that is longer than one reply may be\n" for number in range(1, 31)]
 PARTS = [LINES[:10], LINES[10:20], LINES[20:]]
+# What servers leave in the text that do not read their models' own forms: it is no answer.
+LEFT_IN_THE_TEXT = {
+    "glued": 'Answer: 5 {"control": "step_done"}',
+    "llama": '<|python_tag|>append_file.call(path="log", content="no")',
+    "qwen": "I write.\n<tool_call>\n<function=append_file>\n<parameter=path>log</parameter>\n</function>\n</tool_call>",
+    "mistral": '[TOOL_CALLS]append_file[ARGS]{"path": "log", "content": "no"}',
+    "gemma": "I write:\n```tool_code\nappend_file(path='log', content='no')\n```",
+    "harmony": "<|channel|>commentary to=functions.append_file <|constrain|>json<|message|>{}<|call|>",
+    "template": "<|im_end|>",
+}
 CALLS = 15  # on end, with a context that holds only a few
 
 
@@ -48,6 +58,7 @@ def replies(root: str) -> dict[str, str]:
         "done_twice": '{"control": "step_done"}\n\n{"control": "step_done"}',
         "again": '{"control": "replan", "reason": "the way is closed"}',
         "final": "All is done.",
+        **LEFT_IN_THE_TEXT,
         "empty": " ",
         # Three steps, listed the wrong way round.
         "three": plan(

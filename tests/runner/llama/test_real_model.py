@@ -22,7 +22,7 @@ from ahp.runner.run.events import Event, EventLog
 from ahp.runner.tools.catalog import standard_tools
 from ahp.runner.words.guard import is_protocol_content
 from tests.conftest import Repo
-from tests.runner.llama.replies import CALLS, LINES, WAYS
+from tests.runner.llama.replies import CALLS, LEFT_IN_THE_TEXT, LINES, WAYS
 from tests.system.test_descendants import alive
 
 pytestmark = pytest.mark.runner
@@ -124,6 +124,14 @@ def test_a_model_that_thinks_first_and_speaks_other_dialects(project: Repo, serv
     run = Run(project, server, "[[plan:one_step]] [[answer:final]]", reply_format=reply_format)
     assert run.ended == DONE
     assert log_of(project) == ["thought", "openai", "hermes", "tool_calls"]
+
+
+@pytest.mark.parametrize("reply", LEFT_IN_THE_TEXT)
+def test_what_a_server_leaves_in_the_text_is_no_answer(project: Repo, server: str, reply: str) -> None:
+    run = Run(project, server, f"[[script:{reply},final]]", planning=False, reply_format="text")
+    assert run.ended == DONE
+    assert len(run.of("intercepted")) + len(run.of("malformed_reply")) == 1
+    assert not (project.root / "log").exists()
 
 
 @pytest.mark.parametrize("reply_format", ["auto", "text"])
