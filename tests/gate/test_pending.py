@@ -17,7 +17,7 @@ from tests.conftest import Repo
 
 
 def denied(repo: Repo, rule: str) -> bool:
-    command = f"[{sys.executable}, -c, \"open('ran', 'w'); raise SystemExit(3)\"]"
+    command = f"[{sys.executable}, -c, \"open('ran', 'w'); print('one'); raise SystemExit(3)\"]"
     extract = 'extract: {lines: {value: output, type: "list[str]"}}, parse: lines'
     repo.write(".ahp/hooks.yaml", f"facts: {{n: {{run: {command}, {extract}}}}}\nrules: {{r: {rule}}}\n")
     where = around(str(repo.root))
