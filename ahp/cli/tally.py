@@ -1,5 +1,8 @@
 """What `ahp init` and `ahp try` share: how the judgement of past commits is printed."""
 
+import shutil
+import sys
+import textwrap
 from collections.abc import Mapping
 
 import click
@@ -28,10 +31,18 @@ def show(tally: Tally, keys: Mapping[str, bool], watched: Mapping[str, str], lim
     lines = [f"and {len(loud) - limit} more: ahp try"] if limit is not None and len(loud) > limit else []
     for asked, word in ((True, "silent"), (False, "asked elsewhere")):
         rest = [key for key in keys if key not in loud and keys[key] is asked]
-        lines += [f"{word}: {', '.join(rest)}"] if rest else []
+        lines += _wrapped(f"{word}: {', '.join(rest)}") if rest else []
     for commit, reason in tally.unjudged[:3]:
         lines.append(f"{commit.id[:10]} could not be judged: {one_line(reason, _WIDTH)}")
     click.echo("".join(f"  {line}\n" for line in lines), nl=False)
+
+
+def _wrapped(text: str) -> list[str]:
+    """The lines of a list of names as they fit the terminal; through a pipe it stays one line."""
+    if not sys.stdout.isatty():
+        return [text]
+    width = shutil.get_terminal_size().columns - 2
+    return textwrap.wrap(text, max(width, 20), subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _line(said: list[Said], watched: str) -> str:

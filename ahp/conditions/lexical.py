@@ -218,6 +218,10 @@ class _Scanner:
         )
 
 
+# What a backslash makes of letters and digits that mean something else in a regular expression.
+_ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\v": "\\v", **{chr(one): f"\\{one}" for one in range(1, 7)}}
+
+
 def refuse_hidden(text: str, place: Place, what: str) -> None:
     """Raises Refused for the first character of `text` that does not show as itself.
 
@@ -229,4 +233,7 @@ def refuse_hidden(text: str, place: Place, what: str) -> None:
             continue
         if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
             message = f"{what} holds U+{ord(char):04X}, which does not show"
-            raise Refused("syntax", message, place, "a regex can name it: matches(text, '\\\\x{…}')")
+            hint = "a regex can name it: matches(text, '\\\\x{…}')"
+            if what == "a string" and (written := _ESCAPES.get(char)):
+                hint = f"'{written}' stands for it; where a regex is meant, put an r in front: r'…{written}…'"
+            raise Refused("syntax", message, place, hint)

@@ -9,7 +9,9 @@ from typing import Any
 from ahp.system.errors import AhpError
 
 MAX_RULES = 20_000  # rules of one trigger
-MAX_COST = 50_000_000  # summed static cost of a trigger's conditions
+# Summed static cost of a trigger's conditions: room for eight rules that compare each line with all others, besides
+# those of the packs. How long it may really take, an event's deadline bounds.
+MAX_COST = 250_000_000
 MAX_CONDITION_COST = 500_000
 
 NAMES = ("int", "float", "number", "bool", "str", "null", "any", "map", "record", "list")

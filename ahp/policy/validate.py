@@ -185,9 +185,12 @@ class _Checker:
                 what = f"{len(here)} rules at {trigger}; at most {MAX_RULES} can be judged in time"
                 self.problems.append(Problem(here[MAX_RULES].place, what))
             elif cost > MAX_COST:
-                dear = max(here, key=lambda rule: rule.cost)
+                own = [rule for rule in here if not rule.layer.startswith("pack ")] or here
+                dear = max(own, key=lambda rule: rule.cost)
                 what = (
-                    f"the rules at {trigger} cost {cost} steps together, more than {MAX_COST}; this one costs the most"
+                    f"the rules at {trigger} may take {cost} steps together, more than {MAX_COST}, "
+                    f"this one {dear.cost}: a loop inside of `each` asks every item about every other; "
+                    "leave one of the two out"
                 )
                 self.problems.append(Problem(dear.place, what))
 

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
+from ahp.cli import tally
 from ahp.cli.main import run
+from ahp.hosts.history import Tally
 from tests.conftest import Repo
 
 POLICY = """
@@ -57,6 +60,17 @@ def test_a_merge_that_is_asked_at_two_triggers_is_listed_once(repo: Repo, capsys
 def test_a_rule_that_kept_silent_says_so(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["try", "subject", "--range", "HEAD~1..HEAD"]) == 0
     assert capsys.readouterr().out == "the one commit there is: 0 blocked, 0 warned\n  silent: subject\n"
+
+
+def test_names_are_not_cut_by_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    tally.show(Tally(1), {f"a-rule-of-{number}": True for number in range(5)}, {})
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines[1:])) <= 40
+    assert " ".join(" ".join(lines[1:]).split()) == "silent: " + ", ".join(f"a-rule-of-{number}" for number in range(5))
 
 
 def test_another_policy_can_be_tried(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:

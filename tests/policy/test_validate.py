@@ -171,7 +171,15 @@ def test_too_many_rules_or_too_much_work_at_a_trigger_is_refused(
     assert errors(text) == ["hooks.yaml:1:50: 2 rules at pre-push; at most 1 can be judged in time"]
     monkeypatch.setattr(validate, "MAX_RULES", schema.MAX_RULES)
     monkeypatch.setattr(validate, "MAX_COST", 1)
-    assert "more than 1; this one costs the most" in errors(text)[0]
+    assert "more than 1, this one 2: a loop inside of `each` asks every item about every other" in errors(text)[0]
+    told = errors("extends: [core]\nrules: {a: {at: pre-push, block: push.is_force}}")
+    assert next(line for line in told if "at pre-push may take" in line).startswith("hooks.yaml:2:")  # not in the pack
+
+
+def test_beside_the_packs_there_is_room_for_rules_that_look_at_all_lines_of_each_file(load: Load) -> None:
+    rule = "{at: pre-commit, each: p in files.added, block: %s}"
+    asked = "\"not any(l.path == p and l.line <= 3 and matches(l.text, 'SPDX') for l in diff.added)\""
+    load("extends: [core, python]\nrules:\n" + "".join(f"  r{n}: {rule % asked}\n" for n in range(6)))
 
 
 def test_a_condition_asked_of_every_item_costs_as_much_as_a_loop(load: Load) -> None:
