@@ -28,6 +28,8 @@ def text(report: Report) -> None:
     for outcome in report.failed:
         click.echo(f"{_place(outcome)}: failed: {one_line(outcome.case.keys.name)}")
         click.echo("".join(f"    {fault}\n" for fault in outcome.faults), nl=outcome is report.failed[-1])
+    if any("not among the given facts" in fault for outcome in report.failed for fault in outcome.faults):
+        click.echo("a namespace that a test gives is whole: give the missing fact, too, or leave the namespace out\n")
     rows = [(one_line(r.rule), r.trigger, str(r.spoke or "never"), str(r.asked - r.spoke)) for r in report.rules]
     rows += [
         (f"{one_line(s.rule)} for {one_line(s.other)}", s.trigger, str(s.times or "never"), "")

@@ -18,6 +18,14 @@ PATH = WAIVERS
 LONGEST_DAYS = 90
 WARNED_DAYS = 7
 
+# Keys as other tools call them.
+_KNOWN_AS = {
+    **dict.fromkeys(("until", "expiry", "expires_at", "end"), "expires"),
+    **dict.fromkeys(("by", "owner", "author", "approved_by"), "approver"),
+    **dict.fromkeys(("branch", "for", "on"), "subject"),
+    **dict.fromkeys(("why", "comment", "message"), "reason"),
+    "id": "rule",
+}
 _EXPECTED = {
     "expires": "a day like 2026-02-09",
     "digest": "`sha256:` and 64 hexadecimal digits, as `ahp policy show --all` prints them",
@@ -142,12 +150,16 @@ def _problem(node: Node, error: Any) -> Problem:
     where: tuple[str | int, ...] = error["loc"][1:]
     field = str(where[-1]) if where else ""
     if error["type"] == "extra_forbidden":
-        what = f"unknown key {quoted(field)}{nearest(field, Waiver.model_fields)}"
+        known = _KNOWN_AS.get(field)
+        meant = f"; it is called `{known}`" if known else nearest(field, Waiver.model_fields)
+        what = f"unknown key {quoted(field)}{meant}"
         return Problem(node.key_place(where), what)
     if error["type"] == "missing":
         return Problem(node.at(where[:-1]).place, f"a waiver needs `{field}`")
+    if not where:
+        return Problem(node.place, "the file is a list of waivers: each begins with `- rule: …`")
     text = _EXPECTED.get(field) or error["msg"][:1].lower() + error["msg"][1:]
-    return Problem(node.at(where).place, f"{field or 'waivers'}: {text}")
+    return Problem(node.at(where).place, f"{field}: {text}")
 
 
 def _warning(waiver: Waiver, today: datetime.date, digests: dict[str, str] | None) -> str:
