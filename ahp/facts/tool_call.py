@@ -218,6 +218,7 @@ def named_paths(given: "Mapping[str, object]", nested: bool = True) -> list[str]
             for key, value in holder.items() if isinstance(holder, dict) else ():
                 items = value if isinstance(value, list) else [value]
                 texts = [item for item in items if isinstance(item, str) and 0 < len(item) <= _LONGEST_PATH]
+                texts = [text.partition("\0")[0] for text in texts]  # where a path ends for the system
                 if _last_word(key) in _PATH_WORDS:
                     found += [text.removeprefix(_FILE_URI) for text in texts]
                 else:

@@ -345,7 +345,7 @@ class _Reading:
                     self._read_file(word)
         elif words:
             self._script_file(words[0], tuple(words))
-        elif not (ASKS & set(usage.flags) or (self._program in ("crontab", "php") and usage.flags)):
+        elif not ({*ASKS, "--test"} & set(usage.flags) or (self._program in ("crontab", "php") and usage.flags)):
             self._run_stdin()
 
     def _command(self, words: list[str]) -> None:

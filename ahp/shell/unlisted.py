@@ -3,10 +3,12 @@
 from ahp.shell import marks, options
 from ahp.shell.marks import Marks
 from ahp.shell.usage import A_SHELL, Run, Usage, looks_like_a_path
+from ahp.system.regex import regex
 
 _OUTPUTS = ("-o", "--output", "--out", "--outfile", "--output-file", "--out-file")
 _TEXTS = ("-c", "-e", "-x", "--eval", "--command", "--exec", "eval")
 """Behind these, such a program may be given a text in its own language, or a shell's."""
+_CALL = regex(r"\s*[\w.$]+\(")
 
 
 def read(program: str, args: list[str], known: Marks) -> Usage:
@@ -26,5 +28,7 @@ def read(program: str, args: list[str], known: Marks) -> Usage:
         if A_SHELL.search(word):
             found.unknown("program")
         if ("(" in word or any(map(str.isspace, word))) and args[index - 1 : index] and args[index - 1] in _TEXTS:
-            found.runs += [Run(code=word, language=program), Run(script=word, stdin="")]
+            found.runs.append(Run(code=word, language=program))
+            if not _CALL.match(word):  # `db.users.count()` is no shell's
+                found.runs.append(Run(script=word, stdin=""))
     return found

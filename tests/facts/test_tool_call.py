@@ -143,6 +143,23 @@ def test_arguments_nested_without_end_are_read_to_a_bound() -> None:
     assert read("write", "w", nested)["paths"] == ["a"]
 
 
+def test_a_path_ends_where_it_does_for_the_system() -> None:
+    assert read("", "Write", {"file_path": ".ahp/hooks.yaml\0x"}, root="/p")["writes"] == [".ahp/hooks.yaml"]
+
+
+def test_a_server_s_command_may_come_with_its_arguments_beside_it() -> None:
+    found = read("", "mcp__shell__run", {"cmd": "git", "args": ["commit", "--no-verify"]}, root="/p")
+    assert found["commands"][0]["flags"] == ["--no-verify"]  # type: ignore[index]
+
+
+def test_powershell_s_backslash_is_no_escape() -> None:
+    found = read(
+        "", "PowerShell", {"command": "Set-Content -Path .ahp\\hooks.yaml; git commit --no-veri`fy"}, root="/p"
+    )
+    assert ".ahp/hooks.yaml" in found["paths"]  # type: ignore[operator]
+    assert found["commands"][-1]["flags"] == ["--no-verify"]  # type: ignore[index]
+
+
 def test_a_path_is_told_as_written_and_as_where_it_leads(tmp_path: Path) -> None:
     (tmp_path / "secrets").mkdir()
     (tmp_path / "link").symlink_to("secrets")
