@@ -4,7 +4,7 @@ import os
 
 import click
 
-from ahp.cli.options import FACTS, ISSUE, OUTPUTS
+from ahp.cli.options import FACTS, ISSUE, OUTPUTS, triggers
 from ahp.hosts.ci.outputs import FORMATS
 from ahp.system import files
 from ahp.system.errors import AhpError
@@ -12,7 +12,7 @@ from ahp.system.terminal import progress
 
 
 @click.command()
-@click.argument("trigger", required=False)
+@click.argument("trigger", required=False, shell_complete=triggers)
 @click.option("--all", "whole", is_flag=True, help="Judge every file as it lies there, not a change.")
 @ISSUE
 @FACTS

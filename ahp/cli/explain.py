@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON
+from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON, triggers
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 
@@ -19,7 +19,7 @@ _MARKS = {"true": "yes", "false": "no", "undecided": "?", "filtered": "-", "boun
 
 
 @click.command()
-@click.argument("what", metavar="TRIGGER|SIGNAL")
+@click.argument("what", metavar="TRIGGER|SIGNAL", shell_complete=triggers)
 @ISSUE
 @FACTS
 @TEXT_OR_JSON

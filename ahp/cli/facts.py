@@ -4,7 +4,7 @@ from itertools import groupby
 
 import click
 
-from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON
+from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON, triggers
 from ahp.facts.listing import Row, listing
 from ahp.protocol.text import one_line
 from ahp.system.jsontext import encode
@@ -15,7 +15,7 @@ _WIDTH = 100
 
 
 @click.command()
-@click.argument("trigger")
+@click.argument("trigger", shell_complete=triggers)
 @ISSUE
 @FACTS
 @TEXT_OR_JSON

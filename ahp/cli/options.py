@@ -53,6 +53,27 @@ FROM = click.option(
 )
 
 
+def triggers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The triggers that what was typed may become."""
+    from ahp.protocol.triggers import TRIGGERS
+
+    return [name for name in TRIGGERS if name.startswith(incomplete)]
+
+
+def rules(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The rules of the work tree's policy that what was typed may become; of a policy that is refused, none."""
+    from ahp.hosts.asking import around
+    from ahp.policy import layers
+    from ahp.policy.sources import FileSource
+
+    try:
+        where = around(os.getcwd())
+        policy = layers.load(FileSource(where.root, where.user_policy))
+    except AhpError:
+        return []  # what is wrong with it, the command says; a shell has no place for that
+    return sorted({rule.key for rule in policy.rules if rule.key.startswith(incomplete)})
+
+
 def seconds_of(text: str | None, now: float) -> float | None:
     """Seconds since the epoch of a day, a time stamp or an age. Raises BadParameter."""
     if text is None:

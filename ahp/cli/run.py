@@ -2,12 +2,12 @@
 
 import click
 
-from ahp.cli.options import ISSUE, TEXT_OR_JSON
+from ahp.cli.options import ISSUE, TEXT_OR_JSON, triggers
 from ahp.system.errors import AhpError
 
 
 @click.command()
-@click.argument("trigger")
+@click.argument("trigger", shell_complete=triggers)
 @ISSUE
 @click.option("--facts", hidden=True)
 @TEXT_OR_JSON

@@ -4,9 +4,11 @@ import os
 
 import click
 
+from ahp.cli.options import rules
+
 
 @click.command()
-@click.argument("rule")
+@click.argument("rule", shell_complete=rules)
 @click.option("--reason", default="", metavar="TEXT", help="Why; compulsory. It goes into the commit and the log.")
 def command(rule: str, reason: str) -> int:
     """Let RULE pass in the next commit on this branch, within one hour.

@@ -4,7 +4,7 @@ import json
 
 import click
 
-from ahp.cli.options import POLICY, TEXT_OR_JSON
+from ahp.cli.options import POLICY, TEXT_OR_JSON, rules
 from ahp.cli.tally import show
 from ahp.hosts import history, objects
 from ahp.policy.rule import Policy
@@ -18,7 +18,7 @@ _LISTED = 20
 
 
 @click.command()
-@click.argument("rule", required=False)
+@click.argument("rule", required=False, shell_complete=rules)
 @POLICY
 @click.option("--range", "range_", metavar="A..B", help="These commits; by default the last 100.")
 @TEXT_OR_JSON

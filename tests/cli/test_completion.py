@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 
-from ahp.cli.main import run
+from ahp.cli.main import cli, run
+from tests.conftest import Repo
 
 AHP = str(Path(sys.executable).with_name("ahp"))
 
@@ -22,6 +24,21 @@ def test_the_script_of_each_shell_is_printed(shell: str, mark: str, capsys: pyte
 def test_an_unknown_shell_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["completion", "tcsh"]) == 2
     assert "bash" in capsys.readouterr().err
+
+
+def test_triggers_and_rules_are_completed(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repo.root)
+    repo.write(".ahp/hooks.yaml", "rules: {big: {at: pre-commit, block: files.changed_count > 3}}")
+
+    def completed(*typed: str) -> list[str]:
+        *before, last = typed
+        found = ShellComplete(cli, {}, "ahp", "_AHP_COMPLETE").get_completions(before, last)
+        return [one.value for one in found]
+
+    assert completed("check", "pre-c") == completed("explain", "pre-c") == ["pre-commit"]
+    assert completed("skip", "b") == completed("try", "") == ["big"]
+    repo.write(".ahp/hooks.yaml", "rules: {big: }")
+    assert completed("try", "") == []
 
 
 def test_bash_completes_commands_subcommands_and_options(tmp_path: Path) -> None:
