@@ -8,6 +8,7 @@ from ahp.system.errors import AhpError
 
 MARK = "put here by `ahp install monoco`"
 _HEAD = 1 << 12
+_TIMEOUT = 300.0  # s; it imports most of Monoco, which a busy machine may be long at
 _PROBE = """\
 import importlib.metadata, importlib.util, json
 spec = importlib.util.find_spec("monoco.features")
@@ -39,7 +40,7 @@ def find(root: str, env: dict[str, str]) -> Monoco:
     program = os.path.abspath(program)
     python = _python(program)
     # In /, so that the import finds the installed package and nothing of the current folder.
-    asked = process.capture([python, "-c", _PROBE], timeout=30.0, cwd="/", env=env)
+    asked = process.capture([python, "-c", _PROBE], timeout=_TIMEOUT, cwd="/", env=env)
     try:
         told = jsontext.decode(asked.out.decode("utf-8", "surrogateescape"))
     except ValueError:
