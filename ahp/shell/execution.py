@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 NESTED = 6
-_MOST = 500
 # Variables whose value is a command; and those that name a file which is run.
 _COMMANDS = ("COMMAND", "EDITOR", "PAGER", "ASKPASS", "RSH", "LESSOPEN", "LESSCLOSE", "VISUAL", "GIT_SSH", "PERL5DB")
 _COMMAND_NAMES = (*_COMMANDS, "EXTERNAL_DIFF", "BROWSER")
@@ -70,7 +69,7 @@ class Execution:
 
         `opens` says that further arguments come from somewhere else.
         """
-        if len(self.commands) >= _MOST:
+        if len(self.commands) >= usage.MOST_COMMANDS:
             self.commands[-1] = UNKNOWN
             return None
         state = self._state
@@ -105,7 +104,7 @@ class Execution:
                 self._run_script(Run(script=content), None)
 
     def _add(self, command: Command) -> None:
-        if len(self.commands) < _MOST:
+        if len(self.commands) < usage.MOST_COMMANDS:
             self.commands.append(command)
         else:
             self.commands[-1] = UNKNOWN
@@ -222,7 +221,8 @@ class Execution:
         self.environment(command.assignments)
         printed = None
         for run in found.runs:
-            if len(self.commands) >= _MOST:
+            # The words of a command within a command are read once more for each level.
+            if len(self.commands) >= usage.MOST_COMMANDS or not state.affords(sum(map(len, run.words))):
                 self._add(UNKNOWN)
                 break
             here = state.folder

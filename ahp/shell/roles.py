@@ -3,7 +3,18 @@
 from ahp.shell import marks, options, synopsis
 from ahp.shell.marks import ANYTHING, Marks
 from ahp.shell.synopsis import Synopsis
-from ahp.shell.usage import A_SHELL, ASKS, SHELLS, SOURCING, Run, Usage, is_folder, joined, looks_like_a_path
+from ahp.shell.usage import (
+    A_SHELL,
+    ASKS,
+    MOST_COMMANDS,
+    SHELLS,
+    SOURCING,
+    Run,
+    Usage,
+    is_folder,
+    joined,
+    looks_like_a_path,
+)
 from ahp.system.regex import IGNORECASE, regex
 
 TYPE_CHECKING = False
@@ -61,7 +72,8 @@ def _passed_on(program: str, args: list[str]) -> "list[tuple[str, ...]]":
     """
     found = synopsis.of(program)
     runs = is_foreign(program) or (found and synopsis.RUNNING & {*found.operands, *found.roles.values()})
-    return [tuple(args[at:]) for at in range(len(args) - 1) if runs and _begin_a_command(args[at], args[at + 1])]
+    begins = [at for at in range(len(args) - 1) if runs and _begin_a_command(args[at], args[at + 1])]
+    return [tuple(args[at:]) for at in begins[:MOST_COMMANDS]]
 
 
 def _begin_a_command(word: str, following: str) -> bool:

@@ -15,6 +15,8 @@ ASKS = frozenset(("--version", "--help", "-h", "-V", "-v", "-version"))
 """Options with which a program runs nothing."""
 A_SHELL = regex(r"(?:^|[^\w-])(?:/usr)?/bin/(?:ba|da|z|k|c|tc)?sh\b")
 """A shell named in another program's argument or file."""
+MOST_COMMANDS = 500
+"""How many commands are read of one script; what has more is not known in full."""
 _NO_FILES = ("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty")
 
 

@@ -179,6 +179,8 @@ def test_the_files_that_a_script_writes_are_told_with_their_texts() -> None:
         "env " * 12_000 + "git commit -n",
         "A=$(a)$(b)$(c);" * 50 + "B=" + "$A" * 200 + ";" + "c $B $B $B;" * 500,
         "x" * 70_000,
+        "run " + "git add " * 7000,
+        "run " + "sh -c " * 7000,
     ],
 )
 def test_hostile_scripts_end_soon_and_never_pass_for_plain_ones(script: str) -> None:
