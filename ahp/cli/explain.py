@@ -7,6 +7,7 @@ import click
 from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON, triggers
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
+from ahp.system import jsontext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +49,7 @@ def _signal(prefix: str, form: str) -> int:
     from ahp.journal.place import journal_of
     from ahp.journal.state import State
     from ahp.protocol.actor import Actor, identify
-    from ahp.system import environ, jsontext
+    from ahp.system import environ
 
     who = identify(environ.current())
     with State.open(journal_of(os.getcwd())) as state:
@@ -69,17 +70,30 @@ def _signal(prefix: str, form: str) -> int:
     if form == "json":
         click.echo(jsontext.encode({**record, "explained": told}))
         return 0
-    for name, value in record.items():
-        if name != "findings":
-            click.echo(f"{name}: {one_line(value if isinstance(value, str) else jsontext.encode(value), 1000)}")
-    found = record.get("findings")
-    for one in found if isinstance(found, list) else ():
-        click.echo(f"finding: {one_line(jsontext.encode(one), 1000)}")
-    click.echo(f"rule_at: {one_line(whose, 500)}")
+    _told(record)
+    click.echo(f"rule: {one_line(whose, 500)}")
     for name in ("condition", "steps", "answers", "for_a_person"):
         for line in told[name]:
             click.echo(f"{name.removesuffix('s')}: {one_line(line, 1000)}")
+    click.echo("the whole record: --format json")
     return 0
+
+
+def _told(record: "Mapping[str, object]") -> None:
+    """What was said, to whom, and where: the part of a signal's record that is about the change, not about the log."""
+    by = f"{record.get('subject')}, by {record.get('actor')}, at {record.get('hook')}, {record.get('timestamp')}"
+    click.echo(f"{record.get('intensity')} by {one_line(str(record.get('rule')))} on {one_line(by, 300)}")
+    click.echo(f"message: {one_line(str(record.get('message') or ''), 1000)}")
+    found = record.get("findings")
+    for one in found if isinstance(found, list) else ():
+        place = f"{one.get('file', '')}:{one.get('line', '')}".rstrip(":")
+        told = ": ".join(part for part in (place, str(one.get("message") or "")) if part)
+        click.echo(f"finding: {one_line(told, 1000)}")
+    facts = record.get("facts")
+    for path, value in facts.items() if isinstance(facts, dict) else ():
+        click.echo(f"fact: {one_line(f'{path} = {jsontext.encode(value)}', 1000)}")
+    if record.get("action"):
+        click.echo(f"answered: {one_line(str(record['action']))}")
 
 
 def _rule_of(record: "Mapping[str, object]") -> "tuple[RuleAnswer | None, str]":
@@ -159,7 +173,6 @@ def _lines(reason: "Reason", whose: str) -> list[str]:
 
 def _json(explanation: "Explanation") -> None:
     from ahp.gate.explain import shown
-    from ahp.system import jsontext
 
     rules = [
         {

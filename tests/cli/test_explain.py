@@ -41,8 +41,10 @@ def test_a_signal_is_told_with_its_rule_findings_steps_and_answers(
 ) -> None:
     assert run(["explain", signal]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line for line in lines if line.startswith("finding: ")][1].startswith('finding: {"file": "bad2"')
-    assert "rule_at: .ahp/hooks.yaml:6:12" in lines
+    assert lines[0].startswith("block by ") and ", by human, at pre-commit, 20" in lines[0]
+    assert [line for line in lines if line.startswith("finding: ")][1].startswith("finding: bad2")
+    assert "rule: .ahp/hooks.yaml:6:12" in lines
+    assert not any("sha256:" in line for line in lines) and lines[-1] == "the whole record: --format json"
     assert [line for line in lines if line.startswith(("condition", "step", "answer"))] == [
         "condition: p in files.changed",
         "condition: p.startswith('bad')",
