@@ -7,6 +7,7 @@ from ahp.shell.usage import Run, Usage, joined
 
 _RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 _NAMES = frozenset(("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"))
+_LEFT_OUT = (["-prune", "-o"], ["-prune", "-or"])
 _FD_RUNS = frozenset(("-x", "-X", "--exec", "--exec-batch"))
 _FD_VALUES = frozenset(("-e", "-t", "-E", "-d", "-S", "-j", "--extension", "--type", "--exclude", "--max-depth"))
 _WRITES = frozenset(("-fprint", "-fprint0", "-fprintf", "-fls"))
@@ -57,7 +58,7 @@ def found_by(args: list[str], known: Marks) -> list[str]:
     names = [
         known.pattern(args[index + 1])
         for index, word in enumerate(args[:-1])
-        if word in _NAMES and args[index - 1] not in ("!", "-not")
+        if word in _NAMES and args[index - 1] not in ("!", "-not") and args[index + 2 : index + 4] not in _LEFT_OUT
     ]
     name = names[0] if len(names) == 1 else ""
     return [_pattern(known.pattern(root), name) for root in _roots(args)]
