@@ -24,7 +24,7 @@ from ahp.policy.sources import FileSource, TextSource, TreeSource
 from ahp.policy.yamltext import MAX_BYTES
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Workspace
-from ahp.protocol.signals import reason_of
+from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
 from ahp.system import files
@@ -170,6 +170,8 @@ def _faults(case: Case, verdict: Verdict) -> list[str]:
     faults = []
     if expect.decision is not None and verdict.decision != expect.decision:
         faults.append(f"decision: expected {expect.decision}, got {verdict.decision}")
+        if expect.signals is None:  # else each is compared below
+            faults += [f"got signal: {_said(signal)}" for signal in verdict.signals]
     if expect.signals is None:
         return faults
     left = list(verdict.signals)
@@ -185,10 +187,11 @@ def _faults(case: Case, verdict: Verdict) -> list[str]:
         total = found.context.get("findings_total", 0)
         if wanted.findings is not None and total != wanted.findings:
             faults.append(f"{wanted.rule}: expected {wanted.findings} findings, got {total}")
-    for signal in left:
-        said = one_line(reason_of(signal.payload))
-        faults.append(f"unexpected signal: {signal.context['rule']} ({signal.intensity}): {said}")
-    return faults
+    return [*faults, *(f"unexpected signal: {_said(signal)}" for signal in left)]
+
+
+def _said(signal: Signal) -> str:
+    return f"{signal.context['rule']} ({signal.intensity}): {one_line(reason_of(signal.payload))}"
 
 
 def _spoke(verdict: Verdict) -> set[str]:

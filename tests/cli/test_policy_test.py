@@ -64,10 +64,12 @@ def test_a_test_that_fails_is_named_with_its_place_and_the_exit_code_is_one(
 def test_a_fact_that_a_test_left_out_is_told_with_what_to_do(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     repo.write(
         ".ahp/tests/a.yaml",
-        "- {name: a, trigger: pre-commit, facts: {files: {added: []}}, expect: {signals: []}}\n",
+        "- {name: a, trigger: pre-commit, facts: {files: {added: []}}, expect: {decision: allow}}\n",
     )
     assert run(["policy", "test"]) == 1
-    assert "\na namespace that a test gives is whole: give the missing fact, too, or" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "    got signal: size (prompt): cannot tell: files.changed_count is missing" in out
+    assert "\na namespace that a test gives is whole: give the missing fact, too, or" in out
 
 
 def test_json_holds_tests_rules_and_refinements(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:

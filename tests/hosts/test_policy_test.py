@@ -37,7 +37,11 @@ def test_a_case_that_holds_has_no_faults() -> None:
 @pytest.mark.parametrize(
     ("facts", "expect", "said"),
     [
-        ("{files: {changed_count: 4}}", "{decision: deny}", "decision: expected deny, got warn"),
+        (
+            "{files: {changed_count: 4}}",
+            "{decision: deny, signals: [{rule: size}]}",
+            "decision: expected deny, got warn",
+        ),
         ("{}", "{signals: [{rule: size}]}", "missing signal: size (its condition is false)"),
         ("{files: {changed_count: 4}}", "{signals: []}", "unexpected signal: size (prompt): 4 files"),
         (
@@ -55,6 +59,11 @@ def test_a_case_that_holds_has_no_faults() -> None:
 )
 def test_a_case_that_does_not_hold_says_why(facts: str, expect: str, said: str) -> None:
     assert faults(SIZE, case(facts, expect)) == [said]
+
+
+def test_another_decision_is_told_with_the_signals_that_made_it() -> None:
+    said = ["decision: expected deny, got warn", "got signal: size (prompt): 4 files"]
+    assert faults(SIZE, case("{files: {changed_count: 4}}", "{decision: deny}")) == said
 
 
 def test_a_namespace_that_is_given_is_whole_and_the_rest_is_absent() -> None:
