@@ -97,6 +97,7 @@ SHIMS = frozenset(("bin", "bin/monoco", "monoco.json"))
 def begin(repo: Repo, *monoco: str) -> None:
     """Creates the issue, starts it with this command, and does everything but one criterion."""
     done(repo, "monoco", "issue", "create", "feature", "-t", "Add login page", "-c", "critical")
+    as_of_one_moment(repo)
     repo.add()
     repo.commit("issue")
     done(repo, *monoco, "issue", "start", ID)
@@ -107,6 +108,13 @@ def begin(repo: Repo, *monoco: str) -> None:
     repo.write("src/app.py")
     repo.add()
     repo.commit("work")
+
+
+def as_of_one_moment(repo: Repo) -> None:
+    """Monoco takes the time of opening before that of creation, and refuses a ticket where a second passed between."""
+    at = re.search(r"^created_at: (.*)$", text := ticket(repo).read_text(), re.MULTILINE)
+    assert at
+    ticket(repo).write_text(re.sub(r"^(opened|updated)_at: .*$", rf"\1_at: {at[1]}", text, flags=re.MULTILINE))
 
 
 def done(repo: Repo, *argv: str) -> str:
