@@ -70,9 +70,10 @@ def test_letters_are_those_of_the_folder_where_case_does_not_count(
             names = os.listdir(folder)
             return real(os.path.join(folder, next(one for one in names if one.lower() == name.lower())))
 
-    monkeypatch.setattr(project_files.os, "lstat", lambda path: _or_missing(lstat, path))
-    assert project_files.resolve(str(project), "SECRETS/K") == "secrets/k"
-    assert project_files.resolve(str(project), "Secrets/New") == "secrets/New"
+    with monkeypatch.context() as patched:  # not beyond the test: what removes the folder asks the real one
+        patched.setattr(project_files.os, "lstat", lambda path: _or_missing(lstat, path))
+        assert project_files.resolve(str(project), "SECRETS/K") == "secrets/k"
+        assert project_files.resolve(str(project), "Secrets/New") == "secrets/New"
 
 
 def _or_missing(lstat, path):  # type: ignore[no-untyped-def]
