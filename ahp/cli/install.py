@@ -6,16 +6,17 @@ from ahp.hosts.agents.clients import CLIENTS
 from ahp.protocol.text import one_line
 
 
-@click.command()
-@click.argument("hosts", metavar="[HOST]…", nargs=-1, type=click.Choice(["git", "monoco", *CLIENTS]))
-@click.option("--user", is_flag=True, help="Put an agent's hooks into your own settings, not into the project's.")
-def command(hosts: tuple[str, ...], user: bool) -> None:
-    """Install the gate into each HOST; by default every one that is found.
+@click.command(
+    help=f"""Install the gate into each HOST; by default every one that is found.
 
-    HOST is git, claude, codex, gemini, copilot, opencode, cursor, or monoco, which has to be named.
+    HOST is git, {", ".join(CLIENTS)}, or monoco, which has to be named.
 
     Running it again renews what is ours.
     """
+)
+@click.argument("hosts", metavar="[HOST]…", nargs=-1, type=click.Choice(["git", "monoco", *CLIENTS]))
+@click.option("--user", is_flag=True, help="Put an agent's hooks into your own settings, not into the project's.")
+def command(hosts: tuple[str, ...], user: bool) -> None:
     if not hosts:
         from ahp.hosts.agents.install import found
         from ahp.hosts.asking import repository_here

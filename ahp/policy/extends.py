@@ -11,8 +11,8 @@ from ahp.system.digest import tagged
 from ahp.system.errors import AhpError
 
 MAX_FILES = 64
-# Languages by other names.
-_LANGUAGES = {
+# Packs by names that people know from elsewhere.
+_KNOWN_AS = {
     **dict.fromkeys(("javascript", "typescript", "js", "ts", "nodejs", "npm", "react"), "node"),
     **dict.fromkeys(("golang",), "go"),
     **dict.fromkeys(("cargo",), "rust"),
@@ -78,7 +78,7 @@ class _Reading:
         found = sources.pack(wanted)
         if found is None:
             meant = (
-                f"; did you mean `{_LANGUAGES[wanted]}`?" if wanted in _LANGUAGES else nearest(wanted, sources.packs())
+                f"; did you mean `{_KNOWN_AS[wanted]}`?" if wanted in _KNOWN_AS else nearest(wanted, sources.packs())
             )
             what = f"no pack is called {quoted(wanted)}{meant}"
             self.problems.append(Problem(place, what if what.endswith("?") else f"{what}; a file ends in .yaml"))

@@ -20,7 +20,7 @@ _AS_IT_IS = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none", "GIT_GRAFT_
 _PLAIN = ("--no-pager", "--no-optional-locks", "--no-replace-objects")
 # Of a file that the index has as unchanged, git reads what lies in the work tree in place of the object; time stamps
 # and settings decide that, and both can be set. In the git directory it finds none of these files.
-_NO_MONITOR = ("-c", "core.fsmonitor=false")
+NO_MONITOR = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"}
 _PATHS = ("GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR")
 # For `git log`: without what a person's configuration would add to it.
 PLAIN_LOG = ("--no-show-signature", "--encoding=UTF-8", "--no-color")
@@ -72,12 +72,12 @@ class Repository:
 
         verb = next((one for one in args if one[:1] != "-" and "=" not in one), "")  # behind git's own options
         patience.command = f"git {verb}"
-        folder, plain = (self.git_dir, (*_PLAIN, *_NO_MONITOR)) if objects else (self.folder, _PLAIN)
-        argv = [self.git, "-C", folder, *plain, *args]
+        folder = self.git_dir if objects else self.folder
+        argv = [self.git, "-C", folder, *_PLAIN, *args]
         try:
             env = self.env if fetch else {**self.env, **_AS_IT_IS}
             if objects:
-                env = {**self._absolute_paths(env), "GIT_DIR": folder, "GIT_WORK_TREE": folder}
+                env = {**self._absolute_paths(env), **NO_MONITOR, "GIT_DIR": folder, "GIT_WORK_TREE": folder}
             result = process.capture(argv, env=env, stdin=stdin, timeout=timeout)
         finally:
             patience.command = ""

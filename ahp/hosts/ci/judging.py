@@ -33,7 +33,7 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
 from ahp.system.commits import listed
 from ahp.system.errors import AhpError
-from ahp.system.git import Repository
+from ahp.system.git import NO_MONITOR, Repository
 
 APPROVERS = ".ahp/approvers"
 ALL, POLICY, OTHERS = "all", "policy", "others"
@@ -64,7 +64,7 @@ def repository_here() -> Repository:
     NotARepository.
     """
     repo = asking.repository_here()
-    repo.env |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"}
+    repo.env |= NO_MONITOR
     return repo
 
 

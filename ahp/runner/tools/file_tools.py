@@ -20,6 +20,7 @@ from pydantic.json_schema import SkipJsonSchema
 from ahp.conditions.globs import glob
 from ahp.facts.tool_call import Touched
 from ahp.runner.tools import project_files
+from ahp.runner.tools.line_ends import line_ends
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.system.errors import AhpError
 
@@ -240,11 +241,6 @@ def _append(args: WriteArgs, context: ToolContext) -> str:
     data = before + encoded(args.content.replace("\r\n", "\n").replace("\n", ends) if ends != "\n" else args.content)
     project_files.write(context.root, args.leads_to, data)
     return f"{'appended to' if there else 'wrote'} {args.path}: it has {_size(data)} now"
-
-
-def line_ends(text: str) -> str:
-    """What every line of a text ends with: CR LF, or else LF."""
-    return "\r\n" if "\r\n" in text and "\n" not in text.replace("\r\n", "") else "\n"
 
 
 def encoded(text: str) -> bytes:

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass, field
 
+from ahp.runner.tools.line_ends import line_ends
+
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@")
 _NOWHERE = "/dev/null"
 _MOST_FILES = 200
@@ -112,7 +114,7 @@ def applied(text: str, change: FilePatch) -> str:
     """
     if text.startswith(_BOM):
         return _BOM + applied(text.removeprefix(_BOM), change).removeprefix(_BOM)
-    ends = "\r\n" if "\r\n" in text and "\n" not in text.replace("\r\n", "") else "\n"
+    ends = line_ends(text)
     lines = _split(text if ends == "\n" else text.replace("\r\n", "\n"))
     done: list[str] = []
     taken = 0
