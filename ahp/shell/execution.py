@@ -159,9 +159,9 @@ class Execution:
     def _hands_over_a_shell(self, command: Command, args: list[str]) -> bool:
         """Whether a file into which the script wrote a shell is handed to a program that may run it."""
         words = [item.partition("=")[2] for item in command.assignments]
-        words += args if roles.is_foreign(command.program) else []
+        words += args if synopsis.is_foreign(command.program) else []
         texts = [self._state.stored(part) for word in words for part in (word, word.partition("=")[2])]
-        if not roles.is_listed(command.program):
+        if not synopsis.is_listed(command.program):
             texts += self._state.files.values()
         return any(usage.A_SHELL.search(text.removeprefix("#!")) for text in texts if text)
 

@@ -1,39 +1,11 @@
-"""Reads a command line by the synopsis of its program: each word gets its role, and with it what it means."""
+"""Reads a command line by the synopsis of its program: which role each word has. What it means there: `meanings`."""
 
 from ahp.shell import marks, options, synopsis
-from ahp.shell.marks import ANYTHING, Marks
+from ahp.shell.marks import Marks
+from ahp.shell.meanings import OPENS_A_SHELL, Meanings
 from ahp.shell.synopsis import Synopsis
-from ahp.shell.usage import (
-    A_SHELL,
-    ASKS,
-    MOST_COMMANDS,
-    SHELLS,
-    SOURCING,
-    Run,
-    Usage,
-    is_folder,
-    joined,
-    looks_like_a_path,
-)
-from ahp.system.regex import IGNORECASE, regex
+from ahp.shell.usage import A_SHELL, MOST_COMMANDS, SHELLS, Run, Usage
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import ClassVar
-
-_RUN_SETTINGS = regex(
-    r"(?:^alias\..*|command|exec|action|invoke|editor|pager|askpass|shell|rsh|ssh)[:\]]*$", IGNORECASE
-)
-_KEYS = ("Enter", "C-m", "KPEnter")
-_URL = regex(r"[a-z+.-]+://|git@|\S+@\S+:")
-_GLUE = regex("[= ]")
-_TAG = regex("[:@]")
-_HOST = regex(r"[\w.@-]+:")
-_COPIERS = ("rsync", "scp")
-_CONTENTS = ("/", "/.")  # behind a source: what is in it is copied, not the folder itself
-_SHELLS = ("LOGIN", "SHELL")
-_SHELL_FLAGS = {"--login", "--shell"}
 _PLAIN_VERB = Synopsis(options.ANY, {}, frozenset(), ("NAME...",))
 
 
@@ -45,24 +17,13 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
 
         usage = unlisted.read(program, args, known)
     else:
-        reading = _Reading(program, found, stdin, known)
-        reading.options(args, found)
-        usage = reading.usage
+        meanings = Meanings(program, found, stdin, known)
+        _Reading(program, meanings, known).options(args, found)
+        usage = meanings.usage
     told = [run.words for run in usage.runs]
     passed_on = _passed_on(program, args)
     usage.runs += [Run(one) for one in passed_on if not any(words[-len(one) :] == one for words in told)]
     return usage
-
-
-def is_listed(program: str) -> bool:
-    """Whether it is known how the program is called."""
-    return program in ("", "git") or program in SHELLS or synopsis.of(program) is not None
-
-
-def is_foreign(program: str) -> bool:
-    """Whether a program may do with a file what its synopsis does not say."""
-    found = synopsis.of(program)
-    return found is None or (found.operands[:1] == ("VERB",) and program not in ("git", "gh"))
 
 
 def _passed_on(program: str, args: list[str]) -> "list[tuple[str, ...]]":
@@ -71,7 +32,7 @@ def _passed_on(program: str, args: list[str]) -> "list[tuple[str, ...]]":
     Its synopsis need not tell of them.
     """
     found = synopsis.of(program)
-    runs = is_foreign(program) or (found and synopsis.RUNNING & {*found.operands, *found.roles.values()})
+    runs = synopsis.is_foreign(program) or (found and synopsis.RUNNING & {*found.operands, *found.roles.values()})
     begins = [at for at in range(len(args) - 1) if runs and _begin_a_command(args[at], args[at + 1])]
     return [tuple(args[at:]) for at in begins[:MOST_COMMANDS]]
 
@@ -85,44 +46,41 @@ def _begin_a_command(word: str, following: str) -> bool:
 class _Reading:
     """One command line, word by word."""
 
-    def __init__(self, program: str, found: Synopsis, stdin: str | None, known: Marks) -> None:
-        self.usage = Usage()
+    def __init__(self, program: str, meanings: Meanings, known: Marks) -> None:
         self._program = program
-        self._synopsis = found
-        self._stdin = stdin
+        self._meanings = meanings
+        self._usage = meanings.usage
         self._marks = known
-        self._assignments: list[str] = []
-        self._entry: list[str] = []
         self._target = ""
-        self._in_place = False
-        self._replaced: set[str] = set()
-        """The roles of options that stand in for an operand."""
 
     def options(self, args: list[str], found: Synopsis) -> None:
         """The options, then the operands; a verb goes on with the line of its own."""
-        usage, read = self.usage, options.parse(args, found.spec, found.permutes)
-        self._synopsis = found
+        usage, meanings = self._usage, self._meanings
+        read = options.parse(args, found.spec, found.permutes)
+        meanings.synopsis = found
         usage.flags += [flag for flag in read.flags if flag not in usage.flags]
         usage.values += read.values
         usage.opens_option(args if found.permutes else args[: len(args) - len(read.operands)], self._marks)
-        self._in_place = self._in_place or any(found.roles.get(flag) == "INPLACE" for flag in read.flags)
+        meanings.in_place |= any(found.roles.get(flag) == "INPLACE" for flag in read.flags)
         for name, value in read.values:
             role = found.roles.get(name, "VALUE")
-            self._replaced |= {role} if name in found.replaces else set()
+            meanings.replaced |= {role} if name in found.replaces else set()
             if name in found.replaces and role == "INTO":
                 self._target = value
             else:
-                self._value(role, value)
+                meanings.take(role, value)
         self._operands(list(read.operands), self._roles_left(found.operands))
         if "CODE" in found.roles.values() and "RUN" not in found.operands and not usage.code:
-            self._code_from_stdin()
+            meanings.code_from_stdin()
 
     def _roles_left(self, roles: tuple[str, ...]) -> list[str]:
         """The operands, without the one that an option stands in for: a single one, or the command."""
-        if "SCRIPT" in self._replaced:
-            return [role for role in roles if role not in ("COMMAND", "LOGIN", "SHELL")]
-        single = [role for role in roles if not role.endswith("...") and role not in self._RESTS]
-        return [role for role in roles if not (self._replaced and role == single[:1][0])] if single else list(roles)
+        if "SCRIPT" in self._meanings.replaced:
+            return [role for role in roles if role not in ("COMMAND", *OPENS_A_SHELL)]
+        single = [role for role in roles if not role.endswith("...") and role not in Meanings.RESTS]
+        return (
+            [role for role in roles if not (self._meanings.replaced and role == single[0])] if single else list(roles)
+        )
 
     def _operands(self, words: list[str], roles: list[str]) -> None:
         while roles:
@@ -130,275 +88,43 @@ class _Reading:
             if role == "VERB" and words:
                 self._verb(words[0], words[1:], tuple(roles))
                 return
-            if role in self._RESTS:
-                self._rest(role, words)
+            if role in Meanings.RESTS:
+                self._meanings.take_rest(role, words)
                 return
             if role == "ASSIGN...":
                 while words and ("=" in words[0] or words[0] == "-"):
-                    self._assignments += [word for word in [words.pop(0)] if word != "-"]
+                    self._meanings.assignments += [word for word in [words.pop(0)] if word != "-"]
             elif role.endswith("..."):
                 taken = max(len(words) - len(roles), 0)
                 self._several(role.removesuffix("..."), words[:taken], [*words[taken:], self._target][0])
                 words = words[taken:]
             elif words:
-                self.usage.operands.append(words[0])
+                self._usage.operands.append(words[0])
                 if role == "IMAGE":
-                    self._image(words[0], words[1:])
-                self._value(role, words.pop(0))
+                    self._meanings.image(words[0], words[1:])
+                self._meanings.take(role, words.pop(0))
             elif role == "CODE":
-                self._code_from_stdin()
-        self.usage.operands += words
+                self._meanings.code_from_stdin()
+        self._usage.operands += words
         if self._target:
-            self._value("TO", self._target)
+            self._meanings.take("TO", self._target)
 
     def _verb(self, verb: str, rest: list[str], roles: tuple[str, ...]) -> None:
-        usage = self.usage
+        usage = self._usage
         if not marks.is_known(verb):
             usage.unknown("program")
         usage.verb = f"{usage.verb} {verb}".strip()
         listed = synopsis.of(".".join((self._program, *usage.verb.split())))
         # Most programs take their own options behind a verb, too.
-        general = _PLAIN_VERB if self._program == "git" else self._synopsis
-        roles = tuple(role for role in roles if role not in _SHELLS)  # a shell starts where there is no verb
+        general = _PLAIN_VERB if self._program == "git" else self._meanings.synopsis
+        roles = tuple(role for role in roles if role not in OPENS_A_SHELL)  # a shell starts where there is no verb
         self.options(rest, listed or general.then(roles or _PLAIN_VERB.operands))
 
     def _several(self, role: str, words: list[str], target: str) -> None:
-        self.usage.operands += words
+        self._usage.operands += words
         for word in words:
-            self._value(role, word)
+            self._meanings.take(role, word)
             if target:
-                self.usage.copies.append((word, target))
+                self._usage.copies.append((word, target))
                 if A_SHELL.fullmatch(word):  # a shell by another name
-                    self.usage.unknown("program")
-
-    # Single words
-
-    def _value(self, role: str, word: str) -> None:
-        """One word in its role."""
-        meaning = self._VALUES.get(role)
-        if meaning is not None:
-            meaning(self, word)
-        elif not marks.is_known(word):
-            self.usage.unknown("value")
-
-    def _read_file(self, word: str) -> None:
-        self._file(self.usage.writes if self._in_place else self.usage.reads, word)
-
-    def _read_tree(self, word: str) -> None:
-        self._read_file(_in_it(word))
-
-    def _write_tree(self, word: str) -> None:
-        self._write_file(_in_it(word))
-
-    def _write_file(self, word: str) -> None:
-        self._file(self.usage.writes, word)
-
-    def _file(self, files: list[str], word: str) -> None:
-        if _URL.match(word) or (self._program in _COPIERS and _HOST.match(word)):
-            return
-        files.append(word)
-        if not marks.is_known(word):
-            is_written = files is self.usage.writes
-            self.usage.unknown("path" if is_written and self._marks.is_astray(word) else "value")
-
-    def _link(self, word: str) -> None:
-        """What is written through the link later; a link to a whole tree leaves that as it is."""
-        if self._marks.pattern(word).rstrip("/") not in ("", ".", "..", "~"):
-            self._write_file(word)
-
-    def _fetch(self, word: str) -> None:
-        self._write_file(word)
-        self.usage.fetched.append(word)
-
-    def _write_into(self, word: str) -> None:
-        self._write_file(f"{word.rstrip('/')}/{ANYTHING}")
-
-    def _copy_to(self, word: str) -> None:
-        sources = [self._marks.pattern(source) for source, _ in self.usage.copies]
-        if not is_folder(word) or any(source.endswith(_CONTENTS) for source in sources):
-            self._write_file(word)
-        if not (self._program in _COPIERS and _HOST.match(word)):
-            # Where the name does not tell whether the target is a folder, both readings count.
-            whole = self._program == "cp" and "--parents" in self.usage.flags
-            names = [source if whole else source.rstrip("/").rpartition("/")[2] for source in sources]
-            self.usage.writes += [f"{word.rstrip('/')}/{name}" for name in names if name]
-            if is_folder(word) and any(self._marks.is_astray(source) for source, _ in self.usage.copies):
-                self.usage.unknown("path")
-
-    def _make(self, word: str) -> None:
-        """A folder or an empty file, which takes nothing from what is there."""
-        self.usage.writes.append(word)
-        if not marks.is_known(word):
-            self.usage.unknown("value")
-
-    def _work_in(self, word: str) -> None:
-        self.usage.folder = joined(self.usage.folder, word)
-
-    def _script(self, word: str) -> None:
-        self.usage.runs.append(Run(script=word, stdin=""))
-
-    def _begin_command(self, word: str) -> None:
-        self._entry = word.split()
-
-    def _list(self, word: str) -> None:
-        self.usage.runs.append(Run(tuple(word.split(","))))
-
-    def _setting(self, word: str) -> None:
-        name, *text = _GLUE.split(word, 1)
-        if _RUN_SETTINGS.search(name):
-            self._script("".join(text).lstrip(";|&! "))
-
-    def _config(self, word: str) -> None:
-        name, glue, value = word.partition("=")
-        self.usage.config.append((name.strip().lower(), value if glue else "true"))
-
-    def _name(self, word: str) -> None:
-        if looks_like_a_path(self._marks.pattern(word)):
-            self.usage.reads.append(word)
-        if not marks.is_known(word):
-            self.usage.unknown("value")
-
-    def _patch(self, word: str) -> None:
-        self.usage.reads.append(word)
-
-    def _code(self, text: str) -> None:
-        usage = self.usage
-        outside = all(part.origin == "outside" for part in self._marks.of(text))
-        if marks.is_unknown(text.strip()) and ("RUN" in self._synopsis.operands or not outside):
-            usage.unknown("program")
-        usage.code = f"{usage.code}\n{text}" if usage.code else text
-        usage.runs.append(Run(code=text, language=self._program))
-
-    def _code_from_stdin(self) -> None:
-        if self._stdin and marks.is_known(self._stdin):
-            self._code(self._stdin)
-
-    def _script_file(self, word: str, arguments: tuple[str, ...] = ()) -> None:
-        if word in ("-", "/dev/stdin"):
-            self._run_stdin()
-            return
-        self.usage.reads.append(word)
-        if marks.is_unknown(word) and self._marks.pattern(word).startswith(ANYTHING):
-            self.usage.unknown("program")
-        else:
-            self.usage.runs.append(Run(file=word, language=self._program, arguments=arguments))
-
-    def _run_stdin(self) -> None:
-        """The program's text comes in; it is unknown, but for an existing file's, judged when it was written."""
-        parts = self._marks.of(self._stdin or "")
-        if self._program in SOURCING and self._stdin:
-            self.usage.runs.append(Run(script=self._stdin))
-        elif self._stdin and not parts:
-            self._code(self._stdin)
-        elif not any(part.origin == "file" for part in parts):
-            self.usage.unknown("program")
-
-    def _image(self, image: str, words: list[str]) -> None:
-        """A container's arguments are its entry point's: `alpine/git commit`."""
-        program = _TAG.split(image.rpartition("/")[2])[0]
-        if words and not self._entry and (program == "git" or words[0].startswith("-")):
-            self.usage.runs.append(Run((program, *words)))
-
-    _VALUES: "ClassVar[dict[str, Callable[[_Reading, str], None]]]" = {  # noqa: RUF012
-        "READ": _read_file,
-        "WRITE": _write_file,
-        "TREE": _read_tree,
-        "FORMAT": _write_tree,
-        "MAKE": _make,
-        "LINK": _link,
-        "BUILD": _write_file,
-        "FETCH": _fetch,
-        "INTO": _write_into,
-        "TO": _copy_to,
-        "CD": _work_in,
-        "SCRIPT": _script,
-        "BEGIN": _begin_command,
-        "LIST": _list,
-        "SETTING": _setting,
-        "CONFIG": _config,
-        "NAME": _name,
-        "PATCH": _patch,
-        "CODE": _code,
-        "RUN": _script_file,
-    }
-
-    # The rest of the line
-
-    def _rest(self, role: str, words: list[str]) -> None:
-        """Operands behind which the line is another program's."""
-        if role == "RUN":
-            self._run_file(words)
-            return
-        usage = self.usage
-        words = self._late_options([*self._entry, *words])
-        if words:
-            self._RESTS[role](self, words)
-        elif not any(run.script for run in usage.runs) and (role in _SHELLS or _SHELL_FLAGS & set(usage.flags)):
-            usage.unknown("program")
-
-    def _late_options(self, words: list[str]) -> list[str]:
-        """The words without options before the command: `flock FILE -c TEXT`, `kubectl exec POD -- COMMAND`."""
-        if len(words) < 2 or not words[0].startswith("-"):
-            return words
-        late = options.parse(words, self._synopsis.spec, False)
-        for name, value in late.values:
-            self._value(self._synopsis.roles.get(name, "VALUE"), value)
-        return late.operands
-
-    def _run_file(self, words: list[str]) -> None:
-        """`python FILE ARGS`, `python -c CODE ARGS`, `python -m MODULE ARGS`, `python -`."""
-        usage = self.usage
-        usage.operands += words
-        if module := self._module():
-            usage.runs.append(Run((*module, *words)))
-        elif self._replaced & {"CODE", "RUN"}:
-            if self._in_place or self._program in ("perl", "ruby"):
-                for word in words:
-                    self._read_file(word)
-        elif words:
-            self._script_file(words[0], tuple(words))
-        elif not ({*ASKS, "--test"} & set(usage.flags) or (self._program in ("crontab", "php") and usage.flags)):
-            self._run_stdin()
-
-    def _command(self, words: list[str]) -> None:
-        if not (self._program == "command" and {"-v", "-V"} & set(self.usage.flags)):  # these only tell where it is
-            self.usage.runs.append(Run((*self._module(), *words), assignments=tuple(self._assignments)))
-
-    def _module(self) -> list[str]:
-        """The module that an option runs in place of a program: `python -m MODULE`, `uv run -m MODULE`."""
-        return [value for name, value in self.usage.values if self._synopsis.roles.get(name) == "MODULE"][:1]
-
-    def _line(self, words: list[str]) -> None:
-        self.usage.runs.append(Run(script=" ".join(words)))
-
-    def _keys(self, words: list[str]) -> None:
-        self._script(" ".join(word for word in words if word not in _KEYS))
-
-    def _bisect(self, words: list[str]) -> None:
-        self.usage.operands += words
-        if words[0] == "run":
-            self.usage.runs.append(Run(tuple(words[1:])))
-
-    def _foreach(self, words: list[str]) -> None:
-        self.usage.operands += words
-        if words[0] == "foreach":
-            self._line([word for word in words[1:] if word not in ("--recursive", "-q", "--quiet")])
-
-    def _nothing(self, words: list[str]) -> None:
-        self.usage.operands += words
-
-    _RESTS: "ClassVar[dict[str, Callable[[_Reading, list[str]], None]]]" = {  # noqa: RUF012
-        "COMMAND": _command,
-        "LOGIN": _command,
-        "LINE": _line,
-        "KEYS": _keys,
-        "BISECT": _bisect,
-        "FOREACH": _foreach,
-        "RUN": _run_file,
-        "SHELL": _nothing,
-    }
-
-
-def _in_it(word: str) -> str:
-    """The files in a folder; a word that need not be one as it is."""
-    return f"{word.rstrip('/')}/{ANYTHING}" if is_folder(word) else word
+                    self._usage.unknown("program")

@@ -36,6 +36,7 @@ IMAGE    a container's image, KEYS text typed into a terminal, SHELL nothing, bu
 """
 
 from ahp.shell.options import Spec
+from ahp.shell.usage import SHELLS
 from ahp.system import files, ready
 from ahp.system.errors import AhpError
 from ahp.system.plain import Plain
@@ -99,6 +100,17 @@ def of(program: str) -> Synopsis | None:
         line = ready.made("synopses", _lines).get(program)
         _known[program] = None if line is None else _parsed(line, program.startswith("git."))
     return _known[program]
+
+
+def is_listed(program: str) -> bool:
+    """Whether it is known how the program is called."""
+    return program in ("", "git") or program in SHELLS or of(program) is not None
+
+
+def is_foreign(program: str) -> bool:
+    """Whether a program may do with a file what its synopsis does not say."""
+    found = of(program)
+    return found is None or (found.operands[:1] == ("VERB",) and program not in ("git", "gh"))
 
 
 def _parsed(line: str, negates: bool) -> Synopsis:

@@ -111,11 +111,6 @@ def test_what_runs_nothing_hidden_is_not(line: str) -> None:
     assert "program" not in read(line).places
 
 
-def test_which_programs_are_listed_and_which_are_not_of_the_system() -> None:
-    assert (roles.is_listed("newtool"), roles.is_listed("git"), roles.is_foreign("newtool")) == (False, True, True)
-    assert (roles.is_foreign("docker"), roles.is_foreign("gh"), roles.is_foreign("cat")) == (True, False, False)
-
-
 def test_program_text_comes_from_an_option_an_operand_or_the_standard_input() -> None:
     assert [read(line, "x").code for line in ("python", "awk y", "sed -e z", "ed f", "python -", "sqlite3 d")] == [
         "x",

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.shell import roles, synopsis
+from ahp.shell import synopsis
+from ahp.shell.meanings import Meanings
 
 
 def test_a_line_reads_like_the_synopsis_of_a_manual() -> None:
@@ -28,10 +29,23 @@ def test_git_negates_what_it_names() -> None:
 def test_every_line_of_the_tables_speaks_of_roles_that_there_are(program: str) -> None:
     found = synopsis.of(program)
     assert found is not None
-    known = {*roles._Reading._VALUES, *roles._Reading._RESTS, "VALUE", "VERB", "ASSIGN", "IMAGE", "INPLACE", "MODULE"}
+    known = {*Meanings.VALUES, *Meanings.RESTS, "VALUE", "VERB", "ASSIGN", "IMAGE", "INPLACE", "MODULE"}
     assert {*found.roles.values(), *(one.removesuffix("...") for one in found.operands)} <= known
     assert len(set(found.spec.longs)) == len(found.spec.longs)
 
 
 def test_a_program_without_a_line_has_none() -> None:
     assert synopsis.of("no-such-program") is None
+
+
+def test_which_programs_are_listed_and_which_are_not_of_the_system() -> None:
+    assert (synopsis.is_listed("newtool"), synopsis.is_listed("git"), synopsis.is_foreign("newtool")) == (
+        False,
+        True,
+        True,
+    )
+    assert (synopsis.is_foreign("docker"), synopsis.is_foreign("gh"), synopsis.is_foreign("cat")) == (
+        True,
+        False,
+        False,
+    )
