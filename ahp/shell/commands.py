@@ -1,20 +1,18 @@
 """The simple commands inside a shell command, nested ones too: what a policy sees of an agent's shell call."""
 
-from ahp.shell import marks, roles, usage
+from ahp.shell import marks, roles
 from ahp.shell.command import Command
-from ahp.shell.execution import NESTED, Execution, Redirects
+from ahp.shell.execution import NESTED, Execution
 from ahp.shell.expansion import Expander, text
-from ahp.shell.grammar import mended, never_runs, operators
+from ahp.shell.grammar import never_runs, operators, parsed
 from ahp.shell.marks import Unknown
+from ahp.shell.redirects import RedirectReader, Redirects, commands_behind, is_descriptor
 from ahp.shell.state import State
-from ahp.system import extensions
-from ahp.system.errors import AhpError
 from ahp.system.plain import Plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from tree_sitter import Node
 
@@ -25,7 +23,6 @@ _OPERATORS = 2000
 _DEPTH = 60
 _UNROLLED = 8
 _EXPORTS = ("export", "declare", "typeset")
-_WRITES = (">", ">>", ">|", "&>", "&>>", ">&")
 _WORDS = ("string", "concatenation", "expansion", "simple_expansion", "word", "raw_string", "test_command")
 
 
@@ -43,21 +40,6 @@ class Reading(Plain):
         self, commands: list[Command], files: dict[str, str], drafts: dict[str, str], appended: frozenset[str]
     ) -> None:
         self.commands, self.files, self.drafts, self.appended = commands, files, drafts, appended
-
-
-_parser: "list[Any]" = []
-
-
-def _parsed(source: bytes) -> "Node":
-    """The syntax tree of a script. tree-sitter's wrappers in Python would import more than all the rest."""
-    if not _parser:
-        grammar = extensions.load("tree_sitter_bash._binding")
-        parsing = extensions.load("tree_sitter._binding", unused=("re.compile", "enum.IntEnum"))  # queries, logging
-        if grammar is None or parsing is None:
-            raise AhpError("shell commands are read by tree-sitter: pip install tree-sitter tree-sitter-bash")
-        _parser.append(parsing.Parser(parsing.Language(grammar.language())))
-    tree: Node = _parser[0].parse(source).root_node
-    return tree
 
 
 def read(script: str) -> list[Command]:
@@ -89,6 +71,7 @@ class _Reader:
         self.state = State()
         self.execution = Execution(self.state, self.script, self._walk)
         self._expander = Expander(self.state.marks, self.state.variables, self._substitution)
+        self._redirects = RedirectReader(self.state, self._expander)
         self._depth = 0
 
     def script(self, source: str, nested: int) -> None:
@@ -105,7 +88,7 @@ class _Reader:
         ):
             self.execution.unknown()
         else:
-            root = _parsed(mended(source).encode("ascii"))
+            root = parsed(source)
             self._walk(root)
             if root.has_error and not never_runs(source):
                 self.execution.unknown()
@@ -183,7 +166,7 @@ class _Reader:
 
     def _printed(self, node: "Node") -> str | None:
         if node.type == "file_redirect":  # `$(< file)`
-            return self.state.stored("".join(self._destinations(node)))
+            return self.state.stored("".join(self._redirects.destinations(node)))
         return self._statement(node, self.state.stdin)
 
     def _pipeline(self, stages: "list[Node]", source: str | None) -> str | None:
@@ -241,7 +224,7 @@ class _Reader:
             self.state.functions[text(name)] = body
         redirects = Redirects()
         for child in node.children_by_field_name("redirect"):  # `f() { …; } > file`
-            redirects = self._redirect(child, redirects)
+            redirects = self._redirects.added(child, redirects)
         if redirects.writes:
             self.execution.bare(Command(), redirects.writes)
 
@@ -289,8 +272,8 @@ class _Reader:
             elif child.type == "command_name":
                 words += self._expander.words(child.children[0]) if child.children else [text(child)]
             elif child.type.endswith("_redirect"):
-                redirects = self._redirect(child, redirects)
-            elif (child.is_named or child.type not in ("<", ">", "(", ")")) and not _is_descriptor(child, node):
+                redirects = self._redirects.added(child, redirects)
+            elif (child.is_named or child.type not in ("<", ">", "(", ")")) and not is_descriptor(child, node):
                 words += self._expander.words(child)
         words += [word for child in behind for word in self._expander.words(child)]
         words = [word.rstrip("\r") for word in words]
@@ -305,8 +288,8 @@ class _Reader:
         redirects = Redirects(stdin)
         after: list[Node] = []
         for child in node.children_by_field_name("redirect"):
-            redirects = self._redirect(child, redirects)
-            after += _following(child)
+            redirects = self._redirects.added(child, redirects)
+            after += commands_behind(child)
         if body is not None and body.type == "command":
             behind = [
                 one
@@ -343,55 +326,3 @@ class _Reader:
                 self.state.stdin = ambient
             body = last
         return body, stdin
-
-    def _redirect(self, node: "Node", former: Redirects) -> Redirects:
-        """The redirects with one more."""
-        if node.type == "herestring_redirect":
-            words = [self._expander.word(child) for child in node.named_children if child.type != "file_descriptor"]
-            return former.reading(words[-1] + "\n") if words else former
-        if node.type == "heredoc_redirect":
-            body = next((child for child in node.named_children if child.type == "heredoc_body"), None)
-            former = former.reading(self._expander.heredoc(body) if body is not None else "")
-            for child in node.named_children:  # `cat <<E > f`
-                former = self._redirect(child, former) if child.type == "file_redirect" else former
-            return former
-        operator = next((child.type for child in node.children if not child.is_named), "")
-        targets = self._destinations(node)
-        if operator == "<" and targets:
-            return former.reading(self._content(text(node), targets[0]))
-        if operator not in _WRITES:
-            return former
-        written = [word for word in targets if not (operator == ">&" and (word.isdigit() or word == "-"))]
-        descriptor = node.child_by_field_name("descriptor")
-        takes = written if descriptor is None or text(descriptor) == "1" else []
-        return Redirects(
-            former.stdin,
-            (*former.writes, *written),
-            former.appends.union(written if ">>" in operator else ()),
-            former.takes.union(takes),
-        )
-
-    def _destinations(self, node: "Node") -> list[str]:
-        return [word for child in node.children_by_field_name("destination") for word in self._expander.words(child)]
-
-    def _content(self, source: str, path: str) -> str | None:
-        """What is read from `< path`: a text that the script wrote, the output of `<(…)`, else a file's."""
-        if marks.is_known(path) and not usage.is_file(path):
-            return None  # `</dev/tty`
-        stored = self.state.stored(path)
-        return self.state.marks.mark(Unknown(source, "file")) if stored is None else stored
-
-
-def _following(redirect: "Node") -> "list[Node]":
-    """Commands behind a here-document's word, which the grammar puts inside the redirect: `cat <<E | sh`."""
-    inside = ("heredoc_start", "heredoc_end", "heredoc_body", "file_descriptor", "file_redirect")
-    return [
-        child for child in redirect.named_children if redirect.type == "heredoc_redirect" and child.type not in inside
-    ]
-
-
-def _is_descriptor(child: "Node", command: "Node") -> bool:
-    """The grammar takes the 0 of `0<&2` for an argument."""
-    behind = child.next_sibling or command.next_sibling
-    redirects = behind is not None and behind.type.endswith("_redirect") and behind.start_byte == child.end_byte
-    return redirects and child.type == "number"

@@ -3,9 +3,9 @@
 from ahp.shell import git, marks, output, roles, special, synopsis, usage
 from ahp.shell.command import UNKNOWN, Command
 from ahp.shell.marks import ANYTHING, Unknown
+from ahp.shell.redirects import Redirects
 from ahp.shell.state import State
 from ahp.shell.usage import SHELLS, SOURCING, Run, Usage
-from ahp.system.plain import Plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,29 +18,6 @@ NESTED = 6
 _COMMANDS = ("COMMAND", "EDITOR", "PAGER", "ASKPASS", "RSH", "LESSOPEN", "LESSCLOSE", "VISUAL", "GIT_SSH", "PERL5DB")
 _COMMAND_NAMES = (*_COMMANDS, "EXTERNAL_DIFF", "BROWSER")
 _STARTUP_FILES = ("BASH_ENV", "ENV", "PYTHONSTARTUP")
-
-
-class Redirects(Plain):
-    """The redirects of one command.
-
-    `stdin` is what it reads; None when nothing was given to it. Of its `writes`, `appends` keep what they hold, and
-    `takes` get its output; the others get its errors.
-    """
-
-    __slots__ = ("appends", "stdin", "takes", "writes")
-
-    def __init__(
-        self,
-        stdin: str | None = None,
-        writes: tuple[str, ...] = (),
-        appends: frozenset[str] = frozenset(),
-        takes: frozenset[str] = frozenset(),
-    ) -> None:
-        self.stdin, self.writes, self.appends, self.takes = stdin, writes, appends, takes
-
-    def reading(self, stdin: str | None) -> "Redirects":
-        """The same where it reads something else."""
-        return Redirects(stdin, self.writes, self.appends, self.takes)
 
 
 class Execution:

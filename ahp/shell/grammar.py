@@ -1,10 +1,15 @@
-"""Rewrites what tree-sitter-bash 0.25 misreads into equivalent text that it reads rightly."""
+"""The syntax tree of a script: what tree-sitter-bash 0.25 misreads is rewritten into equivalent text first."""
 
+from ahp.system import extensions
+from ahp.system.errors import AhpError
 from ahp.system.regex import regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
+    from typing import Any
+
+    from tree_sitter import Node
 
 # `-F - <<E`: the here-document behind a lone hyphen is lost, and the hyphen with it.
 _LONE_DASH = regex(r"(?<=[ \t])-(?=[ \t]*<<)")
@@ -20,6 +25,22 @@ _PROMPT = regex(r"^\s*\$(?=[ \t])")
 # The grammar's scanner calls isalpha() with whole code points, which reads out of bounds and can crash the process.
 _FOREIGN = regex(r"[^\x00-\x7f]")
 _STAND_IN = regex(r"uQ([0-9a-f]{6})Qu")
+
+
+_parser: "list[Any]" = []
+
+
+def parsed(source: str) -> "Node":
+    """The syntax tree of a mended script. Raises AhpError where tree-sitter is not installed."""
+    if not _parser:
+        # tree-sitter's wrappers in Python would import more than all the rest.
+        grammar = extensions.load("tree_sitter_bash._binding")
+        parsing = extensions.load("tree_sitter._binding", unused=("re.compile", "enum.IntEnum"))  # queries, logging
+        if grammar is None or parsing is None:
+            raise AhpError("shell commands are read by tree-sitter: pip install tree-sitter tree-sitter-bash")
+        _parser.append(parsing.Parser(parsing.Language(grammar.language())))
+    tree: Node = _parser[0].parse(mended(source).encode("ascii")).root_node
+    return tree
 
 
 def mended(source: str) -> str:
