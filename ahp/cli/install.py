@@ -54,7 +54,7 @@ def _git() -> None:
 
     from ahp.hosts.agents.install import LAUNCHER, launcher
     from ahp.hosts.asking import repository_here, user_policy
-    from ahp.hosts.git import lfs, policy_checks
+    from ahp.hosts.git import installation, lfs, policy_checks
     from ahp.hosts.git.install import install, says_aside
     from ahp.policy.problems import PolicyError
 
@@ -63,6 +63,8 @@ def _git() -> None:
     if os.path.lexists(repo.ahp_dir + LAUNCHER):
         launcher(repo, user_policy())
     click.echo(f"git: {len(done.written)} hooks in {one_line(done.folder, 1000)}")
+    if found := installation.in_cache():
+        click.echo("git: {}; mend: {}".format(*found))
     if done.kept:
         click.echo(f"git: earlier hooks keep running: {', '.join(done.kept)}")
     for path in done.aside:
@@ -72,12 +74,12 @@ def _git() -> None:
     if lfs.is_used(repo, everywhere=True) and (kept := lfs.check(repo)).status != "ok":
         click.echo(f"git: git-lfs: {kept.detail}; {kept.mend}")
     try:
-        found = policy_checks.commands(repo, user_policy())
+        commands = policy_checks.commands(repo, user_policy())
     except PolicyError:
         click.echo("git: the policy here is not valid; what is wrong: ahp policy lint")
         return
-    if found.status != "ok":
-        click.echo(f"git: {found.detail}; {found.mend}")
+    if commands.status != "ok":
+        click.echo(f"git: {commands.detail}; {commands.mend}")
 
 
 def _monoco() -> None:

@@ -13,7 +13,7 @@ import click
 from ahp import __version__
 from ahp.cli.groups import Group
 from ahp.protocol.text import one_line
-from ahp.system.errors import AhpError
+from ahp.system.errors import AhpError, lost_dependency
 
 _SECTIONS = {
     "Begin": {
@@ -115,7 +115,10 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:  # `ahp log | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
-    except Exception:  # noqa: BLE001  # a bug: the user gets a report, never a silent pass
+    except Exception as error:  # noqa: BLE001  # a bug: the user gets a report, never a silent pass
+        if lost := lost_dependency(error):
+            print(f"ahp: {lost}", file=sys.stderr)
+            return 2
         print(
             f"ahp: a bug in ahp; please report this:\nahp {__version__}, Python {sys.version.split()[0]}",
             file=sys.stderr,

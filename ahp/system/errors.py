@@ -17,6 +17,22 @@ class OutputLimit(AhpError):
     printed = b""  # what it had printed until it was ended
 
 
+class LostDependency(AhpError):
+    """A package that ahp needs is gone, or another version took its place, as where other programs share it."""
+
+    def __init__(self, error: ImportError) -> None:
+        why = f"Python cannot import {error.name}, which ahp needs ({error})"
+        apart = "pipx or uv tool installs it where no other package replaces what it needs"
+        super().__init__(f"{why}; mend: pip install ahp-engine && ahp install git; {apart}")
+
+
+def lost_dependency(error: BaseException) -> LostDependency | None:
+    """What an ImportError means when it is not of ahp's own modules; None of any other error."""
+    if isinstance(error, ImportError) and error.name and error.name.partition(".")[0] != "ahp":
+        return LostDependency(error)
+    return None
+
+
 class Unknown(AhpError):
     """What changed cannot be told from the objects that are here: never the same as nothing (authority §3).
 

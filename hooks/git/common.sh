@@ -2,6 +2,7 @@ hook=@HOOK@
 verb=@VERB@
 python=@PYTHON@
 package=@PACKAGE@
+program=@PROGRAM@
 bundle=@BUNDLE@
 start=@START@
 log=@LOG@
@@ -12,11 +13,15 @@ others=@OTHERS@
 
 lost="is gone, or this user may not read it"
 
-# The interpreter that ahp was installed with; else the ahp on PATH; else nobody can judge, and the action is refused.
+# The interpreter that ahp was installed with; else, where its environment was made anew with another Python, its own
+# program; else the ahp on PATH; else nobody can judge, and the action is refused.
 judge() {
     if [ -x "$python" ] && [ -r "$package" ]; then
         [ -f "$bundle" ] && [ -s "$bundle" ] && exec "$python" -I -S "$bundle" "$hook" "$PPID" "$log" "$user" "$git" "$@"
         exec "$python" -I -S -c "$start" "$hook" "$PPID" "$log" "$user" "$git" "$@"
+    elif [ -n "$program" ] && "$program" --version >/dev/null 2>&1 </dev/null; then
+        echo "ahp: it was installed anew since these hooks were; $program judges (mend: ahp install git)" >&2
+        exec "$program" hook git "$hook" "$PPID" "$log" "$user" "$git" "$@"
     elif command -v ahp >/dev/null 2>&1; then
         echo "ahp: the ahp it was installed with $lost; the one on PATH judges (mend: ahp install git)" >&2
         exec ahp hook git "$hook" "$PPID" "$log" "$user" "$git" "$@"

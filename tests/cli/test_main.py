@@ -107,6 +107,7 @@ def test_wrong_usage_is_2(capsys: pytest.CaptureFixture[str]) -> None:
         (AhpError("what to do"), 2, "ahp: what to do\n"),
         (click.Abort(), 130, ""),
         (BrokenPipeError(), 0, ""),
+        (ImportError("no", name="yaml"), 2, "ahp: Python cannot import yaml, which ahp needs (no); mend: pip install"),
         (ZeroDivisionError("a bug"), 2, f"ahp: a bug in ahp; please report this:\nahp {__version__}, Python"),
     ],
 )

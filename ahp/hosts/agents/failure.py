@@ -5,15 +5,15 @@ import traceback
 
 from ahp import __version__
 from ahp.hosts.agents.asked import Unreadable
-from ahp.policy.problems import PolicyError
 from ahp.protocol.text import one_line, trim
-from ahp.system.errors import AhpError
+from ahp.system.errors import AhpError, LostDependency, lost_dependency
 
 _LIMIT = 600
 
 
 def text(event: str, error: Exception, refused: bool) -> str:
     """At most 600 characters; a bug in ahp is told with the place where it shows."""
+    error = lost_dependency(error) or error
     if isinstance(error, AhpError):
         why = one_line(str(error).splitlines()[0] if str(error) else "unknown error", 300)
         do = _mend(error)
@@ -28,6 +28,10 @@ def text(event: str, error: Exception, refused: bool) -> str:
 
 
 def _mend(error: AhpError) -> str:
+    if isinstance(error, LostDependency):
+        return "tell your user, who mends it"
+    from ahp.policy.problems import PolicyError  # it needs PyYAML, which may be what is lost
+
     if isinstance(error, PolicyError):
         return "tell your user that the policy does not load; `ahp policy lint` names the line"
     if isinstance(error, Unreadable):

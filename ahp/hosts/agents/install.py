@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ahp.hosts.agents import clients, plugin
 from ahp.hosts.agents.main import TIMEOUT
-from ahp.hosts.git import bundle
+from ahp.hosts.git import bundle, installation
 from ahp.hosts.git.install import baked, noted
 from ahp.hosts.templates import template
 from ahp.journal.append import Journal
@@ -105,7 +105,7 @@ def launcher(repo: Repository, user_policy: str) -> None:
     files.make_dirs(repo.ahp_dir)
     genesis = Journal(repo.ahp_dir, noted(repo) or None).begin().genesis  # a log to begin would cost every call
     known = {**baked(repo, noted(repo) or genesis, user_policy), "BUNDLE": repo.ahp_dir + _BUNDLE}
-    paths = bundle.import_paths()
+    paths = installation.import_paths()
     start = f"import sys; sys.path += {paths!r}; from ahp.hosts.agents.main import main; main({known['BUNDLE']!r})"
     bundle.write(known["BUNDLE"], known["PYTHON"], paths, "agent")
     text = template("agents/launch.sh")

@@ -208,9 +208,9 @@ def _put(fd: int, text: str) -> None:
 
 def _renew(path: str) -> None:
     """Writes the bundle anew; where that cannot be, the next hook is as slow as this one, and no less right."""
-    from ahp.hosts.git import bundle
+    from ahp.hosts.git import bundle, installation
 
     try:
-        bundle.write(path, sys.executable, bundle.import_paths(), "agent")
+        bundle.write(path, sys.executable, installation.import_paths(), "agent")
     except AhpError:
         return

@@ -251,21 +251,3 @@ def _bare(file: str) -> ast.Module:
     tree = ast.parse(data, file)
     tree.body = _stripped(tree.body[1:] if tree.body and _is_docstring(tree.body[0]) else tree.body)
     return tree
-
-
-def import_paths() -> list[str]:
-    """Where `ahp` and the one compiled library of the no-signal path (RE2) are imported from."""
-    import re2
-
-    import ahp
-
-    places = [os.path.dirname(os.path.abspath(module.__file__ or "")) for module in (ahp, re2)]
-    return list(dict.fromkeys(os.path.dirname(place) for place in places))
-
-
-def interpreter() -> str:
-    """The interpreter itself, not a virtual environment's link to it, nor a version manager's shim."""
-    base = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
-    program = f"import sys; sys.path += {import_paths()!r}; import {_ENTRY}"
-    probe = process.capture([base, "-I", "-S", "-c", program], timeout=30.0, env=environ.current())
-    return base if probe.code == 0 else sys.executable

@@ -8,7 +8,7 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator
 
-from ahp.hosts.git import bundle, hook_managers, husky, lfs, policy_checks
+from ahp.hosts.git import bundle, hook_managers, husky, installation, lfs, policy_checks
 from ahp.hosts.git import install as installing
 from ahp.hosts.git.check import FIX, Check
 from ahp.hosts.git.githooks import HOOKS
@@ -27,8 +27,8 @@ INSTALL = "ahp install git"
 _LEAST = 10 << 20  # bytes free; git itself needs more than ahp
 _SAMPLE = 64 << 10
 # What a shim says in lines of its own about where it was installed.
-_BAKED = re.compile(r"^(python|git|log|user)=(.*)$", re.MULTILINE)
-_BAKED_NAMES = {"python": "Python", "git": "git", "log": "log", "user": "policy of the user"}
+_BAKED = re.compile(r"^(python|package|git|log|user)=(.*)$", re.MULTILINE)
+_BAKED_NAMES = {"python": "Python", "package": "ahp", "git": "git", "log": "log", "user": "policy of the user"}
 
 
 def examine(repo: Repository, user_policy: str) -> list[Check]:
@@ -162,6 +162,8 @@ def _interpreter(repo: Repository, user_policy: str) -> Check:
     started = process.capture([python, "-I", "-S", "-c", ""], timeout=30.0, env=environ.current())
     if started.code:
         return Check("interpreter", "wrong", f"{python} does not start", INSTALL, True)
+    if found := installation.in_cache():
+        return Check("interpreter", "note", *found)
     return Check("interpreter", "ok", f"{python}, bundle fresh")
 
 

@@ -6,11 +6,10 @@ import traceback
 
 from ahp import __version__
 from ahp.hosts.git.output import write
-from ahp.policy.problems import PolicyError
 from ahp.protocol.actor import Actor
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system.errors import AhpError
+from ahp.system.errors import AhpError, LostDependency, lost_dependency
 
 _LINES = 20
 
@@ -26,7 +25,9 @@ def refuse(hook: str, error: AhpError, actor: Actor) -> int:
 
 
 def report(hook: str, error: BaseException, actor: Actor) -> int:
-    """Says that ahp has a bug, with what a maintainer needs; exit code as for `refuse`."""
+    """Says that ahp has a bug, with what a maintainer needs, or what it lacks; exit code as for `refuse`."""
+    if lost := lost_dependency(error):
+        return refuse(hook, lost, actor)
     trace = "".join(traceback.format_exception(error)[-12:]).rstrip()
     write(f"ahp: a bug in ahp stopped it from judging this {hook}; please report this:\n{_version()}\n{trace}")
     write("\n".join(_way_out(hook, actor)))
@@ -34,6 +35,10 @@ def report(hook: str, error: BaseException, actor: Actor) -> int:
 
 
 def _mend(error: AhpError) -> list[str]:
+    if isinstance(error, LostDependency):
+        return []
+    from ahp.policy.problems import PolicyError  # it needs PyYAML, which may be what is lost
+
     if isinstance(error, PolicyError):
         return ["     correct it there; `ahp policy lint` tells when it is right"]
     return [] if "mend: " in str(error) else ["     `ahp doctor` tells what is wrong here and what to do"]

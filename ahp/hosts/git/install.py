@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ahp.facts import default_branch
-from ahp.hosts.git import bundle, husky, idle_hook
+from ahp.hosts.git import bundle, husky, idle_hook, installation
 from ahp.hosts.git.githooks import HOOKS, OTHERS
 from ahp.hosts.git.hook_managers import make_room, owner, pass_on, take_away, write
 from ahp.hosts.templates import package, template
@@ -61,7 +61,7 @@ def install(repo: Repository, user_policy: str) -> Installed:
     folder, shared = hooks_folder(repo)
     os.makedirs(folder, exist_ok=True)
     known = baked(repo, genesis, user_policy)
-    bundle.write(known["BUNDLE"], known["PYTHON"], bundle.import_paths())
+    bundle.write(known["BUNDLE"], known["PYTHON"], installation.import_paths())
     written, kept, aside, changed = [], [], [], False
     for hook in HOOKS:
         place, keeps, put_aside = make_room(f"{folder}/{hook}", f"{shared}/{hook}" if shared else "")
@@ -198,10 +198,11 @@ def shim(hook: str, known: dict[str, str]) -> bytes:
 
 def baked(repo: Repository, genesis: str, user_policy: str) -> dict[str, str]:
     """What the shims of this installation have to know, by the name of its place in the templates."""
-    path, paths = repo.ahp_dir + _BUNDLE, bundle.import_paths()
+    path, paths = repo.ahp_dir + _BUNDLE, installation.import_paths()
     return {
-        "PYTHON": bundle.interpreter(),
+        "PYTHON": installation.interpreter(),
         "PACKAGE": f"{package()}/__init__.py",
+        "PROGRAM": installation.program(),
         "BUNDLE": path,
         "START": f"import sys; sys.path += {paths!r}; from ahp.hosts.git.main import main; main({path!r})",
         "LOG": genesis,

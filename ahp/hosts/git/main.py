@@ -49,9 +49,9 @@ def main(stale_bundle: str = "") -> None:
 
 def _renew(path: str) -> None:
     """Writes the bundle anew; where that cannot be, the next hook is as slow as this one, and no less right."""
-    from ahp.hosts.git import bundle, output
+    from ahp.hosts.git import bundle, installation, output
 
     try:
-        bundle.write(path, sys.executable, bundle.import_paths())
+        bundle.write(path, sys.executable, installation.import_paths())
     except AhpError as error:
         output.write(f"ahp: hooks are slower than they could be: {error}")

@@ -10,7 +10,7 @@ import shutil
 import sys
 from dataclasses import dataclass
 
-from ahp.hosts.git.bundle import import_paths
+from ahp.hosts.git import installation
 from ahp.hosts.monoco.find import MARK, Monoco, find, is_ours
 from ahp.hosts.templates import package, template
 from ahp.system import files, jsontext
@@ -41,7 +41,7 @@ def install(repo: Repository, env: dict[str, str]) -> Installed:
     earlier = _record(repo)
     if earlier and earlier != adapter:  # Monoco was made anew somewhere else
         _leave(earlier, repo.common_dir)
-    start = f"import sys; sys.path += {import_paths()!r}; from ahp.cli.main import main; main()"
+    start = f"import sys; sys.path += {installation.import_paths()!r}; from ahp.cli.main import main; main()"
     try:
         os.makedirs(adapter, exist_ok=True)
     except OSError as error:
@@ -74,7 +74,8 @@ def uninstall(repo: Repository) -> bool:
 
 
 def _shim(program: str, start: str) -> bytes:
-    known = {"PYTHON": sys.executable, "PACKAGE": f"{package()}/__init__.py", "START": start, "MONOCO": program}
+    known = {"PYTHON": sys.executable, "PACKAGE": f"{package()}/__init__.py"}
+    known |= {"PROGRAM": installation.program(), "START": start, "MONOCO": program}
     text = template("monoco/shim.sh")
     for name, value in known.items():
         text = text.replace(f"@{name}@", shlex.quote(value))

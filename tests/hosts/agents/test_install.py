@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -222,11 +223,15 @@ def test_whatever_is_broken_the_call_is_refused_and_what_is_done_is_done(project
     assert through_sh(project, install.command("claude", "PostToolUse"), payload(project, "x")).returncode == 0
 
 
-def test_without_its_interpreter_the_launcher_asks_the_ahp_on_the_path(project: Repo, tmp_path: Path) -> None:
+def test_without_its_interpreter_the_launcher_asks_its_own_program_then_any_on_the_path(
+    project: Repo, tmp_path: Path
+) -> None:
     put(project)
     hook = project.root / ".git/ahp/agent-hook"
-    lines = ["python=/nowhere" if line.startswith("python=") else line for line in hook.read_text().splitlines()]
-    hook.write_text("\n".join(lines) + "\n")
+    hook.write_text(re.sub("^python=.*", "python=/nowhere", hook.read_text(), flags=re.M))
+    own = through_sh(project, install.command("claude", "PreToolUse"), [])
+    assert own.returncode == 2 and b"what claude sent is no object" in own.stderr
+    hook.write_text(re.sub("^program=.*", "program=/nowhere", hook.read_text(), flags=re.M))
     other = tmp_path / "bin" / "ahp"
     other.parent.mkdir()
     other.write_text('#!/bin/sh\necho "$@" >&2\nexit 2\n')

@@ -224,6 +224,15 @@ def test_a_bug_is_a_refusal_that_names_the_place(ask: Ask, call: Call, monkeypat
     assert said.code == 2 and "a bug in ahp" in said.text and "ZeroDivisionError" in said.text
 
 
+def test_a_package_that_is_gone_is_named(ask: Ask, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> None:
+        raise ModuleNotFoundError("No module named 'yaml'", name="yaml")
+
+    monkeypatch.setattr(judging, "decide", broken)
+    said = ask(call("Bash", command="ls"))
+    assert said.code == 2 and "cannot import yaml, which ahp needs" in said.text and "pip install" in said.text
+
+
 def test_what_takes_too_long_is_refused_in_time(ask: Ask, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judging, "decide", lambda *_: time.sleep(60))
     said = ask(call("Bash", command="ls"), env={"AHP_HOOK_BUDGET": "0.2"})

@@ -16,7 +16,7 @@ from types import CodeType, ModuleType
 import pytest
 
 import ahp
-from ahp.hosts.git import bundle, start
+from ahp.hosts.git import bundle, installation, start
 from ahp.system.errors import AhpError
 from tests.hosts.git.conftest import Ask
 from tests.hosts.git.gated import Gated
@@ -44,7 +44,7 @@ def test_the_bundle_is_one_pyc_of_this_interpreter(gated: Gated, gone: Path) -> 
 
 
 def test_build_bundles_what_is_loaded_in_an_order_that_runs() -> None:
-    data = bundle.build(bundle.import_paths(), ["files", "commit"])
+    data = bundle.build(installation.import_paths(), ["files", "commit"])
     assert data[:4] == importlib.util.MAGIC_NUMBER
     names = bundle._runnable(["ahp.gate.decide", "ahp.gate.match", "ahp.gate", "ahp", "ahp.conditions.evaluate"])
     assert names.index("ahp") < names.index("ahp.gate") < names.index("ahp.gate.match") < names.index("ahp.gate.decide")
@@ -86,15 +86,15 @@ def test_a_token_that_is_no_file_is_not_waited_for(gated: Gated) -> None:
 def test_a_stale_bundle_is_not_used_and_written_anew(tmp_path: Path) -> None:
     # A copy of the package, so that a source can change.
     shutil.copytree(PACKAGE, tmp_path / "lib" / "ahp", ignore=shutil.ignore_patterns("__pycache__"))
-    path, paths = tmp_path / "cache" / "light.pyc", [str(tmp_path / "lib"), *bundle.import_paths()[1:]]
-    bundle.write(str(path), bundle.interpreter(), paths)
+    path, paths = tmp_path / "cache" / "light.pyc", [str(tmp_path / "lib"), *installation.import_paths()]
+    bundle.write(str(path), installation.interpreter(), paths)
     before = path.read_bytes()
     repo = Gated(tmp_path / "repo")
     repo.root.mkdir()
     repo.git("init", "-q")
 
     def ask() -> subprocess.CompletedProcess[bytes]:
-        argv = [bundle.interpreter(), "-I", "-S", str(path), "pre-commit", "1", "", "", "git"]
+        argv = [installation.interpreter(), "-I", "-S", str(path), "pre-commit", "1", "", "", "git"]
         return repo.run(*argv)
 
     assert ask().returncode == 0
@@ -126,12 +126,6 @@ def test_a_hook_in_this_process_writes_a_stale_bundle_anew(gated: Gated, ask: As
 def test_an_interpreter_that_cannot_import_ahp_is_named(tmp_path: Path) -> None:
     with pytest.raises(AhpError, match="cannot import ahp with"):
         bundle.write(str(tmp_path / "light.pyc"), sys.executable, [])
-
-
-def test_the_base_interpreter_is_preferred_and_a_broken_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert os.access(bundle.interpreter(), os.X_OK)
-    monkeypatch.setattr(sys, "_base_executable", "/bin/false")
-    assert bundle.interpreter() == sys.executable
 
 
 def test_a_source_that_is_gone_is_named(tmp_path: Path) -> None:

@@ -105,6 +105,20 @@ def test_a_bug_is_reported_with_versions_and_refuses(gated: Gated, ask: Ask, mon
     assert ask("post-commit")[0] == 0
 
 
+def test_a_package_that_is_gone_is_named_with_what_mends_it(
+    gated: Gated, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ModuleNotFoundError("No module named 'yaml'", name="yaml")
+
+    monkeypatch.setattr(pre_commit, "decide", broken)
+    gated.policy(QUIET)
+    code, said = ask("pre-commit")
+    assert (code, len(said.splitlines())) == (2, 1)
+    assert said.startswith("ahp: cannot judge this pre-commit: Python cannot import yaml, which ahp needs")
+    assert "mend: pip install ahp-engine" in said
+
+
 def test_an_interrupt_ends_as_the_shell_expects(gated: Gated, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt

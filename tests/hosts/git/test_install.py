@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -358,7 +359,7 @@ def shim_with(gated: Gated, **baked: str) -> None:
 
 def test_a_gone_interpreter_leaves_the_judging_to_ahp_on_path(gated: Gated) -> None:
     gated.policy(BAD)
-    shim_with(gated, python="/no/such/python")
+    shim_with(gated, python="/no/such/python", program="/no/such/bin/ahp")
     text = refused(gated)
     assert text.startswith(
         "ahp: the ahp it was installed with is gone, or this user may not read it; the one on PATH judges"
@@ -368,13 +369,34 @@ def test_a_gone_interpreter_leaves_the_judging_to_ahp_on_path(gated: Gated) -> N
 
 def test_a_gone_package_counts_as_a_gone_interpreter(gated: Gated) -> None:
     gated.policy(BAD)
-    shim_with(gated, package="/no/such/ahp/__init__.py")
+    shim_with(gated, package="/no/such/ahp/__init__.py", program="")
     assert "the one on PATH judges" in refused(gated)
+
+
+def test_an_environment_that_was_made_anew_judges_without_any_path(gated: Gated, tmp_path: Path) -> None:
+    """As after `uv tool upgrade` or `pipx reinstall` with another Python, also for a program with a bare PATH."""
+    gated.policy(BAD)
+    shim_with(gated, package="/no/such/lib/python3.99/site-packages/ahp/__init__.py")
+    gated.write("bad.txt")
+    gated.add()
+    said = gated.say("commit", "-m", "x", env={"PATH": "/usr/bin:/bin"})
+    program = f"{Path(sys.executable).parent}/ahp"
+    assert said.code == 1
+    assert said.text.startswith(
+        f"ahp: it was installed anew since these hooks were; {program} judges (mend: ahp install git)\n"
+    )
+    assert "bad.txt" in said.text
+    # A program that is there and does not start any more is none.
+    broken = tmp_path / "ahp"
+    broken.write_text("#!/no/such/python\n")
+    broken.chmod(0o755)
+    shim_with(gated, program=str(broken))
+    assert "the one on PATH judges" in gated.say("commit", "-m", "x").text
 
 
 def test_without_any_ahp_the_commit_is_refused(gated: Gated) -> None:
     gated.policy(BAD)
-    shim_with(gated, python="/no/such/python")
+    shim_with(gated, python="/no/such/python", program="")
     gated.write("good.txt")
     gated.add()
     head = gated.head()

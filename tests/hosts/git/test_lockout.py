@@ -65,8 +65,10 @@ def commits_quietly(gated: Gated, path: str = "") -> bool:
 
 
 def with_python(gated: Gated, python: str) -> None:
+    """Bakes another interpreter into the shims; with it the program that it started is gone."""
     for path in shims(gated):
-        path.write_text(re.sub("^python=.*", f"python={shlex.quote(python)}", path.read_text(), flags=re.M))
+        text = re.sub("^python=.*", f"python={shlex.quote(python)}", path.read_text(), flags=re.M)
+        path.write_text(re.sub("^program=.*", "program=/no/such/bin/ahp", text, flags=re.M))
 
 
 def advised(text: str) -> str:

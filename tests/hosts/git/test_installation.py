@@ -1,0 +1,70 @@
+"""Where ahp is installed: with what hooks are started, and what becomes of them when that changes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+import yaml
+
+import ahp
+from ahp.hosts.git import installation
+from ahp.system.errors import lost_dependency
+
+
+def test_a_package_that_lies_elsewhere_is_found_in_the_order_of_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With `pip install --user`, or in an environment that sees the system's packages, what was there is not copied."""
+    elsewhere = tmp_path / "system"
+    elsewhere.mkdir()
+    (elsewhere / "yaml").symlink_to(Path(yaml.__file__).parent)
+    info = next(file for file in metadata.files("PyYAML") or () if file.name == "METADATA").locate()
+    (elsewhere / "PyYAML-6.dist-info").symlink_to(Path(str(info)).parent)
+    usual = installation.import_paths()
+    assert str(Path(ahp.__file__).parent.parent) in usual and str(elsewhere) not in usual
+    monkeypatch.setattr(sys, "path", [str(elsewhere), *sys.path])
+    assert installation.import_paths() == [str(elsewhere), *usual]
+
+
+def test_without_metadata_ahp_runs_from_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [])
+    assert set(installation.import_paths()) >= {str(Path(ahp.__file__).parent.parent)}
+    assert installation.program() == ""
+
+
+def test_the_program_is_the_one_that_the_installation_made() -> None:
+    done = subprocess.run([installation.program(), "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"ahp, version {ahp.__version__}\n"
+
+
+def test_the_base_interpreter_is_preferred_and_a_broken_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert os.access(installation.interpreter(), os.X_OK)
+    monkeypatch.setattr(sys, "_base_executable", "/bin/false")
+    assert installation.interpreter() == sys.executable
+
+
+@pytest.mark.parametrize("place", ["uv/archive-v0/x", ".cache/pipx/x"])
+def test_a_cache_is_no_place_to_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    (tmp_path / "uv").mkdir()
+    (tmp_path / "uv" / "CACHEDIR.TAG").touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "kept"))
+    assert installation.in_cache() is None
+    # `uv venv` puts the tag into each environment, too, as something that no backup needs.
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "CACHEDIR.TAG").touch()
+    assert installation.in_cache() is None
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / place))
+    why, mend = installation.in_cache() or ("", "")
+    assert str(tmp_path / place.split("/")[0]) in why and mend.startswith("uv tool install")
+
+
+def test_only_what_is_not_of_ahp_is_a_lost_dependency() -> None:
+    lost = lost_dependency(ModuleNotFoundError("No module named 'yaml'", name="yaml"))
+    assert lost is not None and "cannot import yaml" in str(lost) and "mend: pip install ahp-engine" in str(lost)
+    assert lost_dependency(ModuleNotFoundError("x", name="ahp.nothing")) is None
+    assert lost_dependency(ValueError()) is None
