@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
+from ahp.gate.match import COUNTED
+from ahp.insight.chronicle import Asked
 from ahp.insight.stats import Figures, Stats
 from ahp.insight.wording import counted, duration, percent
+from ahp.policy import extends, sources
+from ahp.policy.expand import expand
+from ahp.policy.merge import merge
+from ahp.policy.raw import RawPolicy
+from ahp.protocol.triggers import TRIGGERS
 
 SAMPLE = 10
 """Closed episodes below which nothing is advised."""
@@ -35,44 +43,59 @@ class Advice(NamedTuple):
 
 def advise(stats: Stats) -> list[Advice]:
     """The advice on the rules of the policies that judged last, those of most episodes first; `stats` are by rule."""
-    levels: dict[str, list[str]] = {}
-    for asked in stats.in_force:
-        levels.setdefault(asked.rule, []).append(asked.level)
+    asked: dict[str, list[Asked]] = {}
+    for one in stats.in_force:
+        asked.setdefault(one.rule, []).append(one)
     seconds = stats.end - stats.begin
     return [
         advice
         for figures in stats.groups
-        if figures.name in levels
-        for advice in _of(figures, levels[figures.name], seconds)
+        if figures.name in asked
+        for advice in _of(figures, asked[figures.name], seconds)
     ]
 
 
-def _of(one: Figures, levels: list[str], seconds: float) -> list[Advice]:
+def _of(one: Figures, asked: list[Asked], seconds: float) -> list[Advice]:
     if dormant := _dormant(one, seconds):
         return [dormant]
     closed = one.episodes - one.states.get("open", 0)
     if closed < SAMPLE:
         return []
-    found = [_noisy(one, closed, levels), _blind_spot(one), _flapping(one), _effective(one, closed, levels)]
+    levels = [told.level for told in asked]
+    # A call that was refused is not made again, and nothing is left that could be mended (design §8.5).
+    may_mend = not any(TRIGGERS[told.hook].family in COUNTED for told in asked if told.hook in TRIGGERS)
+    found = [_noisy(one, closed, levels, may_mend), _blind_spot(one), _flapping(one), _effective(one, closed, levels)]
     return [advice for advice in found if advice]
 
 
 def _dormant(one: Figures, seconds: float) -> Advice | None:
     spoke = one.signals or one.shadow or one.waived or one.undecided
-    if spoke or one.asked < QUIET or seconds < QUIET_FOR:
+    if spoke or one.asked < QUIET or seconds < QUIET_FOR or one.name in _of_packs():
         return None
     figures = f"silent in {counted(one.asked, 'evaluation')} over {duration(seconds)}"
     return Advice(one.name, DORMANT, figures, "give it a policy test that it fails, or remove it", "disable")
 
 
-def _noisy(one: Figures, closed: int, levels: list[str]) -> Advice | None:
+@cache
+def _of_packs() -> frozenset[str]:
+    """The rules that packs bring. They guard against what seldom happens and have tests of their own: that one of them
+    is silent is no news."""
+    found: set[str] = set()
+    for name in sources.packs():
+        policy = RawPolicy()
+        for file in extends.read_all(sources.TextSource(f"version: 1\nextends: [{name}]\n")):
+            merge(policy, file)
+        found.update(rule.key for rule in expand(policy)[0])
+    return frozenset(found)
+
+
+def _noisy(one: Figures, closed: int, levels: list[str], may_mend: bool) -> Advice | None:
     all_told = one.episodes + one.excuses.get("waived", 0)
     excused, unmended = one.excused / all_told, one.share("forgotten", "overridden", "bypassed", "reset")
-    if excused < _EXCUSED and unmended < _UNMENDED:
+    if excused < _EXCUSED and (unmended < _UNMENDED or not may_mend):
         return None
-    figures = (
-        f"{percent(excused)} of {counted(all_told, 'episode')} excused, {percent(unmended)} of {closed} not mended"
-    )
+    figures = f"{percent(excused)} of {counted(all_told, 'episode')} excused"
+    figures += f", {percent(unmended)} of {closed} not mended" if may_mend else ""
     change = "lower" if "block" in levels or "control" in levels else "shadow"
     return Advice(one.name, NOISY, figures, f"narrow its condition, or {_WORDS[change]}", change)
 

@@ -11,9 +11,11 @@ from ahp.insight.stats import Figures, Spread, Stats
 DAY = 86400.0
 
 
-def advice(level: str = "prompt", days: float = 90, **figures: Any) -> list[Advice]:
-    told = Figures("r", **{"asked": 1000, "signals": 50, **figures})
-    in_force = [Asked("pre-commit", "r", level)]
+def advice(
+    level: str = "prompt", days: float = 90, rule: str = "r", hook: str = "pre-commit", **figures: Any
+) -> list[Advice]:
+    told = Figures(rule, **{"asked": 1000, "signals": 50, **figures})
+    in_force = [Asked(hook, rule, level)]
     return advise(Stats("rule", DAY, DAY + days * DAY, 1000, 0, 0, [told], in_force))
 
 
@@ -40,6 +42,12 @@ def test_waivers_weigh_as_much_as_episodes() -> None:
     assert noisy.figures == "50% of 20 episodes excused, 0% of 10 not mended"
 
 
+def test_a_tool_call_that_was_not_made_again_is_no_noise() -> None:
+    assert kinds(level="block", hook="pre-tool-use", episodes=20, states={"forgotten": 20}) == []
+    (noisy,) = advice("block", hook="pre-tool-use", episodes=20, excused=8, states={"forgotten": 20})
+    assert noisy.figures == "40% of 20 episodes excused"
+
+
 def test_what_takes_many_tries_is_a_blind_spot() -> None:
     (told,) = advice("block", episodes=12, states={"mended": 12}, **mended(12, tries=3, seconds=7200))
     assert told.kind == "blind spot" and not told.change
@@ -62,6 +70,7 @@ def test_what_comes_back_within_a_day_flaps_and_is_not_effective() -> None:
 def test_what_never_speaks_is_dormant_after_a_while() -> None:
     (told,) = advice(signals=0, days=90)
     assert (told.kind, told.change, told.figures) == ("dormant", "disable", "silent in 1,000 evaluations over 90d")
+    assert kinds(signals=0, rule="no-private-keys") == kinds(signals=0, rule="test-gate/failed-tests") == []  # of packs
     assert kinds(signals=0, days=20) == kinds(signals=0, asked=199) == kinds(signals=0, undecided=1) == []
 
 
