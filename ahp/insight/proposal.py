@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ahp.insight.advice import Advice
@@ -80,7 +80,7 @@ def propose(source: PolicySource, advice: Iterable[Advice]) -> Proposal:
             continue
         policy = layers.load(_Replaced(source, text))
         try:
-            edited = _edited(text, name, one)
+            edited = _edited(text, name, one, {rule.key for rule in policy.rules})
             _check(policy, layers.load(_Replaced(source, edited)), one)
         except AhpError as error:
             left.append((one, str(error).partition("\n")[0]))
@@ -89,20 +89,40 @@ def propose(source: PolicySource, advice: Iterable[Advice]) -> Proposal:
     return Proposal(name, before, text, left)
 
 
-def _edited(text: str, name: str, advice: Advice) -> str:
+def _edited(text: str, name: str, advice: Advice, known: Collection[str]) -> str:
     if text.startswith(_BYTE_ORDER_MARK):  # the places of YAML do not count it
-        return _BYTE_ORDER_MARK + _edited(text[1:], name, advice)
+        return _BYTE_ORDER_MARK + _edited(text[1:], name, advice, known)
     root = yamltree.read(text, name)
-    short = _child(_child(root, "rules"), advice.rule)
+    short = _child(root, "rules", advice.rule)
     rules = [short] if short is not None else _long(root, advice.rule)
-    if not rules:
-        raise _Impossible("the rule stands in another file")
     edits = [
         _short(text, rule, advice.change) if rule is short else _of_long(text, rule, advice.change) for rule in rules
     ]
+    if not rules:
+        if advice.rule not in known or "/" in advice.rule:
+            raise _Impossible("the rule stands in another file")
+        edits = [_override(text, root, advice)]
     for edit in sorted(edits, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
     return text
+
+
+def _override(text: str, root: Node | None, advice: Advice) -> _Edit:
+    """What this file says of a short rule that it extends, as the first of its rules."""
+    key, value = _SETTINGS[advice.change]
+    entry, end = f"{advice.rule}: {{{key}: {value}}}", _line_end(text)
+    rules = _child(root, "rules")
+    if rules is None:
+        begin = "" if text.endswith("\n") else end
+        return _Edit(len(text), len(text), f"{begin}rules:{end}  {entry}{end}")
+    if not isinstance(rules.value, dict) or rules.flow or not rules.value:
+        raise _Impossible("the rule stands in another file, and `rules:` is not written line by line here")
+    below = text.find("\n", rules.key_end) + 1
+    return _Edit(below, below, " " * (next(iter(rules.keys.values())).column - 1) + entry + end)
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _child(node: Node | None, *path: str) -> Node | None:
@@ -133,23 +153,21 @@ def _text(node: Node, key: str) -> str:
 
 def _short(text: str, rule: Node, change: str) -> _Edit:
     level = next((name for name in LEVELS if name in rule.keys), "")
-    if change in _SETTINGS:
+    if change in ("shadow", "disable") or "level" in rule.keys or not level:
         return _set(text, rule, *_SETTINGS[change])
-    if not level:
-        raise _Impossible("its level comes from another file")
     start = _offset(text, rule, level)
-    return _Edit(start, start + len(level), _LEVELS[change])
+    return _Edit(start, start + len(level), _SETTINGS[change][1])
 
 
 def _of_long(text: str, rule: Node, change: str) -> _Edit:
     if change == "disable":
         raise _Impossible("only its whole oracle can be disabled; remove it by hand")
-    if change in _SETTINGS:
+    if change == "shadow":
         return _set(text, rule, *_SETTINGS[change])
     level = _child(rule, "intensity")
     if level is None or not isinstance(level.value, str):
         raise _Impossible("its level depends on the environment; change it by hand")
-    return _Edit(level.start, level.end, _LEVELS[change])
+    return _Edit(level.start, level.end, _SETTINGS[change][1])
 
 
 def _set(text: str, rule: Node, key: str, value: str) -> _Edit:
@@ -163,7 +181,7 @@ def _set(text: str, rule: Node, key: str, value: str) -> _Edit:
         return _Edit(end, end, f", {key}: {value}")
     first = next(iter(rule.keys))
     start = _offset(text, rule, first)
-    return _Edit(start, start, f"{key}: {value}\n" + " " * (rule.keys[first].column - 1))
+    return _Edit(start, start, f"{key}: {value}{_line_end(text)}" + " " * (rule.keys[first].column - 1))
 
 
 def _offset(text: str, mapping: Node, key: str) -> int:
@@ -176,8 +194,12 @@ def _offset(text: str, mapping: Node, key: str) -> int:
     return start
 
 
-_LEVELS = {"lower": "prompt", "raise": "block"}
-_SETTINGS = {"shadow": ("shadow", "true"), "disable": ("enabled", "false")}
+_SETTINGS = {
+    "lower": ("level", "prompt"),
+    "raise": ("level", "block"),
+    "shadow": ("shadow", "true"),
+    "disable": ("enabled", "false"),
+}
 
 
 def _check(before: Policy, after: Policy, advice: Advice) -> None:

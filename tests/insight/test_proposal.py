@@ -65,7 +65,7 @@ def test_only_the_text_that_must_changes(rule: str, change: str, old: str, new: 
 @pytest.mark.parametrize(
     ("rule", "change", "why"),
     [
-        ("protect-main", "lower", "the rule stands in another file"),
+        ("checks/three", "lower", "the rule stands in another file"),
         ("checks/2", "lower", "depends on the environment"),
         ("checks/one", "disable", "whole oracle"),
         ("nothing", "raise", "another file"),
@@ -75,6 +75,26 @@ def test_what_no_edit_of_this_file_can_do_is_said(rule: str, change: str, why: s
     proposal = proposed(POLICY, (rule, change))
     assert (proposal.text, proposal.diff()) == (POLICY, "")
     assert why in proposal.left[0][1]
+
+
+@pytest.mark.parametrize(
+    ("rules", "change", "proposes"),
+    [
+        (
+            "rules:  # ours\n  # asked for\n  a: {}",
+            "shadow",
+            "rules:  # ours\n  change-size: {shadow: true}\n  # asked",
+        ),
+        ("", "raise", "extends: [core]\nrules:\n  change-size: {level: block}\n"),
+        ("rules:\n  change-size: {level: block}  # yes\n  a: {}", "lower", "  change-size: {level: prompt}  # yes\n"),
+        ("rules:\n  change-size: {fix: [no]}\n  a: {}", "disable", "  change-size: {fix: [no], enabled: false}\n"),
+        ("rules: {a: {}}", "shadow", ""),
+    ],
+)
+def test_a_rule_of_a_pack_is_changed_by_what_this_file_says_of_it(rules: str, change: str, proposes: str) -> None:
+    text = f"version: 1\nextends: [core]\n{rules}".replace("{}", "{at: pre-commit, prompt: files.changed_count > 3}")
+    proposal = proposed(text, ("change-size", change))
+    assert (proposes in proposal.text) if proposes else ("not written line by line" in proposal.left[0][1])
 
 
 def test_a_rule_that_shares_its_text_with_another_is_left_alone() -> None:
@@ -112,6 +132,19 @@ def test_lines_and_places_are_those_of_git(repo: Repo) -> None:
     (repo.root / "p.diff").write_bytes(proposal.diff().encode())
     repo.git("apply", "p.diff")
     assert path.read_bytes() == text.replace("prompt:", "block:").encode()
+
+
+def test_lines_end_as_the_others_of_the_file(repo: Repo) -> None:
+    text = "version: 1\nrules:\n  size:\n    at: pre-commit\n    prompt: files.changed_count > 5\n".replace(
+        "\n", "\r\n"
+    )
+    path = repo.root / ".ahp/hooks.yaml"
+    repo.commit("policy", **{".ahp/hooks.yaml": "x"})
+    path.write_bytes(text.encode())
+    proposal = propose(FileSource(str(repo.root)), [Advice("size", "noisy", "", "", "shadow")])
+    (repo.root / "p.diff").write_bytes(proposal.diff().encode())
+    repo.git("apply", "p.diff")
+    assert path.read_bytes() == text.replace("    at:", "    shadow: true\r\n    at:").encode()
 
 
 def test_a_key_written_with_escapes_is_left() -> None:
