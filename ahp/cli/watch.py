@@ -25,6 +25,10 @@ _STYLES = {"block": "bold red", "control": "magenta", "prompt": "yellow", "aid":
 _EVERY = 0.5  # s between two looks at the log
 _KEYS = "↑↓ choose   a answer   q quit"
 _FRAME = 6  # lines that are neither open nor lately
+_MESSAGE = 2  # lines of the chosen signal's message, where the screen has _TALL ones
+_TALL = 16
+_RESIZED = "resized"  # no key, but the screen has another size now
+_WIDE = 100  # columns from which names have more room
 
 
 @click.command()
@@ -59,8 +63,16 @@ class Watch:
         from rich.live import Live
 
         console = Console(highlight=False)
+
+        def draw() -> None:
+            console.size = os.get_terminal_size()  # as it is now, whatever COLUMNS and LINES say
+            live.update(self.drawn(console.height, console.width), refresh=True)
+
+        def key() -> str:
+            return keys.key(_EVERY) or (_RESIZED if tuple(console.size) != tuple(os.get_terminal_size()) else "")
+
         with keyboard.Keyboard() as keys, Live(screen=True, auto_refresh=False, console=console) as live:
-            return self.run(lambda: keys.key(_EVERY), lambda: live.update(self.drawn(console.height), refresh=True))
+            return self.run(key, draw)
 
     def run(self, key: Callable[[], str], draw: Callable[[], None]) -> bool:
         """Draws whenever something changed, and does what the keys say; as `shown`."""
@@ -109,38 +121,76 @@ class Watch:
             self.said = str(error)
         self._look()
 
-    def drawn(self, height: int) -> Group:
-        """The screen at `height` lines."""
+    def drawn(self, height: int, width: int = 80) -> Group:
+        """The screen at `height` lines of `width` columns."""
         from rich.console import Group
         from rich.rule import Rule
         from rich.text import Text
 
-        rooms = max(2, height - _FRAME)
+        message = _MESSAGE if height >= _TALL and self.now.open else 0
+        rooms = max(2, height - _FRAME - message)
         first = min(len(self.now.open), max(1, rooms * 2 // 3))
         begin = max(0, min(self.chosen - first + 1, len(self.now.open) - first))
+        shown, lately = self.now.open[begin : begin + first], self.now.lately[: rooms - first]
+        columns = _columns([*shown, *lately], width)
         blocking = sum(row.blocks_next for row in self.now.open)
         head = Text(f"ahp watch   {one_line(os.getcwd(), 60)}", "bold", no_wrap=True, overflow="ellipsis")
-        about = f"open: {len(self.now.open)}" + (f", {blocking} about to block" if blocking else "")
+        about = f"open: {len(self.now.open)}" + (f", {blocking} about to block (!)" if blocking else "")
+        about += f", {first} shown" if first < len(self.now.open) else ""
         parts: list[RenderableType] = [head, Rule(about, align="left", style="bold red" if blocking else "dim")]
-        for nth, row in enumerate(self.now.open[begin : begin + first], begin):
-            parts.append(_line(row, nth == self.chosen))
+        for nth, row in enumerate(shown, begin):
+            parts.append(_line(row, columns, nth == self.chosen, row.blocks_next))
         parts.append(Rule("lately", align="left", style="dim"))
-        parts += [_line(row, False) for row in self.now.lately[: rooms - first]]
-        parts += [Rule(style="dim"), Text(self.said or _KEYS, no_wrap=True, overflow="ellipsis")]
+        parts += [_line(row, columns) for row in lately]
+        if message:
+            row = self.now.open[self.chosen]
+            named = "  ".join(one_line(part, 40) for part in (row.id[:8], row.rule, row.subject, row.actor))
+            parts += [Rule(named, align="left", style="dim"), _wrapped(row.message, width, message)]
+        else:
+            parts.append(Rule(style="dim"))
+        parts.append(Text(self.said or _KEYS, no_wrap=True, overflow="ellipsis"))
         return Group(*parts)
 
 
-def _line(row: Row, is_chosen: bool) -> RenderableType:
+def _columns(rows: list[Row], width: int) -> tuple[int, int, int]:
+    """How wide rule, subject and actor are, so that messages stand below each other and have room."""
+    from rich.cells import cell_len
+
+    longest = (28, 24, 16) if width >= _WIDE else (18, 14, 8)
+    cells = [(row.rule, row.subject, _who(row)) for row in rows]
+    wide = [max((cell_len(one_line(one[at])) for one in cells), default=0) for at in range(3)]
+    rule, subject, actor = (min(most, long) for most, long in zip(wide, longest, strict=True))
+    return rule, subject, actor
+
+
+def _who(row: Row) -> str:
+    return row.actor.partition(":")[2] or row.actor
+
+
+def _line(row: Row, columns: tuple[int, int, int], is_chosen: bool = False, is_next: bool = False) -> RenderableType:
     from rich.text import Text
 
     line = Text("▸ " if is_chosen else "  ", "reverse" if is_chosen else "", no_wrap=True, overflow="ellipsis")
+    line.append("! " if is_next else "  ", "bold red")
     at = row.at[11:16] if row.at[:10] == clock.iso(clock.now())[:10] else row.at[5:10]  # of another day, which one
-    line.append(f"{at} {row.id[:8]} ")
-    line.append(f"{row.intensity:8}", _STYLES.get(row.intensity, ""))
-    line.append(f"{one_line(row.rule, 30)}  {one_line(row.subject, 30)}  {one_line(row.actor, 30)}")
-    line.append(f"  → {row.answer}" if row.answer else "")
-    line.append(f"  {one_line(row.message)}", "bold" if row.blocks_next else "dim")
+    line.append(f"{at} ")
+    line.append(f"{row.intensity:7} ", _STYLES.get(row.intensity, ""))
+    for text, wide in zip((row.rule, row.subject, _who(row)), columns, strict=True):
+        part = Text(one_line(text))
+        part.truncate(wide, overflow="ellipsis", pad=True)
+        line.append(part.append("  "))
+    line.append(f"→ {row.answer}  " if row.answer else "")
+    line.append(one_line(row.message), "bold" if row.blocks_next else "dim")
     return line
+
+
+def _wrapped(message: str, width: int, height: int) -> RenderableType:
+    """A message on `height` lines, no more and no fewer."""
+    from rich.console import Console
+    from rich.text import Text
+
+    lines = Text(one_line(message, width * height)).wrap(Console(width=width), width)[:height]
+    return Text("\n").join([*lines, *[Text()] * (height - len(lines))])
 
 
 __all__ = ["Snapshot", "Watch", "command"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ahp.gate.escalation import NEXT_BLOCKS
+from ahp.journal.answers import AUTOMATIC
 from ahp.journal.append import Journal
 from ahp.journal.respond import fitting
 from ahp.journal.state import State
@@ -13,6 +14,7 @@ from ahp.protocol.signals import ACTIONS_OF
 from ahp.system import clock
 
 _LATELY = 50
+_SILENCE = ("dismiss", "suggestion_deferred")  # derived, they say that nobody answered
 
 
 class Row(NamedTuple):
@@ -56,7 +58,7 @@ def snapshot(journal: Journal) -> Snapshot:
                 signal.subject,
                 signal.actor,
                 str(record.get("message") or ""),
-                signal.action,
+                "" if signal.by == AUTOMATIC and signal.action in _SILENCE else signal.action,
                 past,
             )
             for signal, record, past in listed

@@ -145,8 +145,11 @@ def ask(question: str, patience: float = _PATIENCE) -> bool | None:
 
 
 def choose(question: str, choices: Mapping[str, str], patience: float = _CONSIDERATION) -> str | None:
-    """The key of `choices` (a letter each, and what it does) that a person types; None when nobody answers in time."""
-    offered = ", ".join(f"[{key}] {told}" for key, told in choices.items())
+    """The key of `choices` (a letter each, "" for none, and what it does) that a person types.
+
+    None when nobody answers in time.
+    """
+    offered = ", ".join(f"[{key or 'Enter'}] {told}" for key, told in choices.items())
     while True:
         typed = line(f"{question}\n{offered}?", patience)
         if typed is None or typed.lower() in choices:

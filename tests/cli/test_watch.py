@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from ahp.cli.main import run
@@ -33,7 +34,7 @@ def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Story:
 
 def screen(watch: Watch, height: int = 24, width: int = 80) -> list[str]:
     out = io.StringIO()
-    Console(file=out, width=width, force_terminal=False).print(watch.drawn(height))
+    Console(file=out, width=width, force_terminal=False).print(watch.drawn(height, width))
     return out.getvalue().splitlines()
 
 
@@ -55,11 +56,30 @@ def test_what_is_about_to_block_stands_first(story: Story) -> None:
     story.now += 1
     story.signal(rule="size/3", subject="third", message="9 files (1st time)")
     lines = screen(watching(story))
-    assert lines[1].startswith("open: 3, 1 about to block ─")
-    assert lines[2].startswith("▸ ") and "size/2  other  agent:claude" in lines[2]
+    assert lines[1].startswith("open: 3, 1 about to block (!) ─")
+    assert lines[2].startswith("▸ ! ") and "size/2  other  claude  9 files" in lines[2]
     assert [line.startswith("lately ─") for line in lines].index(True) == 5
     assert "size/3" in lines[6] and "↑↓ choose" in lines[-1]
     assert max(map(len, lines)) <= 80
+
+
+def test_names_stand_below_each_other_and_the_chosen_message_is_whole(story: Story) -> None:
+    story.signal(rule="a-rule-with-a-long-name/1", subject="分支", message="words " * 20 + "end")
+    story.signal(rule="b/1", subject="x" * 40, message="other")
+    watch = watching(story)
+    watch.chosen = [row.subject for row in watch.now.open].index("分支")
+    one, other = screen(watch)[2:4]
+    assert cell_len(one.partition("claude")[0]) == cell_len(other.partition("claude")[0])
+    assert "x" * 13 + "…" in other + one
+    assert screen(watch)[-4].startswith(watch.now.open[watch.chosen].id[:8]) and screen(watch)[-2].endswith("end")
+    assert "end" not in "".join(screen(watch, height=15))
+
+
+def test_that_silence_answered_is_no_answer(story: Story) -> None:
+    story.signal()
+    story.now += 1
+    story.signal(head="b" * 40)
+    assert [row.answer for row in watching(story).now.lately] == ["", ""]
 
 
 def test_what_was_said_on_another_day_has_its_date(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +88,7 @@ def test_what_was_said_on_another_day_has_its_date(story: Story, monkeypatch: py
     stamp = watch.now.lately[0].at
     for days, shown in ((0, stamp[11:16]), (1, stamp[5:10])):
         monkeypatch.setattr(clock, "now", lambda days=days: clock.parse_iso(stamp) + days * 86400)
-        assert screen(watch)[2].startswith(f"▸ {shown} ")
+        assert screen(watch)[2].startswith(f"▸   {shown} ")
 
 
 def test_an_empty_log_shows_an_empty_screen(story: Story) -> None:
@@ -202,6 +222,9 @@ def test_in_a_real_terminal(story: Story, tmux: Tmux) -> None:
     story.now += 1
     last = story.signal("block", rule="later/1", subject="other", message="no keys here")
     tmux.until("open: 2, 2 about to block")
+    tmux("resize-window", "-t", "w", "-x", "70", "-y", "12")  # without another drawing its first lines are gone
+    tmux.until("ahp watch")
+    tmux("resize-window", "-t", "w", "-x", "80", "-y", "24")
     tmux("send-keys", "-t", "w", "Up", "a")
     assert "later/1 blocks other: no keys here" in tmux.until("[3] abort")
     tmux("send-keys", "-t", "w", "3", "Enter")
