@@ -49,6 +49,20 @@ class Receiver:
 
 
 @contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """The address at which a server on the loopback interface answers by `handler`, each request in a thread."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
 def receiving() -> Iterator[Receiver]:
     receiver = Receiver()
 
@@ -76,13 +90,5 @@ def receiving() -> Iterator[Receiver]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    receiver.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with serving(Handler) as receiver.url:
         yield receiver
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -23,7 +23,7 @@ import pytest
 from ahp.insight.shipping import _RECORDS
 from bench import scratch_log
 
-from .receiver import receiving
+from .receiver import receiving, serving
 
 pytestmark = pytest.mark.tools
 
@@ -101,16 +101,8 @@ def passing() -> Iterator[Door]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    door.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with serving(Handler) as door.url:
         yield door
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @contextmanager
