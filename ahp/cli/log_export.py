@@ -59,6 +59,7 @@ def ship(endpoint: str | None) -> int:
     """
     from ahp.insight import shipping
     from ahp.insight.collector import Collector
+    from ahp.insight.wording import counted
     from ahp.journal.place import journal_of
 
     collector = Collector(endpoint)
@@ -69,6 +70,6 @@ def ship(endpoint: str | None) -> int:
     if shipped.again:
         click.echo("ahp: the line that was sent last is not in the log any more, so all was sent again", err=True)
     if shipped.pruned:
-        click.echo(f"ahp: {shipped.pruned:,} records had been pruned before they were sent", err=True)
-    click.echo(f"{shipped.records:,} records sent to {collector.shown}")
+        click.echo(f"ahp: pruned before they were sent: {counted(shipped.pruned, 'record')}", err=True)
+    click.echo(f"{counted(shipped.records, 'record')} sent to {collector.shown}")
     return 1 if shipped.rejected else 0

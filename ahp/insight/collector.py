@@ -98,7 +98,7 @@ class _Session(Session):
         try:
             response = super().request(*args, **more)
         except (OSError, ValueError) as error:  # all of requests' own are among them
-            self.failure = str(error)
+            self.failure = _cause(error)
             raise
         kind, content = response.headers.get("Content-Type", ""), response.content
         is_page = "html" in kind or content.lstrip().startswith(b"<")
@@ -107,6 +107,13 @@ class _Session(Session):
         self.failure = "" if is_taken else ": ".join(filter(None, (said, response.text.strip())))
         self.rejected = _rejected(content) if is_taken else ""
         return response
+
+
+def _cause(error: BaseException) -> str:
+    """What was the matter in the end: requests and urllib3 tell it in a sentence around a sentence."""
+    while inner := error.__cause__ or error.__context__:
+        error = inner
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def _rejected(content: bytes) -> str:
