@@ -115,4 +115,6 @@ def load_config(root: str) -> AgentConfig:
     try:
         return AgentConfig.model_validate({} if value is None else value)
     except ValidationError as error:
-        raise AhpError("\n".join(f"{PATH}: {problem}" for problem in sentences(error, "the file"))) from None
+        raise AhpError(
+            "\n".join(f"{PATH}: {problem}" for problem in sentences(error, "the file", AgentConfig.model_fields))
+        ) from None

@@ -147,7 +147,7 @@ class Retriever:
             return None
         if data is None or b"\0" in data[:8000]:
             return None
-        return data.decode("utf-8", "replace").splitlines()
+        return data.decode("utf-8", "replace").replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
 def tokens(text: str) -> int:

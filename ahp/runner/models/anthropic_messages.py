@@ -64,4 +64,5 @@ class AnthropicModel:
             tuple(calls),
             None if read[0] is None else sum(number or 0 for number in read),
             count(usage.get("output_tokens")),
+            self.endpoint.unpriced,
         )

@@ -50,6 +50,11 @@ class Endpoint:
         except ValueError:
             return host == "localhost" or host.endswith(".localhost")
 
+    @property
+    def unpriced(self) -> float | None:
+        """The price in US dollars of a reply that tells none: nothing on this machine, elsewhere not known."""
+        return 0.0 if self.is_local else None
+
 
 def endpoint(base_url: str | None, api: str | None, model: str | None, env: Mapping[str, str]) -> Endpoint:
     """The endpoint that options and environment name.

@@ -29,9 +29,11 @@ _TRANSIENT = (408, 409, 425, 429)  # and what a server, or a proxy before it, te
 _NEVER = (501, 505)
 _OVERFLOW = re.compile(
     r"context[ _-]?(?:length|size|window|limit|overflow)|exceed_context|maximum context|max_model_len|"
-    r"(?:prompt|input|request)(?: is| was)? too (?:long|large)|too many (?:input )?tokens",
+    r"(?:prompt|input|request)(?: is| was)? too (?:long|large)|too many (?:input )?tokens|maximum prompt length|"
+    r"token count[^.]{0,40} exceeds|exceed(?:s|ed)? (?:the )?(?:model )?token limit|token limit exceeded",
     re.IGNORECASE,
 )
+_REPLIES = frozenset({"choices", "content", "data"})  # keys of what is no error
 # What a server says of a request that it will never take as it is, also with status 500.
 _REFUSED = re.compile(r"role|template|jinja|tool|grammar|schema|response_format|max_completion_tokens", re.IGNORECASE)
 
@@ -117,10 +119,28 @@ class Exchange:
         if not data.strip():
             raise ModelError(f"{self.who} answered with an empty body", transient=True)
         try:
-            return jsontext.decode(data.decode("utf-8-sig", "replace"))
+            value = jsontext.decode(data.decode("utf-8-sig", "replace"))
         except ValueError:
             said = self.clean(one_line(data[:_LONGEST].decode("utf-8", "replace"), 100))
             raise ModelError(f"{self.who} answered with no JSON: {said!r}") from None
+        if isinstance(value, dict) and value.get("error") and not value.keys() & _REPLIES:
+            raise self.failed(value, response.headers)
+        return value
+
+    def failed(self, body: Mapping[str, Any], headers: Any = None) -> ModelError:
+        """The `error` that a reply of status 200 holds in place of an answer, or beside half of one.
+
+        Its code is a status where it is one (OpenRouter), else it may pass.
+        """
+        inner = body.get("error")
+        code = inner.get("code") if isinstance(inner, dict) else None
+        if isinstance(code, int) and 400 <= code < 600:
+            return self._refusal(code, body, headers or {})
+        said = _message(body)
+        if _OVERFLOW.search(said):
+            return ContextOverflow(f"{self.who}: {self.shown(said)}")
+        hint = self._hint()  # LM Studio answers so where there is nothing
+        return ModelError(f"{self.who} answered with an error: {self.shown(said)}{hint}", transient=not hint)
 
     def clean(self, text: str) -> str:
         """Text from a server or a library without keys, passwords of addresses, and halves of characters."""
@@ -147,13 +167,13 @@ class Exchange:
         if status in (401, 403):
             given = f"the key (of {', '.join(KEY_VARIABLES)} or the keyring)"
             return ModelError(f"{self.who} refuses {given if self.key else f'no key ({KEY_VARIABLES[0]})'}: {shown}")
-        if _OVERFLOW.search(said):
+        if status == 413 or _OVERFLOW.search(said):
             return ContextOverflow(f"{self.who}: {shown}")
         if status == 404:
             return ModelError(f"{self.who} is not there: {shown}{self._hint()}")
         if 300 <= status < 400:
             return ModelError(f"{self.who} is elsewhere (HTTP status {status}): give its own address")
-        if status in (400, 405, 413, 415, 422, 501) or (status == 500 and _REFUSED.search(said)):
+        if status in (400, 405, 415, 422, 501) or (status == 500 and _REFUSED.search(said)):
             return Refused(f"{self.who} refuses the request: {shown}")
         passing = status in _TRANSIENT or (500 <= status < 600 and status not in _NEVER)
         transient = passing and "insufficient_quota" not in said
@@ -218,8 +238,8 @@ def _retry_after(headers: Any) -> float | None:
 
 
 def count(value: object) -> int | None:
-    """A number of tokens as a server reports it; None for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """A number of tokens as a server reports it; None for anything else, also for the 0 of one that does not count."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 def texts(content: object, kinds: Iterable[str] = ("text", "output_text")) -> str:

@@ -67,7 +67,8 @@ class Answer:
     """One reply: its text, why it ended, the calls that came beside the text.
 
     `finish_reason` is `length` for a reply cut at `max_tokens`. Tokens read and written (None: not reported, the runner
-    estimates) and the price in US dollars count against the budgets.
+    estimates) and the price in US dollars (None: not known, which ends a run with a budget of dollars) count against
+    the budgets.
     """
 
     text: str
@@ -75,7 +76,7 @@ class Answer:
     calls: tuple[NativeCall, ...] = ()
     input_tokens: int | None = None
     output_tokens: int | None = None
-    usd: float = 0.0
+    usd: float | None = 0.0
 
 
 class Model(Protocol):

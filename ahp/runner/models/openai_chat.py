@@ -16,7 +16,10 @@ _FINISH: dict[str, FinishReason] = {
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
     "content_filter": "content_filter",
+    "sensitive": "content_filter",
 }
+# The server broke off (OpenRouter, vLLM, DeepSeek, GLM): what there is of the reply is half of one.
+_BROKEN_OFF = ("error", "abort", "insufficient_system_resource", "network_error")
 
 
 class _Form(NamedTuple):
@@ -75,21 +78,26 @@ class OpenAIModel:
     def _answer(self, body: Any) -> Answer:
         choices = _map(body).get("choices")
         choice = _map(choices[0]) if isinstance(choices, list) and choices else {}
-        message = choice.get("message")
+        message, ended = choice.get("message"), str(choice.get("finish_reason"))
+        if choice.get("error") or _map(body).get("error"):
+            raise self._exchange.failed(choice if choice.get("error") else _map(body))
+        if ended in _BROKEN_OFF:
+            raise ModelError(f"{self._exchange.who} broke its reply off ({ended})", transient=True)
         if not isinstance(message, dict):
-            said = self._exchange.shown(_map(body).get("error") or body)
-            # Some servers answer a failure with status 200.
+            said = self._exchange.shown(body)
             raise ModelError(f"{self._exchange.who} answered with no message: {said}", transient=True)
         usage = _map(_map(body).get("usage"))
-        price = usage.get("cost")
+        cost = usage.get("cost")
+        priced = isinstance(cost, int | float) and not isinstance(cost, bool) and cost >= 0
+        price = float(cost) if cost is not None and priced else self.endpoint.unpriced
         clean = self._exchange.clean
         return Answer(
             clean(texts(message.get("content")) or texts(message.get("refusal"))),
-            _FINISH.get(str(choice.get("finish_reason")), "stop"),
+            _FINISH.get(ended, "stop"),
             tuple(_calls(message, clean)),
             count(usage.get("prompt_tokens")),
             count(usage.get("completion_tokens")),
-            float(price) if isinstance(price, int | float) and 0 <= price < 1e6 else 0.0,
+            price,
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import get_args
 
 from ahp.runner.models.model import Answer, FinishReason, NativeCall
-from ahp.runner.words import chat_template, fences
+from ahp.runner.words import actions, chat_template, fences
 
 
 def as_text(answer: Answer) -> str:
@@ -19,7 +19,21 @@ def as_text(answer: Answer) -> str:
         text = ""
     if answer.calls and fences.open_at_end(text):
         text = fences.without_marks(text)  # else the calls would stand in it
-    return with_calls(text, answer.calls)
+    calls = [call for at, call in enumerate(answer.calls) if not call.id or call not in answer.calls[:at]]
+    return with_calls(_without_copies(text, calls), calls)
+
+
+def _without_copies(text: str, calls: list[NativeCall]) -> str:
+    """The text without those of the calls that stand in it, too: some servers read a call and leave it where it was."""
+    tools = {call.tool for call in calls}
+    given = [found for call in calls for found in actions.in_value({"tool": call.tool, "args": call.args}, tools)]
+    places: dict[tuple[int, int], bool] = {}
+    for one in actions.find(text, tools) if calls else ():
+        place = (one.start, one.end)
+        places[place] = places.get(place, True) and one.item in given
+    for (start, end), copied in reversed(places.items()):
+        text = text[:start] + text[end:] if copied else text
+    return text
 
 
 def with_calls(text: str, calls: Iterable[NativeCall]) -> str:
@@ -51,7 +65,7 @@ def fault_of(answer: object) -> str | None:
         return "returned calls that are no NativeCall of a name and arguments"
     if answer.finish_reason not in get_args(FinishReason):
         return f"returned the finish reason {answer.finish_reason!r}; one of {', '.join(get_args(FinishReason))}"
-    counts = [answer.input_tokens or 0, answer.output_tokens or 0, answer.usd]
+    counts = [answer.input_tokens or 0, answer.output_tokens or 0, answer.usd or 0]
     if not all(isinstance(count, int | float) and 0 <= count < math.inf for count in counts):
         return "reports tokens or a price that are no numbers"
     return None

@@ -44,6 +44,14 @@ def estimate(messages: list[Message]) -> int:
     return sum(len(message["content"].encode("utf-8", "replace")) // 3 + 4 for message in messages)
 
 
+def encodable(text: str) -> str:
+    """`text` as UTF-8 can hold it: bytes of a file's name or an argument that are none are written as `\\xe9`."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # halves of characters that stand for no byte
+        return text.encode("utf-8", "replace").decode()
+
+
 class Conversation:
     """A scene's messages: system prompt and `head` (the task, what the scene is about) are pinned, exchanges follow.
 
@@ -52,8 +60,8 @@ class Conversation:
 
     def __init__(self, system: str, head: str, opening: str = "") -> None:
         self.told: Callable[[str, str], object] = lambda role, content: None
-        self._head = head
-        first = f"{head}\n\n{opening}" if opening else head
+        self._head = head = encodable(head)
+        first = f"{head}\n\n{encodable(opening)}" if opening else head
         self.messages: list[Message] = [{"role": "system", "content": system}, {"role": "user", "content": first}]
 
     def instruct(self, system: str) -> None:
@@ -132,7 +140,7 @@ class Conversation:
 
     def _add(self, role: str, text: str) -> None:
         # Some templates refuse empty messages, and a model may reply with nothing.
-        shown = text if text.strip() else _EMPTY
+        shown = encodable(text) if text.strip() else _EMPTY
         last = self.messages[-1]
         if last["role"] == role:
             last["content"] = f"{last['content']}\n\n{shown}"

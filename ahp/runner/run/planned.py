@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
+from ahp.runner.config import PATH
 from ahp.runner.parallel.scheduler import ParallelSteps
 from ahp.runner.run import prompts
 from ahp.runner.run.events import EventLog
@@ -145,6 +146,9 @@ class PlannedWork:
             if isinstance(reply, Act) and reply.responses:
                 self._session.say(self._session.respond(list(reply.responses)))
                 continue
+            if self._session.silent:
+                self._session.say(prompts.cut(self._session.config.max_tokens, silent=True))
+                continue
             try:
                 if self._session.cut:
                     raise PlanError([prompts.cut(self._session.config.max_tokens)])
@@ -153,6 +157,8 @@ class PlannedWork:
             except PlanError as error:
                 if attempt == _ATTEMPTS:
                     said = "; ".join(error.problems)
+                    if self._session.cut:
+                        said = f"it was cut at {self._session.config.max_tokens} tokens (max_tokens in {PATH})"
                     raise Stop("PLAN_INVALID", f"the model wrote no plan that can be carried out: {said}") from error
                 self._session.events("planning_retry", problems=error.problems)
                 self._session.say(prompts.planning_again(error.problems))

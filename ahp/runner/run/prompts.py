@@ -228,8 +228,10 @@ def result(tool: str, text: str, advice: str, frames: Frames, call_id: str = "")
     return f"Result of {one_line(tool, _ID)}{which}:\n{frames.around(text)}" + (f"\n{advice}" if advice else "")
 
 
-def cut(max_tokens: int) -> str:
-    """What a model is told whose reply ended at its limit."""
+def cut(max_tokens: int, *, silent: bool = False) -> str:
+    """What a model is told whose reply ended at its limit, `silent`: before it said anything."""
+    if silent:
+        return f"Your {max_tokens} tokens were used up before you said anything. Think less, then act or answer."
     return (
         f"Your reply was cut at {max_tokens} tokens, and nothing of it was done. Reply again with less: a long text "
         "goes into a file in parts, each with a call of its own."

@@ -20,6 +20,7 @@ from ahp.runner.run.limits import Breaker, Budget, Room, Usage
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.stop_reason import Stop
 from ahp.runner.run.wants import Wants
+from ahp.runner.words import chat_template
 from ahp.runner.words.actions import Malformed, Respond
 from ahp.runner.words.excerpt import excerpt
 from ahp.runner.words.replies import Act, Reply, Words, read_reply
@@ -31,11 +32,13 @@ from ahp.system.interrupt import Ended
 _FIRST_WAIT = 1.0  # seconds
 _ANSWERS = ("answer", "react")
 _CUT_SHOWN = 400  # characters of a reply that was cut
+_MOST_SILENCES = 3  # replies in a row that are cut before they say anything
 _OVER_BUDGET = {
     "BUDGET_TOKENS": "its tokens (budget_tokens) are used up",
     "BUDGET_USD": "its money (budget_usd) is used up",
     "BUDGET_TIME": "its time (budget_seconds) is used up",
 }
+_NO_PRICE = f"budget_usd cannot be kept: take it out of {PATH}, and set budget_tokens there"
 
 
 class Session:
@@ -60,6 +63,8 @@ class Session:
         self.tools = tools
         self.frames = frames
         self.cut = False  # whether the last reply ended at its limit
+        self.silent = False  # and before it had said anything
+        self._silences = 0  # in a row
         self._cuts = 0  # in a row
         self._model = model
         self._wants = wants
@@ -102,6 +107,7 @@ class Session:
         other = copy.copy(self)
         other.events, other.desk, other.tools = events, desk, tools
         other.cut, other._cuts, other._reminders = False, 0, []
+        other.silent, other._silences = False, 0
         other._worker, other._conversation = Worker(), None
         other._retriever = self._retriever.at(root, desk.may_read, desk.brief)
         if cursor is not None:
@@ -177,7 +183,8 @@ class Session:
                 raise Stop(
                     "MAX_ITER",
                     f"{where} was not finished after {iterations.limit} model requests. Read the events of this run, "
-                    f"then give a smaller or clearer task, help by hand, or raise max_iterations in {PATH}.",
+                    f"then give a smaller or clearer task, help by hand, or raise max_iterations in {PATH}."
+                    + (f" The last reply was cut at {self.config.max_tokens} tokens (max_tokens)." if self.cut else ""),
                 )
             return self.ask(scene)
 
@@ -196,8 +203,16 @@ class Session:
         text = as_text(answer)
         self.cut = answer.finish_reason == "length"
         self._cuts = self._cuts + 1 if self.cut else 0
+        self.silent = self.cut and (not text.strip() or chat_template.only_thoughts(text))
+        self._silences = self._silences + 1 if self.silent else 0
         # What was cut is written anew: the whole of it would only take the place of what is needed.
         self._talk.answer(excerpt(text, _CUT_SHOWN) if self.cut else text)
+        if self._silences == _MOST_SILENCES:
+            raise Stop(
+                "MODEL_ERROR",
+                f"{self._model.name} used up its {self.config.max_tokens} tokens {self._silences} times before it said "
+                f"anything, most likely for thoughts: raise max_tokens in {PATH}.",
+            )
         return text
 
     def _answer(self, scene: str) -> Answer:
@@ -237,7 +252,7 @@ class Session:
             # Asked for less, it writes as much again: that is what it has to say.
             if isinstance(reply, Words) and self._cuts > 1 and scene in _ANSWERS:
                 return Words(f"{reply.text}\n\n{prompts.cut_answer(self.config.max_tokens)}")
-            reply = Malformed(prompts.cut(self.config.max_tokens))
+            reply = Malformed(prompts.cut(self.config.max_tokens, silent=self.silent))
         if isinstance(reply, Malformed):
             self.events("malformed_reply", problem=reply.problem)
         return reply
@@ -318,15 +333,17 @@ class Session:
         written = answer.output_tokens
         if written is None:
             written = estimate([{"role": "assistant", "content": answer.text}])
-        self.budget.add(read + written, answer.usd)
+        self.budget.add(read + written, answer.usd or 0.0)
         self.events(
             "model_answer",
             text=with_calls(answer.text, answer.calls),
             finish_reason=answer.finish_reason,
             input_tokens=read,
             output_tokens=written,
-            usd=answer.usd,
+            usd=answer.usd or 0.0,
         )
+        if answer.usd is None and self.budget.usd is not None:
+            raise Stop("BUDGET_USD", f"{self._model.name} tells no price, so {_NO_PRICE}")
 
     def _trimmed(self, trimmed: Trimmed, why: str) -> None:
         if trimmed != Trimmed():

@@ -50,9 +50,7 @@ class EditArgs(FileArgs):
 
 
 def _edit(args: EditArgs, context: ToolContext) -> str:
-    text = text_of(project_files.read(context.root, args.leads_to), args.path)
-    if "\ufffd" in text:
-        raise AhpError(f"{args.path} is no UTF-8: an edit would spoil it")
+    text = text_of(project_files.read(context.root, args.leads_to), args.path, exact=True)
     ends = line_ends(text)
     for number, edit in enumerate(args.edits, start=1):
         search, replace = (part.replace("\r\n", "\n").replace("\n", ends) for part in (edit.search, edit.replace))
@@ -96,9 +94,7 @@ def _patch(args: PatchArgs, context: ToolContext) -> str:
         there = project_files.exists(context.root, place)
         if there == change.creates:
             raise AhpError(f"{change.path} is {'there already' if there else 'not there'}; nothing was changed")
-        before = text_of(project_files.read(context.root, place), change.path) if there else ""
-        if "\ufffd" in before:
-            raise AhpError(f"{change.path} is no UTF-8: a patch would spoil it")
+        before = text_of(project_files.read(context.root, place), change.path, exact=True) if there else ""
         try:
             after = applied(before, change)
         except PatchError as error:

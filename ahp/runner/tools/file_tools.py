@@ -20,7 +20,7 @@ from pydantic.json_schema import SkipJsonSchema
 from ahp.conditions.globs import glob
 from ahp.facts.tool_call import Touched
 from ahp.runner.tools import project_files
-from ahp.runner.tools.line_ends import line_ends
+from ahp.runner.tools.line_ends import line_ends, lines_of
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.system.errors import AhpError
 
@@ -29,6 +29,7 @@ _HITS = 200
 _SEARCH_TIME = 20.0  # s
 _LINE = 300  # characters of a line that was found
 _SEARCHED = 1 << 20  # bytes; what is larger is no text that somebody wrote
+_ANCHORS = ("^", "$", "\\A", "\\z")  # they speak of a line's ends, which in a whole text are others
 _BINARY = 8_000  # bytes in which a NUL tells that a file is no text
 
 
@@ -66,11 +67,14 @@ def writes(args: FileArgs) -> Touched:
     return Touched(writes=(args.path, args.leads_to))
 
 
-def text_of(data: bytes, place: str) -> str:
-    """A file's text. Raises AhpError for what is none."""
+def text_of(data: bytes, place: str, *, exact: bool = False) -> str:
+    """A file's text; `exact`: to be written again. Raises AhpError for what is none."""
     if b"\0" in data[:_BINARY]:
         raise AhpError(f"{place} is no text ({len(data)} bytes)")
-    return data.decode("utf-8", "replace")
+    text = data.decode("utf-8", "replace")
+    if exact and text.encode() != data:
+        raise AhpError(f"{place} is no UTF-8: a change would spoil it")
+    return text
 
 
 class ReadArgs(FileArgs):
@@ -84,7 +88,7 @@ def _read(args: ReadArgs, context: ToolContext) -> str:
     text = text_of(project_files.read(context.root, args.leads_to), args.path)
     if args.start == 1 and args.lines is None:
         return text
-    found = text.splitlines(keepends=True)
+    found = lines_of(text)
     part = found[args.start - 1 : None if args.lines is None else args.start - 1 + args.lines]
     if not part:
         raise AhpError(f"{args.path} has only {len(found)} lines")
@@ -178,6 +182,7 @@ def _compiled(pattern: str, ignore_case: bool) -> Any:
 
 def _search(args: SearchArgs, root: str) -> list[tuple[str, str]]:
     pattern = _compiled(args.pattern, args.ignore_case)
+    of_lines = any(anchor in args.pattern for anchor in _ANCHORS)
     hits: list[tuple[str, str]] = []
     until = time.monotonic() + _SEARCH_TIME
     for name in _chosen(args, root):
@@ -194,10 +199,11 @@ def _search(args: SearchArgs, root: str) -> list[tuple[str, str]]:
         if len(data) > _SEARCHED:
             args._too_large.append(name)
             continue
-        if not pattern.search(data.decode("utf-8", "replace")):
+        text = data.decode("utf-8", "replace")
+        if not of_lines and not pattern.search(text):  # much sooner told than line by line
             continue
-        for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
-            if pattern.search(line):
+        for number, line in enumerate(lines_of(text), start=1):
+            if pattern.search(line.rstrip("\r\n")):
                 hits.append((name, f"{name}:{number}: {line.strip()[:_LINE]}"))
                 if len(hits) > _HITS:
                     return hits
@@ -230,6 +236,9 @@ class WriteArgs(FileArgs):
 
 def _write(args: WriteArgs, context: ToolContext) -> str:
     data = encoded(args.content)
+    if "\ufffd" in args.content and project_files.exists(context.root, args.leads_to):
+        # What was read as a sign for unreadable bytes would take their place.
+        text_of(project_files.read(context.root, args.leads_to), args.path, exact=True)
     there = project_files.write(context.root, args.leads_to, data)
     return f"{'replaced' if there else 'wrote'} {args.path}: {_size(data)}"
 

@@ -209,4 +209,5 @@ def told(value: Any) -> Any:
 
 
 def _invalid(tool: Tool, error: ValidationError) -> InvalidCall:
-    return InvalidCall("E_INVALID_ARGS", f"{tool.name}: {'; '.join(sentences(error, 'args'))}")
+    known = tool.args.model_json_schema().get("properties", ())
+    return InvalidCall("E_INVALID_ARGS", f"{tool.name}: {'; '.join(sentences(error, 'args', known))}")

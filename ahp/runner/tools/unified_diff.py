@@ -3,12 +3,18 @@
 import re
 from dataclasses import dataclass, field
 
-from ahp.runner.tools.line_ends import line_ends
+from ahp.runner.tools.line_ends import line_ends, lines_of
 
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@")
 _NOWHERE = "/dev/null"
 _MOST_FILES = 200
 _BOM = "\ufeff"
+_FILE = "diff --git "
+# What is more than lines of text. A mode that is lost would make a script that does not run.
+_NOT_TAKEN = (
+    *("rename ", "copy ", "GIT binary patch", "Binary files ", "old mode "),
+    *("new file mode 100755", "new file mode 120000", "new file mode 160000"),
+)
 
 
 class PatchError(ValueError):
@@ -17,9 +23,9 @@ class PatchError(ValueError):
 
 @dataclass
 class Hunk:
-    """Lines that are there and what they become; `at` is the first of them, counted from 0, as the patch has it."""
+    """Lines that are there and what they become; `at` is the first of them, counted from 0, where the patch says it."""
 
-    at: int
+    at: int | None
     old: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
 
@@ -43,9 +49,12 @@ def parse(text: str) -> list[FilePatch]:
     at = 0
     while at < len(lines):
         line = lines[at]
-        if line.startswith(("rename ", "copy ", "GIT binary patch", "Binary files ")):
-            raise PatchError(f"a patch that holds {line[:40]!r} is not taken; write the file instead")
+        if line.startswith(_NOT_TAKEN):
+            raise PatchError(f"a patch that holds {line[:40]!r} is not taken; write the file, or run a command")
+        if line.startswith("@@"):
+            raise PatchError(f"a hunk without the lines `--- a/PATH` and `+++ b/PATH` before it: {line[:40]!r}")
         if not (line.startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ ")):
+            found += _empty_file(lines, at)
             at += 1  # what git and people write above a file
             continue
         found.append(_header(line, lines[at + 1]))
@@ -55,6 +64,23 @@ def parse(text: str) -> list[FilePatch]:
     if not found:
         raise PatchError("no file in it: a unified diff has the lines `--- a/PATH` and `+++ b/PATH` before its hunks")
     return found
+
+
+def _empty_file(lines: list[str], at: int) -> list[FilePatch]:
+    """The file without content that the line `at` makes or deletes: git writes neither its names nor a hunk."""
+    creates, deletes = lines[at].startswith("new file mode "), lines[at].startswith("deleted file mode ")
+    names = lines[at - 1].removeprefix(_FILE) if at and lines[at - 1].startswith(_FILE) else ""
+    if not (creates or deletes) or not names:
+        return []
+    for line in lines[at + 1 :]:
+        if line.startswith(("--- " if creates else "+++ ") + _NOWHERE) or line.startswith(_NOT_TAKEN):
+            return []
+        if line.startswith((_FILE, "@@")):
+            break
+    path = names[2 : len(names) // 2]
+    if names != f"a/{path} b/{path}":
+        raise PatchError(f"the path in {lines[at - 1][:100]!r} cannot be told; write the file instead")
+    return [FilePatch(path, creates, deletes)]
 
 
 def _header(old: str, new: str) -> FilePatch:
@@ -76,10 +102,13 @@ def _hunks(lines: list[str], at: int, change: FilePatch) -> int:
     """Reads the hunks of a file; where they end."""
     while at < len(lines) and lines[at].startswith("@@"):
         numbered = _HUNK.match(lines[at])
-        hunk = Hunk(max(0, int(numbered[1]) - 1) if numbered else 0)
+        hunk = Hunk(max(0, int(numbered[1]) - 1) if numbered else None)
         at += 1
-        while at < len(lines) and not lines[at].startswith(("@@", "diff --git ")):
+        while at < len(lines) and not lines[at].startswith(("@@", _FILE)):
             line = lines[at]
+            if line == "-- " and at == len(lines) - 2 and lines[-1][:1] not in (*" +-\\", ""):
+                at = len(lines)  # the signature of git format-patch
+                break
             if line.startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ "):
                 break
             mark, rest = (line[0], line[1:]) if line else (" ", "")  # editors drop the blank of an empty line
@@ -115,11 +144,15 @@ def applied(text: str, change: FilePatch) -> str:
     if text.startswith(_BOM):
         return _BOM + applied(text.removeprefix(_BOM), change).removeprefix(_BOM)
     ends = line_ends(text)
-    lines = _split(text if ends == "\n" else text.replace("\r\n", "\n"))
+    lines = lines_of(text if ends == "\n" else text.replace("\r\n", "\n"))
     done: list[str] = []
     taken = 0
     for number, hunk in enumerate(change.hunks, start=1):
         old = hunk.old
+        if hunk.at is None and lines and len(places := _places(lines, old, taken)) > 1:
+            raise PatchError(
+                f"hunk {number} fits in {len(places)} places; give its line numbers or more of its context"
+            )
         at = _find(lines, old, hunk.at, taken)
         if (
             at is None and lines and not lines[-1].endswith("\n")
@@ -134,16 +167,15 @@ def applied(text: str, change: FilePatch) -> str:
     return after.replace("\n", ends) if ends != "\n" else after
 
 
-def _split(text: str) -> list[str]:
-    """Lines by their newlines alone: `str.splitlines` also parts at form feeds and the like."""
-    parts = text.split("\n")
-    return [*(part + "\n" for part in parts[:-1]), *([parts[-1]] if parts[-1] else [])]
-
-
-def _find(lines: list[str], old: list[str], near: int, first: int) -> int | None:
+def _find(lines: list[str], old: list[str], near: int | None, first: int) -> int | None:
     """Where `old` stands in `lines` from `first` on, nearest to `near`."""
+    near = near or 0
     if not old:
         return max(first, min(near + 1 if near else 0, len(lines)))
+    return min(_places(lines, old, first), key=lambda at: abs(at - near), default=None)
+
+
+def _places(lines: list[str], old: list[str], first: int) -> list[int]:
+    """Every place of `old` in `lines` from `first` on; that of no lines is anywhere."""
     places = range(first, len(lines) - len(old) + 1)
-    fitting = [at for at in places if lines[at] == old[0] and lines[at : at + len(old)] == old]
-    return min(fitting, key=lambda at: abs(at - near), default=None)
+    return [at for at in places if not old or (lines[at] == old[0] and lines[at : at + len(old)] == old)]

@@ -249,12 +249,84 @@ def test_what_will_not_pass_is_not_transient(status: int, message: str, said: st
         "This model's maximum context length is 4096 tokens",
         "prompt is too long: 210000 tokens > 200000 maximum",
         "Requested tokens (5000) exceed context window of 4096",
+        "The input token count (1594712) exceeds the maximum number of tokens allowed (1048576).",
+        "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+        "Invalid request: Your request exceeded model token limit: 262144",
+        "prompt token count of 200001 exceeds the limit of 128000",
     ],
 )
-@pytest.mark.parametrize("status", [400, 413, 500])
+@pytest.mark.parametrize("status", [400, 500])
 def test_a_full_context_is_told_apart(status: int, message: str) -> None:
     assert type(failure(says(error(message), status))) is ContextOverflow
     assert type(failure(says({"error": message}, status))) is ContextOverflow
+
+
+def test_a_body_that_is_too_large_for_a_proxy_is_a_full_context() -> None:
+    assert type(failure(says(b"<html>413 Request Entity Too Large</html>", 413))) is ContextOverflow
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "said", "transient"),
+    [
+        (error("slow down", code=429), ModelError, "cannot answer now (HTTP status 429): slow down", True),
+        (error("no credits", code=402), ModelError, "no credits", False),
+        (error("maximum context length is 4096 tokens", code=400), ContextOverflow, "4096", False),
+        (error("maximum context length is 4096 tokens"), ContextOverflow, "4096", False),
+        (error("upstream is down", code=5), ModelError, "answered with an error: upstream is down", True),
+        ({"error": "Unexpected endpoint"}, ModelError, "error: Unexpected endpoint", True),
+        ({**chat("half"), "error": {"message": "gone", "code": 502}}, ModelError, "gone", True),
+    ],
+)
+def test_an_error_with_status_200_counts_as_what_it_says(
+    body: object, kind: type[ModelError], said: str, transient: bool
+) -> None:
+    found = failure(says(body))
+    assert (type(found), found.transient) == (kind, transient)
+    assert said in str(found)
+
+
+def test_a_form_that_is_refused_with_status_200_is_left_for_the_next() -> None:
+    with Server([says(error("no tools here", code=400)), says(chat("{}"))]) as server:
+        assert ask(model(server), STEP).text == "{}"
+    assert forms(server) == ["tools su", "schema su"]
+
+
+def test_where_an_address_may_lack_its_end_an_error_with_status_200_says_so_at_once() -> None:
+    with Server([says({"error": "Unexpected endpoint or method. (POST /chat/completions)"})]) as server:
+        one = OpenAIModel("tiny", Endpoint("openai", server.address))
+        with pytest.raises(ModelError, match="does its address end with /v1") as raised:
+            ask(one)
+    assert not raised.value.transient
+
+
+@pytest.mark.parametrize("finish", ["error", "abort", "insufficient_system_resource", "network_error"])
+def test_a_reply_that_the_server_broke_off_is_no_reply(finish: str) -> None:
+    found = failure(says(chat("I will n", finish)))
+    assert found.transient and f"broke its reply off ({finish})" in str(found)
+    played = chat("I will n", "stop")
+    played["choices"][0]["error"] = {"code": 502, "message": "provider disconnected"}  # type: ignore[index]
+    found = failure(says(played))
+    assert found.transient and "provider disconnected" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 0, "completion_tokens": 0}, (None, None, 0.0)),
+        ({"prompt_tokens": -5, "completion_tokens": 2.5, "cost": -1}, (None, None, 0.0)),
+        ({"prompt_tokens": True, "completion_tokens": "7", "cost": True}, (None, None, 0.0)),
+        ({"prompt_tokens": 3, "completion_tokens": 1, "cost": 2}, (3, 1, 2.0)),
+    ],
+)
+def test_what_a_server_does_not_count_is_not_reported(usage: object, counted: tuple[object, ...]) -> None:
+    got = answer(says(chat(usage=usage)))
+    assert (got.input_tokens, got.output_tokens, got.usd) == counted
+
+
+def test_elsewhere_than_on_this_machine_a_price_that_is_not_told_is_not_known() -> None:
+    one = OpenAIModel("m", Endpoint("openai", "https://model.invalid/v1"))
+    assert one._answer(chat()).usd is None
+    assert one._answer(chat(usage={"cost": 0})).usd == 0.0
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,37 @@ def test_a_call_beside_the_text_is_read_as_that_call(text: str, args: dict[str, 
     assert reply == Act(calls=(ToolCall("look", {"path": "a"}),))
 
 
+COPY = '{"name": "look", "arguments": {"path": "a"}}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        COPY,
+        f"<tool_call>\n{COPY}\n</tool_call>",
+        f"I look.\n```json\n{COPY}\n```",
+        '{"tool": "look", "args": {"path": "a"}}',
+        f"[{COPY}]",
+    ],
+)
+def test_a_call_that_the_server_left_in_the_text_too_is_made_once(text: str) -> None:
+    for call in (LOOK, NativeCall("look", '{"path": "a"}', "1")):
+        reply = read_reply(as_text(Answer(text, "tool_calls", (call,))), {"look"}, "step")
+        assert reply == Act(calls=(ToolCall("look", {"path": "a"}),))
+
+
+def test_a_call_that_comes_twice_under_one_id_is_made_once() -> None:
+    call = NativeCall("look", {"path": "a"}, "call_1")
+    reply = read_reply(as_text(Answer("", "tool_calls", (call, call))), {"look"}, "step")
+    assert reply == Act(calls=(ToolCall("look", {"path": "a"}),))
+
+
+def test_another_call_in_the_text_is_no_copy() -> None:
+    other = '{"tool": "look", "args": {"path": "b"}}'
+    reply = read_reply(as_text(Answer(other, "tool_calls", (LOOK,))), {"look"}, "step")
+    assert reply == Act(calls=(ToolCall("look", {"path": "b"}), ToolCall("look", {"path": "a"})))
+
+
 def test_arguments_that_are_no_object_are_told_the_model() -> None:
     reply = read_reply(as_text(Answer("", calls=(NativeCall("look", '{"path": "a'),))), {"look"}, "step")
     assert "arguments of look" in reply.problem  # type: ignore[union-attr]
@@ -50,6 +81,7 @@ def test_a_text_without_calls_loses_only_its_thoughts() -> None:
         (Answer("", calls=(NativeCall("look", None),)), "no NativeCall"),  # type: ignore[arg-type]
         (Answer("", "end_turn"), "finish reason 'end_turn'"),  # type: ignore[arg-type]
         (Answer("", usd=float("inf")), "no numbers"),
+        (Answer("", usd=None), None),
     ],
 )
 def test_what_a_model_returned_is_checked(answer: object, fault: str | None) -> None:

@@ -263,6 +263,15 @@ def test_budget_usd() -> None:
     assert Scene(answers, budget_usd=0.51).turn.stop_reason == "DONE"
 
 
+def test_a_budget_of_dollars_is_not_kept_by_a_model_that_tells_no_price() -> None:
+    answers = [Answer(call(n=1), usd=None), Answer("answer", usd=None)]
+    stopped = Scene(answers, budget_usd=0.5)
+    assert (stopped.turn.stop_reason, stopped.turn.requests) == ("BUDGET_USD", 1)
+    assert "tells no price" in stopped.turn.answer and "budget_tokens" in stopped.turn.answer
+    assert stopped.of("model_answer") and not stopped.of("tool_call")
+    assert Scene(answers).turn.ok
+
+
 def test_every_request_says_its_max_tokens() -> None:
     scene = Scene([call(), "answer"])
     assert [event["max_tokens"] for event in scene.of("model_request")] == [1024, 1024]
@@ -355,6 +364,29 @@ def test_an_answer_that_is_cut_twice_is_given_and_says_so(planning: bool) -> Non
     assert scene.turn.answer.endswith("It is so.\n\n(The answer was cut at 1024 tokens: max_tokens.)")
     call_like: list[Scripted] = [Answer(LONG, "length")] * 3
     assert Scene([*call_like, "done"]).turn.answer == "done"
+
+
+SILENT = Answer("", "length")
+
+
+@pytest.mark.parametrize("planning", [False, True])
+def test_a_model_that_thinks_until_its_tokens_are_used_up_is_told_and_then_the_person(planning: bool) -> None:
+    thinks = Answer("<think>hm, let me see", "length")
+    scene = Scene([SILENT, thinks, SILENT, "never asked"], planning=planning)
+    assert (scene.turn.stop_reason, scene.turn.requests) == ("MODEL_ERROR", 3)
+    assert "1024 tokens 3 times before it said anything" in scene.turn.answer
+    assert "raise max_tokens in .ahp/agent.yaml" in scene.turn.answer
+    assert scene.said[1].endswith("Think less, then act or answer.")
+    again: list[Scripted] = [SILENT, SILENT, *([plan("a"), SILENT, DONE] if planning else [call()]), SILENT, "answer"]
+    assert Scene(again, planning=planning).turn.answer == "answer"
+
+
+def test_who_reads_of_too_many_requests_reads_that_the_last_reply_was_cut() -> None:
+    cut: list[Scripted] = [Answer("a long story " * 9, "length")]
+    scene = Scene([plan("a"), *cut, *cut], planning=True, max_iterations=2)
+    assert scene.turn.stop_reason == "MAX_ITER"
+    assert "The last reply was cut at 1024 tokens (max_tokens)." in scene.turn.answer
+    assert "cut" not in Scene([plan("a"), "hm", "hm"], planning=True, max_iterations=2).turn.answer
 
 
 class Small:

@@ -60,6 +60,20 @@ def test_an_empty_reply_leaves_no_empty_message() -> None:
     check_roles(conversation.messages)
 
 
+def test_what_is_no_character_is_written_as_utf_8_can_hold_it() -> None:
+    name = b"caf\xe9".decode("utf-8", "surrogateescape")
+    conversation = Conversation("s", f"look at {name}", name)
+    conversation.answer(name)
+    conversation.say(f"{name} and \ud800")
+    assert [message["content"] for message in conversation.messages] == [
+        "s",
+        "look at caf\\xe9\n\ncaf\\xe9",
+        "caf\\xe9",
+        "caf? and ?",
+    ]
+    assert conversation.fit(1).cuts == ()
+
+
 def test_trimming_drops_oldest_pairs_and_keeps_system_task_and_last_exchange() -> None:
     conversation = Conversation("system", "user 0 " + "x" * 300)
     conversation.answer("answer 0 " + "y" * 300)

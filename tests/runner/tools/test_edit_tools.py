@@ -66,6 +66,9 @@ def test_what_is_no_utf_8_is_not_spoilt(call: Call, folder: Path) -> None:
         call("edit", path="f", search="a", replace="b")
     with pytest.raises(AhpError, match="UTF-8"):
         call("apply_patch", patch="--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n")
+    (folder / "f").write_text("a \ufffd\n")  # the sign itself is a character like any other
+    call("edit", path="f", search="a", replace="b")
+    assert (folder / "f").read_text() == "b \ufffd\n"
 
 
 PATCH = """\
@@ -119,6 +122,40 @@ def test_a_patch_that_does_not_fit_changes_nothing(call: Call, folder: Path, the
     assert {name: (folder / name).read_text() for name in there} == there
 
 
+FITS = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+ONE\n"
+
+
+def test_files_without_content_are_made_and_deleted(call: Call, folder: Path) -> None:
+    (folder / "f").write_text("one\n")
+    (folder / "old one").write_text("")
+    made = "diff --git a/new/__init__.py b/new/__init__.py\nnew file mode 100644\nindex 0000000..e69de29\n"
+    gone = "diff --git a/old one b/old one\ndeleted file mode 100644\nindex e69de29..0000000\n"
+    told = call("apply_patch", patch=f"{made}diff --git a/f b/f\n{FITS}{gone}")
+    assert told == "created new/__init__.py\nchanged f\ndeleted old one"
+    assert (folder / "new" / "__init__.py").read_bytes() == b"" and not (folder / "old one").exists()
+    (folder / "old one").write_text("not empty any more")
+    with pytest.raises(AhpError, match="more than the patch removes"):
+        call("apply_patch", patch=gone)
+
+
+def test_the_signature_of_git_format_patch_is_no_line(call: Call, folder: Path) -> None:
+    (folder / "f").write_text("one\n- \n")
+    call("apply_patch", patch=f"From: me\n\nThe new file mode 100755 is next.\n---\n f | 1 +\n\n{FITS}-- \n2.43.0\n\n")
+    assert (folder / "f").read_text() == "ONE\n- \n"
+    call("apply_patch", patch="--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n ONE\n-- \n+- two\n")
+    assert (folder / "f").read_text() == "ONE\n- two\n"
+
+
+def test_a_hunk_without_a_number_stands_in_one_place() -> None:
+    (change,) = parse("--- a/f\n+++ b/f\n@@ def two():\n-    return\n+    pass\n")
+    assert applied("def two():\n    return\n", change) == "def two():\n    pass\n"
+    with pytest.raises(PatchError, match="hunk 1 fits in 2 places; give its line numbers"):
+        applied("def one():\n    return\ndef two():\n    return\n", change)
+    (change,) = parse("--- a/f\n+++ b/f\n@@\n+new\n")
+    with pytest.raises(PatchError, match="2 places"):
+        applied("a\n", change)
+
+
 @pytest.mark.parametrize(
     ("patch", "said"),
     [
@@ -128,6 +165,12 @@ def test_a_patch_that_does_not_fit_changes_nothing(call: Call, folder: Path, the
         ("--- a/f\n+++ b/f\n@@ -1 +1 @@\nold\n", "begins with a blank"),
         ("--- a/f\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n", "renamed"),
         ("rename from a\nrename to b\n", "not taken"),
+        ("diff --git a/f b/f\nold mode 100644\nnew mode 100755\n" + FITS, "'old mode 100644' is not taken"),
+        ("diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n", "not taken"),
+        ("diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+f\n", "not taken"),
+        ('diff --git "a/\\303" "b/\\303"\nnew file mode 100644\n' + FITS, "cannot be told"),
+        ("+++ b/x\n@@ -0,0 +1 @@\n+a\n" + FITS, "a hunk without the lines"),
+        ("--- a/x\n@@ -0,0 +1 @@\n+a\n" + FITS, "a hunk without the lines"),
         ("--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n", "without a path"),
         ('--- "a/f"\n+++ "b/f"\n@@ -1 +1 @@\n-a\n', "quoted"),
         ("--- a/../x\n+++ b/../x\n@@ -1 +1 @@\n-a\n", "out of the project"),

@@ -22,15 +22,53 @@ def test_a_file_is_read_whole_or_in_part(call: Call, folder: Path) -> None:
         call("read_file", path="f", start=9)
 
 
+def test_lines_are_those_of_git_and_editors(call: Call, folder: Path) -> None:
+    (folder / "f").write_text("a\n\x0cb\nc\x85d\u2028e\nneedle\r\n", newline="")
+    assert call("read_file", path="f", start=4) == "[lines 4 to 4 of 4]\nneedle\r\n"
+    assert call("search", pattern="needle$") == "f:4: needle"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("^def", "f:3: def foo():"),
+        ("pass$", "f:4: pass"),
+        ("^import os$", "f:1: import os"),
+        ("^$", "f:2: "),
+        ("\\Adef", "f:3: def foo():"),
+        (":\\z", "f:3: def foo():"),
+        ("[^:]pass", "f:4: pass"),
+        ("\\bfoo\\b", "f:3: def foo():"),
+        ("os\ndef", "(nothing found)"),
+    ],
+)
+def test_a_pattern_is_one_of_lines(call: Call, folder: Path, pattern: str, found: str) -> None:
+    (folder / "f").write_text("import os\n\ndef foo():\n    pass\n")
+    assert call("search", pattern=pattern) == found
+
+
+def test_what_was_read_of_a_file_that_is_no_utf_8_does_not_take_its_place(call: Call, folder: Path) -> None:
+    (folder / "f").write_bytes(b"caf\xe9\n")
+    with pytest.raises(AhpError, match="f is no UTF-8: a change would spoil it"):
+        call("write_file", path="f", content=call("read_file", path="f") + "more\n")
+    assert (folder / "f").read_bytes() == b"caf\xe9\n"
+    call("write_file", path="f", content="coffee\n")
+    call("write_file", path="g", content="\ufffd\n")
+    call("write_file", path="g", content="\ufffd\ufffd\n")
+    assert (folder / "g").read_text() == "\ufffd\ufffd\n"
+
+
 def test_what_is_no_text_is_not_read(call: Call, folder: Path) -> None:
     (folder / "f").write_bytes(b"a\0b")
     with pytest.raises(AhpError, match=r"f is no text \(3 bytes\)"):
         call("read_file", path="f")
 
 
-@pytest.mark.parametrize("args", [{}, {"path": ""}, {"path": "f", "start": 0}, {"path": "f", "encoding": "x"}])
+@pytest.mark.parametrize("args", [{}, {"path": ""}, {"path": "f", "start": 0}, {"path": "f", "end": 3}])
 def test_wrong_arguments_are_told(call: Call, args: dict[str, object]) -> None:
-    with pytest.raises(InvalidCall, match="read_file: "):
+    with pytest.raises(
+        InvalidCall, match=r"read_file: (path: |start: |end: no such name; there are path, start, lines)"
+    ):
         call("read_file", **args)
 
 

@@ -33,7 +33,7 @@ def test_a_typed_function_is_a_tool() -> None:
         "10 lines of a",
         "E_INVALID_ARGS: look: lines: Input should be greater than or equal to 1",
     ]
-    assert "Extra inputs" in Scene([call(path="a", more=1), "done"], tools=[look]).said[1]
+    assert "more: no such name; there are" in Scene([call(path="a", more=1), "done"], tools=[look]).said[1]
 
 
 def test_its_settings_are_those_of_a_tool_and_the_context_is_no_argument() -> None:
