@@ -26,7 +26,9 @@ class Change(NamedTuple):
 
     `target` is the full name of the ref that it goes to, `own_tip` the commit whose policy judges if that ref has one
     of its own ("" for none), `default` the default branch's name and `default_tip` its commit. A change that is
-    `merged` is on the target already. Ids are resolved once: no ref that moves meanwhile changes what is judged.
+    `merged` is on the target already. `had` is the commit that the target is taken to have had: what it was pushed
+    onto, for a proposal the beginning of the range; "" for a ref that is new. Ids are resolved once: no ref that moves
+    meanwhile changes what is judged.
     """
 
     view: RangeView
@@ -37,6 +39,7 @@ class Change(NamedTuple):
     default: str
     default_tip: str
     remote: str
+    had: str
     merged: bool
 
 
@@ -87,7 +90,9 @@ def change_of(
     else:
         view = boundaries.range_over(repo, head, known, whole=merged)
     view.revisions()  # raises Unknown where nobody can tell what the range is
-    return Change(view, head, said.source or _branch(repo, head), ref, own_tip, default, default_tip, remote, merged)
+    had = own_tip if merged else view.old if name else said.before or ""
+    source = said.source or _branch(repo, head)
+    return Change(view, head, source, ref, own_tip, default, default_tip, remote, had, merged)
 
 
 def _pushed_onto(repo: Repository, said: Proposal, head: str) -> str:

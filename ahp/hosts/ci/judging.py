@@ -123,7 +123,7 @@ class _Judging:
         actor = Actor("ci", question.actor, is_verified=bool(question.actor))
         event = asking.event(_RANGE[0], "ci", actor, where, mode="replay", budget=_BUDGET)
         event.view, event.remote = change.view, change.remote
-        brings = PushRef(BRANCHES + change.source, change.head, change.target, change.view.old)
+        brings = PushRef(BRANCHES + change.source, change.head, change.target, change.had)
         event.push = question.push or brings
         event.subject = asking.subject_of(change.source)
         event.given = {"branch": self._branch()}

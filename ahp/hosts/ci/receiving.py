@@ -165,8 +165,9 @@ def _judged(server: _Server, pushed: PushRef) -> Report:
     )
     own_tip = (repo.commit_id(pushed.remote_oid) or "") if name and is_there else ""
     view, head = _brought(server, pushed, [own_tip] if own_tip and has_authority else server.tips)
-    change = Change(view, head, name, ref, own_tip, server.default, server.default_tip, "", merged=False)
-    asked = PushRef(pushed.local_ref, pushed.local_oid, ref, pushed.remote_oid)
+    had = pushed.remote_oid
+    change = Change(view, head, name, ref, own_tip, server.default, server.default_tip, "", had, merged=False)
+    asked = PushRef(pushed.local_ref, pushed.local_oid, ref, had)
     return judging.judge(repo, judging.Question(change, push=asked), server.env, server.folder, _unseen)
 
 

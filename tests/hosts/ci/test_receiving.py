@@ -158,6 +158,29 @@ def test_a_head_whose_branch_is_not_there_leaves_no_branch_without_a_policy(work
     assert code == 1 and "refused by no-todo" in said
 
 
+def test_pack_core_keeps_the_default_branch_from_being_moved_back_or_deleted(
+    server: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No commit comes with that, so that no rule of commits is asked, and an older policy would count again."""
+    work = server.root.parent / "work"
+    server.git("clone", "-q", str(server.root), str(work))
+    start = server.git("rev-parse", "main")
+    Repo(work).commit("chore: pack", **{".ahp/hooks.yaml": f"extends: [core]\n{POLICY}"})
+    tip = Repo(work).commit("feat: more", **{"b.txt": "b\n"})
+    server.git("fetch", "-q", str(work), "main")
+    assert received(server, f"{start} {tip} refs/heads/main\n", monkeypatch) == 0
+    assert received(server, f"{'0' * 40} {tip} refs/heads/topic\n", monkeypatch) == 0
+    for branch in ("main", "topic"):
+        server.git("update-ref", f"refs/heads/{branch}", tip)
+    assert received(server, f"{tip} {start} refs/heads/topic\n{tip} {'0' * 40} refs/heads/topic\n", monkeypatch) == 0
+    assert capsys.readouterr().err == ""
+    for new, rule in ((start, "no-force-push"), ("0" * 40, "keep-main")):
+        assert received(server, f"{tip} {new} refs/heads/main\n", monkeypatch) == 1
+        assert f"refused by {rule}" in capsys.readouterr().err
+    server.git("config", "ahp.admit", start)
+    assert received(server, f"{tip} {start} refs/heads/main\n", monkeypatch) == 0
+
+
 def test_a_limit_that_was_taken_for_another_error_refuses_all_the_same() -> None:
     late = pytest.raises(Timeout, match="longer to judge than")
     with late, receiving._within(0.01), contextlib.suppress(BaseException):
