@@ -122,7 +122,7 @@ class Repository:
         if name == "refs/heads/.invalid":  # the reftable format keeps HEAD elsewhere
             name = self.line("symbolic-ref", "-q", "HEAD", ok=(0, 1))
         for _ in range(_ALIASES):
-            loose = files.read(f"{self.common_dir}/{name}", _LINE)
+            loose = self._loose(name)
             if loose is None or not loose.startswith(b"ref: "):
                 break
             name = loose[5:].decode("utf-8", "surrogateescape").strip()
@@ -144,7 +144,7 @@ class Repository:
         ref = text[5:].strip()
         if ref == "refs/heads/.invalid":  # reftable
             return self.commit_id("HEAD") or ""
-        loose = files.read(f"{self.common_dir}/{ref}", _LINE)
+        loose = self._loose(ref)
         if loose is not None:
             found = loose.decode("ascii", "replace").strip()
             return (self.commit_id("HEAD") or "") if found.startswith("ref: ") else found
@@ -171,15 +171,24 @@ class Repository:
         """Whether there is a ref of this full name. git takes refs/tags/refs/heads/x, too, for refs/heads/x where that
         is not there (gitrevisions), and anybody may push such a tag.
         """
-        try:
-            if files.read(f"{self.common_dir}/{name}", _LINE) is not None:
-                return True
-        except AhpError:  # a folder: there are refs below that name
-            return False
+        if self._loose(name) is not None:
+            return True
         if files.read(self.common_dir + "/reftable/tables.list", _LINE) is not None:
             return bool(self.line("show-ref", "--verify", "--hash", "--", name, ok=(0, 1, 128)))
         packed = files.read(self.common_dir + "/packed-refs", _PACKED) or b""
         return f" {name}\n".encode("utf-8", "surrogateescape") in packed
+
+    def _loose(self, ref: str) -> bytes | None:
+        """What the file of a ref says, None where there is none: git leaves an empty folder in the place of a packed
+        ref where one below its name was refused. Raises AhpError.
+        """
+        path = f"{self.common_dir}/{ref}"
+        try:
+            return files.read(path, _LINE)
+        except AhpError:
+            if posix.access(path + "/.", posix.F_OK):
+                return None
+            raise
 
     def merge_heads(self) -> list[str]:
         """The commits that a merge, which is not committed yet, joins to HEAD; none where none is going on."""

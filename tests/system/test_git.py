@@ -122,6 +122,8 @@ def test_a_tag_is_no_branch_whose_full_name_it_has(repo: Repo) -> None:
         assert where.commit_id("refs/heads/main") == where.commit_id("refs/heads/topic/one~0") == head, packed
         assert where.commit_id("refs/heads/topic") is None and not where.has_ref("refs/heads/topic")
         repo.git("pack-refs", "--all")
+    (repo.root / ".git/refs/heads/main").mkdir()  # git leaves it where a push of main/x was refused
+    assert where.commit_id("refs/heads/main") == head == where.head_id() and where.branch() == "main"
 
 
 @pytest.mark.parametrize("kind", ["sha1", "sha256"])
