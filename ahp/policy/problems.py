@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ahp.policy.tree import UNREAD
 from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
 from ahp.system.yamltree import Place as Place
@@ -40,6 +41,11 @@ class PolicyError(AhpError):
     def is_for_another_ahp(self) -> bool:
         """Whether `requires` of a file that takes part is not met."""
         return any(problem.what.startswith(UNMET) for problem in self.problems)
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the content of a file that takes part is missing in this clone, or damaged."""
+        return any(problem.what.startswith(UNREAD) for problem in self.problems)
 
 
 def closest(name: str, valid: Iterable[str]) -> str | None:

@@ -16,6 +16,7 @@ FOLDER = ".ahp"
 HOOKS = ".ahp/hooks.yaml"
 WAIVERS = ".ahp/waivers.yaml"
 LOCAL = ".ahp/hooks.local.yaml"
+UNREAD = "the object "  # how what is wrong with a file begins that git has, and whose content is not here
 _LINK, _SUBMODULE = "120000", "160000"
 _LIMIT = 1 << 20
 _KEPT = "/ahp-head"
@@ -66,7 +67,10 @@ class PolicyTree:
 
 
 def of_commit(repo: "Repository", rev: str, name: str = "") -> PolicyTree:
-    """The policy files of a commit (an id or a ref), called `name`; empty before the first commit. Raises GitError."""
+    """The policy files of a commit (an id or a ref), called `name`; empty before the first commit.
+
+    Raises GitError, and AhpError for a tree that no git writes.
+    """
     listed = repo.policies.get(rev)
     if listed is None:
         try:
@@ -77,7 +81,10 @@ def of_commit(repo: "Repository", rev: str, name: str = "") -> PolicyTree:
             listed = b""
         if len(rev) >= 40 and not rev.strip("0123456789abcdef"):  # an id, whose tree stays what it is
             repo.policies[rev] = listed
-    return PolicyTree(repo, name or rev, parse(listed), "" if rev == "HEAD" else rev)
+    entries = parse(listed)
+    if len(entries) != listed.count(b"\0"):  # git's commands would not agree which of the two counts
+        raise AhpError(f"{name or rev} has two entries of one name in {FOLDER}; `git fsck` tells more")
+    return PolicyTree(repo, name or rev, entries, "" if rev == "HEAD" else rev)
 
 
 def of_head(repo: "Repository", listed: bytes | None, keeps: bool = False) -> PolicyTree:
@@ -134,11 +141,11 @@ def _blob(repo: "Repository", oid: str, path: str) -> bytes:
     header, _, body = repo.run("cat-file", "--batch", stdin=oid.encode() + b"\n", fetch=True).partition(b"\n")
     words = header.split(b" ")
     if words[1:2] != [b"blob"]:
-        raise AhpError(f"the object {oid[:12]} of {path} is missing here")
+        raise AhpError(f"{UNREAD}{oid[:12]} of {path} is missing here")
     content = body[: int(words[2])]
     if len(content) > _LIMIT:
         raise AhpError(f"{path} has {len(content)} bytes, more than the {_LIMIT} allowed")
     kind = hashlib.sha1 if len(oid) == 40 else hashlib.sha256  # git's object format
     if kind(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest() != oid:
-        raise AhpError(f"the object {oid[:12]} of {path} is not what its id says; `git fsck` tells more")
+        raise AhpError(f"{UNREAD}{oid[:12]} of {path} is not what its id says; `git fsck` tells more")
     return content

@@ -56,6 +56,19 @@ def test_an_object_that_is_missing_or_too_large_is_told(repo: Repo) -> None:
         tree.read(".ahp/hooks.yaml")
 
 
+def test_a_tree_with_two_entries_of_one_name_is_no_policy(repo: Repo) -> None:
+    """`ls-tree` names the last of them, `cat-file HEAD:PATH` the first."""
+    folders = []
+    for text in (POLICY, "version: 1\n"):
+        repo.commit("x", **{".ahp/hooks.yaml": text})
+        folders.append(bytes.fromhex(repo.git("rev-parse", "HEAD:.ahp")))
+    entries = b"".join(b"40000 .ahp\0" + oid for oid in folders)
+    tree = repo.git("hash-object", "-t", "tree", "-w", "--literally", "--stdin", stdin=entries)
+    commit = repo.git("commit-tree", "-m", "x", tree)
+    with pytest.raises(AhpError, match=r"has two entries of one name in \.ahp; `git fsck` tells more"):
+        trees.of_commit(here(repo), commit)
+
+
 def test_a_list_that_is_cut_is_not_taken_for_an_empty_one() -> None:
     with pytest.raises(AhpError, match="cut or not understood"):
         trees.parse(b"100644 blob\0")

@@ -141,7 +141,7 @@ class _Judging:
         default = self._tree(change.default_tip, change.default) if change.default_tip else None
         own = self._tree(change.own_tip, change.target) if change.own_tip else None
         for tree in (default, own):
-            _check_requirement(tree, self._event.journal)
+            _check_readable(tree, self._event.journal)
         is_default = change.target == BRANCHES + change.default
         found = targets.of_ref(self._event, change.target, is_default, default, lambda: [own] if own else [])
         for tree in (own, default) if found is NOBODY else ():
@@ -254,8 +254,10 @@ def _has_rules(these: Policies, trigger: str) -> bool:
     return any(one.program.rules for one in these.at(trigger))
 
 
-def _check_requirement(tree: PolicyTree | None, folder: str) -> None:
-    """Raises AhpError for a policy that asks for another ahp: no older one takes its place in CI (authority §2.4)."""
+def _check_readable(tree: PolicyTree | None, folder: str) -> None:
+    """Raises AhpError for a policy that asks for another ahp, or is not in this clone: no older one takes its place in
+    CI (authority §2.4). A partial clone may have the one that a change left long ago, and not that of its target.
+    """
     if tree is None or not tree.has_policy or cache.find_committed(tree, folder, _RANGE[0]) is not None:
         return
     from ahp.policy import compile as compiling
@@ -263,5 +265,6 @@ def _check_requirement(tree: PolicyTree | None, folder: str) -> None:
     try:
         compiling.committed(tree, folder)
     except PolicyError as error:
-        if error.is_for_another_ahp:
-            raise AhpError(f"the policy of {tree.name} cannot judge: {error}") from error
+        if error.is_for_another_ahp or error.is_unread:
+            mend = "; mend: git fetch --refetch --no-filter" if error.is_unread else ""
+            raise AhpError(f"the policy of {tree.name} cannot judge: {error}{mend}") from error

@@ -66,6 +66,8 @@ def judge(lines: bytes, limit: float = LIMIT) -> int:
     Raises AhpError where nothing can be judged, which refuses the push.
     """
     env = environ.current()
+    if env.get("GIT_NAMESPACE"):  # the branches that git shows are those of the whole, also of others' namespaces
+        raise AhpError("this push goes to a namespace (GIT_NAMESPACE) of the repository, and those are not judged here")
     repo = git.discover(env.get("GIT_DIR") or ".", env)
     repo.env |= {name: env[name] for name in _QUARANTINE if name in env}
     code = 0

@@ -283,6 +283,24 @@ def test_a_policy_for_another_ahp_is_not_replaced_by_an_older_one(
     assert code == 2 and "this policy needs ahp >=99" in said
 
 
+def test_an_older_policy_takes_no_place_of_one_that_is_not_in_the_clone(
+    up: Repo, work: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A partial clone has the policy that was checked out, as of where a change left its target long ago."""
+    up.commit(
+        "chore: stricter", **{".ahp/hooks.yaml": f"extends: [more.yaml]\n{POLICY}", ".ahp/more.yaml": "version: 1\n"}
+    )
+    work.git("fetch", "-q", "origin")
+    work.commit("feat: fine", **{"b.txt": "b\n"})
+    assert ci(capsys)[0] == 0
+    for path in ("more.yaml", "hooks.yaml"):
+        oid = work.git("rev-parse", f"origin/main:.ahp/{path}")
+        (work.root / ".git/objects" / oid[:2] / oid[2:]).unlink()
+        code, said = ci(capsys)
+        assert code == 2 and f"the object {oid[:12]} of .ahp/{path} is missing here" in said
+        assert "mend: git fetch --refetch --no-filter" in said
+
+
 def github(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, event: dict[str, object]) -> Path:
     """The environment of a step of GitHub Actions; the file of its summary."""
     path, summary = tmp_path / "event.json", tmp_path / "summary.md"

@@ -226,6 +226,13 @@ def test_a_line_that_git_would_not_write_refuses(server: Repo, monkeypatch: pyte
         received(server, f"{none} {'1' * 40} refs/heads/x\n", monkeypatch)
 
 
+def test_a_push_to_a_namespace_of_a_shared_repository_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its default branch is not the repository's, and another's policy, or none, would judge."""
+    monkeypatch.setenv("GIT_NAMESPACE", "theirs")
+    with pytest.raises(AhpError, match="goes to a namespace"):
+        receiving.judge(b"")
+
+
 def test_many_refs_of_what_is_there_already_cost_git_nothing_each(
     server: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
