@@ -16,7 +16,7 @@ NAMESPACE = Namespace(
         "modified": fact("list[str]", "files whose content, mode or kind changed in place", means="path"),
         "deleted": fact("list[str]", "files that are gone, the old names of renamed files included", means="path"),
         "renamed": fact("list[str]", "the new names of renamed files", means="path"),
-        "binary": fact("list[str]", "changed files that git takes for binary", means="path"),
+        "binary": fact("list[str]", "changed files that are no text, whatever `.gitattributes` says", means="path"),
         "changes": fact(
             "list[record]",
             "one record a changed file",
@@ -28,9 +28,9 @@ NAMESPACE = Namespace(
                     "what happened to the file",
                     enum=["added", "modified", "deleted", "renamed", "copied", "type-changed"],
                 ),
-                "insertions": fact("int", "lines added; 0 for a binary file", min=0),
-                "deletions": fact("int", "lines removed; 0 for a binary file", min=0),
-                "lines": fact("int", "lines the file has now; null for binary and over 8 MiB", min=0, nullable=True),
+                "insertions": fact("int", "lines added; 0 for what git calls binary", min=0),
+                "deletions": fact("int", "lines removed; 0 for what git calls binary", min=0),
+                "lines": fact("int", "lines the file has now; null for what git calls binary and over 8 MiB", min=0, nullable=True),
                 "bytes": fact("int", "size of the file now; 0 when deleted", min=0),
             },
         ),
@@ -80,7 +80,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
             gone = [entry.path if entry.status == "D" else entry.old_path for entry in entries]
             found[field] = [path for path in gone if path]
         elif field == "binary":
-            found[field] = [entry.path for entry in entries if entry.insertions is None]
+            found[field] = _binary(view, entries)
         elif field in _SIZED:
             found[field] = _sized(field, view, entries)
         else:
@@ -108,6 +108,13 @@ def _sized(field: str, view: View, entries: list[FileChange]) -> object:
         return max(sizes.byte_counts(view, entries), default=0)
     except Unknown as unknown:
         return Absent(unknown.reason, unknown.command, unknowable=True)
+
+
+def _binary(view: View, entries: list[FileChange]) -> list[str]:
+    """The files without any text: `package-lock.json -diff` and the like hide lines from people, and make no binary."""
+    uncounted = [entry.path for entry in entries if entry.insertions is None]
+    text = view.encodings() if uncounted else {}
+    return [path for path in uncounted if not text.get(path)]
 
 
 def _lines(entries: list[FileChange], field: str) -> int:

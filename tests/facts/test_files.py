@@ -41,6 +41,17 @@ def test_every_kind_of_staged_change_is_told_apart(repo: Any, make_event: Any, g
     assert records["keep.txt"]["lines"] == 4
 
 
+def test_an_attribute_makes_no_text_binary(repo: Any, make_event: Any, gather: Any) -> None:
+    repo.write(".gitattributes", "package-lock.json -diff\n*.svg binary\n")
+    repo.write("package-lock.json", "{}\n")
+    repo.write("a.svg", "<svg/>\n")
+    repo.write("b.svg", b"\0\1\2")
+    repo.write("strings.rc", "text\n".encode("utf-16"))
+    repo.add()
+    facts = gather(make_event(), "files.binary", "files.insertions")
+    assert facts == {"files.binary": ["b.svg"], "files.insertions": 2}
+
+
 def test_nothing_staged_is_an_empty_change_not_an_unknown_one(repo: Any, make_event: Any, gather: Any) -> None:
     facts = gather(make_event(), *ALL)
     assert facts["files.changed"] == facts["files.changes"] == []
