@@ -1,7 +1,7 @@
 """What a remote has, as far as this clone knows: its remote-tracking refs, believed by their reflogs (authority §3)."""
 
 from ahp.system import files
-from ahp.system.git import Repository
+from ahp.system.git import GitError, Repository
 
 _PREFIX = "refs/remotes/"
 _LISTED = "--format=%(objectname) %(refname) %(symref)"
@@ -19,21 +19,24 @@ def believed(repo: Repository, remote: str = "") -> list[str]:
     """
     found: dict[str, None] = {}
     listed = repo.run("for-each-ref", _LISTED, f"{_PREFIX}{remote}/" if remote else _PREFIX)
+    told = _newest_in_tables(repo, remote) if listed and _has_tables(repo) else None
     for line in listed.decode("utf-8", "surrogateescape").split("\n")[:-1]:
         oid, ref, target = line.split(" ")
-        if not target and oid not in found and _is_believed(repo, ref):
+        if target or oid in found:
+            continue
+        if _is_exchange(ref, _newest(repo, ref) if told is None else told.get(ref)):
             found[oid] = None
     return list(found)
 
 
 def believes(repo: Repository, ref: str) -> bool:
     """Whether `ref` is a remote-tracking ref that is here and was last moved by an exchange with its remote."""
-    return repo.commit_id(ref) is not None and _is_believed(repo, ref)
+    return repo.commit_id(ref) is not None and _is_exchange(ref, _newest(repo, ref))
 
 
 def doubts(repo: Repository, ref: str) -> bool:
     """Whether `ref` is a remote-tracking ref that is here and something else than its remote moved it last."""
-    return not _is_believed(repo, ref) and repo.commit_id(ref) is not None
+    return not _is_exchange(ref, _newest(repo, ref)) and repo.commit_id(ref) is not None
 
 
 def remote_of(repo: Repository, named: str) -> str:
@@ -49,8 +52,8 @@ def remote_of(repo: Repository, named: str) -> str:
     return ""
 
 
-def _is_believed(repo: Repository, ref: str) -> bool:
-    newest = _newest(repo, ref)
+def _is_exchange(ref: str, newest: str | None) -> bool:
+    """Whether `newest`, what the reflog of `ref` says last, is an exchange with its remote; True without a reflog."""
     if newest is None:
         return True
     if newest.startswith(_PUSHED):
@@ -63,9 +66,31 @@ def _is_believed(repo: Repository, ref: str) -> bool:
     return newest.partition(":")[0].partition(" ")[0] in _ASKED
 
 
+def _has_tables(repo: Repository) -> bool:
+    """Whether refs and their reflogs are kept in the reftable format, which only git reads. Raises AhpError."""
+    return files.read(repo.common_dir + "/reftable/tables.list") is not None
+
+
+def _newest_in_tables(repo: Repository, remote: str) -> dict[str, str] | None:
+    """ref → the message of its newest reflog entry, of all refs of `remote`: to ask git of each takes a process each.
+
+    None where git stops at an entry that it cannot read. Raises AhpError.
+    """
+    found: dict[str, str] = {}
+    asked = ("log", "--walk-reflogs", "--format=%gD%x00%gs%x00", f"--remotes={remote}" if remote else "--remotes")
+    try:
+        entries = repo.run(*asked, "--").decode("utf-8", "surrogateescape").split("\0\n")
+    except GitError:
+        return None
+    for entry in entries[:-1]:
+        selector, _, message = entry.partition("\0")
+        found.setdefault(selector.rpartition("@{")[0], message)
+    return found
+
+
 def _newest(repo: Repository, ref: str) -> str | None:
     """The message of the newest entry of a ref's reflog, None where there is none. Raises AhpError."""
-    if files.read(repo.common_dir + "/reftable/tables.list") is not None:
+    if _has_tables(repo):
         asked = ("log", "--walk-reflogs", "--max-count=1", "--format=%gs%x00", ref, "--")
         told = repo.run(*asked, ok=(0, 128)).decode("utf-8", "surrogateescape")
         return told.partition("\0")[0] if told else None

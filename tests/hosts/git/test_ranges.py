@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -217,7 +218,20 @@ def test_refs_kept_in_tables_have_their_reflogs_asked_of_git(here: Repo, monkeyp
     monkeypatch.setattr(
         tracking.files, "read", lambda path, *limit: b"x" if path.endswith("tables.list") else real(path, *limit)
     )
+    asked: list[str] = []
+    run = git.Repository.run
+
+    def counted(repo: git.Repository, *args: str, **options: Any) -> bytes:
+        asked.extend(args[:1])
+        return run(repo, *args, **options)
+
+    for name in ("one", "two", "three"):
+        here.git("push", "-q", "origin", f"main~1:refs/heads/{name}")
+    monkeypatch.setattr(git.Repository, "run", counted)
     assert brought(here) == ["secret"]
+    assert asked.count("log") == 1  # of all refs together
+    here.git("reflog", "expire", "--expire=all", "--all")
+    assert brought(here) == []
 
 
 def test_a_second_remote_has_nothing_of_the_first(here: Repo, tmp_path: Path) -> None:
