@@ -107,10 +107,11 @@ def test_only_a_commit_leaves_its_content_to_commit_msg(gated: Gated) -> None:
     assert "not this one" in said.text
 
 
-def test_what_prepare_commit_msg_hides_from_the_index_is_judged_before(gated: Gated) -> None:
+@pytest.mark.parametrize("name", ["prepare-commit-msg", "commit-msg.before-ahp"])
+def test_what_another_hook_hides_from_the_index_is_judged_before(gated: Gated, name: str) -> None:
     gated.policy(MESSAGE + "  never: {at: pre-commit, block: \"'c.txt' in files.changed\", message: not this one}\n")
     commit(gated, "a.txt")
-    hides = gated.root / ".git" / "hooks" / "prepare-commit-msg"
+    hides = gated.root / ".git" / "hooks" / name
     hides.write_text("#!/bin/sh\nexec git rm --cached -q c.txt\n")
     hides.chmod(0o755)
     gated.write("c.txt")
@@ -118,6 +119,32 @@ def test_what_prepare_commit_msg_hides_from_the_index_is_judged_before(gated: Ga
     said = gated.say("commit", "-q", "-m", "feat: x")
     assert said.code != 0
     assert "not this one" in said.text
+
+
+def test_hooks_of_gits_settings_may_change_the_index_so_content_is_judged_before(gated: Gated, tmp_path: Path) -> None:
+    """git 2.54 runs them before the hook of the folder; older ones read the settings and run nothing."""
+    gated.policy(MESSAGE)
+    commit(gated, "a.txt")
+    count = making.count_starts(gated, tmp_path)
+    gated.git("config", "hook.mine.command", "true")
+    commit(gated, "b.txt")
+    assert starts(count) == ["pre-commit", "commit-msg"]
+
+
+def test_wherever_git_finds_our_hooks_one_start_judges_both(gated: Gated, tmp_path: Path) -> None:
+    gated.policy(MESSAGE)
+    commit(gated, "a.txt")
+    gated.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"))
+    linked = Gated(tmp_path / "linked")
+    linked.write(".ahp/hooks.yaml", MESSAGE)
+    commit(linked, "b.txt")  # from here on it is known there, too
+    count = making.count_starts(gated, tmp_path)
+    commit(linked, "c.txt")
+    assert starts(count) == ["commit-msg"]
+    for folder in (".git/hooks", str(gated.root / ".git" / "hooks")):
+        gated.git("config", "core.hooksPath", folder)
+        commit(gated, f"{len(folder)}.txt")
+        assert starts(count) == ["commit-msg"]
 
 
 def test_a_longer_token_leaves_nothing_that_counts(gated: Gated) -> None:
