@@ -63,12 +63,10 @@ def triggers(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 def rules(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """The rules of the work tree's policy that what was typed may become; of a policy that is refused, none."""
     from ahp.hosts.asking import around
-    from ahp.policy import layers
-    from ahp.policy.sources import FileSource
+    from ahp.hosts.policy_here import of_work_tree
 
     try:
-        where = around(os.getcwd())
-        policy = layers.load(FileSource(where.root, where.user_policy))
+        policy = of_work_tree(around(os.getcwd()))
     except AhpError:
         return []  # what is wrong with it, the command says; a shell has no place for that
     return sorted({rule.key for rule in policy.rules if rule.key.startswith(incomplete)})

@@ -56,13 +56,13 @@ def lint(file: str | None, policy_name: str | None, form: str) -> int:
 def _policy(name: str | None) -> Any:
     """The policy called `name`, else that of the current folder, compiled and stored: the next hook finds it ready."""
     from ahp.hosts.asking import around
-    from ahp.hosts.policy_test import named
+    from ahp.hosts.policy_here import looked_at
+    from ahp.policy import cache
     from ahp.policy import compile as compiling
 
-    if name:
-        return named(name)
-
     where = around(os.getcwd())
+    if name or not os.path.lexists(where.root + cache.PROJECT):
+        return looked_at(name, where)
     return compiling.build(where.root, where.journal, where.user_policy)[0]
 
 

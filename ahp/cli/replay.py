@@ -51,10 +51,12 @@ def command(
     commit nearly all can be told; what git does not keep is not decidable.
     """
     from ahp.cli.log import journal
+    from ahp.hosts.asking import around
+    from ahp.hosts.policy_here import looked_at
 
     if range_ is not None and (since is not None or from_):
         raise click.UsageError("--range names commits, --since and --from parts of logs; give one of them")
-    policy = _policy(policy_name)
+    policy = looked_at(policy_name, around(os.getcwd()))
     if range_ is not None:
         of_commits = _of_commits(range_, policy)
         if form == "json":
@@ -76,18 +78,6 @@ def command(
     else:
         _print(done, policy_name or ".ahp/hooks.yaml")
     return 1 if fail_on_change and done.decided else 0
-
-
-def _policy(name: str | None) -> Policy:
-    from ahp.hosts.asking import around
-    from ahp.hosts.policy_test import named
-    from ahp.policy import layers
-    from ahp.policy.sources import FileSource
-
-    if name:
-        return named(name)
-    where = around(os.getcwd())
-    return layers.load(FileSource(where.root, where.user_policy))
 
 
 def _of_commits(range_: str, policy: Policy) -> CommitBacktest:
@@ -114,7 +104,7 @@ class _Old:
 
     def read(self, record: Mapping[str, object]) -> Policy | None:
         """The policy that a record of the log tells of, None where it is gone; whoever asks compares the rules."""
-        from ahp.hosts.policy_test import named
+        from ahp.hosts.policy_here import named
 
         commit = record.get("commit")
         if not isinstance(commit, str) or not commit.isalnum():

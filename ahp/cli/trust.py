@@ -20,9 +20,8 @@ def command(only_list: bool, policy_name: str | None, forget: bool) -> int:
     person can give it, at a terminal.
     """
     from ahp.hosts import asking, command_trust
-    from ahp.hosts.policy_test import named
-    from ahp.policy import layers, trust
-    from ahp.policy.sources import FileSource
+    from ahp.hosts.policy_here import looked_at
+    from ahp.policy import trust
     from ahp.protocol.actor import identify
     from ahp.system import terminal
 
@@ -31,15 +30,18 @@ def command(only_list: bool, policy_name: str | None, forget: bool) -> int:
     if forget:
         trust.forget(where.journal)
         return 0
-    policy = named(policy_name) if policy_name else layers.load(FileSource(where.root, where.user_policy))
-    commands, waiting = command_trust.of_policy(policy, where)
+    commands, waiting = command_trust.of_policy(looked_at(policy_name, where), where)
     for name, one in commands.items():
         state = "waits" if name in waiting else "accepted"
         click.echo(f"{state}: {one_line(name)}: {one_line(shlex.join(one.run), 1000)}  (in {one_line(one.directory)})")
     if only_list or not waiting:
         return 0
     trust.refuse_others(actor)
-    if not terminal.confirm(f"ahp: may these {len(waiting)} commands run from now on?", "ahp trust"):
+    if not terminal.confirm(f"ahp: may {_these(len(waiting))} run from now on?", "ahp trust"):
         return 1
     command_trust.accept(waiting, actor, where)
     return 0
+
+
+def _these(number: int) -> str:
+    return "this command" if number == 1 else f"these {number} commands"

@@ -1,6 +1,7 @@
 """`ahp try`: what a rule or a policy would have said to past commits."""
 
 import json
+import os
 
 import click
 
@@ -28,10 +29,13 @@ def command(rule: str | None, policy_name: str | None, range_: str | None, form:
     Judged are the change and the message of each commit, at pre-commit and commit-msg; a merge also at
     pre-merge-commit.
     """
-    from ahp.hosts.asking import repository_here
+    from ahp.hosts.asking import around, repository_here
+    from ahp.hosts.policy_here import looked_at
 
     repo = repository_here()
-    policy = _policy(policy_name)
+    policy = looked_at(policy_name, around(os.getcwd()))
+    if not policy.rules:
+        raise AhpError("the policy has no rules; `ahp init` writes one")
     keys = history.rules(policy)
     if rule is not None:
         _refuse_unknown(rule, keys, policy)
@@ -46,19 +50,6 @@ def command(rule: str | None, policy_name: str | None, range_: str | None, form:
     show(tally, keys, {})
     if rule is not None:
         _list(tally.of(rule))
-
-
-def _policy(name: str | None) -> Policy:
-    """The policy called `name`, else that of the work tree with all its layers."""
-    from ahp.hosts.asking import repository_here, user_policy
-    from ahp.hosts.policy_test import named
-    from ahp.policy import layers
-    from ahp.policy.sources import FileSource
-
-    policy = named(name) if name else layers.load(FileSource(repository_here().root, user_policy()))
-    if not policy.rules:
-        raise AhpError("the policy has no rules; `ahp init` writes one")
-    return policy
 
 
 def _refuse_unknown(rule: str, keys: dict[str, bool], policy: Policy) -> None:

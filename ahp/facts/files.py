@@ -30,7 +30,12 @@ NAMESPACE = Namespace(
                 ),
                 "insertions": fact("int", "lines added; 0 for what git calls binary", min=0),
                 "deletions": fact("int", "lines removed; 0 for what git calls binary", min=0),
-                "lines": fact("int", "lines the file has now; null for what git calls binary and over 8 MiB", min=0, nullable=True),
+                "lines": fact(
+                    "int",
+                    "lines the file has now; null for binary as git has it, and over 8 MiB",
+                    min=0,
+                    nullable=True,
+                ),
                 "bytes": fact("int", "size of the file now; 0 when deleted", min=0),
             },
         ),

@@ -12,16 +12,15 @@ from typing import NamedTuple
 from ahp.facts.registry import declared
 from ahp.gate.decide import decide
 from ahp.hosts import asking, given_facts
+from ahp.hosts.policy_here import named
 from ahp.policy import cases, layers
 from ahp.policy import compile as compiling
-from ahp.policy import tree as trees
 from ahp.policy.cases import Case
 from ahp.policy.judge import WORKING, Judge
 from ahp.policy.problems import PolicyError, Problem
 from ahp.policy.program import Program
 from ahp.policy.rule import Policy
-from ahp.policy.sources import FileSource, TextSource, TreeSource
-from ahp.policy.yamltext import MAX_BYTES
+from ahp.policy.sources import FileSource
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Workspace
 from ahp.protocol.signals import Signal, reason_of
@@ -94,21 +93,6 @@ def rehearse(paths: tuple[str, ...], policy_file: str | None) -> Report:
     if problems:
         raise PolicyError(problems)
     return run(policy, read)
-
-
-def named(name: str) -> Policy:
-    """The policy that a person names: in a file by itself, which may extend packs, else of a commit.
-
-    Raises PolicyError, AhpError.
-    """
-    data = files.read(os.path.abspath(name), MAX_BYTES)
-    if data is not None:
-        return layers.load(TextSource(data, name))
-    repo = asking.repository_here()
-    commit = repo.commit_id(name)
-    if commit is None:
-        raise AhpError(f"there is no file and no commit {one_line(name)}")
-    return layers.load(TreeSource(trees.of_commit(repo, commit), name))
 
 
 def _project(root: str) -> Policy:

@@ -35,13 +35,14 @@ def judges(event: "Event", head: PolicyTree) -> list[Judge]:
     if first is None:
         tip = default_tip(event.repo, head)
         first = _of_line(event, tip) if tip is not None and tip is not head else None
-        if first is None and tip is not None and not _is_broken(event, tip) and was_given_up(event.repo, tip):
+        if first is None and tip is not None and not _wrong_with(event, tip) and was_given_up(event.repo, tip):
             return _given_up(event)
         first = first or _of_record(event)
     judge = first or Judge(of_work_tree(event), WORKING)
-    if judge.tree is not head and not judge.notes and _is_broken(event, head):
-        instead = f"that of {judge.tree.name}" if judge.tree is not None else f"{trees.HOOKS} here"
-        _tell(event, judge, f"the policy of HEAD does not load; {instead} judges")
+    if judge.tree is not head and not judge.notes and (wrong := _wrong_with(event, head)):
+        instead = f"{trees.HOOKS} here" if judge.program.triggers else "nobody"
+        instead = f"that of {judge.tree.name}" if judge.tree is not None else instead
+        _tell(event, judge, f"the policy of HEAD does not load ({wrong}); {instead} judges")
     beside = _beside(event, first, head) if first is not None else None
     return [judge] if beside is None else [judge, beside]
 
@@ -137,9 +138,9 @@ def _newest(tip: PolicyTree, folder: str, trigger: str, wrong: str) -> tuple[Pol
     return None, ""
 
 
-def _is_broken(event: "Event", tip: PolicyTree) -> bool:
-    """Whether `tip` has a policy that does not load."""
-    return tip.has_policy and program_of(tip, event.journal, event.trigger)[0] is None
+def _wrong_with(event: "Event", tip: PolicyTree) -> str:
+    """Why the policy of `tip` does not load; "" where it does, and where there is none."""
+    return program_of(tip, event.journal, event.trigger)[1] if tip.has_policy else ""
 
 
 def _of_record(event: "Event") -> Judge | None:
@@ -218,9 +219,9 @@ def _lacking(event: "Event", program: "Program", head: PolicyTree) -> str:
         return ""
     if program.sources[0][1] is not None:
         return "" if program.triggers else "has no rule"
-    if repo.line("--literal-pathspecs", "ls-files", "-t", "--", trees.HOOKS).startswith("S "):
-        return ""  # a sparse checkout
-    return "is missing"
+    from ahp.system.worktree import is_left_out
+
+    return "" if is_left_out(repo, trees.HOOKS) else "is missing"
 
 
 def _tell(event: "Event", judge: Judge, note: str) -> None:

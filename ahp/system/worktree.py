@@ -12,6 +12,7 @@ from ahp.system.view import PATCH, View, literally, names
 
 FILE_LIMIT = 64 << 20
 _LINK = 0o120000
+_POLICY = ".ahp/"  # lies in no folder that anybody names for a sparse checkout, and is in force all the same
 
 
 class WorkTreeView(View):
@@ -76,7 +77,10 @@ class WorkTreeView(View):
         place = self._place(path)
         if _git_mode(place) == _LINK:  # git keeps where it points, and never follows it out of the repository
             return posix.readlink(place.encode("utf-8", "surrogateescape"))
-        return files.read(place, FILE_LIMIT)
+        data = files.read(place, FILE_LIMIT)
+        if data is None and path.startswith(_POLICY) and is_left_out(self.repo, path):
+            return self._blob(f":{path}")
+        return data
 
     def size(self, path: str) -> int | None:
         # Without reading it: a rule about large files must not stumble over the first one.
@@ -129,6 +133,11 @@ class WorkTreeView(View):
             return b"\0"
         finally:
             posix.close(fd)
+
+
+def is_left_out(repo: Repository, path: str) -> bool:
+    """Whether a sparse checkout leaves a file that is tracked out of the work tree (git-sparse-checkout)."""
+    return repo.line("--literal-pathspecs", "ls-files", "-t", "--", path).startswith("S ")
 
 
 def _git_mode(place: str) -> int:

@@ -241,17 +241,16 @@ def _disk(repo: Repository) -> Check:
 
 
 def _waivers(repo: Repository, user_policy: str) -> Check:
-    from ahp.policy import layers, waivers
+    from ahp.policy import waivers
     from ahp.policy.problems import PolicyError
     from ahp.policy.rule import rule_digest
-    from ahp.policy.sources import FileSource
 
     data = files.read(f"{repo.root}/{waivers.PATH}", 1 << 20)
     if data is None:
         return Check("waivers", "ok", "none")
     found = waivers.parse(data)
     try:
-        policy = layers.load(FileSource(repo.root, user_policy))
+        policy = policy_checks.policy(repo, user_policy)
         digests = {rule.key: rule_digest(rule, policy) for rule in policy.rules}
     except PolicyError:
         digests = None

@@ -9,7 +9,7 @@ from functools import partial
 
 from ahp.facts import default_branch
 from ahp.gate import overrides
-from ahp.hosts import asking, command_trust, history, skipping
+from ahp.hosts import asking, command_trust, history, policy_here, skipping
 from ahp.hosts.ci import setup
 from ahp.hosts.command_trust import some
 from ahp.hosts.git.check import FIX, Check
@@ -23,6 +23,7 @@ from ahp.policy.program import Answers, Program
 from ahp.policy.rule import Policy
 from ahp.policy.sources import FileSource, TreeSource
 from ahp.policy.weakening import Sides
+from ahp.protocol.event import Workspace
 from ahp.protocol.text import one_line
 from ahp.system import clock, jsontext
 from ahp.system.commits import commits
@@ -93,6 +94,8 @@ def committed(repo: Repository) -> Check:
     old = CommitView(repo, head) if head else None
     if old is None or old.read(cache.PROJECT[1:]) is None:
         return Check(name, "ok", "not committed yet, so nobody else has it" if here else "none")
+    if not here:
+        return Check(name, "note", f"{cache.PROJECT[1:]} is missing; HEAD's judges", "git restore .ahp")
     changes = Sides(old, new).rules()
     if not changes:
         return Check(name, "ok", "the work tree's is HEAD's")
@@ -105,7 +108,7 @@ def committed(repo: Repository) -> Check:
 def commands(repo: Repository, user_policy: str) -> Check:
     """Whether the commands of the policy can run: accepted here, and on PATH."""
     where = asking.around(repo.root)
-    specs, waiting = command_trust.of_policy(_policy(repo, user_policy), where)
+    specs, waiting = command_trust.of_policy(policy(repo, user_policy), where)
     if lost := command_trust.not_found(specs, where):
         return Check("commands", "note", *command_trust.say_not_found(lost))
     if waiting:
@@ -129,7 +132,7 @@ def unpushed(repo: Repository, user_policy: str) -> Check:
     if not compared:
         return Check(name, "ok", "there is no upstream and no default branch of a remote to compare with")
     past = commits(repo, f"{compared}..HEAD", _COMMITS) if repo.commit_id("HEAD") else []
-    tally = history.judge(repo, compiling.programs(_policy(repo, user_policy)), past)
+    tally = history.judge(repo, compiling.programs(policy(repo, user_policy)), past)
     blocked: dict[str, str] = {}
     for said in tally.said:
         if said.level == "block" and not _is_overridden(repo, said.rule, said.commit.message):
@@ -153,7 +156,7 @@ def pushed(repo: Repository, user_policy: str) -> Check:
     Only pushes after the first that was judged are looked at: those before it were made without the gate.
     """
     name = "pushes"
-    if not any(rule.trigger in ("pre-push", *TRIGGERS) for rule in _policy(repo, user_policy).rules):
+    if not any(rule.trigger in ("pre-push", *TRIGGERS) for rule in policy(repo, user_policy).rules):
         return Check(name, "ok", "no rule asks about pushes")
     passed, first = _judged(repo)
     since = [(f"{ref} to {tip[:8]}", tip) for ref, tip, at in _pushes(repo) if first and at > first]
@@ -166,10 +169,10 @@ def pushed(repo: Repository, user_policy: str) -> Check:
     return Check(name, "ok", "each was judged here")
 
 
-def _policy(repo: Repository, user_policy: str) -> Policy:
-    """The policy of the work tree; HEAD's where that does not load. Raises PolicyError."""
+def policy(repo: Repository, user_policy: str) -> Policy:
+    """The policy of the work tree; HEAD's where that is not there or does not load. Raises PolicyError."""
     try:
-        return layers.load(FileSource(repo.root, user_policy))
+        return policy_here.of_work_tree(Workspace(repo.root, repo.ahp_dir, repo.env, repo, user_policy=user_policy))
     except PolicyError:
         head = trees.of_commit(repo, "HEAD")
         if not head.has_policy:

@@ -212,6 +212,17 @@ def test_a_first_policy_that_was_committed_broken_is_mended_by_the_file(tmp_path
     assert attempt(repo).code == 1
 
 
+def test_where_head_s_policy_does_not_load_and_there_is_no_other_nobody_judges_and_it_is_said(tmp_path: Path) -> None:
+    repo = making.make(tmp_path / "repo")
+    repo.write(HOOKS, BROKEN)
+    repo.git("add", "-f", HOOKS)
+    repo.git("commit", "-q", "--no-verify", "-m", "broken")
+    (repo.root / HOOKS).unlink()
+    said = attempt(repo)
+    assert said.code == 0 and "the policy of HEAD does not load (.ahp/hooks.yaml:2:" in said.text
+    assert said.text.count("; nobody judges") == 1
+
+
 @pytest.mark.parametrize("name", [HOOKS, ".ahp"])
 def test_a_link_in_the_policy_s_place_is_not_committed(ruled: Gated, name: str) -> None:
     (linked if name == HOOKS else folder_linked)(ruled)
