@@ -6,7 +6,7 @@ from ahp.shell.execution import NESTED, Execution
 from ahp.shell.expansion import Expander, text
 from ahp.shell.grammar import never_runs, operators, parsed
 from ahp.shell.marks import Unknown
-from ahp.shell.redirects import RedirectReader, Redirects, commands_behind, is_descriptor
+from ahp.shell.redirects import RedirectReader, Redirects, arguments_behind, commands_behind, is_descriptor
 from ahp.shell.state import State
 from ahp.system.plain import Plain
 
@@ -261,7 +261,7 @@ class _Reader:
     # Simple commands and their redirects
 
     def _command(self, node: "Node", redirects: Redirects, behind: "Sequence[Node]" = ()) -> str | None:
-        """Reads a simple command; `behind` are arguments behind its here-document: `git commit -F- <<E -n`."""
+        """Reads a simple command; `behind` are arguments behind its redirects: `git commit -F- <<E -n`."""
         words: list[str] = []
         assignments: list[str] = []
         for child in node.children:
@@ -273,6 +273,7 @@ class _Reader:
                 words += self._expander.words(child.children[0]) if child.children else [text(child)]
             elif child.type.endswith("_redirect"):
                 redirects = self._redirects.added(child, redirects)
+                words += [word for one in arguments_behind(child) for word in self._expander.words(one)]
             elif (child.is_named or child.type not in ("<", ">", "(", ")")) and not is_descriptor(child, node):
                 words += self._expander.words(child)
         words += [word for child in behind for word in self._expander.words(child)]
@@ -291,11 +292,7 @@ class _Reader:
             redirects = self._redirects.added(child, redirects)
             after += commands_behind(child)
         if body is not None and body.type == "command":
-            behind = [
-                one
-                for child in node.children_by_field_name("redirect")
-                for one in child.children_by_field_name("argument")
-            ]
+            behind = [one for child in node.children_by_field_name("redirect") for one in arguments_behind(child)]
             printed = self._command(body, redirects, behind)
         else:
             if redirects.writes:

@@ -71,8 +71,9 @@ class RedirectReader:
         )
 
     def destinations(self, node: "Node") -> list[str]:
-        """The words behind a redirect's operator."""
-        return [word for child in node.children_by_field_name("destination") for word in self._expander.words(child)]
+        """The word behind a redirect's operator; several where it holds a list."""
+        targets = node.children_by_field_name("destination")
+        return [word for child in targets[:1] for word in self._expander.words(child)]
 
     def _content(self, source: str, path: str) -> str | None:
         """What is read from `< path`: a text that the script wrote, the output of `<(…)`, else a file's."""
@@ -80,6 +81,16 @@ class RedirectReader:
             return None  # `</dev/tty`
         stored = self._state.stored(path)
         return self._state.marks.mark(Unknown(source, "file")) if stored is None else stored
+
+
+def arguments_behind(redirect: "Node") -> "list[Node]":
+    """Arguments behind a redirect, which the grammar takes for more files of it: `git push >l --force`."""
+    if redirect.type == "file_redirect":
+        return redirect.children_by_field_name("destination")[1:]
+    inner = [
+        one for child in redirect.named_children if child.type == "file_redirect" for one in arguments_behind(child)
+    ]
+    return redirect.children_by_field_name("argument") + inner
 
 
 def commands_behind(redirect: "Node") -> "list[Node]":
