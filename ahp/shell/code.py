@@ -59,7 +59,7 @@ _START_NAMES = """run-shell-command system popen popen2 popen3 shell_exec passth
     spawnvp spawnve posix_spawn posix_spawnp callCommand esyscmd syscmd write18 exec getoutput getstatusoutput
     shell-command shell-command-to-string call-process start-process spawn_command_line_sync
     spawn_command_line_async"""
-_EVERYDAY_NAMES = "run call check_call check_output spawn execute capture2 capture3 pipeline Exec sh shell term"
+_EVERYDAY_NAMES = "Command run call check_call check_output spawn execute capture2 capture3 pipeline Exec sh shell term"
 _STARTS, _MAY_START = frozenset(_START_NAMES.split()), frozenset(_EVERYDAY_NAMES.split())
 _SPOKEN = "do shell script"
 _CALL = regex(rf"(?:\b({'|'.join(sorted(_STARTS | _MAY_START))})(?![\w-])\s*|{_SPOKEN})[({{\[\s]*")

@@ -315,6 +315,12 @@ def powershell(program: str, args: list[str], stdin: str | None, known: Marks) -
     return found
 
 
+def invoke_expression(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`iex TEXT`; without one, what comes in is the text: `iwr URL | iex`."""
+    found = roles.read(program, args, stdin, known)
+    return found if found.runs else _piped(found, stdin)
+
+
 READERS: "dict[str, Callable[[str, list[str], str | None, Marks], Usage]]" = {
     "find": find.find,
     "fd": find.fd,
@@ -337,6 +343,7 @@ READERS: "dict[str, Callable[[str, list[str], str | None, Marks], Usage]]" = {
     **dict.fromkeys(("gdb", "lldb"), debugger),
     **dict.fromkeys(("gh", "glab"), gh),
     **dict.fromkeys(("pwsh", "powershell", "powershell.exe"), powershell),
+    **dict.fromkeys(("iex", "Invoke-Expression"), invoke_expression),
     "chmod": chmod,
     "screen": screen,
     **dict.fromkeys(usage.SHELLS, shell),
