@@ -71,6 +71,7 @@ LIGHT = [
     "ahp.facts.gather",
     "ahp.facts.call_view",
     "ahp.facts.protected",
+    "ahp.facts.server_tools",
     "ahp.facts.tool_call",
     *[f"ahp.facts.{name}" for name, declared in registry.declared().items() if declared.light],
     "ahp.policy.cache",

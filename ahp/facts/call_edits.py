@@ -16,6 +16,7 @@ _OLD = ("oldstring", "oldstr", "oldtext")
 _NEW = ("newstring", "newstr", "newtext")
 _CELL = ("newsource",)
 _PATCHES = ("patch", "patchtext", "input", "command", "diff")
+_CODEX = ("*** Begin Patch", "*** Update File:", "*** Add File:", "*** Delete File:")
 _DEEPEST = 8  # of objects inside arguments
 _HARMLESS = ("read", "list", "search", "fetch", "task")
 # Programs that change no file but those that can be read of their command line; of git, these verbs.
@@ -127,7 +128,7 @@ def _texts(given: "Mapping[str, object]", names: tuple[str, ...]) -> list[str]:
 
 def patch(text: str, edits: Edits) -> None:
     """Reads a patch: Codex's, with `*** Update File:` lines, or a unified diff."""
-    if "*** " in text and any(line.startswith(("*** Begin Patch", "*** Update File: ")) for line in text.split("\n")):
+    if "*** " in text and any(line.strip().startswith(_CODEX) for line in text.split("\n")):
         _codex_patch(text.split("\n"), edits)
     else:
         _unified_patch(text.split("\n"), edits)
@@ -145,16 +146,17 @@ def _codex_patch(lines: list[str], edits: Edits) -> None:
         hunk.clear()
         added.clear()
 
-    for line in [*lines, "*** End Patch"]:
-        if line.startswith("*** Move to: "):
-            target = line[13:].strip()
+    for raw in [*lines, "*** End Patch"]:
+        line = raw if kind == "update" else raw.lstrip()  # blanks before a header are none of its, but for a hunk's
+        if line.startswith("*** Move to:"):
+            target = line[12:].strip()
             finish()
             edits.add(target, Edit("unknown"))
             edits.add(path, Edit("delete"))
             path = target
         elif line.startswith("*** ") and not line.startswith("*** End of File"):
             finish()
-            word, _, path = line[4:].partition(" File: ")
+            word, _, path = line[4:].partition(" File:")
             kind, path = word.lower(), path.strip()
             if kind == "delete":
                 edits.add(path, Edit("delete"))

@@ -32,7 +32,10 @@ NAMESPACE = Namespace(
                     "list[str]", "options, bundles taken apart, long ones in full where the program is known"
                 ),
                 "operands": fact("list[str]", "arguments that are no options, nor their values, nor the verb"),
-                "assignments": fact("list[str]", "NAME=value before the program"),
+                "assignments": fact(
+                    "list[str]",
+                    "NAME=value before the program; for git also a PATH, or preloaded library, that was set before",
+                ),
                 "config": fact("list[str]", "git's settings as `key=value`, keys in lower case, however they are set"),
                 "redirects": fact("list[str]", "files it is redirected to"),
                 "folder": fact("str", "where it runs, after `cd` and options like `git -C`"),

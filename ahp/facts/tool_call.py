@@ -3,7 +3,7 @@
 Light: `ahp.shell` is imported only for shell calls.
 """
 
-from ahp.facts.tool_names import WRITING, does, kind_of, takes_commands
+from ahp.facts.tool_names import WRITING, kind_of
 from ahp.system import digest
 from ahp.system.paths import real
 
@@ -24,9 +24,9 @@ _LONGEST_PATH = 4096
 _DEEPEST = 8  # of objects inside arguments, such as the `edits` of one call
 _OWN_FOLDER = ("/proc/self/cwd", "/proc/thread-self/cwd")
 _PATCHES = ("patch", "patchText", "patch_text", "input", "command", "diff")
-_PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "--- a/", "+++ b/")
+_PATCH_LINES = ("*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:")
+_DIFF_LINES = ("rename from ", "rename to ", "copy to ")
 _DERIVED = ("command", "commands", "paths", "writes", "may_write", "target")
-_ARGUMENTS = ("args", "arguments")
 # What a backslash and a backquote of PowerShell are to a shell.
 _POWERSHELL = str.maketrans("\\`", "/\\")
 _TARGET = 300
@@ -75,7 +75,7 @@ def read(
     """
     name = name or kind_of(native_name)
     if touched is None:
-        touched = _touched(name, native_name, given, writes)
+        touched = _touched(name, native_name, given, writes, root)
     call: dict[str, object] = {"name": name, "native_name": native_name, "input": dict(given), "folder": folder}
     named = _once([*touched.paths, *touched.writes, *touched.unsure])
     paths = _places(named, root, folder, checkout)
@@ -90,30 +90,33 @@ def read(
     return call
 
 
-def _touched(name: str, native_name: str, given: "Mapping[str, object]", writes: bool) -> Touched:
+def _touched(name: str, native_name: str, given: "Mapping[str, object]", writes: bool, root: str) -> Touched:
     """What the names of the arguments tell of a call."""
-    if name == "shell":
-        command = _command(next((given[key] for key in _COMMANDS if key in given), None))
+    if name == "shell" and any(key in given for key in _COMMANDS):
+        command = _command(next(given[key] for key in _COMMANDS if key in given))
         is_powershell = command and native_name.lower().endswith("powershell")
         return Touched(command=command.translate(_POWERSHELL) if command and is_powershell else command)
     named = [*(_patched(given) if name == "patch" else []), *named_paths(given)]
-    if name == "mcp":
-        return _of_a_server(native_name, given, named, writes)
+    if name in ("shell", "mcp", "other"):
+        return _of_another(name, native_name, given, named, writes, root)
     return Touched(named, named if name in WRITING or writes else ())
 
 
-def _of_a_server(native_name: str, given: "Mapping[str, object]", named: list[str], writes: bool) -> Touched:
-    """A tool of an MCP server: what its name says that it does to the files that its arguments name."""
-    command = _command(next((given[key] for key in _COMMANDS if key in given), None))
-    if command is not None and (words := _texts(given, _ARGUMENTS)):
-        command = _command([command, *words])
-    doing = "write" if writes else does(native_name)
-    return Touched(
-        named,
-        named if doing == "write" else (),
-        command if command is not None and takes_commands(native_name) else None,
-        named if doing == "unknown" else (),
-    )
+def _of_another(
+    name: str, native_name: str, given: "Mapping[str, object]", named: list[str], writes: bool, root: str
+) -> Touched:
+    """A tool of an MCP server, or one that is not known here: what its name says that it does with its arguments."""
+    from ahp.facts import server_tools
+
+    command = server_tools.command_of(native_name, given)
+    if command is not None and command.startswith("git "):
+        return Touched(command=command)
+    doing = "write" if writes else server_tools.does(native_name)
+    files = named
+    if root and not server_tools.takes_away(native_name):
+        files = [path for path in named if inside(path, root) != "."]  # it works in the project
+    unsure = files if doing == "unknown" and name == "mcp" and command is None else ()
+    return Touched(named, files if doing == "write" else (), command, unsure)
 
 
 def changed(
@@ -268,13 +271,27 @@ def _command(found: object) -> "str | None":
 
 
 def _patched(given: "Mapping[str, object]") -> list[str]:
-    """The files that a patch names, as Codex and git write them."""
+    """The files that a patch names, as Codex, opencode, diff and git write them."""
     found = []
     for text in _texts(given, _PATCHES):
-        for line in text.split("\n"):
-            for begin in _PATCH_LINES:
-                if line.startswith(begin):
-                    found.append(line[len(begin) :].split("\t")[0].strip())
+        lines = text.split("\n")
+        headers = [line.strip() for line in lines if line.lstrip().startswith("*** ")]
+        named = [line.partition(":")[2].strip() for line in headers if line.startswith(_PATCH_LINES)]
+        found += named or _compared(lines)
+    return found
+
+
+def _compared(lines: list[str]) -> list[str]:
+    """The files that a unified diff names."""
+    found = []
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if line.startswith("--- ") and following.startswith("+++ "):
+            sides = [side[4:].split("\t")[0].strip() for side in (line, following)]
+            found += [side[2:] if side[:2] in ("a/", "b/") else side for side in sides if side != "/dev/null"]
+        elif line.startswith("diff --git ") and " b/" in line:  # a change of mode has no other line
+            found.append(line.rpartition(" b/")[2].strip())
+        else:
+            found += [line[len(begin) :].strip() for begin in _DIFF_LINES if line.startswith(begin)]
     return found
 
 

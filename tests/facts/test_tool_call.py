@@ -58,8 +58,22 @@ def test_a_patch_names_its_files() -> None:
         "*** Begin Patch\n*** Add File: a\n+*** Add File: not\n*** Update File: /p/b\n*** Move to: c\n*** End Patch\n"
     )
     assert read("patch", "apply_patch", {"command": codex}, root="/p")["writes"] == ["a", "b", "c"]
-    unified = "diff --git a/x b/x\n--- a/x\t2026\n+++ b/y\n"
-    assert read("patch", "patch", {"patch": unified})["paths"] == ["x", "y"]
+    lenient = "*** Begin Patch\n  *** Update File:b \n@@\n--- no\n+++ no\n*** End Patch\n"
+    assert read("patch", "apply_patch", {"patchText": lenient})["writes"] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("diff --git a/x b/x\n--- a/x\t2026\n+++ b/y\n", ["x", "y"]),
+        ("--- .ahp/x\n+++ .ahp/x\n@@ -1 +1 @@\n--- b\n+c\n", [".ahp/x"]),
+        ("--- /dev/null\n+++ b/new\n", ["new"]),
+        ("diff --git a/x b/y\nrename from x\nrename to y\n", ["y", "x"]),
+        ("diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", ["x"]),
+    ],
+)
+def test_a_unified_diff_names_its_files(text: str, named: list[str]) -> None:
+    assert read("patch", "patch", {"patch": text})["writes"] == named
 
 
 @pytest.mark.parametrize(
