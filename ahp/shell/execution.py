@@ -17,6 +17,7 @@ NESTED = 6
 # Variables whose value is a command; and those that name a file which is run.
 _COMMANDS = ("COMMAND", "EDITOR", "PAGER", "ASKPASS", "RSH", "LESSOPEN", "LESSCLOSE", "VISUAL", "GIT_SSH", "PERL5DB")
 _COMMAND_NAMES = (*_COMMANDS, "EXTERNAL_DIFF", "BROWSER")
+_LEADING_ELSEWHERE = ("PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES")
 _STARTUP_FILES = ("BASH_ENV", "ENV", "PYTHONSTARTUP")
 
 
@@ -60,6 +61,8 @@ class Execution:
         command.args = [self._marks.shown(word) for word in words[1:] if not self._is_hidden(word)]
         command.unresolved = opens or any(part.source != "{}" for word in words for part in self._marks.of(word))
         stdin = redirects.stdin
+        if program == "git":
+            command.assignments = [*self._found_by(), *assignments]
         found = self._usage(command, words[1:], stdin) if told else Usage(operands=words[1:], places={"program"})
         self._add(self._described(command, found, redirects.writes, stdin))
         printed = output.printed(program, words[1:], stdin, state.files, self._marks)
@@ -79,6 +82,14 @@ class Execution:
                 self._run_script(Run(script=value.lstrip("|- ")), None)
             elif name in _STARTUP_FILES and (content := self._state.stored(value)) is not None:
                 self._run_script(Run(script=content), None)
+
+    def _found_by(self) -> list[str]:
+        """The variables, set before, by which another program may be what git's name stands for."""
+        variables = self._state.variables
+        names = [name for name in _LEADING_ELSEWHERE if variables.has(name)]
+        expanded = {name: variables.expand(f"${name}", True) for name in names if name not in variables.exported}
+        texts = {name: self._marks.shown(value) for name, value in expanded.items() if isinstance(value, str)}
+        return [f"{name}={variables.exported.get(name) or texts.get(name, '')}" for name in names]
 
     def _add(self, command: Command) -> None:
         if len(self.commands) < usage.MOST_COMMANDS:

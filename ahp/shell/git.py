@@ -39,6 +39,8 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
         _config(found, known)
     elif found.verb in ("checkout", "stash", "reset", "worktree"):
         _writes(found, after, known)
+    elif found.verb == "restore":
+        _as_a_whole(found)
     elif found.verb in ("apply", "am"):
         _patches(found, stdin, known)
     elif found.verb == "reflog" and found.operands[:1] in (["expire"], ["delete"]):
@@ -125,9 +127,16 @@ def _writes(found: Usage, after: list[str] | None, known: Marks) -> None:
     ):
         paths = words[1:] if len(words) > 1 else [word for word in words if _FILE_NAME.search(known.shown(word))]
     found.writes += [path for path in map(_plain, paths) if path]
+    _as_a_whole(found)
     found.reads = [word for word in found.reads if word not in paths]
     if any(map(known.is_astray, paths)):
         found.unknown("path")
+
+
+def _as_a_whole(found: Usage) -> None:
+    """All of the tree brought back to a commit is what `git reset --hard` or `git switch` does: it names no file."""
+    if found.verb != "worktree":
+        found.writes = [path for path in found.writes if path.rstrip("/") not in (".", ":", "")]
 
 
 def _patches(found: Usage, stdin: str | None, known: Marks) -> None:
