@@ -62,7 +62,8 @@ def read(
 ) -> "dict[str, object]":
     """The call of a tool of the kind `name` with the arguments `given`.
 
-    The kind is one of `ahp.facts.tool_names.NAMES`; "" leaves it to the client's own name of the tool.
+    The kind is one of `ahp.facts.tool_names.NAMES`; "" leaves it to the client's own name of the tool. A tool of which
+    only the name is known is read of its words (`server_tools`); one that is given as `other` is not.
 
     `root` is the top of the work tree: paths inside it become relative to it. The call runs in `folder`, in the root
     where none is given. `writes` says that
@@ -73,9 +74,11 @@ def read(
     that is known before the call, and `target`, what an escalation follows: tool and paths, or programs and verbs.
     Never raises.
     """
-    name = name or kind_of(native_name)
-    if touched is None:
-        touched = _touched(name, native_name, given, writes, root)
+    declared, name = name, name or kind_of(native_name)
+    if touched is None and _is_read_of_its_name(name, declared, given):
+        touched = _read_of_its_name(native_name, given, name, writes, root)
+    elif touched is None:
+        touched = _touched(name, native_name, given, writes)
     call: dict[str, object] = {"name": name, "native_name": native_name, "input": dict(given), "folder": folder}
     named = _once([*touched.paths, *touched.writes, *touched.unsure])
     paths = _places(named, root, folder, checkout)
@@ -90,32 +93,35 @@ def read(
     return call
 
 
-def _touched(name: str, native_name: str, given: "Mapping[str, object]", writes: bool, root: str) -> Touched:
+def _touched(name: str, native_name: str, given: "Mapping[str, object]", writes: bool) -> Touched:
     """What the names of the arguments tell of a call."""
-    if name == "shell" and any(key in given for key in _COMMANDS):
-        command = _command(next(given[key] for key in _COMMANDS if key in given))
+    if name == "shell":
+        command = _command(next((given[key] for key in _COMMANDS if key in given), None))
         is_powershell = command and native_name.lower().endswith("powershell")
         return Touched(command=command.translate(_POWERSHELL) if command and is_powershell else command)
     named = [*(_patched(given) if name == "patch" else []), *named_paths(given)]
-    if name in ("shell", "mcp", "other"):
-        return _of_another(name, native_name, given, named, writes, root)
     return Touched(named, named if name in WRITING or writes else ())
 
 
-def _of_another(
-    name: str, native_name: str, given: "Mapping[str, object]", named: list[str], writes: bool, root: str
-) -> Touched:
+def _is_read_of_its_name(name: str, declared: str, given: "Mapping[str, object]") -> bool:
+    """Whether the tool is none of the client's own, or one that types into what runs already."""
+    if name == "shell":
+        return not any(key in given for key in _COMMANDS)
+    return name == "mcp" or (name == "other" and declared != "other")
+
+
+def _read_of_its_name(native_name: str, given: "Mapping[str, object]", kind: str, writes: bool, root: str) -> Touched:
     """A tool of an MCP server, or one that is not known here: what its name says that it does with its arguments."""
     from ahp.facts import server_tools
 
     command = server_tools.command_of(native_name, given)
-    if command is not None and command.startswith("git "):
+    if kind == "shell" or (command is not None and command.startswith("git ")):
         return Touched(command=command)
     doing = "write" if writes else server_tools.does(native_name)
-    files = named
+    named = files = named_paths(given)
     if root and not server_tools.takes_away(native_name):
         files = [path for path in named if inside(path, root) != "."]  # it works in the project
-    unsure = files if doing == "unknown" and name == "mcp" and command is None else ()
+    unsure = files if doing == "unknown" and kind == "mcp" and command is None else ()
     return Touched(named, files if doing == "write" else (), command, unsure)
 
 
@@ -127,6 +133,7 @@ def changed(
     What the client's adapter knows beyond this reader stays where the change does not touch it.
     """
     name, native_name = str(call.get("name", "other")), str(call.get("native_name", ""))
+    name = "" if kind_of(native_name) == name else name
     old = call.get("input")
     writes, folder = bool(call.get("writes")), str(call.get("folder", ""))
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from ahp.facts import call_view, commit, given, schemas, tool_call
 from ahp.facts.registry import NAMESPACES
-from ahp.facts.tool_names import kind_of
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.system import files
@@ -79,7 +78,7 @@ def as_call(stated: Mapping[str, object], root: str = "", checkout: str = "") ->
     if stated.get("command"):
         arguments.setdefault("command", stated["command"])
     native = str(stated.get("native_name") or "")
-    name = str(stated.get("name") or (native and kind_of(native)) or ("shell" if arguments.get("command") else "other"))
+    name = str(stated.get("name") or ("" if native else "shell" if arguments.get("command") else "other"))
     native = native or name
     said = touched if isinstance(touched, tool_call.Touched) else None
     known = tool_call.read(

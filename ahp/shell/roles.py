@@ -76,7 +76,7 @@ class _Reading:
     def _roles_left(self, roles: tuple[str, ...]) -> list[str]:
         """The operands, without the one that an option stands in for: a single one, or the command."""
         if "SCRIPT" in self._meanings.replaced:
-            return [role for role in roles if role not in ("COMMAND", *OPENS_A_SHELL)]
+            return [role for role in roles if role not in ("COMMAND", "RUN", *OPENS_A_SHELL)]
         single = [role for role in roles if not role.endswith("...") and role not in Meanings.RESTS]
         return (
             [role for role in roles if not (self._meanings.replaced and role == single[0])] if single else list(roles)
