@@ -18,6 +18,7 @@ _SHAPES = {"block": "square", "control": "diamond", "prompt": "triangle-up", "ai
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
 MARKS_OF_TIME = (0.0, _MINUTE, 10 * _MINUTE, _HOUR, 6 * _HOUR, _DAY, 7 * _DAY, 28 * _DAY)
 
+_SHORT = {"labelExpr": "format(datum.value, '~s')"}  # each by itself: an axis to 1k has 200, not 0.2k
 _TITLE = {"titleAnchor": "start", "titleColor": "var(--ink)", "titlePadding": 8}
 
 Spec = dict[str, Any]
@@ -87,7 +88,7 @@ def columns(bars: Sequence[Bar], times: Sequence[tuple[str, str]], width: int, f
             },
             "x2": {"field": "to"},
             "y": _number(
-                "y", {"title": None, "format": "~s", **_counts(max(part.end for bar in bars for part in bar.parts))}
+                "y", {"title": None, **_SHORT, **_counts(max(part.end for bar in bars for part in bar.parts))}
             ),
             "y2": {"field": "y2"},
             "fill": _as_told("fill"),
@@ -195,7 +196,7 @@ def _lying(panel: Panel, above: Sequence[str] = ()) -> Spec:
         {"type": "bar", "size": 14, "stroke": "var(--paper)", "strokeWidth": 0.75},
         {
             "y": _rows(len(bars)),
-            "x": _number("x", {**axis, "format": ".0%" if is_share else "~s"}),
+            "x": _number("x", {**axis, **({"format": ".0%"} if is_share else _SHORT)}),
             "x2": {"field": "x2"},
             "fill": _as_told("fill"),
             "description": _say(),

@@ -18,6 +18,8 @@ from ahp.protocol.text import one_line
 from ahp.system import clock
 
 _COMMENTS = 30
+_HINTS = 6  # that stand open, so that the charts are not far below
+_ORDER = (advice.NOISY, advice.BLIND_SPOT, advice.FLAPPING, advice.EFFECTIVE, advice.DORMANT)
 
 
 class Tile(NamedTuple):
@@ -69,6 +71,7 @@ class Content(NamedTuple):
     lead: list[str]
     tiles: list[Tile]
     hints: list[Hint]
+    more_hints: list[Hint]
     hints_lead: str
     sections: list[Section]
     waivers: Waivers
@@ -96,7 +99,8 @@ def content(
         made,
         _lead(told, say),
         _tiles(told, say),
-        hints,
+        hints[:_HINTS],
+        hints[_HINTS:],
         say("advice_lead" if hints else "advice_none", sample=advice.SAMPLE),
         [one(told, say) for one in drawn] if begin else [],
         _waivers(waivers, told, say, now),
@@ -113,15 +117,17 @@ def _lead(told: Overview, say: Texts) -> list[str]:
     said = []
     if stats.evaluations:
         share = percent(stats.denied / stats.evaluations)
-        said.append(say("lead_asked", asked=f"{stats.evaluations:,}", denied=f"{stats.denied:,}", share=share))
+        said.append(
+            say("lead_asked", asked=say.count(stats.evaluations, "time"), denied=f"{stats.denied:,}", share=share)
+        )
     closed, mended = whole.episodes - whole.states.get("open", 0), whole.states.get("mended", 0)
     if not whole.signals:
         said.append(say("lead_quiet"))
     if closed and whole.seconds:
         after = say.duration(whole.seconds.median)
-        said.append(say("lead_mended", closed=say.count(closed, "episode"), mended=f"{mended:,}", after=after))
+        said.append(say("lead_mended", closed=say.count(closed, "ended"), mended=f"{mended:,}", after=after))
     elif closed:
-        said.append(say("lead_unmended", closed=say.count(closed, "episode")))
+        said.append(say("lead_unmended", closed=say.count(closed, "ended")))
     if told.open_count:
         said.append(say("lead_open", open=say.count(told.open_count, "episode")))
     if stats.undescribed:
@@ -146,7 +152,7 @@ def _tiles(told: Overview, say: Texts) -> list[Tile]:
 
 def _hints(told: Overview, say: Texts) -> list[Hint]:
     found = []
-    for one in advice.advise(told.rules):
+    for one in sorted(advice.advise(told.rules), key=lambda one: _ORDER.index(one.kind)):
         change = say(f"change_{one.change}") if one.kind == advice.NOISY else ""
         figures = one.figures if say.language == "en" else _figures(told, one.rule, say)
         found.append(Hint(one_line(one.rule), one.kind, say(one.kind), figures, say(f"do_{one.kind}", change=change)))

@@ -13,7 +13,7 @@ document.addEventListener("pointermove", (event) => {
   tip.style.top = `${event.pageY + 18}px`;
 });
 
-// The filter by rule: rows that do not have it go, marks that do not tell of it fade.
+// The filter by rule: rows that do not have it go, marks that do not tell of it fade, and what is folded opens.
 const filter = document.getElementById("filter");
 if (filter) {
   const found = document.getElementById("filtered");
@@ -28,6 +28,7 @@ if (filter) {
     for (const mark of document.querySelectorAll("#rules [data-say], #episodes [data-say]")) {
       mark.classList.toggle("away", !mark.getAttribute("data-say").toLowerCase().includes(wanted));
     }
+    for (const fold of wanted ? document.querySelectorAll("details:has([data-rule])") : []) fold.open = true;
     found.textContent = some ? "" : found.dataset.none;
   });
 }

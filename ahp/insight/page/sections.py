@@ -299,7 +299,12 @@ def _rules_table(found: Sequence[Figures], say: Texts) -> Table:
         ]
         for one in found[:_LISTED]
     ]
-    return Table([Cell(say(head), n > 0) for n, head in enumerate(heads)], rows, [row[0].text for row in rows], True)
+    return Table(
+        [Cell(say(head), n > 0) for n, head in enumerate(heads)],
+        rows,
+        [row[0].text for row in rows],
+        len(rows) <= _BARS,
+    )
 
 
 def _figures(one: Figures, say: Texts) -> list[Cell]:

@@ -49,6 +49,8 @@ def test_bars_over_time() -> None:
     found = parts(svg.draw(charts.columns(bars, times, 400, "%-d %b")))
     assert [one.get("data-say") for one in found if one.get("data-say")] == ["one", "two"]
     assert {"5 Jan", "12 Jan", "3"} <= {one.text for one in found}
+    many = [Bar("a", [Part("aid", 0, 900, "one")]), Bar("b", [Part("aid", 0, 1000, "one")])]
+    assert {"0", "200", "1k"} <= {one.text for one in parts(svg.draw(charts.columns(many, times, 400, "%-d %b")))}
 
 
 def test_one_day_is_no_wall_and_one_signal_has_no_fractions() -> None:

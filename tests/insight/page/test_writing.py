@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from ahp.insight import overview, stats
+from ahp.insight import advice, overview, stats
+from ahp.insight.advice import Advice
 from ahp.insight.page import svg
 from ahp.insight.page.content import Content, content
 from ahp.insight.page.texts import Texts
@@ -182,6 +183,18 @@ def test_in_chinese(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not re.findall("。 .", text)
 
 
+def test_much_advice_is_folded_and_what_hurts_stands_first(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = [advice.DORMANT, advice.EFFECTIVE] * 4 + [advice.NOISY]
+    told = [Advice(f"rule-{n}", kind, "figures", "do", "shadow") for n, kind in enumerate(kinds)]
+    monkeypatch.setattr(advice, "advise", lambda stats: told)
+    monkeypatch.setattr(svg, "draw", lambda spec: "")
+    page = made.page("en")
+    assert [one.kind for one in page.hints] == ["noisy"] + ["effective"] * 4 + ["dormant"]
+    assert [one.rule for one in page.more_hints] == ["rule-2", "rule-4", "rule-6"]
+    folded = made.written("en").partition("<details><summary>3 more</summary>")[2].partition("</details>")[0]
+    assert folded.count("data-rule=") == 3
+
+
 def test_an_empty_log_and_waivers_that_cannot_be_read(tmp_path: Path) -> None:
     say = Texts("en")
     nothing = content("new", overview.collect(str(tmp_path)), "nothing is committed yet", say, now=lively.END)
@@ -249,7 +262,7 @@ def test_what_a_log_may_lack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "20 episodes open; 12 are shown" in open_.ids["episodes"]
     assert [row[2] for row in open_.tables["Episodes and their ladder"][1:]] == ["unknown"] * 12
     forgotten = written_of(told.lines, tmp_path / "forgotten", told.now + 90 * 86400)
-    assert "Of the 20 episodes that are over, none was mended." in forgotten.ids["report"]
+    assert "Mended: none of 20 episodes that are over." in forgotten.ids["report"]
 
 
 def test_a_template_engine_that_is_missing_is_named(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
