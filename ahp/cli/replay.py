@@ -76,7 +76,7 @@ def command(
     if form == "json":
         click.echo(jsontext.encode(_json(done)))
     else:
-        _print(done, policy_name or ".ahp/hooks.yaml")
+        _print(done, policy_name or ".ahp/hooks.yaml", since)
     return 1 if fail_on_change and done.decided else 0
 
 
@@ -124,9 +124,9 @@ def _json(done: Backtest) -> dict[str, Any]:
     return told
 
 
-def _print(done: Backtest, name: str) -> None:
+def _print(done: Backtest, name: str, since: str | None) -> None:
     if not done.begin:
-        click.echo("there is nothing in the log for that")
+        click.echo(f"the log has no evaluation {f'since {one_line(since, 40)}' if since else 'yet'}")
         return
     days = f"{clock.iso(done.begin)[:10]} to {clock.iso(done.end)[:10]}"
     click.echo(f"{days}: {counted(done.judged, 'evaluation')} asked again of {one_line(name, 40)}")

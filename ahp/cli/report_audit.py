@@ -53,13 +53,12 @@ def show(revisions: str | None, form: str) -> None:
             limit=None if revisions else LAST,
             seen=lambda done, total: seen(done >> 20, total >> 20),
         )
-    name = revisions or f"the last {counted(len(found.entries), 'commit')}"
     if form == "json":
         click.echo(jsontext.encode({"range": revisions, "begin": found.begin or None, "commits": _json(found)}))
     elif form == "csv":
         click.echo(_csv(found), nl=False)
     else:
-        click.echo("\n".join(_text(found, name)))
+        click.echo("\n".join(_text(found, revisions)))
         for note in signatures.notes:
             click.echo(f"ahp: {note}", err=True)
 
@@ -125,14 +124,16 @@ class _Signatures:
             self.notes.append(f"signatures were not looked at: {one_line(error, 300)}")
 
 
-def _text(found: Audit, name: str) -> Iterator[str]:
+def _text(found: Audit, revisions: str | None) -> Iterator[str]:
     entries = found.entries
+    if not entries:
+        yield f"there is no commit in {one_line(revisions)}" if revisions else "there is no commit yet"
+        return
     here = sum(bool(one.judgements) for one in entries)
     exempt = sum(len(one.exemptions) for one in entries)
-    yield (
-        f"{one_line(name)}: {counted(len(entries), 'commit')}, {here} judged here, {len(entries) - here} not; "
-        f"{counted(exempt, 'exemption')}"
-    )
+    commits = counted(len(entries), "commit")
+    name = f"{one_line(revisions)}: {commits}," if revisions else f"the last {commits}:"
+    yield f"{name} {here} judged here, {len(entries) - here} not; {counted(exempt, 'exemption')}"
     if found.begin:
         yield f"the log of this clone begins on {one_line(found.begin)[:10]}; it is evidence, not proof: ahp log verify"
     else:

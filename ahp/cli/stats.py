@@ -21,7 +21,8 @@ from ahp.system import clock, files, jsontext, terminal
 
 _WIDTH = 80
 _BAR = 6
-_NAME = 18
+_NAME = 18  # at a terminal, where a row is a line; a pipe gets all of a name
+_LONGEST = 120
 _SHEETS = 3
 _TITLES = ("asked", "episodes", "mended", "after", "tries", "lapsed", "excused")
 _LEGEND = (
@@ -79,7 +80,9 @@ def command(
     if form == "json":
         click.echo(jsontext.encode(as_json(stats)))
         return
-    click.echo("\n".join(_head(stats)))
+    click.echo("\n".join(_head(stats, since)))
+    if rule is not None and stats.begin and not stats.groups:
+        click.echo(f"no rule that the log tells of is called {one_line(rule, 60)}; ahp stats lists them")
     if rule is not None and by == "rule" and 0 < len(stats.groups) <= _SHEETS:
         for figures in stats.groups:
             click.echo("\n" + "\n".join(_sheet(figures, stats)))
@@ -102,9 +105,9 @@ def _group(figures: Figures) -> dict[str, Any]:
     return told
 
 
-def _head(stats: Stats) -> list[str]:
+def _head(stats: Stats, since: str | None) -> list[str]:
     if not stats.begin:
-        return ["there is nothing in the log for that"]
+        return [f"the log has nothing since {one_line(since, 40)}" if since else "the log has nothing yet"]
     days = f"{clock.iso(stats.begin)[:10]} to {clock.iso(stats.end)[:10]}"
     lines = [f"{days}: {counted(stats.evaluations, 'evaluation')}, {stats.denied:,} refused"]
     if stats.undescribed:
@@ -118,7 +121,7 @@ def _head(stats: Stats) -> list[str]:
 def _print_table(stats: Stats) -> None:
     loud = [one for one in stats.groups if one.signals or one.shadow or one.waived or one.undecided or one.bypasses]
     loud = stats.groups if stats.by != "rule" else loud
-    width = max(_NAME, shutil.get_terminal_size((_WIDTH, 24)).columns - (_WIDTH - _NAME))
+    width = max(_NAME, shutil.get_terminal_size().columns - (_WIDTH - _NAME)) if sys.stdout.isatty() else _LONGEST
     rows = [_row(one, width) for one in loud]
     if rows:
         click.echo()
@@ -128,7 +131,8 @@ def _print_table(stats: Stats) -> None:
     silent = [one.name for one in stats.groups if one.name not in told and one.name in in_force]
     if silent:
         named = ", ".join(one_line(name, 60) for name in silent)
-        click.echo("\n" + textwrap.fill(f"silent ({len(silent)}): {named}", _WIDTH, subsequent_indent="  "))
+        told_so = f"silent ({len(silent)}): {named}"
+        click.echo("\n" + textwrap.fill(told_so, _WIDTH, subsequent_indent="  ", break_on_hyphens=False))
     if rows:
         click.echo("\n" + textwrap.fill(_LEGEND, _WIDTH))
 

@@ -105,5 +105,7 @@ def test_the_audit_in_three_forms(project: Repo, capsys: pytest.CaptureFixture[s
 
 
 def test_a_range_that_git_does_not_know(project: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "--audit", "HEAD..HEAD"]) == 0
+    assert capsys.readouterr().out == "there is no commit in HEAD..HEAD\n"
     assert run(["report", "--audit", "no..such"]) == 2
     assert "ahp: " in capsys.readouterr().err

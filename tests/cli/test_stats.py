@@ -94,9 +94,19 @@ def test_what_the_log_does_not_describe_any_more_is_said(project: Path, capsys: 
 
 
 def test_no_log_and_no_such_rule(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "size" not in told(capsys, "--rule", "nothing")
+    told_of_none = told(capsys, "--rule", "nothing")
+    assert "size" not in told_of_none and "no rule that the log tells of is called nothing" in told_of_none
     (project / "signals.jsonl").unlink()
-    assert told(capsys) == "there is nothing in the log for that\n"
+    assert told(capsys) == "the log has nothing yet\n"
+    assert told(capsys, "--since", "30d") == "the log has nothing since 30d\n"
+
+
+def test_a_pipe_gets_all_of_a_name(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = project / "signals.jsonl"
+    for rule, name in (("lockfile", "a-lock-file-beside-each-manifest"), ("todo", "no-to-dos-of-anybody-here")):
+        log.write_text(log.read_text().replace(f'"{rule}"', f'"{name}"'))
+    out = told(capsys)
+    assert "\na-lock-file-beside-each-manifest " in out and "no-to-dos-of-anybody-here\n" in out
 
 
 def test_advice_rests_on_figures(capsys: pytest.CaptureFixture[str]) -> None:
