@@ -42,6 +42,7 @@ class Replay:
         self._tallies: dict[tuple[Found, str | None], Tally] = {}
         self._changes: dict[tuple[str, str, str], Change] = {}
         self._missing: dict[str, Counter[str]] = {}
+        self._called: Counter[tuple[str, str]] = Counter()  # trigger and policy of calls that were only counted
         self._said: dict[str, Mapping[str, object]] = {}
         self._event: tuple[object, ...] = ()
         self._log, self._at, self._stamp = "", 0.0, object()
@@ -70,6 +71,9 @@ class Replay:
         """What came of it."""
         self._tool_call()
         self._settle()
+        for (hook, policy), calls in self._called.items():
+            for key in self._alike_rules(self.triggers[hook], policy, "")[1].keys:
+                self.done.calls[key] = self.done.calls.get(key, 0) + calls
         order = sorted(
             self._changes.values(), key=lambda one: (one.weight, -one.count, one.rule, one.before, one.after)
         )
@@ -89,6 +93,8 @@ class Replay:
             if isinstance(one, list) and len(one) > 3:
                 told.setdefault(str(one[0]), {})[str(one[1])] = str(one[3])
         digest = str(record.get("digest"))
+        if digest not in self._rules:
+            self._alike.clear()  # what asked alike was told without it
         self._rules[digest] = told
         old = self.read_old(record)
         if old is not None and _rules_of(old) == told:
@@ -215,12 +221,11 @@ class Replay:
             change.examples.append(Example(self._at, about[0], about[1], about[2], told))
 
     def _count(self, record: Mapping[str, object]) -> None:
+        """Keeps how many calls there were: the log often counts the first calls of a policy before it describes it."""
         for one in _mappings(record.get("calls")) if self._counts() else ():
-            now, calls = self.triggers.get(str(one.get("hook"))), one.get("calls")
-            if now is None or not isinstance(calls, int):
-                continue
-            for key in self._alike_rules(now, str(one.get("policy") or ""), "")[1].keys:
-                self.done.calls[key] = self.done.calls.get(key, 0) + calls
+            hook, calls = str(one.get("hook")), one.get("calls")
+            if hook in self.triggers and isinstance(calls, int):
+                self._called[hook, str(one.get("policy") or "")] += calls
 
     def _environment(self, now: AskedTrigger, policy: str, record: Mapping[str, object]) -> str | None:
         """The named environment as the new policy would tell it, None where nobody knows."""
