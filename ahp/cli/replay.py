@@ -133,9 +133,12 @@ def _print(done: Backtest, name: str, since: str | None) -> None:
     now = f"{done.refuses:,} now" + (", as far as it can be decided" if len(done.decided) < len(done.changes) else "")
     click.echo(f"refused by the rules themselves: {done.refused:,} then, {now}")
     _print_changes(done, "log")
+    rules_of: dict[int, list[str]] = {}
+    for rule, calls in done.calls.items():
+        rules_of.setdefault(calls, []).append(one_line(rule, 60))
     notes = [
-        f"{one_line(rule, 60)} at {counted(calls, 'tool call')} that were only counted: gained: unknown"
-        for rule, calls in done.calls.items()
+        f"at {counted(calls, 'tool call')} that were only counted: gained: unknown, by {', '.join(rules)}"
+        for calls, rules in rules_of.items()
     ]
     if done.skipped:
         notes.append(f"{counted(done.skipped, 'evaluation')} by policies that the log does not describe: unknown")
@@ -176,7 +179,10 @@ def _print_changes(done: Backtest, source: str) -> None:
 
 def _print_notes(notes: list[str]) -> None:
     if notes:
-        click.echo("\n" + "\n".join(textwrap.fill(note, _WIDTH, subsequent_indent="  ") for note in notes))
+        click.echo(
+            "\n"
+            + "\n".join(textwrap.fill(note, _WIDTH, subsequent_indent="  ", break_on_hyphens=False) for note in notes)
+        )
 
 
 def _print_change(change: Change, missing: list[str], source: str) -> None:

@@ -79,7 +79,11 @@ def _sources(from_: Sequence[str]) -> list[Source]:
         here = list(_within(path)) if os.path.isdir(path) else [_file(path)]
         sources = [one for one in here if one is not None]
         if not sources:
-            what = "no signals.jsonl and no export (.jsonl, .parquet)" if os.path.isdir(path) else "no records"
+            what = (
+                "no signals.jsonl and no export (.jsonl, .parquet)"
+                if os.path.isdir(path)
+                else "no records as jsonl or Parquet"
+            )
             raise AhpError(f"there is no log in {path}: it has {what}")
         found |= {os.path.realpath(one.path): one for one in sources}
     return list(found.values())

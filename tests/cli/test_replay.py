@@ -74,7 +74,7 @@ def test_what_cannot_be_decided_names_the_fact(past: Gated, capsys: pytest.Captu
 
 def test_an_empty_log_says_so(past: Gated, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["replay", "--since", "2099-01-01"]) == 0
-    assert capsys.readouterr().out == "the log has no evaluation yet\n"
+    assert capsys.readouterr().out == "the log has no evaluation since 2099-01-01\n"
 
 
 def test_the_commits_of_a_range_are_asked(past: Gated, capsys: pytest.CaptureFixture[str]) -> None:
