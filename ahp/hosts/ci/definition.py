@@ -17,6 +17,9 @@ UNSEEN = "unseen"
 RULES, POLICY, ALL = "rules", "policy", "all"
 _COMMAND = re.compile(r"\bahp(?:-engine)?[\"']?\s+ci\b(?P<options>[^\n;&|]*)")
 _COMMENT = re.compile(r"^\s*(?:#|//).*$", re.MULTILINE)
+# What makes of a command that fails no failure of the script: before it on its line, and anywhere.
+_TAKEN = re.compile(r"(?:^|[\s(])(?:if|elif|while|until|!|echo|printf|xargs)\s|\|\||\$\([^)]*$")
+_GOES_ON = re.compile(r"^\s*(?:set \+\w*e|set \+o errexit|trap )", re.MULTILINE)
 
 
 class Definition(NamedTuple):
@@ -35,10 +38,26 @@ class Definition(NamedTuple):
 
 def asked(script: str) -> str:
     """Which part of the rules a script has `ahp ci` ask, "" where it does not run it."""
-    lines = _COMMENT.sub("", script.replace("\\\n", " "))
-    options = [found["options"] for found in _COMMAND.finditer(lines)]
+    options = [found["options"] for found in _COMMAND.finditer(_commands(script))]
     if not options:
         return ""
     without = any("--without" in one for one in options)
     only = any("--only" in one for one in options)
     return ALL if without == only else RULES if without else POLICY
+
+
+def fails_with_it(script: str, pipes: bool) -> bool:
+    """Whether a refusal by `ahp ci` ends a script of a shell that stops at the first command that fails (`sh -e`), as
+    far as its lines tell. With `pipes` a pipe fails with any of its commands, else with the last.
+    """
+    for line in _commands(script).split("\n"):
+        for found in _COMMAND.finditer(line):
+            before, after = re.split(r";|&&", line[: found.start()])[-1], line[found.end() :]
+            if _TAKEN.search(before) or after.startswith(("&", "||")) or (after.startswith("|") and not pipes):
+                return False
+    return not _GOES_ON.search(script)
+
+
+def _commands(script: str) -> str:
+    """The lines of a script without comments, each command whole on its line; `2>&1` is no `&`."""
+    return re.sub(r">&(?=\d)", ">", _COMMENT.sub("", script.replace("\\\n", " ")))

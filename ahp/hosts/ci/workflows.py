@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ahp.hosts.ci.definition import ADVICE, GUARD, UNSAFE, Definition, asked
+from ahp.hosts.ci.definition import ADVICE, GUARD, UNSAFE, Definition, asked, fails_with_it
 from ahp.system import yamltree
 from ahp.system.yamltree import YamlError
 
@@ -83,9 +83,30 @@ def _way_round(
         return "it is skipped where what it needs fails, and what is skipped counts as passed"
     if any(one.get("continue-on-error") not in (None, False) for one in (job, step)):
         return "`continue-on-error` makes a refusal pass"
-    if any("||" in line and asked(line.partition("||")[0]) for line in re.split(r"[;\n]", run)):
-        return "what follows `||` makes a refusal pass"
+    shell = _shell(step, job, workflow)
+    stops = shell in ("", "bash", "sh") or re.search(r"\s-\w*e", shell.partition("||")[0])
+    if not stops or "||" in shell or not fails_with_it(run, pipes=shell == "bash" or "pipefail" in shell + run):
+        return "its script may go on where `ahp ci` refuses, or pass it by; give `ahp ci` a line of its own"
+    if _is_kept_by_another_target(workflow):
+        return "a pull request that is sent to another branch keeps its green check; add `edited` to the types"
     return ""
+
+
+def _shell(step: dict[str, object], job: dict[str, object], workflow: dict[str, object]) -> str:
+    """The shell of a step as it is written, "" for GitHub's own choice (`bash -e`)."""
+    named = [step.get("shell")]
+    for defaults in (job.get("defaults"), workflow.get("defaults")):
+        run = defaults.get("run") if isinstance(defaults, dict) else None
+        named.append(run.get("shell") if isinstance(run, dict) else None)
+    return next((str(one) for one in named if one), "")
+
+
+def _is_kept_by_another_target(workflow: dict[str, object]) -> bool:
+    """Whether the check of a pull request to one branch stands when it is sent to another: its head is the same."""
+    on = workflow.get("on")
+    event = on.get("pull_request_target") if isinstance(on, dict) else None
+    event = event if isinstance(event, dict) else {}
+    return "branches" not in event and "edited" not in (event.get("types") or [])
 
 
 def _takes_the_change(step: dict[str, object]) -> bool:

@@ -106,7 +106,7 @@ def test_a_server_s_hook_protects_every_branch(
     repo.git("clone", "--quiet", "--bare", str(repo.root), str(tmp_path / "bare.git"))
     monkeypatch.chdir(tmp_path / "bare.git")
     assert "ahp hook pre-receive" in said(capsys)["main"][1]
-    checked = "on: pull_request_target\njobs: {ahp: {steps: [{run: ahp ci}]}}\n"
+    checked = "on: {pull_request_target: {types: [edited]}}\njobs: {ahp: {steps: [{run: ahp ci}]}}\n"
     repo.commit("Checks on a platform, too", **{WORKFLOW: checked})
     repo.git("push", "--quiet", str(tmp_path / "bare.git"), "main")
     assert "protected where GitHub requires" in said(capsys)["main"][1]
