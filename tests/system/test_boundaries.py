@@ -86,7 +86,14 @@ def test_nothing_is_known_past_the_end_of_a_shallow_clone(repo: Repo, tmp_path: 
                 ask()
         assert (view.digest(), view.touched()) == ("", [])
         assert view.read("mine") == b"1\n"
-    shallow.git("fetch", "-q", "--unshallow")
+    repo.git("checkout", "-q", "-b", "merged", first)
+    repo.git("merge", "-q", "-m", "merge", "--no-ff", "main~1")
+    tip = repo.commit("theirs", theirs="1\n")
+    shallow.git("fetch", "-q", "origin", "merged")  # whole, while what it is compared with is cut off
+    with pytest.raises(Unknown, match="cut off before the range begins"):
+        boundaries.range_over(at(shallow), tip, [shallow.git("rev-parse", "origin/main")]).change()
+    shallow.git("fetch", "-q", "--unshallow", "origin", "main", "merged")
+    assert paths(boundaries.range_over(at(shallow), tip, [shallow.git("rev-parse", "origin/main")])) == {"theirs"}
     assert paths(boundaries.range_over(at(shallow), top, [first])) == {"b", "c", "d", "mine"}
 
 
