@@ -13,7 +13,6 @@ from ahp.system.errors import AhpError, Unknown
 from ahp.system.terminal import progress
 
 if TYPE_CHECKING:
-    from ahp.hosts.ci.proposal import Proposal
     from ahp.hosts.ci.report import Report
 
 
@@ -49,12 +48,10 @@ def command(
     from ahp.hosts.ci.report import report
 
     env = environ.current()
-    said = platform.proposed(env)
-    form = form or ("github" if said is not None and said.platform == platform.GITHUB else "text")
+    form = form or ("github" if platform.is_github(env) else "text")
+    part = judging.POLICY if only else judging.OTHERS if without else judging.ALL
     try:
-        told = _judge(
-            env, said, (from_, to, target), judging.POLICY if only else judging.OTHERS if without else judging.ALL
-        )
+        told = _judge(env, (from_, to, target), part)
     except AhpError as error:
         told = report("the range could not be judged", 2, [], [], [_mended(error)])
     # First what everybody reads: a file that cannot be written must not hide why the change is refused.
@@ -66,13 +63,12 @@ def command(
     return told.exit_code
 
 
-def _judge(
-    env: dict[str, str], said: "Proposal | None", named: tuple[str | None, str | None, str | None], part: str
-) -> "Report":
-    from ahp.hosts.ci import judging
+def _judge(env: dict[str, str], named: tuple[str | None, str | None, str | None], part: str) -> "Report":
+    from ahp.hosts.ci import judging, platform
     from ahp.hosts.ci.change import change_of
     from ahp.hosts.ci.report import report
 
+    said = platform.proposed(env)
     if said is not None and said.kind == "delete":
         return report(f"nothing to judge: {said.target} was deleted", 0, [], [], [])
     repo = judging.repository_here()

@@ -19,10 +19,22 @@ class _Output(click.ParamType[tuple[str, str]]):
         form, equals, path = value.partition("=")
         if not equals or not path or form not in FORMATS:
             self.fail(f"{value!r} is not FORMAT=FILE with a FORMAT of {', '.join(FORMATS)}", param, ctx)
+        if path == "-":
+            self.fail(f"{value!r} names a file called -; --format {form} prints", param, ctx)
         # Files are put in place by their name: /dev/stdout would be one afterwards, and no device.
         if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):
             self.fail(f"{path!r} is there and no regular file; --format prints", param, ctx)
         return form, path
+
+
+def _each_once(
+    ctx: click.Context, param: click.Parameter, outputs: tuple[tuple[str, str], ...]
+) -> tuple[tuple[str, str], ...]:
+    paths = [os.path.realpath(path) for _, path in outputs]
+    for (_, path), real in zip(outputs, paths, strict=True):
+        if paths.count(real) > 1:
+            raise click.BadParameter(f"{path!r} is given twice; the last would take the others' place", ctx, param)
+    return outputs
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -39,7 +51,12 @@ POLICY = click.option(
     "--policy", "policy_name", metavar="REF|FILE", help="The policy of a commit or in a file, not the work tree's."
 )
 OUTPUTS = click.option(
-    "--output", "outputs", type=_Output(), multiple=True, help="Write FORMAT to FILE, too; repeatable."
+    "--output",
+    "outputs",
+    type=_Output(),
+    multiple=True,
+    callback=_each_once,
+    help="Write FORMAT to FILE, too; repeatable.",
 )
 SINCE = click.option("--since", metavar="TIME", help="A day, a time stamp, or an age like 2h or 14d.")
 

@@ -67,8 +67,8 @@ def change_of(
         fetch = f"git fetch {named} {branches} && git remote set-head {named} --auto"
         unknown = "which branch is the default one, whose policy counts, is not known here"
         raise AhpError(f"{unknown}; mend: {one_line(fetch, 400)}")
-    ref = _full_name(repo, remote, target) if target else said.target or BRANCHES + default
-    head = _commit(repo, to) if to else _commit(repo, said.head or "HEAD")
+    ref = _full_name(repo, remote, target) if target is not None else said.target or BRANCHES + default
+    head = _commit(repo, said.head or "HEAD" if to is None else to)  # "" is a variable that nobody set
     default_tip = _tip(repo, remote, BRANCHES + default)
     if not default_tip and ref != BRANCHES + default:  # else only the rules that the change brings would be asked
         raise AhpError(_not_here(remote, BRANCHES + default))

@@ -9,15 +9,20 @@ from ahp.hosts.ci.proposal import Proposal
 from ahp.protocol.actor import is_set
 from ahp.system.errors import AhpError
 
-GITHUB = github.NAME
+_GITHUB = "GITHUB_ACTIONS"
 # The variable by which each platform is known, its name for people, and who reads its word.
 _PLATFORMS: dict[str, tuple[str, Callable[[Mapping[str, str]], Proposal]]] = {
-    "GITHUB_ACTIONS": (GITHUB, github.read),
+    _GITHUB: (github.NAME, github.read),
     "GITLAB_CI": ("GitLab CI", gitlab.read),
     "JENKINS_URL": ("Jenkins", jenkins.read),
     "BUILDKITE": ("Buildkite", buildkite.read),
     "TF_BUILD": ("Azure Pipelines", azure.read),
 }
+
+
+def is_github(env: Mapping[str, str]) -> bool:
+    """Whether what is printed comes into a log that GitHub Actions reads, or what works as it does."""
+    return is_set(env.get(_GITHUB, ""))
 
 
 def proposed(env: Mapping[str, str]) -> Proposal | None:

@@ -244,6 +244,8 @@ def test_what_cannot_be_judged_ends_with_two_and_the_line_that_mends_it(
     for arguments, told in [
         (("--target", "gone"), "mend: git fetch origin +refs/heads/gone:refs/remotes/origin/gone"),
         (("--target", "--upload-pack=x"), "--target is the name of a branch"),
+        (("--target", ""), "--target is the name of a branch, not ''"),
+        (("--to", ""), "an empty name is no commit of this clone"),
         (("--to", "f" * 40), "is no commit of this clone; mend: git fetch origin ffff"),
         (("--to", "$(id)"), "$(id) is no commit of this clone; mend: git fetch origin '$(id)'"),
         (("--target", "a;id"), "mend: git fetch origin '+refs/heads/a;id:refs/remotes/origin/a;id'"),
@@ -336,6 +338,15 @@ def test_a_pull_request_of_github(
     assert (tmp_path / "out.xml").exists()
 
 
+def test_a_platform_that_says_nothing_sure_is_told_in_every_format(
+    work: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    summary = github(tmp_path, monkeypatch, "pull_request", {"pull_request": None})
+    code, said = ci(capsys, "--output", f"junit={tmp_path / 'out.xml'}")
+    assert code == 2 and said.startswith("::error title=ahp%3A not judged::the event file of GitHub Actions has no ")
+    assert "not judged" in summary.read_text("utf-8") and "the event file" in (tmp_path / "out.xml").read_text("utf-8")
+
+
 def test_what_was_pushed_to_main_is_told_and_not_refused(
     up: Repo, work: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -390,6 +401,10 @@ def test_what_names_more_than_one_commit_or_hides_one_is_told_or_seen_through(
     for path in ("/dev/stdout", tmp_path):
         code, said = ci(capsys, "--output", f"json={path}")
         assert code == 2 and "is there and no regular file" in said
+    twice = ("--output", f"json={tmp_path}/x", "--output", f"junit={tmp_path}/./x")
+    for given, told in ((twice, "x' is given twice"), (("--output", "sarif=-"), "--format sarif prints")):
+        code, said = ci(capsys, *given)
+        assert code == 2 and told in said
     code, said = ci(capsys, "--output", f"json={tmp_path}/gone/report.json")
     assert code == 2 and "refused by no-todo" in said and "cannot write" in said
 

@@ -212,6 +212,14 @@ def test_github_shows_ten_of_a_kind_and_says_how_many_more() -> None:
     assert "ahp: 4 more of the kind warning are in the summary: GitHub shows 10 a step" in lines
 
 
+def test_github_marks_a_range_that_could_not_be_judged_as_an_error() -> None:
+    told = report("the range could not be judged", 2, [], [], ["this clone is shallow; mend: git fetch\n::warning::x"])
+    assert FORMATS["github"](told).splitlines() == [
+        "::error title=ahp%3A not judged::this clone is shallow; mend: git fetch ::warning::x",
+        "ahp: the range could not be judged",
+    ]
+
+
 def test_the_summary_ends_before_githubs_limit() -> None:
     many = [Result(f"r{n}", "block", "m" * 900, ["s" * 400] * 9, [place(n)] * 90, 90) for n in range(300)]
     text = github.summary(report("r", 1, [], many, []))

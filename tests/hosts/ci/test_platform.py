@@ -95,7 +95,12 @@ REQUEST = {
 }
 JENKINS = {"JENKINS_URL": "https://ci.example/", "GIT_COMMIT": HEAD}
 BUILDKITE = {"BUILDKITE": "true", "BUILDKITE_COMMIT": HEAD, "BUILDKITE_PIPELINE_DEFAULT_BRANCH": "main"}
-AZURE = {"TF_BUILD": "True", "BUILD_SOURCEVERSION": MERGE, "BUILD_REQUESTEDFOREMAIL": "ann@example.org"}
+AZURE = {
+    "TF_BUILD": "True",
+    "BUILD_SOURCEVERSION": MERGE,
+    "BUILD_REPOSITORY_PROVIDER": "TfsGit",
+    "BUILD_REQUESTEDFOREMAIL": "ann@example.org",
+}
 AZURE_PULL = {
     **AZURE,
     "BUILD_REASON": "PullRequest",
@@ -190,6 +195,10 @@ AZURE_PULL = {
         (
             AZURE_PULL,
             Proposal("Azure Pipelines", "pull request", HEAD, "", "topic", "refs/heads/main", "", "ann@example.org"),
+        ),
+        (  # nobody vouches for an address that a commit on GitHub has
+            {**AZURE_PULL, "BUILD_REPOSITORY_PROVIDER": "GitHub"},
+            Proposal("Azure Pipelines", "pull request", HEAD, "", "topic", "refs/heads/main"),
         ),
         (  # run again by hand, it is still of its pull request
             {**AZURE_PULL, "BUILD_REASON": "Manual"},

@@ -31,7 +31,11 @@ def workflow_commands(report: Report) -> str:
             left[command] = left.get(command, 0) + 1
     for command, number in left.items():
         lines.append(f"ahp: {number} more of the kind {command} are in the summary: GitHub shows {SHOWN} a step")
-    lines += [inert(f"ahp: {note}") for note in [*report.notes, report.about]]
+    if report.exit_code == 2 and not report.results:
+        lines += [f"::error title=ahp%3A not judged::{_data(note)}" for note in report.notes]
+    else:
+        lines += [inert(f"ahp: {note}") for note in report.notes]
+    lines.append(inert(f"ahp: {report.about}"))
     return "".join(f"{line}\n" for line in lines)
 
 

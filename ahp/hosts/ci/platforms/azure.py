@@ -16,7 +16,8 @@ _NEEDED = ("SOURCECOMMITID", "TARGETBRANCH")
 
 def read(env: Mapping[str, str]) -> Proposal:
     """The change of the run. Raises AhpError for variables that cannot be right."""
-    actor = env.get("BUILD_REQUESTEDFOREMAIL", "")
+    # Of a repository that is elsewhere, as on GitHub, the documentation does not say whom this names.
+    actor = env.get("BUILD_REQUESTEDFOREMAIL", "") if env.get("BUILD_REPOSITORY_PROVIDER") == "TfsGit" else ""
     if env.get("BUILD_REASON") == "PullRequest" or any(env.get(f"{_REQUEST}{one}") for one in _NEEDED):
         head = commit_id(env.get(f"{_REQUEST}SOURCECOMMITID"), f"{_REQUEST}SOURCECOMMITID")
         target = branch_name(env.get(f"{_REQUEST}TARGETBRANCH"), f"{_REQUEST}TARGETBRANCH")
