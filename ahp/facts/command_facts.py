@@ -109,7 +109,8 @@ def _fields(fields: frozenset[str], command: Command, code: int, printed: bytes,
         output = command_output.read(printed, code, parse_as, root, command.directory)
     except Absent as absent:
         return {field: code if field == "exit_code" else absent for field in fields}
-    found: dict[str, object] = {"exit_code": code, "count": output.count, "findings": output.findings}
+    count, findings = (output.missing or output.count), (output.missing or output.findings)
+    found: dict[str, object] = {"exit_code": code, "count": count, "findings": findings}
     extracts = command.extract or {}
     for field in fields & extracts.keys():
         one = extracts[field]

@@ -15,13 +15,20 @@ _MESSAGE_LIMIT = 1000
 class Output:
     """A command's output: the parsed value, how many things it holds, and what was found where (SARIF and JUnit).
 
-    `findings` are records `{path, line, message}`, paths relative to the root where they lie below it.
+    `findings` are records `{path, line, message}`, paths relative to the root where they lie below it. `missing` tells
+    why nothing is known of both, where the output itself says that nothing was looked for.
     """
 
-    __slots__ = ("count", "findings", "value")
+    __slots__ = ("count", "findings", "missing", "value")
 
-    def __init__(self, value: object, count: int, findings: "list[dict[str, object]] | None" = None) -> None:
-        self.value, self.count, self.findings = value, count, findings or []
+    def __init__(
+        self,
+        value: object,
+        count: int,
+        findings: "list[dict[str, object]] | None" = None,
+        missing: "Absent | None" = None,
+    ) -> None:
+        self.value, self.count, self.findings, self.missing = value, count, findings or [], missing
 
 
 def read(data: bytes, code: int, parse_as: str, root: str, directory: str) -> Output:
@@ -40,7 +47,7 @@ def read(data: bytes, code: int, parse_as: str, root: str, directory: str) -> Ou
         return _junit(data, root, directory)
     value = _json(data)
     if parse_as == "sarif":
-        return _sarif(value, root, directory)
+        return _sarif(value, code, root, directory)
     return Output(value, len(value) if isinstance(value, list | dict) else int(bool(value)))
 
 
@@ -74,13 +81,34 @@ def _junit(data: bytes, root: str, directory: str) -> Output:
     return Output(value, report.failed_count, findings)
 
 
-def _sarif(log: Any, root: str, directory: str) -> Output:
+_NO_PROBLEM = ("pass", "notApplicable", "informational")  # of a result's kinds (SARIF 2.1.0 §3.27.9)
+_NOT_SETTLED = ("underReview", "rejected")  # of a suppression's states (§3.35.3)
+
+
+def _sarif(log: Any, code: int, root: str, directory: str) -> Output:
     try:
-        results = [one for run in log["runs"] for one in run.get("results") or () if not one.get("suppressions")]
-        findings = [_result(result, root, directory) for result in results[:FINDINGS_LIMIT]]
+        results = [one for run in log["runs"] for one in run.get("results") or ()]
+        found = [one for one in results if _is_problem(one)]
+        findings = [_result(result, root, directory) for result in found[:FINDINGS_LIMIT]]
+        failed = not results and any(map(_has_failed, log["runs"]))
+        # Tools written in Go say `null` of a run that found nothing (§3.14.23 has it mean that nothing was looked for).
+        failed = failed or (code != 0 and all(run.get("results") is None for run in log["runs"]))
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise Absent(f"its output is not SARIF ({type(error).__name__}: {str(error)[:80]})") from None
-    return Output(log, len(results), findings)
+    missing = Absent(f"by its own output it came to no result, and it ended with exit code {code}") if failed else None
+    return Output(log, len(found), findings, missing)
+
+
+def _is_problem(result: Any) -> bool:
+    """Whether a result counts: neither suppressed (§3.27.23) nor gone since a baseline, and of a kind that fails."""
+    states = [one.get("status") for one in result.get("suppressions") or ()]
+    suppressed = states and not any(state in _NOT_SETTLED for state in states)
+    return not suppressed and result.get("kind") not in _NO_PROBLEM and result.get("baselineState") != "absent"
+
+
+def _has_failed(run: Any) -> bool:
+    """Whether a run says that its tool did not come to its end (§3.20.14)."""
+    return any(one.get("executionSuccessful") is False for one in run.get("invocations") or ())
 
 
 def _result(result: Any, root: str, directory: str) -> dict[str, object]:

@@ -1,5 +1,7 @@
 """Facts taken out of a command's output (design §4): an expression of the condition language over `output`."""
 
+import math
+
 from ahp.conditions.evaluate import closure
 from ahp.conditions.runtime import FAULTS, MISSING
 from ahp.conditions.schema import Schema
@@ -53,7 +55,18 @@ def value(built: object, kind: str, output: object) -> object:
         if len(found) > _LENGTH or not all(isinstance(item, str) for item in found):
             return Absent("the output has no list of texts there")
         return list(found)
-    return float(found) if kind == "float" else found  # type: ignore[arg-type]
+    if kind == "float" and isinstance(found, int | float):
+        return _finite(found)
+    return found
+
+
+def _finite(number: "int | float") -> object:
+    """A float that the log can hold: Python's JSON, and thus some tool's, also knows NaN and Infinity."""
+    try:
+        found = float(number)
+    except OverflowError:
+        found = math.inf
+    return found if math.isfinite(found) else Absent("the output has no finite number there")
 
 
 def empty(kind: str) -> object:

@@ -46,6 +46,52 @@ def test_junit_from_a_command(make_event: Any, gather: Any) -> None:
     assert facts["lint.findings"][0]["message"].startswith("test_app::test_bad: assert 2 == 1")
 
 
+def test_what_sarif_says_of_a_result_decides_whether_it_counts() -> None:
+    def count(result: dict[str, Any]) -> object:
+        log = {"runs": [{"results": [{"ruleId": "R1", "message": {"text": "bad"}, **result}]}]}
+        return command_output.read(json.dumps(log).encode(), 0, "sarif", "/r", ".").count
+
+    def suppressed(*states: str) -> dict[str, Any]:
+        return {"suppressions": [{"kind": "external", "status": state} for state in states]}
+
+    for counts in ({}, {"kind": "fail"}, {"kind": "open"}, {"kind": "review"}, {"baselineState": "unchanged"}):
+        assert count(counts) == 1
+    for settled in (
+        {"kind": "pass"},
+        {"kind": "notApplicable"},
+        {"kind": "informational"},
+        {"baselineState": "absent"},
+    ):
+        assert count(settled) == 0
+    assert [count(suppressed(*states)) for states in ([], ["accepted"])] == [1, 0]
+    for open_states in (["rejected"], ["underReview"], ["accepted", "rejected"]):
+        assert count(suppressed(*open_states)) == 1
+
+
+def test_a_sarif_run_that_did_not_finish_found_not_nothing(make_event: Any, gather: Any) -> None:
+    def read(code: int, *runs: dict[str, Any]) -> command_output.Output:
+        return command_output.read(json.dumps({"runs": runs}).encode(), code, "sarif", "/r", ".")
+
+    stopped = {"invocations": [{"executionSuccessful": False}]}
+    bad = {"message": {"text": "bad"}}
+    for found in (read(0, {"results": None}), read(0, {}), read(0), read(1, {"results": []})):
+        assert (found.count, found.missing) == (0, None)
+    assert read(1, {"results": [bad], **stopped}).missing is None
+    for nothing in (
+        read(0, {"results": [], **stopped}),
+        read(1, {"results": None}),
+        read(1, {}),
+        read(2),
+        read(0, {"results": []}, {"results": None, **stopped}),
+    ):
+        assert "by its own output it came to no result" in str(nothing.missing)
+    printed = json.dumps({"runs": [{**stopped, "tool": {"driver": {"name": "t"}}}]})
+    extracts = {"tool": {"value": "output.runs[0].tool.driver.name", "type": "str"}}
+    command = spec(f"printf '{printed}'", parse="sarif", extract=extracts)
+    facts = gather(make_event(), "lint.count", "lint.findings", "lint.tool", settings=settings(command))
+    assert (set(facts["missing"]), facts["lint.tool"]) == ({"lint.count", "lint.findings"}, "t")
+
+
 def test_sarif_places_its_findings() -> None:
     def result(uri: str, line: Any = 3, **more: Any) -> dict[str, Any]:
         place = {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": line}}}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
 
 from ahp.facts import extract
+from ahp.facts.absent import Absent
 from tests.facts.conftest import settings, spec
 
 
@@ -55,3 +57,13 @@ def test_an_extract_of_lines_keeps_texts(make_event: Any, gather: Any) -> None:
 def test_an_extract_outside_the_language_is_refused(expression: str) -> None:
     with pytest.raises(extract.ExtractError, match="`"):
         extract.plan(expression, "json")
+
+
+def test_a_number_that_is_none_is_absent() -> None:
+    """Python's JSON has NaN and infinities; neither the log nor a comparison has a place for them."""
+    built = extract.plan("output", "json")
+    for number in (math.nan, math.inf, -math.inf, 10**400):
+        found = extract.value(built, "float", number)
+        assert isinstance(found, Absent)
+        assert found.reason == "the output has no finite number there"
+    assert extract.value(built, "float", 3) == 3.0

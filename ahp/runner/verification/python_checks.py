@@ -146,6 +146,8 @@ def _read_ruff(ran: Ran) -> VerificationResult:
         return outcomes.crash(ran, "ruff")
     try:
         output = command_output.read(ran.out, ran.code, "sarif", ran.folder, ".")
+        if output.missing:
+            raise output.missing
     except Absent as absent:
         return outcomes.crash(ran, "ruff", f"ruff ended with {ran.code}, and {absent}")
     if not output.count:
