@@ -13,6 +13,7 @@ else:
 
 
 _DEPTH = 64
+_INFINITY = float("inf")
 # C1 controls, line separators, marks that turn the reading order, characters without a width.
 _HIDDEN = (
     *map(chr, range(0x80, 0xA0)),
@@ -73,9 +74,15 @@ class _Context:
     strict = True
     object_hook = None
     object_pairs_hook = None
-    parse_float = float
     parse_int = int
     memo: dict[str, str] = {}  # noqa: RUF012  # the scanner clears it after each call
+
+    @staticmethod
+    def parse_float(text: str) -> float:
+        number = float(text)
+        if number in (_INFINITY, -_INFINITY):
+            raise ValueError(f"{text[:40]} is too large for a number")
+        return number
 
     @staticmethod
     def parse_constant(name: str) -> object:

@@ -85,7 +85,9 @@ def test_tuples_are_lists_and_keys_are_texts() -> None:
     assert jsontext.encode((1, {2: 3})) == '[1, {"2": 3}]'
 
 
-@pytest.mark.parametrize("text", ["", "  ", "[1", "1 2", "NaN", "Infinity", "{'a': 1}", "[1,]", "\ufeff1", "x"])
+@pytest.mark.parametrize(
+    "text", ["", "  ", "[1", "1 2", "NaN", "Infinity", "1e999", "[-1e999]", "{'a': 1}", "[1,]", "\ufeff1", "x"]
+)
 def test_what_is_no_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         jsontext.decode(text)
