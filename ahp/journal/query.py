@@ -16,6 +16,7 @@ from ahp.journal.append import Journal
 from ahp.journal.episodes import Episode
 from ahp.journal.fold import Fold, MemoryStore
 from ahp.journal.logged_signal import LoggedSignal
+from ahp.journal.rotation import genesis_of
 from ahp.journal.state import State
 from ahp.system import clock
 
@@ -122,29 +123,51 @@ def _open(episode: Episode, record: Mapping[str, object]) -> Open:
 
 
 def follow(folder: str, wanted: Filter, begin: tuple[int, int]) -> Iterator[dict[str, object]]:
-    """Wanted records, and answers to signals, as they are appended after file number and offset `begin`; endless."""
+    """Wanted records, and answers to signals, as they are appended after file number and offset `begin`; endless.
+
+    Where the log is begun anew meanwhile, all of that one; where its end is cut off, what comes after the cut.
+    """
     serial, offset = begin
     kinds = wanted._replace(kinds=(*wanted.kinds, "response"))
+    log = _name(folder)
+    last = next((segments.line_before(part, offset) for part in segments.listed(folder) if part.serial == serial), None)
     while True:
+        name = _name(folder)
+        if log and name and name != log:
+            serial, offset = 1, 0
+        log = name or log
         for part in segments.listed(folder):
             if part.serial < serial:
                 continue
             if part.serial > serial:
                 serial, offset = part.serial, 0
+            elif offset and segments.line_before(part, offset) != last:
+                offset = _end_of(next(segments.backward_in(part), None))
+                last = segments.line_before(part, offset)
             for line in segments.forward_in(part, offset):
                 if not line.ended:
                     break
-                offset = line.end
+                offset, last = line.end, line.raw
                 record = line.record()
                 if record is not None and kinds.takes(record):
                     yield record
         time.sleep(_POLL)
 
 
+def _name(folder: str) -> str:
+    """The id of the log's genesis as its last file tells it, "" where there is none."""
+    return next((genesis_of(part) for part in reversed(segments.listed(folder))), "")
+
+
 def end(folder: str) -> tuple[int, int]:
     """File number and offset where the next record will be. Raises AhpError."""
     last = next(segments.backward(folder), None)
-    return (last.serial, last.end if last.ended else last.offset) if last else (1, 0)
+    return (last.serial, _end_of(last)) if last else (1, 0)
+
+
+def _end_of(last: segments.Line | None) -> int:
+    """Where the line after `last`, the last one of a file, begins; one that is not whole yet is still to come."""
+    return 0 if last is None else last.end if last.ended else last.offset
 
 
 def time_of(record: Mapping[str, object]) -> float | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +198,23 @@ def test_following_gives_what_is_appended_over_rotations_and_torn_lines(tmp_path
     story.respond(str(written[0][1]), "dismiss", PERSON)  # type: ignore[index]
     reader.join(timeout=30)
     assert seen == written
+
+
+def test_a_log_that_is_begun_anew_or_cut_is_followed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    story = Story(Journal(str(tmp_path / "ahp")))
+    folder, log = story.journal.folder, Path(story.journal.log_path)
+    done = [story.signal() for _ in range(3)]
+    steps: list[Callable[[], object]] = [
+        lambda: log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:2])),
+        lambda: done.append(story.signal()),
+        lambda: shutil.rmtree(folder),
+        lambda: done.append(story.signal()),
+        lambda: done.append(story.signal()),
+    ]
+    monkeypatch.setattr(time, "sleep", lambda _: steps.pop(0)())
+    following = query.follow(folder, query.Filter(), query.end(folder))
+    seen = [next(following)["id"] for _ in range(3)]
+    assert (seen, steps) == (done[3:], [])
 
 
 def test_what_is_open_is_told_with_how_often_it_was_gone_past(story: Story) -> None:
