@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from ahp.cli.options import SINCE, seconds_of
+from ahp.cli.options import SINCE, check_replaceable, seconds_of
 from ahp.system import clock, terminal
 from ahp.system.errors import AhpError
 
@@ -33,6 +33,10 @@ def export(form: str, since: str | None, output: str | None) -> int:
         raise AhpError("there is no log yet")
     if form == "parquet" and output is None:
         raise click.UsageError("Parquet needs a file: ahp log export --format parquet -o FILE")
+    if output is not None:
+        check_replaceable(output, "without -o it is printed")
+        if os.path.realpath(os.path.dirname(os.path.abspath(output))) == os.path.realpath(folder):
+            raise AhpError(f"{output} would be among the files of the log itself; name another folder")
     with terminal.progress("reading the log, MB") as told:
 
         def seen(done: int, total: int) -> None:

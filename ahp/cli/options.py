@@ -21,10 +21,17 @@ class _Output(click.ParamType[tuple[str, str]]):
             self.fail(f"{value!r} is not FORMAT=FILE with a FORMAT of {', '.join(FORMATS)}", param, ctx)
         if path == "-":
             self.fail(f"{value!r} names a file called -; --format {form} prints", param, ctx)
-        # Files are put in place by their name: /dev/stdout would be one afterwards, and no device.
-        if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):
-            self.fail(f"{path!r} is there and no regular file; --format prints", param, ctx)
+        check_replaceable(path, "--format prints")
         return form, path
+
+
+def check_replaceable(path: str, instead: str) -> None:
+    """Raises BadParameter, with what prints `instead`, where something else than a regular file is at `path`.
+
+    Files are put in place by their name: /dev/stdout would be one afterwards, and no device.
+    """
+    if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):
+        raise click.BadParameter(f"{path!r} is there and no regular file; {instead}")
 
 
 def _each_once(

@@ -56,6 +56,22 @@ def test_json_lines_are_those_of_the_log_with_its_name(lines: Lines) -> None:
     assert found == [{**record, "log": "g"} for record in lines.records]
 
 
+def test_what_is_no_file_or_ahps_own_is_not_replaced(lines: Lines, tmp_path: Path) -> None:
+    log = tmp_path / ".ahp" / "signals.jsonl"
+    before = log.read_bytes()
+    (tmp_path / "link.jsonl").symlink_to("elsewhere")
+    (tmp_path / "folder").symlink_to(".ahp")
+    for form in ("jsonl", "parquet"):
+        for place in ("/dev/null", "link.jsonl", ".", ".ahp/signals.jsonl", ".ahp/index", "folder/signals.lock"):
+            done = CliRunner().invoke(command.command, ["export", "--format", form, "-o", place])
+            said = str(done.exception) + done.output
+            assert "and no regular file" in said or "would be among the files of the log" in said
+    assert (log.read_bytes(), sorted(path.name for path in tmp_path.iterdir())) == (
+        before,
+        [".ahp", "folder", "link.jsonl"],
+    )
+
+
 def test_since_a_time(lines: Lines) -> None:
     found = [json.loads(line) for line in exported("--since", clock.iso(START + 1.5 * DAY)).splitlines()]
     assert [record["id"] for record in found if record["kind"] == "signal"] == ["g-2", "g-3"]
