@@ -3,6 +3,7 @@
 0 allowed, 1 the policy refuses, 2 ahp could not judge (usage, invalid policy, internal error).
 """
 
+import errno
 import importlib.util
 import os
 import sys
@@ -58,6 +59,7 @@ _SECTIONS = {
         "completion": "the script that completes commands in bash, zsh or fish",
     },
 }
+_CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _MODULES = {"try": "try_"}  # a keyword is no name for a module
 
 
@@ -121,11 +123,15 @@ def run(arguments: list[str]) -> int:
         print("ahp: " + "\n".join(lines), file=sys.stderr)
         return 2
     except BrokenPipeError:  # `ahp log | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _discard_output()
         return 0
     except Exception as error:  # noqa: BLE001  # a bug: the user gets a report, never a silent pass
         if lost := lost_dependency(error):
             print(f"ahp: {lost}", file=sys.stderr)
+            return 2
+        if isinstance(error, OSError) and error.errno in _CANNOT_WRITE and error.filename is None:
+            _discard_output()
+            print(f"ahp: standard output cannot be written: {error.strerror}", file=sys.stderr)
             return 2
         print(
             f"ahp: a bug in ahp; please report this:\nahp {__version__}, Python {sys.version.split()[0]}",
@@ -133,3 +139,7 @@ def run(arguments: list[str]) -> int:
         )
         traceback.print_exc()
         return 2
+
+
+def _discard_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -6,10 +6,24 @@ import sys
 
 def main() -> None:
     """The entry point."""
+    _open_standard_files()
     _leave_out_pythonpath()
     from ahp.cli.main import main as run
 
     run()
+
+
+def _open_standard_files() -> None:
+    """Gives standard input, output and error that are closed, as for some daemons, the null device.
+
+    Else the next file that is opened, such as the log, has the number that others write to.
+    """
+    while (fd := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(fd, True)
+    os.close(fd)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8"))
 
 
 def _leave_out_pythonpath() -> None:

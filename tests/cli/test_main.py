@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -35,6 +36,25 @@ def test_modules_of_the_project_are_not_taken_for_ahps_own(tmp_path: Path) -> No
         [sys.executable, "-c", code, "--version"], capture_output=True, text=True, env=env, check=False
     )
     assert (done.returncode, done.stdout) == (0, f"ahp, version {__version__}\n"), done.stderr
+
+
+_SPEAKS = """
+import os, sys
+from ahp.cli import main, start
+main.main = lambda: None
+start.main()
+print(sys.stdin.read(), "said", sys.stdout.isatty())
+print("said", file=sys.stderr)
+os.write(9, b"%d\\n" % os.open(".", os.O_RDONLY))
+"""
+
+
+@pytest.mark.parametrize("closed", ["<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"])
+def test_what_is_started_without_standard_files_opens_nothing_in_their_place(closed: str) -> None:
+    argv = ["sh", "-c", f'"$0" "$@" 9>&1 {closed}', sys.executable, "-c", _SPEAKS]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.split()[0]) > 2
 
 
 def test_where_pythonpath_brings_ahp_it_brings_what_ahp_needs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,6 +128,8 @@ def test_wrong_usage_is_2(capsys: pytest.CaptureFixture[str]) -> None:
         (click.Abort(), 130, ""),
         (BrokenPipeError(), 0, ""),
         (ImportError("no", name="yaml"), 2, "ahp: Python cannot import yaml, which ahp needs (no); mend: pip install"),
+        (OSError(errno.ENOSPC, "No space left"), 2, "ahp: standard output cannot be written: No space left\n"),
+        (OSError(errno.ENOSPC, "No space left", "a file"), 2, "ahp: a bug in ahp"),
         (ZeroDivisionError("a bug"), 2, f"ahp: a bug in ahp; please report this:\nahp {__version__}, Python"),
     ],
 )
