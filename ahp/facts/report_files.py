@@ -123,7 +123,10 @@ class _First:
         names = "\0".join([event.root, *[report.path for report in reports]])
         self._path = f"{event.journal}/cache/reports/{_digest(names)[:32]}"
         self._reports = _digest("\0".join([_run(report) for report in reports]))
-        kept = (files.read(self._path, 256) or b"").decode("ascii", "replace").split()
+        try:
+            kept = (files.read(self._path, 256) or b"").decode("ascii", "replace").split()
+        except AhpError:  # as where nothing is kept
+            kept = []
         self.sources = kept[1] if len(kept) == 2 and kept[0] == self._reports else ""
 
     def keep(self, sources: str) -> None:

@@ -194,6 +194,16 @@ def test_where_nothing_can_be_kept_times_decide(project: Any, make_event: Any, g
     assert is_stale(make_event, gather) == STALE
 
 
+def test_a_note_that_cannot_be_read_is_none(project: Any, make_event: Any, gather: Any) -> None:
+    assert is_stale(make_event, gather) == FRESH
+    for kept in (project.root / ".git" / "ahp" / "cache" / "reports").iterdir():
+        kept.unlink()
+        kept.mkdir()
+    assert is_stale(make_event, gather) == FRESH
+    project.write("app.py", "x = 2\n")
+    assert is_stale(make_event, gather) == STALE
+
+
 def test_a_source_whose_time_is_in_the_future_is_told_with_the_way_out(
     project: Any, make_event: Any, gather: Any
 ) -> None:
