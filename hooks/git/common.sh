@@ -17,7 +17,7 @@ lost="is gone, or this user may not read it"
 # program; else the ahp on PATH; else nobody can judge, and the action is refused.
 judge() {
     if [ -x "$python" ] && [ -r "$package" ]; then
-        [ -f "$bundle" ] && [ -s "$bundle" ] && exec "$python" -I -S "$bundle" "$hook" "$PPID" "$log" "$user" "$git" "$@"
+        [ -f "$bundle" ] && [ -r "$bundle" ] && [ -s "$bundle" ] && exec "$python" -I -S "$bundle" "$hook" "$PPID" "$log" "$user" "$git" "$@"
         exec "$python" -I -S -c "$start" "$hook" "$PPID" "$log" "$user" "$git" "$@"
     elif [ -n "$program" ] && "$program" --version >/dev/null 2>&1 </dev/null; then
         echo "ahp: it was installed anew since these hooks were; $program judges (mend: ahp install git)" >&2

@@ -60,7 +60,7 @@ def test_without_its_bundle_a_hook_starts_from_the_sources_and_writes_it(gated: 
     assert gone.exists()
 
 
-@pytest.mark.parametrize("kind", ["empty", "cut", "fifo"])
+@pytest.mark.parametrize("kind", ["empty", "cut", "fifo", "unreadable"])
 def test_a_bundle_that_a_crash_left_unwritten_or_that_is_no_file_stops_nobody(
     gated: Gated, gone: Path, kind: str
 ) -> None:
@@ -68,6 +68,9 @@ def test_a_bundle_that_a_crash_left_unwritten_or_that_is_no_file_stops_nobody(
     gone.unlink()
     if kind == "fifo":
         os.mkfifo(gone)
+    elif kind == "unreadable":  # as root writes it in a folder of another user's; root reads it all the same
+        gone.write_bytes(data)
+        gone.chmod(0)
     else:
         gone.write_bytes(data[: len(data) // 2] if kind == "cut" else b"")
     gated.write("a.txt")
