@@ -97,7 +97,8 @@ def _against(anchors: list[_Anchor], chain: _Chain, genesis: str) -> Iterable[st
     lost = [one for one in lost if one.line > chain.pruned_lines()]
     if lost:
         more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
-        yield f"the anchor's line {lost[0].line} is not in the log{more}: its end was cut off or written anew"
+        why = "its end was cut off or written anew, or a copy of this clone kept it"
+        yield f"the anchor's line {lost[0].line} is not in the log{more}: {why}"
 
 
 def _index(journal: Journal) -> indexes.Index | None:
