@@ -285,11 +285,11 @@ def _fields(record: Mapping[str, object]) -> list[str]:
         (word("intensity") or word("kind")).ljust(7),
         word("rule") or word("hook"),
         word("subject"),
-        word("actor"),
+        word("actor") or word("by"),
         *marks,
         _answered(word("action"), record.get("by")),
         word("id")[:8] or word("commit")[:12],
-        (word("message", _MESSAGE) or word("reason", _MESSAGE)) + _place(record),
+        (word("message", _MESSAGE) or word("reason", _MESSAGE) or word("feedback", _MESSAGE)) + _place(record),
     ]
 
 

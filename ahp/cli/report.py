@@ -85,6 +85,9 @@ def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str 
         )
     name, waivers = _project(say)
     made = write(content(name, told, waivers, say, now=now, rule=rule), say)
+    if path == "-":
+        click.echo(made)
+        return
     files.overwrite(where, made.encode())
     click.echo(f"wrote {one_line(path, 1000)}")
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ahp.cli.options import FROM, SINCE, TEXT_OR_JSON, seconds_of
-from ahp.insight.advice import SAMPLE, Advice
+from ahp.insight.advice import SAMPLE, Advice, never_mended
 from ahp.insight.groups import BY
 from ahp.insight.stats import Figures, Spread, Stats, collect
 from ahp.insight.wording import bar, counted, duration, many, percent
@@ -122,7 +122,8 @@ def _print_table(stats: Stats) -> None:
     loud = [one for one in stats.groups if one.signals or one.shadow or one.waived or one.undecided or one.bypasses]
     loud = stats.groups if stats.by != "rule" else loud
     width = max(_NAME, shutil.get_terminal_size().columns - (_WIDTH - _NAME)) if sys.stdout.isatty() else _LONGEST
-    rows = [_row(one, width) for one in loud]
+    unmended = never_mended(stats) if stats.by == "rule" else set()
+    rows = [_row(one, width, one.name not in unmended) for one in loud]
     if rows:
         click.echo()
         styles = {row[3]: _colour(one) for row, one in zip(rows, loud, strict=True)}
@@ -137,8 +138,8 @@ def _print_table(stats: Stats) -> None:
         click.echo("\n" + textwrap.fill(_LEGEND, _WIDTH))
 
 
-def _row(one: Figures, width: int) -> tuple[str, ...]:
-    closed = one.episodes - one.states.get("open", 0)
+def _row(one: Figures, width: int, may_mend: bool) -> tuple[str, ...]:
+    closed = one.episodes - one.states.get("open", 0) if may_mend else 0
     mended = one.share("mended")
     everything = one.episodes + one.excuses.get("waived", 0)
     return (
@@ -161,11 +162,11 @@ def _colour(one: Figures) -> str:
 def _sheet(one: Figures, stats: Stats) -> Iterator[str]:
     hooks = [asked.hook for asked in stats.in_force if asked.rule == one.name]
     yield one_line(one.name, 60) + (f"  at {', '.join(hooks)}" if hooks else "  in no policy that judges now")
-    for title, told in _parts(one):
+    for title, told in _parts(one, one.name not in never_mended(stats)):
         yield from textwrap.wrap(told, _WIDTH, initial_indent=f"  {title:<10}", subsequent_indent=" " * 12)
 
 
-def _parts(one: Figures) -> Iterator[tuple[str, str]]:
+def _parts(one: Figures, may_mend: bool) -> Iterator[tuple[str, str]]:
     closed, states = one.episodes - one.states.get("open", 0), one.states
     yield "asked", counted(one.asked, "time") + _spread(one.ms, "{:.0f} ms")
     levels = ", ".join(f"{number} {level}" for level, number in sorted(one.levels.items()))
@@ -175,7 +176,7 @@ def _parts(one: Figures) -> Iterator[tuple[str, str]]:
         f"{counted(one.attempts, 'attempt')} in {counted(one.episodes, 'episode')}"
         + (f": {levels}{climbed}" if levels else ""),
     )
-    if closed:
+    if closed and may_mend:
         yield (
             "mended",
             f"{states.get('mended', 0)} of {closed} ({percent(one.share('mended'))})"
@@ -186,7 +187,7 @@ def _parts(one: Figures) -> Iterator[tuple[str, str]]:
         yield "", f"half of them within {half}, nine in ten within {most} and {_tries(one.tries.p90)}"
     rest = [f"{number} {state}" for state, number in states.items() if state != "mended"]
     if rest:
-        yield "otherwise", ", ".join(rest)
+        yield "otherwise" if may_mend else "ended", ", ".join(rest)
     if one.answers or one.unanswered:
         given = [f"{action} {n.given}" for action, n in one.answers.items() if n.given]
         derived = [f"{action} {n.derived}" for action, n in one.answers.items() if n.derived]

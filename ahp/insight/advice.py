@@ -6,7 +6,6 @@ from functools import cache
 from typing import NamedTuple
 
 from ahp.gate.match import COUNTED
-from ahp.insight.chronicle import Asked
 from ahp.insight.stats import Figures, Stats
 from ahp.insight.wording import counted, duration, percent
 from ahp.policy import extends, sources
@@ -43,27 +42,41 @@ class Advice(NamedTuple):
 
 def advise(stats: Stats) -> list[Advice]:
     """The advice on the rules of the policies that judged last, those of most episodes first; `stats` are by rule."""
-    asked: dict[str, list[Asked]] = {}
-    for one in stats.in_force:
-        asked.setdefault(one.rule, []).append(one)
-    seconds = stats.end - stats.begin
+    levels: dict[str, list[str]] = {}
+    for asked in stats.in_force:
+        levels.setdefault(asked.rule, []).append(asked.level)
+    seconds, about = stats.end - stats.begin, _about_calls(stats)
     return [
         advice
         for figures in stats.groups
-        if figures.name in asked
-        for advice in _of(figures, asked[figures.name], seconds)
+        if figures.name in levels
+        for advice in _of(figures, levels[figures.name], seconds, not any(about[figures.name]))
     ]
 
 
-def _of(one: Figures, asked: list[Asked], seconds: float) -> list[Advice]:
+def never_mended(stats: Stats) -> set[str]:
+    """The rules in force that are asked of tool calls, sessions and what people type, and nowhere else.
+
+    Nothing there is mended (design §8.5): a call that was refused is not made again, and its episode is forgotten.
+    """
+    return {rule for rule, about in _about_calls(stats).items() if all(about)}
+
+
+def _about_calls(stats: Stats) -> dict[str, list[bool]]:
+    """Of each rule in force, whether its triggers are those."""
+    found: dict[str, list[bool]] = {}
+    for asked in stats.in_force:
+        is_call = asked.hook in TRIGGERS and TRIGGERS[asked.hook].family in COUNTED
+        found.setdefault(asked.rule, []).append(is_call)
+    return found
+
+
+def _of(one: Figures, levels: list[str], seconds: float, may_mend: bool) -> list[Advice]:
     if dormant := _dormant(one, seconds):
         return [dormant]
     closed = one.episodes - one.states.get("open", 0)
     if closed < SAMPLE:
         return []
-    levels = [told.level for told in asked]
-    # A call that was refused is not made again, and nothing is left that could be mended (design §8.5).
-    may_mend = not any(TRIGGERS[told.hook].family in COUNTED for told in asked if told.hook in TRIGGERS)
     found = [_noisy(one, closed, levels, may_mend), _blind_spot(one), _flapping(one), _effective(one, closed, levels)]
     return [advice for advice in found if advice]
 

@@ -153,6 +153,7 @@ def test_an_answer_by_the_beginning_of_an_id(journal: Journal, person: list[str]
     told = run(respond.command, "b1", "proceed_with_risk", "--reason", "hot fix", "--format", "json")
     assert json.loads(told.output)["details"] == {"reason": "hot fix"}
     assert "→ acknowledge" in run(log.command).output
+    assert run(log.command, "--kind", "feedback").output.endswith("  noise\n")
     assert isinstance(run(respond.command, "zz", "abort").exception, AhpError)
 
 

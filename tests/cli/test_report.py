@@ -44,6 +44,9 @@ def test_a_page_in_the_language_of_the_terminal(
     monkeypatch.setattr(environ, "current", lambda: {**os.environ, "LC_ALL": "", "LANG": "zh_CN.UTF-8"})
     assert '<html lang="zh-Hans">' in page(project)
     assert '<html lang="en">' in page(project, "--language", "en")
+    capsys.readouterr()
+    assert run(["report", "--html", "-", "--language", "en"]) == 0
+    assert capsys.readouterr().out.startswith("<!doctype html>") and not (project.root / "-").exists()
 
 
 def test_of_a_rule_and_of_the_last_days(project: Repo) -> None:

@@ -48,6 +48,16 @@ def test_all_figures_of_one_rule(capsys: pytest.CaptureFixture[str]) -> None:
     assert "human:ann: a rename is not a big change" in out or "human:rene: " in out
 
 
+def test_of_a_rule_of_tool_calls_nobody_is_told_how_much_was_mended(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = project / "signals.jsonl"
+    log.write_text(log.read_text().replace('["pre-commit", "size"', '["pre-tool-use", "size"'))
+    (line,) = [line for line in told(capsys).splitlines() if line.startswith("size ")]
+    assert line.split()[2] == "37" and "█" not in line and "70%" not in line
+    assert "  mended" not in told(capsys, "--rule", "size") and "  ended     " in told(capsys, "--rule", "size")
+
+
 def test_json_has_the_same_figures(capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(told(capsys, "--format", "json"))
     assert found["begin"] == clock.iso(example.BEGIN) and found["by"] == "rule" and found["undescribed"] == 0

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ahp.insight.advice import SAMPLE, Advice, advise
+from ahp.insight.advice import SAMPLE, Advice, advise, never_mended
 from ahp.insight.chronicle import Asked
 from ahp.insight.stats import Figures, Spread, Stats
 
@@ -46,6 +46,15 @@ def test_a_tool_call_that_was_not_made_again_is_no_noise() -> None:
     assert kinds(level="block", hook="pre-tool-use", episodes=20, states={"forgotten": 20}) == []
     (noisy,) = advice("block", hook="pre-tool-use", episodes=20, excused=8, states={"forgotten": 20})
     assert noisy.figures == "40% of 20 episodes excused"
+
+
+def test_a_rule_of_tool_calls_and_commits_is_mended_at_commits() -> None:
+    hooks = {"calls": ["pre-tool-use"], "both": ["pre-tool-use", "pre-commit"], "commits": ["pre-commit"]}
+    in_force = [Asked(hook, rule, "block") for rule, told in hooks.items() for hook in told]
+    groups = [Figures(rule, signals=20, episodes=20, states={"forgotten": 20}) for rule in hooks]
+    stats = Stats("rule", DAY, 90 * DAY, 1000, 0, 0, groups, in_force)
+    assert never_mended(stats) == {"calls"}
+    assert [one.rule for one in advise(stats)] == ["commits"]  # of both nobody knows what was forgotten where
 
 
 def test_what_takes_many_tries_is_a_blind_spot() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -120,7 +121,7 @@ def _lead(told: Overview, say: Texts) -> list[str]:
         said.append(
             say("lead_asked", asked=say.count(stats.evaluations, "time"), denied=f"{stats.denied:,}", share=share)
         )
-    closed, mended = whole.episodes - whole.states.get("open", 0), whole.states.get("mended", 0)
+    closed, mended = _mendable(told)
     if not whole.signals:
         said.append(say("lead_quiet"))
     if closed and whole.seconds:
@@ -135,15 +136,24 @@ def _lead(told: Overview, say: Texts) -> list[str]:
     return said
 
 
+def _mendable(told: Overview) -> tuple[int, int]:
+    """How many episodes are over, but for those of calls, of which nothing is mended; how many of them were mended."""
+    unmended = advice.never_mended(told.rules)
+    states = Counter[str]()
+    for one in told.rules.groups:
+        states.update({} if one.name in unmended else one.states)
+    return states.total() - states["open"], states["mended"]
+
+
 def _tiles(told: Overview, say: Texts) -> list[Tile]:
     stats, whole = told.rules, told.whole
-    closed = whole.episodes - whole.states.get("open", 0)
+    closed, mended = _mendable(told)
     everything = whole.episodes + whole.excuses.get("waived", 0)
     none = say("none")
     return [
         Tile("evaluations", many(stats.evaluations), say("tile_asked")),
         Tile("denied", many(stats.denied), say("tile_denied")),
-        Tile("mended", percent(whole.share("mended")) if closed else none, say("tile_mended")),
+        Tile("mended", percent(mended / closed) if closed else none, say("tile_mended")),
         Tile("after", say.duration(whole.seconds.median) if whole.seconds else none, say("tile_after")),
         Tile("excused", percent(whole.excused / everything) if everything else none, say("tile_excused")),
         Tile("open", many(told.open_count), say("tile_open")),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from ahp.insight.advice import never_mended
 from ahp.insight.overview import Overview, Story
 from ahp.insight.page import charts
 from ahp.insight.page.charts import LEVELS, OUTCOMES, Bar, Line, Mark, Panel, Part
@@ -112,7 +113,7 @@ def rules(told: Overview, say: Texts) -> Section:
             + (say("rules_some", shown=len(shown), total=f"{len(spoke):,}") if shown != spoke else ""),
             _both(names, panels),
             [(kind, say(kind)) for kind in (*LEVELS, *OUTCOMES) if kind in present],
-            _rules_table(spoke, say),
+            _rules_table(spoke, never_mended(told.rules), say),
             notes,
         )
         if shown
@@ -288,13 +289,13 @@ def _as_shares(bar: Bar, total: int) -> Bar:
     return Bar(bar.name, [part._replace(begin=part.begin / total, end=part.end / total) for part in bar.parts])
 
 
-def _rules_table(found: Sequence[Figures], say: Texts) -> Table:
+def _rules_table(found: Sequence[Figures], unmended: Collection[str], say: Texts) -> Table:
     heads = ["rule", "asked", "episodes", "attempts", "mended", "after", "tries", "forgotten", "excused", "ms"]
     rows = [
         [
             Cell(one_line(one.name, _NAME)),
             _number(one.asked),
-            *_figures(one, say),
+            *_figures(one, say, one.name not in unmended),
             Cell(f"{one.ms.median:.0f}" if one.ms else "", True),
         ]
         for one in found[:_LISTED]
@@ -307,9 +308,9 @@ def _rules_table(found: Sequence[Figures], say: Texts) -> Table:
     )
 
 
-def _figures(one: Figures, say: Texts) -> list[Cell]:
+def _figures(one: Figures, say: Texts, may_mend: bool = True) -> list[Cell]:
     """Episodes, attempts, mended, after, tries, forgotten, excused."""
-    closed = one.episodes - one.states.get("open", 0)
+    closed = one.episodes - one.states.get("open", 0) if may_mend else 0
     everything = one.episodes + one.excuses.get("waived", 0)
     return [
         _number(one.episodes),
