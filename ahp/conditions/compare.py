@@ -6,7 +6,7 @@ from typing import Literal
 
 from ahp.conditions.entailment import Entailment, never, rank
 from ahp.conditions.evaluate import build
-from ahp.conditions.normal import Group, Leaf, Loop, Node, normal
+from ahp.conditions.normal import Group, Leaf, Loop, Node, group, normal
 from ahp.conditions.plan import as_fact, reads
 from ahp.conditions.samples import fact_sets
 from ahp.conditions.typecheck import Checked
@@ -50,6 +50,11 @@ def stricter(a: Checked, b: Checked) -> Strictness:
     if above and _apart(a, b):
         return "stronger"
     return "weaker" if below and _apart(b, a) else "unknown"
+
+
+def covers(parts: list[Checked], whole: Checked) -> bool:
+    """Whether one of `parts` is proven to hold wherever `whole` does, and to be undecidable at least where it is."""
+    return Entailment().proves(_normal(whole), group("or", [_normal(part) for part in parts]))
 
 
 def _normal(checked: Checked) -> Node:

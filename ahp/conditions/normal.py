@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ahp.conditions import sets
+from ahp.conditions.alternatives import alternatives
 from ahp.conditions.evaluate import closure
 from ahp.conditions.inference import BOOLS, Types, domain, folded, infer, scoped
 from ahp.conditions.language import OPERATIONS, with_children
@@ -77,10 +78,18 @@ def normal(plan: Plan, types: Types, negate: bool = False) -> Node:
         return group(other if negate else op, [normal(part, types, negate) for part in plan[1:]])
     if op in ("any", "all"):
         return _loop(plan, types, negate)
-    if OPERATIONS[op].any_of and plan[2][0] == "const" and isinstance(plan[2][1], list) and plan[2][1]:
-        parts = [with_children(plan, [plan[1], ["const", one]]) for one in plan[2][1]]
+    if OPERATIONS[op].any_of and (members := _members(plan)) and members != [plan[2][1]]:
+        parts = [with_children(plan, [plan[1], ["const", one]]) for one in members]
         return group("and" if negate else "or", [normal(part, types, negate) for part in parts])
     return _leaf(plan, types, negate)
+
+
+def _members(plan: Plan) -> list[Any]:
+    """The constants of which one has to do for a question that takes any of several."""
+    if plan[2][0] != "const":
+        return []
+    members = plan[2][1] if isinstance(plan[2][1], list) else [plan[2][1]]
+    return [part for one in members for part in alternatives(one)] if plan[0] == "matches" else members
 
 
 def group(op: str, parts: list[Node]) -> Node:

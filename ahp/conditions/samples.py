@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ahp.conditions import regexes
+from ahp.conditions.alternatives import alternatives
 from ahp.conditions.evaluate import MISSING
 from ahp.conditions.language import OPERATIONS
 from ahp.conditions.plan import Plan, walk
@@ -44,6 +47,7 @@ def _pick(row: int, place: int, length: int) -> int:
 
 
 def _literals(plans: list[Plan]) -> list[Any]:
+    """The constants of the plans, and texts that their patterns match; those first that not all of them have."""
     found: list[Any] = []
     for plan in plans:
         for node in walk(plan):
@@ -51,7 +55,8 @@ def _literals(plans: list[Plan]) -> list[Any]:
                 found.extend(node[1] if isinstance(node[1], list) else [node[1]])
             elif "pattern" in OPERATIONS[node[0]].takes:
                 found.extend(_matching(node))
-    return found
+    often = Counter(map(repr, found))
+    return sorted(found, key=lambda one: often[repr(one)])
 
 
 def _matching(node: Plan) -> Iterator[str]:
@@ -59,6 +64,9 @@ def _matching(node: Plan) -> Iterator[str]:
     pattern = node[2][1] if node[2][0] == "const" else node[3]
     for one in pattern if isinstance(pattern, list) else [pattern]:
         for text in one if isinstance(one, list) else [one]:
+            if node[0] == "matches":
+                for part in alternatives(str(text)):
+                    yield from regexes.examples(part)
             yield str(text).replace("**", "a/b").replace("*", "ab").replace("?", "c").strip("^$")
 
 
