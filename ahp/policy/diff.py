@@ -37,16 +37,20 @@ class Change:
 
 
 def compare(old: Policy, new: Policy) -> list[Change]:
-    """Every change of every rule, added and removed rules too; a rule that was only moved or reworded has none."""
+    """Every change of every rule, added and removed rules too; a rule that was only moved or reworded has none.
+
+    A removed rule is `equal` where new ones are proven to ask as much: it has another name, or was split.
+    """
     before = {(rule.trigger, rule.key): rule for rule in old.rules}
     after = {(rule.trigger, rule.key): rule for rule in new.rules}
     sides = _Sides(old, new)
     changes: list[Change] = []
+    added = [rule for name, rule in after.items() if name not in before]
     for name, rule in before.items():
         if name in after:
             changes += sides.rule(rule, after[name])
         else:
-            changes.append(Change(*name, "rule", WEAKER, "removed", rule.place))
+            changes.append(Change(*name, "rule", *sides.removed(rule, added), rule.place))
     for name, rule in after.items():
         if name not in before:
             changes.append(Change(*name, "rule", STRONGER, "added", rule.place))
@@ -88,6 +92,33 @@ class _Sides:
             for part, verdict, detail, place in found
             if verdict != EQUAL
         ]
+
+    def removed(self, old: Rule, added: list[Rule]) -> tuple[str, str]:
+        """What it means that a rule is gone, beside those that are new."""
+        fit = [new for new in added if new.trigger == old.trigger and self._may_replace(old, new)]
+        names = {name for new in fit for name in self.limit_environments(old, new)}
+        alone = [new for new in fit if all(self._covered(old, [new], name) for name in names)]
+        together = alone[:1] or fit
+        if not fit or not (alone or all(self._covered(old, fit, name) for name in names)):
+            return WEAKER, "removed"
+        told = f"removed; {' and '.join(f'`{new.key}`' for new in together)} asks as much"
+        if old.escalates and self.old.raw.setting("escalation") is not None:
+            return UNKNOWN, f"{told}, but climbs from the first rung again"
+        return EQUAL, told
+
+    def _may_replace(self, old: Rule, new: Rule) -> bool:
+        """Whether `new` is as strict as `old` in all but its condition, and asked of the same items."""
+        if (old.each and old.each.plan) != (new.each and new.each.plan):
+            return False
+        if not self.same_environments and (len(self.limit_environments(old, new)) > 1):
+            return False
+        return not any(change.weakens for change in self.rule(old, new) if change.part != "condition")
+
+    def _covered(self, old: Rule, rules: list[Rule], environment: str) -> bool:
+        """Whether one of the new `rules` holds wherever `old` did, by the limits of one environment."""
+        was = _resolved(old, environment, self.old.raw, self.old_words)
+        now = [_resolved(new, environment, self.new.raw, self.new_words) for new in rules]
+        return was is not None and None not in now and conditions.covers([one for one in now if one], was)
 
     def condition(self, old: Rule, new: Rule) -> tuple[str, str]:
         if (old.each and old.each.plan) != (new.each and new.each.plan):

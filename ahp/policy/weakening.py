@@ -233,11 +233,14 @@ def _unknown(path: str, error: AhpError) -> Change:
 
 def _record(change: Change) -> dict[str, object]:
     """One item of `policy.weakenings`."""
-    where = f"`{change.key}` at {change.trigger}" if change.trigger else change.key
+    # The file is shown beside it; these details say themselves what they are about.
+    said = change.detail if change.part in ("file", "test", "waiver") else f"{change.part}: {change.detail}"
+    if change.trigger:
+        said = f"`{change.key}` at {change.trigger}: {change.part}: {change.detail}"
     cannot = "; this cannot be compared" if change.verdict == UNKNOWN and change.part != "file" else ""
     removed = change.part == "rule"  # its place is in the former policy, or in a pack
     return {
-        "what": one_line(f"{where}: {change.part}: {change.detail}{cannot}", 300),
+        "what": one_line(said + cannot, 300),
         "rule": change.key if change.trigger else "",
         "verdict": change.verdict,
         "file": names.HOOKS if removed else change.place.file,

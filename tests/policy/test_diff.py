@@ -37,7 +37,9 @@ def changes(load: Load, old: str, new: str) -> set[tuple[str, str, str]]:
         ("files.changed_count > limits.n", "files.insertions > 3", {("a", "condition", "unknown")}),
         (", when: branch.ahead > 3", "", {("a", "when", "stronger")}),
         ("ahead > 3}", "ahead > 1}", {("a", "when", "stronger")}),
-        ("gone:", "come:", {("gone", "rule", "weaker"), ("come", "rule", "stronger")}),
+        ("gone:", "come:", {("gone", "rule", "equal"), ("come", "rule", "stronger")}),
+        ("gone: {at: pre-push, block", "come: {at: pre-push, prompt", {
+            ("gone", "rule", "weaker"), ("come", "rule", "stronger")}),
         ("production: branch.is_default", "production: branch.name == 'x'", {("env", "environment", "unknown")}),
         (" and push.is_new", " and push.is_new and branch.is_default", {
             ("o/narrow", "condition", "weaker"), ("o/wide", "refines", "stronger")}),
@@ -70,6 +72,53 @@ def test_a_switch_is_told_as_it_was_turned(load: Load) -> None:
         ("locked", "stronger", "false became true"),
         ("on_missing", "stronger", "prompt became block"),
     }
+
+
+SPLIT = """
+limits: {{kinds: {kinds}}}
+{more}
+rules:
+{rules}
+"""
+KEYS = '  keys: {at: pre-push, each: p in files.changed, block: "glob(p, limits.kinds)"}'
+
+
+@pytest.mark.parametrize(
+    ("rules", "verdict"),
+    [
+        (["a: {at: pre-push, each: p in files.changed, block: \"glob(p, '*.pem')\"}",
+          "b: {at: pre-push, each: p in files.changed, block: \"glob(p, '*.key')\"}"], "equal"),
+        (["a: {at: pre-push, each: p in files.changed, block: \"glob(p, ['*.pem', '*.key', '*.p12'])\"}"], "equal"),
+        (["a: {at: pre-push, each: p in files.changed, block: \"glob(p, '*.pem')\"}",
+          "b: {at: pre-push, each: p in files.changed, prompt: \"glob(p, '*.key')\"}"], "weaker"),
+        (["a: {at: pre-push, each: p in files.changed, block: \"glob(p, '*.pem')\"}",
+          "b: {at: pre-push, each: p in files.added, block: \"glob(p, '*.key')\"}"], "weaker"),
+        (["a: {at: pre-commit, each: p in files.changed, block: \"glob(p, limits.kinds)\"}"], "weaker"),
+        (["a: {at: pre-push, ci: skip, each: p in files.changed, block: \"glob(p, limits.kinds)\"}"], "weaker"),
+    ],
+)  # fmt: skip
+def test_a_rule_that_others_ask_instead_of_is_no_loss(load: Load, rules: list[str], verdict: str) -> None:
+    kinds = "['*.pem', '*.key']"
+    old = SPLIT.format(kinds=kinds, more="", rules=KEYS)
+    new = SPLIT.format(kinds=kinds, more="", rules="\n".join(f"  {rule}" for rule in rules))
+    assert {(c.key, c.verdict) for c in compare(load(old), load(new)) if c.key == "keys"} == {("keys", verdict)}
+
+
+def test_under_another_name_a_rule_keeps_its_limits_and_climbs_anew(load: Load) -> None:
+    old = SPLIT.format(kinds="['*.pem']", more="", rules=KEYS)
+    named = old.replace("keys:", "others:")
+    (lost, _) = compare(load(old), load(named))
+    assert (lost.verdict, lost.detail) == ("equal", "removed; `others` asks as much")
+    for kinds, verdict in (("['*.pem', '*.key']", "equal"), ("['*.key']", "weaker")):
+        assert compare(load(old), load(named.replace("['*.pem']", kinds)))[0].verdict == verdict
+    climbing = SPLIT.format(kinds="['*.pem']", more="escalation: {after: 1}", rules=KEYS.replace("block:", "prompt:"))
+    (lost, _) = compare(load(climbing), load(climbing.replace("keys:", "others:")))
+    assert lost.verdict == "unknown" and lost.detail.endswith("but climbs from the first rung again")
+    by_environment = old.replace("['*.pem']", "{production: ['*.pem', '*.key'], default: ['*.pem']}")
+    by_environment = by_environment.replace("limits:", "environment: {production: branch.is_default}\nlimits:", 1)
+    less = by_environment.replace("keys:", "others:").replace(", '*.key']", "]")
+    assert compare(load(by_environment), load(by_environment.replace("keys:", "others:")))[0].verdict == "equal"
+    assert compare(load(by_environment), load(less))[0].verdict == "weaker"
 
 
 def test_the_other_way_round_stronger_is_weaker(load: Load) -> None:

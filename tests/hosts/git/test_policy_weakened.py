@@ -6,7 +6,13 @@ import pytest
 
 from tests.hosts.git.gated import Gated
 
-POLICY = "version: 1\nextends: [core]\nlimits: {max_files: 10}\n"
+POLICY = """\
+version: 1
+extends: [core]
+limits: {max_files: 10, ours: 'ACME_(?:live|test)_[0-9a-f]{24}|SHOP-[A-Z]{12}'}
+rules:
+  our-keys: {at: pre-commit, each: l in diff.added, block: "matches(l.text, limits.ours)"}
+"""
 AGENT = {"CLAUDECODE": "1"}
 
 
@@ -41,10 +47,24 @@ def test_an_agent_is_refused_and_not_told_how_to_get_round(adopted: Gated) -> No
     assert adopted.say("commit", "-q", "-m", "a", env=AGENT)[0] == 0
 
 
-@pytest.mark.parametrize("new", [POLICY.replace("10", "5"), "# the team's policy\n" + POLICY])
+@pytest.mark.parametrize(
+    "new",
+    [
+        POLICY.replace("10", "5"),
+        "# the team's policy\n" + POLICY,
+        POLICY.replace("{12}'", "{12}|DESK-[0-9]{8}'"),
+        POLICY.replace("our-keys", "keys-of-ours"),
+    ],
+)
 def test_a_policy_that_is_as_strict_is_not_mentioned(adopted: Gated, new: str) -> None:
     adopted.policy(new)
     assert adopted.say("commit", "-q", "-a", "-m", "stricter", env=AGENT) == (0, "")
+
+
+def test_fewer_kinds_of_keys_are_weaker(adopted: Gated) -> None:
+    adopted.policy(POLICY.replace("|SHOP-[A-Z]{12}'", "'"))
+    code, said = adopted.say("commit", "-q", "-a", "-m", "fewer", env=AGENT)
+    assert code == 1 and "our-keys" in said and "cannot be compared" not in said
 
 
 def test_an_agent_cannot_commit_a_waiver(adopted: Gated) -> None:
