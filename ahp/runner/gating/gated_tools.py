@@ -117,6 +117,11 @@ class GatedTools:
         return changed_since(self._root, self._work_tree)
 
     @property
+    def seen(self) -> Snapshot | None:
+        """What the project's files held when `look` was called last."""
+        return self._seen
+
+    @property
     def base(self) -> str:
         """The commit that was checked out before the first tool ran, "" where none was."""
         return "" if self._work_tree is None else self._work_tree.base

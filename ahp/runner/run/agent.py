@@ -28,10 +28,11 @@ from ahp.runner.run.session import Session
 from ahp.runner.run.snapshot import changed_since
 from ahp.runner.run.state_machine import State, StateMachine
 from ahp.runner.run.stop_reason import Stop
+from ahp.runner.run.verification_notes import VerificationNotes
 from ahp.runner.run.wants import Wants
 from ahp.runner.tools.environment import AGENT, marked, tool_environment
 from ahp.runner.tools.tool import Tool, Toolbox
-from ahp.runner.verification.result import NOT_MADE, VerificationResult
+from ahp.runner.verification.result import VerificationResult
 from ahp.runner.verification.verifier import NOT_ASKED, Verification, Verifier
 from ahp.runner.words.plan import Plan
 from ahp.system import interrupt
@@ -201,6 +202,7 @@ class _Run:
         self._verification = agent.verification or Verification(
             agent.verifiers, agent.root, lambda: tool_environment(self._name), config.verification_variables
         )
+        self._verification_notes = VerificationNotes()
         self._replans = Breaker(config.max_replans, past.replans if past else 0)
         self._parallel = ParallelSteps(
             self._session,
@@ -310,11 +312,14 @@ class _Run:
             left = self._session.budget.seconds_left()
             seconds = config.verification_timeout_s if left is None else min(config.verification_timeout_s, left)
             tools = self._session.tools
+            tools.look()
+            before = tools.seen
             found = self._verification.run(policy, seconds, wrote=tools.wrote, since=tools.base)
             if found == NOT_ASKED and policy != policies[-1]:
                 continue
-            self._session.tools.look()
+            tools.look()
             self._events("final_verify", policy=policy, result=found.as_json())
+            self._verification_notes.read(found, before, tools.seen)
             if found.red:
                 return f"verification failed ({found.type}): {found.told()}"
             if policy == "auto" and self._verification.has_in_auto(policies[-1]):
@@ -330,20 +335,13 @@ class _Run:
             notes=[
                 *self._desk.take_notes(),
                 *self._parallel.notes,
-                *self._unverified(),
+                *self._verification_notes.notes,
                 *self._changed_meanwhile(),
             ],
             requests=self._session.usage.requests,
             tokens=budget.tokens_used,
             usd=budget.usd_used,
         )
-
-    def _unverified(self) -> list[str]:
-        """What a person has to know when a check could not be made."""
-        result = self._verification.result
-        if result is None or result == NOT_ASKED or result.type not in NOT_MADE:
-            return []
-        return [f"not verified ({result.type}): {result.summary}"]
 
     def _changed_meanwhile(self) -> list[str]:
         """What a person has to know of a run that went on."""

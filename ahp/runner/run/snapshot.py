@@ -57,5 +57,10 @@ def changed_since(root: str, before: Snapshot) -> list[str] | None:
     now = take(root, before.base)
     if now is None:
         return None
+    return differing(before, now)
+
+
+def differing(before: Snapshot, now: Snapshot) -> list[str]:
+    """The files that hold something else in two snapshots against one commit, in order."""
     paths = before.files.keys() | now.files.keys()
     return sorted(path for path in paths if before.files.get(path) != now.files.get(path))

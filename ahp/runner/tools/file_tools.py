@@ -1,6 +1,7 @@
 """The tools that read, list, search, write and append to files of the project."""
 
 import os
+import re
 import time
 from typing import Any
 
@@ -30,6 +31,8 @@ _SEARCH_TIME = 20.0  # s
 _LINE = 300  # characters of a line that was found
 _SEARCHED = 1 << 20  # bytes; what is larger is no text that somebody wrote
 _ANCHORS = ("^", "$", "\\A", "\\z")  # they speak of a line's ends, which in a whole text are others
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_MOST_GLOBS = 100
 _BINARY = 8_000  # bytes in which a NUL tells that a file is no text
 
 
@@ -111,7 +114,7 @@ class FolderArgs(FileArgs):
     @classmethod
     def _is_glob(cls, value: str | None) -> str | None:
         if value is not None:
-            glob(value)
+            glob(_alternatives(value))
         return value
 
 
@@ -119,8 +122,23 @@ def _chosen(args: FolderArgs, root: str) -> list[str]:
     found = project_files.listed(root, args.leads_to)
     if args.glob is None:
         return found
-    matches = glob(args.glob)
+    matches = glob(_alternatives(args.glob))
     return [name for name in found if matches(name)]
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """The globs that one with `{a,b}` stands for. Raises ValueError for too many."""
+    done, left = list[str](), [pattern]
+    while left:
+        one = left.pop()
+        braces = _BRACES.search(one)
+        if braces is None:
+            done.append(one)
+        else:
+            left += [one[: braces.start()] + part + one[braces.end() :] for part in braces[1].split(",")]
+        if len(done) + len(left) > _MOST_GLOBS:
+            raise ValueError(f"it stands for more than {_MOST_GLOBS} globs; write fewer braces")
+    return done
 
 
 def _must_be_there(args: FolderArgs, root: str) -> None:
@@ -132,7 +150,7 @@ def _list(args: FolderArgs, context: ToolContext) -> str:
     found = _chosen(args, context.root)
     if not found:
         _must_be_there(args, context.root)
-        return "(no files)"
+        return "(no files; what git ignores is left out)"
     more = [f"[… and {len(found) - _SHOWN} more of {len(found)} files; name a folder or a glob …]"]
     return "\n".join([*found[:_SHOWN], *(more if len(found) > _SHOWN else ())])
 
@@ -214,7 +232,7 @@ def _search_result(args: SearchArgs, context: ToolContext) -> str:
     lines = [line for _, line in args.found()]
     if not lines:
         _must_be_there(args, context.root)
-    told = lines[:_HITS] or ["(nothing found)"]
+    told = lines[:_HITS] or ["(nothing found; files that git ignores are not searched)"]
     if len(lines) > _HITS:
         told.append(f"[… more than {_HITS} lines; name a folder, a glob or a longer pattern …]")
     if args._stopped:

@@ -28,6 +28,16 @@ def test_lines_are_those_of_git_and_editors(call: Call, folder: Path) -> None:
     assert call("search", pattern="needle$") == "f:4: needle"
 
 
+def test_a_glob_with_braces_stands_for_several(call: Call, folder: Path) -> None:
+    for name in ("a.ts", "b.tsx", "c.js", "d{x}.txt"):
+        (folder / name).write_text("")
+    assert call("list_files", glob="*.{ts,tsx}") == "a.ts\nb.tsx"
+    assert call("list_files", glob="{a,{b,c}}.{js,ts}*") == "a.ts\nb.tsx\nc.js"
+    assert call("list_files", glob="d{x}.txt") == "d{x}.txt"
+    with pytest.raises(InvalidCall, match="more than 100 globs"):
+        call("list_files", glob="{a,b}" * 8)
+
+
 @pytest.mark.parametrize(
     ("pattern", "found"),
     [
@@ -39,7 +49,7 @@ def test_lines_are_those_of_git_and_editors(call: Call, folder: Path) -> None:
         (":\\z", "f:3: def foo():"),
         ("[^:]pass", "f:4: pass"),
         ("\\bfoo\\b", "f:3: def foo():"),
-        ("os\ndef", "(nothing found)"),
+        ("os\ndef", "(nothing found; files that git ignores are not searched)"),
     ],
 )
 def test_a_pattern_is_one_of_lines(call: Call, folder: Path, pattern: str, found: str) -> None:
@@ -88,7 +98,7 @@ def test_files_are_listed_without_what_git_ignores(call: Call, folder: Path, mon
     assert call("list_files", path="src", glob="src/**/*.txt") == "src/c.txt"
     assert call("list_files", path="a.py") == "a.py"
     (folder / "empty").mkdir()
-    assert call("list_files", path="empty") == "(no files)"
+    assert call("list_files", path="empty") == "(no files; what git ignores is left out)"
     for name, pattern in (("list_files", {}), ("search", {"pattern": "x"})):
         with pytest.raises(AhpError, match=r"^none: there is no such file or folder$"):
             call(name, path="none", **pattern)
@@ -115,10 +125,10 @@ def test_lines_are_found(call: Call, folder: Path, monkeypatch: pytest.MonkeyPat
     (folder / "away").symlink_to("/etc")
     assert call("search", pattern=r"def \w+") == "a.py:1: def one():"
     assert call("grep", query="ONE", ignore_case=True, glob="*.py") == "a.py:1: def one():\na.py:2: return ONE"
-    assert call("search", pattern="nothing") == "(nothing found)"
+    assert call("search", pattern="nothing") == "(nothing found; files that git ignores are not searched)"
     monkeypatch.setattr(file_tools, "_SEARCHED", 20)
     assert call("search", pattern="one", path="a.py") == (
-        "(nothing found)\n[… larger than 1 MB and not searched: a.py …]"
+        "(nothing found; files that git ignores are not searched)\n[… larger than 1 MB and not searched: a.py …]"
     )
     monkeypatch.undo()
     monkeypatch.setattr(file_tools, "_HITS", 2)
