@@ -16,6 +16,7 @@ from ahp.runner.run.limits import Repeats
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.snapshot import Snapshot, take
 from ahp.runner.tools.environment import tool_environment
+from ahp.runner.tools.last_seen import LastSeen
 from ahp.runner.tools.tool import InvalidCall, Tool, Toolbox, ToolContext, left_running, told
 from ahp.runner.verification.work_tree import WorkTreeMark, changed_since, mark
 from ahp.runner.words.actions import ToolCall
@@ -62,6 +63,7 @@ class GatedTools:
         self._agent = agent
         self._descendants = descendants
         self._worker = Worker()
+        self._last_seen = LastSeen()
         self._env: Callable[[], Mapping[str, str]] = lambda: tool_environment(agent)
         self._looked: Callable[[], object] | None = None
         self._repeats = Repeats()
@@ -211,7 +213,7 @@ class GatedTools:
         self.begin()
         self._may_have_written = self._may_have_written or tool.writes
         judged = self._call_of(tool, valid)  # as it was before the tool, which may change what it was given
-        context = ToolContext(self._root, seconds, dict(self._env()))
+        context = ToolContext(self._root, seconds, dict(self._env()), self._last_seen)
         self._events.sync()  # that this may have been done is known whatever happens next
         try:
             output = self._worker.call(seconds, lambda: tool.run(valid, context), tool.name)

@@ -50,7 +50,8 @@ class EditArgs(FileArgs):
 
 
 def _edit(args: EditArgs, context: ToolContext) -> str:
-    text = text_of(project_files.read(context.root, args.leads_to), args.path, exact=True)
+    before = project_files.read(context.root, args.leads_to)
+    text = text_of(before, args.path, exact=True)
     ends = line_ends(text)
     for number, edit in enumerate(args.edits, start=1):
         search, replace = (part.replace("\r\n", "\n").replace("\n", ends) for part in (edit.search, edit.replace))
@@ -63,7 +64,9 @@ def _edit(args: EditArgs, context: ToolContext) -> str:
                 'Give more of its surroundings, or "all": true'
             )
         text = text.replace(search, replace)
-    project_files.write(context.root, args.leads_to, encoded(text))
+    data = encoded(text)
+    project_files.write(context.root, args.leads_to, data)
+    context.seen.follow(args.leads_to, before, data)
     return f"{args.path}: {len(args.edits)} edit{'s' if len(args.edits) > 1 else ''} made"
 
 
@@ -89,25 +92,28 @@ class PatchArgs(BaseModel):
 
 def _patch(args: PatchArgs, context: ToolContext) -> str:
     """Every file is worked out before the first one is written: a patch that does not fit changes nothing."""
-    results: list[tuple[FilePatch, str, str | None]] = []
+    results: list[tuple[FilePatch, str, bytes, str | None]] = []
     for change, place in zip(args._files, args.leads_to, strict=True):
         there = project_files.exists(context.root, place)
         if there == change.creates:
             raise AhpError(f"{change.path} is {'there already' if there else 'not there'}; nothing was changed")
-        before = text_of(project_files.read(context.root, place), change.path, exact=True) if there else ""
+        data = project_files.read(context.root, place) if there else b""
+        before = text_of(data, change.path, exact=True)
         try:
             after = applied(before, change)
         except PatchError as error:
             raise AhpError(f"{change.path}: {error}; nothing was changed. Read it again") from None
         if change.deletes and after:
             raise AhpError(f"{change.path} holds more than the patch removes; nothing was changed")
-        results.append((change, place, None if change.deletes else after))
+        results.append((change, place, data, None if change.deletes else after))
     told = []
-    for change, place, text in results:
+    for change, place, data, text in results:
         if text is None:
             project_files.remove(context.root, place)
         else:
-            project_files.write(context.root, place, encoded(text))
+            written = encoded(text)
+            project_files.write(context.root, place, written)
+            context.seen.follow(place, data, written)
         told.append(f"{'deleted' if text is None else 'created' if change.creates else 'changed'} {change.path}")
     return "\n".join(told)
 

@@ -88,7 +88,9 @@ class ReadArgs(FileArgs):
 
 
 def _read(args: ReadArgs, context: ToolContext) -> str:
-    text = text_of(project_files.read(context.root, args.leads_to), args.path)
+    data = project_files.read(context.root, args.leads_to)
+    text = text_of(data, args.path)
+    context.seen.note(args.leads_to, data)
     if args.start == 1 and args.lines is None:
         return text
     found = lines_of(text)
@@ -257,7 +259,9 @@ def _write(args: WriteArgs, context: ToolContext) -> str:
     if "\ufffd" in args.content and project_files.exists(context.root, args.leads_to):
         # What was read as a sign for unreadable bytes would take their place.
         text_of(project_files.read(context.root, args.leads_to), args.path, exact=True)
+    context.seen.check(context.root, args.leads_to, args.path)
     there = project_files.write(context.root, args.leads_to, data)
+    context.seen.note(args.leads_to, data)
     return f"{'replaced' if there else 'wrote'} {args.path}: {_size(data)}"
 
 
@@ -267,6 +271,7 @@ def _append(args: WriteArgs, context: ToolContext) -> str:
     ends = line_ends(before[:_SEARCHED].decode("utf-8", "replace"))
     data = before + encoded(args.content.replace("\r\n", "\n").replace("\n", ends) if ends != "\n" else args.content)
     project_files.write(context.root, args.leads_to, data)
+    context.seen.follow(args.leads_to, before, data)
     return f"{'appended to' if there else 'wrote'} {args.path}: it has {_size(data)} now"
 
 

@@ -12,6 +12,7 @@ from ahp.facts.tool_call import Touched
 from ahp.facts.tool_names import NAMES
 from ahp.protocol.text import one_line
 from ahp.runner.tools.environment import AGENT, tool_environment
+from ahp.runner.tools.last_seen import LastSeen
 from ahp.runner.validation import sentences
 from ahp.system.errors import AhpError
 
@@ -31,6 +32,9 @@ class ToolContext:
 
     env: dict[str, str] = field(default_factory=lambda: tool_environment(AGENT))
     """The environment for programs: marked as an agent's, without the variables of a git hook."""
+
+    seen: LastSeen = field(default_factory=LastSeen)
+    """What the tools of the run last saw in files."""
 
 
 class Tool(Protocol):

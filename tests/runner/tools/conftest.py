@@ -29,11 +29,12 @@ def shown() -> list[str]:
 
 @pytest.fixture
 def call(folder: Path, shown: list[str]) -> Call:
-    """Validates and runs one call, without a gate."""
+    """Validates and runs one call, without a gate; all of a test are of one run."""
     toolbox = Toolbox(standard_tools(shown.append), str(folder))
+    context = ToolContext(str(folder), 60.0)
 
     def run(name: str, **args: Any) -> str:
         tool = toolbox.find(toolbox.own_name(name))
-        return tool.run(toolbox.validate(tool, args), ToolContext(str(folder), 60.0))
+        return tool.run(toolbox.validate(tool, args), context)
 
     return run
