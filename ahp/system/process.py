@@ -18,7 +18,7 @@ OUTPUT_LIMIT = 64 << 20
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
 class NotStarted(AhpError):
@@ -62,7 +62,10 @@ def capture(
     limit: int = OUTPUT_LIMIT,
     ended: "Callable[[int], object] | None" = None,
 ) -> Result:
-    """Runs `argv` to its end in a process group of its own.
+    """Runs `argv` to its end in a session of its own, without our terminal.
+
+    A terminal would let it type what a person is then taken to have typed (TIOCSTI), and a question that it asks there
+    would stop it until its time is over.
 
     `timeout` is in seconds, `limit` in bytes of standard output. At the timeout, at the limit, and when this process
     is interrupted the whole group is killed. `ended` gets the id of the group when the command has come to its own end,
@@ -149,7 +152,7 @@ class _Child:
             (posix.POSIX_SPAWN_DUP2, err_write, 2),
         ]
         try:
-            self.pid = posix.posix_spawn(program, argv, env, file_actions=actions, setpgroup=0)
+            self.pid = _spawn(program, argv, env, actions)
         except (OSError, ValueError) as error:
             self.pid = 0
             for fd in (self.inp, self.out, self.err):
@@ -281,12 +284,22 @@ def aside(argv: list[str], env: dict[str, str], said: str) -> int:
         (posix.POSIX_SPAWN_OPEN, 2, said, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NOFOLLOW, 0o600),
     ]
     try:
-        try:
-            return posix.posix_spawn(program, argv, env, file_actions=actions, setsid=True)
-        except NotImplementedError:  # a system that cannot; without its own group an interrupt would reach it
-            return posix.posix_spawn(program, argv, env, file_actions=actions, setpgroup=0)
+        return _spawn(program, argv, env, actions)
     except OSError as error:
         raise NotStarted(f"cannot start {argv[0]}: {error.strerror}") from None
+
+
+def _spawn(
+    program: str,
+    argv: list[str],
+    env: dict[str, str],
+    actions: "Sequence[tuple[int, ...] | tuple[int, int, str, int, int]]",
+) -> int:
+    """Starts a program in a session of its own; its process id, which is also that of its group."""
+    try:
+        return posix.posix_spawn(program, argv, env, file_actions=actions, setsid=True)
+    except NotImplementedError:  # a system that cannot; without its own group an interrupt would reach it
+        return posix.posix_spawn(program, argv, env, file_actions=actions, setpgroup=0)
 
 
 def attached(argv: list[str], env: dict[str, str]) -> int:

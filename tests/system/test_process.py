@@ -6,6 +6,7 @@ import errno
 import os
 import posix
 import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from ahp.system import descendants, environ, process
 from ahp.system.errors import OutputLimit, Timeout
+from tests.attended import attended
 from tests.system.test_descendants import alive
 
 SH = {"PATH": os.defpath + ":/usr/bin:/bin"}
@@ -202,6 +204,18 @@ def test_an_attached_command_that_cannot_be_started_is_named(tmp_path: Path) -> 
         process.attached([str(tmp_path / "text")], SH)
 
 
+TRIES = """
+from ahp.system import process
+print(process.capture(["sh", "-c", "(: >/dev/tty) 2>/dev/null && echo open || echo none"], timeout=60.0).out.decode())
+"""
+
+
+def test_a_command_has_no_terminal_of_ours(tmp_path: Path) -> None:
+    # It could type there what a person is then taken to have typed, and would be stopped where it asks.
+    code, said = attended([sys.executable, "-c", TRIES], tmp_path)
+    assert (code, said.split()) == (0, ["none"])
+
+
 @pytest.mark.parametrize("knows_sessions", [True, False])
 def test_a_command_aside_has_no_streams_of_ours_and_no_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, knows_sessions: bool
@@ -221,6 +235,8 @@ def test_a_command_aside_has_no_streams_of_ours_and_no_terminal(
     os.waitpid(pid, 0)
     told, group = said.read_text().split()
     assert (told, int(group)) == ("told", pid)
+    group, own = sh("ps -o pgid= -p $$; echo $$").out.split()
+    assert group == own
 
 
 def test_a_command_aside_that_cannot_be_started_is_named(tmp_path: Path) -> None:

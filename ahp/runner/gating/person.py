@@ -51,6 +51,7 @@ class PersonAtTerminal:
         lines += [f"  {rule_of(one)} ({short_id(one)}): {one_line(reason_of(one.payload), 300)}" for one in blocks]
         choices = {"p": "pass once", **({"g": "go on without it"} if may_go_on else {}), "s": "stop"}
         with self._alone():
+            terminal.forget_typed()
             return self._decision(lines, choices, blocks)
 
     def _decision(self, lines: list[str], choices: dict[str, str], blocks: Sequence[Signal]) -> Choice:
