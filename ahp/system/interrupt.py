@@ -12,7 +12,7 @@ from types import FrameType
 # it: Python runs the handler when the wait is over, so no wait is long.
 SLICE = 0.2
 
-_ENDING = (signal.SIGTERM, signal.SIGHUP)
+_ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _of_thread = threading.local()
 _ALL = (signal.SIGINT, *_ENDING)
 
@@ -27,7 +27,7 @@ class Ended(SystemExit):
 
 @contextmanager
 def raised() -> Iterator[None]:
-    """Makes SIGTERM and SIGHUP raise Ended in the main thread, where nobody else handles them."""
+    """Makes SIGTERM, SIGHUP and SIGQUIT (Ctrl-\\) raise Ended in the main thread, where nobody else handles them."""
     former = {}
     if threading.current_thread() is threading.main_thread():
         former = {one: signal.signal(one, _end) for one in _ENDING if signal.getsignal(one) is signal.SIG_DFL}
@@ -65,7 +65,9 @@ def sleep(seconds: float) -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Holds back Ctrl-C, SIGTERM and SIGHUP until the end of the block: a second one does not cut short the way out.
+    """Holds back Ctrl-C and the signals of `raised` until the end of the block.
+
+    A second one does not cut short the way out that the first one has begun.
 
     Not by the signal mask, which is the thread's: the kernel would give the signal to another thread.
     """

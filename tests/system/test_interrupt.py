@@ -15,14 +15,19 @@ from ahp.system import interrupt
 @pytest.fixture(autouse=True)
 def as_started_by_a_person() -> Iterator[None]:
     """A shell that runs in the background has its children ignore Ctrl-C."""
-    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL, signal.SIGHUP: signal.SIG_DFL}
+    usual = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+        signal.SIGQUIT: signal.SIG_DFL,
+    }
     former = {one: signal.signal(one, handler) for one, handler in usual.items()}
     yield
     for one, handler in former.items():
         signal.signal(one, handler)
 
 
-@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_that_ends_the_process_is_an_exception(signum: signal.Signals) -> None:
     former = signal.getsignal(signum)
     with pytest.raises(interrupt.Ended) as caught, interrupt.raised():
