@@ -16,9 +16,11 @@ UNSEEN = "unseen"
 
 RULES, POLICY, ALL = "rules", "policy", "all"
 _COMMAND = re.compile(r"\bahp(?:-engine)?[\"']?\s+ci\b(?P<options>[^\n;&|]*)")
+_HOOK = re.compile(r"\bhook\s+pre-receive\b[^\n;&|]*")
 _COMMENT = re.compile(r"^\s*(?:#|//).*$", re.MULTILINE)
 # What makes of a command that fails no failure of the script: before it on its line, and anywhere.
 _TAKEN = re.compile(r"(?:^|[\s(])(?:if|elif|while|until|!|echo|printf|xargs)\s|\|\||\$\([^)]*$")
+_BETWEEN = re.compile(r";|&&|(?<!\|)\|(?!\|)")
 _GOES_ON = re.compile(r"^\s*(?:set \+\w*e|set \+o errexit|trap )", re.MULTILINE)
 
 
@@ -52,10 +54,26 @@ def fails_with_it(script: str, pipes: bool) -> bool:
     """
     for line in _commands(script).split("\n"):
         for found in _COMMAND.finditer(line):
-            before, after = re.split(r";|&&", line[: found.start()])[-1], line[found.end() :]
+            before, after = _BETWEEN.split(line[: found.start()])[-1], line[found.end() :]
             if _TAKEN.search(before) or after.startswith(("&", "||")) or (after.startswith("|") and not pipes):
                 return False
     return not _GOES_ON.search(script)
+
+
+def hook_refuses(script: str) -> bool | None:
+    """Whether a refusal by `ahp hook pre-receive` is one of the hook whose text this is, as far as its lines tell; None
+    where it does not run it. Of other languages than the shell's nothing is told, and that is taken to be right.
+    """
+    lines = [line.strip() for line in _commands(script).split("\n") if line.strip()]
+    at = next((number for number, line in enumerate(lines) if _HOOK.search(line)), None)
+    if at is None:
+        return None
+    before, _, after = lines[at].partition(_HOOK.findall(lines[at])[0])
+    before = _BETWEEN.split(before)[-1].lstrip()
+    if not re.match(r"#!.*sh\b", script) or before.startswith(("exec ", "if ! ")) or after.startswith("|| exit"):
+        return True
+    stops = re.match(r"#!.*\s-\w*e", script) or re.search(r"^\s*set -\w*e", script, re.MULTILINE)
+    return not after and not _TAKEN.search(before) and (bool(stops) or at == len(lines) - 1)
 
 
 def _commands(script: str) -> str:

@@ -68,6 +68,9 @@ def judge(lines: bytes, limit: float = LIMIT) -> int:
     env = environ.current()
     if env.get("GIT_NAMESPACE"):  # the branches that git shows are those of the whole, also of others' namespaces
         raise AhpError("this push goes to a namespace (GIT_NAMESPACE) of the repository, and those are not judged here")
+    if not lines:  # git runs no hook for nothing
+        why = "nothing is on standard input, where git names what is pushed; did another command of the hook read it?"
+        raise AhpError(f"{why} Keep the lines, and give them to each: lines=$(cat); printf '%s\\n' \"$lines\" | ahp …")
     repo = git.discover(env.get("GIT_DIR") or ".", env)
     repo.env |= {name: env[name] for name in _QUARANTINE if name in env}
     code = 0

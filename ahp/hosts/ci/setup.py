@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ahp.facts.default_branch import default_branch, remotes
 from ahp.hosts.ci import workflows
-from ahp.hosts.ci.definition import ADVICE, GUARD, UNSEEN, Definition, asked
+from ahp.hosts.ci.definition import ADVICE, GUARD, UNSEEN, Definition, asked, hook_refuses
 from ahp.protocol.text import one_line
 from ahp.system import files
 from ahp.system.errors import AhpError
@@ -142,13 +142,24 @@ def _server(repo: Repository) -> list[Definition]:
         return []
     found = []
     for folder in (repo.config("core.hooksPath") or "hooks", _CUSTOM_HOOKS):
-        path = os.path.join(repo.git_dir, folder, "pre-receive")
-        data = files.read(path, _LIMIT)
-        if data is None or b"hook pre-receive" not in data:
-            continue
-        name = f"{folder}/pre-receive"
-        if os.access(path, os.X_OK):
-            found.append(Definition(name, "", GUARD, "every push to this repository is judged before a ref moves"))
-        else:
-            found.append(Definition(name, "", ADVICE, f"git does not run it: chmod +x {one_line(path, 300)}"))
+        for name in (f"{folder}/pre-receive", *_within(repo, f"{folder}/pre-receive.d")):
+            path = os.path.join(repo.git_dir, name)
+            data = files.read(path, _LIMIT)
+            refuses = hook_refuses(data.decode("utf-8", "replace")) if data is not None else None
+            if refuses is None:
+                continue
+            if not os.access(path, os.X_OK):
+                found.append(Definition(name, "", ADVICE, f"git does not run it: chmod +x {one_line(path, 300)}"))
+            elif not refuses:
+                why = "the hook goes on where ahp refuses; end it with: exec ahp hook pre-receive"
+                found.append(Definition(name, "", ADVICE, why))
+            else:
+                found.append(Definition(name, "", GUARD, "every push to this repository is judged before a ref moves"))
     return found
+
+
+def _within(repo: Repository, folder: str) -> list[str]:
+    """The files of a folder of hooks, as GitLab and Gitea have them."""
+    place = os.path.join(repo.git_dir, folder)
+    names = sorted(os.listdir(place)) if os.path.isdir(place) else []
+    return [f"{folder}/{name}" for name in names if os.path.isfile(f"{place}/{name}")]

@@ -226,6 +226,12 @@ def test_a_line_that_git_would_not_write_refuses(server: Repo, monkeypatch: pyte
         received(server, f"{none} {'1' * 40} refs/heads/x\n", monkeypatch)
 
 
+def test_nothing_to_read_is_not_nothing_to_judge() -> None:
+    """As where a `while read` before it in the same hook took git's lines."""
+    with pytest.raises(AhpError, match="did another command of the hook read it"):
+        receiving.judge(b"")
+
+
 def test_a_push_to_a_namespace_of_a_shared_repository_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its default branch is not the repository's, and another's policy, or none, would judge."""
     monkeypatch.setenv("GIT_NAMESPACE", "theirs")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,12 @@ def test_a_server_s_hook_protects_every_branch(
     assert "git does not run it" in said(capsys)["hooks/pre-receive"][1]
     hook.chmod(0o755)
     assert said(capsys)["main"] == ("ok", "protected: every push is judged here")
+    hook.write_text("#!/bin/sh\nahp hook pre-receive\nexit 0\n")
+    assert "end it with: exec ahp hook pre-receive" in said(capsys)["hooks/pre-receive"][1]
+    (hook.parent / "pre-receive.d").mkdir()  # as GitLab and Gitea have it
+    shutil.copy(hook, hook.parent / "pre-receive.d/ahp")
+    (hook.parent / "pre-receive.d/ahp").write_text("#!/bin/sh\nexec ahp hook pre-receive\n")
+    assert said(capsys)["hooks/pre-receive.d/ahp"][0] == "ok"
 
 
 def test_hostile_files_are_looked_at_and_not_followed(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
