@@ -18,4 +18,6 @@ def command(shell: str) -> None:
 
     made = get_completion_class(shell)
     assert made is not None
-    click.echo(made(cli, {}, "ahp", "_AHP_COMPLETE").source())
+    script = made(cli, {}, "ahp", "_AHP_COMPLETE").source()
+    # click's lines are "type,value<TAB>help", and its script for fish ends the help at a comma.
+    click.echo(script.replace('string split ","', 'string split --max 1 ","'))

@@ -32,6 +32,11 @@ class Group(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if command := super().get_command(ctx, name):
+            command.short_help = command.get_short_help_str(_WHOLE)  # for completion, too
+        return command
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, one.get_short_help_str(_WHOLE)) for name, one in self.commands.items()])

@@ -79,6 +79,8 @@ class _Commands(Group):
         command = importlib.import_module(_module(name)).command
         assert isinstance(command, click.Command)
         command.name = name
+        # click would make one of the docstring's beginning, cut to a line.
+        command.short_help = next(told[name] for told in _SECTIONS.values() if name in told)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

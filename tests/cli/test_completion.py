@@ -41,6 +41,32 @@ def test_triggers_and_rules_are_completed(repo: Repo, monkeypatch: pytest.Monkey
     assert completed("try", "") == []
 
 
+def test_commands_are_told_in_whole_sentences() -> None:
+    def told(*before: str) -> dict[str, str | None]:
+        found = ShellComplete(cli, {}, "ahp", "_AHP_COMPLETE").get_completions(list(before), "")
+        return {one.value: one.help for one in found}
+
+    assert told()["doctor"] == "is the gate really reached, and can it do its work"
+    assert told("policy")["test"] == (
+        "Run the policy's tests: FILEs, or all of .ahp/tests/*.yaml, against the project's policy or --policy."
+    )
+
+
+def test_fish_shows_a_sentence_past_its_comma(tmp_path: Path) -> None:
+    fish = shutil.which("fish")
+    if fish is None:
+        pytest.skip("there is no fish here")
+    script = f"""{AHP} completion fish | source
+    function ahp; {AHP} $argv; end
+    complete -C 'ahp do'; complete -C 'ahp log --sin'"""
+    env = {"PATH": f"{Path(AHP).parent}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    done = subprocess.run([fish, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path, env=env)
+    assert done.stdout.splitlines() == [
+        "doctor\tis the gate really reached, and can it do its work",
+        "--since\tA day, a time stamp, or an age like 2h or 14d.",
+    ], done.stderr
+
+
 def test_bash_completes_commands_subcommands_and_options(tmp_path: Path) -> None:
     bash = shutil.which("bash")
     if bash is None:
