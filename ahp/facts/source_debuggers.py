@@ -14,11 +14,21 @@ _PATTERNS = {
         r"|(?P<trace>(?:new\s+\w+\(\)|\w+)\.printStackTrace)\(\s*(?:System\.(?:out|err)\s*)?\))"
     ),
 }
-# What a program prints is its output.
+# What a program prints is its output. Much of a program lies beside `package main`, in files that end the process or have
+# to do with its arguments and streams.
 _PROGRAMS = {
-    "go": re.compile(r"^\s*package\s+main\b", re.MULTILINE),
+    "go": re.compile(r"^\s*package\s+main\b|\bos\.(?:Exit|Args|Stdin|Stdout)\b", re.MULTILINE),
     "java": re.compile(r"\bstatic\s+void\s+main\s*\("),
 }
+# Libraries that read a command line, by their import, which is a text.
+_COMMAND_LINES = {
+    "go": re.compile(
+        r'^\s*(?:import\s+)?(?:\w+\s+)?"(?:flag|\S+/(?:simplecobra|cobra|pflag|cli|kingpin)(?:[./]v\d+)?)"',
+        re.MULTILINE,
+    )
+}
+# A function of the file's own that has the name of a builtin.
+_OWN_PRINT = re.compile(r"\b(?:(?:func|var)\s+(?P<one>print(?:ln)?)\b|(?P<two>print(?:ln)?)\s*(?::?=(?!=)|func\())")
 # What a function or branch of such a name prints, it is there to print.
 _PURPOSE = {
     "go": re.compile(
@@ -35,8 +45,8 @@ _CHARACTER = re.compile(r"'(?:\\[^\n]{1,10}?|[^\\'\n])'")
 def find(language: str, text: str) -> list[tuple[int, str]]:
     """(line, name) of each."""
     bare = without_texts(language, text)
-    program = _PROGRAMS.get(language)
-    is_program = program is not None and program.search(bare) is not None
+    is_program = _holds(_PROGRAMS, language, bare) or _holds(_COMMAND_LINES, language, text)
+    own = {one or two for one, two in _OWN_PRINT.findall(bare)} if language == "go" else set()
     purpose = _PURPOSE.get(language)
     lines = bare.split("\n")
     found = []
@@ -44,9 +54,13 @@ def find(language: str, text: str) -> list[tuple[int, str]]:
         group = hit.lastgroup or ""
         name, line = hit.group(group), bare.count("\n", 0, hit.start(group)) + 1
         meant = is_program or (purpose is not None and any(map(purpose.search, _heads(lines, line))))
-        if not meant or name in _NEVER_OUTPUT:
+        if name not in own and (not meant or name in _NEVER_OUTPUT):
             found.append((line, name))
     return found
+
+
+def _holds(patterns: dict[str, re.Pattern[str]], language: str, text: str) -> bool:
+    return language in patterns and patterns[language].search(text) is not None
 
 
 def _heads(lines: list[str], number: int) -> list[str]:

@@ -83,6 +83,14 @@ def test_an_enormous_or_deep_file_is_searched_for_words(monkeypatch: pytest.Monk
         ("go", "package main\nfunc f() { fmt.Println(1); runtime.Breakpoint() }", [2]),
         ("go", "package x\n// fmt.Println()\nvar s = `fmt.Println(`\nfunc f() { log.Println(1) }", []),
         ("go", "package x\nfunc (r *R) print(s string) {\n}\nfunc println(s string) {\n}", []),
+        # a program's file beside `package main`
+        ("go", "package x\nfunc f() {\n\tfmt.Println(1)\n\tos.Exit(1)\n\truntime.Breakpoint()\n}", [5]),
+        ("go", 'package x\nimport "flag"\nfunc f() { fmt.Println(flag.Arg(0)) }', []),
+        ("go", 'package x\nimport (\n\tcmd "github.com/urfave/cli/v2"\n)\nfunc f() { fmt.Println(1) }', []),
+        ("go", 'package x\nimport "x/client"\n// os.Exit()\nfunc f() { fmt.Println("flag") }', [4]),
+        # a function of its own
+        ("go", "package x\nfunc f() {\n\tvar print func(int)\n\tprint = g\n\tprint(1)\n\tprintln(1)\n}", [6]),
+        ("go", "package x\nfunc f(print func(int)) { print(1) }\nfunc println(a int) { println(1) }", []),
         # what a function or branch is there to print
         ("go", "package x\nfunc printAll() {\n\tfmt.Println(1)\n}\nfunc all() {\n\tfmt.Println(1)\n}", [6]),
         ("go", "package x\nfunc f() {\n\tif debug {\n\t\tfmt.Println(1)\n\t}\n\tfmt.Println(2)\n}", [6]),
