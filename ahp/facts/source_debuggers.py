@@ -14,8 +14,8 @@ _PATTERNS = {
         r"|(?P<trace>(?:new\s+\w+\(\)|\w+)\.printStackTrace)\(\s*(?:System\.(?:out|err)\s*)?\))"
     ),
 }
-# What a program prints is its output. Much of a program lies beside `package main`, in files that end the process or have
-# to do with its arguments and streams.
+# What a program prints is its output. Much of a program lies beside `package main`: in files that end the process,
+# or have to do with its arguments and streams.
 _PROGRAMS = {
     "go": re.compile(r"^\s*package\s+main\b|\bos\.(?:Exit|Args|Stdin|Stdout)\b", re.MULTILINE),
     "java": re.compile(r"\bstatic\s+void\s+main\s*\("),

@@ -6,6 +6,7 @@ from ahp.conditions import reference
 from ahp.conditions.evaluate import set_deadline
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Checked
+from ahp.policy.expand import LEVELS
 from ahp.policy.problems import Place, PolicyError, Problem, closest
 from ahp.policy.rule import Policy, Rule
 from ahp.policy.templates import templates
@@ -41,7 +42,7 @@ def advise(policy: Policy) -> list[Problem]:
     advice = [one for one in policy.advice if one.place not in settled or "undecidable" not in one.what]
     for rule in policy.rules:
         advice += _of_rule(rule)
-    advice += _softenings(policy) + _twins(policy) + _unread_limits(policy)
+    advice += _softenings(policy) + _twins(policy) + _unread_limits(policy) + _lent(policy)
     if policy.raw.setting("mode") == "observe":
         place = policy.raw.settings["mode"].place
         advice.append(Problem(place, "`mode: observe` logs every signal and enforces none"))
@@ -71,6 +72,19 @@ def _softenings(policy: Policy) -> list[Problem]:
     for softening in policy.softened:
         what = f"softening: where `{softening.weaker}` matches, the stronger `{softening.stronger}` is not heard"
         found.append(Problem(softening.place, f"{what} ({softening.why})"))
+    return found
+
+
+def _lent(policy: Policy) -> list[Problem]:
+    """Rules written in full under the id of an earlier one, which lends them what they leave out."""
+    found = []
+    for draft in policy.raw.short.values():
+        level = next(field for name, field in draft.fields.items() if name in LEVELS)
+        at = draft.fields["at"]
+        kept = [f"`{name}`" for name, field in draft.fields.items() if field.layer == draft.layer != at.layer]
+        if kept and level.layer == at.layer:
+            what = f"`{draft.id}` is a rule of {draft.layer}, too, and keeps {', '.join(kept)} of that one"
+            found.append(Problem(at.key_place, f"{what}; give the rule another id, or these keys anew"))
     return found
 
 

@@ -46,6 +46,14 @@ def test_what_is_seldom_meant_is_advice(load: Load, text: str, said: str) -> Non
     assert any(said in line for line in advice(load, text)), advice(load, text)
 
 
+def test_a_whole_rule_under_the_name_of_a_pack_s_is_told_what_it_keeps(load: Load) -> None:
+    own = "extends: [core]\nrules:\n  large-files: {at: pre-push, prompt: files.changed_count > 3, message: many}"
+    said = "is a rule of pack core, too, and keeps `each`, `finding`, `fix` of that one; give the rule another id, or"
+    assert [said in line for line in advice(load, own)] == [True]
+    for narrowed in ("{block: f.bytes > 9}", "{at: [pre-commit, pre-push]}", "{level: prompt, message: big}"):
+        assert advice(load, f"extends: [core]\nrules: {{large-files: {narrowed}}}") == []
+
+
 def test_limits_that_are_read_need_no_advice(load: Load) -> None:
     text = """\
 limits: {a: 1, b: 2, c: x, d: y, e: [z]}
