@@ -2,6 +2,7 @@
 
 from ahp.shell import git, marks, output, roles, special, synopsis, usage
 from ahp.shell.command import UNKNOWN, Command
+from ahp.shell.containers import on_this_machine
 from ahp.shell.marks import ANYTHING, Unknown
 from ahp.shell.redirects import Redirects
 from ahp.shell.state import State
@@ -179,7 +180,9 @@ class Execution:
     def _paths(self, folder: str, words: "Sequence[str]") -> list[str]:
         """Words as paths behind the folder."""
         patterns = [self._marks.pattern(word) for word in words]
-        return [usage.joined(folder, path) for path in patterns if usage.is_file(path)]
+        paths = [usage.joined(folder, path) for path in patterns if usage.is_file(path)]
+        mounts = self._state.mounts
+        return paths if mounts is None else [one for path in paths for one in on_this_machine(path, mounts)]
 
     # What it changes and runs
 
@@ -207,7 +210,9 @@ class Execution:
         for other in state.other_names(words[0]):  # it may be that, too: not every shell reads aliases
             found.runs.append(Run((*other, *words[1:])))
         self.environment(command.assignments)
-        printed = None
+        printed, mounts = None, state.mounts
+        if found.mounts is not None:
+            state.mounts = [(inside, host and usage.joined(state.folder, host)) for inside, host in found.mounts]
         for run in found.runs:
             # The words of a command within a command are read once more for each level.
             if len(self.commands) >= usage.MOST_COMMANDS or not state.affords(sum(map(len, run.words))):
@@ -218,6 +223,7 @@ class Execution:
             given = None if run.stdin == "" else run.stdin or stdin
             printed = self._start(run, command.assignments, given, program == "eval" or program in SOURCING)
             state.folder = state.folder if program == "eval" or program in SOURCING else here
+        state.mounts = mounts
         return printed if len(found.runs) == 1 else None
 
     def _start(self, run: Run, assignments: list[str], stdin: str | None, here: bool) -> str | None:

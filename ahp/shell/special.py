@@ -1,6 +1,6 @@
 """Programs whose command lines are no list of options and operands: shells, tar, dd, xargs, parallel and others."""
 
-from ahp.shell import find, marks, options, roles, synopsis, usage
+from ahp.shell import containers, find, marks, options, roles, synopsis, usage
 from ahp.shell.marks import ANYTHING, Marks, Unknown
 from ahp.shell.options import Options
 from ahp.shell.usage import Run, Usage
@@ -325,6 +325,7 @@ READERS: "dict[str, Callable[[str, list[str], str | None, Marks], Usage]]" = {
     "find": find.find,
     "fd": find.fd,
     "fdfind": find.fd,
+    **dict.fromkeys(("docker", "podman", "nerdctl", "finch"), containers.read),
     "env": env,
     **dict.fromkeys(("awk", "gawk"), awk),
     **dict.fromkeys(("vi", "vim", "nvim", "view", "vimdiff", "gvim", "ex"), vi),

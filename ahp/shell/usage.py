@@ -58,12 +58,13 @@ class Usage(Plain):
 
     `unsure` are files that it may read or write, where nobody here knows the program; `fetched` those written that hold
     what nobody has seen yet; `copies` are (source, copy); `folder` is where it works, when it is told another one (`git
-    -C`); `places` where a word is unresolved: "program", "option", "path" (one that is written) or "value".
+    -C`); `mounts` are (folder of a container, folder of this machine) where what it runs sees no other files of this
+    machine; `places` where a word is unresolved: "program", "option", "path" (one that is written) or "value".
     """
 
     __slots__ = (
-        *("code", "config", "copies", "fetched", "flags", "folder", "operands", "places", "reads", "runs", "unsure"),
-        *("values", "verb", "writes"),
+        *("code", "config", "copies", "fetched", "flags", "folder", "mounts", "operands", "places", "reads", "runs"),
+        *("unsure", "values", "verb", "writes"),
     )
 
     def __init__(
@@ -84,6 +85,7 @@ class Usage(Plain):
         self.writes: list[str] = []
         self.unsure: list[str] = []
         self.runs: list[Run] = []
+        self.mounts: list[tuple[str, str]] | None = None
         self.places = places or set()
 
     def unknown(self, place: str) -> None:
