@@ -244,6 +244,7 @@ def _propose(found: list[Advice], target: str) -> None:
         sys.stdout.write(diff)
     elif diff:
         files.overwrite(os.path.abspath(target), diff.encode("utf-8", "surrogateescape"))
+        click.echo(f"wrote {one_line(target, 1000)}; nothing else is changed: git apply does that")
     for one, why in proposal.left:
         click.echo(f"ahp: {one_line(one.rule)}: {one.kind}, but no edit is proposed: {one_line(why)}", err=True)
     if not diff:

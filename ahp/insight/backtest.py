@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ahp.conditions.evaluate import Undecided
 from ahp.gate.match import COUNTED
+from ahp.gate.rendering import quoted
 from ahp.gate.weighing import may_speak_for
 from ahp.insight import many_logs, reading
 from ahp.insight.asked_policy import SILENT, UNDECIDED, AskedRules, AskedTrigger, Found, asks_alike
@@ -216,7 +217,7 @@ class Replay:
         if len(change.examples) < EXAMPLES:
             now, rule = self.triggers[str(record.get("hook"))], change.rule
             reads = now.answers.rules[rule].reads if rule in now.plans else list(facts)
-            told = ", ".join(f"{path} = {facts[path]}" for path in reads if path in facts)
+            told = ", ".join(f"{path} = {quoted(facts[path])}" for path in reads if path in facts)
             about = [str(record.get(name) or "") for name in ("hook", "subject", "actor")]
             change.examples.append(Example(self._at, about[0], about[1], about[2], told))
 

@@ -36,15 +36,17 @@ except ImportError as error:
 
 _DEFAULT = "http://localhost:4318"
 _PATH = "/v1/logs"
+_GRPC = 4317
 _TOLD = 500
 _MARGIN = 2.0  # seconds
+_LONGEST = 86_400.0
 
 
 class Collector:
     """Takes log records at `address`: the base address given and /v1/logs, else what the OTEL_* variables say."""
 
     def __init__(self, endpoint: str | None = None) -> None:
-        self.address = _address(endpoint)
+        self.address, self._seconds = _address(endpoint), _timeout()
         self._session = _Session()
         self._exporter = _log_exporter.OTLPLogExporter(endpoint=self.address, session=self._session)
 
@@ -66,10 +68,16 @@ class Collector:
         if result is not LogRecordExportResult.SUCCESS or self._session.failure:
             why = one_line(self._session.failure or "the SDK says no more", _TOLD)
             raise AhpError(
-                f"{self.shown} did not take the records: {why}\n"
+                f"{self.shown} did not take the records: {why}\n{self._hint()}"
                 "nothing is lost: `ahp log ship` goes on from there once that is mended"
             )
         return self._session.rejected
+
+    def _hint(self) -> str:
+        is_other = urlsplit(self.address).port == _GRPC
+        return (
+            f"port {_GRPC} is that of OTLP over gRPC, which is not spoken; over HTTP it is 4318\n" if is_other else ""
+        )
 
     def _exported(self, batch: list[ReadableLogRecord]) -> LogRecordExportResult:
         """What the SDK says; it waits without an end for an answer that comes drop by drop."""
@@ -83,9 +91,9 @@ class Collector:
 
         threading.Thread(target=export, daemon=True).start()
         try:
-            return answer.result(_timeout() + _MARGIN)
+            return answer.result(self._seconds + _MARGIN)
         except TimeoutError:
-            self._session.failure = f"its answer had no end within {_timeout():g} s"
+            self._session.failure = f"its answer had no end within {self._seconds:g} s"
             return LogRecordExportResult.FAILURE
 
 
@@ -138,15 +146,26 @@ def _address(endpoint: str | None) -> str:
     own = "" if endpoint else environ.get("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "")
     base = (endpoint or environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or _DEFAULT).rstrip("/")
     address = own or (base if base.endswith(_PATH) else base + _PATH)
-    if urlsplit(address).scheme not in ("http", "https") or not urlsplit(address).hostname:
-        raise AhpError(f"{address!r} is no address of a collector; write one like {_DEFAULT}")
+    try:
+        parts = urlsplit(address)
+        is_one = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        is_one = False
+    if not is_one:
+        raise AhpError(f"{one_line(address)!r} is no address of a collector; write one like {_DEFAULT}")
     return address
 
 
 def _timeout() -> float:
-    """For how long the SDK tries, in seconds."""
-    own = os.environ.get("OTEL_EXPORTER_OTLP_LOGS_TIMEOUT") or os.environ.get("OTEL_EXPORTER_OTLP_TIMEOUT")
-    return float(own or 10)
+    """For how long the SDK tries, in seconds. Raises AhpError."""
+    own = os.environ.get("OTEL_EXPORTER_OTLP_LOGS_TIMEOUT") or os.environ.get("OTEL_EXPORTER_OTLP_TIMEOUT") or "10"
+    try:
+        seconds = float(own)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < _LONGEST:
+        raise AhpError(f"OTEL_EXPORTER_OTLP_TIMEOUT is {one_line(own, 40)!r}; write seconds, more than 0")
+    return seconds
 
 
 def _record(one: otlp.Told, resource: Resource, scope: InstrumentationScope, now: int) -> ReadableLogRecord:

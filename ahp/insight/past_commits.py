@@ -12,6 +12,7 @@ from ahp.facts import branch
 from ahp.facts.absent import Absent
 from ahp.gate.candidate import Candidate
 from ahp.gate.of_commits import Told
+from ahp.gate.rendering import quoted
 from ahp.hosts import history
 from ahp.insight.asked_policy import SILENT, UNDECIDED
 from ahp.insight.changes import EXAMPLES, Backtest, Change, Example
@@ -112,7 +113,7 @@ def _example(commit: Past, told: list[Told], key: str) -> Example:
     candidate = next((one.candidate for one in told if one.candidate.key == key and one.candidate.enforced), None)
     facts = candidate.read() if candidate is not None else {}
     trigger = candidate.event.trigger if candidate is not None else "pre-commit"
-    shown = ", ".join(f"{path} = {value}" for path, value in facts.items())
+    shown = ", ".join(f"{path} = {quoted(value)}" for path, value in facts.items())
     return Example(
         commit.time.timestamp(), trigger, f"{commit.id[:_SHOWN]} {commit.subject}", commit.author, one_line(shown, 300)
     )

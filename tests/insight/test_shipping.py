@@ -186,11 +186,19 @@ def test_an_answer_without_an_end_is_not_waited_for(
     assert set(logged(story)) == set(bodies(receiver))
 
 
-def test_nobody_listens(story: Story, receiver: Receiver) -> None:
+def test_nobody_listens(story: Story, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(AhpError, match=r"http://127\.0\.0\.1:9/v1/logs did not take the records: Connection refused\n"):
         ship("--endpoint", "http://somebody:secret@127.0.0.1:9/")
-    with pytest.raises(AhpError, match="no address of a collector"):
-        ship("--endpoint", "127.0.0.1:4318")
+    for endpoint in ("127.0.0.1:4318", "http://[::1", "http://localhost:port", "http://"):
+        with pytest.raises(AhpError, match="no address of a collector"):
+            ship("--endpoint", endpoint)
+    monkeypatch.setattr(collector, "_GRPC", 9)
+    with pytest.raises(AhpError, match="over HTTP it is 4318"):
+        ship("--endpoint", "http://127.0.0.1:9")
+    for timeout in ("soon", "-1", "nan"):
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", timeout)
+        with pytest.raises(AhpError, match="write seconds, more than 0"):
+            ship()
 
 
 def test_each_collector_gets_all(story: Story, receiver: Receiver) -> None:
