@@ -80,6 +80,11 @@ def _aimed_at(call: dict[str, object]) -> list[tuple[str, bool]]:
     aimed += [(str(path), False) for path in (unsure if isinstance(unsure, list) else [])]
     for one in commands if isinstance(commands, list) else []:
         aimed += [(str(path), False) for path in one.get("may_write", [])]
+    unpacks = call.get("unpacks")
+    for archive, folder, stripped in unpacks if isinstance(unpacks, list) else []:
+        from ahp.facts import archives
+
+        aimed += [(inside(name, "", folder), True) for name in archives.members(archive, stripped)]
     return aimed
 
 

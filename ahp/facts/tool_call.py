@@ -259,7 +259,13 @@ def _shell(
     for record in records:
         for name in ("paths", "writes", "may_write"):
             record[name] = _places(record[name], root, folder, checkout)
+    unpacks = [
+        (place_of(archive, root, folder), inside(into, root, folder), stripped)
+        for one in parsed
+        for archive, into, stripped in one.unpacks
+    ]
     return {
+        **({"unpacks": unpacks} if unpacks else {}),
         "command": command or "",
         "commands": records,
         "paths": _once([*[path for one in records for path in one["paths"]], *paths]),

@@ -8,12 +8,12 @@ class Command(Plain):
 
     `program` is a base name; "" for a bare assignment or redirect, or when it is not known. `folder` is where the `cd`s
     before it, and options like `git -C`, lead; "" where the script starts. `may_write` are those of `paths` that it may
-    write: its program is not known here.
+    write: its program is not known here. `unpacks` are (archive, folder, parts taken off the names in it).
     """
 
     __slots__ = (
         *("args", "assignments", "code", "config", "flags", "folder", "may_write", "operands", "paths", "program"),
-        *("redirects", "stdin", "unresolved", "unresolved_at", "verb", "writes"),
+        *("redirects", "stdin", "unpacks", "unresolved", "unresolved_at", "verb", "writes"),
     )
 
     def __init__(
@@ -34,6 +34,7 @@ class Command(Plain):
         self.paths: list[str] = []
         self.writes: list[str] = []
         self.may_write: list[str] = []
+        self.unpacks: list[tuple[str, str, int]] = []
         self.verb = self.folder = self.stdin = self.code = ""
 
     def as_fact(self) -> dict[str, object]:

@@ -167,6 +167,12 @@ class Execution:
         command.code = shown(found.code)
         command.writes = list(dict.fromkeys([*self._paths(folder, found.writes), *self._paths(here, writes)]))
         command.may_write = list(dict.fromkeys(self._paths(folder, found.unsure)))
+        for archive, into, stripped in found.unpacks:
+            command.unpacks += [
+                (one, place, stripped)
+                for one in self._paths(folder, [archive])
+                for place in self._paths(folder, [into])
+            ]
         read = self._paths(folder, found.reads)
         command.paths = list(dict.fromkeys([*read, *command.may_write, *command.writes]))
         strays = here.startswith(ANYTHING) and any(path.startswith(ANYTHING) for path in command.writes)

@@ -83,8 +83,29 @@ def tar(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage
     if modes & {"--extract", "--get"}:
         members = found.operands or _members(None if archives and archives != ["-"] else stdin, known)
         found.writes += [usage.joined(folder, member) for folder in folders or ["."] for member in members]
+        stripped = next((value for name, value in found.values if name == "--strip-components"), "")
+        _unpack(found, archives if not found.operands else [], folders, int(stripped) if stripped.isdecimal() else 0)
     elif not modes:
         found.writes += archives
+    return found
+
+
+def _unpack(found: Usage, archives: list[str], folders: list[str], stripped: int = 0) -> None:
+    into = folders[-1] if folders else "."
+    found.unpacks += [(archive, into, stripped) for archive in archives if archive not in ("", "-")]
+
+
+def unpacker(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`unzip ARCHIVE -d FOLDER`, `7z x ARCHIVE -oFOLDER`, `unar ARCHIVE`, `jar xf ARCHIVE`."""
+    found = roles.read(program, args, stdin, known)
+    if program == "jar":
+        archives = args[1:2] if "x" in "".join(args[:1]) and "f" in args[0] else []
+    elif found.verb:
+        archives = found.operands[:1] if found.verb == "x" else []
+    else:
+        archives = [] if {"-l", "-t", "-p", "-Z", "-v"} & set(found.flags) else found.operands[:1]
+    folders = [value for name, value in found.values if name in ("-d", "-o", "--output-directory", "-output-directory")]
+    _unpack(found, archives, folders)
     return found
 
 
@@ -335,6 +356,7 @@ READERS: "dict[str, Callable[[str, list[str], str | None, Marks], Usage]]" = {
     "tar": tar,
     "bsdtar": tar,
     "gtar": tar,
+    **dict.fromkeys(("unzip", "unar", "7z", "7za", "7zr", "jar"), unpacker),
     "xargs": xargs,
     "parallel": parallel,
     "trap": trap,

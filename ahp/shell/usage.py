@@ -59,12 +59,13 @@ class Usage(Plain):
     `unsure` are files that it may read or write, where nobody here knows the program; `fetched` those written that hold
     what nobody has seen yet; `copies` are (source, copy); `folder` is where it works, when it is told another one (`git
     -C`); `mounts` are (folder of a container, folder of this machine) where what it runs sees no other files of this
-    machine; `places` where a word is unresolved: "program", "option", "path" (one that is written) or "value".
+    machine; `unpacks` are (archive, folder into which all of it goes, parts taken off its names); `places` where a word
+    is unresolved: "program", "option", "path" (one that is written) or "value".
     """
 
     __slots__ = (
         *("code", "config", "copies", "fetched", "flags", "folder", "mounts", "operands", "places", "reads", "runs"),
-        *("unsure", "values", "verb", "writes"),
+        *("unpacks", "unsure", "values", "verb", "writes"),
     )
 
     def __init__(
@@ -86,6 +87,7 @@ class Usage(Plain):
         self.unsure: list[str] = []
         self.runs: list[Run] = []
         self.mounts: list[tuple[str, str]] | None = None
+        self.unpacks: list[tuple[str, str, int]] = []
         self.places = places or set()
 
     def unknown(self, place: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tarfile
 from typing import Any
 
 import pytest
@@ -100,3 +101,18 @@ def test_another_name_of_a_protected_file_is_one(repo: Any, make_event: Any, gat
     (repo.root / "plain").hardlink_to(repo.root / "src/a.py")
     assert told(make_event, gather, "Write", {"file_path": "innocent", "content": ""}) == {("policy", True)}
     assert told(make_event, gather, "Write", {"file_path": "plain", "content": ""}) == set()
+
+
+def test_an_archive_is_told_by_the_names_in_it(repo: Any, make_event: Any, gather: Any) -> None:
+    with tarfile.open(repo.root / "a.tar", "w") as tar:
+        for name in ("p/src/a.py", "p/.ahp/hooks.yaml", "p/.git/hooks/pre-push", "p/.env"):
+            tar.addfile(tarfile.TarInfo(name))
+    kinds = {("policy", True), ("git hooks", True)}
+    for command, said in {
+        "tar xf a.tar": set(),
+        "tar xf a.tar --strip-components=1": kinds,
+        "mkdir -p x/y; tar -xf a.tar -C x/y": set(),
+        "tar -xf a.tar -C x/y --strip-components=1": set(),
+        "tar xf missing.tar; unzip -o missing.zip": set(),
+    }.items():
+        assert told(make_event, gather, "Bash", {"command": command}) == said, command
