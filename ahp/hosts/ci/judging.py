@@ -218,9 +218,9 @@ class _Judging:
         if self._in_force is NOBODY:
             why = self._broken or "where this goes there is no policy yet"
             notes.append(f"{why}: the rules that it brings itself are asked")
-        return report(self._about(commits), code, list(rules.values()), list(results.values()), notes)
+        return report(self._about(commits, bool(results)), code, list(rules.values()), list(results.values()), notes)
 
-    def _about(self, commits: int) -> str:
+    def _about(self, commits: int, is_told: bool) -> str:
         change = self._change
         by = self._in_force.trees[0] if self._in_force.trees else None
         whose = f", by the policy of {by.name} ({by.commit[:10]})" if by is not None else ""
@@ -230,7 +230,8 @@ class _Judging:
         if not change.head:
             return f"{change.target} is deleted{whose}"
         if not commits:
-            return f"nothing to judge: {change.head[:10]} brings no commit to {change.target.removeprefix(BRANCHES)}"
+            nothing = f"{change.head[:10]} brings no commit to {change.target.removeprefix(BRANCHES)}"
+            return nothing + whose if is_told else f"nothing to judge: {nothing}"
         return f"{count} up to {change.head[:10]}, bound for {change.target.removeprefix(BRANCHES)}{whose}"
 
     def _rules(self) -> dict[str, RuleText]:

@@ -158,10 +158,12 @@ def test_a_head_whose_branch_is_not_there_leaves_no_branch_without_a_policy(work
     assert code == 1 and "refused by no-todo" in said
 
 
-def test_pack_core_keeps_the_default_branch_from_being_moved_back_or_deleted(
+def test_pack_core_keeps_the_default_branch_and_messages_on_a_server_too(
     server: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No commit comes with that, so that no rule of commits is asked, and an older policy would count again."""
+    """With a branch that is moved back comes no commit, so that no rule of commits is asked, and an older policy would
+    count again.
+    """
     work = server.root.parent / "work"
     server.git("clone", "-q", str(server.root), str(work))
     start = server.git("rev-parse", "main")
@@ -177,6 +179,12 @@ def test_pack_core_keeps_the_default_branch_from_being_moved_back_or_deleted(
     for new, rule in ((start, "no-force-push"), ("0" * 40, "keep-main")):
         assert received(server, f"{tip} {new} refs/heads/main\n", monkeypatch) == 1
         assert f"refused by {rule}" in capsys.readouterr().err
+    told = work / "told"
+    told.write_text("feat: sk-ant-" + "a1B2c3D4e5" * 4, encoding="utf-8")
+    Repo(work).git("commit", "-q", "--allow-empty", "-F", str(told))
+    server.git("fetch", "-q", str(work), "main")
+    assert received(server, f"{tip} {Repo(work).head()} refs/heads/main\n", monkeypatch) == 1
+    assert "refused by no-secrets-in-messages" in capsys.readouterr().err
     server.git("config", "ahp.admit", start)
     assert received(server, f"{tip} {start} refs/heads/main\n", monkeypatch) == 0
 
