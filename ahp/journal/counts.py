@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 import uuid
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from ahp.journal.append import COUNT_ENTRY, Journal
 from ahp.journal.index import JournalUnwritable
@@ -13,24 +14,9 @@ from ahp.protocol import records
 from ahp.system import clock, files
 from ahp.system.errors import AhpError, Timeout
 
-_LIMIT = 64 << 20
 _BATCH = ".folding"
 _LOOKED_BACK = 200
-
-
-class Entry(NamedTuple):
-    """One clean call: when (seconds), at which trigger, whose, of which session, by which policy ("" where unknown)."""
-
-    at: float
-    trigger: str
-    actor: str
-    session: str
-    policy: str
-
-
-def read(folder: str) -> list[Entry]:
-    """The entries not folded yet. Torn ones are skipped."""
-    return _entries(files.read(folder + "/counts", _LIMIT) or b"")
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def fold(journal: Journal) -> int:
@@ -49,7 +35,7 @@ def fold(journal: Journal) -> int:
                     os.rename(journal.counts_path, f"{journal.folder}/counts.{uuid.uuid4().hex}{_BATCH}")
             for name in _batches(journal.folder):
                 path = f"{journal.folder}/{name}"
-                calls = _sums(_entries(files.read(path, _LIMIT) or b""))
+                calls = _sums(path)
                 if calls and not _told(journal, name):
                     journal.append([records.other("count", clock.iso(clock.now()), batch=name, calls=calls)])
                     written += 1
@@ -79,30 +65,31 @@ def _told(journal: Journal, named: str) -> bool:
     return False
 
 
-def _entries(data: bytes) -> list[Entry]:
-    found = []
-    for raw in data.split(b"\n"):
-        fields = raw.decode("utf-8", "replace").split()
-        if len(raw) == COUNT_ENTRY - 1 and len(fields) == 5 and fields[0].isdigit():
-            words = [field if field != "-" else "" for field in fields[1:]]
-            found.append(Entry(float(fields[0]), words[0], words[1], words[2], words[3]))
-    return found
+def _sums(path: str) -> list[dict[str, object]]:
+    """One for each trigger, actor, session and policy: how many calls, when the first and the last was.
+
+    However many were counted, one entry at a time is read. Raises OSError, AhpError.
+    """
+    sums: dict[tuple[str, ...], tuple[int, float, float]] = {}
+    for at, *named in _entries(path):
+        calls, first, last = sums.get(tuple(named), (0, float(at), float(at)))
+        sums[tuple(named)] = calls + 1, min(first, float(at)), max(last, float(at))
+    told = []
+    for key, (calls, first, last) in sums.items():
+        words = dict(zip(("hook", "actor", "session", "policy"), key, strict=True))
+        told.append({**words, "calls": calls, "first": clock.iso(first), "last": clock.iso(last)})
+    return told
 
 
-def _sums(entries: list[Entry]) -> list[dict[str, object]]:
-    """One for each trigger, actor, session and policy: how many calls, when the first and the last was."""
-    sums: dict[tuple[str, str, str, str], list[float]] = {}
-    for entry in entries:
-        sums.setdefault(entry[1:], []).append(entry.at)
-    return [
-        {
-            "hook": hook,
-            "actor": actor,
-            "session": session,
-            "policy": policy,
-            "calls": len(times),
-            "first": clock.iso(min(times)),
-            "last": clock.iso(max(times)),
-        }
-        for (hook, actor, session, policy), times in sums.items()
-    ]
+def _entries(path: str) -> Iterator[list[str]]:
+    """When each call was (seconds), at which trigger, whose, of which session, by which policy; "" where unknown.
+
+    Torn entries are passed over.
+    """
+    with open(os.open(path, _READ), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise AhpError(f"{path} is not a regular file")
+        while raw := file.readline(COUNT_ENTRY):
+            fields = raw.decode("utf-8", "replace").split()
+            if len(raw) == COUNT_ENTRY and raw.endswith(b"\n") and len(fields) == 5 and fields[0].isdecimal():
+                yield [field if field != "-" else "" for field in fields]

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from ahp.journal import counts
+from ahp.journal import counts, segments
 from ahp.journal.index import JournalUnwritable
 
 from .story import Story, kinds
@@ -14,20 +15,35 @@ def test_tool_calls_are_folded_into_one_record(story: Story) -> None:
     for session in ("s1", "s1", "s2"):
         story.journal.count("pre-tool-use", "agent:claude", session, "sha256:p")
     Path(story.journal.counts_path).write_bytes(Path(story.journal.counts_path).read_bytes() + b"torn")
-    assert [entry[1:] for entry in counts.read(story.journal.folder)] == [
-        ("pre-tool-use", "agent:claude", session, "sha256:p") for session in ("s1", "s1", "s2")
-    ]
     with story.state() as state:
         assert state.settle() == 1
         assert state.settle() == 0
-    from ahp.journal import segments
-
     record = next(segments.backward(story.journal.folder)).record()
     assert record is not None
     calls = record["calls"]
     assert isinstance(calls, list)
     assert [(c["session"], c["calls"]) for c in calls] == [("s1", 2), ("s2", 1)]
     assert {(c["actor"], c["policy"], c["first"] <= c["last"]) for c in calls} == {("agent:claude", "sha256:p", True)}
+
+
+def test_however_many_calls_were_counted_they_are_folded(story: Story) -> None:
+    """More than a file that is read whole may have: 64 MiB, after which nothing could be recorded any more."""
+    story.journal.count("pre-tool-use", "agent")
+    counted = Path(story.journal.counts_path)
+    with counted.open("r+b") as file:
+        file.seek(65 << 20)  # a hole reads as one torn entry
+        file.write(b"\n" + counted.read_bytes()[:200])
+    assert counts.fold(story.journal) == 1
+    assert sorted(os.listdir(story.journal.folder)) == ["counts.lock", "index", "signals.jsonl", "signals.lock"]
+    record = next(segments.backward(story.journal.folder)).record()
+    assert record is not None and [one["calls"] for one in record["calls"]] == [2]  # type: ignore[attr-defined]
+
+
+def test_what_is_no_file_is_no_counting(story: Story) -> None:
+    Path(story.journal.folder).mkdir(exist_ok=True)
+    os.mkfifo(story.journal.counts_path)
+    with pytest.raises(JournalUnwritable, match="is not a regular file"):
+        counts.fold(story.journal)
 
 
 def test_a_fold_that_was_killed_counts_nothing_twice(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
