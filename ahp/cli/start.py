@@ -2,11 +2,13 @@
 
 import os
 import sys
+from io import TextIOWrapper
 
 
 def main() -> None:
     """The entry point."""
     _open_standard_files()
+    _print_utf_8()
     _leave_out_pythonpath()
     from ahp.cli.main import main as run
 
@@ -24,6 +26,13 @@ def _open_standard_files() -> None:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8"))
+
+
+def _print_utf_8() -> None:
+    """Whatever the locale, as git does: names and messages hold any character, and JSON is UTF-8 by its standard."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def _leave_out_pythonpath() -> None:

@@ -57,6 +57,15 @@ def test_what_is_started_without_standard_files_opens_nothing_in_their_place(clo
     assert int(done.stdout.split()[0]) > 2
 
 
+def test_what_is_printed_is_utf_8_whatever_the_locale() -> None:
+    told = r"from ahp.cli import main, start; main.main = lambda: print('\u2014 \xfc \udcff'); start.main()"
+    env = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    for encoding in ("", "latin-1", "utf-16"):
+        argv = [sys.executable, "-c", told]
+        done = subprocess.run(argv, capture_output=True, env={**env, "PYTHONIOENCODING": encoding}, check=False)
+        assert done.stdout.decode() == "\u2014 \xfc \\udcff\n", done.stderr
+
+
 def test_where_pythonpath_brings_ahp_it_brings_what_ahp_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     here, before = str(Path(ahp.__file__).parents[1]), [*sys.path]
     monkeypatch.setenv("PYTHONPATH", here)
