@@ -1,16 +1,15 @@
-"""`ahp agent`: run the embedded agent, and look at what it did."""
+"""`ahp agent run` and `ahp agent resume`: the embedded agent."""
 
 import os
 import sys
-import time
 from contextlib import contextmanager, nullcontext
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import click
 
-from ahp.cli import agent_rerun
+from ahp.cli import agent_history, agent_rerun
 from ahp.cli.groups import Group
-from ahp.protocol.text import one_line
+from ahp.cli.options import RUN, TEXT_OR_JSON
 from ahp.system import jsontext
 from ahp.system.interrupt import Ended
 
@@ -25,13 +24,10 @@ if TYPE_CHECKING:
     from ahp.runner.run.live_view import LiveView
     from ahp.runner.tools.tool import Tool
 
-_FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-_RUN = click.argument("run_id", metavar="[RUN]", default="")
 _LIVE = click.option(
     "--live/--no-live", default=None, help="Show on standard error what happens; default: at a terminal."
 )
 _ASK = click.option("--ask", is_flag=True, help="Ask at the terminal what to do when refusals would end the run.")
-_LONGEST_WAIT = 2.0
 _ONE_OF_THEM = "a script stands in for a model: give one of them"
 _MODEL = click.option("--model", metavar="NAME", help="The model. Default: AHP_MODEL, or the only one of the server.")
 _BASE_URL = click.option(
@@ -66,7 +62,7 @@ def command() -> None:
 @_JOBS
 @_LIVE
 @_ASK
-@_FORMAT
+@TEXT_OR_JSON
 def run(
     task: str | None,
     script: str | None,
@@ -118,7 +114,7 @@ def run(
 
 
 @command.command()
-@_RUN
+@RUN
 @_MODEL
 @_BASE_URL
 @_API
@@ -126,7 +122,7 @@ def run(
 @_JOBS
 @_LIVE
 @_ASK
-@_FORMAT
+@TEXT_OR_JSON
 def resume(
     run_id: str,
     script: str | None,
@@ -183,7 +179,8 @@ def resume(
     return _ended(turn, run_id, form)
 
 
-command.add_command(agent_rerun.command)
+for one in (agent_rerun.command, agent_history.list_, agent_history.show, agent_history.replay):
+    command.add_command(one)
 
 
 def _connected(config: "AgentConfig", model: str | None, base_url: str | None, api: str | None) -> "Model":
@@ -283,71 +280,6 @@ def _ended(turn: "AgentTurn", run_id: str, form: str) -> int:
     else:
         _print(turn, run_id)
     return 2 if turn.stop_reason == "GATE_ERROR" else int(turn.stop_reason != "DONE")
-
-
-@command.command("list")
-@_FORMAT
-def list_(form: str) -> int:
-    """Every run, oldest first: id, how it ended, task."""
-    from ahp.runner.run import runs
-
-    root = runs.project_root(os.getcwd())
-    found = [runs.summary(root, run_id) for run_id in runs.ids(root)]
-    if form == "json":
-        click.echo(jsontext.encode([vars(one) for one in found]))
-        return 0
-    for one in found:
-        click.echo(f"{one.id}  {one.stop_reason or 'unfinished':<20}  {one_line(one.task, 80)}")
-    return 0
-
-
-@command.command()
-@_RUN
-@_FORMAT
-def show(run_id: str, form: str) -> int:
-    """What happened in RUN, the beginning of an id; without one, in the last run."""
-    from ahp.runner.run import live
-
-    for event in _events(run_id):
-        said = jsontext.encode(event) if form == "json" else live.line(event)
-        if said is not None:
-            click.echo(said)
-        if form == "text" and event["event"] == "run_end" and event["answer"]:
-            click.echo(live.text(event["answer"]))
-    return 0
-
-
-@command.command()
-@_RUN
-@click.option("--speed", type=click.FloatRange(min=0), default=1.0, help="Times as fast; 0: at once.")
-def replay(run_id: str, speed: float) -> int:
-    """Tell RUN again as it happened, at most two seconds between two events."""
-    from ahp.system import clock
-
-    former: float | None = None
-    for event in _events(run_id):
-        at = clock.parse_iso(event["at"])
-        if speed and former is not None:
-            time.sleep(min(max(at - former, 0.0) / speed, _LONGEST_WAIT))
-        former = at
-        _tell(event, sys.stdout)
-    return 0
-
-
-def _events(run_id: str) -> "list[Event]":
-    from ahp.runner.run import runs
-    from ahp.runner.run.events import read_events
-
-    root = runs.project_root(os.getcwd())
-    return read_events(runs.events_path(root, runs.find(root, run_id)))
-
-
-def _tell(event: "Event", stream: "IO[str] | None" = None) -> None:
-    from ahp.runner.run import live
-
-    said = live.line(event)
-    if said is not None:
-        click.echo(said, file=stream or sys.stderr)
 
 
 def _print(turn: "AgentTurn", run_id: str) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ahp.cli.options import TEXT_OR_JSON
+from ahp.cli.options import RUN, TEXT_OR_JSON
 from ahp.protocol.text import one_line
 from ahp.system import jsontext
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("rerun")
-@click.argument("run_id", metavar="[RUN]", default="")
+@RUN
 @click.option(
     "--tools",
     type=click.Choice(["recorded", "real"]),

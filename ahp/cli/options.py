@@ -48,6 +48,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _LONGEST_AGE = 10  # characters
 
 TEXT_OR_JSON = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+RUN = click.argument("run_id", metavar="[RUN]", default="")
 ISSUE = click.option("--issue", metavar="ID", default="", help="The issue that it is about.")
 FACTS = click.option(
     "--facts",

@@ -1,4 +1,4 @@
-"""ahp.cli.agent, ahp.runner.run.runs and ahp.runner.run.live"""
+"""ahp.cli.agent, ahp.cli.agent_history, ahp.runner.run.runs and ahp.runner.run.live"""
 
 from __future__ import annotations
 
