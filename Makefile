@@ -116,7 +116,7 @@ $(READY): pyproject.toml
 		{ echo "python3 cannot make a virtual environment; on Debian: apt install python3-venv" >&2; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]' || \
 		{ echo "the packages of pyproject.toml could not be installed: see pip's message above" >&2; exit 1; }
-	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true # some packages hold templates that only look like Python
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib ahp || true # some packages hold templates that only look like Python
 	@touch $@
 
 $(PEERS_READY): bench/peers.txt
