@@ -164,21 +164,22 @@ def _hints(told: Overview, say: Texts) -> list[Hint]:
     found = []
     for one in sorted(advice.advise(told.rules), key=lambda one: _ORDER.index(one.kind)):
         change = say(f"change_{one.change}") if one.kind == advice.NOISY else ""
-        figures = one.figures if say.language == "en" else _figures(told, one.rule, say)
+        figures = one.figures if say.language == "en" else _figures(told, one, say)
         found.append(Hint(one_line(one.rule), one.kind, say(one.kind), figures, say(f"do_{one.kind}", change=change)))
     return found
 
 
-def _figures(told: Overview, rule: str, say: Texts) -> str:
+def _figures(told: Overview, hint: advice.Advice, say: Texts) -> str:
     """What advice rests on, in other words than English ones."""
-    (one,) = [figures for figures in told.rules.groups if figures.name == rule]
+    (one,) = [figures for figures in told.rules.groups if figures.name == hint.rule]
     parts = [say.count(one.asked, "evaluation"), say.count(one.episodes, "episode")]
     if one.episodes:
         everything = one.episodes + one.excuses.get("waived", 0)
-        parts += [
-            f"{say('mended')} {percent(one.share('mended'))}",
-            f"{say('excused')} {percent(one.excused / everything)}",
-        ]
+        if hint.rule not in advice.never_mended(told.rules):
+            parts.append(f"{say('mended')} {percent(one.share('mended'))}")
+        parts.append(f"{say('excused')} {percent(one.excused / everything)}")
+    if hint.kind == advice.FLAPPING:
+        parts.append(f"{say('reopened')} {percent(one.reopened / one.states['mended'])}")
     if one.tries:
         parts.append(f"{say('tries')} {one.tries.median:g}")
     return "，".join(parts)

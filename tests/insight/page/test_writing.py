@@ -195,6 +195,17 @@ def test_much_advice_is_folded_and_what_hurts_stands_first(made: Made, monkeypat
     assert folded.count("data-rule=") == 3
 
 
+def test_chinese_advice_has_the_figures_it_rests_on(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = next(one for one in made.whole.rules.groups if one.states.get("mended", 0) > 1)
+    monkeypatch.setattr(one, "reopened", one.states["mended"])
+    kinds = [Advice(one.name, kind, "figures", "do", "shadow") for kind in (advice.FLAPPING, advice.NOISY)]
+    monkeypatch.setattr(advice, "advise", lambda stats: kinds)
+    noisy, flapping = made.page("zh").hints
+    assert "已修正" in noisy.figures and "复发" not in noisy.figures and "一天内复发 100%" in flapping.figures
+    monkeypatch.setattr(advice, "never_mended", lambda stats: {one.name})
+    assert "已修正" not in made.page("zh").hints[0].figures
+
+
 def test_an_empty_log_and_waivers_that_cannot_be_read(tmp_path: Path) -> None:
     say = Texts("en")
     nothing = content("new", overview.collect(str(tmp_path)), "nothing is committed yet", say, now=lively.END)
