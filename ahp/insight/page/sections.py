@@ -97,6 +97,7 @@ def rules(told: Overview, say: Texts) -> Section:
     benefit = [_by_outcome(one, say) for one in shown]
     width = (WIDE - _NAMES - 50) // 2
     panels = [Panel(cost, say("cost"), width), Panel(benefit, say("benefit"), width)]
+    panels = [panel for panel in panels if any(bar.parts for bar in panel.bars)]  # of aids there are no episodes
     notes = [say("rules_notes")]
     quiet = [one.name for one in told.rules.groups if not (one.signals or one.shadow or one.waived or one.undecided)]
     in_force = {asked.rule for asked in told.rules.in_force}

@@ -17,7 +17,7 @@ import pytest
 
 from ahp.insight import advice, overview, stats
 from ahp.insight.advice import Advice
-from ahp.insight.page import svg
+from ahp.insight.page import sections, svg
 from ahp.insight.page.content import Content, content
 from ahp.insight.page.texts import Texts
 from ahp.insight.page.writing import write
@@ -204,6 +204,13 @@ def test_chinese_advice_has_the_figures_it_rests_on(made: Made, monkeypatch: pyt
     assert "已修正" in noisy.figures and "复发" not in noisy.figures and "一天内复发 100%" in flapping.figures
     monkeypatch.setattr(advice, "never_mended", lambda stats: {one.name})
     assert "已修正" not in made.page("zh").hints[0].figures
+
+
+def test_where_no_episode_was_there_is_no_chart_of_how_they_ended(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    for one in made.whole.rules.groups:
+        monkeypatch.setattr(one, "states", {})
+    drawn = sections.rules(made.whole, Texts("en")).chart
+    assert drawn is not None and len(drawn[0]["hconcat"]) == 2  # names, and how often each interrupted
 
 
 def test_an_empty_log_and_waivers_that_cannot_be_read(tmp_path: Path) -> None:
