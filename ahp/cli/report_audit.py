@@ -16,6 +16,7 @@ from ahp.insight.audit import BYPASS, OVERRIDE, SKIPPED, UNDECIDED, WAIVER, Audi
 from ahp.insight.commit_records import PolicyName
 from ahp.insight.wording import counted
 from ahp.policy import layers, tree, waivers
+from ahp.policy.compile import programs
 from ahp.policy.sources import TreeSource
 from ahp.policy.targets import default_of
 from ahp.protocol.text import one_line
@@ -50,6 +51,7 @@ def show(revisions: str | None, form: str) -> None:
             revisions,
             waived=_Waivers(repo).find,
             signed=signatures.approver,
+            has_policy=_Policies(repo).has,
             limit=None if revisions else LAST,
             seen=lambda done, total: seen(done >> 20, total >> 20),
         )
@@ -86,6 +88,26 @@ class _Waivers:
                 listed = []
             self._known[commit] = {one.name: one for one in listed}
         return self._known[commit]
+
+
+class _Policies:
+    """The digests of the policies that commits have."""
+
+    def __init__(self, repo: Repository) -> None:
+        self._repo = repo
+        self._digests: dict[bytes, str] = {}
+
+    def has(self, digest: str, commit: str) -> bool:
+        """Whether the policy of a commit has the digest; False where it is gone, or does not load any more."""
+        try:
+            policy = tree.of_commit(self._repo, commit)
+            if policy.key not in self._digests:
+                self._digests[policy.key] = ""
+                program = next(iter(programs(layers.load(TreeSource(policy, policy.name))).values()))
+                self._digests[policy.key] = program.policy
+        except AhpError:
+            return False
+        return self._digests[policy.key] == digest
 
 
 class _Signatures:

@@ -80,6 +80,8 @@ Waived = Callable[[str, Iterable[str]], tuple[str, str]]
 """Approver and reason of the waiver of a name, from the policies of these commits; two "" where none has it."""
 Signed = Callable[[Past], str]
 """The approver who signed a commit, "" for none."""
+HasPolicy = Callable[[str, str], bool]
+"""Whether the policy of that digest is the one that a commit (its id) has."""
 
 
 def audit(
@@ -89,6 +91,7 @@ def audit(
     *,
     waived: Waived,
     signed: Signed,
+    has_policy: HasPolicy,
     limit: int | None = None,
     seen: Callable[[int, int], None] = lambda done, total: None,
 ) -> Audit:
@@ -101,15 +104,18 @@ def audit(
     for record in reading.records(folder, None, seen):
         known.take(record)
     brought = pushed(repo, [one.id for one in past], known.pushes, known.before or [])
-    entries = [_Reading(one, known, brought, waived, signed).entry() for one in past]
+    entries = [_Reading(one, known, brought, waived, signed, has_policy).entry() for one in past]
     return Audit(known.begin, entries)
 
 
 class _Reading:
     """What is known of one commit."""
 
-    def __init__(self, past: Past, known: CommitRecords, brought: Pushed, waived: Waived, signed: Signed) -> None:
+    def __init__(
+        self, past: Past, known: CommitRecords, brought: Pushed, waived: Waived, signed: Signed, has_policy: HasPolicy
+    ) -> None:
         self.past, self.known, self.brought, self.waived, self.signed = past, known, brought, waived, signed
+        self.has_policy = has_policy
         self.exemptions: dict[tuple[str, str], Exemption] = {}
 
     def entry(self) -> Entry:
@@ -145,10 +151,17 @@ class _Reading:
                 str(last.get("timestamp") or ""),
                 hooks,
                 decision or str(last.get("decision")),
-                self.known.policy(last.get("policy")),
+                self._policy(last),
                 str(last.get("actor") or ""),
                 self._heard(attempt.signals, list(attempt.verdicts.values())),
             )
+
+    def _policy(self, record: Mapping[str, object]) -> PolicyName:
+        """The policy that judged. The log describes one once, often in the work tree, just before it is committed."""
+        told, head = self.known.policy(record.get("policy")), str(record.get("head") or "")
+        if not told.commit and is_id(head) and self.has_policy(told.digest, head):
+            return told._replace(commit=head, origin="committed")
+        return told
 
     def _fits(self, attempt: Attempt, digest: str, messages: set[str]) -> bool:
         told = attempt.verdicts.get("commit-msg")
@@ -169,7 +182,7 @@ class _Reading:
             str(record.get("timestamp") or ""),
             ["pre-push"],
             str(record.get("decision")),
-            self.known.policy(record.get("policy")),
+            self._policy(record),
             str(record.get("actor") or ""),
             self._heard(signals, [record] if one_by_one else []),
             str(record.get("target") or ""),

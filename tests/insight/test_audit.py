@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import json
 import os
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -56,6 +58,7 @@ def asked(gated: Gated, revisions: str | None = None) -> Audit:
         revisions,
         waived=lambda name, commits: waivers.get(name, ("", "")) if list(commits) else ("", ""),
         signed=lambda commit: "ann@example.org",
+        has_policy=lambda digest, commit: False,
     )
 
 
@@ -170,3 +173,23 @@ def test_as_it_is_printed(told: Told, monkeypatch: pytest.MonkeyPatch, capsys: p
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert {row["judged"] for row in rows} >= {"commit", "push", "not judged here", ""}
     assert [row["approver"] for row in rows if row["exemption"] == "waiver"] == ["mei"]
+
+
+def test_a_policy_that_the_log_describes_before_its_commit_is_told_by_the_commit_that_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gated = making.make(tmp_path / "repo")
+    gated.write(".ahp/hooks.yaml", POLICY)
+    gated.git("add", "-f", ".ahp/hooks.yaml")
+    gated.git("commit", "-q", "-m", "adopted")
+    adopted = gated.git("rev-parse", "HEAD").strip()
+    gated.commit("next", a="1\n")
+    monkeypatch.chdir(gated.root)
+    assert run(["report", "--audit", "--format", "json"]) == 0
+    later, first, *_ = json.loads(capsys.readouterr().out)["commits"]
+    assert first["judgements"][0]["policy"]["origin"] == "working"
+    assert later["judgements"][0]["policy"] == {
+        **first["judgements"][0]["policy"],
+        "commit": adopted,
+        "origin": "committed",
+    }
