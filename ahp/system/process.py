@@ -305,16 +305,38 @@ def _spawn(
 def attached(argv: list[str], env: dict[str, str]) -> int:
     """Runs `argv` with this process's own input, output and terminal, to its end; its exit code, 128 + n for signal n.
 
-    It stays in our process group, so an interrupt of the terminal reaches it, and it decides. Raises NotStarted.
+    It stays in our process group, so an interrupt of the terminal reaches it, and it decides; SIGTERM and SIGHUP, which
+    a supervisor or a closed terminal sends to us alone, are passed on. Raises NotStarted.
     """
-    program = _found(argv[0], env)
-    try:
-        pid = posix.posix_spawn(program, argv, env)
-    except OSError as error:
-        raise NotStarted(f"cannot start {argv[0]}: {error.strerror}") from None
-    while True:
+    import signal
+
+    program, pid, early = _found(argv[0], env), 0, []
+
+    def pass_on(number: int, frame: object) -> None:
+        if not pid:
+            early.append(number)
+            return
         try:
-            code = posix.waitstatus_to_exitcode(posix.waitpid(pid, 0)[1])
-            return code if code >= 0 else 128 - code
-        except KeyboardInterrupt:
-            continue
+            posix.kill(pid, number)
+        except ProcessLookupError:  # it has just ended
+            return
+
+    # What is ignored, as under nohup, stays so: the command inherits it.
+    ours = [one for one in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, pass_on) for number in ours}
+    try:
+        try:
+            pid = posix.posix_spawn(program, argv, env)
+        except OSError as error:
+            raise NotStarted(f"cannot start {argv[0]}: {error.strerror}") from None
+        for number in early:
+            posix.kill(pid, number)
+        while True:
+            try:
+                code = posix.waitstatus_to_exitcode(posix.waitpid(pid, 0)[1])
+                return code if code >= 0 else 128 - code
+            except KeyboardInterrupt:
+                continue
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

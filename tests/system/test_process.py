@@ -184,6 +184,10 @@ def test_an_attached_command_has_our_streams(
     assert process.attached(["sh", "-c", "echo out; exit 3"], SH) == 3
     assert capfd.readouterr().out == "out\n"
     assert process.attached(["sh", "-c", "kill -TERM $$"], SH) == 128 + signal.SIGTERM
+    # Sent to us alone, as by a supervisor, it ends the command; what we do at it is afterwards as before.
+    command = f"trap 'exit 5' TERM; kill -TERM {os.getpid()}; while :; do sleep 0.01; done"
+    assert process.attached(["sh", "-c", command], SH) == 5
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     real, interrupts = posix.waitpid, [KeyboardInterrupt()]
 
     def interrupted(pid: int, options: int) -> tuple[int, int]:
