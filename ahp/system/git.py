@@ -12,6 +12,8 @@ _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # of SHA-1, which ever
 # In the common directory: where the work tree is, and which branch is the default one, as `ahp install git` found.
 ROOT = "/ahp/root"
 DEFAULT_BRANCH = "/ahp/default-branch"
+_KEPT = ("cat-file", "config", "for-each-ref", "ls-tree", "rev-parse", "show-ref")
+_SHORT = 1 << 20  # bytes
 _ALIASES = 5  # branches that are names of other ones, one after the other (git-symbolic-ref)
 # `git replace` is local: read the originals, which are what gets pushed.
 # What a partial clone lacks is not fetched; versions before 2.45 know no other way than to allow no protocol.
@@ -41,10 +43,11 @@ class Repository:
     one that all work trees share (gitrepository-layout). `env` is what git runs with: inside a hook the inherited
     environment, which names the index being committed; elsewhere a scrubbed one. git runs in `folder`, which is the
     root but in a hook of a command that was told another work tree. `policies` keeps what git listed of the
-    policy files of commits, by their ids.
+    policy files of commits, by their ids. `answers` keeps short answers to questions about refs and objects while it is
+    a dict: for the time of a push, whose refs have most of these questions in common.
     """
 
-    __slots__ = ("_found", "common_dir", "env", "folder", "git", "git_dir", "policies", "root")
+    __slots__ = ("_found", "answers", "common_dir", "env", "folder", "git", "git_dir", "policies", "root")
 
     def __init__(
         self, root: str, git_dir: str, common_dir: str, env: dict[str, str], git: str = "git", folder: str = ""
@@ -53,6 +56,7 @@ class Repository:
         self.folder = folder or root or git_dir
         self._found: set[str] = set()
         self.policies: dict[str, bytes] = {}
+        self.answers: dict[tuple[object, ...], bytes] | None = None
 
     def run(
         self,
@@ -68,6 +72,9 @@ class Repository:
 
         Raises GitError unless it exits with one of `ok`, Timeout, OutputLimit.
         """
+        question = (args, stdin, fetch, objects)
+        if self.answers is not None and (known := self.answers.get(question)) is not None:
+            return known
         from ahp.system import patience, process
 
         verb = next((one for one in args if one[:1] != "-" and "=" not in one), "")  # behind git's own options
@@ -87,6 +94,8 @@ class Repository:
             said = next((line for line in words if line.startswith("fatal: ")), last)
             mend = next((f"; mend: {line.strip()}" for line in words if line.startswith("\tgit ")), "")
             raise GitError(f"git {verb} failed: {said[:300]}{mend[:300]}")
+        if self.answers is not None and verb in _KEPT and len(stdin) + len(result.out) <= _SHORT:
+            self.answers[question] = result.out
         return result.out
 
     def _absolute_paths(self, env: dict[str, str]) -> dict[str, str]:

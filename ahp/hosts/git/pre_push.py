@@ -58,6 +58,16 @@ def judge_refs(
     hook: Hook, refs: Iterable[PushRef], remote: str, meet: Callable[[Hook, Policies], None] = lambda hook, ruling: None
 ) -> Iterator[Verdict]:
     """The verdicts on what a push moves, each note in the first that has it; `meet` is shown who judges each ref."""
+    hook.repo.answers = {}
+    try:
+        yield from _judge_refs(hook, refs, remote, meet)
+    finally:
+        hook.repo.answers = None
+
+
+def _judge_refs(
+    hook: Hook, refs: Iterable[PushRef], remote: str, meet: Callable[[Hook, Policies], None]
+) -> Iterator[Verdict]:
     pushed = [_pushed(hook, ref, remote) for ref in refs]
     for one in pushed:
         meet(hook, one.ruling)

@@ -59,7 +59,7 @@ def object_of(repo: Repository, ref: PushRef) -> RangeView | None:
     """
     if not ref.local_oid.strip("0"):
         return None
-    ((oid, kind),) = _peeled(repo, ref.local_oid)
+    (oid, kind), _ = _peeled(repo, ref.local_oid, ref.remote_oid)  # what `range_of` asks, too
     if kind == "blob":
         return BlobView(repo, oid, ref.remote_ref)
     return RangeView(repo, repo.empty_tree(), oid) if kind == "tree" else None

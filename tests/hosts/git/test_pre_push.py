@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ahp.hosts.git import ranges
 from ahp.protocol.text import without_credentials
+from ahp.system import process
 from ahp.system.errors import AhpError
 from tests.attended import attended
 from tests.conftest import Repo
@@ -189,6 +191,29 @@ def test_the_hook_in_this_process(gated: Gated, remote: Repo, ask: Ask) -> None:
     assert code == 0
     # `bad` was committed while no rule judged commits, and still nothing could have been gone round.
     assert gated.log("bypass") == []
+
+
+def test_what_many_refs_have_in_common_is_asked_of_git_once(
+    gated: Gated, remote: Repo, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    capture = process.capture
+
+    def counted(argv: list[str], **options: Any) -> process.Result:
+        asked.append(" ".join(argv))
+        return capture(argv, **options)
+
+    monkeypatch.setattr(process, "capture", counted)
+    counts = []
+    for number in (2, 6):
+        heads = [gated.commit(f"{number}.{at}", **{f"{number}.{at}.txt": "1\n"}) for at in range(number)]
+        lines = "".join(f"refs/heads/{head[:9]} {head} refs/heads/{head[:9]} {ZERO}\n" for head in heads)
+        asked.clear()
+        assert ask("pre-push", "origin", str(remote.root), stdin=lines.encode()) == (0, "")
+        counts.append(len(asked))
+        assert sum("for-each-ref" in one for one in asked) <= 2
+        assert len({one for one in asked if "ls-tree" in one}) == sum("ls-tree" in one for one in asked)
+    assert (counts[1] - counts[0]) / 4 < 10, counts  # what each ref costs by itself
 
 
 def test_lines_that_git_never_writes_are_refused(gated: Gated, ask: Ask) -> None:
