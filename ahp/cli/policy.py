@@ -44,7 +44,7 @@ def lint(file: str | None, policy_name: str | None, form: str) -> int:
     except PolicyError as error:
         _say_problems(error.problems, [], form)
         return 2
-    advice = advise(policy) + ([] if other else _approvers(policy))
+    advice = advise(policy) + ([] if other else _waived(policy) + _approvers(policy))
     _say_problems([], advice, form)
     if not policy.rules and form == "text":
         click.echo("the policy has no rules; `ahp init` writes one", err=True)
@@ -68,22 +68,36 @@ def _policy(name: str | None) -> Any:
 
 def _waivers() -> Any:
     """The waivers of the current folder. Raises PolicyError with every mistake in their file."""
-    from ahp.hosts.asking import around
     from ahp.policy import waivers
+
+    return waivers.parse(_beside(waivers.PATH))
+
+
+def _beside(path: str) -> bytes:
+    """A file of the current folder's project, empty where there is none."""
+    from ahp.hosts.asking import around
     from ahp.system import files
 
-    data = files.read(os.path.join(around(os.getcwd()).root, waivers.PATH), 1 << 20)
-    return waivers.parse(data or b"")
+    return files.read(os.path.join(around(os.getcwd()).root, path), 1 << 20) or b""
+
+
+def _waived(policy: Any) -> list[Problem]:
+    """Advice on waivers of the current folder that hold no longer, or soon will not."""
+    from ahp.policy import waivers, yamltext
+    from ahp.policy.rule import rule_digest
+
+    data = _beside(waivers.PATH)
+    node, digests = yamltext.parse(data, waivers.PATH), {rule.key: rule_digest(rule, policy) for rule in policy.rules}
+    every = [waivers.Waivers(waivers=[one]).warnings(waivers.now(), digests) for one in waivers.parse(data).waivers]
+    return [Problem(node.at((at,)).place, told) for at, some in enumerate(every) for told in some] if node else []
 
 
 def _approvers(policy: Any) -> list[Problem]:
     """Advice on the approvers of the current folder."""
-    from ahp.hosts.asking import around
     from ahp.policy import approvers
-    from ahp.system import clock, files
+    from ahp.system import clock
 
-    data = files.read(os.path.join(around(os.getcwd()).root, approvers.PATH), 1 << 20)
-    return approvers.advise(data or b"", policy.raw.setting("software_keys") is True, clock.now())
+    return approvers.advise(_beside(approvers.PATH), policy.raw.setting("software_keys") is True, clock.now())
 
 
 def _say_problems(problems: list[Problem], advice: list[Problem], form: str) -> None:
