@@ -71,12 +71,12 @@ def change_of(
     head = _commit(repo, said.head or "HEAD" if to is None else to)  # "" is a variable that nobody set
     default_tip = _tip(repo, remote, BRANCHES + default)
     if not default_tip and ref != BRANCHES + default:  # else only the rules that the change brings would be asked
-        raise AhpError(_not_here(remote, BRANCHES + default))
+        raise AhpError(_not_here(repo, remote, BRANCHES + default))
     name = ref.removeprefix(BRANCHES) if ref.startswith(BRANCHES) else ""
     has_authority = bool(name) and (name == default or is_named(name, default_tip))
     own_tip = _tip(repo, remote, ref) if name else ""
     if not own_tip and (target is not None or said.kind in ("pull request", "merge queue")):
-        raise AhpError(_not_here(remote, ref))
+        raise AhpError(_not_here(repo, remote, ref))
     merged = said.kind == "push" and target is None and has_authority
     if merged:  # the target's tip is the change itself: what it was pushed onto judges it
         own_tip = _pushed_onto(repo, said, head)
@@ -86,7 +86,7 @@ def change_of(
     if from_ is not None:
         view = _since(repo, from_, head)
     elif not known and not merged:
-        raise AhpError(_not_here(remote, ref))
+        raise AhpError(_not_here(repo, remote, ref))
     else:
         view = boundaries.range_over(repo, head, known, whole=merged)
     view.revisions()  # raises Unknown where nobody can tell what the range is
@@ -156,15 +156,23 @@ def _commit(repo: Repository, name: str) -> str:
         raise AhpError(f"{one_line(name)} is {' and '.join(one_line(ref) for ref in both)}; write one of them in full")
     found = None if name.startswith("-") else repo.commit_id(name)
     if found is None:
-        mend = f"; mend: git fetch origin {shlex.quote(one_line(name, 400))}" if is_ref_name(name) else ""
+        mend = f"; mend: {_fetch(repo, _remote(repo), one_line(name, 400))}" if is_ref_name(name) else ""
         raise AhpError(f"{one_line(name) or 'an empty name'} is no commit of this clone{mend}")
     return found
 
 
-def _not_here(remote: str, ref: str) -> str:
+def _not_here(repo: Repository, remote: str, ref: str) -> str:
     name = ref.removeprefix(BRANCHES)
-    fetch = shlex.join(["git", "fetch", remote, f"+{BRANCHES}{name}:{_REMOTES}{remote}/{name}"])
-    return f"what {one_line(name)} has is not known here, so nobody can say what is new; mend: {one_line(fetch, 400)}"
+    fetch = _fetch(repo, remote, f"+{BRANCHES}{name}:{_REMOTES}{remote}/{name}")
+    return f"what {one_line(name)} has is not known here, so nobody can say what is new; mend: {fetch}"
+
+
+def _fetch(repo: Repository, remote: str, wanted: str) -> str:
+    """The line that brings `wanted`; into a shallow clone all that is needed, where one thing after the other would be
+    missed.
+    """
+    whole = ["--unshallow", remote, f"+{BRANCHES}*:{_REMOTES}{remote}/*"] if repo.shallow() else [remote]
+    return one_line(shlex.join(["git", "fetch", *whole, wanted]), 400)
 
 
 def _since(repo: Repository, from_: str, head: str) -> RangeView:

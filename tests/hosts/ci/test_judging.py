@@ -263,6 +263,8 @@ def test_what_cannot_be_judged_ends_with_two_and_the_line_that_mends_it(
     shallow.git("fetch", "-q", "--depth=1", "origin", "main")
     shallow.commit("feat: more", **{"b.txt": "b\n"})
     assert ci(capsys)[0] == 0
+    code, said = ci(capsys, "--to", "f" * 40)  # one line for all that a shallow clone lacks
+    assert f"mend: git fetch --unshallow origin '+refs/heads/*:refs/remotes/origin/*' {'f' * 40}" in said
     up.git("checkout", "-q", "-b", "side", "HEAD~1")
     up.commit("feat: side", **{"s.txt": "s\n"})
     shallow.git("fetch", "-q", "--depth=1", "origin", "side")
