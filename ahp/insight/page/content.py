@@ -20,6 +20,7 @@ from ahp.system import clock
 
 _COMMENTS = 30
 _HINTS = 6  # that stand open, so that the charts are not far below
+_NOT_WORTH_A_FOLD = 3
 _ORDER = (advice.NOISY, advice.BLIND_SPOT, advice.FLAPPING, advice.EFFECTIVE, advice.DORMANT)
 
 
@@ -92,6 +93,7 @@ def content(
     if rule is not None:
         made += " · " + say("only_rule", rule=one_line(rule))
     hints = _hints(told, say)
+    shown = _HINTS if len(hints) > _HINTS + _NOT_WORTH_A_FOLD else len(hints)
     drawn = (sections.over_time, sections.rules, sections.stories, sections.answers, sections.actors)
     return Content(
         say.language,
@@ -100,8 +102,8 @@ def content(
         made,
         _lead(told, say),
         _tiles(told, say),
-        hints[:_HINTS],
-        hints[_HINTS:],
+        hints[:shown],
+        hints[shown:],
         say("advice_lead" if hints else "advice_none", sample=advice.SAMPLE),
         [one(told, say) for one in drawn] if begin else [],
         _waivers(waivers, told, say, now),

@@ -184,15 +184,17 @@ def test_in_chinese(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_much_advice_is_folded_and_what_hurts_stands_first(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = [advice.DORMANT, advice.EFFECTIVE] * 4 + [advice.NOISY]
+    kinds = [advice.DORMANT, advice.EFFECTIVE] * 5 + [advice.NOISY]
     told = [Advice(f"rule-{n}", kind, "figures", "do", "shadow") for n, kind in enumerate(kinds)]
     monkeypatch.setattr(advice, "advise", lambda stats: told)
     monkeypatch.setattr(svg, "draw", lambda spec: "")
     page = made.page("en")
-    assert [one.kind for one in page.hints] == ["noisy"] + ["effective"] * 4 + ["dormant"]
-    assert [one.rule for one in page.more_hints] == ["rule-2", "rule-4", "rule-6"]
-    folded = made.written("en").partition("<details><summary>3 more</summary>")[2].partition("</details>")[0]
-    assert folded.count("data-rule=") == 3
+    assert [one.kind for one in page.hints] == ["noisy"] + ["effective"] * 5
+    assert [one.rule for one in page.more_hints] == ["rule-0", "rule-2", "rule-4", "rule-6", "rule-8"]
+    folded = made.written("en").partition("<details><summary>5 more</summary>")[2].partition("</details>")[0]
+    assert folded.count("data-rule=") == 5
+    del told[:2]
+    assert (len(made.page("en").hints), made.page("en").more_hints) == (9, [])
 
 
 def test_chinese_advice_has_the_figures_it_rests_on(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
