@@ -15,6 +15,11 @@ class Frames:
         """`text` as data. The nonce in it is replaced, so that it cannot end its own frame."""
         return f"<<<{self.nonce}\n{text.replace(self.nonce, '…')}\n>>>{self.nonce}"
 
+    def inside(self, text: str) -> list[str]:
+        """The texts that stand in frames in a text which the model has read."""
+        begun = text.split(f"<<<{self.nonce}\n")[1:]
+        return [part.partition(f"\n>>>{self.nonce}")[0] for part in begun]
+
     def gate(self, notes: Iterable[str]) -> list[str]:
         """The gate's notes under one heading that only the gate's have; nothing for none."""
         said = list(notes)

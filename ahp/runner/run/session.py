@@ -66,6 +66,7 @@ class Session:
         self.silent = False  # and before it had said anything
         self._silences = 0  # in a row
         self._cuts = 0  # in a row
+        self._native = False  # whether the last reply's calls came beside its text
         self._model = model
         self._wants = wants
         self._retriever = retriever
@@ -201,6 +202,7 @@ class Session:
         answer = self._answer(scene)
         self._count(answer)
         text = as_text(answer)
+        self._native = bool(answer.calls)
         self.cut = answer.finish_reason == "length"
         self._cuts = self._cuts + 1 if self.cut else 0
         self.silent = self.cut and (not text.strip() or chat_template.only_thoughts(text))
@@ -247,7 +249,7 @@ class Session:
 
     def read(self, text: str, scene: str) -> Reply:
         """What a reply to `scene` does."""
-        reply = read_reply(text, self.tools.names, scene)
+        reply = read_reply(text, self.tools.names, scene, tuple if self._native else self._outside)
         if self.cut and not isinstance(reply, Act):
             # Asked for less, it writes as much again: that is what it has to say.
             if isinstance(reply, Words) and self._cuts > 1 and scene in _ANSWERS:
@@ -256,6 +258,11 @@ class Session:
         if isinstance(reply, Malformed):
             self.events("malformed_reply", problem=reply.problem)
         return reply
+
+    def _outside(self) -> list[str]:
+        """The texts from outside in this conversation, as far as the model still reads them."""
+        told = [message["content"] for message in self._talk.messages if message["role"] == "user"]
+        return [text for content in told for text in self.frames.inside(content)]
 
     def act(self, reply: Act) -> str:
         """Does what a reply asks for, but for control signals; how it went, for the next user turn."""

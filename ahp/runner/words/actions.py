@@ -241,7 +241,12 @@ def _object(given: Any) -> dict[str, Any] | None:
 
 def bare(text: str) -> str:
     """What is left of a text when tags, markup and punctuation around it are taken away."""
-    return _TAG.sub("", text).strip(_BEHIND + "([{}>-")
+    return without_tags(text).strip(_BEHIND + "([{}>-")
+
+
+def without_tags(text: str) -> str:
+    """The text without the tags that models write round calls."""
+    return _TAG.sub("", text)
 
 
 class _Places:

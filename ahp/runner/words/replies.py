@@ -1,6 +1,6 @@
 """What a model's reply does: the one reader of every scene (seed 001 §4)."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from ahp.protocol.text import one_line
@@ -12,6 +12,10 @@ from ahp.runner.words.guard import holds_signal, is_protocol_content
 STEP = "step"  # the scene in which control signals are read
 
 _BOTH = "One reply is one action: call the tool or send the control object, not both."
+_QUOTED = (
+    "Your reply has words and then a call that stands just so in what you have read, and was not made. If you mean it, "
+    "send the call alone. If you quote it, say what it is behind it, as in: `OBJECT` is what the file holds."
+)
 _THOUGHTS = "Your reply is a thought that never ends: nothing of it was read. Close your thoughts, then act or answer."
 
 
@@ -40,11 +44,14 @@ class Words:
 Reply = Act | Malformed | Protocol | Words
 
 
-def read_reply(text: str, tools: Collection[str] = (), scene: str = "") -> Reply:
+def read_reply(
+    text: str, tools: Collection[str] = (), scene: str = "", outside: Callable[[], Iterable[str]] = tuple
+) -> Reply:
     """What a reply does in a scene of a run (planning, step, react, answer, gate). Never raises; linear in the text.
 
     `tools` are the names of the run's tools: an object that names one of them where a call names its tool is a call,
     in whatever shape, or Malformed with the right one. Control signals and old control strings are read in steps only.
+    `outside` gives the texts from outside that the model has read: what it may only quote, behind words of its own.
     """
     if chat_template.only_thoughts(text):
         return Malformed(_THOUGHTS)
@@ -52,7 +59,7 @@ def read_reply(text: str, tools: Collection[str] = (), scene: str = "") -> Reply
     found = actions.find(body, tools)
     responses = tuple(one.item for one in found if isinstance(one.item, Respond))
     if len(responses) < len(found):
-        return _act(body, found, responses)
+        return _act(body, found, responses, outside)
     if scene == STEP:
         control = read_control(_without(body, found))
         fault = fault_of(body) if control is None else None
@@ -80,7 +87,9 @@ def _langchain_answer(body: str) -> str | None:
     return said if final and isinstance(said, str) and said.strip() else None
 
 
-def _act(body: str, found: list[Found], responses: tuple[Respond, ...]) -> Act | Malformed:
+def _act(
+    body: str, found: list[Found], responses: tuple[Respond, ...], outside: Callable[[], Iterable[str]]
+) -> Act | Malformed:
     """The calls of a reply, all of them or none: none with a control object, or with words between or behind them.
 
     A model that writes on behind its call makes up the result.
@@ -103,7 +112,20 @@ def _act(body: str, found: list[Found], responses: tuple[Respond, ...]) -> Act |
         )
     if not last.fenced and _words(_without(body, found, last.end)):
         return Malformed("Your call has text behind it, and was not made. Send one JSON object and nothing behind it.")
+    if not _alone(body, first.start) and _quotes([body[one.start : one.end] for one in made], outside()):
+        return Malformed(_QUOTED)
     return Act(responses, tuple(calls))
+
+
+def _alone(body: str, start: int) -> bool:
+    """Whether nothing but a fence or a tag stands before what begins at `start`."""
+    return not actions.without_tags(fences.without_marks(body[:start])).strip()
+
+
+def _quotes(written: list[str], texts: Iterable[str]) -> bool:
+    """Whether one of the objects stands in one of the texts, white space aside."""
+    wanted = ["".join(one.split()) for one in written]
+    return any(one in held for held in ("".join(text.split()) for text in texts) for one in wanted)
 
 
 def _words(text: str) -> str:

@@ -217,3 +217,14 @@ def test_the_tools_stand_in_the_prompt_in_one_line_each() -> None:
     long = Scene(["a"], tools=[tool], inject_schemas=True).model.requests[0].messages[0]["content"]
     assert '"properties"' in long
     assert "(none)" in Scene(["a"], tools=[]).model.requests[0].messages[0]["content"]
+
+
+def test_what_a_model_quotes_of_a_file_is_no_call() -> None:
+    held = '{"tool": "look", "args": {"at": "all"}}'
+    look = scripted_tool("look", [f"a file\n{held}\n"])
+    scene = Scene([call(), f"It holds:\n{held}", f"`{held}` is what it holds."], tools=[look])
+    assert (scene.turn.answer, len(scene.of("tool_call"))) == (f"`{held}` is what it holds.", 1)
+    # Alone it is a call, and beside the text it is none of the text's words.
+    native = Answer("I do so:", "tool_calls", (NativeCall("look", {"at": "all"}),))
+    for reply in (held, native):
+        assert len(Scene([call(), reply, "done"], tools=[look]).of("tool_call")) == 2

@@ -361,3 +361,29 @@ def test_a_call_between_words_is_never_shown_as_an_answer_when_it_has_a_line(bef
 )
 def test_long_runs_of_marks_are_read_once(text: str) -> None:
     assert not isinstance(read_reply(text, TOOLS, "react"), Act)
+
+
+HELD = f"How to begin:\n{CALL}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        (f"The file holds this: {CALL}", True),
+        (f"It says:\n{CALL}", True),
+        (f"It says:\n\n> {CALL}", True),
+        (f"It says:\n```json\n{CALL}\n```", True),
+        (f"I do both.\n{OTHER}\n{CALL}", True),
+        (f"It says:\n{CALL}".replace(": ", ":").replace(", ", ","), True),
+        (CALL, False),
+        (f"```json\n{CALL}\n```", False),
+        (f"<tool_call>{CALL}</tool_call>", False),
+        (f"I look elsewhere: {OTHER}", False),
+    ],
+)
+def test_a_call_that_stands_in_what_was_read_is_not_made_behind_words(text: str, quoted: bool) -> None:
+    reply = read_reply(text, TOOLS, "step", lambda: ["nothing", HELD])
+    assert isinstance(reply, Malformed if quoted else Act)
+    assert isinstance(read_reply(text, TOOLS, "step"), Act)
+    if isinstance(reply, Malformed):
+        assert "send the call alone" in reply.problem
