@@ -40,6 +40,7 @@ from ahp.system.descendants import Descendants
 from ahp.system.errors import AhpError
 
 _log = logging.getLogger(__name__)
+_REMOVED = "The events of this run were removed while it went on: it can be neither shown nor resumed."
 
 
 @dataclass(frozen=True)
@@ -337,6 +338,7 @@ class _Run:
                 *self._parallel.notes,
                 *self._verification_notes.notes,
                 *self._changed_meanwhile(),
+                *([_REMOVED] if self._events.removed else []),
             ],
             requests=self._session.usage.requests,
             tokens=budget.tokens_used,

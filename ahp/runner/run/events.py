@@ -79,6 +79,11 @@ class EventLog:
             for listener in self._listeners:
                 listener(event)
 
+    @property
+    def removed(self) -> bool:
+        """Whether somebody has removed the file since: what is written now is in no folder any more."""
+        return self._fd is not None and not os.fstat(self._fd).st_nlink
+
     def sync(self) -> None:
         """Returns when the disk has the events so far: before something is done that nobody should forget."""
         try:

@@ -19,6 +19,7 @@ _SEPARATORS = re.compile(r"[,，、;；]")
 _NO_TOOLS = frozenset({"", "无", "none", "-", "…", "..."})
 _MOST_STEPS = 10_000  # what is shorter is cut to its first steps, what is longer is no plan
 _LONGEST_ITEM = 4_000
+_WAITS_FOR = ("depends_on", "dependsOn", "depends", "deps")
 
 
 class PlanError(ValueError):
@@ -79,11 +80,20 @@ def _find(text: str, done: dict[str, PlanStep]) -> dict[str, Any]:
             continue
         for plan in (value, value.get("plan")):
             if isinstance(plan, dict) and "steps" in plan:
-                return plan
+                steps = plan["steps"]
+                return {**plan, "steps": [*map(_with_dependencies, steps)] if isinstance(steps, list) else steps}
     listed = _from_list(text, done)
     if listed is None:
         raise PlanError([broken])
     return listed
+
+
+def _with_dependencies(step: Any) -> Any:
+    """A step that says what it waits for, whatever it calls that: left unread, it would wait for nothing."""
+    if not isinstance(step, dict) or "dependencies" in step:
+        return step
+    waits = next((step[name] for name in _WAITS_FOR if isinstance(step.get(name), list)), None)
+    return step if waits is None else {**step, "dependencies": waits}
 
 
 def _candidates(text: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from ahp.runner.config import AgentConfig
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.events import EventLog, plain, read_events
 from ahp.runner.scripted import AnyArgs, ScriptedGate, ScriptedModel
+from ahp.runner.tools.function import tool
 from ahp.runner.tools.tool import FunctionTool
 from ahp.system.errors import AhpError
 from tests.runner.runs import call, nowhere
@@ -125,3 +126,23 @@ def test_an_agent_writes_one_run_into_a_log_that_it_was_given() -> None:
     assert agent.run("a").ok
     with pytest.raises(AhpError, match="hold a run already"):
         agent.run("b")
+
+
+def test_a_person_reads_that_the_events_of_a_run_were_removed(tmp_path: Path) -> None:
+    path = tmp_path / "runs" / "events.jsonl"
+
+    def removes() -> str:
+        path.unlink()
+        return "removed"
+
+    log = EventLog(str(path))
+    config = AgentConfig(enable_planning=False)
+    tools = [tool(name="look", kind="read")(removes)]
+    model = ScriptedModel([call(), "done"])
+    try:
+        turn = Agent(model, tools, gate=ScriptedGate(), config=config, root=nowhere(), events=log).run("it")
+    finally:
+        log.close()
+    assert turn.ok
+    assert turn.notes == ["The events of this run were removed while it went on: it can be neither shown nor resumed."]
+    assert not EventLog().removed

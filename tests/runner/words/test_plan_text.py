@@ -215,3 +215,14 @@ def test_only_plan_errors_come_out(text: str) -> None:
         parse_plan_from_text(text, finished=done(x="x"))
     except PlanError as error:
         assert error.problems
+
+
+@pytest.mark.parametrize("name", ["dependencies", "depends_on", "dependsOn", "deps"])
+def test_a_step_waits_for_what_it_names_whatever_that_is_called(name: str) -> None:
+    steps = [{"id": 1, "description": "read"}, {"id": 2, "description": "write", name: [1]}]
+    plan = parse_plan_from_text(json.dumps({"steps": steps}))
+    assert [step.dependencies for step in plan.steps] == [[], ["1"]]
+    with pytest.raises(PlanError, match="which is no step"):
+        parse_plan_from_text(json.dumps({"steps": [{"id": "a", "description": "x", name: ["b"]}]}))
+    done = [PlanStep(id="1", description="read", status=StepStatus.DONE)]
+    assert parse_plan_from_text(json.dumps({"steps": steps}), finished=done).steps[0].dependencies == []
