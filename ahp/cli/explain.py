@@ -34,12 +34,25 @@ def command(what: str, issue: str, facts: str | None, form: str) -> int:
     from ahp.cli.judge import event_here
     from ahp.gate.explain import explain
 
+    if what not in TRIGGERS and (found := _asked_at(what)):
+        told = f"{what} is a rule; with the values it sees now: ahp explain {found[0]}"
+        raise click.UsageError(f"{told}; of past commits: ahp try {what}; it is asked at {', '.join(found)}")
     explanation = explain(event_here(what, issue, facts))
     if form == "json":
         _json(explanation)
     else:
         _text(explanation)
     return 1 if explanation.verdict.denied else 0
+
+
+def _asked_at(rule: str) -> list[str]:
+    """The triggers at which the policy here asks a rule of that name."""
+    import os
+
+    from ahp.hosts import asking, policy_here
+
+    policy = policy_here.of_work_tree(asking.around(os.getcwd()))
+    return sorted({one.trigger for one in policy.rules if one.key == rule})
 
 
 def _signal(prefix: str, form: str) -> int:

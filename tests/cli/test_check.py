@@ -205,3 +205,18 @@ def test_without_evidence_the_seed_s_rules_say_which_fact_is_missing(
     (signal,) = verdict["signals"]
     assert signal["context"]["rule"] == "test-gate/1"
     assert signal["payload"]["message"].startswith("cannot tell: tests.failed_count is missing")
+
+
+def test_of_a_push_the_commits_that_would_not_pass_are_told_beside_the_range(
+    here: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here.git("init", "-q", "--bare", str(here.root.parent / "remote.git"))
+    here.git("remote", "add", "origin", str(here.root.parent / "remote.git"))
+    here.git("push", "-q", "-u", "origin", "main")
+    assert main.run(["check", "pre-push"]) == 0
+    assert capsys.readouterr().err == ""
+    here.commit("two", **{"a.txt": "1\n", "b.txt": "1\n"})
+    assert main.run(["check", "pre-push"]) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("ahp: the push judges each commit, too: 1 of 1 commit would not pass: ")
+    assert "(size)" in said and "ahp try --range" in said

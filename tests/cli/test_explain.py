@@ -77,3 +77,15 @@ def test_a_policy_that_is_another_now_is_told(
     told = json.loads(capsys.readouterr().out)
     assert told["rule"] == "names" and told["findings_total"] == 2
     assert said in told["explained"]["rule_at"]
+
+
+def test_the_name_of_a_rule_is_told_with_where_it_is_asked(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(repo.root)
+    repo.write(".ahp/hooks.yaml", POLICY)
+    assert run(["explain", "names"]) == 2
+    said = capsys.readouterr().err
+    assert "ahp explain pre-commit" in said and "ahp try names" in said
+    assert run(["explain", "nothing"]) == 2
+    assert "there is no trigger 'nothing'" in capsys.readouterr().err
