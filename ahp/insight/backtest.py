@@ -68,6 +68,10 @@ class Replay:
         elif kind == "count":
             self._count(record)
 
+    def take_policies(self, other: Replay) -> None:
+        """Knows the policies that `other` was told of from the beginning."""
+        self._rules, self._old = dict(other._rules), dict(other._old)
+
     def result(self) -> Backtest:
         """What came of it."""
         self._tool_call()
@@ -304,10 +308,17 @@ def replay(
     """
     run = Replay(policy, read_old, since)
     with reading.no_garbage():
-        if from_:
-            for log, record in many_logs.records(from_, since, seen):
-                run.apply(record, log)
-        else:
+        if not from_:
             for record in reading.records(folder, since, seen):
                 run.apply(record)
-    return run.result()
+            return run.result()
+        described: Replay | None = None
+        while True:
+            for log, record in many_logs.records(from_, since, seen):
+                run.apply(record, log)
+            done = run.result()
+            if not done.skipped or described is not None:
+                return done
+            # What a log does not describe, one that is read after it may.
+            described, run = run, Replay(policy, read_old, since)
+            run.take_policies(described)

@@ -190,6 +190,11 @@ def test_a_back_test_reads_many(tmp_path: Path) -> None:
     done = replay("", policy(OLD.replace("most: 5", "most: 3")), lambda record: old, from_=[str(tmp_path)])
     assert (done.judged, done.begin, done.end) == (2, START, START + 3 * DAY)
     assert [(c.rule, c.before, c.after, c.count) for c in done.decided] == [("size", "silent", "prompt", 2)]
+    # The log that is read first, the larger one, has lost its description of the policy.
+    lost = [{**verdict, "timestamp": clock.iso(START), "attempt": f"c{n}"} for n in range(9)]
+    Lines("c", lost, [], 1).to_folder(tmp_path / "c")
+    done = replay("", policy(OLD.replace("most: 5", "most: 3")), lambda record: old, from_=[str(tmp_path)])
+    assert (done.judged, done.skipped) == (11, 0)
 
 
 def test_a_report_reads_many(tmp_path: Path) -> None:
