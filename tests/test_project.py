@@ -85,6 +85,7 @@ LIGHT = [
     "ahp.hosts.agents.main",
     "ahp.hosts.agents.judging",
     "ahp.hosts.agents.git_verbs",
+    "ahp.hosts.agents.places",
     "ahp.hosts.agents.claude",
     "ahp.hosts.agents.codex",
     "ahp.hosts.agents.gemini",

@@ -1,4 +1,4 @@
-"""The other repositories that a tool call writes into: where ahp is installed, their policy is asked too (design §3).
+"""The other work trees that a tool call writes into: where ahp is installed, their policy is asked too (design §3).
 
 What a call writes is seen from the root of each, so that a rule about `src/**` means that repository's own.
 """
@@ -8,6 +8,7 @@ import os
 from ahp.facts import call_view, tool_call
 from ahp.gate.decide import decide
 from ahp.hosts import asking, verdict_text
+from ahp.hosts.agents import places
 from ahp.hosts.agents.git_verbs import runs_git
 from ahp.hosts.agents.work_trees import top_of
 from ahp.journal import session_calls
@@ -20,13 +21,15 @@ from ahp.system.errors import AhpError
 _MOST = 8  # repositories that one call is judged in
 
 
-def judge(event: Event, folder: str, seconds: float) -> tuple[Verdict | None, str]:
-    """The verdict of the first other repository that refuses, None where none does; and what all of them say.
+def judge(event: Event, folder: str, seconds: float, here: Verdict) -> tuple[Verdict | None, str]:
+    """The verdict of the first other work tree that refuses, None where none does; and what all of them say.
 
-    `event` has its tool call, made in `folder`. A change that another repository's policy wants is a refusal that says
-    so: the call is the project's, and is changed by its policy alone. Raises AhpError.
+    `event` has its tool call, made in `folder`; what `here` tells of it already is not told again. A change that
+    another policy wants is a refusal that says so: the call is the project's, and is changed by its policy alone.
+    Raises AhpError.
     """
     roots, said = _roots(event), ""
+    told_here = _rules(here)
     if len(roots) > _MOST:
         raise AhpError(f"this call writes into {len(roots)} repositories, more than {_MOST} at once are not judged")
     for root in roots:
@@ -40,8 +43,9 @@ def judge(event: Event, folder: str, seconds: float) -> tuple[Verdict | None, st
             refusal, told = git_gate.judge(there)
             if refusal is not None:
                 verdict, told = refusal, ""
-        session_calls.note_judged(there, verdict)
-        if verdict.signals or verdict.notes:
+        if there.journal != event.journal:
+            session_calls.note_judged(there, verdict)
+        if verdict.notes or not _rules(verdict) <= told_here:
             said += f"In {one_line(there.root, 100)}: {verdict_text.for_agent(verdict)}\n"
         said += f"In {one_line(there.root, 100)}: {told}\n" if told else ""
         if verdict.modified is not None:
@@ -68,24 +72,26 @@ def _asked(event: Event, root: str, folder: str, seconds: float) -> Event | None
 
 
 def _roots(event: Event) -> list[str]:
-    """The tops of the other work trees that the call writes into, or runs git in."""
+    """The tops of the other work trees that the call writes into, or runs git in.
+
+    One that it takes away as a whole, `git worktree remove ../x`, is none: what decides in it is in the repository.
+    """
+    written, folders = ([_absolute(event, path) for path in paths] for paths in places.of(event))
     tops: dict[str, None] = {}
-    for place in _places(event):
-        top = top_of(place)
-        if top and top != event.root:
+    for place in (*written, *folders):
+        top = top_of(place) if place.startswith("/") else ""
+        is_whole = place.rstrip("/") == top and place in written and os.path.isfile(f"{top}/.git")
+        if top and top != event.root and not is_whole:
             tops[top] = None
     return list(tops)
 
 
-def _places(event: Event) -> list[str]:
-    """The absolute paths outside the root that the call writes, as far as they are known."""
-    call = event.tool or {}
-    found: list[str] = []
-    writes, commands = call.get("writes"), call.get("commands")
-    found += [str(path) for path in writes] if isinstance(writes, list) else []
-    for one in commands if isinstance(commands, list) else []:
-        if one["program"] == "git" and one["folder"]:
-            found.append(tool_call.inside(one["folder"], event.root, str(call.get("folder", ""))))
+def _absolute(event: Event, path: str) -> str:
     home = os.path.dirname(os.path.dirname(event.user_policy))
-    found = [home + path[1:] if home and (path + "/").startswith("~/") else path for path in found]
-    return [path for path in found if path.startswith("/")]
+    if home and (path + "/").startswith("~/"):
+        return home + path[1:]
+    return path if path.startswith(("/", "~")) else f"{event.root}/{path}"
+
+
+def _rules(verdict: Verdict) -> set[str]:
+    return {str(signal.context["rule"]) for signal in verdict.signals}

@@ -3,6 +3,7 @@
 from ahp.facts import call_view, tool_call
 from ahp.gate.decide import decide
 from ahp.hosts import asking
+from ahp.hosts.agents import places
 from ahp.hosts.agents.git_verbs import runs_git
 from ahp.journal import session_calls
 from ahp.policy.judges import judges_of
@@ -26,10 +27,10 @@ def judge(asked: "Asked", where: "Workspace", client: str, seconds: float) -> tu
     elif event.trigger == "task-complete":
         asking.complete(event, where.root)
     verdict, said = decide(event, judges), ""
-    if event.trigger == "pre-tool-use" and not verdict.denied and _leaves(event):
+    if event.trigger == "pre-tool-use" and not verdict.denied and places.leave(event):
         from ahp.hosts.agents import elsewhere
 
-        refusal, said = elsewhere.judge(event, asked.folder, seconds)
+        refusal, said = elsewhere.judge(event, asked.folder, seconds, verdict)
         if refusal is not None:
             return refusal, said
     if event.trigger == "pre-tool-use" and not verdict.denied and _moves_an_issue(event):
@@ -87,15 +88,6 @@ def event_of(asked: "Asked", where: "Workspace", client: str, seconds: float) ->
     event = asking.event(asked.trigger, client, Actor("agent", client), where, session=session, budget=seconds)
     event.attempt = asked.call
     return event
-
-
-def _leaves(event: "Event") -> bool:
-    """Whether the call may write outside the project: only then are there other repositories to ask."""
-    call = event.tool or {}
-    writes, commands = call.get("writes"), call.get("commands")
-    paths = [str(path) for path in writes] if isinstance(writes, list) else []
-    paths += [one["folder"] for one in commands if one["program"] == "git"] if isinstance(commands, list) else []
-    return any(path.startswith(("/", "~", "..")) for path in paths)
 
 
 def _has_a_gate(asked: "Asked") -> bool:

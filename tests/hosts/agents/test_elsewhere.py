@@ -9,7 +9,7 @@ import pytest
 from ahp.hosts.agents import install
 from ahp.system import git
 from tests.conftest import Repo
-from tests.hosts.agents.conftest import Ask, Call
+from tests.hosts.agents.conftest import Ask, Call, found
 
 HERE = "rules: {no-rm: {at: pre-tool-use, block: \"any(c.program == 'rm' for c in tool.commands)\", message: no rm}}\n"
 THERE = """
@@ -21,6 +21,7 @@ rules:
     control: contains(tool.command, 'forbidden')
     message: that name is taken
     action: {type: replace, target: tool.input.command, pattern: forbidden, with: allowed}
+  greet: {at: pre-tool-use, prompt: "contains(tool.command, 'hello')", message: hello}
   no-tag: {at: pre-tool-use, each: c in tool.commands, block: "c.program == 'git' and c.verb == 'tag'", message: no}
 """
 
@@ -65,6 +66,24 @@ def test_it_is_asked_only_where_ahp_is_installed_and_the_call_goes_there(other: 
         path.rmdir() if path.is_dir() else path.unlink()
     (other.root / ".git/ahp").rmdir()
     assert ask(call("Write", file_path=f"{other.root}/gen/x", content="a\n")) == (0, None, "")
+
+
+def test_a_work_tree_within_the_project_is_judged_as_one(project: Repo, ask: Ask, call: Call) -> None:
+    project.commit("policy", **{".ahp/hooks.yaml": THERE, "src/a.py": "x = 1\n"})
+    install.install(found(project), "claude", "")
+    top = project.root / ".claude/worktrees/w"
+    project.git("worktree", "add", "--quiet", str(top))
+    for told in (
+        call("Write", file_path=f"{top}/gen/x", content="a\n"),
+        call("Bash", command=f"cd {top} && echo a > gen/x"),
+        {**call("Bash", command="echo a > gen/x"), "cwd": str(top)},
+    ):
+        said = ask(told)
+        assert said.code == 2 and said.text.startswith(f"In {top}: ahp blocked: generated"), said
+    assert ask(call("Bash", command=f"echo hello > {top}/x")).text.count("greet") == 1
+    assert ask(call("Write", file_path=f"{top}/x", content="a\n")) == (0, None, "")
+    for command in (f"git worktree remove {top}", f"rm -rf {top}", "git worktree remove .claude/worktrees/w"):
+        assert ask(call("Bash", command=command)) == (0, None, "")
 
 
 def test_a_call_into_many_repositories_is_not_judged_and_refused(
