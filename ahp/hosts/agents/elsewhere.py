@@ -43,11 +43,12 @@ def judge(event: Event, folder: str, seconds: float, here: Verdict) -> tuple[Ver
             refusal, told = git_gate.judge(there)
             if refusal is not None:
                 verdict, told = refusal, ""
+        place = one_line(there.root.removeprefix(f"{event.root}/"), 100)
         if there.journal != event.journal:
             session_calls.note_judged(there, verdict)
         if verdict.notes or not _rules(verdict) <= told_here:
-            said += f"In {one_line(there.root, 100)}: {verdict_text.for_agent(verdict)}\n"
-        said += f"In {one_line(there.root, 100)}: {told}\n" if told else ""
+            said += f"In {place}: {verdict_text.for_agent(verdict)}\n"
+        said += f"In {place}: {told}\n" if told else ""
         if verdict.modified is not None:
             verdict.decision = "deny"
         if verdict.denied:

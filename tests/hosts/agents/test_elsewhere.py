@@ -79,7 +79,7 @@ def test_a_work_tree_within_the_project_is_judged_as_one(project: Repo, ask: Ask
         {**call("Bash", command="echo a > gen/x"), "cwd": str(top)},
     ):
         said = ask(told)
-        assert said.code == 2 and said.text.startswith(f"In {top}: ahp blocked: generated"), said
+        assert said.code == 2 and said.text.startswith("In .claude/worktrees/w: ahp blocked: generated"), said
     assert ask(call("Bash", command=f"echo hello > {top}/x")).text.count("greet") == 1
     assert ask(call("Write", file_path=f"{top}/x", content="a\n")) == (0, None, "")
     for command in (f"git worktree remove {top}", f"rm -rf {top}", "git worktree remove .claude/worktrees/w"):
