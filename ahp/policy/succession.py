@@ -196,7 +196,7 @@ def _beside(event: "Event", committed: Judge, head: PolicyTree) -> Judge | None:
     program, wrong = _working(event)
     if program is not None:
         wrong = _lacking(event, program, head)
-    if wrong:
+    if wrong and not any(wrong in note for note in committed.notes):  # as HEAD's, of which that was told
         name = committed.tree.name
         _tell(event, committed, f"{trees.HOOKS} here {wrong} and has no effect; the policy of {name} judges")
     if program is None or not program.triggers or program.policy == committed.program.policy:

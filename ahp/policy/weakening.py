@@ -98,8 +98,8 @@ class Sides:
         if self.old.read(names.HOOKS) is not None and self.new.read(names.HOOKS) is None:
             return [Change("", names.HOOKS, "file", WEAKER, "the policy is removed", Place(names.HOOKS))]
         first = self.old.read(names.HOOKS) is None  # nothing that was there gets weaker by it
-        settings = [] if first else _authority(before, after) + _keys(before, after)
-        return diff.compare(before, after) + settings + self._requirements()
+        settings = [] if first else _mode(before, after) + _authority(before, after) + _keys(before, after)
+        return settings + diff.compare(before, after) + self._requirements()
 
     def _requirements(self) -> list[Change]:
         """`requires` of every file that takes part."""
@@ -145,6 +145,17 @@ class _Reader:
         if path not in self._known:
             self._known[path] = self._tree.read(path)
         return self._known[path]
+
+
+def _mode(old: Policy, new: Policy) -> list[Change]:
+    """Whether all rules only watch now, or none does because of `mode`: said once, beside what it does to each."""
+    one, two = old.raw.setting("mode"), new.raw.setting("mode")
+    if one == two:
+        return []
+    field = new.raw.settings.get("mode")
+    place = field.place if field is not None else Place(names.HOOKS)
+    told = "every rule is logged and none is enforced" if two == "observe" else "rules are enforced again"
+    return [Change("", names.HOOKS, "mode", WEAKER if two == "observe" else STRONGER, told, place)]
 
 
 def _keys(old: Policy, new: Policy) -> list[Change]:

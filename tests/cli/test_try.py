@@ -36,6 +36,13 @@ def test_the_whole_policy_is_tried_on_all_commits(capsys: pytest.CaptureFixture[
     assert lines[3] == "  asked elsewhere: main" and len(lines) == 4
 
 
+def test_of_many_rules_that_the_past_cannot_be_asked_about_some_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    tally.show(Tally(), {f"r{number}": number < 12 for number in range(24)}, {})
+    silent, elsewhere = capsys.readouterr().out.splitlines()[1:]
+    assert silent.endswith(", r10, r11")
+    assert elsewhere == f"  asked elsewhere: {', '.join(f'r{n}' for n in range(12, 21))}, and 3 more: ahp policy show"
+
+
 def test_one_rule_lists_the_commits_it_spoke_to(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["try", "subject"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -16,8 +16,9 @@ def advice(load: Load, text: str) -> list[str]:
     return [str(problem) for problem in lint.advise(load(text))]
 
 
-def test_the_core_pack_needs_no_advice(load: Load) -> None:
-    assert advice(load, "extends: [core]") == []
+@pytest.mark.parametrize("pack", ["core", "agents"])
+def test_a_pack_needs_no_advice(load: Load, pack: str) -> None:
+    assert advice(load, f"extends: [{pack}]") == []
 
 
 @pytest.mark.parametrize(

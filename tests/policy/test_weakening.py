@@ -59,6 +59,7 @@ def policy(before: str = "", after: str = "", text: str = POLICY) -> Tree:
         ('requires: ">=0.3"\n', "", "weaker", "requires"),
         ('">=0.3"', '">=0.2"', "unknown", "requires"),
         ("version: 1\n", "version: 1\nmode: observe\n", "weaker", "shadow"),
+        ("version: 1\n", "version: 1\nmode: observe\n", "weaker", "mode"),
         ("version: 1\n", "version: 2\n", "unknown", "file"),
     ],
 )

@@ -190,6 +190,7 @@ def test_a_committed_policy_that_does_not_load_is_mended_under_the_one_before(ru
     ruled.git("commit", "-q", "--no-verify", "-m", "broken")
     said = attempt(ruled)
     assert said.code == 1 and f"that of commit {good} judges until it is mended" in said.text
+    assert said.text.count("does not load") == 1  # the work tree's is the same
     ruled.git("rm", "-q", "--cached", "k.pem")
     ruled.write(HOOKS, NEVER)
     ruled.git("add", "-f", HOOKS)
