@@ -46,8 +46,7 @@ def advise(policy: Policy) -> list[Problem]:
     if policy.raw.setting("mode") == "observe":
         place = policy.raw.settings["mode"].place
         advice.append(Problem(place, "`mode: observe` logs every signal and enforces none"))
-    # Whoever reads this cannot change a pack's own lines.
-    return sorted({one for one in advice if not one.place.file.startswith("pack ")})
+    return sorted(set(advice))
 
 
 def _of_rule(rule: Rule) -> list[Problem]:
@@ -56,7 +55,8 @@ def _of_rule(rule: Rule) -> list[Problem]:
     found = []
     if levels == {"allow"}:
         found.append(Problem(place, f"`{rule.key}` is `allow` everywhere; it never says anything"))
-    for level in sorted(levels - set(trigger.advised) - {"allow"}):
+    unusual = levels - set(trigger.advised) - {"allow"}
+    for level in sorted(unusual if not place.file.startswith("pack ") else ()):  # a pack's is meant
         usual = " or ".join(trigger.advised)
         found.append(Problem(place, f"`{level}` is unusual at {rule.trigger}; the protocol has {usual} there"))
     if not rule.enabled:

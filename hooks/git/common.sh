@@ -27,6 +27,7 @@ judge() {
         exec ahp hook git "$hook" "$PPID" "$log" "$user" "$git" "$@"
     else
         echo "ahp: cannot judge this $hook: the ahp it was installed with $lost, and none is on PATH" >&2
+        echo "     it was ${program:-$package}" >&2
         ways_out
         return 2
     fi

@@ -396,13 +396,14 @@ def test_an_environment_that_was_made_anew_judges_without_any_path(gated: Gated,
 
 def test_without_any_ahp_the_commit_is_refused(gated: Gated) -> None:
     gated.policy(BAD)
-    shim_with(gated, python="/no/such/python", program="")
+    shim_with(gated, python="/no/such/python", program="/no/such/bin/ahp")
     gated.write("good.txt")
     gated.add()
     head = gated.head()
     said = gated.say("commit", "-m", "x", env={"PATH": "/usr/bin:/bin"})
     assert said.code == 1
     assert said.text.startswith("ahp: cannot judge this pre-commit: the ahp it was installed with is gone")
+    assert "     it was /no/such/bin/ahp\n" in said.text
     assert "mend: pip install ahp-engine && ahp install git" in said.text
     assert gated.head() == head
 
