@@ -82,7 +82,11 @@ class Gated(Repo):
         with contextlib.suppress(AhpError):
             repo = self.repository()
             folder, shim = repo.ahp_dir, Path(repo.common_dir, "hooks", "pre-commit")
-            if not repo.root or not shim.is_file() or not (baked := _BAKED_USER.search(shim.read_text())):
+            if (
+                not repo.root
+                or not shim.is_file()
+                or not (baked := _BAKED_USER.search(shim.read_text(errors="surrogateescape")))
+            ):
                 return
             (user,) = shlex.split(baked[1])
             if user not in ("", str(self.user_policy)):
