@@ -8,6 +8,7 @@ import os
 import pkgutil
 import posix
 import pwd
+import shutil
 import signal
 import subprocess
 import sys
@@ -243,19 +244,24 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         measured.stop()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def first_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The home of fixtures that serve a whole module or session: they run before any test has its own."""
+@pytest.fixture(scope="session")
+def session_patch() -> Iterator[pytest.MonkeyPatch]:
+    """What holds for every test, and for the fixtures that serve several."""
     with pytest.MonkeyPatch.context() as patch:
-        _move_in(tmp_path_factory.mktemp("first-home"), tmp_path_factory, patch)
-        yield
+        yield patch
 
 
-@pytest.fixture(autouse=True)
-def no_wait_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test of this process waits for the disk; those of what is synced say so themselves."""
-    monkeypatch.setattr(os, "fsync", lambda fd: None)
-    monkeypatch.setattr(posix, "fsync", lambda fd: None)
+@pytest.fixture(scope="session", autouse=True)
+def first_home(tmp_path_factory: pytest.TempPathFactory, session_patch: pytest.MonkeyPatch) -> None:
+    """The home of fixtures that serve a whole module or session: they run before any test has its own."""
+    _move_in(tmp_path_factory.mktemp("first-home"), tmp_path_factory, session_patch)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_wait_for_the_disk(session_patch: pytest.MonkeyPatch) -> None:
+    """Nothing in this process waits for the disk; tests of what is synced say so themselves."""
+    session_patch.setattr(os, "fsync", lambda fd: None)
+    session_patch.setattr(posix, "fsync", lambda fd: None)
 
 
 @pytest.fixture(autouse=True)
@@ -267,8 +273,8 @@ def no_deadline() -> None:
 _bundles: dict[object, bytes] = {}
 
 
-@pytest.fixture(autouse=True)
-def bundles_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def bundles_made_once(session_patch: pytest.MonkeyPatch) -> None:
     """The bundles that installing writes: each is made once, for they hold nothing of the repository."""
     make = bundle.write
 
@@ -281,15 +287,15 @@ def bundles_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
             files.make_dirs(os.path.dirname(path))
             files.replace(path, _bundles[key])
 
-    monkeypatch.setattr(bundle, "write", write)
+    session_patch.setattr(bundle, "write", write)
 
 
 _agreed: set[str] = set()
 _disagreement = reference.disagreement
 
 
-@pytest.fixture(autouse=True)
-def conditions_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def conditions_compared_once(session_patch: pytest.MonkeyPatch) -> None:
     """What both evaluators agree on is not compared again for the next policy of this process that has it."""
 
     def once(checked: Checked, schema: Schema) -> str | None:
@@ -301,7 +307,7 @@ def conditions_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
             _agreed.add(key)
         return found
 
-    monkeypatch.setattr(lint, "reference", SimpleNamespace(disagreement=once))
+    session_patch.setattr(lint, "reference", SimpleNamespace(disagreement=once))
 
 
 @pytest.fixture(autouse=True)
@@ -385,14 +391,18 @@ class Repo:
         return self.git("rev-parse", "HEAD")
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    """An empty repository on branch main, without a commit."""
-    root = tmp_path / "repo"
-    root.mkdir()
-    made = Repo(root)
+@pytest.fixture(scope="session")
+def empty_repository(tmp_path_factory: pytest.TempPathFactory, first_home: None) -> Path:
+    """What `git init` makes, to be copied: a process takes ten times as long."""
+    made = Repo(tmp_path_factory.mktemp("empty"))
     made.git("init", "--quiet")
-    return made
+    return made.root
+
+
+@pytest.fixture
+def repo(tmp_path: Path, empty_repository: Path) -> Repo:
+    """An empty repository on branch main, without a commit."""
+    return Repo(shutil.copytree(empty_repository, tmp_path / "repo", symlinks=True))
 
 
 @pytest.fixture
