@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, BinaryIO
 
-LONG = 60.0  # s that a test waits for what must happen; only a failure takes so long
+LONG = 600.0  # s that a test waits for what must happen, be it the import of an SDK; only a failure takes so long
 
 
 @dataclass(frozen=True)
