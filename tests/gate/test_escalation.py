@@ -141,6 +141,13 @@ def test_only_a_clean_evaluation_about_the_same_thing_resets(
     assert resets(episode, issue=issue, paths=paths) is reset
 
 
+@pytest.mark.parametrize(("covered", "reset"), [("ab", True), ("a", False), ("abcd", True), ("", False)])
+def test_a_clean_change_of_half_of_the_signalled_files_resets(covered: str, reset: bool) -> None:
+    episode = Episode("commit|rule|main|human", "id", 0.0)
+    episode.paths = {"a", "b", "c", "d"}
+    assert resets(episode, issue=None, paths=[*covered, "other"]) is reset
+
+
 def test_a_push_of_what_signalled_at_its_commits_does_not_count_again() -> None:
     assert repeats_commits(["a", "b"], {"a", "b", "c"})
     assert not repeats_commits(["a", "d"], {"a"})
