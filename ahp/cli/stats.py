@@ -115,27 +115,38 @@ def _head(stats: Stats, since: str | None) -> list[str]:
             f"{counted(stats.undescribed, 'evaluation')} by policies that the log does not describe any more: "
             "which rules these asked is not known"
         )
-    return [part for line in lines for part in textwrap.wrap(line, _WIDTH)]
+    return [part for line in lines for part in textwrap.wrap(line, _width())]
 
 
 def _print_table(stats: Stats) -> None:
     loud = [one for one in stats.groups if one.signals or one.shadow or one.waived or one.undecided or one.bypasses]
     loud = stats.groups if stats.by != "rule" else loud
-    width = max(_NAME, shutil.get_terminal_size().columns - (_WIDTH - _NAME)) if sys.stdout.isatty() else _LONGEST
+    columns = shutil.get_terminal_size().columns
+    width = max(_NAME, columns - (_WIDTH - _NAME)) if sys.stdout.isatty() else _LONGEST
     unmended = never_mended(stats) if stats.by == "rule" else set()
     rows = [_row(one, width, one.name not in unmended) for one in loud]
     if rows:
         click.echo()
         styles = {row[3]: _colour(one) for row, one in zip(rows, loud, strict=True)}
-        terminal.table(rows, (stats.by, *_TITLES), numbers=(1, 2, 4, 5, 6, 7), styles=styles)
+        titles: tuple[str, ...] = (stats.by, *_TITLES)
+        numbers: tuple[int, ...] = (1, 2, 4, 5, 6, 7)
+        if sys.stdout.isatty() and columns < _WIDTH:  # what tells most, as it fits
+            titles, *rows = [(row[0], *row[2:4], row[7]) for row in (titles, *rows)]
+            numbers = (1, 3)
+        terminal.table(rows, titles, numbers=numbers, styles=styles)
     told, in_force = {one.name for one in loud}, {asked.rule for asked in stats.in_force}
     silent = [one.name for one in stats.groups if one.name not in told and one.name in in_force]
     if silent:
         named = ", ".join(one_line(name, 60) for name in silent)
         told_so = f"silent ({len(silent)}): {named}"
-        click.echo("\n" + textwrap.fill(told_so, _WIDTH, subsequent_indent="  ", break_on_hyphens=False))
+        click.echo("\n" + textwrap.fill(told_so, _width(), subsequent_indent="  ", break_on_hyphens=False))
     if rows:
-        click.echo("\n" + textwrap.fill(_LEGEND, _WIDTH))
+        click.echo("\n" + textwrap.fill(_LEGEND, _width()))
+
+
+def _width() -> int:
+    """Of a line of words."""
+    return max(40, min(_WIDTH, shutil.get_terminal_size().columns)) if sys.stdout.isatty() else _WIDTH
 
 
 def _row(one: Figures, width: int, may_mend: bool) -> tuple[str, ...]:
@@ -163,7 +174,7 @@ def _sheet(one: Figures, stats: Stats) -> Iterator[str]:
     hooks = [asked.hook for asked in stats.in_force if asked.rule == one.name]
     yield one_line(one.name, 60) + (f"  at {', '.join(hooks)}" if hooks else "  in no policy that judges now")
     for title, told in _parts(one, one.name not in never_mended(stats)):
-        yield from textwrap.wrap(told, _WIDTH, initial_indent=f"  {title:<10}", subsequent_indent=" " * 12)
+        yield from textwrap.wrap(told, _width(), initial_indent=f"  {title:<10}", subsequent_indent=" " * 12)
 
 
 def _parts(one: Figures, may_mend: bool) -> Iterator[tuple[str, str]]:
@@ -225,8 +236,8 @@ def _print_advice(found: list[Advice], form: str) -> None:
         name = one_line(one.rule, 40)
         blank = " " * (len(name) + 2)
         said = f"{name}  {one.kind}: {one.figures}"
-        click.echo(textwrap.fill(said, _WIDTH, subsequent_indent=blank))
-        click.echo(textwrap.fill(one.do, _WIDTH, initial_indent=blank, subsequent_indent=blank))
+        click.echo(textwrap.fill(said, _width(), subsequent_indent=blank))
+        click.echo(textwrap.fill(one.do, _width(), initial_indent=blank, subsequent_indent=blank))
     if not found:
         click.echo(f"nothing to advise: below {SAMPLE} closed episodes a rule is not judged")
 

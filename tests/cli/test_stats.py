@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -94,6 +95,13 @@ def test_a_person_at_a_terminal_sees_colours(
         monkeypatch.setenv(name, value)
     assert run(["stats"]) == 0
     assert "\x1b[" in screen.getvalue() and "█" in screen.getvalue()
+    screen = Screen()
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setenv("COLUMNS", "54")
+    assert run(["stats"]) == 0 and run(["stats", "--rule", "size"]) == 0 and run(["stats", "--advise"]) == 0
+    lines = re.sub("\x1b\\[[0-9;]*m", "", screen.getvalue()).splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= 54 and any("41%" in line for line in lines)
+    assert ["rule", "episodes", "mended", "excused"] in [line.split() for line in lines]
 
 
 def test_what_the_log_does_not_describe_any_more_is_said(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
