@@ -126,9 +126,22 @@ def make_dirs(path: str) -> None:
             make_dirs(parent)
             posix.mkdir(path, 0o700)  # once: a link that leads nowhere is there and holds nothing
     except FileExistsError:
-        return
+        if _leads_nowhere(path):
+            raise AhpError(f"{path} is a link that leads nowhere; remove it, or make what it leads to") from None
     except OSError as error:
         raise AhpError(f"cannot make the folder {path}: {error.strerror}") from None
+
+
+def _leads_nowhere(path: str) -> bool:
+    try:
+        posix.readlink(path)
+    except OSError:
+        return False  # no link, or removed meanwhile
+    try:
+        posix.stat(path)
+    except OSError:
+        return True
+    return False
 
 
 class NoFolder(AhpError):
