@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 _STYLES = {"block": "bold red", "control": "magenta", "prompt": "yellow", "aid": "cyan", "bypass": "red"}
 _MESSAGE = 100
 _NO_REMOTE = "there is no git repository here, so no remote could keep it"
+_SENTENCES = {
+    "verdict": "{decision}",
+    "cut": "the end is gone: of {had} lines {found} are left",
+    "clock": "time goes on from here; it was {was}",
+    "prune": "removed up to line {lines}",
+    "rotation": "goes on after {after}",
+}
+_TOLD = ("decision", "had", "found", "was", "lines", "after")
 _AT_ONCE = 100  # rows that are drawn together: the first of a long log show at once
 
 
@@ -289,8 +297,21 @@ def _fields(record: Mapping[str, object]) -> list[str]:
         *marks,
         _answered(word("action"), record.get("by")),
         word("id")[:8] or word("commit")[:12],
-        (word("message", _MESSAGE) or word("reason", _MESSAGE) or word("feedback", _MESSAGE)) + _place(record),
+        (word("message", _MESSAGE) or word("reason", _MESSAGE) or word("feedback", _MESSAGE) or _sentence(record))
+        + _place(record),
     ]
+
+
+def _sentence(record: Mapping[str, object]) -> str:
+    """What a record tells that has no message of its own; "" of kinds whose other columns say it."""
+    from ahp.protocol.text import one_line
+
+    calls = record.get("calls")
+    if record.get("kind") == "count" and isinstance(calls, list):
+        numbers = [one.get("calls") for one in calls if isinstance(one, dict)]
+        return f"{sum(number for number in numbers if isinstance(number, int))} clean tool calls"
+    sentence = _SENTENCES.get(str(record.get("kind")), "")
+    return sentence.format_map({name: one_line(record.get(name), _MESSAGE) for name in _TOLD})
 
 
 def _place(record: Mapping[str, object]) -> str:

@@ -62,6 +62,20 @@ def test_a_line_names_file_and_line_of_the_first_finding(journal: Journal) -> No
     assert one.endswith(" many files (b.py)")
 
 
+def test_every_kind_of_record_tells_something(journal: Journal) -> None:
+    told: dict[str, tuple[dict[str, Any], str]] = {
+        "verdict": ({"decision": "deny"}, "deny"),
+        "cut": ({"had": 9, "found": 4}, "the end is gone: of 9 lines 4 are left"),
+        "clock": ({"was": "2100-01-01\x1b"}, "time goes on from here; it was 2100-01-01\ufffd"),
+        "prune": ({"lines": 70}, "removed up to line 70"),
+        "rotation": ({"after": "signals.1.jsonl"}, "goes on after signals.1.jsonl"),
+        "count": ({"calls": [{"calls": 2}, {"calls": 40}, {}, 7]}, "42 clean tool calls"),
+    }
+    journal.append([{"kind": kind, **record} for kind, (record, _) in told.items()])
+    for kind, (_, sentence) in told.items():
+        assert run(log.command, "--kind", kind).output.splitlines()[-1].endswith(f"  {sentence}")
+
+
 def test_filters_limit_and_json(journal: Journal) -> None:
     told = [
         json.loads(line) for line in run(log.command, "--format", "json", "--intensity", "block").output.splitlines()
