@@ -34,6 +34,7 @@ LIMIT = 4.0  # s
 _OID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REPLACE = "refs/replace/"
 _COMPILED = "/received"  # in the folder of ahp: policies that were compiled, each by the digest of what it was made of
+_ADMITTED = report("admitted by ahp.admit", 0, [], [], [])
 _QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
 
 
@@ -161,8 +162,9 @@ def _judged(server: _Server, pushed: PushRef) -> Report:
     if not ref.startswith((BRANCHES, TAGS)) and ref not in server.allowed:
         mend = shlex.join(["git", "config", "--add", "ahp.allowRef", one_line(ref, 400)])
         return _refused(f"only branches and tags are taken; an admin allows more: {mend}")
-    if pushed.local_oid.strip("0") and pushed.local_oid in server.admitted:
-        return report("admitted by ahp.admit", 0, [], [], [])
+    is_admitted = bool(pushed.local_oid.strip("0")) and pushed.local_oid in server.admitted
+    if is_admitted and _is_new(server, pushed):
+        return _ADMITTED
     name = ref.removeprefix(BRANCHES) if ref.startswith(BRANCHES) else ""
     is_there = bool(pushed.remote_oid.strip("0"))
     has_authority = bool(name) and (
@@ -170,10 +172,18 @@ def _judged(server: _Server, pushed: PushRef) -> Report:
     )
     own_tip = (repo.commit_id(pushed.remote_oid) or "") if name and is_there else ""
     view, head = _brought(server, pushed, [own_tip] if own_tip and has_authority else server.tips)
+    if is_admitted and view.old != head:  # else the line that an import left would let the branch be moved back to it
+        return _ADMITTED
     had = pushed.remote_oid
     change = Change(view, head, name, ref, own_tip, server.default, server.default_tip, "", had, merged=False)
     asked = PushRef(pushed.local_ref, pushed.local_oid, ref, had)
     return judging.judge(repo, judging.Question(change, push=asked), server.env, server.folder, _unseen)
+
+
+def _is_new(server: _Server, pushed: PushRef) -> bool:
+    """Whether it is no commit that a branch of the server has, as far as git can tell."""
+    tip = server.repo.commit_id(pushed.local_oid)
+    return tip is None or server.fresh is None or tip in server.fresh
 
 
 _unseen: Callable[[int, int], None] = lambda done, total: None  # noqa: E731

@@ -132,6 +132,7 @@ def test_an_import_is_admitted_by_its_tip(work: Repo, server: Repo) -> None:
     tip = work.commit("feat: old code", **{"c.txt": "TODO\n"})
     server.git("config", "--add", "ahp.admit", tip)
     assert push(work, "topic")[0] == 0
+    assert push(work, "topic:main")[0] == 0  # to where it is new, too
     work.commit("feat: more", **{"d.txt": "TODO\n"})
     code, said = push(work, "topic")
     assert code == 1 and "d.txt" in said and "c.txt" not in said
@@ -185,8 +186,8 @@ def test_pack_core_keeps_the_default_branch_and_messages_on_a_server_too(
     server.git("fetch", "-q", str(work), "main")
     assert received(server, f"{tip} {Repo(work).head()} refs/heads/main\n", monkeypatch) == 1
     assert "refused by no-secrets-in-messages" in capsys.readouterr().err
-    server.git("config", "ahp.admit", start)
-    assert received(server, f"{tip} {start} refs/heads/main\n", monkeypatch) == 0
+    server.git("config", "ahp.admit", start)  # as of an import long ago
+    assert received(server, f"{tip} {start} refs/heads/main\n", monkeypatch) == 1
 
 
 def test_a_limit_that_was_taken_for_another_error_refuses_all_the_same() -> None:
