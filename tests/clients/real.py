@@ -18,7 +18,7 @@ from tests.conftest import OUTSIDE, PROJECT
 
 _FOLDER = PROJECT / "build" / "clients"
 _PACKAGES = {
-    "claude": "@anthropic-ai/claude-code@2.1.328",
+    "claude": "@anthropic-ai/claude-code@2.1.330",
     "codex": "@openai/codex@0.169.0",
     "gemini": "@google/gemini-cli@0.61.0",
     "copilot": "@github/copilot@1.0.102",

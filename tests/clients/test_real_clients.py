@@ -34,6 +34,7 @@ rules:
     block: any(c.program == 'rm' for c in tool.commands)
     message: nothing is removed here
     fix: ["move it into trash/ instead"]
+  frozen: {at: pre-tool-use, each: w in tool.writes, block: "glob(w, 'frozen/**')", message: nothing is made there}
   renamed:
     at: pre-tool-use
     control: contains(tool.command, 'forbidden')
@@ -184,6 +185,22 @@ def test_a_sub_agents_call_is_judged(client: str, project: Repo, run: Run) -> No
     task = {"description": "a part", "prompt": SUBTASK, "subagent_type": "general-purpose"}
     done = run(("Agent", task), inner=[shell(client, "rm old.txt"), shell(client, "touch inner.txt")])
     assert there(project, "inner.txt"), done.printed  # there was a sub-agent, and it could act
+    assert there(project, "old.txt") and "ahp blocked: no-rm" in done.told
+
+
+@pytest.mark.parametrize("client", ["claude"], indirect=True)
+def test_a_sub_agent_in_a_work_tree_of_its_own_is_judged_there(client: str, project: Repo, run: Run) -> None:
+    task = {"description": "a part", "prompt": SUBTASK, "subagent_type": "general-purpose", "isolation": "worktree"}
+    done = run(
+        ("Agent", task), inner=[shell(client, "touch frozen/x"), shell(client, f"pwd > {project.root}/where.txt")]
+    )
+    assert "/.claude/worktrees/" in (project.root / "where.txt").read_text(), done.printed
+    assert "In .claude/worktrees/" in done.told and "ahp blocked: frozen" in done.told
+
+
+@pytest.mark.parametrize("client", ["claude"], indirect=True)
+def test_a_command_that_is_watched_is_judged(client: str, project: Repo, run: Run) -> None:
+    done = run(("Monitor", {"command": "rm old.txt; echo done", "description": "x"}))
     assert there(project, "old.txt") and "ahp blocked: no-rm" in done.told
 
 
