@@ -342,6 +342,20 @@ def invoke_expression(program: str, args: list[str], stdin: str | None, known: M
     return found if found.runs else _piped(found, stdin)
 
 
+def cmd(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`cmd /c TEXT`: a backslash stands between folders, and `/q` is a switch."""
+    found = Usage(operands=list(args))
+    at = next((index for index, word in enumerate(args) if word.lower() in ("/c", "/k", "//c", "//k")), len(args))
+    text = _SWITCH.sub("", " ".join(args[at + 1 :]).replace("\\", "/"))
+    if at == len(args):
+        return _piped(found, stdin)
+    found.runs.append(Run(script=text))
+    return found
+
+
+_SWITCH = regex(r"\s/[A-Za-z?](?=\s|$)")
+
+
 READERS: "dict[str, Callable[[str, list[str], str | None, Marks], Usage]]" = {
     "find": find.find,
     "fd": find.fd,
@@ -367,6 +381,7 @@ READERS: "dict[str, Callable[[str, list[str], str | None, Marks], Usage]]" = {
     **dict.fromkeys(("gh", "glab"), gh),
     **dict.fromkeys(("pwsh", "powershell", "powershell.exe"), powershell),
     **dict.fromkeys(("iex", "Invoke-Expression"), invoke_expression),
+    **dict.fromkeys(("cmd", "cmd.exe"), cmd),
     "chmod": chmod,
     "screen": screen,
     **dict.fromkeys(usage.SHELLS, shell),
