@@ -31,6 +31,7 @@ rules:
   weaker: {at: [pre-commit, pre-merge-commit], block: policy.weakened, message: the policy gets weaker, locked: true}
   here-only: {at: pre-push, block: files.changed_count > 0, ci: skip}
   once: {at: pre-commit, block: files.changed_count > 3, ci: range, message: more than three}
+  kept: {at: pre-push, block: push.is_force, message: commits are lost}
   sent: {at: pre-push, on_missing: block, block: tests.failed_count > 0}
 """
 NO_TODO = POLICY.replace("contains(l.text, 'TODO')", "contains(l.text, 'FIXME')")
@@ -360,6 +361,13 @@ def test_what_was_pushed_to_main_is_told_and_not_refused(
     github(tmp_path, monkeypatch, "push", event)
     code, said = ci(capsys)
     assert code == 0 and "::error" in said and "no-todo" in said and "this is merged already" in said
+    event["before"], event["after"] = after, before
+    github(tmp_path, monkeypatch, "push", event)
+    code, said = ci(capsys)
+    assert code == 0 and "commits are lost" in said and "brings no commit to main, by the policy of main" in said
+    event.update(ref="refs/tags/v1", before="0" * 40, after=after)  # a new tag loses none
+    github(tmp_path, monkeypatch, "push", event)
+    assert "commits are lost" not in ci(capsys)[1]
     event["ref"] = "refs/heads/topic"
     event["before"] = "0" * 40
     work.git("update-ref", "refs/remotes/origin/main", before)
