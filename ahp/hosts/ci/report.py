@@ -6,6 +6,7 @@ format escapes what its own reader would take for more than text.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from ahp.policy.program import RuleAnswer
@@ -13,6 +14,9 @@ from ahp.protocol import levels
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line
 from ahp.system import digest
+
+_MESSAGE = re.compile(r"commit [0-9a-f]{10}|tag [^ ]+")  # what the fact push.messages calls one by, in a file's place
+_PACK = "pack "
 
 
 class Place(NamedTuple):
@@ -44,7 +48,9 @@ class Result(NamedTuple):
 
 
 class RuleText(NamedTuple):
-    """A rule as the policy has it, whether or not it says something; `line` of `file`, 0 where that is not known."""
+    """A rule as the policy has it, whether or not it says something; `line` of `file`, 0 where that is not known. The
+    file of a pack's rule is "": the repository has none.
+    """
 
     id: str
     level: str
@@ -92,7 +98,7 @@ def result(signal: Signal, rule: str, steps: list[str], excused: str = "") -> Re
 def rule_text(name: str, rule: RuleAnswer) -> RuleText:
     """The rule as the policy has it, called `name`."""
     file, _, place = rule.position.partition(":")
-    line = place.partition(":")[0]
+    file, line = ("", "") if file.startswith(_PACK) else (file, place.partition(":")[0])
     level = levels.strongest(list(rule.intensity.values()))
     about = rule.message if rule.message is not None else rule.condition
     return RuleText(name, level, about, "; ".join(rule.resolution), file, int(line) if line.isdecimal() else 0)
@@ -102,6 +108,8 @@ def _place(rule: str, found: dict[str, object]) -> Place:
     file, message = one_line(found.get("file") or "", 500), one_line(found.get("message") or "", 500)
     line, commit = found.get("line"), one_line(found.get("commit") or "")
     print_of = str(found.get("fingerprint") or digest.sha256(f"{rule}\0{file}\0{message}".encode())[:16])
+    if line is None and _MESSAGE.fullmatch(file):
+        file, message = "", f"{file}: {message}" if message else file
     return Place(file, line if isinstance(line, int) and line > 0 else 0, message, commit, one_line(print_of))
 
 

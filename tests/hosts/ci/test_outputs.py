@@ -18,7 +18,8 @@ from ahp.hosts.ci import judging
 from ahp.hosts.ci.change import change_of
 from ahp.hosts.ci.formats import github
 from ahp.hosts.ci.outputs import FORMATS
-from ahp.hosts.ci.report import Place, Report, Result, RuleText, report, result
+from ahp.hosts.ci.report import Place, Report, Result, RuleText, report, result, rule_text
+from ahp.policy.program import RuleAnswer
 from ahp.protocol.signals import Signal, blocking
 from ahp.system import git
 from tests.conftest import Repo
@@ -168,6 +169,23 @@ def test_sarif_places_findings_and_puts_the_placeless_at_their_rule() -> None:
     assert third["level"] == "warning"
     assert waived["suppressions"][0]["justification"] == WAIVED.excused
     assert run["invocations"][0]["exitCode"] == 1
+
+
+def test_what_is_in_no_file_of_the_repository_names_none() -> None:
+    """The rule of a pack, and the message of a commit or a tag that a rule on `push.messages` finds."""
+    rule = RuleAnswer(
+        **dict.fromkeys(RuleAnswer.fields)
+        | {"position": "pack core:107:5", "intensity": {"default": "block"}, "message": "m", "resolution": []}
+    )
+    found: list[dict[str, object]] = [{"file": "commit 0123456789", "message": "a token"}, {"file": "tag v1"}]
+    told = report("r", 1, [rule_text("words", rule)], [result(signal("m", found), "words", [])], [])
+    assert [(one.file, one.message) for one in told.results[0].places] == [
+        ("", "commit 0123456789: a token"),
+        ("", "tag v1"),
+    ]
+    (run,) = json.loads(check(told)["sarif"])["runs"]
+    uris = {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in run["results"]}
+    assert uris == {entry["location"]["path"] for entry in json.loads(FORMATS["gitlab"](told))} == {".ahp/hooks.yaml"}
 
 
 def test_sarif_stays_below_the_limits_of_github_and_says_what_it_leaves_out() -> None:
