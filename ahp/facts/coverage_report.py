@@ -64,6 +64,8 @@ def _xml(data: bytes, where: str) -> Counts:
     numbers = [declared.get(name, "") for name in names]
     if all(number.isascii() and number.isdigit() and len(number) < 12 for number in numbers):
         return Counts(*map(int, numbers))
+    if not counted.lines:
+        raise Absent(f"{where}: it counts no lines and lists none of classes; is it a Cobertura report?")
     return counted
 
 
@@ -79,8 +81,10 @@ def _json(data: bytes, where: str) -> Counts:
         totals = json.loads(data)["totals"]
         numbers = [totals["covered_lines"], totals["num_statements"]]
         numbers += [totals.get("covered_branches", 0), totals.get("num_branches", 0)]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise Absent(f"{where}: no coverage.json of coverage.py ({type(error).__name__}: {str(error)[:80]})") from None
+    except (ValueError, RecursionError) as error:
+        raise Absent(f"{where}: not JSON: {one_line(error, 80)}") from None
+    except (KeyError, TypeError, AttributeError):
+        raise Absent(f"{where}: it has no `totals` of lines; is it coverage.json of coverage.py?") from None
     if not all(type(number) is int and 0 <= number < 1e12 for number in numbers):
         raise Absent(f"{where}: its totals are no whole numbers")
     return Counts(*numbers)
