@@ -46,6 +46,12 @@ def seconds(value: object) -> float:
     return int(found.group(1)) * _SECONDS[found.group(2)]
 
 
+def duration(seconds: float) -> str:
+    """The text that `seconds` reads as these seconds, in the largest unit that fits: `14d`, `90s`."""
+    unit = max((unit for unit in _SECONDS if not seconds % _SECONDS[unit]), key=_SECONDS.__getitem__, default="ms")
+    return f"{round(seconds / _SECONDS[unit])}{unit}"
+
+
 def as_list(value: object) -> object:
     """One text as a list of one; anything else unchanged."""
     return [value] if isinstance(value, str) else value

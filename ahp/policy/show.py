@@ -4,11 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+import yaml
+
+from ahp.policy.model_types import duration
 from ahp.policy.raw import Field
 from ahp.policy.rule import Policy, Rule, rule_digest
 from ahp.protocol.triggers import TRIGGERS
 
 _SHOWN = 160  # characters of a value
+_DURATIONS = ("forget_after", "timeout")
+_ONE_LINE: Any = {"width": float("inf"), "sort_keys": False, "allow_unicode": True}
 
 
 def describe(
@@ -81,7 +86,7 @@ def sections(described: Mapping[str, Any], whole: bool = False) -> list[tuple[st
     """
     files = "# " + (", then ".join(described["files"]) or "no policy file")
     settings = [
-        (name if section == "settings" else f"{section}.{name}", f"{_cut(entry['value'], whole)}  [{entry['layer']}]")
+        (name if section == "settings" else f"{section}.{name}", f"{_shown(entry['value'], whole)}  [{entry['layer']}]")
         for section in ("settings", "limits", "environment", "facts", "reports")
         for name, entry in described[section].items()
     ]
@@ -89,8 +94,12 @@ def sections(described: Mapping[str, Any], whole: bool = False) -> list[tuple[st
     return [(files, settings), *[(trigger, [_rule_row(rule, whole) for rule in rules]) for trigger, rules in triggers]]
 
 
-def _cut(value: Any, whole: bool) -> str:
-    text = str(value)
+def _shown(value: Any, whole: bool) -> str:
+    """A value as a policy file has it, on one line."""
+    if isinstance(value, dict):
+        value = {name: duration(one) if name in _DURATIONS else one for name, one in value.items()}
+    text = value if isinstance(value, str) else yaml.safe_dump(value, default_flow_style=True, **_ONE_LINE)
+    text = text.removesuffix("\n").removesuffix("\n...")
     return text if whole or len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"
 
 

@@ -106,6 +106,21 @@ def test_show_prints_the_merged_policy_with_layers_and_waivers(repo: Repo, capsy
     assert found["rules"][0]["waived"][0]["subject"] == "FEAT-1"
 
 
+def test_show_prints_settings_as_a_policy_file_has_them(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    escalation = "{ladder: [prompt, block], after: 2, forget_after: 36h}"
+    lint = "{run: [ruff, check, .], extract: {}, timeout: 500ms}"
+    limits = "{protected: [main, '*'], most: 30, ticket: 'a: b'}"
+    policy = f"escalation: {escalation}\nlimits: {limits}\nfacts: {{lint: {lint}}}\n"
+    repo.write(".ahp/hooks.yaml", policy)
+    assert run(["policy", "show", "--all"]) == 0
+    out = capsys.readouterr().out
+    assert f"  escalation        {escalation}  [project]\n" in out
+    assert "  limits.protected  [main, '*']  [project]\n" in out
+    assert "  limits.most       30  [project]\n" in out
+    assert "  limits.ticket     a: b  [project]\n" in out
+    assert "timeout: 500ms" in out
+
+
 def test_show_cuts_long_values(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     repo.write(".ahp/hooks.local.yaml", f"limits: {{long: {'x' * 500}}}\n")
     assert run(["policy", "show"]) == 0

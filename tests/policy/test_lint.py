@@ -85,8 +85,8 @@ def test_the_merged_policy_names_the_layer_of_each_part(load: Load) -> None:
     assert described["limits"]["max_lines"]["layer"] == "pack core"
     (files, settings), *triggers = show.sections(described, whole=True)
     assert files == "# pack core, then hooks.yaml, then local.yaml"
-    assert ("limits.protected", "['main']  [project]") in settings
-    assert dict(settings)["facts.lint"].startswith("{'run': ['ruff'")  # type: ignore[arg-type]
+    assert ("limits.protected", "[main]  [project]") in settings
+    assert dict(settings)["facts.lint"].startswith("{run: [ruff,")  # type: ignore[arg-type]
     rules = {row[0]: row[1:] for _, rows in triggers for row in rows}
     for rule, level, said in (
         ("change-size", "prompt", "\n[pack core, changed by project] sha256:"),

@@ -135,7 +135,7 @@ def test_a_waiver_that_another_one_covers_is_none() -> None:
 
 def test_a_new_approver_weakens_and_a_removed_one_does_not() -> None:
     old = "# keys\nann@x ssh-ed25519 AAAA\n\nben@x ssh-ed25519 BBBB\n"
-    new = "ann@x ssh-ed25519 AAAA\n# keys\neve@x ssh-ed25519 EEEE\n"
+    new = "ann@x ssh-ed25519 AAAA\n# the keys of today\neve@x ssh-ed25519 EEEE\n"
     ((verdict, part, detail),) = told(Tree(approvers=old), Tree(approvers=new))
     assert (verdict, part) == ("weaker", "approver") and "eve@x" in detail
     assert told(Tree(approvers=old), Tree(approvers="ann@x ssh-ed25519 AAAA\n")) == []

@@ -1,8 +1,7 @@
 """Runs the tests of unittest in the current folder and writes a report in JUnit XML.
 
 It runs in the project's own interpreter, whatever its version, so it stands alone and keeps to what Python 3.7 has:
-`python unittest_report.py REPORT [FILE…]`. Exit codes: 0 green, 1 red, 2 red only
-because files cannot be loaded.
+`python unittest_report.py REPORT [FILE…]`. Exit codes: 0 green, 1 red, 2 red only because files cannot be loaded.
 """
 
 from __future__ import annotations
