@@ -94,7 +94,10 @@ class Sides:
 
     def compared(self) -> list[Change]:
         """As `rules`. Raises PolicyError for a side that does not load, GitError, AhpError."""
-        before, after = layers.load(TreeSource(self.old, "base")), layers.load(TreeSource(self.new, ""))
+        before = layers.load(TreeSource(self.old, "base"))
+        if self.new.has(self.old):
+            return []
+        after = layers.load(TreeSource(self.new, ""))
         if self.old.read(names.HOOKS) is not None and self.new.read(names.HOOKS) is None:
             return [Change("", names.HOOKS, "file", WEAKER, "the policy is removed", Place(names.HOOKS))]
         first = self.old.read(names.HOOKS) is None  # nothing that was there gets weaker by it
@@ -139,6 +142,10 @@ class _Reader:
     @property
     def read_paths(self) -> set[str]:
         return {path for path, data in self._known.items() if data is not None}
+
+    def has(self, other: "_Reader") -> bool:
+        """Whether all that was read of `other`, and found or not, is the same here."""
+        return all(self.read(path) == data for path, data in other._known.items())
 
     def read(self, path: str) -> bytes | None:
         path = posixpath.normpath(path)

@@ -6,6 +6,7 @@ from textwrap import dedent
 
 import pytest
 
+from ahp.policy import layers
 from ahp.policy.problems import PolicyError
 from ahp.policy.weakening import Sides
 
@@ -67,6 +68,15 @@ def test_a_change_of_rules_and_what_they_read_has_its_direction(
     before: str, after: str, verdict: str, part: str
 ) -> None:
     assert (verdict, part) in [one[:2] for one in told(policy(), policy(before, after))]
+
+
+def test_a_policy_whose_files_are_the_same_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = []
+    monkeypatch.setattr(layers, "load", lambda source, load=layers.load: loaded.append(source) or load(source))
+    assert Sides(policy(), policy()).rules() == [] and len(loaded) == 1
+    changed = policy()
+    changed.files[".ahp/more.yaml"] = changed.files[".ahp/more.yaml"].replace("block", "prompt")
+    assert {one.key for one in Sides(policy(), changed).rules()} == {"tags"} and len(loaded) == 3
 
 
 def test_what_means_the_same_is_no_change() -> None:
