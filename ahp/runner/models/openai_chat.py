@@ -91,9 +91,10 @@ class OpenAIModel:
         priced = isinstance(cost, int | float) and not isinstance(cost, bool) and cost >= 0
         price = float(cost) if cost is not None and priced else self.endpoint.unpriced
         clean = self._exchange.clean
+        said, refused = texts(message.get("content")), texts(message.get("refusal"))
         return Answer(
-            clean(texts(message.get("content")) or texts(message.get("refusal"))),
-            _FINISH.get(ended, "stop"),
+            clean(said or refused),
+            "content_filter" if refused and not said else _FINISH.get(ended, "stop"),
             tuple(_calls(message, clean)),
             count(usage.get("prompt_tokens")),
             count(usage.get("completion_tokens")),

@@ -330,9 +330,10 @@ class Session:
         fault = fault_of(answer)
         if fault is not None:
             raise Stop("MODEL_ERROR", f"the model {self._model.name} {fault}")
-        if answer.finish_reason == "content_filter" and not (answer.text.strip() or answer.calls):
+        if answer.finish_reason == "content_filter" and not answer.calls:
             self._count(answer)
-            raise Stop("MODEL_ERROR", f"the model {self._model.name} declines to answer (its content filter)")
+            said = f": {one_line(answer.text, 300)}" if answer.text.strip() else ""
+            raise Stop("MODEL_ERROR", f"the model {self._model.name} declines to answer (its content filter){said}")
         return answer
 
     def _count(self, answer: Answer) -> None:

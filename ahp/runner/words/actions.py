@@ -130,7 +130,7 @@ def in_value(value: Any, tools: Collection[str] = ()) -> list[ToolCall | Respond
 
 def _read(written: str, closed: bool, tools: Collection[str], tag: str) -> list[ToolCall | Respond | Malformed]:
     try:
-        value = strict_json.load_object(written)
+        value = strict_json.load_object(written, raw_lines=True)  # a file's text is often written as it is
     except ValueError as error:
         problem = _unreadable(written, closed, error, tools)
         return [] if problem is None else [problem]
@@ -233,7 +233,7 @@ def _object(given: Any) -> dict[str, Any] | None:
     """Arguments as an object; some APIs write it as text."""
     if isinstance(given, str):
         try:
-            return strict_json.load_object(given)
+            return strict_json.load_object(given, raw_lines=True)
         except ValueError:
             return None
     return {} if given is None else given if isinstance(given, dict) else None

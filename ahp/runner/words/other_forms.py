@@ -80,8 +80,8 @@ def _without_code(text: str) -> str:
 
 
 def own_name(name: str, tools: Collection[str]) -> str | None:
-    """The tool of the run that is meant: `functions.look`, `default_api.look` and `look.call` are `look`."""
-    name = name.removesuffix(".call")
+    """The tool of the run that is meant: `functions.look`, `look.call` and `look<|channel|>commentary` are `look`."""
+    name = name.partition("<|")[0].removesuffix(".call")
     if name in tools:
         return name
     _, dot, last = name.rpartition(".")

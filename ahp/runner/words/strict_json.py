@@ -21,14 +21,14 @@ class Span(NamedTuple):
     closed: bool
 
 
-def load(text: str) -> Any:
-    """The one JSON value that `text` is.
+def load(text: str, *, raw_lines: bool = False) -> Any:
+    """The one JSON value that `text` is; with `raw_lines` its strings may hold line ends and tabs as they are.
 
     Raises ValueError for anything else: text around it, duplicate keys, NaN and Infinity, nesting beyond 100,
     numbers longer than Python reads.
     """
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse, strict=not raw_lines)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     if _depth(value) > _MAX_DEPTH:
@@ -37,12 +37,12 @@ def load(text: str) -> Any:
     return value
 
 
-def load_object(text: str) -> dict[str, Any]:
+def load_object(text: str, *, raw_lines: bool = False) -> dict[str, Any]:
     """As `load`, and the value is an object. Raises ValueError."""
     stripped = text.strip()
     if not (stripped.startswith("{") and stripped.endswith("}")):
         raise ValueError("not one JSON object")
-    value = load(stripped)
+    value = load(stripped, raw_lines=raw_lines)
     assert isinstance(value, dict)
     return value
 

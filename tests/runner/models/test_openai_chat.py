@@ -392,3 +392,9 @@ def test_no_password_of_a_proxy_is_told(proxy: str, monkeypatch: pytest.MonkeyPa
     with pytest.raises(ModelError) as raised:
         ask(one)
     assert "hunter2" not in str(raised.value) and raised.value.__cause__ is None
+
+
+def test_a_refusal_is_no_answer() -> None:
+    got = answer(says(chat(None, refusal="I may not")))
+    assert (got.text, got.finish_reason) == ("I may not", "content_filter")
+    assert answer(says(chat("hi", refusal=None))).finish_reason == "stop"

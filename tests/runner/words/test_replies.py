@@ -387,3 +387,16 @@ def test_a_call_that_stands_in_what_was_read_is_not_made_behind_words(text: str,
     assert isinstance(read_reply(text, TOOLS, "step"), Act)
     if isinstance(reply, Malformed):
         assert "send the call alone" in reply.problem
+
+
+@pytest.mark.parametrize("raw", ["a\nb", "a\r\n\tb"])
+def test_the_text_of_a_file_may_be_written_as_it_is(raw: str) -> None:
+    wanted = Act(calls=(ToolCall("write_file", {"path": "a", "content": raw}),))
+    args = f'{{"path": "a", "content": "{raw}"}}'
+    assert read_reply(f'{{"tool": "write_file", "args": {args}}}', TOOLS) == wanted
+    assert read_reply(json.dumps({"tool": "write_file", "args": args}), TOOLS) == wanted
+
+
+def test_marks_of_a_channel_are_no_part_of_a_tools_name() -> None:
+    reply = read_reply('{"tool": "functions.read_file<|channel|>commentary", "args": {"path": "a"}}', TOOLS)
+    assert reply == Act(calls=(ToolCall("read_file", {"path": "a"}),))
