@@ -11,7 +11,8 @@ from itertools import islice
 from ahp.system import files
 from ahp.system.errors import AhpError
 
-_LARGEST = 64 << 20  # bytes of an archive that is read through
+_LARGEST, _LARGEST_PACKED = 64 << 20, 16 << 20  # bytes of an archive that is read through; of a compressed tar
+_UNPACKED = 1 << 30  # bytes of members, behind which no more names are looked for
 _MOST = 50_000  # members
 _DOTLESS = ("lefthook", "opencode")  # how the names of protected files begin that do not begin with a dot
 
@@ -35,6 +36,11 @@ def _names(data: bytes) -> Iterator[str]:
     if zipfile.is_zipfile(io.BytesIO(data)):
         with zipfile.ZipFile(io.BytesIO(data)) as opened:
             yield from opened.namelist()[:_MOST]
-    else:
-        with tarfile.open(fileobj=io.BytesIO(data)) as unpacked:
-            yield from (member.name for member in islice(unpacked, _MOST))
+    elif len(data) <= _LARGEST_PACKED or data[257:262] == b"ustar":
+        left = _UNPACKED
+        with tarfile.open(fileobj=io.BytesIO(data)) as opened_tar:
+            for member in islice(opened_tar, _MOST):
+                yield member.name
+                left -= member.size
+                if left < 0:
+                    break

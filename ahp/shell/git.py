@@ -39,7 +39,7 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
         _config(found, known)
     elif found.verb in ("checkout", "stash", "reset", "worktree"):
         _writes(found, after, known)
-    elif found.verb == "restore":
+    elif found.verb == "restore" or (found.verb == "rm" and "--cached" in found.flags):
         _as_a_whole(found)
     elif found.verb in ("apply", "am"):
         _patches(found, stdin, known)
@@ -134,7 +134,7 @@ def _writes(found: Usage, after: list[str] | None, known: Marks) -> None:
 
 
 def _as_a_whole(found: Usage) -> None:
-    """All of the tree brought back to a commit is what `git reset --hard` or `git switch` does: it names no file."""
+    """All of the tree brought back to a commit, or taken out of the index, is like `git reset`: it names no file."""
     if found.verb != "worktree":
         found.writes = [path for path in found.writes if path.rstrip("/") not in (".", ":", "")]
 

@@ -84,7 +84,12 @@ def tar(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage
         members = found.operands or _members(None if archives and archives != ["-"] else stdin, known)
         found.writes += [usage.joined(folder, member) for folder in folders or ["."] for member in members]
         stripped = next((value for name, value in found.values if name == "--strip-components"), "")
-        _unpack(found, archives if not found.operands else [], folders, int(stripped) if stripped.isdecimal() else 0)
+        _unpack(
+            found,
+            archives if not found.operands else [],
+            folders,
+            int(stripped) if stripped.isdecimal() and len(stripped) < 4 else 0,
+        )
     elif not modes:
         found.writes += archives
     return found

@@ -51,9 +51,18 @@ def test_a_damaged_one_has_the_names_before_the_fault(made: Path) -> None:
     assert members(str(made / "torn.tar"), 0) == [".ahp/hooks.yaml"]
 
 
-def test_a_large_one_is_not_read_through(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "_LARGEST", 10)
-    assert members(str(made / "a.zip"), 0) == []
+def test_a_large_one_is_not_read_through(made: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with monkeypatch.context() as bounds:
+        bounds.setattr(archives, "_LARGEST_PACKED", 10)
+        assert members(str(made / "a.tgz"), 0) == [] and members(str(made / "a.tar"), 0) != []
+        bounds.setattr(archives, "_LARGEST", 10)
+        assert members(str(made / "a.zip"), 0) == []
+    with tarfile.open(tmp_path / "b.tar", "w") as tar:
+        for name in (".a", ".b"):
+            (one := tarfile.TarInfo(name)).size = 3
+            tar.addfile(one, io.BytesIO(b"abc"))
+    monkeypatch.setattr(archives, "_UNPACKED", 2)
+    assert members(str(tmp_path / "b.tar"), 0) == [".a"]
 
 
 @pytest.mark.parametrize(
@@ -62,6 +71,7 @@ def test_a_large_one_is_not_read_through(made: Path, monkeypatch: pytest.MonkeyP
         ("tar xf a.tar", ("/p/a.tar", ".", 0)),
         ("tar -xzf /d/a.tgz -C sub --strip-components=2", ("/d/a.tgz", "sub", 2)),
         ("cd sub && tar x -f ../a.tar", ("/p/sub/../a.tar", "sub", 0)),
+        (f"tar xf a.tar --strip-components={'9' * 5000}", ("/p/a.tar", ".", 0)),
         ("unzip -o a.zip", ("/p/a.zip", ".", 0)),
         ("unzip -q a.zip -d /p/sub", ("/p/a.zip", "sub", 0)),
         ("7z x a.7z -osub", ("/p/a.7z", "sub", 0)),
