@@ -13,6 +13,7 @@ from ahp.policy.judge import COMMITTED, PUSHED, Judge
 from ahp.policy.program import Program, RuleAnswer
 from ahp.policy.tree import PolicyTree
 from ahp.protocol.event import Event
+from ahp.system import partial_clone
 from ahp.system.errors import AhpError, Unknown
 from ahp.system.git import GitError, Repository
 from ahp.system.partial_clone import WHOLE
@@ -130,10 +131,14 @@ def of_commits(repo: Repository, commits: Sequence[str], event: Event, known: Po
         folders = repo.run("cat-file", "--batch-check=%(objectname)", stdin=asked).decode().split("\n")
     except GitError as error:
         raise Unknown(f"a tree of what is judged is not in this clone ({error})", WHOLE) from None
+    asked_of = list(zip(commits, folders[len(first) :], strict=False))
+    lost = [commit for commit, folder in asked_of if folder.endswith(" missing")]
+    if lost and partial_clone.lacks_trees(repo, lost):
+        raise Unknown("a tree of what is judged is not in this clone", WHOLE)
     in_force = set(folders[: len(first)])
     found: dict[str, Policies] = {}
     by_folder: dict[str, Policies] = {}
-    for commit, folder in zip(commits, folders[len(first) :], strict=False):
+    for commit, folder in asked_of:
         if folder.endswith(" missing") or folder in in_force:
             continue
         if folder not in by_folder:

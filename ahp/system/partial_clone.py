@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from ahp.system import change as changes
+from ahp.system import git_config
 from ahp.system.errors import Unknown
-from ahp.system.git import Repository
+from ahp.system.git import GitError, Repository
 
 WHOLE = "git fetch --refetch --no-filter"
 """Makes a partial clone a whole one: without the second option git asks by the filter that it was cloned with."""
@@ -23,6 +24,8 @@ class Told(Protocol):
 
 def is_one(repo: Repository) -> bool:
     """Whether a remote has promised objects that are not here. Raises GitError."""
+    if not any(git_config.may_set(repo, key) for key in ("partialclone", "promisor")):
+        return False
     return bool(repo.run("config", "--get-regexp", _PROMISORS, ok=(0, 1)))
 
 
@@ -31,6 +34,30 @@ def present(repo: Repository, oids: Iterable[str]) -> set[str]:
     asked = "".join(f"{oid}\n" for oid in dict.fromkeys(oids)).encode()
     options = ("--no-walk", "--objects", "--ignore-missing", "--missing=allow-any", "--stdin")
     return {line.split(" ")[0] for line in repo.run("rev-list", *options, stdin=asked).decode().splitlines()}
+
+
+def lacks(repo: Repository, name: str) -> bool:
+    """Whether git knows of the object `name` (`REV:PATH`, `:PATH` of the index, an id), and it is not here.
+
+    git 2.45 and newer, told to fetch nothing, call it missing as they do what there never was. Raises GitError.
+    """
+    if not is_one(repo):
+        return False
+    revision, colon, path = name.partition(":")
+    if not colon or not revision:
+        return bool(repo.run("rev-parse", "-q", "--verify", "--end-of-options", name, ok=(0, 1, 128)))
+    try:
+        return bool(repo.run("--literal-pathspecs", "ls-tree", "-z", "--full-tree", revision, "--", path))
+    except GitError:
+        return True  # a tree on the way to it
+
+
+def lacks_trees(repo: Repository, commits: Iterable[str]) -> bool:
+    """Whether the tree of one of the commits is not here. Raises GitError."""
+    if not is_one(repo):
+        return False
+    asked = "".join(f"{commit}^{{tree}}\n" for commit in commits).encode()
+    return b" missing\n" in repo.run("cat-file", "--batch-check=%(objectname)", stdin=asked)
 
 
 def not_here(name: str) -> Unknown:

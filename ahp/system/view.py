@@ -213,6 +213,10 @@ class View:
             raise
         header, _, body = answer.partition(b"\n")
         if header.endswith((b" missing", b" ambiguous")):
+            from ahp.system import partial_clone
+
+            if partial_clone.lacks(self.repo, name):
+                raise partial_clone.not_here(name)
             return None
         _, kind, size = header.rsplit(b" ", 2)
         return body[: int(size)] if kind == b"blob" else None

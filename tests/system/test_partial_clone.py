@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, Workspace
 from ahp.system import git, lines, partial_clone
 from ahp.system.errors import Unknown
+from ahp.system.git import GitError, Repository
 from ahp.system.history import CommitView, RangeView
 from ahp.system.view import IndexView, View
 from ahp.system.worktree import WorkTreeView
@@ -168,6 +170,31 @@ def test_a_file_that_is_not_here_cannot_be_read_but_the_policy_s(repo: Repo, clo
     lacking = missing(clone)
     assert CommitView(at(clone), "origin/main").read(".ahp/hooks.yaml") == b"version: 1\n"
     assert len(missing(clone)) == len(lacking) - 1
+
+
+def test_a_git_that_calls_missing_what_it_does_not_fetch_hides_nothing(
+    clone: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As git 2.45 and newer answer; older ones end with an error."""
+    run = Repository.run
+
+    def answered(repo: Repository, *args: str, stdin: bytes = b"", **options: Any) -> bytes:
+        try:
+            return run(repo, *args, stdin=stdin, **options)
+        except GitError:
+            if args[0] != "cat-file":
+                raise
+            return stdin.replace(b"\n", b" missing\n")
+
+    monkeypatch.setattr(Repository, "run", answered)
+    here = at(clone)
+    oid = clone.git("rev-parse", ":big/one")
+    for view, path in ((IndexView(here), "big/one"), (CommitView(here, "HEAD"), "big/one")):
+        with pytest.raises(Unknown, match="not in this partial clone"):
+            view.read(path)
+        assert view.read("big/none") is None and view.read("none/one") is None
+    assert partial_clone.lacks(here, oid) and not partial_clone.lacks(here, "HEAD:big/none")
+    assert not partial_clone.lacks_trees(here, ["HEAD"])
 
 
 def test_no_clone_is_partial_by_itself(repo: Repo) -> None:
