@@ -52,6 +52,7 @@ class Terminal:
             "TERM": "xterm-256color",
             "COLUMNS": str(WIDTH),
             "LC_ALL": "C.UTF-8",
+            "AHP_PATIENCE": "0",  # a slow machine makes hooks say what takes long
         }
         self.seen: list[str] = []
 
@@ -80,7 +81,9 @@ class Terminal:
         os.close(ours)
         if process.wait() != expected:
             raise SystemExit(f"{command!r} ended with {process.returncode}, not {expected}: {printed.decode()}")
-        self.seen += [TYPED.format(command), *printed.decode().replace("\r\n", "\n").splitlines()]
+        # Not splitlines: a progress bar goes back to the beginning of its line by a lone \r.
+        text = printed.decode().replace("\r\n", "\n").removesuffix("\n")
+        self.seen += [TYPED.format(command), *(text.split("\n") if text else [])]
 
     def draw(self, path: Path, title: str) -> None:
         """Writes what was typed and printed since the last picture."""
