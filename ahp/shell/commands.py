@@ -264,12 +264,12 @@ class _Reader:
         """Reads a simple command; `behind` are arguments behind its redirects: `git commit -F- <<E -n`."""
         words: list[str] = []
         assignments: list[str] = []
-        for child in node.children:
+        for child in [node] if node.type == "variable_assignment" else node.children:
             if child.type == "variable_assignment":
                 kept = self.state.variables.copy()  # it holds for this command alone
                 assignments.append(self._assign(child))
                 self.state.variables.restore(kept)
-            elif child.type == "command_name":
+            elif child.type == "command_name" and not is_descriptor(child, node):
                 words += self._expander.words(child.children[0]) if child.children else [text(child)]
             elif child.type.endswith("_redirect"):
                 redirects = self._redirects.added(child, redirects)
@@ -291,8 +291,9 @@ class _Reader:
         for child in node.children_by_field_name("redirect"):
             redirects = self._redirects.added(child, redirects)
             after += commands_behind(child)
-        if body is not None and body.type == "command":
-            behind = [one for child in node.children_by_field_name("redirect") for one in arguments_behind(child)]
+        behind = [one for child in node.children_by_field_name("redirect") for one in arguments_behind(child)]
+        is_simple = body is not None and body.type.startswith("variable_assignment") and behind  # `A=b >log git push`
+        if body is not None and (is_simple or body.type == "command"):
             printed = self._command(body, redirects, behind)
         else:
             if redirects.writes:

@@ -86,7 +86,8 @@ class RedirectReader:
 def arguments_behind(redirect: "Node") -> "list[Node]":
     """Arguments behind a redirect, which the grammar takes for more files of it: `git push >l --force`."""
     if redirect.type == "file_redirect":
-        return redirect.children_by_field_name("destination")[1:]
+        closes = any(child.type in ("<&-", ">&-") for child in redirect.children)  # and takes no file at all
+        return redirect.children_by_field_name("destination")[0 if closes else 1 :]
     inner = [
         one for child in redirect.named_children if child.type == "file_redirect" for one in arguments_behind(child)
     ]
@@ -102,7 +103,8 @@ def commands_behind(redirect: "Node") -> "list[Node]":
 
 
 def is_descriptor(child: "Node", command: "Node") -> bool:
-    """Whether an argument is none: the grammar takes the 0 of `0<&2` for one."""
+    """Whether a word is none: the grammar takes the 0 of `git push 0<&2` and of `0<f git push` for one."""
     behind = child.next_sibling or command.next_sibling
     redirects = behind is not None and behind.type.endswith("_redirect") and behind.start_byte == child.end_byte
-    return redirects and child.type == "number"
+    word = child.children[0] if child.type == "command_name" and child.children else child
+    return redirects and word.type == "number"
