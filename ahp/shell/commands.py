@@ -260,21 +260,24 @@ class _Reader:
 
     # Simple commands and their redirects
 
-    def _command(self, node: "Node", redirects: Redirects, behind: "Sequence[Node]" = ()) -> str | None:
-        """Reads a simple command; `behind` are arguments behind its redirects: `git commit -F- <<E -n`."""
+    def _command(self, node: "Node | None", redirects: Redirects, behind: "Sequence[Node]" = ()) -> str | None:
+        """Reads a simple command; `behind` are words behind its redirects: `git commit -F- <<E -n`, for None all."""
         words: list[str] = []
         assignments: list[str] = []
-        for child in [node] if node.type == "variable_assignment" else node.children:
+        parts = [] if node is None else [node] if node.type == "variable_assignment" else node.children
+        for child in parts:
             if child.type == "variable_assignment":
                 kept = self.state.variables.copy()  # it holds for this command alone
                 assignments.append(self._assign(child))
                 self.state.variables.restore(kept)
-            elif child.type == "command_name" and not is_descriptor(child, node):
+            elif node is not None and is_descriptor(child, node):
+                continue
+            elif child.type == "command_name":
                 words += self._expander.words(child.children[0]) if child.children else [text(child)]
             elif child.type.endswith("_redirect"):
                 redirects = self._redirects.added(child, redirects)
                 words += [word for one in arguments_behind(child) for word in self._expander.words(one)]
-            elif (child.is_named or child.type not in ("<", ">", "(", ")")) and not is_descriptor(child, node):
+            elif child.is_named or child.type not in ("<", ">", "(", ")"):
                 words += self._expander.words(child)
         words += [word for child in behind for word in self._expander.words(child)]
         words = [word.rstrip("\r") for word in words]
@@ -292,8 +295,9 @@ class _Reader:
             redirects = self._redirects.added(child, redirects)
             after += commands_behind(child)
         behind = [one for child in node.children_by_field_name("redirect") for one in arguments_behind(child)]
-        is_simple = body is not None and body.type.startswith("variable_assignment") and behind  # `A=b >log git push`
-        if body is not None and (is_simple or body.type == "command"):
+        # `A=b >log git push`, `>log 2>&1 'git' push`
+        is_simple = bool(behind) and (body is None or body.type.startswith("variable_assignment"))
+        if is_simple or (body is not None and body.type == "command"):
             printed = self._command(body, redirects, behind)
         else:
             if redirects.writes:
