@@ -165,6 +165,10 @@ def test_copied_lines_responses_to_nothing_and_unknown_kinds_change_nothing(stor
         log.write(line + b'\n[1]\n{"kind": "signal"}\n{"kind": "later"}\n{"kind": "response", "id": "none"}\n')
         log.write(b'{"kind": "episode-end", "hook": "pre-commit", "rule": "none"}\n')
     assert story.count() == 1
+    story.clean()
+    with open(story.journal.log_path, "ab") as log:
+        log.write(line + b"\n")
+    assert story.count() is None  # it opens no episode again
 
 
 def test_a_clock_that_a_person_sets_right_makes_nothing_older_than_that(story: Story) -> None:

@@ -453,6 +453,15 @@ def test_in_a_clone_of_one_branch_the_policy_that_the_push_is_built_on_judges(wo
     assert "is built on" not in push(work)[1]
 
 
+def test_what_no_fetch_wrote_into_the_default_branchs_ref_takes_no_rule_away(work: Gated) -> None:
+    """The policy that is written there would judge alone: the local branch's is asked beside it."""
+    work.commit_policy("version: 1\nrules: {none: {at: pre-push, block: push.ref == 'x'}}\n")
+    work.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    made(work, a="SECRET\n")
+    code, said = push(work, "work:refs/heads/other")
+    assert (code, "refused by secret" in said) == (1, True), said
+
+
 def test_a_waiver_of_the_target_holds(work: Gated) -> None:
     from datetime import date, timedelta
 
