@@ -15,7 +15,8 @@ import pytest
 
 from ahp.hosts.ci import receiving
 from ahp.policy import compile as compiling
-from ahp.system import environ
+from ahp.policy import tree
+from ahp.system import environ, git
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.git import Repository
 from tests.conftest import Repo
@@ -55,6 +56,9 @@ def hook(bare: Repo, *options: str) -> None:
 
 @pytest.fixture
 def work(server: Repo, tmp_path: Path) -> Repo:
+    """A clone of the server on branch `topic`; main's policy is compiled there, which takes the hook far longer."""
+    repo = git.discover(str(server.root), dict(os.environ))
+    compiling.committed(tree.of_commit(repo, "main"), f"{repo.ahp_dir}/received")
     server.git("clone", "-q", f"file://{server.root}", str(tmp_path / "work"))
     made = Repo(tmp_path / "work")
     made.git("checkout", "-q", "-b", "topic")
