@@ -174,6 +174,8 @@ def no_hang() -> Iterator[None]:
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Measures of a collection only what modules of ahp do when they are imported; tests are collected untraced."""
+    if session.config.pluginmanager.hasplugin("dsession"):
+        return (yield)  # its workers collect
     measured = coverage.Coverage.current()
     if measured:
         for module in pkgutil.walk_packages(ahp.__path__, "ahp."):
