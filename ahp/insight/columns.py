@@ -18,6 +18,14 @@ DISMISSED, RISKED, PASSED, BYPASSED, COMMENTED, REOPENED, RAISED = (1 << n for n
 
 OPEN, MENDED, RESET, WITHDRAWN, FORGOTTEN = range(5)
 """How an episode stands: `RESET` by a change of which too little is about the same thing to call it mended."""
+_STATES = {OPEN: "open", MENDED: "mended", RESET: "reset", WITHDRAWN: "withdrawn", FORGOTTEN: "forgotten"}
+
+
+def state_of(state: int, flags: int) -> str:
+    """How an episode stands, in a word: what a person let pass, or went round the gate with, nobody mended."""
+    if state != MENDED:
+        return _STATES[state]
+    return "overridden" if flags & PASSED else "bypassed" if flags & BYPASSED else _STATES[MENDED]
 
 
 class Comment(NamedTuple):

@@ -18,7 +18,7 @@ from ahp.insight.columns import Names, Notes
 from ahp.insight.groups import UNTOLD, Group
 from ahp.insight.observed_store import ObservedStore
 from ahp.insight.reading import Seen
-from ahp.insight.stats import Figures, Stats, read, state_of, summed
+from ahp.insight.stats import Figures, Stats, read, summed
 from ahp.journal.episodes import Episode
 
 STORIES = 12
@@ -233,7 +233,7 @@ class _Watched(Chronicle):
 
     def _state(self, number: int) -> str:
         episodes = self.notes.episodes
-        return state_of(episodes.state[number], episodes.flags[number])
+        return columns.state_of(episodes.state[number], episodes.flags[number])
 
     def _by(self, by: str, part: int) -> Chronicle:
         """The same notes, grouped by one part of the names: rule, actor, nothing."""

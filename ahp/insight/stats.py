@@ -14,11 +14,12 @@ from itertools import accumulate
 from math import ceil
 from typing import NamedTuple
 
-from ahp.insight import columns, many_logs, reading
+from ahp.insight import columns, many_logs, reading, tallies
 from ahp.insight.chronicle import LEVELS, Asked, Chronicle
-from ahp.insight.columns import Comment, Place
+from ahp.insight.columns import Comment
 from ahp.insight.groups import Group
 from ahp.insight.reading import Seen
+from ahp.insight.tallies import Spent, Tallies
 from ahp.system import clock
 
 _EXCUSED = columns.DISMISSED | columns.RISKED | columns.BYPASSED | columns.COMMENTED
@@ -33,13 +34,8 @@ class Spread:
     p90: float
 
     @classmethod
-    def of(cls, values: Iterable[float]) -> Spread | None:
-        """None of no values."""
-        return cls.counted(Counter(values))
-
-    @classmethod
-    def counted(cls, values: Mapping[float, int]) -> Spread | None:
-        """Of values with how often each was there."""
+    def of(cls, values: Mapping[float, int]) -> Spread | None:
+        """Of values with how often each was there; None of no values."""
         ordered = sorted(values)
         counts = list(accumulate(map(values.__getitem__, ordered)))
         if not counts:
@@ -164,76 +160,71 @@ def read(chronicle: Chronicle, folder: str, from_: Sequence[str], now: float | N
             chronicle.join(one)
 
 
-def summed(chronicle: Chronicle) -> Stats:
-    """The figures of what a chronicle has noted."""
+def summed(chronicle: Chronicle, told: Tallies | None = None) -> Stats:
+    """The figures of what a chronicle has noted; of `told`, where that was counted for it already."""
+    told = tallies.of(chronicle) if told is None else told
     found: dict[str, Figures] = {}
 
-    def of(group: int) -> Figures:
-        name = chronicle.names.words[group]
+    def of(name: str) -> Figures:
         return found.setdefault(name, Figures(name))
 
-    undescribed = _evaluations(chronicle, of, lambda name: found.setdefault(name, Figures(name)))
-    _signals(chronicle, of)
-    _episodes(chronicle, of)
-    notes = chronicle.notes
-    for group, many in notes.skipped.items():
-        of(group).undecided += many
-    for group, many in notes.bypasses.items() if chronicle.group.by != "rule" else ():
-        of(group).bypasses += many
-    for group, comments in notes.comments.items():
-        of(group).comments, of(group).comment_count = comments, notes.comment_count[group]
-    for group, _ in {(notes.signals.group[row], told) for row, told in notes.waived.items()}:
-        of(group).excuses["waived"] = of(group).excuses.get("waived", 0) + 1
-        of(group).excused += 1
+    undescribed = _evaluations(chronicle, told, of)
+    _signals(told, of)
+    _episodes(told, of)
+    for name, many in told.skipped.items():
+        of(name).undecided += many
+    for name, many in told.bypasses.items() if chronicle.group.by != "rule" else ():
+        of(name).bypasses += many
+    for name, comments in told.comments.items():
+        of(name).comments, of(name).comment_count = comments, told.comment_count[name]
+    for name, _ in told.waived:
+        of(name).excuses["waived"] = of(name).excuses.get("waived", 0) + 1
+        of(name).excused += 1
     in_force = [asked for digest in chronicle.in_force for asked in chronicle.policies.get(digest, ())]
     wanted = [asked for asked in dict.fromkeys(in_force) if chronicle.wants(asked.rule)]
     ordered = sorted(found.values(), key=lambda one: (-one.episodes, -one.attempts, -one.signals, one.name))
     if chronicle.group.by == "week":
         ordered.sort(key=lambda one: one.name)
-    total = sum(map(len, notes.evaluations.values())) + sum(notes.calls.values())
-    return Stats(chronicle.group.by, notes.first, notes.last, total, notes.denied, undescribed, ordered, wanted)
+    total = sum(sum(many) for parts in told.evaluations.values() for _, many in parts)
+    return Stats(chronicle.group.by, told.first, told.last, total, told.denied, undescribed, ordered, wanted)
 
 
-def _evaluations(chronicle: Chronicle, of: Callable[[int], Figures], named: Callable[[str], Figures]) -> int:
+def _evaluations(chronicle: Chronicle, told: Tallies, of: Callable[[str], Figures]) -> int:
     """Notes how often each group was asked and what that took; how many evaluations nobody knows the rules of."""
-    times: dict[str, Counter[int]] = {}
     undescribed = 0
-    spent: dict[Place, Counter[int]] = {}
-    for place, milliseconds in chronicle.notes.evaluations.items():
-        spent[Place(*place)] = Counter(map(columns.tenths_of, milliseconds))
-    for called, calls in chronicle.notes.calls.items():
-        spent.setdefault(called, Counter())[-1] += calls
 
     @cache
     def asked_of(hook: str, *digests: str) -> list[str]:
         rules = {one.rule for digest in digests for one in chronicle.policies.get(digest, ()) if one.hook == hook}
         return sorted(filter(chronicle.wants, rules))
 
-    for (group, hook, policy, working), taken in spent.items():
-        many = sum(taken.values())
-        undescribed += many if policy not in chronicle.policies and working not in chronicle.policies else 0
+    spent: dict[str, list[Spent]] = {}
+    for (group, hook, policy, working), parts in told.evaluations.items():
+        if policy not in chronicle.policies and working not in chronicle.policies:
+            undescribed += sum(sum(many) for _, many in parts)
         asked = asked_of(hook, policy, working)
         if chronicle.group.by == "rule":
             names = asked
         elif asked or chronicle.wanted is None:
-            names = [chronicle.names.words[group]]
+            names = [group]
         else:
             names = []
         for name in names:
-            named(name).asked += many
-            times.setdefault(name, Counter()).update(taken)
-    for name, tenths in times.items():
-        figures, values = named(name), {told / 10: many for told, many in tenths.items() if told >= 0}
-        figures.ms = Spread.counted(values)
-        figures.ms_total = round(sum(ms * many for ms, many in values.items()), 1)
+            spent.setdefault(name, []).extend(parts)
+    for name, parts in spent.items():
+        figures, taken = of(name), Counter[int]()
+        for tenths, many in parts:
+            for value, often in zip(tenths, many, strict=True):
+                taken[value] += often
+        values = {value / 10: often for value, often in taken.items() if value >= 0}
+        figures.asked, figures.ms = taken.total(), Spread.of(values)
+        figures.ms_total = round(sum(ms * often for ms, often in values.items()), 1)
     return undescribed
 
 
-def _signals(chronicle: Chronicle, of: Callable[[int], Figures]) -> None:
-    signals = chronicle.notes.signals
-    entries = zip(signals.group, signals.level, signals.marks, signals.answer, strict=True)
-    for (group, level, marks, answer), many in Counter(entries).items():
-        figures = of(group)
+def _signals(told: Tallies, of: Callable[[str], Figures]) -> None:
+    for (name, level, marks, action, is_given), many in told.signals.items():
+        figures = of(name)
         figures.undecided += many * bool(marks & columns.UNDECIDED)
         if marks & (columns.SHADOW | columns.WAIVED):
             figures.shadow += many * bool(marks & columns.SHADOW)
@@ -246,25 +237,19 @@ def _signals(chronicle: Chronicle, of: Callable[[int], Figures]) -> None:
             figures.attempts += many
             figures.levels[word] = figures.levels.get(word, 0) + many
             figures.climbed += many * bool(marks & columns.CLIMBED)
-        if answer:
-            given = figures.answers.setdefault(chronicle.store.actions.words[answer // 2 - 1], Answers())
-            given.given += many * (answer % 2)
-            given.derived += many * (1 - answer % 2)
+        if action:
+            answers = figures.answers.setdefault(action, Answers())
+            answers.given += many * is_given
+            answers.derived += many * (not is_given)
         else:
             figures.unanswered += many
-    spoken: dict[int, Counter[float]] = {}
-    for (group, tenths), many in Counter(zip(signals.group, signals.tenths, strict=True)).items():
-        if tenths >= 0:
-            spoken.setdefault(group, Counter())[tenths / 10] += many
-    for group, values in spoken.items():
-        of(group).spoke_ms = Spread.counted(values)
+    for name, values in _by_name(told.spoken.items()).items():
+        of(name).spoke_ms = Spread.of({tenths / 10: many for tenths, many in values.items()})
 
 
-def _episodes(chronicle: Chronicle, of: Callable[[int], Figures]) -> None:
-    episodes = chronicle.notes.episodes
-    entries = zip(episodes.group, episodes.state, episodes.flags, strict=True)
-    for (group, state, flags), many in Counter(entries).items():
-        figures, word = of(group), state_of(state, flags)
+def _episodes(told: Tallies, of: Callable[[str], Figures]) -> None:
+    for (name, state, flags), many in told.episodes.items():
+        figures, word = of(name), columns.state_of(state, flags)
         figures.episodes += many
         figures.states[word] = figures.states.get(word, 0) + many
         figures.reopened += many * (word == "mended" and bool(flags & columns.REOPENED))
@@ -273,16 +258,17 @@ def _episodes(chronicle: Chronicle, of: Callable[[int], Figures]) -> None:
         for excuse, flag in _EXCUSES.items():
             if flags & flag:
                 figures.excuses[excuse] = figures.excuses.get(excuse, 0) + many
-    mended: dict[int, tuple[list[float], list[float]]] = {}
-    for group, state, flags, took, tries in zip(
-        episodes.group, episodes.state, episodes.flags, episodes.took, episodes.tries, strict=True
-    ):
-        if state == columns.MENDED and state_of(state, flags) == "mended":
-            seconds, attempts = mended.setdefault(group, ([], []))
-            seconds.append(round(took, 3))
-            attempts.append(tries)
-    for group, (seconds, attempts) in mended.items():
-        of(group).seconds, of(group).tries = Spread.of(seconds), Spread.of(attempts)
+    for name, seconds in _by_name(told.seconds.items()).items():
+        of(name).seconds = Spread.of(seconds)
+    for name, tries in _by_name(told.tries.items()).items():
+        of(name).tries = Spread.of(tries)
+
+
+def _by_name(counted: Iterable[tuple[tuple[str, float], int]]) -> dict[str, dict[float, int]]:
+    found: dict[str, dict[float, int]] = {}
+    for (name, value), many in counted:
+        found.setdefault(name, {})[value] = many
+    return found
 
 
 _EXCUSES = {
@@ -291,11 +277,3 @@ _EXCUSES = {
     "bypassed": columns.BYPASSED,
     "feedback": columns.COMMENTED,
 }
-_STATES = {columns.OPEN: "open", columns.RESET: "reset", columns.WITHDRAWN: "withdrawn", columns.FORGOTTEN: "forgotten"}
-
-
-def state_of(state: int, flags: int) -> str:
-    """How an episode stands, in a word: what a person let pass, or went round the gate with, nobody mended."""
-    if state != columns.MENDED:
-        return _STATES[state]
-    return "overridden" if flags & columns.PASSED else "bypassed" if flags & columns.BYPASSED else "mended"
