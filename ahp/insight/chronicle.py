@@ -22,7 +22,7 @@ from ahp.protocol.levels import LEVEL_OF, strength, strongest
 from ahp.protocol.triggers import TRIGGERS
 
 LEVELS = ("", *LEVEL_OF)
-_NUMBER_OF = {level: number for number, level in enumerate(LEVELS)}
+NUMBER_OF = {level: number for number, level in enumerate(LEVELS)}
 _CLIMBED = {(level, declared) for level in LEVEL_OF for declared in LEVEL_OF if strength(level) > strength(declared)}
 _SWEPT_EVERY = 4096  # signals
 _LONGEST = 1 << 30  # milliseconds
@@ -55,6 +55,8 @@ class Chronicle(Fold):
         self.names = Names() if names is None else names
         self.policies: dict[str, list[Asked]] = {}
         """The rules of each policy by its digest."""
+        self.counts_verdicts = True
+        """Whether evaluations are counted; without, a verdict still tells of its event's signals and what follows."""
         self._judged_last: Mapping[str, object] = {}  # the last verdict
         self._spent: dict[tuple[int, object, object, object], array[float]] = {}  # by what verdicts tell of a place
         self._untold = self.names[UNTOLD]
@@ -154,9 +156,9 @@ class Chronicle(Fold):
             marks |= columns.OVERRIDDEN
         if get("waived"):
             marks |= columns.WAIVED
-        row = self.store.notes.signals.add(self._number(record), _NUMBER_OF.get(level, 0), marks)
+        row = self.store.notes.signals.add(self._number(record), NUMBER_OF.get(level, 0), marks)
         if marks & columns.WAIVED:
-            self.notes.waived[row] = hash((id(self), rule, str(get("subject"))))
+            self.notes.waived[row] = self.waiver(rule, str(get("subject")))
         event = _event(record)
         if event != self._event:
             self._event, self._of_event = event, []
@@ -165,6 +167,10 @@ class Chronicle(Fold):
                 self._called(record, str(get("policy") or ""), 1)
         self._of_event.append(row)
         return row
+
+    def waiver(self, rule: str, subject: str) -> int:
+        """What the waived signals of a rule about a subject have in common, in this log."""
+        return hash((id(self), rule, subject))
 
     def _called(self, record: Mapping[str, object], policy: str, calls: int) -> None:
         self.notes.calls[Place(self._place_group(record), str(record.get("hook")), policy, "")] += calls
@@ -182,11 +188,10 @@ class Chronicle(Fold):
         ms = get("ms")
         if type(ms) is not float or not 0 <= ms < _LONGEST:
             ms = _milliseconds(ms)
-        if self._of_event:
-            if _event(record) == self._event:
-                self._judged(record, tenths_of(ms))
+        if self._of_event and _event(record) == self._event:
+            self._judged(record, tenths_of(ms))
             self._of_event = []
-        if not self._counts:
+        if not (self._counts and self.counts_verdicts):
             return
         group = self._untold if self._is_by_rule else self._number(record)
         place = group, get("hook"), get("policy"), get("working")

@@ -30,8 +30,7 @@ def records(
 
 def blocks(folder: str, since: float | None = None, seen: Seen = lambda done, total: None) -> Iterator[list[bytes]]:
     """As `records`, the lines in their order, many at once."""
-    segments.check_format(folder)
-    wanted = _from(segments.listed(folder), since)
+    wanted = files(folder, since)
     sizes = [size_of(segment) for segment in wanted]
     total, done = sum(sizes), 0
     for segment, size in zip(wanted, sizes, strict=True):
@@ -82,7 +81,10 @@ except ImportError:  # without the extra `insight`
     pass
 
 
-def _from(found: list[Segment], since: float | None) -> list[Segment]:
+def files(folder: str, since: float | None = None) -> list[Segment]:
+    """The files that `records` reads, oldest first. Raises AhpError as it does."""
+    segments.check_format(folder)
+    found = segments.listed(folder)
     if since is None or not found:
         return found
     openings = [segments.opening(segment) for segment in found]

@@ -14,7 +14,7 @@ from itertools import accumulate
 from math import ceil
 from typing import NamedTuple
 
-from ahp.insight import columns, many_logs, reading, tallies
+from ahp.insight import columns, many_logs, reading, sql_tallies, tallies
 from ahp.insight.chronicle import LEVELS, Asked, Chronicle
 from ahp.insight.columns import Comment
 from ahp.insight.groups import Group
@@ -133,6 +133,11 @@ def collect(
 
     `rule` is a key, an oracle's name or a pattern, times are in seconds. Raises AhpError when a log cannot be read.
     """
+    if not from_:
+        chronicle = Chronicle(Group(by), rule=rule, since=since)
+        told = sql_tallies.of(chronicle, folder, clock.now() if now is None else now, seen)
+        if told is not None:
+            return summed(chronicle, told)
     chronicle = Chronicle(Group(by), rule=rule, since=since)
     read(chronicle, folder, from_, now, seen)
     return summed(chronicle)

@@ -99,7 +99,7 @@ def backward(folder: str, block: int = BLOCK) -> Iterator[Line]:
 
 def backward_in(part: Segment, block: int = BLOCK) -> Iterator[Line]:
     """The lines of one file, the last first. Raises AhpError."""
-    with _Reader(part) as reader:
+    with Reader(part) as reader:
         at, rest, ended, step = reader.size, b"", True, block
         if at:
             ended = reader.at(at - 1, 1) == b"\n"
@@ -132,7 +132,7 @@ def forward_in(part: Segment, offset: int = 0, block: int = BLOCK * 4) -> Iterat
 
 def blocks_in(part: Segment, offset: int = 0, block: int = BLOCK * 4) -> Iterator[tuple[int, list[bytes], bool]]:
     """As `forward_in`, many lines at once: where the first begins, their bytes, whether each ended. Raises AhpError."""
-    with _Reader(part) as reader:
+    with Reader(part) as reader:
         rest, begin = b"", offset
         while data := reader.at(begin + len(rest), block):
             *lines, rest = (rest + data).split(b"\n")
@@ -158,7 +158,7 @@ def count(folder: str) -> int:
 
 def line_before(part: Segment, end: int) -> bytes | None:
     """The bytes of the line whose newline is the byte before `end`; None when no line ends there. Raises AhpError."""
-    with _Reader(part) as reader:
+    with Reader(part) as reader:
         if not 0 < end <= reader.size or reader.at(end - 1, 1) != b"\n":
             return None
         end, step = end - 1, BLOCK
@@ -170,14 +170,14 @@ def line_before(part: Segment, end: int) -> bytes | None:
             step *= 2
 
 
-class _Reader:
-    """A file of the log, open, read by position."""
+class Reader:
+    """A file of the log, open as `fd` (-1: it was removed since), read by position."""
 
     def __init__(self, part: Segment) -> None:
         self._part = part
         self.path, self.fd, self.size = part.path, -1, 0
 
-    def __enter__(self) -> _Reader:
+    def __enter__(self) -> Reader:
         try:
             self.fd = self._open()
         except FileNotFoundError:

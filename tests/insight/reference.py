@@ -155,8 +155,8 @@ class Reference(JournalReference):
         counted = {s["n"] for s in self.counted_signals()}
         for later in range(n + 1, len(self.records)):
             r = self.records[later]
-            if r["kind"] == "verdict":
-                return r if event(r) == event(self.records[n]) else None
+            if r["kind"] == "verdict" and event(r) == event(self.records[n]):
+                return r
             if r["kind"] == "signal" and later in counted and event(r) != event(self.records[n]):
                 return None
         return None
