@@ -91,12 +91,10 @@ class Builder:
 
     __slots__ = ("cells", "operations", "slots")
 
-    def __init__(
-        self, operations: "dict[str, Any]", slots: "dict[str, int]", cells: "dict[str, list[Any]] | None" = None
-    ) -> None:
+    def __init__(self, operations: "dict[str, Any]", slots: "dict[str, int]") -> None:
         self.operations = operations
         self.slots = slots
-        self.cells: dict[str, list[Any]] = {} if cells is None else cells
+        self.cells: dict[str, list[Any]] = {}
 
     def cell(self, var: str) -> "list[Any]":
         """The cell of a loop variable."""

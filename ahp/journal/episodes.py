@@ -76,9 +76,9 @@ class Episode:
         "rejected",
     )
 
-    def __init__(self, key: str, id: str, opened: float, forget_after: float = FORGET_AFTER) -> None:
+    def __init__(self, key: str, id: str, opened: float) -> None:
         self.key, self.id, self.opened, self.last = key, id, opened, opened
-        self.forget_after = forget_after
+        self.forget_after = FORGET_AFTER
         self.count, self.rejected, self.issue = 0, False, ""
         self.attempts: list[Attempt] = []
         self.landing: Attempt | None = None

@@ -91,10 +91,10 @@ def check_maker(first: Mapping[str, object], path: str) -> None:
         raise AhpError(f"{path} was written by ahp {by}, and this is {__version__}; upgrade ahp")
 
 
-def backward(folder: str, block: int = BLOCK) -> Iterator[Line]:
+def backward(folder: str) -> Iterator[Line]:
     """Every line of the log, the newest first, read in blocks from the end. Raises AhpError."""
     for part in reversed(listed(folder)):
-        yield from backward_in(part, block)
+        yield from backward_in(part)
 
 
 def backward_in(part: Segment, block: int = BLOCK) -> Iterator[Line]:

@@ -40,13 +40,12 @@ class Verdict:
         policy: str,
         signals: "list[Signal] | None" = None,
         modifications: list[dict[str, object]] | None = None,
-        dropped: list[dict[str, str]] | None = None,
         notes: list[str] | None = None,
     ) -> None:
         self.decision, self.trigger, self.subject, self.policy = decision, trigger, subject, policy
         self.signals = signals or []
         self.modifications = modifications or []
-        self.dropped = dropped or []
+        self.dropped: list[dict[str, str]] = []
         self.notes = notes or []
         self.working = ""
         self.modified: Event | None = None

@@ -145,14 +145,14 @@ def ask(question: str, patience: float = _PATIENCE) -> bool | None:
     return None if typed is None else typed.lower() in ("y", "yes")
 
 
-def choose(question: str, choices: Mapping[str, str], patience: float = _CONSIDERATION) -> str | None:
+def choose(question: str, choices: Mapping[str, str]) -> str | None:
     """The key of `choices` (a letter each, "" for none, and what it does) that a person types.
 
     None when nobody answers in time.
     """
     offered = ", ".join(f"[{key or 'Enter'}] {told}" for key, told in choices.items())
     while True:
-        typed = line(f"{question}\n{offered}?", patience)
+        typed = line(f"{question}\n{offered}?")
         if typed is None or typed.lower() in choices:
             return None if typed is None else typed.lower()
 

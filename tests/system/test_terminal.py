@@ -202,7 +202,7 @@ def test_nobody_waits_for_a_library_that_draws_when_nobody_looks_on() -> None:
 
 def test_one_of_the_choices_is_taken_and_anything_else_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     typed, asked = ["x", "", "P"], list[str]()
-    monkeypatch.setattr(terminal, "line", lambda question, patience: asked.append(question) or typed.pop(0))
+    monkeypatch.setattr(terminal, "line", lambda question: asked.append(question) or typed.pop(0))
     assert terminal.choose("what now?", {"p": "pass", "s": "stop"}) == "p"
     assert asked == ["what now?\n[p] pass, [s] stop?"] * 3
 

@@ -131,7 +131,7 @@ def typing(
     """A terminal where these letters are typed in turn; what was asked there."""
     left, asked = list(choices), list[str]()
 
-    def choose(question: str, offered: Mapping[str, str], patience: float = 0) -> str | None:
+    def choose(question: str, offered: Mapping[str, str]) -> str | None:
         asked.append(question)
         return left.pop(0)
 
