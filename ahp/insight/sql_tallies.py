@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 LONG = 24 << 20
 """Bytes of a log from which on it pays to load DuckDB."""
-_MEMORY = 128 << 20
+_MEMORY = 192 << 20
 _READERS = 4
 _PLACES = 32
 _FETCHED = 1024  # rows at once
@@ -89,7 +89,7 @@ class _Reading:
 
     def tallies(self, files: Sequence[Segment], now: float, seen: Seen) -> Tallies:
         """Raises _Unclear, AhpError, and what DuckDB raises."""
-        memory = max(_MEMORY, sum(map(reading.size_of, files)) // 5)
+        memory = max(_MEMORY, sum(map(reading.size_of, files)) // 4)
         self.database.execute(f"SET memory_limit = '{memory >> 20}MiB'")
         self._read(files, seen)
         now = max(now, self._last)

@@ -96,12 +96,16 @@ SELECT line, episode, coalesce(is_attempt, false) AS is_attempt, given, is_dismi
 FROM (SELECT line, level, waits, is_modified FROM signals ANTI JOIN odd USING (who)
       WHERE counts(moment) AND rule IN (FROM wanted))
 LEFT JOIN placed USING (line) LEFT JOIN waited USING (line) LEFT JOIN responded USING (line);
+DROP TABLE placed;
+DROP TABLE waited;
+DROP TABLE responded;
 
 CREATE TABLE counted AS  -- the signals that are asked for
 SELECT line, event, episode, hook, called_by, rule, waived_for, level, marks + is_attempt::INT AS marks, answer, given,
        is_dismissed, is_risked, own_name, tenths,
        CASE WHEN verdicts IS NULL THEN own_name ELSE judged_as(own_name, environment) END AS name
 FROM signals JOIN answered USING (line) LEFT JOIN events USING (event);
+DROP TABLE answered;
 
 CREATE TABLE standing AS  -- how each episode stands that such a signal opened; state and flags as in columns.py
 SELECT stands_as(opened_as, known_as) AS name, flags + 32 * is_reopened::INT AS flags, tries,
@@ -112,6 +116,7 @@ FROM episodes JOIN (
            coalesce(bool_or(is_dismissed), false)::INT + 2 * coalesce(bool_or(is_risked), false)::INT
            + 4 * bool_or(marks & 32 <> 0)::INT + 64 * bool_or(marks & 16 <> 0)::INT AS flags
     FROM counted WHERE episode IS NOT NULL GROUP BY episode HAVING min(line) = episode) USING (episode);
+DROP TABLE episodes;
 
 CREATE VIEW mended AS SELECT name, seconds, tries FROM standing WHERE state = 1 AND flags & 4 = 0;
 
