@@ -80,7 +80,7 @@ def command(
     if form == "json":
         click.echo(jsontext.encode(as_json(stats)))
         return
-    click.echo("\n".join(_head(stats, since)))
+    click.echo("\n".join(_head(stats, since, rule)))
     if rule is not None and stats.begin and not stats.groups:
         click.echo(f"no rule that the log tells of is called {one_line(rule, 60)}; ahp stats lists them")
     if rule is not None and by == "rule" and 0 < len(stats.groups) <= _SHEETS:
@@ -105,11 +105,11 @@ def _group(figures: Figures) -> dict[str, Any]:
     return told
 
 
-def _head(stats: Stats, since: str | None) -> list[str]:
+def _head(stats: Stats, since: str | None, rule: str | None) -> list[str]:
     if not stats.begin:
         return [f"the log has nothing since {one_line(since, 40)}" if since else "the log has nothing yet"]
     days = f"{clock.iso(stats.begin)[:10]} to {clock.iso(stats.end)[:10]}"
-    lines = [f"{days}: {counted(stats.evaluations, 'evaluation')}, {stats.denied:,} refused"]
+    lines = [days if rule else f"{days}: {counted(stats.evaluations, 'evaluation')}, {stats.denied:,} refused"]
     if stats.undescribed:
         lines.append(
             f"{counted(stats.undescribed, 'evaluation')} by policies that the log does not describe any more: "

@@ -105,8 +105,9 @@ class Stats(NamedTuple):
     """The figures of a log: one entry a group, those of most episodes first.
 
     `begin` and `end` are the times of the first and the last record (seconds since the epoch), 0 where there was none;
-    `undescribed` evaluations were by policies that the log does not describe any more, so that nobody knows which rules
-    they asked. `in_force` are the rules of the policies that judged last.
+    `evaluations` are those that asked a rule that is asked for, `denied` all that were refused; `undescribed` ones were
+    by policies that the log does not describe any more, so that nobody knows which rules they asked. `in_force` are the
+    rules of the policies that judged last.
     """
 
     by: str
@@ -173,7 +174,7 @@ def summed(chronicle: Chronicle, told: Tallies | None = None) -> Stats:
     def of(name: str) -> Figures:
         return found.setdefault(name, Figures(name))
 
-    undescribed = _evaluations(chronicle, told, of)
+    total, undescribed = _evaluations(chronicle, told, of)
     _signals(told, of)
     _episodes(told, of)
     for name, many in told.skipped.items():
@@ -190,13 +191,15 @@ def summed(chronicle: Chronicle, told: Tallies | None = None) -> Stats:
     ordered = sorted(found.values(), key=lambda one: (-one.episodes, -one.attempts, -one.signals, one.name))
     if chronicle.group.by == "week":
         ordered.sort(key=lambda one: one.name)
-    total = sum(sum(many) for parts in told.evaluations.values() for _, many in parts)
     return Stats(chronicle.group.by, told.first, told.last, total, told.denied, undescribed, ordered, wanted)
 
 
-def _evaluations(chronicle: Chronicle, told: Tallies, of: Callable[[str], Figures]) -> int:
-    """Notes how often each group was asked and what that took; how many evaluations nobody knows the rules of."""
-    undescribed = 0
+def _evaluations(chronicle: Chronicle, told: Tallies, of: Callable[[str], Figures]) -> tuple[int, int]:
+    """Notes how often each group was asked and what that took.
+
+    How many evaluations asked a rule that is wanted, and of how many nobody knows which rules they asked.
+    """
+    total = undescribed = 0
 
     @cache
     def asked_of(hook: str, *digests: str) -> list[str]:
@@ -205,9 +208,11 @@ def _evaluations(chronicle: Chronicle, told: Tallies, of: Callable[[str], Figure
 
     spent: dict[str, list[Spent]] = {}
     for (group, hook, policy, working), parts in told.evaluations.items():
+        evaluations = sum(sum(many) for _, many in parts)
         if policy not in chronicle.policies and working not in chronicle.policies:
-            undescribed += sum(sum(many) for _, many in parts)
+            undescribed += evaluations
         asked = asked_of(hook, policy, working)
+        total += evaluations if asked or chronicle.wanted is None else 0
         if chronicle.group.by == "rule":
             names = asked
         elif asked or chronicle.wanted is None:
@@ -224,7 +229,7 @@ def _evaluations(chronicle: Chronicle, told: Tallies, of: Callable[[str], Figure
         values = {value / 10: often for value, often in taken.items() if value >= 0}
         figures.asked, figures.ms = taken.total(), Spread.of(values)
         figures.ms_total = round(sum(ms * often for ms, often in values.items()), 1)
-    return undescribed
+    return total, undescribed
 
 
 def _signals(told: Tallies, of: Callable[[str], Figures]) -> None:

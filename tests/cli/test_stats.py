@@ -44,6 +44,9 @@ def test_a_line_a_rule_in_eighty_columns(capsys: pytest.CaptureFixture[str]) -> 
 def test_all_figures_of_one_rule(capsys: pytest.CaptureFixture[str]) -> None:
     out = told(capsys, "--rule", "size")
     assert max(map(len, out.splitlines())) <= 80
+    assert out.splitlines()[0] == "2026-01-05 to 2026-03-27"  # how many were refused is not this rule's figure
+    found = json.loads(told(capsys, "--rule", "size", "--format", "json"))
+    assert found["evaluations"] == found["groups"][0]["asked"] == 607
     assert "size  at pre-commit" in out
     assert "a proxy for false positives" in out
     assert "human:ann: a rename is not a big change" in out or "human:rene: " in out
