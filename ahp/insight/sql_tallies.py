@@ -1,7 +1,7 @@
 """The tallies of a long log by DuckDB (extra `insight`), in a third of the time that the journal's fold takes.
 
-SQL tells of the ordinary: attempts that have a name and come one after the other. Whose signals are otherwise, of them
-the fold tells; of a log that is otherwise as a whole it tells alone. The figures are the same.
+SQL tells of the ordinary: attempts that have a name and come one after the other. People and agents whose signals are
+not like that are left to the fold, and so is a log that is odd as a whole. The figures are the same.
 """
 
 from __future__ import annotations
@@ -16,12 +16,16 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ahp.gate.match import COUNTED
-from ahp.insight import reading, tallies
+from ahp.insight import columns, reading, tallies
 from ahp.insight.chronicle import NUMBER_OF, Chronicle
 from ahp.insight.groups import PEOPLE, UNTOLD, Group
+from ahp.insight.observed_store import REOPENED_WITHIN
 from ahp.insight.reading import Seen
 from ahp.insight.tallies import Tallies
 from ahp.journal import segments
+from ahp.journal.answers import RISK
+from ahp.journal.fold import PERSON_RESETS
+from ahp.journal.index import FORGET_AFTER
 from ahp.journal.segments import Segment
 from ahp.protocol.levels import LEVEL_OF, strength
 from ahp.protocol.triggers import TRIGGERS
@@ -36,6 +40,10 @@ _READERS = 4
 _PLACES = 32
 _FETCHED = 1024  # rows at once
 _BLANK = b" \t\r\n"
+_CONSTANTS = (
+    *("ATTEMPT", "SHADOW", "WAIVED", "UNDECIDED", "CLIMBED", "OVERRIDDEN"),
+    *("DISMISSED", "RISKED", "PASSED", "REOPENED", "RAISED", "OPEN", "MENDED", "RESET", "FORGOTTEN"),
+)
 _FOLDER = os.path.dirname(os.path.abspath(__file__)) + "/sql/"
 
 
@@ -59,19 +67,19 @@ def of(chronicle: Chronicle, folder: str, now: float, seen: Seen) -> Tallies | N
     with tempfile.TemporaryDirectory(prefix="ahp-") as scratch, closing(duckdb.connect()) as database:
         try:
             return _Reading(database, scratch, chronicle).tallies(files, now, seen)
-        except (_Unclear, duckdb.Error):
+        except (_Unclear, duckdb.Error):  # the fold reads any log, and says what cannot be read
             return None
 
 
 class _Times(NamedTuple):
-    """Of a file: its lines, refusals that count, times (ms since the epoch; `first`: that counts), if SQL loses it."""
+    """Of a file: its lines, refusals, times (ms since the epoch; `first` of what counts), if these are out of order."""
 
     lines: int
     first: int | None
     earliest: int | None
     latest: int | None
     denied: int
-    is_unclear: bool
+    is_out_of_order: bool
 
 
 class _Reading:
@@ -111,7 +119,7 @@ class _Reading:
         pool = ThreadPoolExecutor(min(_READERS, os.cpu_count() or 1))
         try:
             for times, size in zip(pool.map(self._take, files, count()), sizes, strict=True):
-                if times.is_unclear or (times.earliest or latest) < latest:
+                if times.is_out_of_order or (times.earliest or latest) < latest:
                     raise _Unclear
                 self._first, latest = self._first or (times.first or 0) / 1000, times.latest or latest
                 self._denied += times.denied
@@ -214,6 +222,12 @@ def _macros(group: Group, since: float) -> Iterator[str]:
     yield "kind_of(actor) AS split_part(coalesce(actor, ''), ':', 1)"
     yield "is_true(told) AS coalesce(told NOT IN ('', 'false', '0', '0.0', '[]', '{}'), false)"
     yield f"counts(moment) AS moment / 1000.0 >= {since!r}"
+    for constant in _CONSTANTS:
+        yield f"{constant}() AS {getattr(columns, constant)}"
+    yield f"remembered() AS {int(FORGET_AFTER * 1000)}"
+    yield f"reopened_within() AS {int(REOPENED_WITHIN * 1000)}"
+    yield f"is_risk(action) AS action = {_quoted(RISK)}"
+    yield f"is_reset_by_a_person(action) AS action IN {_listed(PERSON_RESETS)}"
     untold = _quoted(UNTOLD)
     yield f"untold() AS {untold}"
     people = {"agent": "coalesce(nullif(substr(actor, 7), ''), 'agent')", "human": _quoted(PEOPLE)}

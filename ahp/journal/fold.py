@@ -19,7 +19,7 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock
 
 _PATHS_KEPT = 4096
-_PERSON_RESETS = ("retry_after_fix", "apply_suggestion")
+PERSON_RESETS = ("retry_after_fix", "apply_suggestion")
 
 
 class Store(Protocol):
@@ -175,7 +175,7 @@ class Fold:
             episode.acknowledge(signal.act.evidence, signal.nth, once=by != "human")
         elif action in ("reject_modification", "accept_modification"):
             episode.rejected = action == "reject_modification"
-        elif action in _PERSON_RESETS and by == "human" and signal.key.startswith("tool-use|"):
+        elif action in PERSON_RESETS and by == "human" and signal.key.startswith("tool-use|"):
             self._close(episode, "retry_after_fix")
             return
         self.store.put_episode(episode)

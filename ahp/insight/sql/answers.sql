@@ -18,7 +18,7 @@ UNION SELECT who FROM signals WHERE is_pending OR id IS NULL
 UNION SELECT who FROM signals SEMI JOIN (FROM others WHERE kind = 'bypass') USING (change)
 UNION SELECT who FROM signals SEMI JOIN (FROM others WHERE kind = 'feedback') USING (id)
 UNION SELECT who FROM signals JOIN responses USING (id)
-WHERE family_of(hook) = 'tool-use' AND kind_of(giver) = 'human' AND action IN ('retry_after_fix', 'apply_suggestion');
+WHERE family_of(hook) = 'tool-use' AND kind_of(giver) = 'human' AND is_reset_by_a_person(action);
 
 CREATE TABLE events AS  -- those with signals; the verdict comes last
 SELECT *, lead(first_line) OVER (ORDER BY first_line) < coalesce(verdict_line, last_line) AS is_mixed
@@ -41,11 +41,12 @@ UNION SELECT line, 'episode-end' FROM ends SEMI JOIN odd USING (who)
 UNION SELECT responses.line, 'response' FROM responses JOIN signals USING (id) SEMI JOIN odd USING (who);
 
 CREATE TABLE keyed AS  -- signals and ends; an episode is known by the line that opened it
-SELECT line, moment, key, forget_after, is_end, is_reset, is_new OR attempt IS DISTINCT FROM attempt_before AS is_attempt,
+SELECT line, moment, key, forget_after, is_end, is_reset,
+       is_new OR attempt IS DISTINCT FROM attempt_before AS is_attempt,
        max(CASE WHEN is_new THEN line END) OVER (PARTITION BY key ORDER BY line ROWS UNBOUNDED PRECEDING) AS episode
 FROM (SELECT *, lag(attempt) OVER so_far AS attempt_before,
-             coalesce(lag(is_end) OVER so_far OR moment - lag(moment) OVER so_far >= lag(forget_after) OVER so_far, true)
-             AS is_new
+             coalesce(lag(is_end) OVER so_far
+                      OR moment - lag(moment) OVER so_far >= lag(forget_after) OVER so_far, true) AS is_new
       FROM (SELECT line, moment, key, attempt, forget_after, false AS is_end, false AS is_reset
             FROM signals ANTI JOIN odd USING (who) WHERE opens
             UNION ALL SELECT line, moment, key, NULL, NULL, true, is_reset FROM ends ANTI JOIN odd USING (who))
@@ -53,8 +54,8 @@ FROM (SELECT *, lag(attempt) OVER so_far AS attempt_before,
 
 CREATE TABLE episodes AS
 SELECT * EXCLUDE (key),
-       coalesce(lead(opened) OVER (PARTITION BY key ORDER BY episode) - ended <= 86400000 AND NOT is_reset, false)
-       AS is_reopened
+       coalesce(lead(opened) OVER (PARTITION BY key ORDER BY episode) - ended <= reopened_within()
+                AND NOT is_reset, false) AS is_reopened
 FROM (SELECT episode, any_value(key) AS key, min(moment) AS opened,
              arg_max(moment + forget_after, line) FILTER (NOT is_end) AS forgotten,
              min(moment) FILTER (is_end) AS ended, min(line) FILTER (is_end) AS ended_line,
@@ -77,7 +78,7 @@ SELECT line, arg_max(action, response_line) FILTER (giver <> 'ahp') AS given,
        arg_min(action, response_line) FILTER (giver = 'ahp') AS noted,
        min(response_line) FILTER (giver = 'ahp') AS noted_line, min(moment) FILTER (giver = 'ahp') AS noted_moment,
        coalesce(bool_or(action = 'dismiss' AND kind_of(giver) = 'human'), false) AS is_dismissed,
-       coalesce(bool_or(action = 'proceed_with_risk' AND giver <> 'ahp'), false) AS is_risked
+       coalesce(bool_or(is_risk(action) AND giver <> 'ahp'), false) AS is_risked
 FROM (SELECT signals.line, responses.line AS response_line, responses.moment, action, giver
       FROM signals JOIN responses ON signals.id = responses.id AND signals.line < responses.line)
 GROUP BY line;
@@ -86,8 +87,8 @@ CREATE TABLE answered AS
 SELECT line, episode, coalesce(is_attempt, false) AS is_attempt, given, is_dismissed, is_risked,
        CASE WHEN given IS NOT NULL THEN given
             WHEN is_modified AND episode IS NOT NULL THEN 'accept_modification'
-            WHEN coalesce(answer_line < ended_line, answer_line IS NOT NULL) AND coalesce(answer_line < noted_line, true)
-                 AND coalesce(answer_moment < forgotten, true)
+            WHEN coalesce(answer_line < ended_line, answer_line IS NOT NULL)
+                 AND coalesce(answer_line < noted_line, true) AND coalesce(answer_moment < forgotten, true)
             THEN CASE level WHEN 'aid' THEN 'suggestion_deferred' ELSE 'dismiss' END
             WHEN (waits OR episode IS NOT NULL) AND coalesce(noted_line < ended_line, noted_line IS NOT NULL)
                  AND coalesce(noted_moment < forgotten, true) THEN noted
@@ -101,24 +102,27 @@ DROP TABLE waited;
 DROP TABLE responded;
 
 CREATE TABLE counted AS  -- the signals that are asked for
-SELECT line, event, episode, hook, called_by, rule, waived_for, level, marks + is_attempt::INT AS marks, answer, given,
-       is_dismissed, is_risked, own_name, tenths,
+SELECT line, event, episode, hook, called_by, rule, waived_for, level, answer, given, is_dismissed, is_risked, own_name,
+       tenths, marks + ATTEMPT() * is_attempt::INT AS marks,
        CASE WHEN verdicts IS NULL THEN own_name ELSE judged_as(own_name, environment) END AS name
 FROM signals JOIN answered USING (line) LEFT JOIN events USING (event);
 DROP TABLE answered;
 
-CREATE TABLE standing AS  -- how each episode stands that such a signal opened; state and flags as in columns.py
-SELECT stands_as(opened_as, known_as) AS name, flags + 32 * is_reopened::INT AS flags, tries,
+CREATE TABLE standing AS  -- how each episode stands that such a signal opened
+SELECT stands_as(opened_as, known_as) AS name, flags + REOPENED() * is_reopened::INT AS flags, tries,
        round((ended - opened) / 1000.0, 3) AS seconds,
-       CASE WHEN is_reset THEN 2 WHEN ended IS NOT NULL THEN 1 WHEN is_past(forgotten) THEN 4 ELSE 0 END AS state
+       CASE WHEN is_reset THEN RESET() WHEN ended IS NOT NULL THEN MENDED() WHEN is_past(forgotten) THEN FORGOTTEN()
+            ELSE OPEN() END AS state
 FROM episodes JOIN (
     SELECT episode, arg_min(name, line) AS opened_as, arg_min(name, line) FILTER (name <> untold()) AS known_as,
-           coalesce(bool_or(is_dismissed), false)::INT + 2 * coalesce(bool_or(is_risked), false)::INT
-           + 4 * bool_or(marks & 32 <> 0)::INT + 64 * bool_or(marks & 16 <> 0)::INT AS flags
+           DISMISSED() * coalesce(bool_or(is_dismissed), false)::INT
+           + RISKED() * coalesce(bool_or(is_risked), false)::INT
+           + PASSED() * bool_or(marks & OVERRIDDEN() <> 0)::INT
+           + RAISED() * bool_or(marks & CLIMBED() <> 0)::INT AS flags
     FROM counted WHERE episode IS NOT NULL GROUP BY episode HAVING min(line) = episode) USING (episode);
 DROP TABLE episodes;
 
-CREATE VIEW mended AS SELECT name, seconds, tries FROM standing WHERE state = 1 AND flags & 4 = 0;
+CREATE VIEW mended AS SELECT name, seconds, tries FROM standing WHERE state = MENDED() AND flags & PASSED() = 0;
 
 CREATE VIEW calls AS  -- evaluations that no verdict tells: one an event
 SELECT placed_as(arg_min(own_name, line)) AS name, arg_min(hook, line) AS hook, arg_min(called_by, line) AS policy
@@ -126,4 +130,5 @@ FROM counted WHERE called_by IS NOT NULL GROUP BY event;
 
 CREATE VIEW spent AS
 SELECT name, hook, policy, working, list(tenths) AS tenths, list(many) AS many
-FROM (SELECT * EXCLUDE (many), sum(many)::BIGINT AS many FROM evaluations GROUP BY ALL) GROUP BY name, hook, policy, working;
+FROM (SELECT * EXCLUDE (many), sum(many)::BIGINT AS many FROM evaluations GROUP BY ALL)
+GROUP BY name, hook, policy, working;

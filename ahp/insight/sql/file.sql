@@ -22,19 +22,21 @@ SELECT kind, hook, skipped, epoch_ms(timestamp) AS moment,
        CASE WHEN kind = 'signal' AND is_true(waived) THEN coalesce(subject, 'None') END AS waived_for,
        CASE WHEN kind = 'signal' AND is_call(hook) THEN coalesce(policy, '') END AS called_by,
        CASE WHEN kind = 'signal' THEN coalesce(intensity, '') END AS level,
-       CASE WHEN kind = 'signal'  -- as in ahp/insight/columns.py
-            THEN 2 * is_true(shadow)::INT + 4 * is_true(waived)::INT + 8 * is_true(undecidable)::INT
-                 + 16 * coalesce(strength_of(intensity) > strength_of(declared), false)::INT
-                 + 32 * is_true(overrides)::INT END AS marks,
-       CASE WHEN kind = 'signal' THEN intensity IS DISTINCT FROM 'aid' AND commits IS NULL END AS opens,
-       CASE WHEN kind = 'signal' THEN coalesce(intensity = 'aid' OR intensity = 'prompt' AND decision IS DISTINCT FROM 'deny', false) END
-       AS waits,
        CASE WHEN kind = 'signal'
-            THEN coalesce(intensity = 'control' AND decision = 'allow_with_modification' AND NOT is_true(advises), false)
+            THEN SHADOW() * is_true(shadow)::INT + WAIVED() * is_true(waived)::INT
+                 + UNDECIDED() * is_true(undecidable)::INT + OVERRIDDEN() * is_true(overrides)::INT
+                 + CLIMBED() * coalesce(strength_of(intensity) > strength_of(declared), false)::INT END AS marks,
+       CASE WHEN kind = 'signal' THEN intensity IS DISTINCT FROM 'aid' AND commits IS NULL END AS opens,
+       CASE WHEN kind = 'signal'
+            THEN coalesce(intensity = 'aid' OR intensity = 'prompt' AND decision IS DISTINCT FROM 'deny', false)
+       END AS waits,
+       CASE WHEN kind = 'signal'
+            THEN coalesce(intensity = 'control' AND decision = 'allow_with_modification' AND NOT is_true(advises),
+                          false)
        END AS is_modified,
        CASE WHEN kind = 'signal' THEN coalesce(pending = 'true', false) END AS is_pending,
        CASE WHEN kind = 'signal' THEN CASE WHEN forget_after > 0 THEN (forget_after * 1000)::BIGINT
-                                           ELSE 14 * 86400000 END END AS forget_after,
+                                           ELSE remembered() END END AS forget_after,
        CASE WHEN kind = 'episode-end' THEN coalesce(covered = '1' AND try_cast(files AS BIGINT) > 1, false) END
        AS is_reset,
        CASE WHEN kind = 'episode-end' THEN coalesce(reason, '') <> 'forgotten' END AS is_ending,
@@ -54,7 +56,7 @@ FROM read_json(getvariable('path'), format = 'newline_delimited', compression = 
 CREATE OR REPLACE TEMP TABLE times AS  -- and whether they are told in another way, or run back
 SELECT count(*) AS lines, min(moment) FILTER (counts(moment)) AS first, min(moment) AS earliest, max(moment) AS latest,
        count(*) FILTER (is_denied AND counts(moment)) AS denied,
-       coalesce(bool_or(moment < before OR kind IS NOT NULL AND moment IS NULL), false) AS is_unclear
+       coalesce(bool_or(moment < before OR kind IS NOT NULL AND moment IS NULL), false) AS is_out_of_order
 FROM (SELECT kind, moment, is_denied, lag(moment) OVER () AS before FROM told);
 
 INSERT INTO evaluations
@@ -77,8 +79,9 @@ FROM told WHERE kind IN ('verdict', 'signal') GROUP BY who, attempt;
 
 INSERT INTO signals
 SELECT rowid + getvariable('first'), moment, who, key, attempt, event, change, id, forget_after, rule, name, waived_for,
-       hook, called_by, level, marks, is_enforced AND opens, is_enforced AND waits, is_enforced AND is_modified, is_pending
-FROM (SELECT *, rowid, marks & (2 + 4) = 0 AS is_enforced FROM told WHERE kind = 'signal');
+       hook, called_by, level, marks, is_enforced AND opens, is_enforced AND waits, is_enforced AND is_modified,
+       is_pending
+FROM (SELECT *, rowid, marks & (SHADOW() + WAIVED()) = 0 AS is_enforced FROM told WHERE kind = 'signal');
 
 INSERT INTO responses
 SELECT rowid + getvariable('first'), moment, id, action, giver FROM told WHERE kind = 'response';

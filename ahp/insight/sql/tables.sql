@@ -1,5 +1,5 @@
--- What the lines of a log tell, filled by file.sql. A text of which only likeness matters is kept as its hash. Lines are
--- numbered from 0, blank ones left out; times are milliseconds since the epoch. A name is that of a group.
+-- What the lines of a log tell, filled by file.sql. A text of which only likeness matters is kept as its hash. `line`
+-- numbers lines that are not blank; moments and times are milliseconds since the epoch. A name is that of a group.
 
 CREATE TABLE evaluations (name VARCHAR, hook VARCHAR, policy UBIGINT, working UBIGINT, tenths BIGINT, many BIGINT);
 CREATE TABLE skips (name VARCHAR, rule VARCHAR);
