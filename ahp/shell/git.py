@@ -39,6 +39,8 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
         _config(found, known)
     elif found.verb in ("checkout", "stash", "reset", "worktree"):
         _writes(found, after, known)
+    elif found.verb == "restore" and _only_unstages(found):
+        found.writes = []
     elif found.verb == "restore" or (found.verb == "rm" and "--cached" in found.flags):
         _as_a_whole(found)
     elif found.verb in ("apply", "am"):
@@ -90,6 +92,11 @@ def run_by(config: list[tuple[str, str]]) -> list[Run]:
         elif _RUN_BY_GIT.fullmatch(key) and value.lower() not in _SWITCHES:
             runs.append(Run(script=value.lstrip("!"), stdin=""))
     return runs
+
+
+def _only_unstages(found: Usage) -> bool:
+    """Whether `git restore` brings the index back to HEAD and leaves the files as they are."""
+    return "--staged" in found.flags and "--worktree" not in found.flags and "--source" not in dict(found.values)
 
 
 def _behind_dashes(args: list[str]) -> list[str] | None:
