@@ -253,6 +253,15 @@ class Broken(Candidate):
             return self._first.message()
         return f"{self._first.message()} (and {others} more commit{'s' if others > 1 else ''})"
 
+    def steps(self) -> list[str]:
+        """Those of the rule, and how they reach a commit that is made already."""
+        found = super().steps()
+        if self.undecided or self.intensity != "block" or (not found and self.rule.suggestions):
+            return found
+        first = self._members[0].commit
+        older = f", an older one: git rebase -i {first.id[:_SHOWN]}^" if first.parents else ""
+        return [*found, f"in the commit itself: git commit --amend{older}"]
+
     def paths(self) -> list[str]:
         return list(dict.fromkeys(path for _, candidate in self._members for path in candidate.paths()))
 

@@ -67,6 +67,7 @@ def test_a_secret_that_a_later_commit_removed_does_not_leave(work: Gated) -> Non
     assert code == 1
     assert said.startswith("ahp: push refused by secret (")
     assert f"  {bad[:10]} b:2\n" in said
+    assert f"  - in the commit itself: git commit --amend, an older one: git rebase -i {bad[:10]}^\n" in said + "\n"
     (signal,) = work.log("signal")
     assert (signal["hook"], signal["rule"], signal["commits"]) == ("pre-push", "secret", [bad])
     assert (signal["counted"], signal["findings"][0]["line"]) == (False, 2)
