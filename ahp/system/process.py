@@ -324,6 +324,12 @@ def attached(argv: list[str], env: dict[str, str]) -> int:
     # What is ignored, as under nohup, stays so: the command inherits it.
     ours = [one for one in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) is not signal.SIG_IGN]
     before = {number: signal.signal(number, pass_on) for number in ours}
+    # A signal that comes just before a call that blocks, or to another thread, does not end that call: the pipe does.
+    before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    reader, writer = posix.pipe()
+    for end in (reader, writer):
+        posix.set_blocking(end, False)
+    woken = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     try:
         try:
             pid = posix.posix_spawn(program, argv, env)
@@ -333,10 +339,17 @@ def attached(argv: list[str], env: dict[str, str]) -> int:
             posix.kill(pid, number)
         while True:
             try:
-                code = posix.waitstatus_to_exitcode(posix.waitpid(pid, 0)[1])
-                return code if code >= 0 else 128 - code
+                ended, status = posix.waitpid(pid, posix.WNOHANG)
+                if ended:
+                    code = posix.waitstatus_to_exitcode(status)
+                    return code if code >= 0 else 128 - code
+                select.select([reader], [], [])
+                posix.read(reader, 4096)
             except KeyboardInterrupt:
                 continue
     finally:
+        signal.set_wakeup_fd(woken)
         for number, handler in before.items():
             signal.signal(number, handler)
+        posix.close(reader)
+        posix.close(writer)

@@ -7,6 +7,7 @@ import os
 import posix
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -176,6 +177,20 @@ def test_a_full_pipe_is_tried_again_and_another_error_is_not(monkeypatch: pytest
     errors.append(OSError(errno.EIO, "broken"))
     with pytest.raises(OSError, match="broken"):
         sh("cat", stdin=b"x")
+
+
+def test_a_signal_that_interrupts_nothing_reaches_an_attached_command() -> None:
+    waits = threading.Event()
+    other = threading.Thread(target=waits.wait)
+    other.start()
+    ends = "import os, signal, sys, time; signal.signal(15, lambda *_: sys.exit(5)); signal.pthread_sigmask(1, [15]);"
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # the other thread takes it, as any thread may
+    try:
+        assert process.attached([sys.executable, "-c", f"{ends} os.kill({os.getpid()}, 15); time.sleep(60)"], SH) == 5
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+        waits.set()
+        other.join()
 
 
 def test_an_attached_command_has_our_streams(
