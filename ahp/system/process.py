@@ -322,14 +322,16 @@ def attached(argv: list[str], env: dict[str, str]) -> int:
             return
 
     # What is ignored, as under nohup, stays so: the command inherits it.
-    ours = [one for one in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, pass_on) for number in ours}
+    ours = {one: pass_on for one in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) is not signal.SIG_IGN}
     # A signal that comes just before a call that blocks, or to another thread, does not end that call: the pipe does.
-    before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, lambda number, frame: None)
     reader, writer = posix.pipe()
     for end in (reader, writer):
         posix.set_blocking(end, False)
     woken = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    before = {
+        number: signal.signal(number, handler)
+        for number, handler in (*ours.items(), (signal.SIGCHLD, lambda number, frame: None))
+    }
     try:
         try:
             pid = posix.posix_spawn(program, argv, env)
