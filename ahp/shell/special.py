@@ -1,6 +1,6 @@
-"""Programs whose command lines are no list of options and operands: shells, tar, dd, xargs, parallel and others."""
+"""Programs whose command lines are no list of options and operands: shells, dd, xargs, parallel and others."""
 
-from ahp.shell import containers, find, marks, options, roles, synopsis, usage
+from ahp.shell import archivers, containers, find, marks, options, roles, synopsis, usage
 from ahp.shell.marks import ANYTHING, Marks, Unknown
 from ahp.shell.options import Options
 from ahp.shell.usage import Run, Usage
@@ -64,60 +64,6 @@ def dd(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
     if any(map(known.is_astray, found.writes)):
         found.unknown("path")
     return found
-
-
-_TAR_MODES = {"--extract", "--get", "--list"}
-
-
-def tar(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
-    """`tar -xf ARCHIVE -C FOLDER`, `tar xf`, `tar czf ARCHIVE FILES`."""
-    old = [f"-{args[0]}"] if args and not args[0].startswith("-") and marks.is_known(args[0]) else []
-    if old and old[0][1:].rstrip("f").isalpha() and "f" in old[0]:  # `tar fx a`: the values follow in order
-        old = ["-" + old[0][1:].replace("f", "") + "f"] if len(old[0]) > 2 else ["-f"]
-    found = roles.read(program, [*old, *args[len(old) :]], stdin, known)
-    archives = [value for name, value in found.values if name == "--file"]
-    folders = [value for name, value in found.values if name == "--directory"]
-    modes = _TAR_MODES & set(found.flags)
-    found.reads += archives if modes else found.operands
-    found.writes += found.operands if "--remove-files" in found.flags else []
-    if modes & {"--extract", "--get"}:
-        members = found.operands or _members(None if archives and archives != ["-"] else stdin, known)
-        found.writes += [usage.joined(folder, member) for folder in folders or ["."] for member in members]
-        stripped = next((value for name, value in found.values if name == "--strip-components"), "")
-        _unpack(
-            found,
-            archives if not found.operands else [],
-            folders,
-            int(stripped) if stripped.isdecimal() and len(stripped) < 4 else 0,
-        )
-    elif not modes:
-        found.writes += archives
-    return found
-
-
-def _unpack(found: Usage, archives: list[str], folders: list[str], stripped: int = 0) -> None:
-    into = folders[-1] if folders else "."
-    found.unpacks += [(archive, into, stripped) for archive in archives if archive not in ("", "-")]
-
-
-def unpacker(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
-    """`unzip ARCHIVE -d FOLDER`, `7z x ARCHIVE -oFOLDER`, `unar ARCHIVE`, `jar xf ARCHIVE`."""
-    found = roles.read(program, args, stdin, known)
-    if program == "jar":
-        archives = args[1:2] if "x" in "".join(args[:1]) and "f" in args[0] else []
-    elif found.verb:
-        archives = found.operands[:1] if found.verb == "x" else []
-    else:
-        archives = [] if {"-l", "-t", "-p", "-Z", "-v"} & set(found.flags) else found.operands[:1]
-    folders = [value for name, value in found.values if name in ("-d", "-o", "--output-directory", "-output-directory")]
-    _unpack(found, archives, folders)
-    return found
-
-
-def _members(stdin: str | None, known: Marks) -> list[str]:
-    """What an archive holds that comes in: `git archive OLD src | tar x`."""
-    patterns = [part.pattern for part in known.of(stdin or "")]
-    return patterns if patterns and not any(one.startswith(ANYTHING) for one in patterns) else [ANYTHING]
 
 
 def _own_options(program: str, args: list[str], known: Marks) -> tuple[Options, Usage]:
@@ -274,16 +220,6 @@ def vi(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
 _PLUS = regex(r"\+[^0-9/+]")
 
 
-def cpio(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
-    """`cpio -i`, `cpio -p FOLDER`: the names of what is written stand in the archive, or come in."""
-    found = roles.read(program, args, stdin, known)
-    if "--extract" in found.flags:
-        found.writes += _members(stdin, known)
-    elif "--pass-through" in found.flags:
-        found.writes += [usage.joined(folder, ANYTHING) for folder in found.operands]
-    return found
-
-
 def download(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
     """`wget URL`, `curl -O URL`: without a name for it, the file is called as the end of the address."""
     found = roles.read(program, args, stdin, known)
@@ -369,13 +305,11 @@ READERS: "dict[str, Callable[[str, list[str], str | None, Marks], Usage]]" = {
     "env": env,
     **dict.fromkeys(("awk", "gawk"), awk),
     **dict.fromkeys(("vi", "vim", "nvim", "view", "vimdiff", "gvim", "ex"), vi),
-    "cpio": cpio,
+    "cpio": archivers.cpio,
     **dict.fromkeys(("wget", "curl"), download),
     "dd": dd,
-    "tar": tar,
-    "bsdtar": tar,
-    "gtar": tar,
-    **dict.fromkeys(("unzip", "unar", "7z", "7za", "7zr", "jar"), unpacker),
+    **dict.fromkeys(("tar", "bsdtar", "gtar"), archivers.tar),
+    **dict.fromkeys(("unzip", "unar", "7z", "7za", "7zr", "jar"), archivers.unpacker),
     "xargs": xargs,
     "parallel": parallel,
     "trap": trap,

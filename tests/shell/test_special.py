@@ -15,13 +15,6 @@ def read(line: str, stdin: str | None = None) -> Usage:
 @pytest.mark.parametrize(
     ("line", "reads", "writes"),
     [
-        ("tar xf a", ["a"], ["./**"]),
-        ("tar -x -f a -C d", ["a"], ["d/**"]),
-        ("tar fx a", ["a"], ["./**"]),
-        ("tar xzf a d/e", ["a"], ["./d/e"]),
-        ("tar tf a", ["a"], []),
-        ("tar czf a b c", ["b", "c"], ["a"]),
-        ("tar --create --file a b", ["b"], ["a"]),
         ("dd if=a of=b bs=1", ["a"], ["b"]),
         ("chmod -x f", [], ["f"]),
         ("chmod -R u+w f", [], ["f"]),
