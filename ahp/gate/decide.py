@@ -79,13 +79,10 @@ def _skipped(event: "Event", hearings: "list[Hearing]") -> dict[str, str]:
 
 
 def _is_waited_for(event: "Event", judges: "Sequence[Judge]", journal: Journal, index: "Index") -> bool:
-    """Whether the log has something that a clean evaluation may have to answer (an episode to end, aids to deliver), or
-    does not describe a policy that judges yet.
-    """
+    """Whether the log has an episode that a clean evaluation may end, or does not describe a policy that judges yet."""
     family = TRIGGERS[event.trigger].family
     return (
         index.has_open(family, event.subject, event.actor.kind)
-        or index.has_pending(event.session, event.subject)
         or journal.tampered(index)
         or (family not in COUNTED and any(judge.program.policy not in index.policies for judge in judges))
     )

@@ -128,9 +128,6 @@ class Chronicle(Fold):
     def _end_told(self, record: Mapping[str, object]) -> None:
         self._end(record, _NOWHERE)
 
-    def _delivery_told(self, record: Mapping[str, object]) -> None:
-        self._delivery(record, _NOWHERE)
-
     def _signal_told(self, record: Mapping[str, object]) -> None:
         known = hash(str(record.get("id") or f"0:{self._signals + 1}"))
         if known in self.store.rows:
@@ -315,7 +312,6 @@ _NOTES: dict[str, Callable[[Chronicle, Mapping[str, object]], None]] = {
     "signal": Chronicle._signal_told,
     "response": Chronicle._response_told,
     "episode-end": Chronicle._end_told,
-    "delivery": Chronicle._delivery_told,
     "clock": Chronicle._clock_set,
     "policy": Chronicle._policy_told,
     "count": Chronicle._count_told,

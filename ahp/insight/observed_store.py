@@ -95,7 +95,7 @@ class ObservedStore(MemoryStore):
                 self.answer(row, signal.action, is_given=False)
         if signal.episode and signal.key.startswith("tool-use|"):  # an answer may still end its episode
             self._kept.setdefault(signal.episode, []).append(signal.id)
-        elif signal.action or not (signal.episode or signal.waits or signal.pending):
+        elif signal.action or not (signal.episode or signal.waits):
             self.signals.pop(signal.id, None)
 
     def _belongs(self, signal: LoggedSignal) -> None:

@@ -25,7 +25,7 @@ PERSON_RESETS = ("retry_after_fix", "apply_suggestion")
 class Store(Protocol):
     """Where a fold keeps what it finds, and where it is asked for. Whatever was changed is put back.
 
-    `pending`, `unlogged`, `risks`, `enforced` give signals in the order of the log, `latest` the newest first.
+    `unlogged`, `risks`, `enforced` give signals in the order of the log, `latest` the newest first.
     """
 
     def episode(self, key: str) -> Episode | None: ...
@@ -39,7 +39,6 @@ class Store(Protocol):
     def open_keys(self) -> set[str]: ...
     def find(self, prefix: str, limit: int) -> list[str]: ...
     def latest(self, limit: int) -> list[LoggedSignal]: ...
-    def pending(self) -> list[LoggedSignal]: ...
     def unlogged(self) -> list[LoggedSignal]: ...
     def risks(self) -> list[LoggedSignal]: ...
     def enforced(self, key: str) -> list[LoggedSignal]: ...
@@ -90,7 +89,7 @@ class Fold:
         if opens(record):
             episode = self.open(signal.key) or Episode(signal.key, signal.correlation_id or signal.id, self.at)
             signal.episode = episode.id
-            signal.nth = episode.take(signal.act, signal.climbs and not signal.pending).nth
+            signal.nth = episode.take(signal.act, signal.climbs).nth
             episode.issue = str(record.get("issue") or "") or episode.issue
             episode.forget_after = signal.forget_after
             if _has_files(record.get("findings")):
@@ -180,25 +179,6 @@ class Fold:
             return
         self.store.put_episode(episode)
 
-    def _delivery(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
-        ids = record.get("ids")
-        for one in ids if isinstance(ids, list) else []:
-            signal = self.store.signal(str(one))
-            if signal is None or not signal.pending:
-                continue
-            episode = self.open(signal.key) if signal.episode else None
-            signal = self.store.signal(signal.id)  # once more: where the episode had ended by then, that answered it
-            if signal is None:
-                continue
-            signal.pending = False
-            if episode and episode.id == signal.episode:
-                told = signal.act._replace(at=min(signal.act.at, episode.last))  # time may have been set back since
-                episode.take(told, signal.climbs)  # only a delivered signal counts
-                self.store.put_episode(episode)
-            # The event that brought it must not count as the one after it.
-            signal.act = signal.act.at_event(Act.of(record, self.at))
-            self.store.put_signal(signal)
-
     def _clock(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
         """A person has set time right: what lies in the future is as old as this record (design §7)."""
         at = clock.seconds(record.get("timestamp"))
@@ -220,7 +200,6 @@ _HANDLERS = {
     "verdict": Fold._verdict,
     "episode-end": Fold._end,
     "response": Fold._response,
-    "delivery": Fold._delivery,
     "clock": Fold._clock,
 }
 
@@ -271,9 +250,6 @@ class MemoryStore:
 
     def latest(self, limit: int) -> list[LoggedSignal]:
         return list(itertools.islice(reversed(self.signals.values()), limit))
-
-    def pending(self) -> list[LoggedSignal]:
-        return [signal for signal in self.signals.values() if signal.pending]
 
     def unlogged(self) -> list[LoggedSignal]:
         return [signal for signal in self.signals.values() if signal.unlogged]

@@ -1,7 +1,7 @@
 """The index beside the log: is anything open for this subject? Answered without SQLite (design §2).
 
 A header of fixed size names the log as it was when the last appender left it (inode, size, hash of the last line);
-the lines after it name open episodes and aids that wait for delivery. A header that does not fit the log, or a checksum
+the lines after it name open episodes and the last policies. A header that does not fit the log, or a checksum
 that does not fit its bytes, means that the log has to be read (`ahp.journal.recovery`), never that nothing is open.
 """
 
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FORMAT = "ahp-index-3"
+FORMAT = "ahp-index-4"
 HEADER = 320
 NO_HEAD = "0" * 64
 FORGET_AFTER = 14 * 86400.0
@@ -39,15 +39,14 @@ class Index:
     `inode`, `size` (bytes) and `head` (SHA-256 of the last line's bytes, hex) name the state of `signals.jsonl`, `torn`
     whether its last line lacks the newline, `serial` its number in the sequence of rotated files, `count` how many
     lines the whole chain has, `last` the time stamp of its last record, `genesis` the id that the chain began with (""
-    before the first record). `keys` are the episode keys a clean evaluation may have to close, `aids` maps the id of
-    each waiting signal to (session, subject), `policies` maps the digests of the
-    last policies that the log describes to the commit that each record names ("" for a policy that no commit had).
+    before the first record). `keys` are the episode keys a clean evaluation may have to close, `policies` maps the
+    digests of the last policies that the log describes to the commit that each record names ("" for a policy that no
+    commit had).
     `window` is for how many seconds a signal is remembered that asked for longer than `FORGET_AFTER`, and `until` when
     (seconds since the epoch) the last such one is forgotten; both 0 without one.
     """
 
     __slots__ = (
-        "aids",
         "body_check",
         "body_length",
         "changed",
@@ -70,7 +69,6 @@ class Index:
         self.head, self.torn, self.last = NO_HEAD, False, ""
         self.genesis, self.serial = genesis, serial
         self.keys: set[str] = set()
-        self.aids: dict[str, tuple[str, str]] = {}
         self.policies: dict[str, str] = {}
         self.window = self.until = 0.0
         self.changed, self.body_length, self.body_check = True, 0, ""
@@ -82,12 +80,8 @@ class Index:
         start, end = escape(family) + "|", f"|{escape(subject)}|{escape(actor_kind)}"
         return any(key.startswith(start) and key.endswith(end) for key in self.keys)
 
-    def has_pending(self, session: "str | None", subject: str) -> bool:
-        """Whether an aid waits for the next event of this session, or of this subject where it had no session."""
-        return any(goes_to(waiting, session, subject) for waiting in self.aids.values())
-
     def note(self, record: "Mapping[str, object]") -> None:
-        """Takes up a record that was appended: opens, closes, queues, delivers."""
+        """Takes up a record that was appended: opens, closes."""
         kind = record.get("kind")
         if kind == "signal":
             if (longer := forget_after(record)) > FORGET_AFTER and clock.is_iso(stamp := record.get("timestamp")):
@@ -99,17 +93,11 @@ class Index:
                 if key not in self.keys and not key.startswith(_NEVER_RESET):
                     self.keys.add(key)
                     self.changed = True
-            if record.get("pending") is True:
-                self.aids[str(record.get("id"))] = (str(record.get("session") or ""), str(record.get("subject") or ""))
-                self.changed = True
         elif kind == "episode-end":
             key = key_of(record)
             if key in self.keys:
                 self.keys.discard(key)
                 self.changed = True
-        elif kind == "delivery" and isinstance(ids := record.get("ids"), list):
-            for one in ids:
-                self.changed = self.aids.pop(str(one), None) is not None or self.changed
         elif kind == "policy":
             named = str(record.get("digest"))
             self.policies.pop(named, None)
@@ -125,7 +113,6 @@ class Index:
     def body(self) -> bytes:
         """One line a name; no name can hold a tab or a newline (`escape`)."""
         lines = [f"open\t{key}\n" for key in sorted(self.keys)]
-        lines += [f"aid\t{escape(i)}\t{escape(session)}\t{escape(s)}\n" for i, (session, s) in self.aids.items()]
         lines += [f"policy\t{escape(digest)}\t{escape(commit)}\n" for digest, commit in self.policies.items()]
         lines += [f"window\t{self.window!r}\t{self.until!r}\n"] if self.window else []
         return "".join(lines).encode()
@@ -137,11 +124,6 @@ class Index:
             f" {self.genesis or '-'} {self.body_length} {self.body_check}"
         )
         return f"{text} {digest.sha256(text.encode())[:_CHECK]}".encode().ljust(HEADER - 1) + b"\n"
-
-
-def goes_to(waiting: tuple[str, str], session: "str | None", subject: str) -> bool:
-    """Whether an aid queued for `waiting` (session, subject) belongs to an event of `session` about `subject`."""
-    return waiting[0] == session if waiting[0] else waiting[1] == subject
 
 
 def opens(record: "Mapping[str, object]") -> bool:
@@ -308,10 +290,8 @@ def parse(header: bytes, body: bytes) -> "Index | None":
                 index.keys.add(first)
             elif word == "window":
                 index.window, index.until = float(first), float(more[0])
-            elif word == "policy":
-                index.policies[unescape(first)] = unescape(more[0]) if more else ""
             else:
-                index.aids[unescape(first)] = (unescape(more[0]), unescape(more[1]))
+                index.policies[unescape(first)] = unescape(more[0]) if more else ""
     except (ValueError, IndexError):
         return None
     return index

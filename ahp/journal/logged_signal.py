@@ -29,7 +29,7 @@ class Act(NamedTuple):
 
     @classmethod
     def of(cls, record: Mapping[str, object], at: float) -> Act:
-        """From a signal, verdict or delivery record."""
+        """From a signal or verdict record."""
         return cls.told(at, record, _texts(record, _ACT))
 
     @classmethod
@@ -53,10 +53,6 @@ class Act(NamedTuple):
             return self.at == other.at
         return self.near(other)
 
-    def at_event(self, other: Act) -> Act:
-        """The same evidence in another event."""
-        return other._replace(evidence=self.evidence)
-
 
 def told_as(evidence: str, change: str) -> str:
     """By what it is recognised that a rule spoke of a commit: digests of its evidence and of the commit's change."""
@@ -67,7 +63,7 @@ class LoggedSignal:
     """A signal record's bare bones. `where` is the file number, offset and length of its line.
 
     `past`: the action was not denied; `climbs`: the signal counts (design §8.2); `nth`: how many attempts had counted
-    before; `pending`: not delivered yet; `overrides`: the signal whose `proceed_with_risk` let this one pass; `spent`:
+    before; `overrides`: the signal whose `proceed_with_risk` let this one pass; `spent`:
     the attempt that used up its own; `waived`: the name of the waiver that excused it; `rule_digest`: the rule as it
     was then; `content`: what the change was to it, which an override is bound to. `action` is "" until it is answered,
     `logged` whether an automatic answer was appended to the log.
@@ -97,10 +93,8 @@ class LoggedSignal:
         "overrides",
         "past",
         "paths",
-        "pending",
         "rule",
         "rule_digest",
-        "session",
         "source",
         "spent",
         "subject",
@@ -110,11 +104,11 @@ class LoggedSignal:
 
     def __init__(self) -> None:
         self.id = self.hook = self.intensity = self.source = self.rule = self.subject = self.actor = ""
-        self.session = self.correlation_id = self.key = self.episode = self.overrides = ""
+        self.correlation_id = self.key = self.episode = self.overrides = ""
         self.waived = self.rule_digest = self.content = ""
         self.spent: Act | None = None
         self.act = Act(0.0, "", "", "", "", "")
-        self.enforced = self.past = self.climbs = self.modified = self.pending = self.overridable = False
+        self.enforced = self.past = self.climbs = self.modified = self.overridable = False
         self.nth, self.forget_after = 0, FORGET_AFTER
         self.paths: list[str] = []
         self.where = (0, 0, 0)
@@ -136,7 +130,6 @@ class LoggedSignal:
             signal.rule,
             signal.subject,
             signal.actor,
-            signal.session,
             signal.correlation_id,
             signal.overrides,
             signal.waived,
@@ -153,7 +146,6 @@ class LoggedSignal:
         decision = get("decision")
         signal.enforced = not get("shadow") and not get("waived")
         signal.past = signal.enforced and decision != "deny" and (decision is not None or signal.intensity != "block")
-        signal.pending = get("pending") is True
         climbs = signal.past and signal.intensity in ("prompt", "control")
         signal.climbs = climbs and not get("undecidable") and get("counted") is not False
         signal.modified = (
@@ -170,8 +162,8 @@ class LoggedSignal:
 
     @property
     def waits(self) -> bool:
-        """Whether the subject's next attempt answers it: an aid, or a prompt gone past, that was delivered."""
-        told = self.enforced and not self.action and not self.pending
+        """Whether the subject's next attempt answers it: an aid, or a prompt gone past."""
+        told = self.enforced and not self.action
         return told and (self.intensity == "aid" or (self.intensity == "prompt" and self.past))
 
     @property
@@ -186,7 +178,7 @@ class LoggedSignal:
 
 _ACT = ("host", "hook", "attempt", "change", "evidence", "head")
 _SIGNAL = (
-    *("id", "hook", "intensity", "source", "rule", "subject", "actor", "session", "correlation_id", "overrides"),
+    *("id", "hook", "intensity", "source", "rule", "subject", "actor", "correlation_id", "overrides"),
     *("waived", "digest", "content", *_ACT),
 )
 _NOTHING = ("",) * len(_SIGNAL)

@@ -257,7 +257,7 @@ class _Answers(MemoryStore):
             self._derived[nth], self._times[nth] = _DERIVED.index(signal.action) + 1, signal.answered
         if signal.episode and signal.key.startswith("tool-use|"):  # an answer may still end its episode
             self._kept.setdefault(signal.episode, []).append(signal.id)
-        elif signal.action or not (signal.episode or signal.waits or signal.pending):
+        elif signal.action or not (signal.episode or signal.waits):
             self._forget(signal.id)
 
     def drop_episode(self, episode: Episode) -> None:

@@ -13,7 +13,7 @@ from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
 # Records that can change the index. More lines than those may match, however the JSON is spelled, but never fewer.
-_RELEVANT = (b'"signal"', b'"episode-end"', b'"delivery"', b'"forget_after"', b'"window"', b'"kind": "policy"')
+_RELEVANT = (b'"signal"', b'"episode-end"', b'"forget_after"', b'"window"', b'"kind": "policy"')
 # Every so many lines the time stamp is parsed too, so that the scan also stops among irrelevant lines.
 _SAMPLE = 64
 
@@ -114,7 +114,6 @@ def _look_back(log: LogFiles) -> indexes.Index:
     found = segments.listed(log.folder)
     index = indexes.Index("", found[-1].serial if found else 1)
     decided: set[str] = set()
-    delivered: set[str] = set()
     last = since = math.inf
     for nth, line in enumerate(segments.backward(log.folder)):
         if not line.ended:
@@ -131,7 +130,7 @@ def _look_back(log: LogFiles) -> indexes.Index:
             since = min(since, last - indexes.window_of(record))
             if at < since:
                 break
-        _note_back(index, record, decided, delivered)
+        _note_back(index, record, decided)
     return index
 
 
@@ -139,11 +138,8 @@ def _is_relevant(line: segments.Line, nth: int, since: float) -> bool:
     return since == math.inf or nth % _SAMPLE == 0 or any(word in line.raw for word in _RELEVANT)
 
 
-def _note_back(index: indexes.Index, record: dict[str, object], decided: set[str], delivered: set[str]) -> None:
+def _note_back(index: indexes.Index, record: dict[str, object], decided: set[str]) -> None:
     """Takes up one record, read backwards: the first record found of a key is its latest."""
-    if record.get("kind") == "delivery" and isinstance(ids := record.get("ids"), list):
-        delivered.update(map(str, ids))
-        return
     if record.get("kind") == "policy":
         named = str(record.get("digest"))
         if named not in index.policies and len(index.policies) < indexes.POLICIES:
@@ -151,14 +147,12 @@ def _note_back(index: indexes.Index, record: dict[str, object], decided: set[str
         return
     if record.get("kind") not in ("signal", "episode-end"):
         return
-    if record["kind"] == "signal" and str(record.get("id")) in delivered:
-        record = {**record, "pending": False}
     if record["kind"] == "episode-end" or indexes.opens(record):
         key = indexes.key_of(record)
         if key in decided:
             if record["kind"] == "episode-end":
                 return
-            record = {**record, "shadow": True}  # opens nothing, but may still wait for delivery
+            record = {**record, "shadow": True}  # opens nothing, but may be remembered for longer
         decided.add(key)
     index.note(record)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TypeVar
 
@@ -17,7 +17,7 @@ from ahp.journal.answers import AUTOMATIC, SKIP_LASTS
 from ahp.journal.append import Journal
 from ahp.journal.episodes import Episode
 from ahp.journal.fold import Fold, MemoryStore, Store
-from ahp.journal.index import episode_key, goes_to, unescape
+from ahp.journal.index import episode_key, unescape
 from ahp.journal.logged_signal import LoggedSignal, told_as
 from ahp.protocol import records
 from ahp.protocol.triggers import TRIGGERS
@@ -29,7 +29,7 @@ _T = TypeVar("_T")
 
 
 class State:
-    """Episodes, answers and waiting aids as of the last record of a journal; a context manager.
+    """Episodes and answers as of the last record of a journal; a context manager.
 
     `read_to` is the number of the file that the last record is in, and the offset after it.
     """
@@ -118,15 +118,6 @@ class State:
                 return (line.record() if line else None) or {}
         return {}
 
-    def pending_aids(self, subject: str, session: str | None) -> list[dict[str, object]]:
-        """The records of signals that wait for an event of this session or subject, oldest first (design §9, §13).
-
-        Whoever delivers them appends `delivery([...])`.
-        """
-        pending = self._ask(lambda store: store.pending())
-        waiting = [s for s in pending if goes_to((s.session, s.subject), session, subject)]
-        return [self.record(signal) for signal in waiting]
-
     def risks_taken(self, rule: str | None) -> list[LoggedSignal]:
         """The signals of a rule (None: of all) that a person answered with `proceed_with_risk`, newest first."""
         return [signal for signal in reversed(self._ask(lambda store: store.risks())) if rule in (None, signal.rule)]
@@ -190,11 +181,6 @@ class State:
             self._fold, self.read_to = _in_memory(self.journal)
             self.store = self._fold.store
             return question(self.store)
-
-
-def delivery(ids: Iterable[str], at: float, **more: object) -> dict[str, object]:
-    """The record that says which waiting signals were delivered; `more` has host, hook, attempt."""
-    return records.other("delivery", clock.iso(at), ids=list(ids), **more)
 
 
 def _end(key: str, stamp: str) -> dict[str, object]:

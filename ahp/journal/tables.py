@@ -15,7 +15,7 @@ from ahp.journal.answers import RISK, kind_of
 from ahp.journal.episodes import Acknowledgement, Attempt, Episode
 from ahp.journal.logged_signal import Act, LoggedSignal
 
-VERSION = 3
+VERSION = 4
 FILES = ("", "-wal", "-shm")
 """What the names of a database's files end with."""
 _BUSY = 0.1
@@ -24,22 +24,21 @@ CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE episodes (key TEXT PRIMARY KEY, ends REAL NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE signals (
   nth INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, episode TEXT NOT NULL, subject TEXT NOT NULL,
-  kind TEXT NOT NULL, open INTEGER NOT NULL, waits INTEGER NOT NULL, pending INTEGER NOT NULL,
-  unlogged INTEGER NOT NULL, risk INTEGER NOT NULL, waived TEXT NOT NULL, data TEXT NOT NULL
+  kind TEXT NOT NULL, open INTEGER NOT NULL, waits INTEGER NOT NULL, unlogged INTEGER NOT NULL,
+  risk INTEGER NOT NULL, waived TEXT NOT NULL, data TEXT NOT NULL
 );
 CREATE INDEX by_key ON signals (key);
 CREATE INDEX open_ends ON signals (key, episode) WHERE open;
 CREATE INDEX waiting ON signals (subject, kind) WHERE waits;
-CREATE INDEX pending ON signals (nth) WHERE pending;
 CREATE INDEX unlogged ON signals (nth) WHERE unlogged;
 CREATE INDEX risks ON signals (nth) WHERE risk;
 CREATE INDEX waived ON signals (waived) WHERE waived != '';
 """
 _PUT = """
-INSERT INTO signals (id, key, episode, subject, kind, open, waits, pending, unlogged, risk, waived, data)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO signals (id, key, episode, subject, kind, open, waits, unlogged, risk, waived, data)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET episode = excluded.episode, open = excluded.open, waits = excluded.waits,
-  pending = excluded.pending, unlogged = excluded.unlogged, risk = excluded.risk, data = excluded.data
+  unlogged = excluded.unlogged, risk = excluded.risk, data = excluded.data
 """
 
 
@@ -167,7 +166,6 @@ class SqlStore:
                 _sql(kind_of(signal.actor)),
                 bool(signal.episode) and not signal.action,
                 signal.waits,
-                signal.pending,
                 signal.unlogged,
                 signal.action == RISK,
                 _sql(signal.waived),
@@ -184,9 +182,6 @@ class SqlStore:
     def latest(self, limit: int) -> list[LoggedSignal]:
         rows = self._db.execute("SELECT data FROM signals ORDER BY nth DESC LIMIT ?", (limit,)).fetchall()
         return [_signal(json.loads(data)) for (data,) in rows]
-
-    def pending(self) -> list[LoggedSignal]:
-        return self._signals("pending")
 
     def unlogged(self) -> list[LoggedSignal]:
         return self._signals("unlogged")

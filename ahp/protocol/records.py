@@ -20,7 +20,6 @@ KINDS = (
     "count",
     "install",
     "episode-end",
-    "delivery",
     "bypass",
     "cut",
     "clock",

@@ -62,7 +62,7 @@ class Reading:
             o, old = s["record"], s["act"]
             mine = o["subject"] == r["subject"] and o["actor"].split(":")[0] == r["actor"].split(":")[0]
             told = o["intensity"] == "aid" or (o["intensity"] == "prompt" and self.goes_past(o))
-            if not (mine and told and self.is_enforced(o)) or s["action"] or s["pending"]:
+            if not (mine and told and self.is_enforced(o)) or s["action"]:
                 continue
             if old["attempt"] and new["attempt"] and old["host"] == new["host"]:
                 same = old["attempt"] == new["attempt"]
@@ -78,8 +78,7 @@ class Reading:
 
     def take_signal(self, r: dict[str, Any], at: float) -> None:
         self.going_on(r, at)
-        pending = r.get("pending") is True
-        s = {"record": r, "key": self.key(r), "at": at, "action": "", "in": None, "nth": 0, "pending": pending}
+        s = {"record": r, "key": self.key(r), "at": at, "action": "", "in": None, "nth": 0}
         s["act"] = self.act(r, at)
         self.signals[r["id"]] = s
         if r["intensity"] == "aid" or not self.is_enforced(r):
@@ -87,7 +86,7 @@ class Reading:
         new = {"count": 0, "tries": [], "acks": {}, "rejected": False, "last": at, "waits": None}
         e = self.open.setdefault(s["key"], new)
         s["in"], e["last"], e["forget"] = e, at, r.get("forget_after", FORGET)
-        s["nth"] = self.attempt(e, s, past=self.counts(r) and not pending)
+        s["nth"] = self.attempt(e, s, past=self.counts(r))
         changed = r["decision"] == "allow_with_modification" and not r.get("advises")
         if r["intensity"] == "control" and changed:
             s["action"] = "accept_modification"
@@ -143,14 +142,6 @@ class Reading:
     def take_episode_end(self, r: dict[str, Any], at: float) -> None:
         if self.key(r) in self.open and r["reason"] != "forgotten":
             self.close(self.key(r), "retry_after_fix")
-
-    def take_delivery(self, r: dict[str, Any], at: float) -> None:
-        for s in [self.signals[id] for id in r["ids"] if id in self.signals and self.signals[id]["pending"]]:
-            s["pending"] = False
-            if s["in"] is not None and self.open.get(s["key"]) is s["in"]:
-                s["act"]["at"] = min(s["act"]["at"], s["in"]["last"])
-                self.attempt(s["in"], s, past=self.counts(s["record"]))
-            s["act"] = {**self.act(r, at), "evidence": s["act"]["evidence"]}
 
     def take_response(self, r: dict[str, Any], at: float) -> None:
         s = self.signals.get(r["id"])

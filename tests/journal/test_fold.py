@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ahp.journal.state import delivery
+from ahp.journal.append import Journal
+from ahp.journal.verify import verify
 from ahp.system import clock
 
 from .story import AGENT, DAY, KEY, PERSON, Story
@@ -25,10 +27,9 @@ def test_each_attempt_that_goes_past_counts_once(story: Story) -> None:
         ("prompt", {"decision": "deny"}),
         ("prompt", {"undecidable": True}),
         ("prompt", {"counted": False}),
-        ("prompt", {"pending": True}),
     ],
 )
-def test_what_was_refused_undecided_repeated_or_not_delivered_does_not_count(
+def test_what_was_refused_undecided_or_repeated_does_not_count(
     story: Story, intensity: str, more: dict[str, Any]
 ) -> None:
     story.signal(intensity, **more)
@@ -151,11 +152,17 @@ def test_what_was_forgotten_is_not_dismissed_by_the_next_attempt_whichever_rule_
     assert [story.seen(id).action for id in told] == ["abort"] * 3
 
 
-def test_a_prompt_delivered_later_counts_from_then(story: Story) -> None:
-    id = story.signal(pending=True)
-    assert story.count() == 0
-    story.journal.append([delivery([id], story.now)])
+def test_an_older_version_s_word_that_a_signal_waits_to_be_shown_changes_nothing(story: Story) -> None:
+    id = story.signal(pending=True, session="s1")
+    aid = story.signal("aid", pending=True)
+    story.journal.append([{"kind": "delivery", "ids": [id, aid], "timestamp": clock.iso(story.now), "host": "git"}])
     assert story.count() == 1
+    assert [story.seen(one).action for one in (id, aid)] == ["dismiss", ""]
+    story.clean()
+    assert [story.seen(one).action for one in (id, aid)] == ["dismiss", "suggestion_deferred"]
+    os.unlink(story.journal.index_path)
+    assert Journal(story.journal.folder).index().keys == set()
+    assert not verify(story.journal).problems
 
 
 def test_copied_lines_responses_to_nothing_and_unknown_kinds_change_nothing(story: Story) -> None:

@@ -30,18 +30,6 @@ def test_what_a_clean_evaluation_cannot_close_is_not_listed(journal: Journal, mo
     assert journal.index().keys == set()
 
 
-def test_an_aid_waits_for_its_session_or_its_subject(journal: Journal) -> None:
-    aid = {**PROMPT, "intensity": "aid", "pending": True}
-    journal.append([{**aid, "id": "a", "session": "s|1\t%"}, {**aid, "id": "b"}])
-    for index in (journal.index(), Journal(journal.folder).index()):
-        assert index.has_pending("s|1\t%", "elsewhere")
-        assert index.has_pending(None, "main")
-        assert not index.has_pending("s2", "elsewhere")
-    journal.append([{"kind": "delivery", "ids": ["a", "unknown"]}])
-    assert not journal.index().has_pending("s|1\t%", "elsewhere")
-    assert journal.index().has_pending("s|1\t%", "main")
-
-
 @pytest.mark.parametrize("text", ["", "a|b", "100%", "\n\t", "\udcff", "日本", "%41;", "\u202e|"])
 def test_a_key_has_one_line_and_comes_back(text: str, journal: Journal) -> None:
     assert indexes.unescape(indexes.escape(text)) == text

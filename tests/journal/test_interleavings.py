@@ -230,7 +230,7 @@ READERS += [makes_an_anchor, ships]
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, Before]:
-    """A log of several files, written over a year: with a state, counted calls, a waiting aid and a skip in advance."""
+    """A log of several files, written over a year: with a state, counted calls, an aid and a skip in advance."""
     folder = tmp_path_factory.mktemp("interleavings") / "ahp"
     journal, real = Journal(str(folder), rotate_at=2000), clock.now
     old: list[str] = []
@@ -241,7 +241,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, Before
                 old.append(str((record := work.signal("old"))["id"]))
                 journal.append([record])
     journal.append([SKIP._replace(at=clock.now()).record(), VERDICT])
-    records = [work.signal(f"r/{nth % 2}") for nth in range(6)] + [work.signal("aid", intensity="aid", pending=True)]
+    records = [work.signal(f"r/{nth % 2}") for nth in range(6)] + [work.signal("aid", intensity="aid")]
     journal.rotate_at = 1 << 20
     for record in records:
         journal.append([record, VERDICT])
@@ -281,7 +281,7 @@ def wrong_with(log: Log, before: Before) -> list[str]:
     index = log.journal().index()
     removes_the_index(log)
     anew = log.journal().index()
-    same = [(one.keys, one.aids, one.count, one.head, one.genesis) for one in (index, anew)]
+    same = [(one.keys, one.count, one.head, one.genesis) for one in (index, anew)]
     found += [] if same[0] == same[1] else ["the index does not say what the log says"]
     found += [f"{name} is left" for name in os.listdir(log.folder) if name.endswith((".tmp", ".folding"))]
     return [*filter(None, found)]

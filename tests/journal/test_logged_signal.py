@@ -56,7 +56,6 @@ def test_what_goes_past_and_what_counts(more: dict[str, Any], past: bool, climbs
         ({"intensity": "aid"}, True),
         ({"intensity": "block", "decision": "deny"}, False),
         ({"decision": "deny"}, False),
-        ({"pending": True}, False),
         ({"shadow": True, "intensity": "aid"}, False),
     ],
 )
@@ -70,8 +69,8 @@ def test_what_the_next_attempt_answers(more: dict[str, Any], waits: bool) -> Non
 
 
 def test_a_record_of_anything_makes_a_signal() -> None:
-    odd = LoggedSignal.of({"paths": "a", "forget_after": "soon", "pending": "yes", "rule": 7}, 1.0, (2, 30, 4))
-    assert (odd.id, odd.rule, odd.paths, odd.pending, odd.forget_after) == ("2:30", "7", [], False, 14 * 86400.0)
+    odd = LoggedSignal.of({"paths": "a", "forget_after": "soon", "rule": 7}, 1.0, (2, 30, 4))
+    assert (odd.id, odd.rule, odd.paths, odd.forget_after) == ("2:30", "7", [], 14 * 86400.0)
     assert logged(forget_after=60, paths=["a", 1]).forget_after == 60.0
     assert logged(paths=["a", 1]).paths == ["a", "1"]
 
@@ -101,4 +100,3 @@ def test_what_is_one_attempt(one: Act, other: Act, same: bool) -> None:
 
 def test_only_commits_and_pushes_tell_what_they_start_from() -> None:
     assert (act().head, act(head="").head, act(head="h").head) == (None, "", "h")
-    assert act().at_event(act(5.0, evidence="f")) == act(5.0)

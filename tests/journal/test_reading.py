@@ -49,7 +49,6 @@ _LEVEL = st.sampled_from(
 )
 _RARELY = st.one_of(
     *[st.just({})] * 4,
-    _some(pending=True),
     _some(shadow=True, undecidable=True),
     _some(waived="w", counted=False),
     st.sampled_from([60.0, 3 * DAY, 60 * DAY]).map(lambda seconds: {"forget_after": seconds}),
@@ -83,10 +82,6 @@ _RECORD = st.one_of(
         ),
         st.sampled_from(["human:ann", "agent:claude"]),
     ),
-    st.builds(
-        lambda event, ids: {"kind": "delivery", **event, "ids": ids},
-        *(_EVENT, st.lists(_NTH, max_size=3, unique=True)),
-    ),
     st.just({"kind": "clock", "by": "human:ann"}),
     st.just({"kind": "of a later ahp"}),
 )
@@ -106,8 +101,6 @@ def _story(steps: list[tuple[float, dict[str, Any]]]) -> list[dict[str, Any]]:
             record["id"] = ids[-1]
         elif record["kind"] == "response":
             record["id"] = ids[-1 - record["id"]] if record["id"] < len(ids) else "none"
-        elif record["kind"] == "delivery":
-            record["ids"] = [ids[-1 - back] for back in record["ids"] if back < len(ids)]
         records.append(record)
     return records
 
@@ -128,4 +121,4 @@ def test_the_fold_equals_a_plain_reading(steps: list[tuple[float, dict[str, Any]
     for id, said in meant.signals.items():
         signal = fold.store.signal(id)
         assert signal is not None
-        assert (signal.action, signal.nth, signal.pending) == (said["action"], said["nth"], said["pending"]), id
+        assert (signal.action, signal.nth) == (said["action"], said["nth"]), id

@@ -20,7 +20,7 @@ from .written import PROMPT, VERDICT, assert_chained, records
 
 @pytest.mark.parametrize("damage", ["missing", "empty", "cut", "flipped", "other format", "other log", "body"])
 def test_a_damaged_index_is_made_anew_and_never_means_nothing_open(journal: Journal, damage: str) -> None:
-    journal.append([PROMPT, {**PROMPT, "rule": "mended/1"}, {**PROMPT, "intensity": "aid", "pending": True}])
+    journal.append([PROMPT, {**PROMPT, "rule": "mended/1"}])
     journal.append([{**PROMPT, "rule": "mended/1", "kind": "episode-end"}, VERDICT])
     path = Path(journal.index_path)
     data = path.read_bytes()
@@ -35,13 +35,12 @@ def test_a_damaged_index_is_made_anew_and_never_means_nothing_open(journal: Jour
                 "empty": b"",
                 "cut": data[:100],
                 "flipped": data.replace(b" 0 1 ", b" 0 7 ", 1),
-                "other format": data.replace(b"ahp-index-1", b"ahp-index-0", 1),
+                "other format": data.replace(indexes.FORMAT.encode(), b"ahp-index-0", 1),
                 "body": data[: indexes.HEADER] + data[indexes.HEADER :].swapcase(),
             }[damage]
         )
     other = Journal(journal.folder)
     assert other.index().keys == {"commit|size/1|main|agent"}
-    assert other.index().has_pending(None, "main")
     other.append([VERDICT])
     assert_chained(other)
     assert other.fitting() is not None
@@ -60,11 +59,10 @@ def test_a_crash_between_log_and_index_is_caught_up_from_where_the_index_was(jou
 
 def test_an_end_before_the_last_signal_does_not_close_it_when_the_index_is_lost(journal: Journal) -> None:
     journal.append([{**PROMPT, "kind": "episode-end"}])
-    journal.append([{**PROMPT, "pending": True}])
+    journal.append([PROMPT])
     journal.append([{**PROMPT, "id": "later"}])
     os.unlink(journal.index_path)
     assert Journal(journal.folder).index().has_open("commit", "main", "agent")
-    assert Journal(journal.folder).index().has_pending(None, "main")
 
 
 def test_a_whole_line_that_lacks_only_its_newline_still_counts(journal: Journal) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from ahp.journal.append import Journal
 from ahp.journal.index import episode_key
-from ahp.journal.state import State, delivery
+from ahp.journal.state import State
 from ahp.journal.tables import SqlStore
 from ahp.system import clock, patience
 
@@ -90,7 +90,6 @@ def test_a_locked_state_is_gone_round(story: Story) -> None:
             assert state.signalled_paths("commit", "size/1", "main", "agent") == {"a.py"}
             assert state.waived_as("w") is None
             assert state.risks_taken(None) == []
-            assert state.pending_aids("main", None) == []
             assert state.settle() == 1
     finally:
         db.close()
@@ -171,27 +170,6 @@ def test_state_follows_a_log_over_rotations(tmp_path: Path) -> None:
     os.unlink(story.journal.folder + "/signals.1.jsonl")
     with story.state() as state:
         assert not all(state.record(signal) for signal in state.latest(14))
-
-
-def test_waiting_aids_are_delivered_once_to_their_session_or_subject(story: Story) -> None:
-    mine = story.signal("aid", hook="post-tool-use", pending=True, session="s1")
-    other = story.signal("aid", hook="post-commit", pending=True)
-    assert story.journal.index().has_pending("s1", "elsewhere")
-    with story.state() as state:
-        assert [record["id"] for record in state.pending_aids("elsewhere", "s1")] == [mine]
-        assert [record["id"] for record in state.pending_aids("main", "s2")] == [other]
-    story.clean(ends=False)
-    assert story.seen(mine).action == ""
-    story.journal.append([delivery([mine, "unknown"], story.now, host="claude", attempt="x")])
-    story.clean(ends=False, host="claude", attempt="x")
-    with story.state() as state:
-        assert state.pending_aids("elsewhere", "s1") == []
-    assert (story.seen(mine).action, story.seen(mine).pending) == ("", False)
-    story.clean(ends=False)
-    assert story.seen(mine).action == "suggestion_deferred"
-    assert not story.journal.index().has_pending("s1", "elsewhere")
-    story.journal.append([delivery([mine], story.now), {"kind": "delivery", "ids": "no list"}])
-    assert not story.seen(mine).pending
 
 
 def test_ids_are_found_by_any_unique_beginning(story: Story) -> None:

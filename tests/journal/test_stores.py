@@ -16,27 +16,11 @@ from ahp.system import clock
 from tests.examples import examples
 
 from .reading import DAY
-from .test_reading import _RECORD, _STEPS, START, _story
+from .test_reading import _RECORD, _STEPS, _story
 
 Records = list[dict[str, Any]]
-TOLD: dict[str, Any] = {"hook": "pre-commit", "subject": "main", "actor": "agent:claude", "host": "git", "change": "c"}
 
-
-def test_what_was_forgotten_before_it_was_delivered_stays_forgotten() -> None:
-    signal = {**TOLD, "kind": "signal", "rule": "size/1", "intensity": "prompt", "decision": "warn"}
-    later = {"timestamp": clock.iso(START + 30 * DAY)}
-    records: Records = [
-        {**signal, "timestamp": clock.iso(START), "id": "s0", "pending": True},
-        {**signal, **later, "id": "s1", "subject": "another"},
-        {**TOLD, **later, "kind": "delivery", "ids": ["s0"]},
-    ]
-    assert _of_memory(records, 0.0)[1]["s0"][:2] == ("abort", "ahp")
-    _compare(records, 0.0, {0})
-
-
-# Rare in `_RECORD`, and most of what stores may do otherwise: what waits, and what ends while it waits.
-_WAITING = st.builds(lambda record, waits: {**record, "pending": True} if waits else record, _RECORD, st.booleans())
-_STORIES = st.lists(st.tuples(_STEPS, _WAITING), min_size=10, max_size=40).map(_story)
+_STORIES = st.lists(st.tuples(_STEPS, _RECORD), min_size=10, max_size=40).map(_story)
 
 
 @given(_STORIES, st.sampled_from([0.0, 10 * DAY]), st.sets(st.integers(0, 40), max_size=6))
@@ -111,7 +95,7 @@ def _found(fold: Fold, records: Records, later: float) -> tuple[Mapping[str, Any
         if record["kind"] == "signal":
             s = fold.store.signal(record["id"])
             assert s is not None
-            signals[s.id] = (s.action, s.by, s.answered, s.logged, s.nth, s.pending, s.act, s.episode)
+            signals[s.id] = (s.action, s.by, s.answered, s.logged, s.nth, s.act, s.episode)
     return episodes, signals
 
 

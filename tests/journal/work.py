@@ -12,8 +12,7 @@ import uuid
 
 from ahp.journal import counts
 from ahp.journal.append import Journal
-from ahp.journal.state import State, delivery
-from ahp.system import clock
+from ahp.journal.state import State
 from ahp.system.errors import AhpError
 
 ROUNDS = 4
@@ -36,7 +35,7 @@ def run(folder: str, told: int) -> None:
     """
     journal = Journal(folder, rotate_at=ROTATE_AT)
     for nth in range(ROUNDS):
-        record = signal(f"rule-{nth % 2}", ("prompt", "block", "aid", "prompt")[nth], pending=nth == 2)
+        record = signal(f"rule-{nth % 2}", ("prompt", "block", "aid", "prompt")[nth])
         try:
             journal.append([record, {**record, "kind": "verdict"}], durable=nth % 2 == 1)
         except AhpError:
@@ -46,8 +45,6 @@ def run(folder: str, told: int) -> None:
         try:
             journal.count("pre-tool-use", "agent", "s1")
             with State.open(journal) as state:
-                if waiting := [str(one["id"]) for one in state.pending_aids("main", None)]:
-                    journal.append([delivery(waiting, clock.now())])
                 state.settle()
             counts.fold(journal)
             journal.append([{**signal("rule-0"), "kind": "episode-end", "reason": "mended"}])
