@@ -1,10 +1,11 @@
 """A time limit for code that does not keep one itself."""
 
 import contextvars
+import inspect
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from ahp.system import interrupt
@@ -14,6 +15,9 @@ T = TypeVar("T")
 
 # What keeps a limit of its own (a process that is killed, a socket) gets to say so itself.
 _GRACE = 0.25
+
+_of_thread = threading.local()  # `runner`: its event loop
+_cancel: dict[int, Callable[[], object]] = {}  # what is awaited now, by the thread that waits for it
 
 
 class Worker:
@@ -66,7 +70,13 @@ class Worker:
         return self._thread
 
     def leave(self) -> None:
-        """Leaves the thread to itself: it ends when what it does ends. The next call gets a new one."""
+        """Leaves the thread to itself: it ends when what it does ends, which is cancelled where it is awaited.
+
+        The next call gets a new one.
+        """
+        cancel = _cancel.get(self._thread.ident or 0) if self._thread is not None else None
+        if cancel is not None:
+            cancel()
         self._jobs.put(None)
         self._jobs, self._thread = queue.SimpleQueue(), None
 
@@ -76,6 +86,39 @@ def _work(jobs: "queue.SimpleQueue[Callable[[], None] | None]") -> None:
     while job is not None:
         job()
         job = jobs.get()
+    runner = getattr(_of_thread, "runner", None)
+    if runner is not None:
+        runner.close()
+
+
+def awaited(value: "T | Awaitable[T]", seconds: float, what: str) -> T:
+    """What an awaitable comes to, in the event loop of this thread, which lasts as long; any other value as it is.
+
+    Raises Timeout when it takes over `seconds`: it is cancelled then.
+    """
+    if not inspect.isawaitable(value):
+        return value
+    import asyncio  # slow to load, and most code awaits nothing
+
+    async def limited() -> T:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        _cancel[threading.get_ident()] = lambda: loop.call_soon_threadsafe(task.cancel)
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                return await value
+        except TimeoutError:
+            if limit.expired():
+                raise Timeout(f"{what} did not finish within {seconds:g} s") from None
+            raise
+        finally:
+            del _cancel[threading.get_ident()]
+
+    if not hasattr(_of_thread, "runner"):
+        _of_thread.runner = asyncio.Runner()
+    result: T = _of_thread.runner.run(limited(), context=contextvars.copy_context())
+    return result
 
 
 def within(seconds: float, function: Callable[[], T], what: str) -> T:

@@ -21,6 +21,8 @@ _KILL_TIME = 2.0  # s until processes that are killed must be gone
 _PS_TIME = 10.0
 MARK = "AHP_RUN"
 
+_entered: list[str] = []  # the marks of all that are entered in this process
+
 
 class Descendants:
     """Ends what is started while it is entered and left behind. `mark` is the value of AHP_RUN in its environment."""
@@ -32,6 +34,7 @@ class Descendants:
         self._before: set[int] = set()
 
     def __enter__(self) -> "Descendants":
+        _entered.append(self._mark)
         if self._linux:
             self._was_reaper = _reaper(_GET_SUBREAPER)
             _reaper(_SET_SUBREAPER, True)
@@ -42,6 +45,7 @@ class Descendants:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.sweep()
+        _entered.remove(self._mark)
         if self._linux:
             _reaper(_SET_SUBREAPER, self._was_reaper)
 
@@ -69,11 +73,16 @@ class Descendants:
             return _marked(self._mark)
         own = _children(os.getpid(), thread.native_id) if thread is not None and thread.native_id else set()
         # Orphans come to the first thread. In a program that starts processes there while a run goes on in another
-        # thread, only the mark tells whose they are.
+        # thread, or has several runs, only the mark tells whose they are.
         orphans = _children(os.getpid(), os.getpid()) - self._before - process.running()
-        if threading.current_thread() is not threading.main_thread():
-            orphans = {pid for pid in orphans if _has_mark(pid, self._mark)}
-        return own | orphans
+        return own | {pid for pid in orphans if self._is_ours(pid)}
+
+    def _is_ours(self, orphan: int) -> bool:
+        marks = _marks(orphan)
+        if any(one.startswith(self._mark) for one in marks):
+            return True
+        of_others = any(one.startswith(mark) for one in marks for mark in _entered)
+        return not of_others and threading.current_thread() is threading.main_thread()
 
 
 def end_group(group: int) -> list[str]:
@@ -171,12 +180,15 @@ def _listed(folder: str) -> list[str]:
         return []
 
 
-def _has_mark(pid: int, mark: str) -> bool:
+def _marks(pid: int) -> list[str]:
+    """The marks in the environment of a process (Linux)."""
+    name = f"{MARK}=".encode()
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
-            return any(one.startswith(f"{MARK}={mark}".encode()) for one in file.read().split(b"\0"))
+            found = [one for one in file.read().split(b"\0") if one.startswith(name)]
     except OSError:
-        return False
+        return []
+    return [one.removeprefix(name).decode("utf-8", "replace") for one in found]
 
 
 def _marked(mark: str) -> set[int]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import threading
+from collections.abc import Callable
 
 import pytest
 
 from ahp.system import interrupt
-from ahp.system.deadline import Worker, within
+from ahp.system.deadline import Worker, awaited, within
 from ahp.system.errors import Timeout
 
 
@@ -88,3 +90,69 @@ def test_a_long_sleep_is_made_of_short_ones(monkeypatch: pytest.MonkeyPatch) -> 
     interrupt.sleep(1.5)
     assert sum(naps) == pytest.approx(1.5)
     assert max(naps) <= interrupt.SLICE
+
+
+def test_what_is_awaitable_is_awaited_in_the_one_event_loop_of_its_thread() -> None:
+    async def loop() -> asyncio.AbstractEventLoop:
+        await asyncio.sleep(0)
+        return asyncio.get_running_loop()
+
+    worker = Worker()
+    first = worker.call(60, lambda: awaited(loop(), 60, "it"), "it")
+    assert worker.call(60, lambda: awaited(loop(), 60, "it"), "it") is first
+    thread = worker.thread
+    worker.leave()
+    assert thread is not None
+    thread.join()
+    assert first.is_closed()
+    assert awaited(5, 60, "it") == 5
+
+
+def test_what_is_awaited_is_cancelled_at_its_time_and_when_it_is_left() -> None:
+    began, cancelled = threading.Event(), list[str]()
+
+    async def hang(name: str) -> None:
+        began.set()
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            cancelled.append(name)
+            raise
+
+    async def own_limit() -> None:
+        async with asyncio.timeout(0):
+            await asyncio.sleep(600)
+
+    worker = Worker()
+    with pytest.raises(Timeout, match=r"it did not finish within 0\.01 s"):
+        worker.call(60, lambda: awaited(hang("late"), 0.01, "it"), "it")
+    with pytest.raises(TimeoutError):
+        worker.call(60, lambda: awaited(own_limit(), 60, "it"), "it")
+    began.clear()
+    ended = threading.Event()
+    with pytest.raises(Timeout):
+        worker.call(0.01, lambda: _signals(ended, lambda: awaited(hang("left"), 60, "it")), "it")
+    assert began.wait(60)
+    worker.leave()
+    assert ended.wait(60)
+    assert cancelled == ["late", "left"]
+
+
+def _signals(ended: threading.Event, function: Callable[[], object]) -> None:
+    try:
+        function()
+    finally:
+        ended.set()
+
+
+def test_context_variables_reach_what_is_awaited() -> None:
+    variable: contextvars.ContextVar[int] = contextvars.ContextVar("awaited", default=0)
+    worker = Worker()
+
+    async def get() -> int:
+        return variable.get()
+
+    for value in (5, 6):
+        variable.set(value)
+        assert worker.call(60, lambda: awaited(get(), 60, "it"), "it") == value
+    worker.leave()

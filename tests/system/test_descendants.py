@@ -114,6 +114,15 @@ def test_beside_the_main_thread_only_the_mark_tells_whose_an_orphan_is(tmp_path:
 
 
 @LINUX
+def test_what_another_one_has_started_is_left_to_it(tmp_path: Path) -> None:
+    with Descendants("test"), Descendants("another") as other:
+        pid = run(LEFT_BEHIND["session"], tmp_path)
+        assert other.sweep() == []
+        assert alive(pid)
+    assert not alive(pid)
+
+
+@LINUX
 def test_who_reaps_orphans_is_as_before() -> None:
     former = descendants._reaper(descendants._GET_SUBREAPER)
     with Descendants("test"):

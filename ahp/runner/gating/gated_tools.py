@@ -15,12 +15,12 @@ from ahp.runner.run.events import AnyLog, plain
 from ahp.runner.run.limits import Repeats
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.snapshot import Snapshot, take
-from ahp.runner.tools.environment import tool_environment
 from ahp.runner.tools.last_seen import LastSeen
+from ahp.runner.tools.results import result_text
 from ahp.runner.tools.tool import InvalidCall, Tool, Toolbox, ToolContext, left_running, told
 from ahp.runner.verification.work_tree import WorkTreeMark, changed_since, mark
 from ahp.runner.words.actions import ToolCall
-from ahp.runner.words.excerpt import excerpt
+from ahp.runner.words.excerpt import excerpt, failure
 from ahp.system.deadline import Worker
 from ahp.system.descendants import Descendants
 from ahp.system.errors import AhpError, Timeout
@@ -52,7 +52,7 @@ class GatedTools:
         events: AnyLog,
         config: AgentConfig,
         root: str,
-        agent: str,
+        env: Callable[[], Mapping[str, str]],
         descendants: Descendants,
     ) -> None:
         self._toolbox = toolbox
@@ -60,11 +60,10 @@ class GatedTools:
         self._events = events
         self._config = config
         self._root = root
-        self._agent = agent
         self._descendants = descendants
         self._worker = Worker()
         self._last_seen = LastSeen()
-        self._env: Callable[[], Mapping[str, str]] = lambda: tool_environment(agent)
+        self._env = env
         self._looked: Callable[[], object] | None = None
         self._repeats = Repeats()
         self._barred = Repeats()
@@ -98,9 +97,9 @@ class GatedTools:
 
         What its programs get is `env`; `looked` is called behind each call that may have written.
         """
-        other = GatedTools(self._toolbox.at(root), desk, events, self._config, root, self._agent, descendants)
+        other = GatedTools(self._toolbox.at(root), desk, events, self._config, root, lambda: env, descendants)
         other._repeats, other._barred = self._repeats, self._barred
-        other._env, other._looked, other._has_run = lambda: env, looked, True
+        other._looked, other._has_run = looked, True
         return other
 
     def begin(self) -> None:
@@ -216,8 +215,10 @@ class GatedTools:
         context = ToolContext(self._root, seconds, dict(self._env()), self._last_seen)
         self._events.sync()  # that this may have been done is known whatever happens next
         try:
-            output = self._worker.call(seconds, lambda: tool.run(valid, context), tool.name)
-            outcome = Outcome("ok", excerpt(str(output), self._config.tool_output_chars))
+            output = self._worker.call(
+                seconds, lambda: result_text(tool.run(valid, context), seconds, tool.name), tool.name
+            )
+            outcome = Outcome("ok", excerpt(output, self._config.tool_output_chars))
         except Timeout as error:
             outcome = Outcome("E_TIMEOUT", excerpt(f"E_TIMEOUT: {error}", self._config.tool_output_chars))
             self._give_up_thread()
@@ -228,7 +229,7 @@ class GatedTools:
         except Ended:  # of this process, in this thread
             raise
         except BaseException as error:  # noqa: BLE001  # a tool is outside code: its bug is a result, not the run's end
-            outcome = Outcome("E_TOOL", f"E_TOOL: {type(error).__name__}: {one_line(error, 500)}")
+            outcome = Outcome("E_TOOL", f"E_TOOL: {failure(error)}")
         outcome = self._ended_leftovers(tool, outcome)
         self._desk.ask("post-tool-use", tool={**judged, "output": outcome.text, "code": outcome.code})
         if tool.writes:
@@ -248,7 +249,7 @@ class GatedTools:
         try:
             touched = tool.touches(valid)
         except Exception as error:  # a tool is outside code: what it cannot tell is not judged, and does not run
-            problem = f"what {tool.name} will touch cannot be told: {one_line(error, 500)}"
+            problem = f"what {tool.name} will touch cannot be told: {failure(error)}"
             raise InvalidCall("E_TOOL", problem) from error
         call = {"name": tool.name, "kind": tool.kind, "writes": tool.writes, "input": told(valid), "touched": touched}
         return call if self.expected is None else {**call, "expected": self.expected}

@@ -36,7 +36,7 @@ from ahp.runner.verification.result import VerificationResult
 from ahp.runner.verification.verifier import NOT_ASKED, Verification, Verifier
 from ahp.runner.words.plan import Plan
 from ahp.system import interrupt
-from ahp.system.descendants import Descendants
+from ahp.system.descendants import MARK, Descendants
 from ahp.system.errors import AhpError
 
 _log = logging.getLogger(__name__)
@@ -187,7 +187,7 @@ class _Run:
         self._name = str(getattr(agent.gate, "agent", AGENT))
         self._mark = secrets.token_hex(8)
         self._descendants = Descendants(self._mark)
-        tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root, self._name, self._descendants)
+        tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root, self._env, self._descendants)
         frames = Frames(nonce)
         known = list(agent.toolbox.tools.values())
         system = prompts.system(known, frames, max_tokens=config.max_tokens, inject_schemas=config.inject_schemas)
@@ -201,7 +201,7 @@ class _Run:
         self._task = TaskGates(self._session)
         self._issue = IssueGates(self._session, agent.issue, agent.move, past.moved if past else ())
         self._verification = agent.verification or Verification(
-            agent.verifiers, agent.root, lambda: tool_environment(self._name), config.verification_variables
+            agent.verifiers, agent.root, self._env, config.verification_variables
         )
         self._verification_notes = VerificationNotes()
         self._replans = Breaker(config.max_replans, past.replans if past else 0)
@@ -210,7 +210,7 @@ class _Run:
             self._states,
             self._events,
             agent.root,
-            lambda: tool_environment(self._name),
+            self._env,
             self._replans,
             config.jobs,
             past,
@@ -221,6 +221,10 @@ class _Run:
             self._work = PlannedWork(
                 self._session, self._events, self._states, policies, self._replans, self._recover, self._parallel
             )
+
+    def _env(self) -> dict[str, str]:
+        """What programs get; with this run's own mark, as other runs of this process may have set theirs since."""
+        return {**tool_environment(self._name), MARK: self._mark}
 
     def carry_out(self, task: str) -> AgentTurn:
         """From INTAKE to DONE or BLOCKED, in a process marked as an agent's."""

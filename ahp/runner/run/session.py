@@ -22,10 +22,10 @@ from ahp.runner.run.stop_reason import Stop
 from ahp.runner.run.wants import Wants
 from ahp.runner.words import chat_template
 from ahp.runner.words.actions import Malformed, Respond
-from ahp.runner.words.excerpt import excerpt
+from ahp.runner.words.excerpt import excerpt, failure
 from ahp.runner.words.replies import Act, Reply, Words, read_reply
 from ahp.system import interrupt
-from ahp.system.deadline import Worker
+from ahp.system.deadline import Worker, awaited
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.interrupt import Ended
 
@@ -298,7 +298,7 @@ class Session:
         seconds = self.config.model_timeout_s
         left = self.budget.seconds_left()
         seconds = seconds if left is None else min(seconds, left)
-        want = self._wants.of(scene)
+        want, who = self._wants.of(scene), f"the model {self._model.name}"
         self.usage.request()
         self.events(
             "model_request",
@@ -312,8 +312,12 @@ class Session:
         try:
             answer = self._worker.call(
                 seconds,
-                lambda: self._model.query(messages, max_tokens=self.config.max_tokens, timeout_s=seconds, want=want),
-                f"the model {self._model.name}",
+                lambda: awaited(
+                    self._model.query(messages, max_tokens=self.config.max_tokens, timeout_s=seconds, want=want),
+                    seconds,
+                    who,
+                ),
+                who,
             )
         except (ModelError, RoleOrder):  # the one is for the caller, the other is a bug of ours
             raise
@@ -326,7 +330,7 @@ class Session:
         except (KeyboardInterrupt, Ended):
             raise
         except BaseException as error:  # a model is outside code: what it raises ends the run, not ahp
-            raise Stop("MODEL_ERROR", f"{type(error).__name__}: {one_line(error, 500)}") from error
+            raise Stop("MODEL_ERROR", failure(error)) from error
         fault = fault_of(answer)
         if fault is not None:
             raise Stop("MODEL_ERROR", f"the model {self._model.name} {fault}")

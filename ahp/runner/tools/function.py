@@ -1,12 +1,17 @@
 """`@tool`: a tool from a typed function."""
 
 import inspect
-from collections.abc import Callable, Iterable
-from typing import Any, get_type_hints, overload
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, overload
 
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic.fields import FieldInfo
 
 from ahp.facts.tool_call import Touched
+from ahp.runner.tools.docstring import Documented, documented
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 
 
@@ -24,19 +29,27 @@ def tool(
     aliases: Iterable[str] = (),
 ) -> Callable[[Callable[..., Any]], FunctionTool]: ...
 def tool(function: Callable[..., Any] | None = None, /, **settings: Any) -> Any:
-    """A FunctionTool of a function: its parameters are the arguments, its first line of documentation describes it.
+    """A FunctionTool of a function, async or not: its parameters are the arguments.
 
-    A parameter annotated `ToolContext` gets the context and is no argument. What the function returns is told the model
-    as text. `name` stands for the function's own, `description` for its documentation; the rest is FunctionTool's.
-    Raises TypeError for a parameter without annotation, or one that takes any number of values.
+    The first paragraph of its documentation describes it, and what that says of a parameter (in Google's, NumPy's or
+    Sphinx's form, or as a text in `Annotated`) the argument. A parameter annotated `ToolContext` gets the context and
+    is no argument. What the function returns is told the model as text: values as JSON. `name` stands for the
+    function's own, `description` for its documentation; the rest is FunctionTool's. Raises TypeError for a parameter
+    without annotation, one that takes any number of values or whose name begins with `_`, and for a generator.
     """
+    around = sys._getframe(1).f_locals
     if function is None:
-        return lambda decorated: _made(decorated, **settings)
-    return _made(function)
+        return lambda decorated: _made(decorated, around, **settings)
+    return _made(function, around)
 
 
-def _made(function: Callable[..., Any], name: str = "", description: str = "", **settings: Any) -> FunctionTool:
-    hints = get_type_hints(function, include_extras=True)
+def _made(
+    function: Callable[..., Any], around: Mapping[str, Any], name: str = "", description: str = "", **settings: Any
+) -> FunctionTool:
+    hints = _hints(function, around)
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(f"a tool returns what it has for the model; {function.__name__} yields. Return a list")
+    said = documented(inspect.getdoc(function) or "")
     fields: dict[str, Any] = {}
     contexts: list[str] = []
     for parameter in inspect.signature(function).parameters.values():
@@ -44,16 +57,44 @@ def _made(function: Callable[..., Any], name: str = "", description: str = "", *
             raise TypeError(f"a tool takes its arguments by name; {parameter} of {function.__name__} does not")
         if parameter.name not in hints:
             raise TypeError(f"what is {parameter.name} of {function.__name__}? Annotate it with its type")
-        if hints[parameter.name] is ToolContext:
+        if _is_context(hints[parameter.name]):
             contexts.append(parameter.name)
             continue
+        if parameter.name.startswith("_") or parameter.name == "model_config":
+            raise TypeError(f"{parameter.name} of {function.__name__} can be no argument of a tool; name it otherwise")
         default = ... if parameter.default is parameter.empty else parameter.default
-        fields[parameter.name] = (hints[parameter.name], default)
-    args: type[BaseModel] = create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
+        fields[parameter.name] = (_described(hints[parameter.name], parameter.name, default, said), default)
+    with warnings.catch_warnings():  # a parameter may be called like something of pydantic's, such as `schema`
+        warnings.filterwarnings("ignore", message=".*shadows an attribute in parent.*", category=UserWarning)
+        config = ConfigDict(extra="forbid", protected_namespaces=())
+        args: type[BaseModel] = create_model(function.__name__, __config__=config, **fields)
 
-    def run(given: BaseModel, context: ToolContext) -> str:
+    def run(given: BaseModel, context: ToolContext) -> Any:
         values = {field: getattr(given, field) for field in fields}
-        return str(function(**values, **dict.fromkeys(contexts, context)))
+        return function(**values, **dict.fromkeys(contexts, context))
 
-    told = description or (inspect.getdoc(function) or "").partition("\n")[0]
-    return FunctionTool(name or function.__name__, told, args, run, **settings)
+    return FunctionTool(name or function.__name__, description or said.summary, args, run, **settings)
+
+
+def _hints(function: Callable[..., Any], around: Mapping[str, Any]) -> dict[str, Any]:
+    """The types of its parameters; names that its module does not know are those where it is made a tool."""
+    try:
+        return get_type_hints(function, include_extras=True)
+    except NameError:
+        return get_type_hints(function, localns=dict(around), include_extras=True)
+
+
+def _is_context(hint: Any) -> bool:
+    """Whether a parameter of this type gets the context, also as `ToolContext | None`."""
+    if get_origin(hint) in (Union, types.UnionType, Annotated):
+        return any(_is_context(one) for one in get_args(hint))
+    return hint is ToolContext
+
+
+def _described(hint: Any, name: str, default: Any, said: Documented) -> Any:
+    """The type with what is said of the argument, unless that is described already."""
+    extras = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    if any(isinstance(one, FieldInfo) and one.description for one in (*extras, default)):
+        return hint
+    text = next((one for one in extras if isinstance(one, str)), said.arguments.get(name))
+    return Annotated[hint, Field(description=text)] if text else hint

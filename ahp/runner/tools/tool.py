@@ -1,7 +1,7 @@
 """What the runner needs of a tool, and the tools of a run."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Protocol
 
@@ -13,7 +13,9 @@ from ahp.facts.tool_names import NAMES
 from ahp.protocol.text import one_line
 from ahp.runner.tools.environment import AGENT, tool_environment
 from ahp.runner.tools.last_seen import LastSeen
+from ahp.runner.tools.results import result_text
 from ahp.runner.validation import sentences
+from ahp.runner.words.excerpt import failure
 from ahp.system.errors import AhpError
 
 # Kinds whose calls count as writing unless the tool says that it does not.
@@ -92,7 +94,7 @@ class FunctionTool:
         name: str,
         description: str,
         args: type[BaseModel],
-        function: Callable[[Any, ToolContext], str],
+        function: Callable[[Any, ToolContext], Any],
         writes: bool | None = None,
         timeout_s: float | None = None,
         kind: str = "other",
@@ -110,8 +112,8 @@ class FunctionTool:
         return None if self._touched is None else self._touched(args)
 
     def run(self, args: Any, context: ToolContext) -> str:
-        """What the function returns."""
-        return self._function(args, context)
+        """What the function returns, as text; one that is async is awaited."""
+        return result_text(self._function(args, context), context.timeout_s, self.name)
 
 
 def left_running(names: Iterable[str]) -> str:
@@ -173,10 +175,7 @@ class Toolbox:
 
     def validate(self, tool: Tool, args: Mapping[str, Any]) -> BaseModel:
         """The arguments as the tool takes them. Raises InvalidCall with every problem."""
-        try:
-            return tool.args.model_validate(args, context={"root": self._root})
-        except ValidationError as error:
-            raise _invalid(tool, error) from None
+        return self._validated(tool, args)
 
     def change(self, tool: Tool, valid: BaseModel, wanted: Mapping[str, Any]) -> BaseModel:
         """`valid` with the arguments (by their own names, as `told` has them) that `wanted` has otherwise.
@@ -186,10 +185,23 @@ class Toolbox:
         before = told(valid)
         values = {name: getattr(valid, name) for name in before if name in wanted}
         values.update({name: value for name, value in wanted.items() if name not in before or before[name] != value})
+        return self._validated(tool, values, own_names=True)
+
+    def _validated(self, tool: Tool, values: Mapping[str, Any], own_names: bool | None = None) -> BaseModel:
+        by_alias = None if own_names is None else not own_names
         try:
-            return tool.args.model_validate(values, context={"root": self._root}, by_name=True, by_alias=False)
+            valid = tool.args.model_validate(values, context={"root": self._root}, by_name=own_names, by_alias=by_alias)
+            for name, value in valid:
+                if isinstance(value, Iterator):  # the gate reads it, and then the tool; its items are validated by that
+                    valid.__dict__[name] = list(value)
         except ValidationError as error:
-            raise _invalid(tool, error) from None
+            known = tool.args.model_json_schema().get("properties", ())
+            problem = "; ".join(sentences(error, "args", known))
+        except Exception as error:  # noqa: BLE001  # a validator of the tool's is outside code
+            problem = failure(error)
+        else:
+            return valid
+        raise InvalidCall("E_INVALID_ARGS", f"{tool.name}: {problem}")
 
 
 def told(value: Any) -> Any:
@@ -210,8 +222,3 @@ def told(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return to_jsonable_python(value, fallback=str)
-
-
-def _invalid(tool: Tool, error: ValidationError) -> InvalidCall:
-    known = tool.args.model_json_schema().get("properties", ())
-    return InvalidCall("E_INVALID_ARGS", f"{tool.name}: {'; '.join(sentences(error, 'args', known))}")

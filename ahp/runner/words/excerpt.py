@@ -1,4 +1,6 @@
-"""Long text by its beginning and its end."""
+"""Text from outside made short: long text by its beginning and its end, errors on one line."""
+
+from ahp.protocol.text import one_line
 
 
 def excerpt(text: str, kept: int) -> str:
@@ -8,3 +10,11 @@ def excerpt(text: str, kept: int) -> str:
     head = kept - kept // 2
     tail = text[len(text) - kept // 2 :]
     return f"{text[:head]}\n[… {len(text) - kept} of {len(text)} characters left out …]\n{tail}"
+
+
+def failure(error: BaseException) -> str:
+    """What code from outside raised, on one line, whatever its text does when it is asked for."""
+    try:
+        return f"{type(error).__name__}: {one_line(error, 500)}"
+    except Exception:  # noqa: BLE001  # the bug is theirs, and the type tells enough of it
+        return type(error).__name__

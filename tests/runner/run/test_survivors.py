@@ -18,6 +18,7 @@ from ahp.runner.run.events import EventLog, read_events
 from ahp.runner.scripted import AnyArgs, ScriptedGate, ScriptedModel
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.system import interrupt
+from ahp.system.descendants import MARK
 from tests.runner.runs import Scene, call, nowhere
 from tests.system.test_descendants import LEFT_BEHIND, LINUX, NAMES, alive
 
@@ -153,3 +154,19 @@ def test_a_signal_right_before_signals_are_held_leaves_its_event_too(monkeypatch
     with pytest.raises(interrupt.Ended):
         Agent(ScriptedModel(["done"]), gate=ScriptedGate(), config=config, root=nowhere(), events=log).run("task")
     assert [event["stop_reason"] for event in log.of("run_end")] == ["INTERRUPTED"]
+
+
+def test_each_run_marks_its_own_programs_whatever_other_runs_do() -> None:
+    marks: list[str] = []
+
+    def note(args: AnyArgs, context: ToolContext) -> None:
+        marks.append(context.env[MARK])
+
+    def around(args: AnyArgs, context: ToolContext) -> None:
+        note(args, context)
+        if args.model_extra == {"n": 1}:
+            Scene([call(), "done"], tools=[FunctionTool("look", "looks", AnyArgs, note)])
+
+    Scene([call(n=1), call(n=2), "done"], tools=[FunctionTool("look", "looks", AnyArgs, around)])
+    outer, inner, again = marks
+    assert outer == again != inner

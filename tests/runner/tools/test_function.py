@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Annotated, Any
 
 import pytest
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from ahp.runner import FunctionTool, ToolContext, Touched, tool
 from tests.runner.runs import Scene, call
@@ -36,6 +37,55 @@ def test_a_typed_function_is_a_tool() -> None:
     assert "more: no such name; there are" in Scene([call(path="a", more=1), "done"], tools=[look]).said[1]
 
 
+@tool
+def save(
+    path: str,
+    text: Annotated[str, "what to write"],
+    mode: Annotated[int, Field(description="its permissions")] = 0o644,
+    schema: int = Field(1, description="of the file"),
+    context: ToolContext | None = None,
+) -> str:
+    """Saves a text
+    in a file.
+
+    Args:
+        path: where to
+        mode: is described already
+    """
+    return f"{path} {schema} {context is not None}"
+
+
+def test_arguments_are_described_by_annotations_and_documentation() -> None:
+    properties = save.args.model_json_schema()["properties"]
+    described = {"path": "where to", "text": "what to write", "mode": "its permissions", "schema": "of the file"}
+    assert {name: one["description"] for name, one in properties.items()} == described
+    assert save.description == "Saves a text in a file."
+    assert save.run(save.args(path="a", text="b"), ToolContext("/r", 1.0)) == "a 1 True"
+
+
+def test_what_can_be_read_only_once_is_read_by_the_gate_and_by_the_tool() -> None:
+    @tool
+    def add(numbers: Iterable[int]) -> int:
+        return sum(numbers)
+
+    scene = Scene([call("add", numbers=[1, 2]), call("add", numbers=["x"]), "done"], tools=[add])
+    first, second = (event["text"] for event in scene.of("tool_result"))
+    assert first == "3"
+    assert second.startswith("E_INVALID_ARGS: add: 0: Input should be a valid integer")
+
+
+def test_a_validator_that_breaks_refuses_its_call() -> None:
+    def breaks(value: int) -> int:
+        raise KeyError(value)
+
+    @tool
+    def look(n: Annotated[int, AfterValidator(breaks)]) -> str:
+        return str(n)
+
+    scene = Scene([call(n=1), "done"], tools=[look])
+    assert scene.of("tool_result")[0]["text"] == "E_INVALID_ARGS: look: KeyError: 1"
+
+
 def test_its_settings_are_those_of_a_tool_and_the_context_is_no_argument() -> None:
     assert (write_it.name, write_it.description, write_it.kind) == ("save", "Writes.", "write")
     assert list(write_it.args.model_fields) == ["path"]
@@ -52,8 +102,17 @@ def test_what_is_no_typed_function_is_refused() -> None:
     def many(*paths: str) -> str:
         return str(paths)
 
-    for function in (untyped, many):
-        with pytest.raises(TypeError, match=r"untyped|many"):
+    def hidden(_path: str) -> str:
+        return _path
+
+    def items(path: str) -> Iterator[str]:
+        yield path
+
+    async def later(path: str) -> AsyncIterator[str]:
+        yield path
+
+    for function in (untyped, many, hidden, items, later):
+        with pytest.raises(TypeError, match=function.__name__):
             tool(function)
 
 
