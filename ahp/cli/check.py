@@ -54,8 +54,9 @@ def command(
 def _tell_of_commits(repo: Repository, user_policy: str) -> None:
     """The push itself judges each commit, too; what is asked here is the range."""
     from ahp.hosts.git import policy_checks
+    from ahp.hosts.git.clone_policies import ClonePolicies
 
-    check = policy_checks.unpushed(repo, user_policy)
+    check = policy_checks.unpushed(ClonePolicies(repo, user_policy))
     if check.status == "note":
         click.echo(f"ahp: the push judges each commit, too: {check.detail}; {check.mend}", err=True)
 

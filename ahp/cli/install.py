@@ -55,6 +55,7 @@ def _git() -> None:
     from ahp.hosts.agents.install import LAUNCHER, launcher
     from ahp.hosts.asking import repository_here, user_policy
     from ahp.hosts.git import installation, lfs, policy_checks
+    from ahp.hosts.git.clone_policies import ClonePolicies
     from ahp.hosts.git.install import install, says_aside
     from ahp.policy.problems import PolicyError
 
@@ -74,7 +75,7 @@ def _git() -> None:
     if lfs.is_used(repo, everywhere=True) and (kept := lfs.check(repo)).status != "ok":
         click.echo(f"git: git-lfs: {kept.detail}; {kept.mend}")
     try:
-        commands = policy_checks.commands(repo, user_policy())
+        commands = policy_checks.commands(ClonePolicies(repo, user_policy()))
     except PolicyError:
         click.echo("git: the policy here is not valid; what is wrong: ahp policy lint")
         return

@@ -9,6 +9,7 @@ import pytest
 from ahp.cli.main import run
 from ahp.hosts import asking, policy_here
 from ahp.hosts.git import policy_checks
+from ahp.hosts.git.clone_policies import ClonePolicies
 from ahp.system.worktree import WorkTreeView
 from tests.conftest import Repo
 
@@ -42,8 +43,8 @@ def test_of_a_sparse_checkout_head_s_is_looked_at_by_every_command(
         said = capsys.readouterr()
         assert "no rules" not in said.err and "removed" not in said.out, command
     here = asking.repository_here()
-    assert policy_checks.committed(here).detail == "the work tree's is HEAD's"
-    assert "1 accepted" in policy_checks.commands(here, "").detail
+    assert policy_checks.committed(ClonePolicies(here, "")).detail == "the work tree's is HEAD's"
+    assert "1 accepted" in policy_checks.commands(ClonePolicies(here, "")).detail
     view = WorkTreeView(here)
     assert view.read(".ahp/hooks.yaml") == POLICY.encode() and view.read(".ahp/other.yaml") is None
 
@@ -51,7 +52,7 @@ def test_of_a_sparse_checkout_head_s_is_looked_at_by_every_command(
 def test_a_file_that_is_gone_leaves_head_s_and_is_told(repo: Repo) -> None:
     os.unlink(repo.root / ".ahp/hooks.yaml")
     assert rules(repo) == ["a", "b"]
-    check = policy_checks.committed(asking.repository_here())
+    check = policy_checks.committed(ClonePolicies(asking.repository_here(), ""))
     assert (check.status, check.mend) == ("note", "git restore .ahp")
     repo.git("commit", "-qam", "given up")
     assert rules(repo) == []

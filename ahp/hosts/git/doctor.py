@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from ahp.hosts.git import bundle, hook_managers, husky, installation, lfs, policy_checks
 from ahp.hosts.git import install as installing
 from ahp.hosts.git.check import FIX, Check
+from ahp.hosts.git.clone_policies import ClonePolicies
 from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.idle_hook import IDLE
 from ahp.hosts.git.probe import Probe, may_write, probe
@@ -35,7 +36,7 @@ def examine(repo: Repository, user_policy: str) -> list[Check]:
     """Every check of this work tree. Raises AhpError for a bare repository, which has no hooks of ours."""
     if not repo.root:
         raise AhpError("this repository is bare: no commit is made here, so there is nothing for hooks to judge")
-    policy = _policy(repo, user_policy)
+    policy, policies = _policy(repo, user_policy), ClonePolicies(repo, user_policy)
     return [
         policy,
         *_hooks(repo),
@@ -44,10 +45,10 @@ def examine(repo: Repository, user_policy: str) -> list[Check]:
         _tried("state", lambda: _state(repo)),
         _tried("git directory", lambda: _writable(repo)),
         _tried("disk", lambda: _disk(repo)),
-        _tried("waivers", lambda: _waivers(repo, user_policy)),
+        _tried("waivers", lambda: _waivers(policies)),
         _tried("skips", lambda: policy_checks.skipped(repo)),
         *([_tried("git-lfs", lambda: lfs.check(repo))] if lfs.is_used(repo, everywhere=True) else ()),
-        *(_of_policy(repo, user_policy) if policy.status != "wrong" else ()),
+        *(_of_policy(policies) if policy.status != "wrong" else ()),
     ]
 
 
@@ -111,13 +112,13 @@ def _policy(repo: Repository, user_policy: str) -> Check:
     return Check("policy", "ok", f"{rules} rule{'s' * (rules != 1)}")
 
 
-def _of_policy(repo: Repository, user_policy: str) -> Iterator[Check]:
+def _of_policy(policies: ClonePolicies) -> Iterator[Check]:
     """What can be told only of a policy that loads."""
-    yield _tried("compiled policy", lambda: policy_checks.compiled(repo, user_policy))
-    yield _tried("committed policy", lambda: policy_checks.committed(repo))
-    yield _tried("commands", lambda: policy_checks.commands(repo, user_policy))
-    yield _tried("unpushed commits", lambda: policy_checks.unpushed(repo, user_policy))
-    yield _tried("pushes", lambda: policy_checks.pushed(repo, user_policy))
+    yield _tried("compiled policy", lambda: policy_checks.compiled(policies))
+    yield _tried("committed policy", lambda: policy_checks.committed(policies))
+    yield _tried("commands", lambda: policy_checks.commands(policies))
+    yield _tried("unpushed commits", lambda: policy_checks.unpushed(policies))
+    yield _tried("pushes", lambda: policy_checks.pushed(policies))
 
 
 def _hooks(repo: Repository) -> Iterator[Check]:
@@ -240,17 +241,17 @@ def _disk(repo: Repository) -> Check:
     return Check("disk", "ok", f"{free >> 20} MiB free")
 
 
-def _waivers(repo: Repository, user_policy: str) -> Check:
+def _waivers(policies: ClonePolicies) -> Check:
     from ahp.policy import waivers
     from ahp.policy.problems import PolicyError
     from ahp.policy.rule import rule_digest
 
-    data = files.read(f"{repo.root}/{waivers.PATH}", 1 << 20)
+    data = files.read(f"{policies.repo.root}/{waivers.PATH}", 1 << 20)
     if data is None:
         return Check("waivers", "ok", "none")
     found = waivers.parse(data)
     try:
-        policy = policy_checks.policy(repo, user_policy)
+        policy = policies.looked_at.policy
         digests = {rule.key: rule_digest(rule, policy) for rule in policy.rules}
     except PolicyError:
         digests = None

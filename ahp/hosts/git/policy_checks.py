@@ -4,26 +4,22 @@ The same for people and agents: nothing here is a way round the gate.
 """
 
 import shlex
-from collections.abc import Callable, Iterator
-from functools import partial
 
 from ahp.facts import default_branch
 from ahp.gate import overrides
-from ahp.hosts import asking, command_trust, history, policy_here, skipping
+from ahp.hosts import asking, command_trust, history, skipping
 from ahp.hosts.ci import setup
 from ahp.hosts.command_trust import some
 from ahp.hosts.git.check import FIX, Check
+from ahp.hosts.git.clone_policies import ClonePolicies, ClonePolicy
 from ahp.hosts.objects import TRIGGERS
 from ahp.journal import segments
-from ahp.policy import cache, layers
+from ahp.policy import cache
 from ahp.policy import compile as compiling
 from ahp.policy import tree as trees
 from ahp.policy.problems import PolicyError
 from ahp.policy.program import Answers, Program
-from ahp.policy.rule import Policy
-from ahp.policy.sources import FileSource, TreeSource
 from ahp.policy.weakening import Sides
-from ahp.protocol.event import Workspace
 from ahp.protocol.text import one_line
 from ahp.system import clock, jsontext
 from ahp.system.commits import commits
@@ -31,27 +27,24 @@ from ahp.system.git import Repository
 from ahp.system.history import CommitView
 from ahp.system.worktree import WorkTreeView
 
-Find = Callable[[str], Program | None]
-"""What is stored of a policy for a trigger."""
-
 _COMMITS = 100
 _UPSTREAM = "@{upstream}"
 _ENTRIES = 50  # of one reflog
 _LINES = 200_000
 
 
-def compiled(repo: Repository, user_policy: str) -> Check:
+def compiled(policies: ClonePolicies) -> Check:
     """Whether the compiled policies are what the policies say: they are compiled anew and compared."""
     name, found = "compiled policy", 0
-    for whose, find, programs in _stores(repo, user_policy):
-        for trigger, fresh in programs.items():
-            stored = find(trigger)
+    for one in filter(None, (policies.of_head, policies.of_work_tree)):
+        for trigger, fresh in _programs(one).items():
+            stored = one.find(trigger)
             if stored is None:
                 continue
             found += 1
             answers = stored.answers if cache.read_answers(stored) else fresh.answers
             if _text(stored, answers) != _text(fresh, fresh.answers):
-                told = f"what is stored of {whose} for {trigger} is not what it says: another program wrote it"
+                told = f"what is stored of {one.name} for {trigger} is not what it says: another program wrote it"
                 return Check(name, "wrong", told, FIX)
     return Check(name, "ok", "what the policy says" if found else "not made yet; the next hook does")
 
@@ -64,20 +57,10 @@ def renew(repo: Repository, user_policy: str) -> None:
         compiling.committed(head, repo.ahp_dir)
 
 
-def _stores(repo: Repository, user_policy: str) -> Iterator[tuple[str, Find, dict[str, Program]]]:
-    """Of the work tree's policy and of HEAD's: what it is called, what is stored of it, and its programs made anew."""
-    folder, head = repo.ahp_dir, trees.of_commit(repo, "HEAD")
-    if head.has_policy:
-        yield "HEAD's policy", lambda trigger: cache.find_committed(head, folder, trigger), _fresh(TreeSource(head))
-    source = FileSource(repo.root, user_policy)
-    find = partial(cache.find, repo.root, folder, user=user_policy)
-    yield "the work tree's policy", find, _fresh(source)
-
-
-def _fresh(source: FileSource | TreeSource) -> dict[str, Program]:
+def _programs(one: ClonePolicy) -> dict[str, Program]:
     """The programs of a policy; none of one that does not load: nothing is stored of it."""
     try:
-        return compiling.programs(layers.load(source), source.watched)
+        return one.programs
     except PolicyError:
         return {}
 
@@ -86,29 +69,31 @@ def _text(*halves: Program | Answers | None) -> list[str]:
     return [jsontext.encode(half) for half in halves]
 
 
-def committed(repo: Repository) -> Check:
+def committed(policies: ClonePolicies) -> Check:
     """Whether the policy of the work tree is that of HEAD."""
-    name, head = "committed policy", repo.commit_id("HEAD")
-    new = WorkTreeView(repo)
+    name, repo, same = "committed policy", policies.repo, "the work tree's is HEAD's"
+    head, new = repo.commit_id("HEAD"), WorkTreeView(repo)
     here = new.read(cache.PROJECT[1:]) is not None
     old = CommitView(repo, head) if head else None
     if old is None or old.read(cache.PROJECT[1:]) is None:
         return Check(name, "ok", "not committed yet, so nobody else has it" if here else "none")
     if not here:
         return Check(name, "note", f"{cache.PROJECT[1:]} is missing; HEAD's judges", "git restore .ahp")
+    if policies.of_head is not None and policies.of_head.is_that_of(new):
+        return Check(name, "ok", same)
     changes = Sides(old, new).rules()
     if not changes:
-        return Check(name, "ok", "the work tree's is HEAD's")
+        return Check(name, "ok", same)
     weaker = sum(change.weakens for change in changes)
     told = f"the work tree's differs from HEAD's in {_count(len(changes), 'place')}, {weaker} of them not as strict"
     told += "; until it is committed HEAD's judges, and it can only add"
     return Check(name, "note", told, "see them: ahp policy diff; then commit the policy or take it back")
 
 
-def commands(repo: Repository, user_policy: str) -> Check:
-    """Whether the commands of the policy can run: accepted here, and on PATH."""
-    where = asking.around(repo.root)
-    specs, waiting = command_trust.of_policy(policy(repo, user_policy), where)
+def commands(policies: ClonePolicies) -> Check:
+    """Whether the commands of the policy can run: accepted here, and on PATH. Raises PolicyError."""
+    where = asking.around(policies.repo.root)
+    specs, waiting = command_trust.of_policy(policies.looked_at.policy, where)
     if lost := command_trust.not_found(specs, where):
         return Check("commands", "note", *command_trust.say_not_found(lost))
     if waiting:
@@ -125,14 +110,18 @@ def skipped(repo: Repository) -> Check:
     return Check("skips", "ok", "none")
 
 
-def unpushed(repo: Repository, user_policy: str) -> Check:
-    """Which commits that the upstream, else the remote's default branch, lacks would not pass the rules of commits."""
+def unpushed(policies: ClonePolicies) -> Check:
+    """Which commits that the upstream, else the remote's default branch, lacks would not pass the rules of commits.
+
+    Raises PolicyError.
+    """
+    repo = policies.repo
     name, has_upstream = "unpushed commits", repo.line("rev-parse", "-q", "--verify", _UPSTREAM, ok=(0, 1, 128))
     compared = _UPSTREAM if has_upstream else _default_branch_there(repo)
     if not compared:
         return Check(name, "ok", "there is no upstream and no default branch of a remote to compare with")
     past = commits(repo, f"{compared}..HEAD", _COMMITS) if repo.commit_id("HEAD") else []
-    tally = history.judge(repo, compiling.programs(policy(repo, user_policy)), past)
+    tally = history.judge(repo, policies.looked_at.programs, past)
     blocked: dict[str, str] = {}
     for said in tally.said:
         if said.level == "block" and not _is_overridden(repo, said.rule, said.commit.message):
@@ -150,13 +139,14 @@ def _default_branch_there(repo: Repository) -> str:
     return next((name for name in there if repo.commit_id(f"refs/remotes/{name}")), "")
 
 
-def pushed(repo: Repository, user_policy: str) -> Check:
+def pushed(policies: ClonePolicies) -> Check:
     """What the reflogs of tracking refs show as pushed from here though no pre-push judged it.
 
-    Only pushes after the first that was judged are looked at: those before it were made without the gate.
+    Only pushes after the first that was judged are looked at: those before it were made without the gate. Raises
+    PolicyError.
     """
-    name = "pushes"
-    if not any(rule.trigger in ("pre-push", *TRIGGERS) for rule in policy(repo, user_policy).rules):
+    name, repo = "pushes", policies.repo
+    if not any(rule.trigger in ("pre-push", *TRIGGERS) for rule in policies.looked_at.policy.rules):
         return Check(name, "ok", "no rule asks about pushes")
     passed, first = _judged(repo)
     since = [(f"{ref} to {tip[:8]}", tip) for ref, tip, at in _pushes(repo) if first and at > first]
@@ -167,17 +157,6 @@ def pushed(repo: Repository, user_policy: str) -> Check:
     if said:
         return Check(name, "note", "; ".join(said), f"look at what was pushed; {setup.told(repo)}")
     return Check(name, "ok", "each was judged here")
-
-
-def policy(repo: Repository, user_policy: str) -> Policy:
-    """The policy of the work tree; HEAD's where that is not there or does not load. Raises PolicyError."""
-    try:
-        return policy_here.of_work_tree(Workspace(repo.root, repo.ahp_dir, repo.env, repo, user_policy=user_policy))
-    except PolicyError:
-        head = trees.of_commit(repo, "HEAD")
-        if not head.has_policy:
-            raise
-        return layers.load(TreeSource(head))
 
 
 def _is_overridden(repo: Repository, rule: str, message: str) -> bool:

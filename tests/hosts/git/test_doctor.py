@@ -15,6 +15,7 @@ import pytest
 from ahp.hosts.git import bundle, doctor
 from ahp.hosts.git import install as installing
 from ahp.hosts.git.check import Check
+from ahp.hosts.git.clone_policies import ClonePolicies
 from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.probe import probe
 from ahp.journal.append import Journal
@@ -338,18 +339,20 @@ def test_the_probe_goes_elsewhere_when_it_cannot_lie_beside_the_log(gated: Gated
 
 
 def test_waivers_that_a_person_should_look_at_are_notes(gated: Gated) -> None:
-    where = gated.repository(), str(gated.user_policy)
+    def policies() -> ClonePolicies:
+        return ClonePolicies(gated.repository(), str(gated.user_policy))
+
     line = "- {rule: %s, subject: main, reason: r, approver: a, expires: 2020-01-01}\n"
     gated.write(".ahp/waivers.yaml", line % "names/names" + line % "gone/gone")
-    check = doctor._waivers(*where)
+    check = doctor._waivers(policies())
     assert check.status == "note"
     assert "expired on 2020-01-01, and 1 more" in check.detail
     gated.write(".ahp/hooks.yaml", "version: 1\nrules: 7\n")
-    assert doctor._waivers(*where).status == "note"
+    assert doctor._waivers(policies()).status == "note"
     gated.write(".ahp/waivers.yaml", "[]\n")
-    assert doctor._waivers(*where).detail == "0 in force"
+    assert doctor._waivers(policies()).detail == "0 in force"
     gated.write(".ahp/waivers.yaml", "- {rule: x}\n")
-    assert doctor._tried("waivers", lambda: doctor._waivers(*where)).status == "wrong"
+    assert doctor._tried("waivers", lambda: doctor._waivers(policies())).status == "wrong"
 
 
 @pytest.mark.usefixtures("person")

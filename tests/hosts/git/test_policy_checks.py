@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from ahp.cli.main import run
 from ahp.hosts.git import doctor, policy_checks
 from ahp.hosts.git.check import Check
-from ahp.policy import cache, store
+from ahp.hosts.git.clone_policies import ClonePolicies
+from ahp.policy import cache, layers, store
 from ahp.policy import tree as trees
 from ahp.policy.problems import PolicyError
+from ahp.policy.rule import Policy
+from ahp.policy.sources import FileSource, TreeSource
 from tests.attended import attended
 from tests.conftest import Repo
 from tests.hosts.git.gated import Gated
@@ -42,10 +45,14 @@ def user(gated: Gated) -> str:
     return str(gated.user_policy)
 
 
+def policies(gated: Gated) -> ClonePolicies:
+    return ClonePolicies(gated.repository(), user(gated))
+
+
 def test_a_compiled_policy_that_was_forged_is_told_and_made_anew(gated: Gated) -> None:
     gated.policy(POLICY)
     repo = gated.repository()
-    assert policy_checks.compiled(repo, user(gated)) == Check("compiled policy", "ok", "what the policy says")
+    assert policy_checks.compiled(policies(gated)) == Check("compiled policy", "ok", "what the policy says")
     program = cache.find(repo.root, repo.ahp_dir, "pre-commit", user(gated))
     assert program is not None and program.path is not None and cache.read_answers(program)
     program.rules.clear()
@@ -53,16 +60,16 @@ def test_a_compiled_policy_that_was_forged_is_told_and_made_anew(gated: Gated) -
     gated.write("bad.txt")
     gated.add()
     assert gated.say("commit", "-qm", "x").code == 0  # it is believed
-    check = policy_checks.compiled(repo, user(gated))
+    check = policy_checks.compiled(policies(gated))
     assert check.status == "wrong" and "what is stored of the work tree's policy for pre-commit is not" in check.detail
     assert doctor.fix(repo, user(gated), [check]) == ["the policy is compiled anew"]
-    assert policy_checks.compiled(repo, user(gated)).status == "ok"
+    assert policy_checks.compiled(policies(gated)).status == "ok"
     program = cache.find(repo.root, repo.ahp_dir, "pre-commit", user(gated))
     assert program is not None and program.path is not None and cache.read_answers(program)
     assert program.answers is not None
     program.answers.rules["names"].intensity = {"default": "prompt"}
     store._write(f"{program.path}.answers", program.answers)
-    assert policy_checks.compiled(repo, user(gated)).status == "wrong"
+    assert policy_checks.compiled(policies(gated)).status == "wrong"
 
 
 def test_so_is_the_compiled_policy_of_head(gated: Gated, remote: Repo) -> None:
@@ -72,42 +79,58 @@ def test_so_is_the_compiled_policy_of_head(gated: Gated, remote: Repo) -> None:
     assert program is not None and program.path is not None and cache.read_answers(program)
     program.rules.clear()
     store._write(program.path, program)
-    check = policy_checks.compiled(repo, user(gated))
+    check = policy_checks.compiled(policies(gated))
     assert check.status == "wrong" and "what is stored of HEAD's policy for pre-commit is not" in check.detail
     assert doctor.fix(repo, user(gated), [check]) == ["the policy is compiled anew"]
-    assert policy_checks.compiled(repo, user(gated)).status == "ok"
+    assert policy_checks.compiled(policies(gated)).status == "ok"
 
 
 def test_beside_a_file_that_does_not_load_head_s_policy_is_looked_at(gated: Gated, remote: Repo) -> None:
     bad = gated.commit("bad", "--no-verify", **{"bad.txt": "1\n"})
     gated.write(".ahp/hooks.yaml", "rules: 7\n")
-    where = (gated.repository(), user(gated))
-    assert policy_checks.compiled(*where).status == "ok"
-    assert bad[:8] in policy_checks.unpushed(*where).detail
+    assert policy_checks.compiled(policies(gated)).status == "ok"
+    assert bad[:8] in policy_checks.unpushed(policies(gated)).detail
     gated.git("update-ref", "-d", "HEAD")
     with pytest.raises(PolicyError):
-        policy_checks.commands(*where)
+        policy_checks.commands(policies(gated))
+
+
+def test_doctor_loads_and_compiles_each_policy_once(
+    gated: Gated, remote: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gated.commit("not pushed yet")
+    made: list[type] = []
+
+    def once(source: FileSource | TreeSource, load: Callable[..., Policy] = layers.load) -> Policy:
+        made.append(type(source))
+        return load(source)
+
+    monkeypatch.setattr(layers, "load", once)
+    monkeypatch.chdir(gated.root)
+    run(["doctor"])
+    assert "none that a rule blocks" in capsys.readouterr().out
+    assert made == [TreeSource, FileSource]
 
 
 def test_what_is_not_compiled_yet_is_no_fault(gated: Gated) -> None:
     gated.write(".ahp/hooks.yaml", POLICY)
-    assert policy_checks.compiled(gated.repository(), user(gated)).detail == "not made yet; the next hook does"
+    assert policy_checks.compiled(policies(gated)).detail == "not made yet; the next hook does"
 
 
 def test_a_policy_that_is_not_head_s_is_named(gated: Gated, remote: Repo) -> None:
-    assert policy_checks.committed(gated.repository()) == Check("committed policy", "ok", "the work tree's is HEAD's")
+    assert policy_checks.committed(policies(gated)) == Check("committed policy", "ok", "the work tree's is HEAD's")
     gated.policy(POLICY.replace("block", "prompt"))
-    check = policy_checks.committed(gated.repository())
+    check = policy_checks.committed(policies(gated))
     assert check.status == "note"
     assert check.detail.startswith("the work tree's differs from HEAD's in 4 places, 2 of them not as strict; until")
     gated.write(".ahp/hooks.yaml", "rules: 7\n")
-    assert "1 of them not as strict" in policy_checks.committed(gated.repository()).detail
+    assert "1 of them not as strict" in policy_checks.committed(policies(gated)).detail
 
 
 def test_a_policy_that_nobody_else_has_is_named(gated: Gated) -> None:
-    assert policy_checks.committed(gated.repository()).detail == "none"
+    assert policy_checks.committed(policies(gated)).detail == "none"
     gated.policy(POLICY)
-    assert policy_checks.committed(gated.repository()).detail == "not committed yet, so nobody else has it"
+    assert policy_checks.committed(policies(gated)).detail == "not committed yet, so nobody else has it"
 
 
 FACTS = """\
@@ -122,34 +145,34 @@ facts:
 def test_commands_that_cannot_run_are_named(gated: Gated) -> None:
     gated.write("tool", "#!/bin/sh\n", 0o755)
     gated.policy(FACTS.format("sh"))
-    check = policy_checks.commands(gated.repository(), user(gated))
+    check = policy_checks.commands(policies(gated))
     assert check.detail.startswith("nobody has accepted facts.here, facts.own, facts.gone in this clone")
     assert check.mend == "a person runs, in a terminal: ahp trust"
     assert attended(["ahp", "trust"], gated.root)[0] == 0
-    assert policy_checks.commands(gated.repository(), user(gated)).detail == "3 accepted and found"
+    assert policy_checks.commands(policies(gated)).detail == "3 accepted and found"
     gated.policy(FACTS.format("no-such-program"))
-    check = policy_checks.commands(gated.repository(), user(gated))
+    check = policy_checks.commands(policies(gated))
     assert check.detail.startswith("no such program on PATH for facts.gone (no-such-program)")
     gated.policy("version: 1\n")
-    assert policy_checks.commands(gated.repository(), user(gated)).detail == "none"
+    assert policy_checks.commands(policies(gated)).detail == "none"
 
 
 def test_commits_ahead_that_would_not_pass_are_named(gated: Gated, remote: Repo) -> None:
-    assert policy_checks.unpushed(gated.repository(), user(gated)).detail == "none"
+    assert policy_checks.unpushed(policies(gated)).detail == "none"
     gated.commit("good", **{"good.txt": "1\n"})
     bad = gated.commit("bad", "--no-verify", **{"bad.txt": "1\n"})
-    check = policy_checks.unpushed(gated.repository(), user(gated))
+    check = policy_checks.unpushed(policies(gated))
     assert check.detail == f"1 of 2 commits would not pass: {bad[:8]} (names)"
     gated.git("reset", "-q", "--hard", "HEAD^")
-    assert policy_checks.unpushed(gated.repository(), user(gated)).detail == "1 commit, none that a rule blocks"
+    assert policy_checks.unpushed(policies(gated)).detail == "1 commit, none that a rule blocks"
     gated.git("checkout", "-q", "-b", "alone", "--no-track")
     bad = gated.commit("bad", "--no-verify", **{"bad.txt": "1\n"})
-    check = policy_checks.unpushed(gated.repository(), user(gated))
+    check = policy_checks.unpushed(policies(gated))
     assert check.detail == f"1 of 2 commits would not pass: {bad[:8]} (names)"
     assert check.mend == "see what each breaks: ahp try --range origin/main..HEAD"
     assert gated.run("ahp", "try", "--range", "origin/main..HEAD").returncode == 0
     gated.git("remote", "remove", "origin")
-    assert "no upstream" in policy_checks.unpushed(gated.repository(), user(gated)).detail
+    assert "no upstream" in policy_checks.unpushed(policies(gated)).detail
 
 
 def test_a_commit_that_a_person_let_pass_is_none(gated: Gated, remote: Repo) -> None:
@@ -159,25 +182,25 @@ def test_a_commit_that_a_person_let_pass_is_none(gated: Gated, remote: Repo) -> 
     (signal,) = gated.log("signal")
     assert attended(["ahp", "respond", signal["id"], "proceed_with_risk", "--reason", "x"], gated.root)[0] == 0
     assert gated.say("commit", "-qm", "bad").code == 0
-    assert policy_checks.unpushed(gated.repository(), user(gated)).detail == "1 commit, none that a rule blocks"
+    assert policy_checks.unpushed(policies(gated)).detail == "1 commit, none that a rule blocks"
 
 
 def test_a_push_that_no_hook_judged_is_named(gated: Gated, remote: Repo) -> None:
-    assert policy_checks.pushed(gated.repository(), user(gated)).detail == "each was judged here"
+    assert policy_checks.pushed(policies(gated)).detail == "each was judged here"
     gated.git("checkout", "-q", "-b", "side")
     tip = gated.commit("worse", **{"worse.txt": "1\n"})
     later = {"GIT_COMMITTER_DATE": "2040-01-01T00:00:00Z"}  # when its reflog entry is made
     gated.git("push", "-q", "--no-verify", "origin", "side", env=later)
-    check = policy_checks.pushed(gated.repository(), user(gated))
+    check = policy_checks.pushed(policies(gated))
     assert (check.status, check.detail) == ("note", f"1 push passed no pre-push hook: origin/side to {tip[:8]}")
     assert "nothing that this repository shows judges it again" in check.mend
     bad = gated.commit("bad", "--no-verify", **{"bad.txt": "1\n"})
     assert gated.say("push", "-q", "origin", "side").code == 1
     gated.git("push", "-q", "--no-verify", "origin", "side", env=later)
-    detail = policy_checks.pushed(gated.repository(), user(gated)).detail
+    detail = policy_checks.pushed(policies(gated)).detail
     assert detail.endswith(f"; 1 push made though refused here: origin/side to {bad[:8]}")
     gated.policy("version: 1\n")
-    assert policy_checks.pushed(gated.repository(), user(gated)).detail == "no rule asks about pushes"
+    assert policy_checks.pushed(policies(gated)).detail == "no rule asks about pushes"
 
 
 def test_an_agent_reads_the_same(
