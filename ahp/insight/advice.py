@@ -8,10 +8,6 @@ from typing import NamedTuple
 from ahp.gate.match import COUNTED
 from ahp.insight.stats import Figures, Stats
 from ahp.insight.wording import counted, duration, percent
-from ahp.policy import extends, sources
-from ahp.policy.expand import expand
-from ahp.policy.merge import merge
-from ahp.policy.raw import RawPolicy
 from ahp.protocol.triggers import TRIGGERS
 
 SAMPLE = 10
@@ -93,6 +89,12 @@ def _dormant(one: Figures, seconds: float) -> Advice | None:
 def _of_packs() -> frozenset[str]:
     """The rules that packs bring. They guard against what seldom happens and have tests of their own: that one of them
     is silent is no news."""
+    # Reading policies takes longer to import than most of what `ahp stats` does.
+    from ahp.policy import extends, sources
+    from ahp.policy.expand import expand
+    from ahp.policy.merge import merge
+    from ahp.policy.raw import RawPolicy
+
     found: set[str] = set()
     for name in sources.packs():
         policy = RawPolicy()

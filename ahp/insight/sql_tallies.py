@@ -219,8 +219,13 @@ def _macros(group: Group, since: float) -> Iterator[str]:
     yield f"is_call(hook) AS hook IN {_listed(one.name for one in triggers if one.family in COUNTED)}"
     yield f"family_of(hook) AS {_case('hook', {one.name: _quoted(one.family) for one in triggers}, 'hook')}"
     yield f"strength_of(level) AS {_case('level', {level: str(strength(level)) for level in LEVEL_OF}, 'NULL')}"
-    yield "kind_of(actor) AS split_part(coalesce(actor, ''), ':', 1)"
-    yield "is_true(told) AS coalesce(told NOT IN ('', 'false', '0', '0.0', '[]', '{}'), false)"
+    kinds = " ".join(f"WHEN starts_with(actor, '{kind}:') THEN '{kind}'" for kind in ("human", "agent"))
+    yield f"kind_of(actor) AS CASE {kinds} ELSE split_part(coalesce(actor, ''), ':', 1) END"  # which takes long
+    false = ("", "false", "0", "0.0", "[]", "{}")
+    yield f"is_true(told) AS told IS NOT NULL{''.join(f' AND told <> {_quoted(one)}' for one in false)}"
+    yield "tenths_of(ms) AS CASE WHEN ms >= 0 AND ms < 1 << 30 THEN round_even(ms * 10, 0)::BIGINT ELSE -1 END"
+    about = "CASE WHEN family_of(hook) = 'tool-use' THEN nullif(target, '') END"
+    yield f"key_of(hook, rule, who, target) AS hash(family_of(hook), rule, who, {about})"
     yield f"counts(moment) AS moment / 1000.0 >= {since!r}"
     for constant in _CONSTANTS:
         yield f"{constant}() AS {getattr(columns, constant)}"
