@@ -233,7 +233,7 @@ def _evaluations(chronicle: Chronicle, told: Tallies, of: Callable[[str], Figure
 
 
 def _signals(told: Tallies, of: Callable[[str], Figures]) -> None:
-    for (name, level, marks, action, is_given), many in told.signals.items():
+    for (name, level, marks, action, is_given), many in sorted(told.signals.items()):
         figures = of(name)
         figures.undecided += many * bool(marks & columns.UNDECIDED)
         if marks & (columns.SHADOW | columns.WAIVED):
@@ -258,7 +258,7 @@ def _signals(told: Tallies, of: Callable[[str], Figures]) -> None:
 
 
 def _episodes(told: Tallies, of: Callable[[str], Figures]) -> None:
-    for (name, state, flags), many in told.episodes.items():
+    for (name, state, flags), many in sorted(told.episodes.items()):
         figures, word = of(name), columns.state_of(state, flags)
         figures.episodes += many
         figures.states[word] = figures.states.get(word, 0) + many
