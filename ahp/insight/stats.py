@@ -51,6 +51,10 @@ class Answers:
     given: int = 0
     derived: int = 0
 
+    @property
+    def total(self) -> int:
+        return self.given + self.derived
+
 
 @dataclass
 class Figures:
@@ -186,6 +190,9 @@ def summed(chronicle: Chronicle, told: Tallies | None = None) -> Stats:
     for name, _ in told.waived:
         of(name).excuses["waived"] = of(name).excuses.get("waived", 0) + 1
         of(name).excused += 1
+    for figures in found.values():  # most first
+        figures.answers = dict(sorted(figures.answers.items(), key=lambda one: (-one[1].total, one[0])))
+        figures.states = dict(sorted(figures.states.items(), key=lambda one: (-one[1], one[0])))
     in_force = [asked for digest in chronicle.in_force for asked in chronicle.policies.get(digest, ())]
     wanted = [asked for asked in dict.fromkeys(in_force) if chronicle.wants(asked.rule)]
     ordered = sorted(found.values(), key=lambda one: (-one.episodes, -one.attempts, -one.signals, one.name))
@@ -233,7 +240,7 @@ def _evaluations(chronicle: Chronicle, told: Tallies, of: Callable[[str], Figure
 
 
 def _signals(told: Tallies, of: Callable[[str], Figures]) -> None:
-    for (name, level, marks, action, is_given), many in sorted(told.signals.items()):
+    for (name, level, marks, action, is_given), many in told.signals.items():
         figures = of(name)
         figures.undecided += many * bool(marks & columns.UNDECIDED)
         if marks & (columns.SHADOW | columns.WAIVED):
@@ -258,7 +265,7 @@ def _signals(told: Tallies, of: Callable[[str], Figures]) -> None:
 
 
 def _episodes(told: Tallies, of: Callable[[str], Figures]) -> None:
-    for (name, state, flags), many in sorted(told.episodes.items()):
+    for (name, state, flags), many in told.episodes.items():
         figures, word = of(name), columns.state_of(state, flags)
         figures.episodes += many
         figures.states[word] = figures.states.get(word, 0) + many
