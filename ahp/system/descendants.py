@@ -13,8 +13,9 @@ import time
 from collections.abc import Mapping
 from types import TracebackType
 
-from ahp.system import environ, process
+from ahp.system import environ, process, watcher
 from ahp.system.errors import AhpError
+from ahp.system.watcher import Watcher
 
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37  # of prctl(2)
 _KILL_TIME = 2.0  # s until processes that are killed must be gone
@@ -32,8 +33,11 @@ class Descendants:
         self._linux = sys.platform == "linux" and os.path.isdir("/proc/self/task")
         self._was_reaper = False
         self._before: set[int] = set()
+        self._watcher = Watcher(MARK, mark)
 
     def __enter__(self) -> "Descendants":
+        if not any(self._mark.startswith(mark) for mark in _entered):  # else what ends those ends these
+            self._watcher.begin()
         _entered.append(self._mark)
         if self._linux:
             self._was_reaper = _reaper(_GET_SUBREAPER)
@@ -46,6 +50,7 @@ class Descendants:
     ) -> None:
         self.sweep()
         _entered.remove(self._mark)
+        self._watcher.end()
         if self._linux:
             _reaper(_SET_SUBREAPER, self._was_reaper)
 
@@ -75,7 +80,7 @@ class Descendants:
         # Orphans come to the first thread. In a program that starts processes there while a run goes on in another
         # thread, or has several runs, only the mark tells whose they are.
         orphans = _children(os.getpid(), os.getpid()) - self._before - process.running()
-        return own | {pid for pid in orphans if self._is_ours(pid)}
+        return (own | {pid for pid in orphans if self._is_ours(pid)}) - watcher.waiting()
 
     def _is_ours(self, orphan: int) -> bool:
         marks = _marks(orphan)

@@ -289,6 +289,28 @@ def aside(argv: list[str], env: dict[str, str], said: str) -> int:
         raise NotStarted(f"cannot start {argv[0]}: {error.strerror}") from None
 
 
+def beside(argv: list[str], env: dict[str, str]) -> tuple[int, int]:
+    """Starts `argv` in a session of its own; its process id, and the descriptor of the pipe that it reads.
+
+    Its input ends when the descriptor is closed, hence also when this process ends, in whatever way. What it prints is
+    thrown away. Raises NotStarted.
+    """
+    program = _found(argv[0], env)
+    read, write = posix.pipe()
+    actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
+        (posix.POSIX_SPAWN_DUP2, read, 0),
+        (posix.POSIX_SPAWN_OPEN, 1, "/dev/null", posix.O_WRONLY, 0),
+        (posix.POSIX_SPAWN_OPEN, 2, "/dev/null", posix.O_WRONLY, 0),
+    ]
+    try:
+        return _spawn(program, argv, env, actions), write
+    except OSError as error:
+        posix.close(write)
+        raise NotStarted(f"cannot start {argv[0]}: {error.strerror}") from None
+    finally:
+        posix.close(read)
+
+
 def _spawn(
     program: str,
     argv: list[str],
