@@ -6,6 +6,7 @@ not like that are left to the fold, and so is a log that is odd as a whole. The 
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from bisect import bisect_left
@@ -28,6 +29,7 @@ from ahp.journal.fold import PERSON_RESETS
 from ahp.journal.index import FORGET_AFTER
 from ahp.journal.segments import Segment
 from ahp.protocol.levels import LEVEL_OF, strength
+from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 
 if TYPE_CHECKING:
@@ -54,8 +56,8 @@ class _Unclear(Exception):
 def of(chronicle: Chronicle, folder: str, now: float, seen: Seen) -> Tallies | None:
     """Those of the log in `folder`, for the group and the rules of `chronicle`, which is fed what SQL does not cover.
 
-    None where the log is short, where DuckDB is missing, and where the fold has to read it all, with another chronicle.
-    Raises AhpError when the log cannot be read or is of a newer format.
+    None where the log is short, where DuckDB is missing, and where the fold has to read it all, with another chronicle;
+    where DuckDB fails, that is logged. Raises AhpError when the log cannot be read or is of a newer format.
     """
     files = reading.files(folder, chronicle.since)
     if sum(map(reading.size_of, files)) < LONG:
@@ -67,7 +69,11 @@ def of(chronicle: Chronicle, folder: str, now: float, seen: Seen) -> Tallies | N
     with tempfile.TemporaryDirectory(prefix="ahp-") as scratch, closing(duckdb.connect()) as database:
         try:
             return _Reading(database, scratch, chronicle).tallies(files, now, seen)
-        except (_Unclear, duckdb.Error):  # the fold reads any log, and says what cannot be read
+        except _Unclear:
+            return None
+        except duckdb.Error as error:  # the fold reads any log, and says what cannot be read
+            why = one_line(str(error).partition("\n")[0], 200)
+            logging.getLogger(__name__).warning("ahp: the log is read without DuckDB, which takes longer: %s", why)
             return None
 
 

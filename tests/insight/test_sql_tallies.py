@@ -134,6 +134,16 @@ def test_a_short_log_or_one_without_duckdb_is_one_for_the_fold(tmp_path: Path, m
     assert both(tmp_path / "ahp")[1] is None
 
 
+def test_it_is_told_when_duckdb_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    _log(tmp_path / "ahp")
+    monkeypatch.setattr(sql_tallies, "_MEMORY", 1 << 20)
+    fold, quick = both(tmp_path / "ahp")
+    assert quick is None and fold.evaluations == 2
+    assert "without DuckDB, which takes longer: Out of Memory Error" in caplog.text
+
+
 def test_a_file_that_is_pruned_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _log(tmp_path / "ahp")
     here = f"{tmp_path}/ahp/signals"
