@@ -44,6 +44,8 @@ NAMESPACE = Namespace(
                 "paths": fact("list[str]", "files it reads or writes; `**` stands for a part that is not known"),
                 "writes": fact("list[str]", "those it writes"),
                 "may_write": fact("list[str]", "those it may write: the program or its text tells no more"),
+                "does_nothing": fact("bool", "it shows help or a version, or is a dry run of git or rsync"),
+                "unknown": fact("list[str]", "its words that are known only when it runs, as they are written"),
                 "unresolved": fact("bool", "a part of it cannot be known before it runs"),
                 "unresolved_at": fact("list[str]", _PLACES),
             },

@@ -8,12 +8,14 @@ class Command(Plain):
 
     `program` is a base name; "" for a bare assignment or redirect, or when it is not known. `folder` is where the `cd`s
     before it, and options like `git -C`, lead; "" where the script starts. `may_write` are those of `paths` that it may
-    write: its program is not known here. `unpacks` are (archive, folder, parts taken off the names in it).
+    write: its program is not known here. `unpacks` are (archive, folder, parts taken off the names in it). `unknown`
+    are its words that are known only when it runs, as the script has them; `does_nothing` says that it shows help or a
+    version, or what it would do.
     """
 
     __slots__ = (
-        *("args", "assignments", "code", "config", "flags", "folder", "may_write", "operands", "paths", "program"),
-        *("redirects", "stdin", "unpacks", "unresolved", "unresolved_at", "verb", "writes"),
+        *("args", "assignments", "code", "config", "does_nothing", "flags", "folder", "may_write", "operands", "paths"),
+        *("program", "redirects", "stdin", "unknown", "unpacks", "unresolved", "unresolved_at", "verb", "writes"),
     )
 
     def __init__(
@@ -35,6 +37,8 @@ class Command(Plain):
         self.writes: list[str] = []
         self.may_write: list[str] = []
         self.unpacks: list[tuple[str, str, int]] = []
+        self.unknown: list[str] = []
+        self.does_nothing = False
         self.verb = self.folder = self.stdin = self.code = ""
 
     def as_fact(self) -> dict[str, object]:
@@ -54,6 +58,8 @@ class Command(Plain):
             "paths": self.paths,
             "writes": self.writes,
             "may_write": self.may_write,
+            "does_nothing": self.does_nothing,
+            "unknown": self.unknown,
             "unresolved": self.unresolved,
             "unresolved_at": self.unresolved_at,
         }

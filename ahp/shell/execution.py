@@ -34,7 +34,8 @@ class Execution:
 
     def unknown(self) -> None:
         """Adds an unresolved command without a program, unless the last one is that already."""
-        if not (self.commands and self.commands[-1] == UNKNOWN):
+        last = self.commands[-1] if self.commands else None
+        if last is None or last.program or last.args or last.assignments or last.unresolved_at != ["program"]:
             self._add(UNKNOWN)
 
     def bare(self, command: Command, writes: "Sequence[str]") -> None:
@@ -65,6 +66,11 @@ class Execution:
         if program == "git":
             command.assignments = [*self._found_by(), *assignments]
         found = self._usage(command, words[1:], stdin) if told else Usage(operands=words[1:], places={"program"})
+        command.unknown = self._only_known_later([*words, *redirects.writes])
+        is_listed = synopsis.is_listed(program)
+        if told and (is_listed or "/" not in words[0]):  # a script of the project may read no option at all
+            takes_verbs = bool(found.verb) or not is_listed
+            command.does_nothing = usage.does_nothing(program, words[1:], found, takes_verbs)
         self._add(self._described(command, found, redirects.writes, stdin))
         printed = output.printed(program, words[1:], stdin, state.files, self._marks)
         passed_on = self._follow(command, words, found, stdin)
@@ -101,6 +107,11 @@ class Execution:
     def _is_hidden(self, word: str) -> bool:
         """The place of arguments that come from somewhere else."""
         return marks.is_unknown(word) and not self._marks.shown(word)
+
+    def _only_known_later(self, words: "Sequence[str]") -> list[str]:
+        """The words that are known only when the command runs, as the script has them."""
+        shown = [self._marks.shown(word) for word in words if not marks.is_known(word)]
+        return [word for word in dict.fromkeys(shown) if word not in ("", "{}")]
 
     # What the command line says
 

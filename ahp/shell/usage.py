@@ -1,5 +1,6 @@
 """What one command line does: its options and operands, the files it reads and writes, the commands it runs."""
 
+from ahp.shell.marks import is_known
 from ahp.system.plain import Plain
 from ahp.system.regex import regex
 
@@ -13,6 +14,8 @@ SOURCING = (".", "source")
 """Programs that run a script in the shell itself."""
 ASKS = frozenset(("--version", "--help", "-h", "-V", "-v", "-version"))
 """Options with which a program runs nothing."""
+_DRY = {"git": {"--dry-run"}, "rsync": {"--dry-run", "-n"}}
+_VERBS = 2  # words before `--help`, at most: `gh pr merge --help`
 A_SHELL = regex(r"(?:^|[^\w-])(?:/usr)?/bin/(?:ba|da|z|k|c|tc)?sh\b")
 """A shell named in another program's argument or file."""
 MOST_COMMANDS = 500
@@ -99,6 +102,21 @@ class Usage(Plain):
         before = words[: words.index("--")] if "--" in words else words
         if any(map(known.may_be_option, before)):
             self.unknown("option")
+
+
+def does_nothing(program: str, args: list[str], found: Usage, takes_verbs: bool) -> bool:
+    """Whether a command only shows help or its version, or what it would do (a dry run of git or rsync).
+
+    Only where no other word can take the `--help` for its value, nor be done before it is read.
+    """
+    if _DRY.get(program, set()) & set(found.flags) and "--no-dry-run" not in found.flags:
+        return True
+    if program == "git" and found.verb in args and is_known(found.verb):
+        behind = args[args.index(found.verb) + 1 :]
+        return behind[:1] == ["--help"] or behind == ["-h"]  # git(1): `git VERB --help` is `git help VERB`
+    *words, last = args or [""]
+    plain = all(word.replace("-", "").isalnum() and not word.startswith("-") for word in words)
+    return last in ("--help", "-h", "--version") and (not words or (takes_verbs and plain and len(words) <= _VERBS))
 
 
 def looks_like_a_path(word: str) -> bool:

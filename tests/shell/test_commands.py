@@ -142,6 +142,8 @@ def test_a_command_is_a_record_of_the_tool_namespace() -> None:
         "paths": ["d/f", "y"],
         "writes": ["y"],
         "may_write": [],
+        "does_nothing": False,
+        "unknown": [],
         "unresolved": False,
         "unresolved_at": [],
     }

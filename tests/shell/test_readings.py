@@ -62,3 +62,14 @@ def test_a_word_is_unresolved_where_it_matters_and_only_there() -> None:
             options = [one for one in found if one["program"] == "git" and one["verb"] in HOOKED]
             assert not [one for one in found if {"program", "path"} & set(one["unresolved_at"])], row
             assert not [one for one in options if "option" in one["unresolved_at"]], row
+
+
+def test_what_shows_help_or_what_it_would_do_does_nothing() -> None:
+    for row in rows("nothing"):
+        last = commands(row["script"])[-1]
+        assert last["does_nothing"] is row["nothing"], row
+
+
+def test_the_words_that_are_known_later_are_told() -> None:
+    for row in rows("unknown"):
+        assert texts(row["script"], "unknown") == row["unknown"], row
