@@ -15,6 +15,7 @@ from ahp.conditions.schema import SchemaError
 from ahp.conditions.spelling import nearest
 
 _LOOKS = re.compile(r"\(\?<?[=!]")
+_METHODS = f"methods of a text are {', '.join(sorted(callables(METHOD)))}"
 _PATHS = ("fact", "item", "key", "field", "index")
 
 
@@ -69,7 +70,7 @@ def _method(checker: Checker, node: ast.Call, func: ast.Attribute) -> Typed:
     base = checker.expr(func.value)
     operation = OPERATIONS.get(func.attr)
     if operation is None or operation.call != METHOD:
-        hint = method_hint(func.attr, base.bare, len(node.args))
+        hint = method_hint(func.attr, base.bare, len(node.args)) or _METHODS
         raise checker.refuse(func, "name", f"there is no method {quoted(func.attr)}", hint)
     return _made(checker, node, operation, [base])
 
@@ -78,6 +79,9 @@ def _made(checker: Checker, node: ast.Call, operation: Operation, before: list[T
     """The call with its arguments checked; `before` is what stands before the dot of a method."""
     _arity(checker, node, operation, len(before))
     arguments = [*before, *(checker.expr(argument) for argument in node.args)]
+    if operation.takes == ("text", "pattern") and arguments[0].is_const() and _is_path(checker, arguments[1]):
+        mend = f"the text comes first: {operation.name}({arguments[1].bare}, {arguments[0].bare})"
+        raise checker.refuse(node, "pattern", f"the pattern of {operation.name}() is a literal or a limit", mend)
     kinds = operation.kinds(len(arguments))
     operands = [KINDS[kind](checker, value, operation) for kind, value in zip(kinds, arguments, strict=True)]
     if operation.name in ("startswith", "endswith"):
@@ -93,6 +97,11 @@ def _made(checker: Checker, node: ast.Call, operation: Operation, before: list[T
     except SchemaError as error:
         what = f"{operation.name}() stands in with a value of the fact's type: {error}"
         raise checker.refuse(node.args[-1], "type", what) from None
+
+
+def _is_path(checker: Checker, value: Typed) -> bool:
+    """Whether it is a fact or a part of one, not a limit."""
+    return value.plan[0] in _PATHS and not (value.plan[0] == "fact" and value.plan[1] in checker.variants)
 
 
 def _arity(checker: Checker, node: ast.Call, operation: Operation, before: int) -> None:
@@ -116,6 +125,9 @@ def _text(checker: Checker, value: Typed, operation: Operation) -> Typed:
     name = operation.name
     each = f"x.{name}(…)" if operation.call == METHOD else f"{name}(x, …)"
     hint = f"write any({each} for x in {value.bare})" if value.group == "list" else ""
+    if value.type.name == "record":
+        parts = [f"{value.bare}.{field}" for field, kind in value.type.fields.items() if kind.type.name == "str"]
+        hint = f"write {parts[0]}" if len(parts) == 1 else f"texts of it are {', '.join(parts)}" if parts else ""
     return checker.string(value, f"{name}()", hint)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ahp.conditions.diagnostics import quoted
+from ahp.conditions.diagnostics import clip, quoted
 from ahp.conditions.inference import result
 from ahp.conditions.language import OPERATIONS, callables
 from ahp.conditions.lexical import Refused
@@ -48,12 +48,13 @@ class Typed:
     @property
     def bare(self) -> str:
         """The expression as the author wrote it, short."""
-        return self.text[1:-1]
+        return clip(ast.unparse(self.node), 60)
 
     @property
     def text(self) -> str:
-        """The same in quotes."""
-        return quoted(ast.unparse(self.node))
+        """The same in quotes, which a literal text has already."""
+        bare = ast.unparse(self.node)
+        return clip(bare, 60) if isinstance(self.node, ast.Constant) and bare[0] in "'\"" else quoted(bare)
 
     @property
     def group(self) -> str:

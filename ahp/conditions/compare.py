@@ -57,6 +57,11 @@ def covers(parts: list[Checked], whole: Checked) -> bool:
     return Entailment().proves(_normal(whole), group("or", [_normal(part) for part in parts]))
 
 
+def leave_nothing(parts: list[Checked]) -> bool:
+    """Whether it is proven that for all facts, where none is missing, one of `parts` holds."""
+    return never(group("and", [normal(part.plan, part.types, True) for part in parts]))
+
+
 def _normal(checked: Checked) -> Node:
     found = normal(checked.plan, checked.types)
     return Group("false", "or", ()) if never(found) and not checked.reads else found

@@ -128,12 +128,21 @@ def _order(checker: Checker, op: str, left: Typed, right: Typed, node: ast.expr)
     groups = {left.group, right.group} - {"any"}
     if groups not in ({"number"}, {"str"}, set()):
         lists = next((one for one in (left, right) if one.group == "list"), None)
-        hint = f"write len({lists.bare})" if lists else ""
+        hint = f"write len({lists.bare})" if lists else _as_number(left, right)
         message = f"'{op}' compares two numbers or two texts, not {a_type(left.type)} with {a_type(right.type)}"
         raise checker.refuse(node, "type", message, hint)
     pitfalls.measured(checker, left, right)
     pitfalls.measured(checker, right, left)
     return [op, *(checker.typed(one, *(groups or ("number", "str"))).plan for one in (left, right))]
+
+
+def _as_number(left: Typed, right: Typed) -> str:
+    """What to write where a number is compared with a number in quotes."""
+    for one, other in ((left, right), (right, left)):
+        text = other.plan[1] if other.is_const() else None
+        if one.group == "number" and isinstance(text, str) and text.isdecimal():
+            return f"write {text}, without quotes"
+    return ""
 
 
 def _equal(checker: Checker, left: Typed, right: Typed, node: ast.expr) -> Plan:

@@ -71,7 +71,8 @@ def contained(checker: Checker, item: Typed, text: Typed) -> None:
     if text.is_const() and not item.is_const():
         what = f"{text.text} is one text: `in` asks whether {item.text} is a part of it"
         value = str(text.plan[1])
-        mend = f"write a list: [{value}]" if not isinstance(text.node, ast.Constant) else f"write [{quoted(value)}]"
+        several = ", ".join(quoted(one) for one in value.replace(",", " ").split()) if "," in value else quoted(value)
+        mend = f"write a list: [{value}]" if not isinstance(text.node, ast.Constant) else f"write [{several}]"
         checker.advise(text.node, what, mend)
 
 

@@ -66,6 +66,7 @@ _WORD_HINTS = {
     "lambda": "",
     "env": "list the variable under env_allow:",
     "limits": "name the constant under limits:",
+    "prompt": "what a user types is no fact",
 }
 
 

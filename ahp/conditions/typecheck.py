@@ -115,6 +115,8 @@ def check_each(
     """The clause that `text` ("l in diff.added") states. Raises ConditionError."""
     checker = Checker(_CONSTRUCTS, schema, constants or {}, {}, None)
     with _refusals(checker, position):
+        if (said := text.split())[:1] == ["for"]:
+            raise Refused("syntax", "an each clause reads 'x in LIST'", Place(1, 0), f"write {' '.join(said[1:])}")
         tree = parse(text)
         if not (isinstance(tree, ast.Compare) and len(tree.ops) == 1 and isinstance(tree.ops[0], ast.In)):
             raise checker.refuse(tree, "syntax", "an each clause reads 'x in LIST'", "for example: l in diff.added")

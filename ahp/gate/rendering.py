@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FINDINGS = 100
 _NAMED = 5
 _CHINESE = re.compile("[\u4e00-\u9fff]")
-_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.]*)\}")
+_PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_.]*)\}")  # a brace itself is written twice
 
 
 def message(rule: "RuleAnswer", values: "Mapping[str, object]", hit: "Hit") -> str:
@@ -126,6 +126,8 @@ def _fill(template: str, values: "Mapping[str, object]") -> str:
 
     def value_of(found: "re.Match[str]") -> str:
         path = found.group(1)
+        if path is None:
+            return found.group()[0]
         if is_private(path):
             return "(not shown)"
         if path not in values:

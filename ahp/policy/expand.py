@@ -1,7 +1,8 @@
 """Merged files to single rules: the short form becomes the protocol's, and each rule stands at each of its triggers."""
 
+from ahp.policy.meant import no_trigger
 from ahp.policy.models import OracleKeys, ShortRule, SuggestionKeys
-from ahp.policy.problems import Problem, closest, nearest
+from ahp.policy.problems import Problem, closest
 from ahp.policy.raw import Field, Fields, OracleDraft, RawPolicy, RawRule, RuleDraft
 from ahp.protocol.triggers import TRIGGERS
 
@@ -85,8 +86,7 @@ def _short(draft: RuleDraft, policy: RawPolicy) -> tuple[list[RawRule], list[Pro
     rules = []
     for trigger in dict.fromkeys(at.value):
         if trigger not in TRIGGERS:
-            what = f"no trigger is called `{trigger[:60]}`{nearest(trigger, TRIGGERS)}"
-            problems.append(Problem(at.place, what))
+            problems.append(Problem(at.place, *no_trigger(trigger)))
             continue
         rules.append(
             RawRule(trigger, rule_id, rule_id, rule_id, rule_fields, oracle_fields, filters, draft.layer, draft.place)

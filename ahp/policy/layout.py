@@ -28,14 +28,65 @@ def slip(lines: list[str], line: int, column: int, said: str) -> Slip | None:
     """
     if "unexpected end of stream" in said:
         return Slip(line, column, "the quote that opens here is never closed")
-    if said.startswith("did not find expected ',' or "):
-        return _unclosed(lines, line, column)
+    if said.startswith(("did not find expected ',' or ", "did not find expected node content")):
+        return _unclosed(lines, line, column) or _open(lines)
     if not said.startswith(("mapping values are not allowed", "did not find expected key")):
         return None
     for number in (line, _before(lines, line)):
         if number and (mended := _with_space(lines[number - 1])):
             return Slip(number, lines[number - 1].index(":") + 1, "a space is missing behind the colon", mended)
-    return _indented(lines, line)
+    return _closing_nothing(lines, line) or _indented(lines, line)
+
+
+def _open(lines: list[str]) -> Slip | None:
+    """The last bracket of the file that nothing closes."""
+    found = _brackets(lines)
+    if found is None or found.closes:
+        return None
+    return Slip(found.line, found.column, f"the `{found.text}` that opens here is never closed")
+
+
+def _closing_nothing(lines: list[str], line: int) -> Slip | None:
+    """A bracket, in this line or the one before, that closes nothing."""
+    found = _brackets(lines[:line])
+    if found is None or not found.closes or found.line not in (line, _before(lines, line)):
+        return None
+    return Slip(found.line, found.column, f"this `{found.text}` closes nothing")
+
+
+class _Bracket(NamedTuple):
+    line: int
+    column: int
+    text: str
+    closes: bool = False
+
+
+def _brackets(lines: list[str]) -> _Bracket | None:
+    """The first bracket that closes nothing, else the last one that is not closed; None where all are in order.
+
+    Outside of other brackets one counts only where a value begins: `block: files.changed[0]` is a text.
+    """
+    open_ones: list[_Bracket] = []
+    quote = ""
+    for number, line in enumerate(lines, 1):
+        before, had = ":", False  # the last character that is no blank; whether the line had a bracket
+        for column, sign in enumerate(line, 1):
+            begins = before in ":,[{-"
+            if quote:
+                quote = "" if sign == quote and line[column - 2 : column - 1] != "\\" else quote
+            elif sign == "#" and (column == 1 or line[column - 2].isspace()):
+                break
+            elif sign in "'\"" and begins:
+                quote = sign
+            elif sign in "[{" and (open_ones or begins):
+                open_ones.append(_Bracket(number, column, sign))
+                had = True
+            elif sign in "]}" and open_ones:
+                open_ones.pop()
+            elif sign in "]}" and had:
+                return _Bracket(number, column, sign, closes=True)
+            before = before if sign.isspace() else sign
+    return open_ones[-1] if open_ones and not quote else None
 
 
 def _unclosed(lines: list[str], line: int, column: int) -> Slip | None:

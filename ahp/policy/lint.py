@@ -6,6 +6,7 @@ from ahp.conditions import reference
 from ahp.conditions.evaluate import set_deadline
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Checked
+from ahp.policy import pairs
 from ahp.policy.expand import LEVELS
 from ahp.policy.problems import Place, PolicyError, Problem, closest
 from ahp.policy.rule import Policy, Rule
@@ -42,7 +43,8 @@ def advise(policy: Policy) -> list[Problem]:
     advice = [one for one in policy.advice if one.place not in settled or "undecidable" not in one.what]
     for rule in policy.rules:
         advice += _of_rule(rule)
-    advice += _softenings(policy) + _twins(policy) + _unread_limits(policy) + _lent(policy)
+    advice += _softenings(policy) + _twins(policy) + pairs.advise(policy) + _lent(policy)
+    advice += _unread_limits(policy) + _unread_facts(policy) + _idle_actions(policy)
     if policy.raw.setting("mode") == "observe":
         place = policy.raw.settings["mode"].place
         advice.append(Problem(place, "`mode: observe` logs every signal and enforces none"))
@@ -101,6 +103,34 @@ def _unread_limits(policy: Policy) -> list[Problem]:
             near = closest(name, read)
             hint = f"; did you mean `{near}`?" if near else ""
             found.append(Problem(field.key_place, f"no rule reads the limit `{name}`{hint}"))
+    return found
+
+
+def _unread_facts(policy: Policy) -> list[Problem]:
+    """Commands and variables of the policy's own that nothing reads."""
+    asked = [one for rule in policy.rules for one in (rule.condition, rule.when, rule.each) if one is not None]
+    paths = {path for one in (*asked, *[checked for _, checked in policy.environment]) for path in one.reads}
+    paths |= {path for rule in policy.rules for path in rule.shows}
+    heads = {path.partition(".")[0] for path in paths}
+    raw = policy.raw
+    commands = [(name, field) for name, field in raw.facts.items() if name not in heads]
+    found = [Problem(field.key_place, f"no rule reads `{name}`, so its command never runs") for name, field in commands]
+    variables = [(name, field) for name, field in raw.env_allow.items() if f"env.{name}" not in paths]
+    found += [Problem(field.place, f"no rule reads the variable `env.{name}`") for name, field in variables]
+    return [one for one in found if not one.place.file.startswith("pack ")]
+
+
+def _idle_actions(policy: Policy) -> list[Problem]:
+    """Actions of rules that are no control, and never become one by climbing."""
+    escalation = policy.raw.setting("escalation")
+    climbs = escalation is not None and "control" in escalation.ladder
+    found = []
+    for rule in policy.rules:
+        action, levels = rule.raw.get("action"), set(rule.intensity.values())
+        idle = levels <= {"block", "allow"} or (levels <= {"block", "prompt", "allow"} and not climbs)
+        if action is not None and idle:
+            what = f"an `action` is carried out by `control`; `{rule.key}` never does it"
+            found.append(Problem(rule.raw.where("action"), what))
     return found
 
 

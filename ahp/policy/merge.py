@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ahp.policy.meant import no_trigger
 from ahp.policy.models import HookKeys, HooksFile, Oracle, ShortRule
-from ahp.policy.problems import Problem, nearest
+from ahp.policy.problems import Problem
 from ahp.policy.raw import Field, Fields, HookDraft, OracleDraft, RawPolicy, RuleDraft
 from ahp.policy.shape import RawFile
 from ahp.protocol.triggers import TRIGGERS
@@ -89,7 +90,7 @@ def _merge_hook(policy: RawPolicy, at: _Fields, trigger: str, hook: HookKeys) ->
     problems = []
     if trigger not in TRIGGERS:
         place = at.raw.key_place("hooks", trigger)
-        return [Problem(place, f"no trigger is called `{trigger[:60]}`{nearest(trigger, TRIGGERS)}")]
+        return [Problem(place, *no_trigger(trigger))]
     if hook.trigger is not None and hook.trigger != trigger:
         what = f"`trigger` says {hook.trigger[:60]}, but this stands under {trigger}; make them agree"
         problems.append(Problem(at.raw.place("hooks", trigger, "trigger"), what))

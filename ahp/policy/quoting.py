@@ -11,6 +11,12 @@ _IN_FLOW = (
     re.compile(r"[{,]\s*[\w.\-]+: +((?:'[^']*'|\"[^\"]*\") [^,{}]*[^,{}\s])\s*(?=[,}])"),
     re.compile(r"[{,]\s*[\w.\-]+: +([^\s,{}\[\]'\"][^,{}\[\]'\"]*?\([^(){},]*,[^(){}]*\)[^,{}]*?)\s*(?=[,}])"),
     re.compile(r"[{,]\s*[\w.\-]+: +([\w.]+\([^(){},]*,[^(){}]*\)[^,{}]*?)\s*(?=[,}])"),
+    re.compile(r"[{,]\s*[\w.\-]+: +(\{[^{},]*\} *[^,{}\s][^,{}]*?)\s*(?=[,}])"),
+    re.compile(r"[{,]\s*[\w.\-]+: +([%@`][^,{}]*?)\s*(?=[,}])"),
+)
+# a value in quotes that are quotes of its own, too: 'a == 'b''
+_TWICE = re.compile(
+    r"""([:,\[{-]\s+)(['"])((?:(?!\2)[^,{}\n])*\2(?:(?!\2)[^,{}\n])*\2(?:(?!\2)[^,{}\n])*)\2(?=\s*(?:[,}]|$))"""
 )
 # what YAML reads as something else at the head of a plain value
 _INDICATORS = "!'\"{[&*%@`|>#"
@@ -46,6 +52,10 @@ def mend_line(line: str) -> str:
         mended = mend_tag(line, found.start(1) + 1)
         if mended and _loads(mended):
             return mended
+    for found in _TWICE.finditer(line):
+        mended = line[: found.start()] + found.group(1) + quote(found.group(3)) + line[found.end() :]
+        if _loads(mended):
+            return mended.strip()
     for found in (match for pattern in _IN_FLOW for match in pattern.finditer(line)):
         mended = line[: found.start(1)] + quote(found.group(1)) + line[found.end(1) :]
         if _loads(mended):

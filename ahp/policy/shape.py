@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from ahp import __version__
-from ahp.policy import quoting
+from ahp.policy import meant, quoting
 from ahp.policy.models import HooksFile, ShortRule
-from ahp.policy.problems import UNMET, Place, PolicyError, Problem, nearest, quoted
+from ahp.policy.problems import UNMET, Place, PolicyError, Problem, quoted
 from ahp.policy.yamltext import decode, parse
 from ahp.system.yamltree import Node
 
@@ -32,25 +32,6 @@ _KINDS = {
 }
 _OFF = ("off", "false", "no", "disabled")  # words that people turn a rule off with elsewhere
 _ON = ("on", "true", "yes", "enabled")
-# Levels as other tools call them.
-_LEVELS = {
-    **dict.fromkeys(("error", "deny", "refuse", "reject", "forbid", "fail"), "block"),
-    **dict.fromkeys(("warn", "warning", "ask"), "prompt"),
-    **dict.fromkeys(("info", "note", "notice", "advise", "suggest"), "aid"),
-}
-# Keys as other tools call them.
-_KEYS = {
-    **dict.fromkeys(("command", "cmd", "exec", "entry"), "run"),
-    **dict.fromkeys(("trigger", "triggers", "stage", "stages", "event", "hook", "hooks"), "at"),
-    **dict.fromkeys(("path", "filename"), "file"),
-    **dict.fromkeys(("description", "msg", "text", "reason"), "message"),
-    **dict.fromkeys(("hint", "help", "suggestion", "remedy"), "fix"),
-    **dict.fromkeys(("disabled", "active"), "enabled"),
-    **dict.fromkeys(("for", "foreach", "for_each"), "each"),
-    **dict.fromkeys(("constants", "vars", "variables", "params"), "limits"),
-    **dict.fromkeys(("env", "environments"), "environment"),
-    **dict.fromkeys(("include", "includes", "packs", "imports"), "extends"),
-}
 _CONDITION_KEYS = frozenset({"condition", "when", "each", "block", "control", "prompt", "aid"})
 _LIMITS_OF_TYPE = {"greater_than_equal": "at least {ge}", "less_than_equal": "at most {le}"}
 _NAME = re.compile(r"[\w.\-]+")
@@ -202,13 +183,15 @@ def _without_tags(path: Path, plain: object) -> Path:
 def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines: list[str]) -> Problem:
     path = _without_tags(error["loc"], plain)
     kind, given = error["type"], error.get("input")
+    if path[:1] == ("limits",) and len(path) > 1 and path[-1] != "[key]":
+        return _no_limit(path, node, plain)
     place = node.at(path).place
     key = next((str(step) for step in reversed(path) if isinstance(step, str)), "the file")
     if kind == "extra_forbidden":
         valid, place = _keys_of(seen.get(id(_walk(plain, path[:-1])))), node.key_place(path)
         if not _NAME.fullmatch(str(path[-1])) and (mended := quoting.mend_line(lines[place.line - 1])):
             return Problem(place, f"a comma ends the value before `{_short(path[-1])}`", mended)
-        return Problem(place, f"unknown key `{_short(path[-1])}`{_meant_key(str(path[-1]), valid)}")
+        return Problem(place, f"unknown key `{_short(path[-1])}`{meant.key(str(path[-1]), valid)}")
     if path[-1] == "[key]":
         place = node.key_place(path[:-1])
         return Problem(place, f"{quoted(path[-2])} is no name; use letters, digits and `_.-`, at most 100 of them")
@@ -221,14 +204,19 @@ def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines
     if kind in ("literal_error", "union_tag_invalid"):
         valid = re.findall(r"'([^']*)'", str(error["ctx"].get("expected") or error["ctx"].get("expected_tags")))
         word = error["ctx"].get("tag", given)
-        hint = _meant_value(word, valid) if isinstance(word, str) else f"; {error['msg'][0].lower()}{error['msg'][1:]}"
-        return Problem(place, f"{quoted(word)} is no `{'type' if 'tag' in error['ctx'] else key}`{hint}")
+        hint = meant.value(word, valid) if isinstance(word, str) else f"; valid are {', '.join(valid)}"
+        what = (
+            f"`{key}` is empty"
+            if word is None
+            else f"{quoted(word)} is no `{'type' if 'tag' in error['ctx'] else key}`"
+        )
+        return Problem(place, what + hint)
     if kind == "union_tag_not_found":
         return Problem(place, f"`{key}` is a mapping with a `type`, not {quoted(given)}")
     if kind == "value_error":
         return Problem(place, f"`{key}`: {error['ctx']['error']}")
-    if path[:1] == ("rules",) and len(path) == 2 and str(given).lower() in _OFF:
-        return Problem(place, f"`{key}` is a mapping, not {quoted(given)}", f"{key}: {{enabled: false}}")
+    if path[:1] == ("rules",) and len(path) == 2 and isinstance(given, str | bool):
+        return Problem(place, f"`{key}` is a mapping, not {quoted(given)}", _as_rule(key, str(given).lower()))
     if kind in _KINDS:
         return _wrong_kind(kind, key, given, place, lines)
     if kind in _LIMITS_OF_TYPE:
@@ -236,17 +224,21 @@ def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines
     return Problem(place, f"`{key}`: {error['msg'][0].lower()}{error['msg'][1:]}, not {quoted(given)}")
 
 
-def _meant_key(key: str, valid: list[str]) -> str:
-    if key == "condition" and set(ShortRule.LEVELS) <= set(valid):
-        return "; here the level has the condition: `block: …`, `prompt: …`"
-    if _LEVELS.get(key) in valid:
-        return f"; the level is called `{_LEVELS[key]}`"
-    return f"; it is called `{_KEYS[key]}`" if _KEYS.get(key) in valid else nearest(key, valid)
+def _no_limit(path: Path, node: Node, plain: object) -> Problem:
+    """One sentence for all that a limit could have been, each of which has an error of its own."""
+    given, place = _walk(plain, path[:2]), node.at(path[:2]).place
+    if given is None:
+        return Problem(place, f"the limit `{_short(path[1])}` is empty; give it a value, or leave it out")
+    kinds = "a text, a number, true or false, a list of texts, or a mapping with one of these for each environment"
+    return Problem(place, f"the limit `{_short(path[1])}` is {kinds}, not {quoted(given)}")
 
 
-def _meant_value(word: str, valid: list[str]) -> str:
-    level = _LEVELS.get(word)
-    return f"; it is called `{level}`" if level in valid else nearest(word, valid)
+def _as_rule(key: str, word: str) -> str:
+    """The line for a rule that is written as one word: a level, or off; "" for any other word."""
+    if word in _OFF:
+        return f"{key}: {{enabled: false}}"
+    level = meant.LEVELS.get(word, word)
+    return f"{key}: {{level: {level}}}" if level in (*ShortRule.LEVELS, "allow") else ""
 
 
 def _wrong_kind(kind: str, key: str, given: object, place: Place, lines: list[str]) -> Problem:
@@ -256,7 +248,7 @@ def _wrong_kind(kind: str, key: str, given: object, place: Place, lines: list[st
         mended = mended or quoting.mend_line(lines[place.line - 1])
         return Problem(place, f"`{key}` is a condition, that is a text, not {quoted(given)}", mended)
     if given is None:
-        return Problem(place, f"`{key}` is empty; it needs {wanted}")
+        return Problem(place, f"`{key}` is empty; it needs {wanted}, or leave the key out")
     if kind == "dict_type" and key == "rules" and isinstance(given, list):
         return Problem(place, "`rules` is a mapping of ids, not a list: in place of `- id: NAME` write `NAME:`")
     mended = quoting.mend_text(lines[place.line - 1], key) if kind == "string_type" else ""
@@ -270,7 +262,7 @@ def _wrong_kind(kind: str, key: str, given: object, place: Place, lines: list[st
 def _as_list(key: str, text: str) -> str:
     """The line with its text as the list that is wanted, a command word by word; "" where a quote is not closed."""
     try:
-        words = shlex.split(text) if key == "run" else [text]
+        words = shlex.split(text) if key in ("run", "command") else [text]
     except ValueError:
         return ""
     return f"{key}: [{', '.join(map(quoting.quote_if_needed, words))}]"
@@ -288,4 +280,4 @@ def _short(value: object) -> str:
 
 def _where(path: Path) -> str:
     named = [str(step) for step in path if isinstance(step, str)]
-    return f"`{named[-1]}` " if named else "the file "
+    return f"`{named[-1]}` " if named else "a test " if path else "the file "

@@ -13,6 +13,8 @@ from ahp.system.errors import AhpError
 
 PACKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "packs")
 
+_NAMES = ("hooks.yaml", "hooks.local.yaml", "waivers.yaml", "agent.yaml")
+
 # A file a policy depends on: its absolute path and content digest, None where it is absent.
 Watched = tuple[str, str | None]
 
@@ -51,6 +53,8 @@ class FileSource:
     def layers(self) -> list[tuple[str, str, bytes]]:
         found = []
         for layer, path in self.paths.items():
+            if layer == "project":
+                self._refuse_links(path)
             data = self._read(path)
             self.contents.append((path, data))
             if data is not None:
@@ -66,11 +70,18 @@ class FileSource:
                 raise AhpError(f"{self._name(path)} is a symbolic link; a policy extends regular files only")
         return self._read(path)
 
+    def _refuse_links(self, path: str) -> None:
+        for one, what in ((os.path.dirname(path), "the folder is"), (path, "this is")):
+            if _is_link(one):
+                why = f"{what} a symbolic link, which is no policy; put the file itself here"
+                raise PolicyError([Problem(Place(self._name(path)), why)])
+
     def _read(self, path: str) -> bytes | None:
         try:
             data = files.read(path, MAX_BYTES)
         except AhpError as error:
-            raise PolicyError([Problem(Place(self._name(path)), str(error))]) from None
+            why = str(error).removeprefix(f"{path} ")
+            raise PolicyError([Problem(Place(self._name(path)), why)]) from None
         self.watched.append((path, None if data is None else tagged(data)))
         return data
 
@@ -126,6 +137,21 @@ class TextSource:
 
     def beside(self, layer: str, relative: str) -> bytes | None:
         return None
+
+
+def misnamed(root: str) -> list[str]:
+    """Files in the policy's folder that look like its own and are never read, with the name that each should have."""
+    try:
+        there = sorted(os.listdir(root + "/.ahp"))
+    except OSError:
+        return []
+    known = {stem.removesuffix(".yaml"): stem for stem in _NAMES}
+    return [
+        f".ahp/{name} is not read; the file is called {known[stem]}"
+        for name in there
+        for stem, ending in (os.path.splitext(name),)
+        if ending == ".yml" and stem in known and known[stem] not in there
+    ]
 
 
 def packs() -> list[str]:

@@ -10,7 +10,8 @@ from ahp.facts.schemas import where
 from ahp.policy.problems import Place, Problem, nearest
 from ahp.policy.raw import RawRule
 
-_PART = re.compile(r"\{([^{}\n]*)\}")
+_PART = re.compile(r"\{\{|\}\}|\{([^{}\n]*)\}")
+_TWICE = "a brace itself is written twice: {{"
 _PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*\Z")
 
 
@@ -31,11 +32,16 @@ def check_texts(rule: RawRule, schema: Schema, limits: set[str], each: Each | No
     """The fact paths that the rule's texts name, and the problems of its texts."""
     shows: set[str] = set()
     problems: list[Problem] = []
+    fixes = {rule.where("resolution")} & {rule.where("suggestions")} - {rule.place}
     for key, text, place in templates(rule):
         for found in _PART.finditer(text):
+            if found.group(1) is None:
+                continue
             name = found.group(1).strip()
             what = _wrong(name, schema, limits, each)
             if what:
+                if place in fixes:  # `fix` is both of these
+                    key = "fix"
                 problems.append(Problem(place, f"`{key}` names `{{{found.group(1)[:60]}}}`: {what}"))
             elif each is None or name.partition(".")[0] != each.var:
                 shows.add(name)
@@ -44,7 +50,7 @@ def check_texts(rule: RawRule, schema: Schema, limits: set[str], each: Each | No
 
 def _wrong(name: str, schema: Schema, limits: set[str], each: Each | None) -> str:
     if not _PATH.match(name):
-        return "braces hold a fact path, like {files.changed_count}"
+        return f"braces hold a fact path, like {{files.changed_count}}; {_TWICE}"
     head, _, rest = name.partition(".")
     if each is not None and head == each.var:
         return _wrong_item(rest, each)
@@ -55,7 +61,8 @@ def _wrong(name: str, schema: Schema, limits: set[str], each: Each | None) -> st
     if elsewhere := where(name):
         return f"it cannot be had at this trigger; it can at {', '.join(elsewhere)}"
     known = [fact.path for fact in schema if not is_private(fact.path)]
-    return f"there is no such fact at this trigger{nearest(name, [*known, *limits])}"
+    near = nearest(name, [*known, *limits])
+    return f"there is no such fact at this trigger{near or f'; {_TWICE}'}"
 
 
 def _wrong_item(rest: str, each: Each) -> str:

@@ -10,7 +10,7 @@ from ahp.conditions.globs import PatternError
 from ahp.conditions.regexes import regex
 from ahp.conditions.schema import MAX_COST, MAX_RULES, Schema, Type
 from ahp.conditions.typecheck import Checked, Each
-from ahp.facts.schemas import where
+from ahp.facts.schemas import triggers_of, where
 from ahp.policy import environments, refine
 from ahp.policy.expand import expand
 from ahp.policy.problems import Place, Problem
@@ -149,6 +149,10 @@ class _Checker:
         for path in re.findall(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+", condition):
             if path in self.vocabulary.everything and path not in here and f"'{path.partition('.')[0]}'" in message:
                 return f"`{path}` cannot be had at {trigger}; it can at {', '.join(where(path))}"
+        known = self.vocabulary.everything.namespaces - here.namespaces
+        for name in sorted(known):
+            if message == f"unknown name '{name}'":
+                return f"`{name}` cannot be had at {trigger}; it can at {', '.join(triggers_of(name))}"
         return ""
 
     def joined(self, filters: list[Checked], schema: Schema) -> Checked | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -40,7 +40,7 @@ class Waiver(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     rule: _Line
-    """The rule's key, `oracle/id`."""
+    """The rule's key: a short rule's id, else `oracle/id`."""
     subject: _Line
     """The issue, branch or session that it is excused on; `*` for all."""
     reason: _Line
@@ -168,7 +168,7 @@ def _warning(waiver: Waiver, today: datetime.date, digests: dict[str, str] | Non
     if left < 0:
         return f"{name} expired on {waiver.expires}"
     if digests is not None and waiver.rule not in digests:
-        return f"{name}: the policy has no such rule"
+        return f"{name}: the policy has no such rule{_meant(waiver.rule, digests)}"
     if digests is not None and waiver.digest is None:
         return f"{name} is bound to no digest; add `digest: {digests[waiver.rule]}`"
     if digests is not None and digests[waiver.rule] != waiver.digest:
@@ -176,6 +176,12 @@ def _warning(waiver: Waiver, today: datetime.date, digests: dict[str, str] | Non
     if left <= WARNED_DAYS:
         return f"{name} expires {'today' if left == 0 else f'in {left} days' if left > 1 else 'tomorrow'}"
     return ""
+
+
+def _meant(rule: str, known: Iterable[str]) -> str:
+    """The rule that a waiver probably names: a short rule's key is its id alone, without the `/1` of an oracle's."""
+    alone = rule.partition("/")[0]
+    return f"; did you mean `{alone}`?" if alone in known else nearest(rule, known)
 
 
 def texts(waivers: Sequence[Waiver]) -> list[str]:

@@ -5,7 +5,7 @@ import re
 from ahp.policy import layout, quoting
 from ahp.policy.problems import PolicyError, Problem
 from ahp.system import yamltree
-from ahp.system.yamltree import Fault, Node, YamlError
+from ahp.system.yamltree import Fault, Node, Place, YamlError
 
 MAX_BYTES = 1 << 20
 _HINTS = {"merge": ", or use `extends`", "boolean": "; for triggers write `at:`"}
@@ -50,9 +50,17 @@ def _problem(fault: Fault, lines: list[str]) -> Problem:
         # libyaml often notices one line too late, at the next key
         for number in (place.line, place.line - 1):
             if 0 < number <= len(lines) and (mended := quoting.mend_line(lines[number - 1])):
-                return Problem(place._replace(line=number), f"{fault.what}; the value needs quotes", mended)
+                what = f"no value begins with `{sign}`" if (sign := _sign(fault.what, lines, place)) else fault.what
+                return Problem(place._replace(line=number), f"{what}; the value needs quotes", mended)
         return Problem(place, f"not YAML: {fault.what}")
     return Problem(place, fault.what + _HINTS.get(fault.kind, ""))
+
+
+def _sign(what: str, lines: list[str], place: Place) -> str:
+    """The character that libyaml says cannot begin anything; "" where it says something else."""
+    if not what.startswith("found character that cannot start any token"):
+        return ""
+    return lines[place.line - 1][place.column - 1 : place.column]
 
 
 def _cut_values(root: Node, text: str) -> list[Problem]:

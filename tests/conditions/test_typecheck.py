@@ -167,6 +167,11 @@ REFUSED = [
     ("glob(branch.name, 5)", "pattern", 19, "a text or a list of texts"),
     ("glob(branch.name, environment)", "pattern", 19, "limits:"),
     ("glob(5, '*')", "type", 6, "needs a text"),
+    ("glob('*.py', branch.name)", "pattern", 1, "the text comes first: glob(branch.name, '*.py')"),
+    ("any(f.endswith('.py') for f in files.changes)", "type", 5, "write f.path"),
+    ("branch.name.replace('a', 'b') == 'c'", "name", 1, "methods of a text are endswith, lower, startswith"),
+    ("files.changed_count > '3'", "type", 1, "write 3, without quotes"),
+    ("files.changed == 'x'", "type", 1, "'files.changed' and 'x' write 'x' in files.changed"),
     ("matches(branch.name, '(?=a)')", "pattern", 22, "perl operator"),
     ("matches(branch.name, 'a(?i)b')", "pattern", 22, "at the start"),
     ("matches(branch.name, '(a{1,500}){1,500}')", "pattern", 22, ""),
@@ -298,6 +303,8 @@ def test_each_gives_the_items_that_a_condition_holds_for() -> None:
     ):
         with pytest.raises(ConditionError):
             check_each(text, SCHEMA)
+    with pytest.raises(ConditionError, match=r"write c in files\.changes"):
+        check_each("for c in files.changes", SCHEMA)
     with pytest.raises(ConditionError, match="taken"):
         check("any(c == 'a' for c in files.changed)", SCHEMA, item=(each.var, each.item))
 

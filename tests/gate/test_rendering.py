@@ -47,6 +47,7 @@ def place(
 
 def test_a_template_is_filled_with_quoted_facts() -> None:
     assert said("{files.changed_count} on {branch.name}") == "7 on 'main'"
+    assert said("awk '{{print $1}}' {{{files.changed_count}}}") == "awk '{print $1}' {7}"
     assert said("{files.none} {not a fact} {}") == "(unknown) {not a fact} {}"
 
 

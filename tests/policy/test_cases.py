@@ -48,7 +48,7 @@ def test_an_empty_file_holds_no_cases(load: Load) -> None:
     ("text", "said"),
     [
         ("name: x", "t.yaml:1:1: policy tests are a list"),
-        ("- {name: x, trigger: pre-commit}", "t.yaml:1:3: the file needs `expect`"),
+        ("- {name: x, trigger: pre-commit}", "t.yaml:1:3: a test needs `expect`"),
         (
             "- {name: x, trigger: pre-commit, triger: pre-commit, expect: {}}",
             "t.yaml:1:34: unknown key `triger`; did you mean `trigger`?",

@@ -38,6 +38,14 @@ def test_a_pack_needs_no_advice(load: Load, pack: str) -> None:
         ("rules: {a: {at: pre-issue-submit, prompt: coverage.current < 80}}", "coverage.current"),
         ("extends: [core]\nlimits: {max_file: 80}",
          "hooks.yaml:2:10: no rule reads the limit `max_file`; did you mean `max_files`?"),
+        ("facts: {lint: {preset: ruff}}", "hooks.yaml:1:9: no rule reads `lint`, so its command never runs"),
+        ("env_allow: [TEAM]", "no rule reads the variable `env.TEAM`"),
+        ("rules: {a: {at: pre-commit, block: files.changed_count > 3, action: {type: run, command: [x]}}}",
+         "an `action` is carried out by `control`; `a` never does it"),
+        ("rules: {a: {at: pre-push, block: files.insertions > 9}, b: {at: pre-push, prompt: files.insertions > 20}}",
+         "hooks.yaml:1:83: `b` speaks only where `a` refuses; are the two conditions swapped?"),
+        ("rules: {a: {at: pre-push, block: files.insertions > 9}, b: {at: pre-push, block: files.insertions < 15}}",
+         "`a` and `b` refuse everything together: one of them always holds"),
         ("limits: {zzz: 80}", "no rule reads the limit `zzz`"),
         ("rules: {a: {at: pre-commit, prompt: \"contains(files.changed, '*.env')\"}}", "ask for a pattern"),
         (SEED, "softening: where `checklist-validator/2` matches, the stronger `checklist-validator/1` is not heard"),
@@ -53,6 +61,23 @@ def test_a_whole_rule_under_the_name_of_a_pack_s_is_told_what_it_keeps(load: Loa
     assert [said in line for line in advice(load, own)] == [True]
     for narrowed in ("{block: f.bytes > 9}", "{at: [pre-commit, pre-push]}", "{level: prompt, message: big}"):
         assert advice(load, f"extends: [core]\nrules: {{large-files: {narrowed}}}") == []
+
+
+def test_rules_that_go_together_need_no_advice(load: Load) -> None:
+    assert not advice(
+        load,
+        """\
+env_allow: [TEAM]
+escalation: {ladder: [prompt, control, block]}
+facts: {lint: {run: [x], parse: lines}, types: {run: [y], parse: lines}}
+rules:
+  asks: {at: pre-commit, prompt: files.changed_count > 20 and env.TEAM != 'import'}
+  refuses: {at: pre-commit, block: files.changed_count > 50}
+  other: {at: pre-push, prompt: files.changed_count > 90, message: "{types.count}"}
+  lint: {at: pre-push, on_missing: skip, prompt: lint.count > 0}
+  marked: {at: commit-msg, prompt: commit.is_merge, action: {type: append, target: commit.message, value: x}}
+""",
+    )
 
 
 def test_limits_that_are_read_need_no_advice(load: Load) -> None:

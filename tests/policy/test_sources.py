@@ -7,7 +7,7 @@ import pytest
 
 from ahp.policy import layers
 from ahp.policy.problems import PolicyError
-from ahp.policy.sources import FileSource, TextSource, TreeSource
+from ahp.policy.sources import FileSource, TextSource, TreeSource, misnamed
 from ahp.system.digest import tagged
 from ahp.system.environ import scrubbed
 from ahp.system.git import discover
@@ -74,6 +74,22 @@ def test_a_commit_without_a_policy_has_no_rules(repo: Repo) -> None:
     repo.commit()
     tree = CommitView(discover(str(repo.root), scrubbed(dict(os.environ))), "HEAD")
     assert layers.load(TreeSource(tree, "HEAD")).rules == ()
+
+
+@pytest.mark.parametrize("linked", [".ahp", ".ahp/hooks.yaml"])
+def test_a_link_in_the_place_of_the_project_s_policy_is_none(repo: Repo, tmp_path: Path, linked: str) -> None:
+    (repo.root / ".ahp").mkdir(exist_ok=True)
+    (repo.root / ".ahp").rename(tmp_path / "there") if linked == ".ahp" else None
+    os.symlink(tmp_path / "there", repo.root / linked)
+    with pytest.raises(PolicyError, match=r"hooks.yaml:1:1: .* a symbolic link, which is no policy"):
+        layers.load(FileSource(str(repo.root)))
+
+
+def test_files_of_another_ending_are_told_with_the_name_that_is_read(repo: Repo) -> None:
+    for name in ("hooks.yml", "waivers.yml", "waivers.yaml", "team.yml", "hooks.yaml.bak"):
+        repo.write(f".ahp/{name}", "")
+    assert misnamed(str(repo.root)) == [".ahp/hooks.yml is not read; the file is called hooks.yaml"]
+    assert misnamed(str(repo.root / "none")) == []
 
 
 def test_a_link_in_a_commit_is_its_text_and_no_policy(repo: Repo) -> None:

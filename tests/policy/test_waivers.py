@@ -70,8 +70,9 @@ def test_one_hears_of_an_expiry_a_week_before_and_of_all_that_does_not_hold() ->
     assert given.warnings(datetime.date(2026, 2, 21))[0].endswith("expired on 2026-02-10")
     assert given.warnings(TODAY, {"size/1": NEW}) == [
         "waiver of size/1 on FEAT-1 does not hold: the rule has changed since it was approved",
-        "waiver of secrets/1 on *: the policy has no such rule",
+        "waiver of secrets/1 on *: the policy has no such rule; valid are size/1",
     ]
+    assert given.warnings(TODAY, {"size": NEW, "secrets/1": NEW})[0].endswith("no such rule; did you mean `size`?")
     assert given.warnings(TODAY, {"size/1": OLD, "secrets/1": NEW}) == [
         f"waiver of secrets/1 on * is bound to no digest; add `digest: {NEW}`"
     ]

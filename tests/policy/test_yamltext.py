@@ -82,7 +82,7 @@ def test_aliases_are_followed() -> None:
         ("a: 1e999", "too large for a number"),
         ("a: \tb\n\tc: d", "f:2:1: not YAML: found a tab character"),
         ("a:\n\tb: c", "any token; indent with spaces, not tabs"),
-        ("a: [1", "not YAML"),
+        ("a: [1", "f:1:4: the `[` that opens here is never closed"),
     ],
 )
 def test_what_is_refused_names_its_place(text: str | bytes, said: str) -> None:
@@ -108,6 +108,14 @@ def test_what_is_refused_names_its_place(text: str | bytes, said: str) -> None:
         ('a: "b\nc: d\n', "f:1:4: the quote that opens here is never closed"),
         ("a: [b, 'c]\n", "f:1:8: the quote that opens here is never closed"),
         ("a: http://x: y\n", 'write: a: "http://x: y"'),
+        ("a: b\nc:\n  d: [\n", "f:3:6: the `[` that opens here is never closed"),
+        ("a: {b: c, d: e[0], f: g # }\n", "f:1:4: the `{` that opens here is never closed"),
+        ("a: {b: '}'\n", "f:1:4: the `{` that opens here is never closed"),
+        ("a:\n  b: {c: d}}\n", "f:2:12: this `}` closes nothing"),
+        (
+            "a: {b: %d files}\n",
+            'f:1:8: no value begins with `%`; the value needs quotes\n    write: a: {b: "%d files"}',
+        ),
     ],
 )
 def test_lines_that_yaml_cannot_put_together_say_what_is_wrong_with_them(text: str, said: str) -> None:
@@ -141,6 +149,9 @@ def test_all_problems_are_named_at_once() -> None:
         ("block: commit.subject == 'see #12'", "block: \"commit.subject == 'see #12'\""),
         ("message: 50% done: look", 'message: "50% done: look"'),
         ("block: @x", 'block: "@x"'),
+        ("block: 'branch.name == 'main''", "block: \"branch.name == 'main'\""),
+        ("x: {block: 'branch.name == 'main'', at: b}", "x: {block: \"branch.name == 'main'\", at: b}"),
+        ("x: {message: {a.b} files, at: b}", 'x: {message: "{a.b} files", at: b}'),
         ("- 'a' in b", "- \"'a' in b\""),
     ],
 )
