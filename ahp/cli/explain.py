@@ -153,6 +153,8 @@ def _text(explanation: "Explanation") -> None:
     verdict = explanation.verdict
     environment = explanation.environment or "undecidable: the strictest level holds"
     click.echo(f"{verdict.trigger} on {one_line(verdict.subject)}, environment {environment}: {verdict.decision}")
+    if not explanation.reasons:
+        click.echo("no rule of a policy is asked here")
     oracle = None
     for reason in explanation.reasons:
         if reason.rule.oracle != oracle:

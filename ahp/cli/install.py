@@ -57,7 +57,6 @@ def _git() -> None:
     from ahp.hosts.git import installation, lfs, policy_checks
     from ahp.hosts.git.clone_policies import ClonePolicies
     from ahp.hosts.git.install import install, says_aside
-    from ahp.policy.problems import PolicyError
 
     repo = repository_here()
     done = install(repo, user_policy())
@@ -74,11 +73,13 @@ def _git() -> None:
         click.echo(f"git: husky's hooks in {one_line(done.husky, 1000)} call them by one line each: commit those")
     if lfs.is_used(repo, everywhere=True) and (kept := lfs.check(repo)).status != "ok":
         click.echo(f"git: git-lfs: {kept.detail}; {kept.mend}")
-    try:
-        commands = policy_checks.commands(ClonePolicies(repo, user_policy()))
-    except PolicyError:
+    policy = policy_checks.loaded(repo, user_policy())
+    if policy.status == "wrong":
         click.echo("git: the policy here is not valid; what is wrong: ahp policy lint")
         return
+    if policy.status == "note":
+        click.echo(f"git: policy: {policy.detail}; {policy.mend}")
+    commands = policy_checks.commands(ClonePolicies(repo, user_policy()))
     if commands.status != "ok":
         click.echo(f"git: {commands.detail}; {commands.mend}")
 

@@ -19,6 +19,12 @@ def event_here(trigger: str, issue: str, facts: str | None = None, dry: bool = T
     return Gate(os.getcwd(), host="cli").event(trigger, issue_id=issue, dry=dry, facts=given)
 
 
+def _nobody(event: Event) -> bool:
+    from ahp.policy.judges import judges_of
+
+    return not any(judge.program.triggers for judge in judges_of(event))
+
+
 def judge(event: Event, form: str) -> int:
     """Prints the verdict of `event` and gives the exit code: 0 allowed, 1 refused."""
     from ahp.gate.decide import decide
@@ -28,6 +34,8 @@ def judge(event: Event, form: str) -> int:
         click.echo(jsontext.encode(verdict.as_dict()))
     elif verdict.signals or verdict.notes:
         click.echo(verdict_text.text(verdict, event.actor, event.env))
+    elif _nobody(event):
+        click.echo("ahp: no policy judges here, so everything passes; `ahp init` writes one", err=True)
     elif sys.stdout.isatty():
         click.echo(f"ahp: {event.trigger}: nothing to say")
     return 1 if verdict.denied else 0

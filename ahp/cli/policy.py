@@ -44,7 +44,7 @@ def lint(file: str | None, policy_name: str | None, form: str) -> int:
     except PolicyError as error:
         _say_problems(error.problems, [], form)
         return 2
-    advice = advise(policy) + ([] if other else _waived(policy) + _approvers(policy))
+    advice = advise(policy) + ([] if other else _waived(policy) + _approvers(policy) + _misnamed())
     _say_problems([], advice, form)
     if not policy.rules and form == "text":
         click.echo("the policy has no rules; `ahp init` writes one", err=True)
@@ -98,6 +98,14 @@ def _approvers(policy: Any) -> list[Problem]:
     from ahp.system import clock
 
     return approvers.advise(_beside(approvers.PATH), policy.raw.setting("software_keys") is True, clock.now())
+
+
+def _misnamed() -> list[Problem]:
+    from ahp.hosts.asking import around
+    from ahp.policy.problems import Place
+    from ahp.policy.sources import misnamed
+
+    return [Problem(Place(told.split(" ", 1)[0]), told.split(" ", 1)[1]) for told in misnamed(around(os.getcwd()).root)]
 
 
 def _say_problems(problems: list[Problem], advice: list[Problem], form: str) -> None:
@@ -172,7 +180,8 @@ def schema() -> int:
 @click.argument("paths", metavar="[FILE]…", nargs=-1, type=click.Path(exists=True, dir_okay=False))
 @POLICY
 @click.option("--format", "form", type=click.Choice(["text", "json", "junit"]), default="text", show_default=True)
-def test(paths: tuple[str, ...], policy_name: str | None, form: str) -> int:
+@click.option("--all", "whole", is_flag=True, help="List the rules of packs that no test reached, too.")
+def test(paths: tuple[str, ...], policy_name: str | None, form: str, whole: bool) -> int:
     """Run the policy's tests: FILEs, or all of .ahp/tests/*.yaml, against the project's policy or --policy.
 
     Exit code 0 when all hold, 1 when one fails, 2 when a test or the policy is invalid.
@@ -180,7 +189,7 @@ def test(paths: tuple[str, ...], policy_name: str | None, form: str) -> int:
     from ahp.cli.policy_test import show
     from ahp.hosts.policy_test import rehearse
 
-    return show(rehearse(paths, policy_name), form)
+    return show(rehearse(paths, policy_name), form, whole)
 
 
 @command.command()

@@ -14,26 +14,32 @@ from ahp.system.terminal import table
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def show(report: Report, form: str) -> int:
+def show(report: Report, form: str, whole: bool = False) -> int:
     """Prints the report and gives the exit code: 0 all hold, 1 a test failed."""
     if form == "text":
-        text(report)
+        text(report, whole)
     else:
         click.echo({"json": as_json, "junit": junit}[form](report))
     return 1 if report.failed else 0
 
 
-def text(report: Report) -> None:
-    """Prints failures with their places, then a table of the rules that the tests ask, then the counts."""
+def text(report: Report, whole: bool = False) -> None:
+    """Prints failures with their places, then a table of the rules that the tests ask, then the counts.
+
+    Rules of packs, which come tested, are listed where a test reached them, or with `whole`.
+    """
     for outcome in report.failed:
         click.echo(f"{_place(outcome)}: failed: {one_line(outcome.case.keys.name)}")
         click.echo("".join(f"    {fault}\n" for fault in outcome.faults), nl=outcome is report.failed[-1])
     if any("not among the given facts" in fault for outcome in report.failed for fault in outcome.faults):
         click.echo("a namespace that a test gives is whole: give the missing fact, too, or leave the namespace out\n")
-    rows = [(one_line(r.rule), r.trigger, str(r.spoke or "never"), str(r.asked - r.spoke)) for r in report.rules]
+    shown = [rule for rule in report.rules if rule.own or rule.spoke or whole]
+    rows = [(one_line(r.rule), r.trigger, str(r.spoke or "never"), str(r.asked - r.spoke)) for r in shown]
+    told = {(rule.rule, rule.trigger) for rule in shown}
     rows += [
         (f"{one_line(s.rule)} for {one_line(s.other)}", s.trigger, str(s.times or "never"), "")
         for s in report.refinements
+        if (s.rule, s.trigger) in told
     ]
     table(rows, ("rule", "trigger", "spoke", "silent"), numbers=(2, 3), styles={"never": "yellow"})
     failed, total = len(report.failed), len(report.outcomes)
@@ -42,6 +48,10 @@ def text(report: Report) -> None:
     covered = f"{reached} of {len(report.rules)} rules reached"
     if report.refinements:
         covered += f", {refined} of {len(report.refinements)} refinements"
+    if len(shown) < len(report.rules):
+        click.echo(
+            f"{len(report.rules) - len(shown)} rules of packs that no test reached are left out; with them: --all"
+        )
     click.echo(f"{total - failed} of {total} tests hold; {covered}")
 
 

@@ -49,6 +49,8 @@ class Reached(NamedTuple):
     trigger: str
     asked: int
     spoke: int
+    own: bool = True
+    """Whether its condition is the project's own, not a pack's."""
 
 
 class Softened(NamedTuple):
@@ -121,12 +123,13 @@ def run(policy: Policy, cases: Iterable[Case]) -> Report:
         if outcome.verdict is not None:
             spoke.update((outcome.case.keys.trigger, rule) for rule in _spoke(outcome.verdict))
             refined.update((outcome.case.keys.trigger, *pair) for pair in _refined(outcome.verdict))
+    own = {(rule.trigger, rule.key) for rule in policy.rules if not rule.layer.startswith("pack ")}
     rules, refinements = [], []
     for trigger, program in programs.items():
         assert program.answers is not None
         for entry in program.rules:
             key = entry.key
-            rules.append(Reached(key, trigger, asked[trigger], spoke[trigger, key]))
+            rules.append(Reached(key, trigger, asked[trigger], spoke[trigger, key], (trigger, key) in own))
             for other in program.answers.rules[key].refines:
                 refinements.append(Softened(key, other, trigger, refined[trigger, key, other]))
     return Report(outcomes, rules, refinements)

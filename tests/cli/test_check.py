@@ -58,6 +58,14 @@ def test_nothing_to_say_is_silence(here: Repo, capsys: pytest.CaptureFixture[str
     assert run(capsys, "check", "pre-commit") == (0, "")
 
 
+def test_where_no_policy_judges_that_is_said(here: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    here.write(".ahp/hooks.yaml", "")
+    assert main.run(["check", "pre-commit"]) == 0
+    assert capsys.readouterr() == ("", "ahp: no policy judges here, so everything passes; `ahp init` writes one\n")
+    assert main.run(["explain", "pre-commit"]) == 0
+    assert "no rule of a policy is asked here" in capsys.readouterr().out
+
+
 def test_on_a_terminal_silence_is_said(
     here: Repo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,8 @@ from ahp.hosts.git import main as hook
 from ahp.system import environ, terminal
 from tests.conftest import Repo
 
+_RULE = "rules: {a: {at: pre-push, block: push.is_force}}\n"
+
 
 @pytest.fixture
 def here(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
@@ -34,6 +36,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
 def test_install_and_uninstall_say_what_they_did(
     here: Repo, capsys: pytest.CaptureFixture[str], person: list[str]
 ) -> None:
+    here.write(".ahp/hooks.yaml", _RULE)
     here.write(".git/hooks/pre-push", "#!/bin/sh\n", 0o755)
     folder = f"{here.root}/.git/hooks"
     installed = f"git: 5 hooks in {folder}\ngit: earlier hooks keep running: pre-push\n"
@@ -115,10 +118,14 @@ def test_hook_hands_the_shim_s_arguments_on(
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
-        ("facts: {x: {run: [no-such-program]}}\n", "no such program on PATH for facts.x (no-such-program)"),
-        ("facts: {x: {run: [sh]}}\n", "nobody has accepted facts.x in this clone: they do not run; a person runs"),
+        (f"facts: {{x: {{run: [no-such-program]}}}}\n{_RULE}", "no such program on PATH for facts.x (no-such-program)"),
+        (
+            f"facts: {{x: {{run: [sh]}}}}\n{_RULE}",
+            "nobody has accepted facts.x in this clone: they do not run; a person runs",
+        ),
         ("rules: []\n", "the policy here is not valid; what is wrong: ahp policy lint"),
-        ("version: 1\n", ""),
+        (_RULE, ""),
+        ("version: 1\n", "git: policy: there is none here, so every commit passes; ahp init"),
     ],
 )
 def test_install_says_which_checkers_cannot_run(

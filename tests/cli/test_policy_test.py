@@ -51,6 +51,17 @@ def test_all_tests_of_the_project_are_run_and_what_they_reach_is_told(
     assert " ".join(lines[-1]) == "2 of 2 tests hold; 3 of 4 rules reached, 1 of 1 refinements"
 
 
+def test_rules_of_packs_that_no_test_reached_are_counted(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.write(".ahp/hooks.yaml", f"extends: [core]\n{POLICY}")
+    repo.write(".ahp/tests/b.yaml", GOOD)
+    assert run(["policy", "test"]) == 0
+    out = capsys.readouterr().out
+    assert "never" in out and "key-files" not in out and "rules of packs that no test reached are left out" in out
+    assert run(["policy", "test", "--all"]) == 0
+    out = capsys.readouterr().out
+    assert "key-files" in out and "left out" not in out
+
+
 def test_a_test_that_fails_is_named_with_its_place_and_the_exit_code_is_one(
     repo: Repo, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -81,7 +92,7 @@ def test_json_holds_tests_rules_and_refinements(repo: Repo, capsys: pytest.Captu
     found = json.loads(capsys.readouterr().out)
     assert [test["decision"] for test in found["tests"]] == ["warn", "warn", "allow", None]
     assert found["tests"][0]["line"] == 2 and found["tests"][2]["faults"] == ["decision: expected deny, got allow"]
-    assert {"rule": "never", "trigger": "pre-push", "asked": 0, "spoke": 0} in found["rules"]
+    assert {"rule": "never", "trigger": "pre-push", "asked": 0, "spoke": 0, "own": True} in found["rules"]
     assert found["refinements"] == [
         {"rule": "boxes/last", "other": "boxes/open", "trigger": "pre-issue-submit", "times": 1}
     ]

@@ -36,7 +36,7 @@ def examine(repo: Repository, user_policy: str) -> list[Check]:
     """Every check of this work tree. Raises AhpError for a bare repository, which has no hooks of ours."""
     if not repo.root:
         raise AhpError("this repository is bare: no commit is made here, so there is nothing for hooks to judge")
-    policy, policies = _policy(repo, user_policy), ClonePolicies(repo, user_policy)
+    policy, policies = policy_checks.loaded(repo, user_policy), ClonePolicies(repo, user_policy)
     return [
         policy,
         *_hooks(repo),
@@ -82,34 +82,6 @@ def _tried(name: str, check: Callable[[], Check]) -> Check:
         return Check(name, "wrong", str(error))
     except OSError as error:
         return Check(name, "wrong", f"{error.filename or repr(name)}: {error.strerror}")
-
-
-def _policy(repo: Repository, user_policy: str) -> Check:
-    from ahp.hosts import asking
-    from ahp.policy import cache
-    from ahp.policy.judges import judges_of
-    from ahp.policy.problems import PolicyError
-    from ahp.protocol.event import Workspace
-
-    where = Workspace(repo.root, repo.ahp_dir, environ.current(), repo, user_policy=user_policy)
-    event = asking.event("pre-commit", "doctor", identify(where.env), where, mode="dry")
-    try:
-        judges = judges_of(event)
-    except PolicyError as error:
-        return Check("policy", "wrong", str(error), "correct the file, then: ahp policy lint")
-    notes = [note for judge in judges for note in judge.notes]
-    if notes:
-        return Check("policy", "note", "; ".join(notes), "mend the file, then: ahp policy lint")
-    if judges[0].adds:
-        why = "the default branch had a policy and removed it: nobody judges, and a file in the work tree only adds"
-        return Check("policy", "note", why, "ahp init, and commit it; or: ahp uninstall git")
-    if not any(judge.program.triggers for judge in judges):
-        return Check("policy", "note", "there is none here, so every commit passes", "ahp init")
-    known = [cache.rules_of(judge.program) for judge in judges]
-    if None in known:
-        return Check("policy", "ok", "it loads; what is compiled of it is not kept, so each hook takes longer")
-    rules = len({str(rule[1]) for listed in known for rule in listed or ()})
-    return Check("policy", "ok", f"{rules} rule{'s' * (rules != 1)}")
 
 
 def _of_policy(policies: ClonePolicies) -> Iterator[Check]:

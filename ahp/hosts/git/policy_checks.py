@@ -17,11 +17,15 @@ from ahp.journal import segments
 from ahp.policy import cache
 from ahp.policy import compile as compiling
 from ahp.policy import tree as trees
+from ahp.policy.judges import judges_of
 from ahp.policy.problems import PolicyError
 from ahp.policy.program import Answers, Program
+from ahp.policy.sources import misnamed
 from ahp.policy.weakening import Sides
+from ahp.protocol.actor import identify
+from ahp.protocol.event import Workspace
 from ahp.protocol.text import one_line
-from ahp.system import clock, jsontext
+from ahp.system import clock, environ, jsontext
 from ahp.system.commits import commits
 from ahp.system.git import Repository
 from ahp.system.history import CommitView
@@ -31,6 +35,31 @@ _COMMITS = 100
 _UPSTREAM = "@{upstream}"
 _ENTRIES = 50  # of one reflog
 _LINES = 200_000
+
+
+def loaded(repo: Repository, user_policy: str) -> Check:
+    """Whether a policy judges here, and each of its files loads."""
+    where = Workspace(repo.root, repo.ahp_dir, environ.current(), repo, user_policy=user_policy)
+    event = asking.event("pre-commit", "doctor", identify(where.env), where, mode="dry")
+    try:
+        judges = judges_of(event)
+    except PolicyError as error:
+        return Check("policy", "wrong", str(error), "correct the file, then: ahp policy lint")
+    notes = [note for judge in judges for note in judge.notes]
+    if notes:
+        return Check("policy", "note", "; ".join(notes), "mend the file, then: ahp policy lint")
+    if judges[0].adds:
+        why = "the default branch had a policy and removed it: nobody judges, and a file in the work tree only adds"
+        return Check("policy", "note", why, "ahp init, and commit it; or: ahp uninstall git")
+    if not any(judge.program.triggers for judge in judges):
+        others = misnamed(repo.root)
+        detail = "; ".join(["there is none here, so every commit passes", *others])
+        return Check("policy", "note", detail, "give it that name" if others else "ahp init")
+    known = [cache.rules_of(judge.program) for judge in judges]
+    if None in known:
+        return Check("policy", "ok", "it loads; what is compiled of it is not kept, so each hook takes longer")
+    rules = len({str(rule[1]) for listed in known for rule in listed or ()})
+    return Check("policy", "ok", f"{rules} rule{'s' * (rules != 1)}")
 
 
 def compiled(policies: ClonePolicies) -> Check:

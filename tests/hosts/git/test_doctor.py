@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.hosts.git import bundle, doctor
+from ahp.hosts.git import bundle, doctor, policy_checks
 from ahp.hosts.git import install as installing
 from ahp.hosts.git.check import Check
 from ahp.hosts.git.clone_policies import ClonePolicies
@@ -202,11 +202,11 @@ def test_husky_switched_off_at_home_is_found_out(gated: Gated, monkeypatch: pyte
 
 def test_a_policy_that_does_not_load_is_told_with_its_place(gated: Gated) -> None:
     gated.write(".ahp/hooks.yaml", "version: 1\nrules:\n  a: {at: pre-comit, block: 1 > 0}\n")
-    check = doctor._policy(gated.repository(), "")
+    check = policy_checks.loaded(gated.repository(), "")
     assert (check.status, check.ours) == ("wrong", False)
     assert check.detail.startswith(".ahp/hooks.yaml:3:")
     (gated.root / ".ahp/hooks.yaml").unlink()
-    assert doctor._policy(gated.repository(), "").status == "note"
+    assert policy_checks.loaded(gated.repository(), "").status == "note"
 
 
 def test_the_probe_tells_when_the_user_s_policy_keeps_ahp_from_judging(gated: Gated) -> None:
