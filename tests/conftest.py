@@ -174,13 +174,18 @@ def no_hang() -> Iterator[None]:
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Measures of a collection only what modules of ahp do when they are imported; tests are collected untraced."""
-    if session.config.pluginmanager.hasplugin("dsession"):
-        return (yield)  # its workers collect
     measured = coverage.Coverage.current()
+    if session.config.pluginmanager.hasplugin("dsession"):
+        if measured:
+            measured.stop()  # nothing runs here: the workers collect and test
+        return (yield)
     if measured:
         for module in pkgutil.walk_packages(ahp.__path__, "ahp."):
             importlib.import_module(module.name)
         measured.stop()
+        # In a worker pytest-cov starts two, and saves the second: whenever that stops, the first would go on tracing.
+        while beneath := coverage.Coverage.current():
+            beneath.stop()
     _import_share(session.config)
     try:
         return (yield)
