@@ -1,12 +1,16 @@
 """Signals that end a process, as exceptions: whatever has to be put right on the way out is."""
 
+import contextvars
 import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import TypeVar
+
+T = TypeVar("T")
 
 # Seconds of one wait. A signal that comes right before a thread begins to wait for a lock or the clock does not wake
 # it: Python runs the handler when the wait is over, so no wait is long.
@@ -46,6 +50,45 @@ def ended_by(flag: threading.Event) -> Iterator[None]:
         yield
     finally:
         del _of_thread.flag
+
+
+async def in_thread(function: Callable[[], T]) -> T:
+    """What `function` returns or raises, in a thread of its own, while the event loop goes on.
+
+    When the task that waits is cancelled, the waits of that thread raise Ended; CancelledError goes on once it has
+    put everything right.
+    """
+    import asyncio  # slow to load, and most programs await nothing
+
+    flag, done = threading.Event(), asyncio.get_running_loop().create_future()
+    returned: list[T] = []
+    raised: list[BaseException] = []
+    loop, context = asyncio.get_running_loop(), contextvars.copy_context()
+
+    def over() -> None:
+        if not done.done():
+            done.set_result(None)
+
+    def work() -> None:
+        try:
+            with ended_by(flag):
+                returned.append(context.run(function))
+        except BaseException as error:  # noqa: BLE001  # it is raised again below, where it is awaited
+            raised.append(error)
+        finally:
+            with suppress(RuntimeError):  # the loop has not waited
+                loop.call_soon_threadsafe(over)
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        await asyncio.shield(done)
+    except asyncio.CancelledError:
+        flag.set()
+        await done
+        raise
+    if raised:
+        raise raised[0]
+    return returned[0]
 
 
 def check() -> None:

@@ -61,6 +61,7 @@ def capture(
     stdin: bytes = b"",
     limit: int = OUTPUT_LIMIT,
     ended: "Callable[[int], object] | None" = None,
+    check: "Callable[[], object] | None" = None,
 ) -> Result:
     """Runs `argv` to its end in a session of its own, without our terminal.
 
@@ -69,7 +70,8 @@ def capture(
 
     `timeout` is in seconds, `limit` in bytes of standard output. At the timeout, at the limit, and when this process
     is interrupted the whole group is killed. `ended` gets the id of the group when the command has come to its own end,
-    before what that left in it is killed. Raises NotStarted, Timeout, OutputLimit; these two hold what it `printed`.
+    before what that left in it is killed. `check` is called all the while, and may raise to end it. Raises NotStarted,
+    Timeout, OutputLimit; these two hold what it `printed`.
     """
     env = environ.current() if env is None else env
     deadline = time.monotonic() + timeout
@@ -81,7 +83,7 @@ def capture(
     try:
         with _Child(program, command, env) as child:
             try:
-                done = child.finish(stdin, deadline, timeout, limit, argv[0])
+                done = child.finish(stdin, deadline, timeout, limit, argv[0], check=check)
             except (Timeout, OutputLimit) as error:
                 error.printed = b"".join(child.printed)
                 raise
@@ -178,6 +180,7 @@ class _Child:
         limit: int,
         name: str,
         enough: "Callable[[bytes], bool] | None" = None,
+        check: "Callable[[], object] | None" = None,
     ) -> Result | None:
         """How it ended. With `enough`, its input stays open, and None is given once that holds of what it printed."""
         out, err = self.printed, list[bytes]()
@@ -196,6 +199,8 @@ class _Child:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise Timeout(f"{name} did not finish within {timeout:g} s")
+            if check is not None:
+                check()
             ready = poll.poll(min(left, _SLICE) * 1000)
             if not ready and quiet:
                 break  # the command ended; a descendant holds its pipes
@@ -224,6 +229,8 @@ class _Child:
         while not self._ended():
             if time.monotonic() >= deadline:
                 raise Timeout(f"{name} did not finish within {timeout:g} s")
+            if check is not None:
+                check()
             time.sleep(0.0005)
         code = self.code or 0
         return Result(code if code >= 0 else 128 - code, b"".join(out), b"".join(err))

@@ -263,3 +263,18 @@ def test_a_command_aside_that_cannot_be_started_is_named(tmp_path: Path) -> None
         process.aside(["no-such"], SH, str(tmp_path / "said"))
     with pytest.raises(process.NotStarted, match="cannot start"):
         process.aside(["sh"], SH, str(tmp_path / "no" / "said"))
+
+
+def test_who_waits_for_it_may_end_it(tmp_path: Path) -> None:
+    class Enough(Exception):
+        pass
+
+    def check() -> None:
+        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text():
+            raise Enough
+
+    for command in ("echo $$ > pid; sleep 600", "echo $$ > pid; exec sleep 600 >&- 2>&-"):
+        (tmp_path / "pid").unlink(missing_ok=True)
+        with pytest.raises(Enough):
+            process.capture(["sh", "-c", command], cwd=str(tmp_path), timeout=600, check=check)
+        assert not alive(int((tmp_path / "pid").read_text()))

@@ -234,6 +234,7 @@ class ParallelSteps:
         """The next steps that are over: those that broke off, else those before which in the plan none still runs."""
         with suppress(Empty):
             self._told.get(timeout=interrupt.SLICE).over = True
+        interrupt.check()
         found = [run for run in self._running.values() if run.over and (run.error or run.stop)]
         if found:
             return found

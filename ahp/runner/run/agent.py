@@ -135,6 +135,14 @@ class Agent:
         )
         return _Run(self, nonce).carry_out(task)
 
+    async def arun(self, task: str) -> AgentTurn:
+        """`run` beside an event loop, which goes on. Cancelled, the run ends as at Ctrl-C: nothing is left running."""
+        return await interrupt.in_thread(lambda: self.run(task))
+
+    async def aresume(self) -> AgentTurn:
+        """`resume` likewise."""
+        return await interrupt.in_thread(self.resume)
+
     def resume(self) -> AgentTurn:
         """Goes on with the run that `events` were read back from (`EventLog(path, resumes=True)`).
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ahp.runner.verification.check import REPORT, SCRATCH, Check, Ran
 from ahp.runner.verification.result import VerificationResult, detail
-from ahp.system import environ, files, process
+from ahp.system import environ, files, interrupt, process
 from ahp.system.descendants import ending
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.process import NotStarted
@@ -63,7 +63,7 @@ def run(
         try:
             with descendants:
                 argv = [words[0], *map(filled, words[1:])]
-                ran = process.capture(argv, cwd=folder, env=marked | own, timeout=seconds)
+                ran = process.capture(argv, cwd=folder, env=marked | own, timeout=seconds, check=interrupt.check)
             data = files.read(report, _REPORT_LIMIT)
         except Timeout as error:
             return _timeout(f"{check.name} did not end within {seconds:.3g} s", check.directory, error.printed)
