@@ -20,6 +20,7 @@ from ahp.system.watcher import Watcher
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37  # of prctl(2)
 _KILL_TIME = 2.0  # s until processes that are killed must be gone
 _PS_TIME = 10.0
+_LOOKS = 5  # at an environment that is empty
 MARK = "AHP_RUN"
 
 _entered: list[str] = []  # the marks of all that are entered in this process
@@ -83,11 +84,14 @@ class Descendants:
         return (own | {pid for pid in orphans if self._is_ours(pid)}) - watcher.waiting()
 
     def _is_ours(self, orphan: int) -> bool:
+        in_first = threading.current_thread() is threading.main_thread()
+        if in_first and all(one.startswith(self._mark) or self._mark.startswith(one) for one in _entered):
+            return True
         marks = _marks(orphan)
         if any(one.startswith(self._mark) for one in marks):
             return True
         of_others = any(one.startswith(mark) for one in marks for mark in _entered)
-        return not of_others and threading.current_thread() is threading.main_thread()
+        return not of_others and in_first
 
 
 def end_group(group: int) -> list[str]:
@@ -188,11 +192,17 @@ def _listed(folder: str) -> list[str]:
 def _marks(pid: int) -> list[str]:
     """The marks in the environment of a process (Linux)."""
     name = f"{MARK}=".encode()
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            found = [one for one in file.read().split(b"\0") if one.startswith(name)]
-    except OSError:
-        return []
+    data = b""
+    for _ in range(_LOOKS):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                data = file.read()
+        except OSError:
+            break
+        if data:
+            break
+        time.sleep(0.002)  # it is just becoming another program
+    found = [one for one in data.split(b"\0") if one.startswith(name)]
     return [one.removeprefix(name).decode("utf-8", "replace") for one in found]
 
 
