@@ -20,7 +20,7 @@ from ahp.system.watcher import Watcher
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37  # of prctl(2)
 _KILL_TIME = 2.0  # s until processes that are killed must be gone
 _PS_TIME = 10.0
-_LOOKS = 5  # at an environment that is empty
+_START_TIME = 0.1  # s until a program that begins shows its environment
 MARK = "AHP_RUN"
 
 _entered: list[str] = []  # the marks of all that are entered in this process
@@ -192,18 +192,23 @@ def _listed(folder: str) -> list[str]:
 def _marks(pid: int) -> list[str]:
     """The marks in the environment of a process (Linux)."""
     name = f"{MARK}=".encode()
-    data = b""
-    for _ in range(_LOOKS):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                data = file.read()
-        except OSError:
-            break
-        if data:
-            break
-        time.sleep(0.002)  # it is just becoming another program
+    until = time.monotonic() + _START_TIME
+    while not (data := _contents(f"/proc/{pid}/environ")):
+        # It has ended, has an empty environment, or is just becoming another program.
+        state = _contents(f"/proc/{pid}/stat").rpartition(b")")[2].split()[:1]
+        if state in ([], [b"Z"]) or time.monotonic() > until:
+            return []
+        time.sleep(0.002)
     found = [one for one in data.split(b"\0") if one.startswith(name)]
     return [one.removeprefix(name).decode("utf-8", "replace") for one in found]
+
+
+def _contents(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
 
 
 def _marked(mark: str) -> set[int]:
