@@ -1,5 +1,6 @@
 """What happened in a run, one JSON line each: `events.jsonl`, which live view, replay and tests read."""
 
+import fcntl
 import os
 import signal
 import threading
@@ -7,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ahp.system import clock, files, jsontext
-from ahp.system.errors import AhpError, Timeout
+from ahp.system.errors import AhpError
 from ahp.system.interrupt import Ended
 
 Event = dict[str, Any]
@@ -41,7 +42,7 @@ class EventLog:
         self._writing = threading.RLock()
         self._listeners = listeners
         self._fd: int | None = None
-        self._lock: files.Lock | None = None
+        self._lock: int | None = None
         if path is None:
             return
         files.make_dirs(os.path.dirname(path) or ".")
@@ -102,7 +103,7 @@ class EventLog:
             os.close(self._fd)
             self._fd = None
         if self._lock is not None:
-            self._lock.__exit__(None, None, None)
+            os.close(self._lock)
             self._lock = None
 
 
@@ -184,13 +185,23 @@ def _sync_folders(path: str) -> None:
             os.close(fd)
 
 
-def _locked(path: str) -> files.Lock:
-    """The lock of a run, held as long as it is written: two processes would make one story of two."""
-    lock = files.Lock(os.path.join(os.path.dirname(path), LOCK))
+def _locked(path: str) -> int:
+    """The lock of a run, held as long as it is written: two processes would make one story of two.
+
+    `flock`, which belongs to this descriptor: a record lock would fall as soon as anything in this process, such as a
+    search of the project by the model, had read the file.
+    """
+    fd = -1
     try:
-        return lock.__enter__()
-    except Timeout:
-        raise AhpError(f"{path} is being written: this run still goes on") from None
+        fd = os.open(os.path.join(os.path.dirname(path), LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return fd
+    except OSError as error:
+        if fd >= 0:
+            os.close(fd)
+        if isinstance(error, BlockingIOError):
+            raise AhpError(f"{path} is being written: this run still goes on") from None
+        raise AhpError(f"cannot lock {path}: {error.strerror}") from None
 
 
 def plain(value: Any, depth: int = 40) -> Any:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -564,6 +567,22 @@ def test_a_run_that_still_goes_on_cannot_be_resumed(tmp_path: Path) -> None:
         EventLog(path, resumes=True)
     log.close()
     EventLog(path, resumes=True).close()
+
+
+def test_another_process_cannot_resume_it_either_whatever_has_read_its_lock(tmp_path: Path) -> None:
+    path = tmp_path / "run" / "events.jsonl"
+    log = EventLog(str(path))
+    log("run_start")
+    (path.parent / "lock").read_bytes()
+    code = "import sys; from ahp.runner import EventLog; EventLog(sys.argv[1], resumes=True)"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    other = subprocess.run([sys.executable, "-c", code, path], env=env, capture_output=True, check=False)
+    assert b"this run still goes on" in other.stderr
+    log.close()
+    (path.parent / "lock").unlink()
+    (path.parent / "lock").mkdir()
+    with pytest.raises(AhpError, match="cannot lock"):
+        EventLog(str(path), resumes=True)
 
 
 def test_a_whole_last_line_without_its_end_is_kept(tmp_path: Path) -> None:
