@@ -161,7 +161,14 @@ class Candidate:
         return given
 
     def findings(self) -> list[dict[str, object]]:
-        return [] if self.undecided else rendering.findings(self.rule, self.facts.values, self.hit)
+        if self.undecided:
+            return []
+        found = rendering.findings(self.rule, self.facts.values, self.hit)
+        if found and self.event.tool is not None:
+            from ahp.gate import witness
+
+            witness.name_commands(found, self.rule, self.hit, self.facts)
+        return found
 
     def read(self) -> dict[str, object]:
         """The facts it read that may be shown and logged."""

@@ -83,7 +83,7 @@ def record(
     optional: dict[str, object] = {
         "issue": event.issue,
         "target": candidate.target,
-        "findings": signal.context.get("findings"),
+        "findings": _without_words(signal.context.get("findings")),
         "findings_total": signal.context.get("findings_total"),
         "shadow": candidate.shadow,
         "waived": candidate.waived,
@@ -100,6 +100,12 @@ def record(
     if not counted:
         more["counted"] = False
     return records.signal(signal, **more)
+
+
+def _without_words(found: object) -> object:
+    """Findings without the words of commands: they stand in a tool call (design §7)."""
+    listed = found if isinstance(found, list) else []
+    return [{name: value for name, value in one.items() if name != "words"} for one in listed]
 
 
 def _changes(signal: Signal) -> list[dict[str, object]]:

@@ -10,10 +10,14 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
 
 AGENT_LIMIT = 600
+_WHOLE = "; nothing of this call ran"
+_ROOM = AGENT_LIMIT - len(_WHOLE)
+_REFUSING = 3  # rules that are named where there is no room for more
 _STEPS = 5
 _PLACES = 8
 _LINES = 12  # of one file, to an agent
 _DO = 240  # characters of what an agent is told to do
+_DO_FIRST = 160  # the same where other rules refuse, too
 _SYMBOLS = {"block": "✗", "control": "~", "prompt": "!", "aid": "i"}
 _COLOURS = {"block": "31", "control": "36", "prompt": "33", "aid": "34"}
 _VERBS = {"block": "refused by", "control": "changed by", "prompt": "warned by", "aid": "advised by"}
@@ -92,33 +96,69 @@ def _whose(signal: Signal, verdict: Verdict) -> str:
 def for_agent(verdict: Verdict, told: bool = False) -> str:
     """What an agent reads: at most 600 characters, what refuses first, then the strongest signal.
 
-    `told` says that the same was refused before, and the agent read why.
+    Every rule that refuses is named, though there may be no room for all that it says. `told` says that the same was
+    refused before, and the agent read why.
     """
     signals = sorted(verdict.signals, key=lambda s: list(_SYMBOLS).index(s.intensity))
-    parts = [_note(signal, verdict.denied, verdict.is_logged, told) for signal in signals]
-    notes = [f"ahp: {one_line(note, 300)}" for note in verdict.notes]
-    refused_by_a_note = verdict.denied and not any(signal.intensity == "block" for signal in signals)
-    parts = [*notes, *parts] if refused_by_a_note else [*parts, *notes]
-    text = parts[0] if parts else ""
-    for number, part in enumerate(parts[1:], start=1):
-        more = f"\n({len(parts) - number} more: ahp log)"
-        if len(text) + len(part) + len(more) + 1 > AGENT_LIMIT:
-            return trim(text, AGENT_LIMIT - len(more)) + more
+    blocks = [signal for signal in signals if signal.intensity == "block"]
+    reserved = len(_left_out([*signals[1:], *[None] * len(verdict.notes)])) if len(blocks) > 1 else 0
+    parts = [
+        (_also(signal, verdict) if 0 < number < len(blocks) else _note(signal, verdict, told, reserved), signal)
+        for number, signal in enumerate(signals)
+    ]
+    notes: list[tuple[str, Signal | None]] = [(f"ahp: {one_line(note, 300)}", None) for note in verdict.notes]
+    refused_by_a_note = verdict.denied and not blocks
+    said = [*notes, *parts] if refused_by_a_note else [*parts, *notes]
+    text = said[0][0] if said else ""
+    for number, (part, _) in enumerate(said[1:], start=1):
+        more = _left_out([signal for _, signal in said[number:]])
+        if len(text) + len(part) + len(more) + 1 > _ROOM:
+            return trim(text, _ROOM - len(more)) + more
         text += "\n" + part
-    return trim(text, AGENT_LIMIT)
+    return trim(text, _ROOM)
 
 
-def _note(signal: Signal, denied: bool, is_logged: bool, told: bool) -> str:
+def in_order(*told: str) -> str:
+    """What several gates tell an agent of one call, as far as there is room: what refuses has to come first."""
+    return trim("\n".join([part for part in told if part]), AGENT_LIMIT)
+
+
+def as_a_whole(refusal: str) -> str:
+    """A refusal of a call of several commands: none of them runs, also those that nobody minds."""
+    first, *rest = refusal.split("\n")
+    return "\n".join([first + (_WHOLE if "ahp blocked: " in first else ""), *rest])
+
+
+def _left_out(signals: list[Signal | None]) -> str:
+    """What there is no room for: the rules that refuse by name, the rest by number."""
+    blocks = [signal for signal in signals if signal is not None and signal.intensity == "block"]
+    named = [one_line(rule_of(one), 40) for one in blocks[:_REFUSING]]
+    unnamed = f" and {len(blocks) - len(named)} more rules" if len(blocks) > len(named) else ""
+    refused = [f"refused by {', '.join(named)}{unnamed} as well"] if named else []
+    others = len(signals) - len(blocks)
+    more = [f"{others} {'more' if not named else 'note' + 's' * (others > 1)}"] if others else []
+    return f"\n({', and '.join([*refused, *more])}: ahp log)"
+
+
+def _also(signal: Signal, verdict: Verdict) -> str:
+    """A second rule that refuses, in one line: an override of the first one alone would be of no use."""
+    steps = _first_steps(steps_of(signal.payload)[:1], _DO_FIRST)
+    rule = rule_of(signal) + (f" ({short_id(signal)})" if verdict.is_logged else "")
+    why = _with_places(one_line(reason_of(signal.payload), 120), signal, 200, verdict.is_logged)
+    return f"ahp blocked, too: {rule}: {why}" + (f"\nDo: {steps}" if steps else "")
+
+
+def _note(signal: Signal, verdict: Verdict, told: bool, reserved: int) -> str:
     """One signal in the lines that design §9 gives agents; a warning told again is one line.
 
-    Where the action is `denied`, a warning beside that does not count and does not say that it is accepted; where it
-    was `told` before, one line does.
+    Where the action is denied, a warning beside that does not count and does not say that it is accepted; where it
+    was `told` before, one line does. `reserved` is the room for the names of other rules that refuse, 0 for none.
     """
-    payload, context = signal.payload, signal.context
+    payload, context, is_logged = signal.payload, signal.context, verdict.is_logged
     blocks = signal.intensity == "block"
     nth, of = context.get("attempt"), context.get("blocks_after")
     again = isinstance(nth, int) and nth > 1
-    steps = _first_steps(steps_of(payload))
+    steps = _first_steps(steps_of(payload), _DO_FIRST if reserved else _DO)
     last = isinstance(of, int) and nth == of
     do = f"\nDo: {steps}" if steps and (blocks or last or not again) else ""
     rule = rule_of(signal) + (f" ({short_id(signal)})" if is_logged else "")
@@ -129,7 +169,7 @@ def _note(signal: Signal, denied: bool, is_logged: bool, told: bool) -> str:
     for step in steps_of(payload):
         said = said.replace(f"; {step}", "") if do and step else said
     reason = one_line(said if blocks else said.removesuffix(f" ({context.get('standing')})"), 220)
-    room = AGENT_LIMIT - len(f"ahp blocked: {rule}\nWhy: {do}{way}")
+    room = _ROOM - reserved - len(f"ahp blocked: {rule}\nWhy: {do}{way}")
     why = _with_places(reason, signal, room if blocks else min(room, 240), is_logged)
     if blocks and told:
         return f"ahp blocked again: {rule}: {why}; the same call is refused every time"
@@ -139,15 +179,15 @@ def _note(signal: Signal, denied: bool, is_logged: bool, told: bool) -> str:
         changed = trim("; ".join([_changed(m) for m in _modifications(payload)][:3]), 200)
         verb = "suggests a split" if _only_batches(payload) else "changed this"
         return f"ahp {verb}: {rule}\nWhy: {why}\nChange: {changed}{do}"
-    going = _what_comes_next(nth, of) if signal.intensity == "prompt" and not denied else ""
+    going = _what_comes_next(nth, of) if signal.intensity == "prompt" and not verdict.denied else ""
     return f"ahp note: {rule}: {why}{going}{do}"
 
 
-def _first_steps(steps: list[str]) -> str:
+def _first_steps(steps: list[str], room: int) -> str:
     """As many whole steps as there is room for, three at most; only the first one may be cut."""
     told = ""
-    for step in [one_line(step, _DO) for step in steps[:3]]:
-        if told and len(told) + len(step) + 2 > _DO:
+    for step in [one_line(step, room) for step in steps[:3]]:
+        if told and len(told) + len(step) + 2 > room:
             break
         told += f"; {step}" if told else step
     return told
@@ -159,14 +199,16 @@ def _with_places(reason: str, signal: Signal, room: int, is_logged: bool) -> str
     places = _lines_by_file(found) if isinstance(found, list) else []
     left = total if isinstance(total, int) else sum([count for _, count in places])
     where = f": ahp explain {short_id(signal)}" if is_logged else ""
-    said = f"{reason} at " if places else reason
+    of_files = any("file" in one or "commit" in one for one in found) if isinstance(found, list) else False
+    opened, closed = (" at ", "") if of_files else (" (", ")")
+    said = reason + opened if places else reason
     for number, (place, count) in enumerate(places):
         joined = said + ", " * (number > 0) + place
         more = f", and {left - count} more{where}" if left > count else ""
-        if number and len(joined) + len(more) > room:
+        if number and len(joined) + len(more) > room - 1:
             break
         said, left = joined, left - count
-    more = f", and {left} more{where}" if places and left > 0 else ""
+    more = (f", and {left} more{where}" if left > 0 else "") + closed if places else ""
     return trim(said, room - len(more)) + more
 
 
@@ -176,7 +218,7 @@ def _lines_by_file(found: list[dict[str, object]]) -> list[tuple[str, int]]:
     for one in found:
         place = (
             f"{one.get('commit', '')} {one_line(one.get('file', ''), 200)}".strip(),
-            one_line(one.get("message", "")),
+            _said(one),
         )
         if any(place):
             groups.setdefault(place, []).append(str(one.get("line", "")))
@@ -184,8 +226,15 @@ def _lines_by_file(found: list[dict[str, object]]) -> list[tuple[str, int]]:
     for (file, said), lines in groups.items():
         shown = lines[:_LINES] if any(lines) else lines[:1]
         parts = [":".join([part for part in (file, ",".join(shown)) if part]), said]
-        named.append((": ".join([part for part in parts if part]), len(shown)))
+        named.append((": ".join([part for part in parts if part]), len(shown) if file else len(lines)))
     return named
+
+
+def _said(finding: dict[str, object]) -> str:
+    """What a finding says beside its place, with the words of a command that are meant."""
+    words = finding.get("words")
+    told = [one_line(finding.get("message", "")), ", ".join(map(one_line, words)) if isinstance(words, list) else ""]
+    return ": ".join([part for part in told if part])
 
 
 def _what_comes_next(nth: object, of: object) -> str:
@@ -209,9 +258,7 @@ def _places(signal: Signal) -> list[str]:
             place += f":{one['line']}"
         if "commit" in one:
             place = f"{one['commit']} {place}".rstrip()
-        if "message" in one:
-            place += f": {one_line(one['message'])}"
-        if place:
+        if place := ": ".join([part for part in (place, _said(one)) if part]):
             places.append(place)
     total = signal.context.get("findings_total")
     if isinstance(total, int) and total > len(places) and places:

@@ -220,6 +220,44 @@ def test_the_strongest_comes_first_for_an_agent() -> None:
     assert "weak" in said
 
 
+def test_every_rule_that_refuses_is_named_though_there_is_no_room() -> None:
+    long = [
+        signal("block", signals.blocking("x" * 300, ["y" * 200], True), f"r{n}/r{n}", overridable=True)
+        for n in range(9)
+    ]
+    weak = signal("prompt", signals.prompting("weak", "low", [], True))
+    said = verdict_text.for_agent(verdict(weak, weak, *long))
+    assert len(said) <= verdict_text.AGENT_LIMIT
+    assert said.endswith("\n(refused by r1, r2, r3 and 5 more rules as well, and 2 notes: ahp log)")
+    assert "\nOr, if your user wants it, they run in a terminal: ahp respond 12345678" in said
+    assert "nothing changed\n(" in said
+    assert verdict_text.for_agent(verdict(long[0], weak, weak)).endswith("\n(2 more: ahp log)")
+
+
+def test_a_second_refusal_is_told_with_its_step_where_there_is_room() -> None:
+    first, second = (signal("block", signals.blocking(f"no {n}", [f"do {n}"], True), f"r{n}/r{n}") for n in (1, 2))
+    assert verdict_text.for_agent(verdict(first, second)) == (
+        "ahp blocked: r1 (12345678)\nWhy: no 1\nDo: do 1\nahp blocked, too: r2 (12345678): no 2\nDo: do 2"
+    )
+
+
+def test_a_refusal_of_several_commands_says_that_none_of_them_ran() -> None:
+    said = verdict_text.as_a_whole("ahp blocked: r (1)\nWhy: no\nDo: x")
+    assert said == "ahp blocked: r (1); nothing of this call ran\nWhy: no\nDo: x"
+    assert (
+        verdict_text.as_a_whole("In sub: ahp blocked: r (1)") == "In sub: ahp blocked: r (1); nothing of this call ran"
+    )
+    again = "ahp blocked again: r (1): no; the same call is refused every time"
+    assert verdict_text.as_a_whole(again) == again
+
+
+def test_places_that_are_no_files_stand_behind_the_reason() -> None:
+    found = [{"message": "git push", "words": ["-f", "\x1b[2J"]}, {"message": "git push", "words": ["-f", "\x1b[2J"]}]
+    one = signal("block", signals.blocking("no", [], True), findings=found, findings_total=2)
+    assert "Why: no (git push: -f, \ufffd[2J)" in verdict_text.for_agent(verdict(one))
+    assert verdict_text.for_person(verdict(one), False).splitlines()[2] == "  git push: -f, \ufffd[2J"
+
+
 hostile = st.text(max_size=400) | st.sampled_from(["\x1b[2J" * 100, "\u202e" * 300, "\ud800", "a\nb" * 200])
 
 

@@ -14,7 +14,7 @@ from ahp.hosts.agents.work_trees import top_of
 from ahp.journal import session_calls
 from ahp.policy.judges import judges_of
 from ahp.protocol.event import Event
-from ahp.protocol.text import one_line, trim
+from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
 from ahp.system.errors import AhpError
 
@@ -28,7 +28,7 @@ def judge(event: Event, folder: str, seconds: float, here: Verdict) -> tuple[Ver
     another policy wants is a refusal that says so: the call is the project's, and is changed by its policy alone.
     Raises AhpError.
     """
-    roots, said = _roots(event), ""
+    roots, said = _roots(event), list[str]()
     told_here = _rules(here)
     if len(roots) > _MOST:
         raise AhpError(f"this call writes into {len(roots)} repositories, more than {_MOST} at once are not judged")
@@ -46,14 +46,15 @@ def judge(event: Event, folder: str, seconds: float, here: Verdict) -> tuple[Ver
         place = one_line(there.root.removeprefix(f"{event.root}/"), 100)
         if there.journal != event.journal:
             session_calls.note_judged(there, verdict)
-        if verdict.notes or not _rules(verdict) <= told_here:
-            said += f"In {place}: {verdict_text.for_agent(verdict)}\n"
-        said += f"In {place}: {told}\n" if told else ""
         if verdict.modified is not None:
             verdict.decision = "deny"
+        tells = verdict.denied or verdict.notes or not _rules(verdict) <= told_here
+        now = [verdict_text.for_agent(verdict) if tells else "", told]
+        now = [f"In {place}: {one}" for one in now if one]
         if verdict.denied:
-            return verdict, trim(said.rstrip("\n"), verdict_text.AGENT_LIMIT)
-    return None, trim(said.rstrip("\n"), verdict_text.AGENT_LIMIT)
+            return verdict, verdict_text.in_order(*now, *said)
+        said += now
+    return None, verdict_text.in_order(*said)
 
 
 def _asked(event: Event, root: str, folder: str, seconds: float) -> Event | None:

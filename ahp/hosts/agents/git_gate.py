@@ -16,7 +16,7 @@ from ahp.hosts.agents.work_trees import top_of
 from ahp.hosts.git.reach import obstacle
 from ahp.policy.judges import judges_of
 from ahp.protocol.event import Event
-from ahp.protocol.text import one_line, trim
+from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
 from ahp.shell import commands
 from ahp.system import environ
@@ -41,10 +41,10 @@ def judge(event: Event) -> tuple[Verdict | None, str]:
         if not missed:
             continue
         refusal, told = _judged(event, call, calls[:number], missed)
-        said += told
         if refusal is not None:
-            return refusal, trim("\n".join(said), verdict_text.AGENT_LIMIT)
-    return None, trim("\n".join(dict.fromkeys(said)), verdict_text.AGENT_LIMIT)
+            return refusal, verdict_text.in_order(*told[-1:], *said, *told[:-1])
+        said += told
+    return None, verdict_text.in_order(*dict.fromkeys(said))
 
 
 def _judged(

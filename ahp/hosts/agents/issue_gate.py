@@ -38,8 +38,8 @@ def judge(event: Event, folder: str) -> tuple[Verdict | None, str]:
         if verdict.signals or verdict.notes:
             said.append(verdict_text.for_agent(verdict))
         if verdict.denied:
-            return verdict, "\n".join(said)
-    return None, "\n".join(said)
+            return verdict, verdict_text.in_order(*said[-1:], *said[:-1])
+    return None, verdict_text.in_order(*said)
 
 
 def _is_ruled(event: Event) -> bool:

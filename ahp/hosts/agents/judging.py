@@ -21,6 +21,16 @@ _OUTPUT = 64 << 10  # characters of a tool's answer that conditions read
 def judge(asked: "Asked", where: "Workspace", client: str, seconds: float) -> tuple[Verdict, str]:
     """The verdict, and what the agent is to read of it: "" where there is nothing to say. Raises AhpError."""
     event = event_of(asked, where, client, seconds)
+    verdict, said = _judged(event, asked, where, seconds)
+    commands = (event.tool or {}).get("commands")
+    if verdict.denied and event.trigger == "pre-tool-use" and isinstance(commands, list) and len(commands) > 1:
+        from ahp.hosts import verdict_text
+
+        said = verdict_text.as_a_whole(said)
+    return verdict, said
+
+
+def _judged(event: "Event", asked: "Asked", where: "Workspace", seconds: float) -> tuple[Verdict, str]:
     judges = judges_of(event)
     if event.trigger.endswith("tool-use"):
         _take_call(event, asked, any(judge.program.rules for judge in judges) or _has_a_gate(asked))
@@ -37,14 +47,14 @@ def judge(asked: "Asked", where: "Workspace", client: str, seconds: float) -> tu
         from ahp.hosts.agents import issue_gate
 
         refusal, told = issue_gate.judge(event, asked.folder)
-        said = "\n".join([part for part in (said, told) if part])
+        said = "\n".join([part for part in (told, said) if part])
         if refusal is not None:
             return refusal, said
     if event.trigger == "pre-tool-use" and not verdict.denied and runs_git(event):
         from ahp.hosts.agents import git_gate
 
         refusal, told = git_gate.judge(event)
-        said = "\n".join([part for part in (said, told) if part])
+        said = "\n".join([part for part in (told, said) if part])
         if refusal is not None:
             session_calls.note_judged(event, refusal)
             return refusal, said
