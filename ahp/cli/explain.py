@@ -8,6 +8,7 @@ from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON, triggers
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import jsontext
+from ahp.system.errors import AhpError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,12 +21,13 @@ _MARKS = {"true": "yes", "false": "no", "undecided": "?", "filtered": "-", "boun
 
 
 @click.command()
-@click.argument("what", metavar="TRIGGER|SIGNAL", shell_complete=triggers)
+@click.argument("what", metavar="TRIGGER|RULE|SIGNAL", shell_complete=triggers)
 @ISSUE
 @FACTS
 @TEXT_OR_JSON
 def command(what: str, issue: str, facts: str | None, form: str) -> int:
-    """Show each rule of TRIGGER with the values it sees now, or all that the log has of one SIGNAL (an id's beginning).
+    """Show each rule of TRIGGER, or one RULE wherever it is asked, with the values it sees now, or all that the log has
+    of one SIGNAL (an id's beginning).
 
     Nothing is logged, nothing counts.
     """
@@ -34,25 +36,33 @@ def command(what: str, issue: str, facts: str | None, form: str) -> int:
     from ahp.cli.judge import event_here
     from ahp.gate.explain import explain
 
-    if what not in TRIGGERS and (found := _asked_at(what)):
-        told = f"{what} is a rule; with the values it sees now: ahp explain {found[0]}"
-        raise click.UsageError(f"{told}; of past commits: ahp try {what}; it is asked at {', '.join(found)}")
-    explanation = explain(event_here(what, issue, facts))
-    if form == "json":
-        _json(explanation)
-    else:
-        _text(explanation)
-    return 1 if explanation.verdict.denied else 0
+    asked = [what] if what in TRIGGERS else _asked_at(what)
+    explanations = [explain(event_here(trigger, issue, facts)) for trigger in asked]
+    for number, whole in enumerate(explanations):
+        mine = [reason for reason in whole.reasons if what in (reason.key, whole.verdict.trigger)]
+        one = whole._replace(reasons=mine)
+        if form == "json":
+            _json(one)
+        else:
+            click.echo("\n" * (number > 0), nl=False)
+            _text(one)
+    return 1 if any(one.verdict.denied for one in explanations) else 0
 
 
 def _asked_at(rule: str) -> list[str]:
-    """The triggers at which the policy here asks a rule of that name."""
+    """The triggers at which the policy here asks a rule of that name. Raises AhpError where there is none."""
     import os
 
     from ahp.hosts import asking, policy_here
+    from ahp.policy.problems import closest
 
     policy = policy_here.of_work_tree(asking.around(os.getcwd()))
-    return sorted({one.trigger for one in policy.rules if one.key == rule})
+    found = {one.trigger for one in policy.rules if one.key == rule}
+    if not found:
+        near = closest(rule, {*TRIGGERS, *(one.key for one in policy.rules)})
+        hint = f"did you mean `{near}`?" if near else "`ahp policy show` lists rules and triggers, `ahp log` signals"
+        raise AhpError(f"no trigger, rule or signal is called {one_line(rule)!r}; {hint}")
+    return [trigger for trigger in TRIGGERS if trigger in found]
 
 
 def _signal(prefix: str, form: str) -> int:

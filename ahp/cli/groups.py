@@ -55,6 +55,8 @@ class Group(click.Group):
     def _meant(self, ctx: click.Context, word: str) -> str:
         from difflib import get_close_matches
 
+        if word in ("help", "version") and ctx.parent is None:
+            return f"; write `{ctx.command_path} --{word}`"
         near = get_close_matches(word, self.list_commands(ctx), 1)
         top = ctx.parent is None
         meant = KNOWN_AS.get(word, near[0] if near else "") if top else near[0] if near else ""

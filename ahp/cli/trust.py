@@ -34,6 +34,8 @@ def command(only_list: bool, policy_name: str | None, forget: bool) -> int:
     for name, one in commands.items():
         state = "waits" if name in waiting else "accepted"
         click.echo(f"{state}: {one_line(name)}: {one_line(shlex.join(one.run), 1000)}  (in {one_line(one.directory)})")
+    if not commands:
+        click.echo("the policy runs no command")
     if only_list or not waiting:
         return 0
     trust.refuse_others(actor)

@@ -50,12 +50,17 @@ def _git(named: bool) -> None:
     from ahp.hosts.asking import repository_here
     from ahp.hosts.git.install import says_aside, uninstall
 
-    done = uninstall(repository_here())
+    repo = repository_here()
+    done = uninstall(repo)
     click.echo(f"git: {len(done.written)} hooks removed from {one_line(done.folder, 1000)}")
     if done.kept:
         click.echo(f"git: earlier hooks are back: {', '.join(done.kept)}")
     for path in done.aside:
         click.echo(f"git: {says_aside(path)}")
+    if done.written:
+        click.echo(
+            f"git: the policy stays in .ahp, the log in {one_line(repo.ahp_dir, 1000)}; delete what you do not want"
+        )
 
 
 def _monoco(named: bool) -> None:

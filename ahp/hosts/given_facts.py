@@ -8,13 +8,15 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ahp.facts import call_view, commit, given, schemas, tool_call
+from ahp.facts import call_view, commit, given, registry, schemas, tool_call
 from ahp.facts.registry import NAMESPACES
+from ahp.policy.problems import nearest
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.system import files
 from ahp.system.errors import AhpError
 
+_BESIDE = {("tool", "touched"), ("session", "id")}  # what is stated beside facts
 _LIMIT = 16 << 20
 _PLAIN: dict[str, object] = {"int": 0, "float": 0.0, "bool": False, "str": "", "list[str]": []}
 
@@ -35,6 +37,14 @@ def read(text: str) -> dict[str, object]:
     stated = node.plain() if node else None
     if not isinstance(stated, dict) or not all(isinstance(namespace, str) for namespace in stated):
         raise AhpError(f"{name} is no mapping of namespaces, like `files: {{changed_count: 3}}`")
+    known = schemas.schema_all()
+    for namespace, fields in stated.items():
+        if namespace in NAMESPACES and not registry.namespace(namespace).own and isinstance(fields, Mapping):
+            paths = [path for path in known if path.startswith(f"{namespace}.")]
+            unknown = next((field for field in fields if f"{namespace}.{field}" not in known), None)
+            if unknown is not None and (namespace, unknown) not in _BESIDE:
+                path = f"{namespace}.{unknown}"
+                raise AhpError(f"{name}: no fact is called `{one_line(path)}`{nearest(path, paths)}")
     return stated
 
 

@@ -63,6 +63,9 @@ def _of_rule(rule: Rule) -> list[Problem]:
         found.append(Problem(place, f"`{level}` is unusual at {rule.trigger}; the protocol has {usual} there"))
     if not rule.enabled:
         found.append(Problem(rule.place, f"`{rule.key}` is not enabled"))
+    if not rule.raw.get("continue_allowed"):
+        what = f"`continue_allowed: false` is what the signal says; `{rule.key}` stops nothing by it, `block` does"
+        found.append(Problem(rule.raw.where("continue_allowed"), what))
     skips = rule.raw.get("on_missing") == "skip" and not rule.raw.where("on_missing").file.startswith("pack ")
     if skips and "block" in levels:
         what = f"`{rule.key}` blocks, but lets everything pass where its facts never were known (`on_missing: skip`)"

@@ -27,6 +27,12 @@ _KEYS = {
     **dict.fromkeys(("include", "includes", "packs", "imports"), "extends"),
     **dict.fromkeys(("if", "expression", "expr"), "condition"),
 }
+# Keys of the short form, and what a rule under a trigger has in their place.
+_SHORT = {
+    "fix": "in this form it is `resolution:`, and `suggestions:`",
+    "at": "in this form a rule stands under its trigger",
+    "level": "in this form it is called `intensity`",
+}
 # Hooks of git that are no triggers, and what judges what they are about.
 _GIT = {
     **dict.fromkeys(
@@ -50,6 +56,8 @@ def key(name: str, valid: Sequence[str]) -> str:
         return "; here the level has the condition: `block: …`, `prompt: …`"
     if known == "intensity" and set(ShortRule.LEVELS) <= set(valid):
         return "; here the level is the key of the condition: `block: …`, `prompt: …`"
+    if name in _SHORT and "intensity" in valid:
+        return f"; {_SHORT[name]}"
     if name in ShortRule.LEVELS and "intensity" in valid:
         return f"; in this form a rule has `condition: …` and `intensity: {name}`"
     if known in ("id", "condition", "intensity", *ShortRule.LEVELS) and set(valid) <= {

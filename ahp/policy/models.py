@@ -64,7 +64,7 @@ class RuleKeys(Keys):
     reversible: bool | None = None
     """Whether a control action can be undone; by default all but `run` can."""
     continue_allowed: bool = True
-    """Whether a prompt lets the action go on."""
+    """What a prompt's signal says of going on, for programs; it stops nothing."""
     action: Action | None = None
     """What a control rule changes."""
     on_missing: OnMissing | None = None

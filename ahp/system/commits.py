@@ -166,6 +166,9 @@ def commits(repo: Repository, range_: str | None = None, limit: int | None = 100
         return []
     if range_ is not None and range_.startswith("-"):
         raise AhpError(f"{range_!r} is no range; write A..B")
+    for end in (range_ or "").replace("...", "..").split(".."):
+        if end and repo.commit_id(end) is None:
+            raise AhpError(f"there is no commit {end!r}; a range is A..B")
     most = [] if limit is None else [f"--max-count={limit}"]
     return listed(repo, repo.run("rev-list", *most, range_ or "HEAD", "--").decode().split())
 

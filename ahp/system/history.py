@@ -107,7 +107,7 @@ class CommitView(RangeView):
     def __init__(self, repo: Repository, commit: str) -> None:
         full = repo.commit_id(commit)
         if full is None:
-            raise GitError(f"no commit {commit}")
+            raise GitError(f"there is no commit {commit}")
         parent = repo.commit_id(f"{full}^1")
         super().__init__(repo, parent or repo.empty_tree(), full, unknown=None if parent else cut(repo, full))
 

@@ -79,13 +79,30 @@ def test_a_policy_that_is_another_now_is_told(
     assert said in told["explained"]["rule_at"]
 
 
-def test_the_name_of_a_rule_is_told_with_where_it_is_asked(
+def test_a_rule_is_explained_wherever_it_is_asked(
     repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(repo.root)
-    repo.write(".ahp/hooks.yaml", POLICY)
-    assert run(["explain", "names"]) == 2
+    rule = "{at: [pre-push, pre-commit], block: files.changed_count > 3}"
+    repo.write(".ahp/hooks.yaml", f"rules: {{many: {rule}, other: {{at: pre-commit, prompt: branch.is_detached}}}}\n")
+    assert run(["explain", "many", "--facts", "{files: {changed_count: 9}}"]) == 1
+    said = capsys.readouterr().out
+    assert said.count("files.changed_count > 3 = true") == 2 and "other" not in said
+    assert said.index("pre-commit on") < said.index("pre-push on")
+    assert run(["explain", "many", "--facts", "{files: {changed_count: 1}}", "--format", "json"]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [[rule["rule"] for rule in one["rules"]] for one in told] == [["many"], ["many"]]
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [("mnay", "did you mean `many`?"), ("pre-comit", "did you mean `pre-commit`?"), ("zz", "`ahp log`")],
+)
+def test_a_word_that_is_nothing_here_is_told_with_what_is_near(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], word: str, hint: str
+) -> None:
+    monkeypatch.chdir(repo.root)
+    repo.write(".ahp/hooks.yaml", "rules: {many: {at: pre-push, block: push.is_force}}\n")
+    assert run(["explain", word]) == 2
     said = capsys.readouterr().err
-    assert "ahp explain pre-commit" in said and "ahp try names" in said
-    assert run(["explain", "nothing"]) == 2
-    assert "there is no trigger 'nothing'" in capsys.readouterr().err
+    assert f"no trigger, rule or signal is called '{word}'; " in said and hint in said

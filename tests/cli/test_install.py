@@ -42,7 +42,8 @@ def test_install_and_uninstall_say_what_they_did(
     installed = f"git: 5 hooks in {folder}\ngit: earlier hooks keep running: pre-push\n"
     assert run(capsys, "install", "git") == (0, installed)
     assert run(capsys, "install", "git") == (0, installed)
-    removed = f"git: 5 hooks removed from {folder}\ngit: earlier hooks are back: pre-push\n"
+    stays = f"git: the policy stays in .ahp, the log in {here.root}/.git/ahp; delete what you do not want\n"
+    removed = f"git: 5 hooks removed from {folder}\ngit: earlier hooks are back: pre-push\n{stays}"
     assert run(capsys, "uninstall", "git") == (0, removed)
     assert run(capsys, "uninstall", "git") == (0, f"git: 0 hooks removed from {folder}\n")
 

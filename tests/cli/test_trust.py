@@ -70,4 +70,4 @@ def test_a_person_is_asked(
 def test_nothing_to_accept_needs_nobody(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     repo.write(".ahp/hooks.yaml", "version: 1\n")
     assert run(["trust"]) == 0
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out == "the policy runs no command\n"

@@ -101,7 +101,7 @@ def test_json_holds_every_signal(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["siz"], "no rule is called siz; did you mean `size`?"),
         (["main"], "main is asked at pre-push; the past is judged at pre-commit"),
-        (["--range", "nosuch"], "git rev-list failed"),
+        (["--range", "nosuch"], "there is no commit 'nosuch'; a range is A..B"),
     ],
 )
 def test_what_cannot_be_tried_is_said(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,5 +84,5 @@ def test_another_policy_is_named_by_its_commit_or_its_file(here: Repo, capsys: p
     assert code == 2 and "other.yaml:2:" in out
     code, out = run(capsys, "try", "--policy", "HEAD")
     assert code == 0 and "size" in out and "own" not in out
-    assert run(capsys, "trust", "--list", "--policy", "HEAD") == (0, "")
+    assert run(capsys, "trust", "--list", "--policy", "HEAD") == (0, "the policy runs no command\n")
     assert main.run(["policy", "lint", "--policy", "nowhere"]) == 2

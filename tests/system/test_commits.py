@@ -151,6 +151,9 @@ def test_what_is_told_of_a_commit(repo: Repo) -> None:
     assert [past.id for past in commits.commits(here(repo), "HEAD~1..HEAD")] == [empty.id]
     with pytest.raises(AhpError, match="no range"):
         commits.commits(here(repo), "--all")
+    for range_ in ("HEAD..nosuch", "nosuch...HEAD", "nosuch"):
+        with pytest.raises(AhpError, match="no commit 'nosuch'"):
+            commits.commits(here(repo), range_)
 
 
 @pytest.mark.parametrize("seed", range(3))
