@@ -11,17 +11,20 @@ from ahp.gate.recording import Recording
 from ahp.gate.weighing import Weighing
 from ahp.journal.append import Journal
 from ahp.journal.state import State
+from ahp.policy import cache
 from ahp.policy.judge import digest_beside
 from ahp.protocol.event import Event
 from ahp.protocol.levels import DECISION_OF, strongest
 from ahp.protocol.verdict import Verdict
-from ahp.system import clock
+from ahp.system import clock, files
+from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ahp.gate.of_commits import OfCommits
 
 ROUNDS = 3
+_WAIVERS_LIMIT = 1 << 20
 
 
 class Answer:
@@ -106,7 +109,24 @@ class Answer:
         ]
         if self.event.actor.kind == "human" and (note := joining.not_in_force_yet(delivered, self.weighings)):
             notes.append(note)
+        if self.event.actor.kind == "human" and (note := self._own_waivers(delivered)):
+            notes.append(note)
         return list(dict.fromkeys(notes))
+
+    def _own_waivers(self, delivered: list[Candidate]) -> str:
+        """What to say of waivers of the work tree that are not committed; only such ones load their module."""
+        tree = next((one.judge.excusing for one in self.weighings if one.judge.excusing is not None), None)
+        if tree is None or not self.event.root or not any(one.enforced for one in delivered):
+            return ""
+        try:
+            data = files.read(f"{self.event.root}/{cache.WAIVERS}", _WAIVERS_LIMIT)
+            if not data or data == tree.read(cache.WAIVERS):
+                return ""
+            from ahp.gate import waivers
+
+            return waivers.not_in_force_yet(data, delivered, self.event.subject)
+        except AhpError:
+            return ""  # `ahp policy lint` and `ahp doctor` tell what is wrong with that file
 
     def everything(self) -> list[Candidate]:
         """The control rules of earlier rounds that do not block now, each once, then the rest of the last round."""

@@ -1,5 +1,7 @@
 """Which signals the waivers of the policy excuse (design §7)."""
 
+from collections.abc import Iterable
+
 from ahp.gate.candidate import Candidate
 from ahp.journal.state import State
 from ahp.policy import waivers
@@ -24,3 +26,16 @@ def excuse(data: bytes, candidates: list[Candidate], subject: str, state: State 
             notes.append(f"waived: {waivers.texts([waiver])[0]}")
     digests = {candidate.key: candidate.rule.digest for candidate in candidates}
     return notes + waivers.Waivers(waivers=[w for w in given.waivers if w.rule in digests]).warnings(today, digests)
+
+
+def not_in_force_yet(data: bytes, delivered: Iterable[Candidate], subject: str) -> str:
+    """For a person whose own waivers, the bytes `data`, would excuse one of these: which commit makes it so; "" where
+    there is none. Raises PolicyError.
+    """
+    today, given = waivers.now(), waivers.parse(data)
+    enforced = [one for one in delivered if one.enforced and not one.rule.locked]
+    keys = [one.key for one in enforced if given.find(one.key, subject, one.rule.digest, today)]
+    how = f"git add {waivers.PATH} && git commit {waivers.PATH}"
+    return (
+        f"your waiver of {', '.join(keys[:3])} is not in force yet; it is once it is committed: {how}" if keys else ""
+    )

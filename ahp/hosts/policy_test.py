@@ -94,6 +94,8 @@ def rehearse(paths: tuple[str, ...], policy_file: str | None) -> Report:
             problems += error.problems
     if problems:
         raise PolicyError(problems)
+    if not read:
+        raise AhpError(f"there is no test in {', '.join(one_line(name) for name, _ in found)}")
     return run(policy, read)
 
 

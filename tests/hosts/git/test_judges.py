@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ BLOCKS = f'version: 1\nrules:\n  keys: {{at: [pre-commit, pre-push], block: "{NO
 NEVER = 'version: 1\nrules:\n  never: {at: pre-commit, block: "files.changed_count > 9000"}\n'
 BROKEN = "version: 1\nrules: {x: {at: pre-commit, block: nonsense > 1}}\n"
 HOOKS = ".ahp/hooks.yaml"
+WAIVERS = ".ahp/waivers.yaml"
 
 
 @pytest.fixture(scope="module")
@@ -355,6 +357,20 @@ def test_a_submodule_and_a_bare_repository_with_work_trees_are_quiet(ruled: Gate
     said = attempt(tree, "fine.txt")
     assert (said.code, "ahp:" in said.text) == (0, False)
     assert attempt(tree).code == 1
+
+
+def test_a_waiver_is_in_force_once_it_is_committed(ruled: Gated) -> None:
+    until = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=9)
+    ruled.write(WAIVERS, "not: [yaml")
+    assert "waiver" not in attempt(ruled).text
+    ruled.write(WAIVERS, f'- {{rule: keys, subject: "*", reason: moving, approver: ann, expires: {until}}}\n')
+    said = attempt(ruled)
+    assert said.code == 1 and "your waiver of keys is not in force yet; it is once it is committed: " in said.text
+    ruled.git("reset", "-q")
+    ruled.git("add", "-f", WAIVERS)
+    assert ruled.say("commit", "-m", "waiver", WAIVERS).code == 0
+    said = attempt(ruled)
+    assert said.code == 0 and "waived: keys" in said.text and "in force yet" not in said.text
 
 
 def test_a_person_s_edit_is_in_force_once_it_is_committed(ruled: Gated) -> None:
