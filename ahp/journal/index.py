@@ -257,6 +257,13 @@ class LogFiles:
         self.index_file = IndexFile(self.index_path)
         self.loss = ""
 
+    def remembered(self) -> "Index | None":
+        """The index, fitting or not: it may know of lines that are gone. None where it cannot be read."""
+        try:
+            return IndexFile(self.index_path).load()
+        except OSError:
+            return None
+
     def fitting(self) -> "Index | None":
         """The index if it fits the log; None when the log has to be read. Raises OSError."""
         log = status(self.log_path)

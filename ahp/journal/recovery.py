@@ -37,7 +37,7 @@ def recover(log: LogFiles, write: Write | None = None) -> indexes.Index:
         with log.lock:
             if fitting := log.fitting():
                 return fitting  # another process has just done it
-            known = _old(log)
+            known = log.remembered()
             if write and _size(log.log_path) == 0:
                 rotation.begin(log, log.genesis or (known.genesis if known else None))
             index = _catch_up(log, base or _look_back(log))
@@ -89,19 +89,12 @@ def _beforehand(log: LogFiles) -> indexes.Index | None:
 
 def _base(log: LogFiles) -> indexes.Index | None:
     """The stale index, if the log goes on from just where it left it: the rest is then short to read."""
-    index = _old(log)
+    index = log.remembered()
     live = indexes.status(log.log_path)
     if index is None or live is None or index.inode != live.st_ino or index.torn or index.size > live.st_size:
         return None
     before = segments.line_before(segments.Segment(index.serial, log.log_path), index.size)
     return index if before is not None and digest.sha256(before) == index.head else None
-
-
-def _old(log: LogFiles) -> indexes.Index | None:
-    try:
-        return indexes.IndexFile(log.index_path).load()
-    except OSError:
-        return None
 
 
 def _size(path: str) -> int:

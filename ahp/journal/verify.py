@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from ahp.journal import index as indexes
 from ahp.journal import segments
 from ahp.journal.append import Journal
 from ahp.journal.rotation import genesis_told
@@ -51,7 +50,7 @@ def verify(journal: Journal, kept: Collection[str] = ()) -> Report:
     segments.check_format(journal.folder)
     anchors = sorted({_parse(one) for one in kept}, key=lambda one: one.line)
     while True:
-        index = _index(journal)
+        index = journal.remembered()
         found = segments.listed(journal.folder)
         first = segments.opening(found[0]) if found else {}
         chain = _Chain({one.head for one in anchors} | ({index.head} if index else set()))
@@ -99,14 +98,6 @@ def _against(anchors: list[_Anchor], chain: _Chain, genesis: str) -> Iterable[st
         more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
         why = "its end was cut off or written anew, or a copy of this clone kept it"
         yield f"the anchor's line {lost[0].line} is not in the log{more}: {why}"
-
-
-def _index(journal: Journal) -> indexes.Index | None:
-    """No proof, but it may remember a line that the log lacks: also when an editor made a new file."""
-    try:
-        return indexes.IndexFile(journal.index_path).load()
-    except OSError:
-        return None
 
 
 def _beginning(
