@@ -9,14 +9,13 @@ from collections.abc import Iterator
 
 from ahp.journal.append import COUNT_ENTRY, Journal
 from ahp.journal.index import JournalUnwritable
-from ahp.journal.segments import backward
+from ahp.journal.segments import READ, backward
 from ahp.protocol import records
 from ahp.system import clock, files
 from ahp.system.errors import AhpError, Timeout
 
 _BATCH = ".folding"
 _LOOKED_BACK = 200
-_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def fold(journal: Journal) -> int:
@@ -86,7 +85,7 @@ def _entries(path: str) -> Iterator[list[str]]:
 
     Torn entries are passed over.
     """
-    with open(os.open(path, _READ), "rb") as file:
+    with open(os.open(path, READ), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise AhpError(f"{path} is not a regular file")
         while raw := file.readline(COUNT_ENTRY):

@@ -19,7 +19,7 @@ _OPENING = 1 << 10
 LIVE = "signals.jsonl"
 FORMAT = 1
 """Of the log as a whole, told by the first record of each file; ahp 0.3 did not write it yet."""
-_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _ROTATED = re.compile(r"signals\.([1-9][0-9]{0,8})\.jsonl")
 
 
@@ -205,12 +205,12 @@ class Reader:
         if name == LIVE:
             own = f"{folder}/signals.{self._part.serial}.jsonl"
             with contextlib.suppress(FileNotFoundError):
-                fd = os.open(self.path, _READ)
+                fd = os.open(self.path, READ)
                 if not os.path.lexists(own):
                     return fd
                 os.close(fd)
             self.path = own
-        return os.open(self.path, _READ)
+        return os.open(self.path, READ)
 
     def __exit__(self, *_: object) -> None:
         if self.fd >= 0:
