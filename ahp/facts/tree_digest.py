@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from hashlib import sha1, sha256
 
 from ahp.system.git import Repository
+from ahp.system.view import names
 
 _FILE_LIMIT = 64 << 20  # bytes; of a larger file that git has not hashed yet, size and time stand for the content
 
@@ -62,10 +63,10 @@ def state(repository: Repository, untracked: str = "all") -> State:
         *("--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", f"--untracked-files={untracked}"),
         "--ignore-submodules=none",
     )
-    entries = _names(listed)
+    entries = names(listed)
     edited = {entry[3:] for entry in entries if entry[1] != " "}
     known = {}
-    for item in _names(repository.run("ls-files", "--stage", "-v", "-z")):
+    for item in names(repository.run("ls-files", "--stage", "-v", "-z")):
         words, _, path = item.partition("\t")
         tag, mode, oid, _ = words.split(" ")
         known[path] = f"{mode} {oid}"
@@ -99,7 +100,3 @@ def _hashed(repository: Repository, paths: list[str]) -> dict[str, str]:
 def _blob_id(content: bytes, length: int) -> str:
     """The id of a blob in a repository whose ids have `length` hex digits."""
     return (sha256 if length == 64 else sha1)(b"blob %d\0" % len(content) + content).hexdigest()
-
-
-def _names(data: bytes) -> list[str]:
-    return data.decode("utf-8", "surrogateescape").split("\0")[:-1]
