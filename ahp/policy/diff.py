@@ -73,7 +73,7 @@ class _Sides:
             ("on_missing", *_order(old.on_missing, new.on_missing, _ON_MISSING), new.raw.where("on_missing")),
             (
                 "escalate",
-                *_flag(old.escalates, new.escalates or (old.escalates and _only_blocks(new))),
+                *_flag(old.escalates, new.escalates or (old.escalates and new.always_blocks)),
                 new.raw.where("escalate"),
             ),
             ("shadow", *_leave(_shadow(old, self.old), _shadow(new, self.new)), self.shadow_place(new)),
@@ -294,11 +294,6 @@ def _order(old: str, new: str, order: tuple[str, ...]) -> tuple[str, str]:
 def _ci(old: str, new: str) -> tuple[str, str]:
     verdict = EQUAL if old == new else WEAKER if new == "skip" else STRONGER if old == "skip" else UNKNOWN
     return verdict, f"{old} became {new}"
-
-
-def _only_blocks(rule: Rule) -> bool:
-    """Whether it blocks everywhere, so that it has no rung left to climb to."""
-    return set(rule.intensity.values()) == {"block"}
 
 
 def _shadow(rule: Rule, policy: Policy) -> bool:

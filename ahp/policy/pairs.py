@@ -28,7 +28,7 @@ def advise(policy: Policy) -> list[Problem]:
 
 def _is_unheard(weak: Rule, strong: Rule) -> bool:
     """Whether a rule that lets go on speaks only where another one blocks; two of packs are meant so."""
-    if not _always_blocks(strong) or not _is_below_block(weak) or weak.condition.plan == strong.condition.plan:
+    if not strong.always_blocks or not _is_below_block(weak) or weak.condition.plan == strong.condition.plan:
         return False
     own = not all(rule.layer.startswith("pack ") for rule in (weak, strong))
     shared = weak.condition.reads & strong.condition.reads
@@ -37,15 +37,11 @@ def _is_unheard(weak: Rule, strong: Rule) -> bool:
 
 def _without_a_way(rules: list[Rule]) -> Iterator[Problem]:
     """Two blocks of which one always holds."""
-    blocks = [rule for rule in rules if _always_blocks(rule) and rule.condition.reads]
+    blocks = [rule for rule in rules if rule.always_blocks and rule.condition.reads]
     for one, other in islice(combinations(blocks, 2), _AT_MOST):
         if one.condition.reads & other.condition.reads and compare.leave_nothing([one.condition, other.condition]):
             what = f"`{one.key}` and `{other.key}` refuse everything together: one of them always holds"
             yield Problem(other.raw.where("condition"), what)
-
-
-def _always_blocks(rule: Rule) -> bool:
-    return set(rule.intensity.values()) == {"block"}
 
 
 def _is_below_block(rule: Rule) -> bool:

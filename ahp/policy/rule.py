@@ -56,6 +56,11 @@ class Rule:
         return int(self.raw.of_oracle("priority"))
 
     @property
+    def always_blocks(self) -> bool:
+        """Whether it blocks in every environment, so that it has no rung left to climb to."""
+        return set(self.intensity.values()) == {"block"}
+
+    @property
     def enabled(self) -> bool:
         return bool(self.raw.of_oracle("enabled"))
 
