@@ -16,7 +16,7 @@ from ahp.gate.weighing import may_speak_for
 from ahp.insight import many_logs, reading
 from ahp.insight.asked_policy import SILENT, UNDECIDED, AskedRules, AskedTrigger, Found, asks_alike
 from ahp.insight.changes import EXAMPLES, Backtest, Change, Example, Tally
-from ahp.insight.reading import Seen
+from ahp.insight.reading import Seen, event_of
 from ahp.policy import compile as compiling
 from ahp.policy.program import Program
 from ahp.policy.rule import Policy, rule_digest
@@ -62,7 +62,7 @@ class Replay:
         elif kind == "signal":
             self._signal(record)
         elif kind == "verdict":
-            said = self._said if self._said and self._event == _event(record) else {}
+            said = self._said if self._said and self._event == event_of(record) else {}
             self._judge(record, said)
             self._event, self._said = (), {}
         elif kind == "count":
@@ -106,7 +106,7 @@ class Replay:
             self._old[digest] = compiling.programs(old)
 
     def _signal(self, record: Mapping[str, object]) -> None:
-        event = _event(record)
+        event = event_of(record)
         if event != self._event:
             self._tool_call()
             self._event, self._said = event, {}
@@ -284,12 +284,6 @@ def _before(signal: Mapping[str, object]) -> str:
 
 def _mappings(value: object) -> list[Mapping[str, object]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def _event(record: Mapping[str, object]) -> tuple[object, ...]:
-    """What the signals of one event and its verdict have in common."""
-    get = record.get
-    return get("timestamp"), get("hook"), get("host"), get("attempt"), get("subject"), get("actor")
 
 
 def replay(

@@ -15,6 +15,7 @@ from ahp.insight import columns
 from ahp.insight.columns import Comment, Names, Notes, Place, tenths_of
 from ahp.insight.groups import UNTOLD, Group
 from ahp.insight.observed_store import REOPENED_WITHIN, ObservedStore
+from ahp.insight.reading import event_of
 from ahp.journal.answers import AUTOMATIC, RISK, kind_of
 from ahp.journal.episodes import Episode
 from ahp.journal.fold import Fold
@@ -156,7 +157,7 @@ class Chronicle(Fold):
         row = self.store.notes.signals.add(self._number(record), NUMBER_OF.get(level, 0), marks)
         if marks & columns.WAIVED:
             self.notes.waived[row] = self.waiver(rule, str(get("subject")))
-        event = _event(record)
+        event = event_of(record)
         if event != self._event:
             self._event, self._of_event = event, []
             trigger = TRIGGERS.get(str(get("hook")))
@@ -185,7 +186,7 @@ class Chronicle(Fold):
         ms = get("ms")
         if type(ms) is not float or not 0 <= ms < _LONGEST:
             ms = _milliseconds(ms)
-        if self._of_event and _event(record) == self._event:
+        if self._of_event and event_of(record) == self._event:
             self._judged(record, tenths_of(ms))
             self._of_event = []
         if not (self._counts and self.counts_verdicts):
@@ -292,12 +293,6 @@ def _is_about_it(record: Mapping[str, object]) -> bool:
     """Whether what the signal was about has changed: one file of several that it was about is too little to tell."""
     covered, files = record.get("covered"), record.get("files")
     return not (covered == 1 and isinstance(files, int) and files > 1)
-
-
-def _event(record: Mapping[str, object]) -> tuple[object, ...]:
-    """What the signals of one event and its verdict have in common."""
-    get = record.get
-    return get("timestamp"), get("hook"), get("host"), get("attempt"), get("subject"), get("actor")
 
 
 def _milliseconds(told: object) -> float:

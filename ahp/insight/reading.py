@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 
@@ -105,3 +105,9 @@ def size_of(segment: Segment) -> int:
         return os.stat(segment.path).st_size
     except OSError:
         return 0
+
+
+def event_of(record: Mapping[str, object]) -> tuple[object, ...]:
+    """What the signals of one event and its verdict have in common."""
+    get = record.get
+    return get("timestamp"), get("hook"), get("host"), get("attempt"), get("subject"), get("actor")
