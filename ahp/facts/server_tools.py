@@ -3,6 +3,8 @@
 Such are the tools of MCP servers, and those in which a client runs the text of a program.  Light.
 """
 
+from ahp.facts.tool_names import COMMANDS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +20,6 @@ _CHANGING = """
 _STARTING = "shell bash terminal command cmd exec execute run process powershell console ssh repl eval tmux"
 _READS, _WRITES, _SHELLS = [frozenset(words.split()) for words in (_READING, _CHANGING, _STARTING)]
 _TAKES_AWAY = frozenset(("delete", "remove", "move", "rename"))
-_COMMANDS = ("command", "cmd", "script")
 _ARGUMENTS = ("args", "arguments")
 _CODE = ("code", "source")
 _TYPED = ("input", "keys", "chars")
@@ -55,9 +56,9 @@ def command_of(native_name: str, given: "Mapping[str, object]") -> str | None:
     words = set(_words(native_name, whole=True))
     if words & _SHELLS:
         more = _list(given, _ARGUMENTS)
-        if parts := _list(given, _COMMANDS):
+        if parts := _list(given, COMMANDS):
             return _quoted([*parts, *more])
-        if text := _text(given, _COMMANDS):
+        if text := _text(given, COMMANDS):
             return f"{text} {_quoted(more)}" if more else text
         if text := _text(given, _CODE):
             return _quoted(["ipython", "-c", text])

@@ -3,7 +3,7 @@
 Light: `ahp.shell` is imported only for shell calls.
 """
 
-from ahp.facts.tool_names import WRITING, kind_of
+from ahp.facts.tool_names import COMMANDS, WRITING, kind_of
 from ahp.system import digest
 from ahp.system.paths import real
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-_COMMANDS = ("command", "cmd", "script")
 _FOLDERS = ("workdir", "cwd", "directory", "dir_path")
 # An argument is a path when its name ends in one of these words: `file_path`, `absolutePath`, `output-file`, `dst`.
 _PATH_WORDS = frozenset(
@@ -96,7 +95,7 @@ def read(
 def _touched(name: str, native_name: str, given: "Mapping[str, object]", writes: bool) -> Touched:
     """What the names of the arguments tell of a call."""
     if name == "shell":
-        command = _command(next((given[key] for key in _COMMANDS if key in given), None))
+        command = _command(next((given[key] for key in COMMANDS if key in given), None))
         is_powershell = command and native_name.lower().endswith("powershell")
         return Touched(command=command.translate(_POWERSHELL) if command and is_powershell else command)
     named = [*(_patched(given) if name == "patch" else []), *named_paths(given)]
@@ -106,7 +105,7 @@ def _touched(name: str, native_name: str, given: "Mapping[str, object]", writes:
 def _is_read_of_its_name(name: str, declared: str, given: "Mapping[str, object]") -> bool:
     """Whether the tool is none of the client's own, or one that types into what runs already."""
     if name == "shell":
-        return not any(key in given for key in _COMMANDS)
+        return not any(key in given for key in COMMANDS)
     return name == "mcp" or (name == "other" and declared != "other")
 
 

@@ -2,6 +2,7 @@
 
 NAMES = ("shell", "write", "edit", "patch", "read", "list", "search", "fetch", "task", "mcp", "other")
 WRITING = ("write", "edit", "patch")  # kinds whose paths are written
+COMMANDS = ("command", "cmd", "script")  # arguments that hold a command line
 
 _KINDS = {
     "shell": "bash powershell shell local_shell exec exec_command unified_exec write_stdin write_bash write_powershell "
