@@ -16,7 +16,7 @@ OnMissing = Literal["prompt", "block", "skip"]
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"([0-9]{1,9})\s*(ms|s|m|h|d)\Z")
 _COMPARISON = re.compile(r"\s*(==|!=|<=|>=|<|>|not\s+in\b|in\b|is\b)")
-_FACT_PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*\Z")
+FACT_PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*\Z")
 
 _TEXT_SCHEMA: dict[str, object] = {"type": "string"}
 _SCALAR_SCHEMA: dict[str, object] = {"type": ["string", "number", "boolean", "null"]}
@@ -81,7 +81,7 @@ def filter_text(value: object) -> object:
 
 
 def _entry(path: str, wanted: object) -> str:
-    if not _FACT_PATH.match(path):
+    if not FACT_PATH.match(path):
         raise ValueError(f"{path[:60]!r} is no fact path; write it like `issue.type`")
     if isinstance(wanted, str) and _COMPARISON.match(wanted):
         return f"({path} {wanted.strip()})"

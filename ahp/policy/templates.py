@@ -7,12 +7,12 @@ from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Each
 from ahp.facts.registry import is_private
 from ahp.facts.schemas import where
+from ahp.policy.model_types import FACT_PATH
 from ahp.policy.problems import Place, Problem, nearest
 from ahp.policy.raw import RawRule
 
 _PART = re.compile(r"\{\{|\}\}|\{([^{}\n]*)\}")
 _TWICE = "a brace itself is written twice: {{"
-_PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*\Z")
 
 
 def templates(rule: RawRule) -> Iterator[tuple[str, str, Place]]:
@@ -49,7 +49,7 @@ def check_texts(rule: RawRule, schema: Schema, limits: set[str], each: Each | No
 
 
 def _wrong(name: str, schema: Schema, limits: set[str], each: Each | None) -> str:
-    if not _PATH.match(name):
+    if not FACT_PATH.match(name):
         return f"braces hold a fact path, like {{files.changed_count}}; {_TWICE}"
     head, _, rest = name.partition(".")
     if each is not None and head == each.var:
@@ -94,7 +94,7 @@ def _finding(rule: RawRule, each: Each | None) -> list[Problem]:
         elif item.name != kind:
             problems.append(Problem(place, f"`{key}` of `finding` is {_KIND[kind]}, but `{text}` is {item}"))
     text = (finding.message or "").strip()
-    if text.partition(".")[0] == each.var and _PATH.match(text):
+    if text.partition(".")[0] == each.var and FACT_PATH.match(text):
         said = f'`message` of `finding` is a text, shown as it stands: `{text}`; write: message: "{{{text}}}"'
         problems.append(Problem(place, said))
     return problems
