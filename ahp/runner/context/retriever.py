@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from ahp.runner.context.fusion import Fused, fuse
 from ahp.runner.context.names import names
-from ahp.runner.context.search import Hits, search
+from ahp.runner.context.search import SECONDS, Hits, search
 from ahp.runner.run.events import Event
 from ahp.system import environ, files, git
 from ahp.system.errors import AhpError
@@ -18,7 +18,6 @@ _FILE_LIMIT = 1 << 20  # bytes
 _MOST_FILES = 12  # that are read
 _A_SOURCE = 30  # paths of one ranking
 _COMMITS = "20"
-_SECONDS = 5.0
 _AROUND = (3, 12)  # lines before and behind a place
 _HEAD = 30  # lines of a file of which no place is known
 _LEAST = 60  # tokens: what is shorter tells nothing
@@ -191,13 +190,13 @@ def _failures(events: Sequence[Event]) -> dict[str, list[int]]:
 def _changed(repo: Repository) -> list[str]:
     """What is not committed yet, then what the last commits changed."""
     try:
-        status = repo.run("status", "--porcelain", "-z", "--no-renames", "-unormal", timeout=_SECONDS)
+        status = repo.run("status", "--porcelain", "-z", "--no-renames", "-unormal", timeout=SECONDS)
         paths = [entry[3:] for entry in status.split(b"\0") if len(entry) > 3 and not entry.endswith(b"/")]
         logged = repo.run(
             *("log", "-n", _COMMITS, "--name-only", "--format=", "-z", "--no-renames", "--no-merges"),
             *("--diff-filter=d",),
             ok=(0, 128),  # no commit yet
-            timeout=_SECONDS,
+            timeout=SECONDS,
         )
     except AhpError:
         return []

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ahp.system.errors import AhpError, OutputLimit, Timeout
 from ahp.system.git import GitError, Repository
 
-_SECONDS = 5.0
+SECONDS = 5.0  # for one question to git
 _LINES_A_FILE = 20
 # Only what matched is printed, below its file's name: what Python has to read is short, however long the lines are.
 _PRINTED = ("-z", "-n", "-o", "--heading", "--no-color", "--no-column", "--full-name")
@@ -59,10 +59,10 @@ def _grep(repo: Repository, names: Sequence[str]) -> bytes:
     pattern = "|".join(_SPECIAL.sub(r"\\\g<0>", name) for name in sorted(names, key=len, reverse=True))
     for way in _WAYS[:-1]:
         try:
-            return repo.run(*_GREP, *way, "-e", pattern, ok=(0, 1), timeout=_SECONDS)
+            return repo.run(*_GREP, *way, "-e", pattern, ok=(0, 1), timeout=SECONDS)
         except GitError:
             continue
-    return repo.run(*_GREP, *_WAYS[-1], "-e", pattern, ok=(0, 1), timeout=_SECONDS)
+    return repo.run(*_GREP, *_WAYS[-1], "-e", pattern, ok=(0, 1), timeout=SECONDS)
 
 
 def _ranked(printed: bytes, names: Sequence[str]) -> dict[str, Hits]:
