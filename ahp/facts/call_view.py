@@ -5,7 +5,7 @@ from ahp.facts.line_diff import encoded, lines_of, regions, unified
 from ahp.facts.tool_call import in_checkout, inside, place_of
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import digest, encoding, files
-from ahp.system.change import Change, FileChange
+from ahp.system.change import FILE, Change, FileChange
 from ahp.system.errors import AhpError
 from ahp.system.paths import real
 from ahp.system.view import View
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ahp.protocol.event import Event
 
 _LIMIT = 8 << 20  # bytes of a file that is read; of a larger one only the edit itself is known
-_PLAIN_FILE = 0o100644
 
 
 class _File:
@@ -47,8 +46,8 @@ class _File:
         made = FileChange(
             self.path,
             "M" if was and stays else "D" if was else "A",
-            _PLAIN_FILE if was else 0,
-            _PLAIN_FILE if stays else 0,
+            FILE if was else 0,
+            FILE if stays else 0,
             "0" * 40,
             "0" * 40,
         )

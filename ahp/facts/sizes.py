@@ -1,13 +1,12 @@
 """How large changed files are now: asked only when a rule reads it, in as few questions to git as possible."""
 
 from ahp.system import blobs
-from ahp.system.change import FileChange
+from ahp.system.change import SUBMODULE, FileChange
 from ahp.system.errors import Unknown
 from ahp.system.view import View
 
 _POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 _LARGEST_POINTER = 1024  # bytes; the specification's own bound
-_GITLINK = 0o160000
 
 
 def byte_counts(view: View, entries: list[FileChange]) -> list[int]:
@@ -43,7 +42,7 @@ def pointers(view: View, entries: list[FileChange]) -> list[str]:
 
 def _is_nothing(entry: FileChange) -> bool:
     """There is no file to read: it is deleted, or a submodule."""
-    return entry.status == "D" or entry.new_mode == _GITLINK
+    return entry.status == "D" or entry.new_mode == SUBMODULE
 
 
 def _is_stored(entry: FileChange) -> bool:

@@ -11,11 +11,10 @@ from ahp.policy.rule import Policy
 from ahp.policy.sources import TreeReader, TreeSource
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
-from ahp.system.change import FileChange
+from ahp.system.change import EXECUTABLE, FILE, FileChange
 from ahp.system.errors import AhpError, Unknown
 from ahp.system.history import RangeView
 
-_FILE = (0o100644, 0o100755)
 _SHOWN = 100
 # Parts that stand at no line of the new state.
 _WITHOUT_LINE = ("rule", "file", "requires", "test", "waiver")
@@ -195,7 +194,7 @@ def _links(entries: list[FileChange]) -> list[Change]:
     return [
         Change("", entry.path, "file", UNKNOWN, "it is no regular file", Place(entry.path))
         for entry in entries
-        if entry.new_mode and entry.new_mode not in _FILE and names.suspects([entry])
+        if entry.new_mode and entry.new_mode not in (FILE, EXECUTABLE) and names.suspects([entry])
     ]
 
 

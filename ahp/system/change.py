@@ -3,6 +3,8 @@
 from ahp.system import digest
 from ahp.system.errors import AhpError
 
+FILE, EXECUTABLE, LINK, SUBMODULE = 0o100644, 0o100755, 0o120000, 0o160000  # modes, as git has them
+
 
 class FileChange:
     """One path of a change.

@@ -154,7 +154,7 @@ class _Together:
             yield from [entry for entry in entries if entry.new_mode in _FILES]
 
 
-_FILES = (0o100644, 0o100755, 0o120000)
+_FILES = (changes.FILE, changes.EXECUTABLE, changes.LINK)
 
 
 def commits(repo: Repository, range_: str | None = None, limit: int | None = 100) -> list[Past]:

@@ -131,7 +131,7 @@ class BlobView(RangeView):
         return self._blob(self.new) if path == self._path else None
 
     def _read_change(self) -> changes.Change:
-        entry = changes.FileChange(self._path, "A", 0, 0o100644, "0" * len(self.new), self.new)
+        entry = changes.FileChange(self._path, "A", 0, changes.FILE, "0" * len(self.new), self.new)
         try:
             data = self._blob(self.new) or b""
         except OutputLimit:

@@ -86,4 +86,4 @@ def change(repo: Repository, told: Told, raw: tuple[str, ...]) -> changes.Change
 def _contents(entry: changes.FileChange) -> list[str]:
     """The ids of the blobs before and after; a submodule's commit is none, nor an edited file of the work tree."""
     sides = ((entry.old_mode, entry.old_oid), (entry.new_mode, entry.new_oid))
-    return [oid for mode, oid in sides if mode not in (0, 0o160000) and oid.strip("0")]
+    return [oid for mode, oid in sides if mode not in (0, changes.SUBMODULE) and oid.strip("0")]

@@ -16,7 +16,6 @@ from ahp.system.errors import AhpError
 from ahp.system.git import GitError, Repository
 
 OLDEST = (2, 38)  # of git: `merge-tree --write-tree`
-SUBMODULE = 0o160000
 _TIMEOUT = 300.0  # s
 _LINE = 1 << 16  # bytes
 _AUTHOR = {

@@ -11,7 +11,6 @@ from ahp.system.git import Repository
 from ahp.system.view import PATCH, View, literally, names
 
 FILE_LIMIT = 64 << 20
-_LINK = 0o120000
 _POLICY = ".ahp/"  # lies in no folder that anybody names for a sparse checkout, and is in force all the same
 
 
@@ -75,7 +74,7 @@ class WorkTreeView(View):
         if path.startswith("/") or ".." in parts:
             raise AhpError(f"{path} lies outside the repository")
         place = self._place(path)
-        if _git_mode(place) == _LINK:  # git keeps where it points, and never follows it out of the repository
+        if _git_mode(place) == changes.LINK:  # git keeps where it points, and never follows it out of the repository
             return posix.readlink(place.encode("utf-8", "surrogateescape"))
         data = files.read(place, FILE_LIMIT)
         if data is None and path.startswith(_POLICY) and is_left_out(self.repo, path):
@@ -121,7 +120,7 @@ class WorkTreeView(View):
     def _beginning(self, path: str) -> bytes:
         """The first bytes of a file, however large; a NUL for what cannot be read."""
         place = self._place(path)
-        if _git_mode(place) == _LINK:
+        if _git_mode(place) == changes.LINK:
             return self.read(path) or b""
         try:
             fd = posix.open(place, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
@@ -147,6 +146,6 @@ def _git_mode(place: str) -> int:
     except (OSError, ValueError):
         return 0
     kind = mode & 0o170000
-    if kind == _LINK:
-        return _LINK
-    return (0o100755 if mode & 0o100 else 0o100644) if kind == 0o100000 else 0
+    if kind == changes.LINK:
+        return changes.LINK
+    return (changes.EXECUTABLE if mode & 0o100 else changes.FILE) if kind == 0o100000 else 0

@@ -7,11 +7,10 @@ import tempfile
 from collections.abc import Callable
 
 from ahp.runner.parallel.checkouts import Checkouts
+from ahp.system.change import EXECUTABLE, LINK, SUBMODULE
 from ahp.system.errors import AhpError
-from ahp.system.trees import SUBMODULE, Changed
+from ahp.system.trees import Changed
 
-_LINK = 0o120000
-_EXECUTABLE = 0o100755
 _ROUNDS = 5  # of merging anew, because somebody changed a file at that moment
 
 
@@ -126,7 +125,7 @@ def _put(staged: str, root: str, one: Changed) -> None:
     ).rstrip("/"):
         raise AhpError(f"{one.path}: a link has taken the place of its folder")
     source = os.path.join(staged, one.path)
-    if one.mode != _LINK:
+    if one.mode != LINK:
         os.chmod(source, _mode(place, source, one.mode))
     try:
         os.replace(source, place)
@@ -144,4 +143,4 @@ def _mode(place: str, source: str, mode: int) -> int:
     if not os.path.isfile(place) or os.path.islink(place):
         return new
     kept = os.stat(place).st_mode & 0o777
-    return kept | (new & 0o111) if mode == _EXECUTABLE else kept & ~0o111
+    return kept | (new & 0o111) if mode == EXECUTABLE else kept & ~0o111

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from ahp.runner.verification.work_tree import view_of
 from ahp.system import digest
+from ahp.system.change import SUBMODULE
 from ahp.system.errors import AhpError
 from ahp.system.worktree import WorkTreeView
 
-_SUBMODULE = 0o160000
 _LARGEST = 16 << 20  # bytes of a file that is read; of larger ones the size tells
 _MOST = 2_000  # files; of more it is only known how many there are
 
@@ -36,7 +36,7 @@ def take(root: str, base: str = "") -> Snapshot | None:
         for entry in entries:
             if entry.old_path:
                 files[entry.old_path] = ""
-            is_file = entry.new_mode not in (0, _SUBMODULE)
+            is_file = entry.new_mode not in (0, SUBMODULE)
             files[entry.path] = _id(view, entry.path) if is_file else entry.new_oid if entry.new_mode else ""
         return Snapshot(view.base(), files)
     except AhpError:
