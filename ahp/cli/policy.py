@@ -102,10 +102,11 @@ def _waived(policy: Any) -> list[Problem]:
 
 def _approvers(policy: Any) -> list[Problem]:
     """Advice on the approvers of the current folder."""
+    from ahp.facts.policy import APPROVERS
     from ahp.policy import approvers
     from ahp.system import clock
 
-    return approvers.advise(_beside(approvers.PATH), policy.raw.setting("software_keys") is True, clock.now())
+    return approvers.advise(_beside(APPROVERS), policy.raw.setting("software_keys") is True, clock.now())
 
 
 def _misnamed() -> list[Problem]:

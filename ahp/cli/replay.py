@@ -15,6 +15,7 @@ from ahp.insight.backtest import replay
 from ahp.insight.changes import Backtest, Change
 from ahp.insight.wording import counted
 from ahp.policy.rule import Policy
+from ahp.policy.tree import HOOKS
 from ahp.protocol.text import one_line
 from ahp.system import clock, jsontext, terminal
 from ahp.system.errors import AhpError
@@ -62,7 +63,7 @@ def command(
         if form == "json":
             click.echo(jsontext.encode(_json(of_commits)))
         else:
-            _print_commits(of_commits, one_line(range_, 60), policy_name or ".ahp/hooks.yaml")
+            _print_commits(of_commits, one_line(range_, 60), policy_name or HOOKS)
         return 1 if fail_on_change and of_commits.decided else 0
     with terminal.progress("reading the log, MB") as seen:
         done = replay(
@@ -76,7 +77,7 @@ def command(
     if form == "json":
         click.echo(jsontext.encode(_json(done)))
     else:
-        _print(done, policy_name or ".ahp/hooks.yaml", since)
+        _print(done, policy_name or HOOKS, since)
     return 1 if fail_on_change and done.decided else 0
 
 

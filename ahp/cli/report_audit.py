@@ -132,7 +132,7 @@ class _Signatures:
             return ""
 
     def _read(self) -> None:
-        from ahp.hosts.ci.judging import APPROVERS
+        from ahp.facts.policy import APPROVERS
 
         if self._is_ready:
             return

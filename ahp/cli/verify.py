@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from ahp.runner.verification.project_verifier import ProjectVerifier
     from ahp.runner.verification.result import VerificationResult
 
-_SETTINGS = ".ahp/agent.yaml"
-
 
 @click.command()
 @click.argument("what", nargs=-1)
@@ -49,13 +47,14 @@ def command(what: tuple[str, ...], timeout: float, whole: bool, fresh: bool, lis
 
 
 def _verifier(env: dict[str, str], *, narrow: bool, use_cache: bool) -> "ProjectVerifier":
+    from ahp.facts.policy import AGENT_FILE
     from ahp.hosts.asking import around
     from ahp.runner.verification.project_verifier import ProjectVerifier
 
     here = around(os.getcwd())
     root = here.root
     variables: tuple[str, ...] = ()
-    if os.path.exists(os.path.join(root, _SETTINGS)):
+    if os.path.exists(os.path.join(root, AGENT_FILE)):
         from ahp.runner.config import load_config
 
         variables = load_config(root).verification_variables

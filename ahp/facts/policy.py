@@ -37,7 +37,7 @@ NAMESPACE = Namespace(
 )
 
 FOLDER = ".ahp"
-HOOKS, WAIVERS, APPROVERS, AGENT = ".ahp/hooks.yaml", ".ahp/waivers.yaml", ".ahp/approvers", ".ahp/agent.yaml"
+HOOKS, WAIVERS, APPROVERS, AGENT_FILE = ".ahp/hooks.yaml", ".ahp/waivers.yaml", ".ahp/approvers", ".ahp/agent.yaml"
 TESTS = ".ahp/tests/"
 _LOCAL = ".ahp/hooks.local.yaml"  # nobody else reads it, committed or not
 
@@ -67,7 +67,7 @@ def is_policy(path: str) -> bool:
     """Whether a file of that name is always part of the policy; what it extends may have any name."""
     if path.startswith(TESTS):
         return path.endswith((".yaml", ".yml"))
-    return path in (HOOKS, WAIVERS, APPROVERS, AGENT, FOLDER)
+    return path in (HOOKS, WAIVERS, APPROVERS, AGENT_FILE, FOLDER)
 
 
 def may_be_extended(path: str) -> bool:

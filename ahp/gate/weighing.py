@@ -10,6 +10,7 @@ from ahp.gate.escalation import Ladder, standing
 from ahp.gate.hearing import Hearing
 from ahp.policy import cache
 from ahp.policy.program import RuleAnswer
+from ahp.policy.tree import FOLDER
 from ahp.protocol.event import Event
 from ahp.protocol.levels import strength
 from ahp.protocol.text import one_line
@@ -69,7 +70,7 @@ class Weighing:
     def _mend(self) -> None:
         """A change of nothing but the policy is stopped only by what guards the policy."""
         paths = changed_paths(self.event)
-        if paths and all(path.startswith(".ahp") for path in paths):
+        if paths and all(path.startswith(FOLDER) for path in paths):
             from ahp.gate import mending
 
             mending.soften(self.candidates, self.event)

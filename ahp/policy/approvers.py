@@ -9,9 +9,9 @@ import binascii
 import re
 from datetime import UTC, datetime
 
+from ahp.facts.policy import APPROVERS
 from ahp.policy.problems import Place, Problem, quoted
 
-PATH = ".ahp/approvers"
 _WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 _OPTION = re.compile(r'([a-z-]+)(?:="([^"]*)")?(?:,|$)')
 _VALUED = ("namespaces", "valid-after", "valid-before")
@@ -29,7 +29,7 @@ def advise(data: bytes, software_keys: bool, now: float) -> list[Problem]:
     for number, line in enumerate(lines, start=1):
         text = line.strip()
         if text and not text.startswith("#"):
-            place = Place(PATH, number, 1)
+            place = Place(APPROVERS, number, 1)
             found += [Problem(place, what) for what in _of_line(text, software_keys, now)]
     return found
 

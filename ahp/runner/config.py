@@ -5,11 +5,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ahp.facts.policy import AGENT_FILE
 from ahp.runner.validation import load_yaml, sentences
 from ahp.system import files
 from ahp.system.errors import AhpError
 
-PATH = ".ahp/agent.yaml"
 _LIMIT = 64 << 10
 
 ReplyFormat = Literal["auto", "native", "schema", "text"]
@@ -110,11 +110,11 @@ class AgentConfig(BaseModel):
 
 def load_config(root: str) -> AgentConfig:
     """The settings of the project at `root`, the defaults without a file. Raises AhpError with place and cause."""
-    data = files.read(os.path.join(root, PATH), _LIMIT)
-    value = None if data is None else load_yaml(data, PATH, _LIMIT)
+    data = files.read(os.path.join(root, AGENT_FILE), _LIMIT)
+    value = None if data is None else load_yaml(data, AGENT_FILE, _LIMIT)
     try:
         return AgentConfig.model_validate({} if value is None else value)
     except ValidationError as error:
         raise AhpError(
-            "\n".join(f"{PATH}: {problem}" for problem in sentences(error, "the file", AgentConfig.model_fields))
+            "\n".join(f"{AGENT_FILE}: {problem}" for problem in sentences(error, "the file", AgentConfig.model_fields))
         ) from None

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ahp.facts.absent import Absent
+from ahp.facts.policy import APPROVERS
 from ahp.gate.decide import decide
 from ahp.gate.of_commits import OfCommits
 from ahp.hosts import asking, objects
@@ -35,7 +36,6 @@ from ahp.system.commits import listed
 from ahp.system.errors import AhpError
 from ahp.system.git import NO_MONITOR, Repository
 
-APPROVERS = ".ahp/approvers"
 ALL, POLICY, OTHERS = "all", "policy", "others"
 _RANGE = ("pre-push", "pre-merge")
 _AT_ONCE = ("pre-commit", "pre-merge-commit")  # a message belongs to one commit

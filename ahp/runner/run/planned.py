@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from ahp.runner.config import PATH
+from ahp.facts.policy import AGENT_FILE
 from ahp.runner.parallel.scheduler import ParallelSteps
 from ahp.runner.run import prompts
 from ahp.runner.run.events import EventLog
@@ -158,7 +158,7 @@ class PlannedWork:
                 if attempt == _ATTEMPTS:
                     said = "; ".join(error.problems)
                     if self._session.cut:
-                        said = f"it was cut at {self._session.config.max_tokens} tokens (max_tokens in {PATH})"
+                        said = f"it was cut at {self._session.config.max_tokens} tokens (max_tokens in {AGENT_FILE})"
                     raise Stop("PLAN_INVALID", f"the model wrote no plan that can be carried out: {said}") from error
                 self._session.events("planning_retry", problems=error.problems)
                 self._session.say(prompts.planning_again(error.problems))

@@ -4,8 +4,9 @@ import copy
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from ahp.facts.policy import AGENT_FILE
 from ahp.protocol.text import one_line
-from ahp.runner.config import PATH, AgentConfig
+from ahp.runner.config import AgentConfig
 from ahp.runner.context.retriever import Retriever, tokens
 from ahp.runner.gating.gated_tools import GatedTools
 from ahp.runner.gating.signal_desk import SignalDesk
@@ -38,7 +39,7 @@ _OVER_BUDGET = {
     "BUDGET_USD": "its money (budget_usd) is used up",
     "BUDGET_TIME": "its time (budget_seconds) is used up",
 }
-_NO_PRICE = f"budget_usd cannot be kept: take it out of {PATH}, and set budget_tokens there"
+_NO_PRICE = f"budget_usd cannot be kept: take it out of {AGENT_FILE}, and set budget_tokens there"
 
 
 class Session:
@@ -184,7 +185,7 @@ class Session:
                 raise Stop(
                     "MAX_ITER",
                     f"{where} was not finished after {iterations.limit} model requests. Read the events of this run, "
-                    f"then give a smaller or clearer task, help by hand, or raise max_iterations in {PATH}."
+                    f"then give a smaller or clearer task, help by hand, or raise max_iterations in {AGENT_FILE}."
                     + (f" The last reply was cut at {self.config.max_tokens} tokens (max_tokens)." if self.cut else ""),
                 )
             return self.ask(scene)
@@ -195,7 +196,7 @@ class Session:
         """The model's reply to the conversation. Raises Stop when a budget is used up or the model fails."""
         over = self.budget.exhausted()
         if over:
-            raise Stop(over, f"the run ends here: {_OVER_BUDGET[over]}. Raise it in {PATH} to go on.")
+            raise Stop(over, f"the run ends here: {_OVER_BUDGET[over]}. Raise it in {AGENT_FILE} to go on.")
         room = self.usage.room.tokens
         limit = self.usage.room.limit
         self._trimmed(self._talk.fit(room), "context_tokens" if room == limit else "what the model took before")
@@ -213,7 +214,7 @@ class Session:
             raise Stop(
                 "MODEL_ERROR",
                 f"{self._model.name} used up its {self.config.max_tokens} tokens {self._silences} times before it said "
-                f"anything, most likely for thoughts: raise max_tokens in {PATH}.",
+                f"anything, most likely for thoughts: raise max_tokens in {AGENT_FILE}.",
             )
         return text
 
@@ -324,7 +325,7 @@ class Session:
         except Timeout as error:
             self._worker.leave()
             over = self.budget.exhausted()
-            raise Stop(over or "MODEL_TIMEOUT", f"{error} (model_timeout_s, budget_seconds in {PATH})") from error
+            raise Stop(over or "MODEL_TIMEOUT", f"{error} (model_timeout_s, budget_seconds in {AGENT_FILE})") from error
         except AhpError as error:
             raise Stop("MODEL_ERROR", str(error)) from error
         except (KeyboardInterrupt, Ended):

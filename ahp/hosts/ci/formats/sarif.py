@@ -11,12 +11,12 @@ from urllib.parse import quote
 
 from ahp import __version__
 from ahp.hosts.ci.report import Place, Report, Result, RuleText, sentence, spread
+from ahp.policy.tree import HOOKS
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 RESULTS = 5000
 RULES = 25_000
 _LEVELS = {"block": "error", "control": "warning", "prompt": "warning", "aid": "note", "allow": "none"}
-_POLICY = ".ahp/hooks.yaml"
 
 
 def write(report: Report) -> str:
@@ -60,7 +60,7 @@ def _rule(rule: RuleText) -> dict[str, object]:
 
 
 def _result(one: Result, place: Place, index: int, rule_at: tuple[str, int]) -> dict[str, object]:
-    file, line = (place.file, place.line) if place.file else (rule_at[0] or _POLICY, rule_at[1])
+    file, line = (place.file, place.line) if place.file else (rule_at[0] or HOOKS, rule_at[1])
     physical: dict[str, object] = {"artifactLocation": {"uri": quote(file), "uriBaseId": "%SRCROOT%"}}
     physical["region"] = {"startLine": line or 1}
     location: dict[str, object] = {"physicalLocation": physical}
