@@ -110,6 +110,17 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  # as long as the process lives
 
 
+def _of_this_shell(error: OSError) -> str:
+    """What is wrong with where and how ahp was started, "" where that is not it."""
+    if error.errno == errno.EMFILE:
+        return "too many files are open in this shell; raise the limit: ulimit -n 1024"
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return "the current folder is gone; go to one that is there"
+    return ""
+
+
 def run(arguments: list[str]) -> int:
     """Runs one command line and gives its exit code."""
     try:
@@ -134,6 +145,9 @@ def run(arguments: list[str]) -> int:
         if isinstance(error, OSError) and error.errno in _CANNOT_WRITE and error.filename is None:
             _discard_output()
             print(f"ahp: standard output cannot be written: {error.strerror}", file=sys.stderr)
+            return 2
+        if isinstance(error, OSError) and (said := _of_this_shell(error)):
+            print(f"ahp: {said}", file=sys.stderr)
             return 2
         print(
             f"ahp: a bug in ahp; please report this:\nahp {__version__}, Python {sys.version.split()[0]}",

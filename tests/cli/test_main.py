@@ -139,6 +139,7 @@ def test_wrong_usage_is_2(capsys: pytest.CaptureFixture[str]) -> None:
         (ImportError("no", name="yaml"), 2, "ahp: Python cannot import yaml, which ahp needs (no); mend: pip install"),
         (OSError(errno.ENOSPC, "No space left"), 2, "ahp: standard output cannot be written: No space left\n"),
         (OSError(errno.ENOSPC, "No space left", "a file"), 2, "ahp: a bug in ahp"),
+        (OSError(errno.EMFILE, "Too many"), 2, "ahp: too many files are open in this shell; raise the limit: ulimit"),
         (ZeroDivisionError("a bug"), 2, f"ahp: a bug in ahp; please report this:\nahp {__version__}, Python"),
     ],
 )
@@ -153,6 +154,15 @@ def test_errors_become_words_and_codes(
     got, _, err = run(capsys, "check")
     assert got == code
     assert err.startswith(said)
+
+
+def test_a_current_folder_that_is_gone_is_no_bug(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert run(capsys, "check", "pre-commit")[::2] == (2, "ahp: the current folder is gone; go to one that is there\n")
 
 
 def test_the_entry_point_ends_with_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
