@@ -24,6 +24,8 @@ _START_TIME = 0.1  # s until a program that begins shows its environment
 MARK = "AHP_RUN"
 
 _entered: list[str] = []  # the marks of all that are entered in this process
+_entering = threading.Lock()
+_was_reaper = False  # before the first of them
 
 
 class Descendants:
@@ -32,17 +34,19 @@ class Descendants:
     def __init__(self, mark: str) -> None:
         self._mark = mark
         self._linux = sys.platform == "linux" and os.path.isdir("/proc/self/task")
-        self._was_reaper = False
         self._before: set[int] = set()
         self._watcher = Watcher(MARK, mark)
 
     def __enter__(self) -> "Descendants":
-        if not any(self._mark.startswith(mark) for mark in _entered):  # else what ends those ends these
-            self._watcher.begin()
-        _entered.append(self._mark)
+        global _was_reaper
+        with _entering:
+            if not any(self._mark.startswith(mark) for mark in _entered):  # else what ends those ends these
+                self._watcher.begin()
+            if self._linux and not _entered:
+                _was_reaper = _reaper(_GET_SUBREAPER)
+                _reaper(_SET_SUBREAPER, True)
+            _entered.append(self._mark)
         if self._linux:
-            self._was_reaper = _reaper(_GET_SUBREAPER)
-            _reaper(_SET_SUBREAPER, True)
             self._before = _children(os.getpid())
         return self
 
@@ -50,10 +54,11 @@ class Descendants:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.sweep()
-        _entered.remove(self._mark)
-        self._watcher.end()
-        if self._linux:
-            _reaper(_SET_SUBREAPER, self._was_reaper)
+        with _entering:
+            _entered.remove(self._mark)
+            self._watcher.end()
+            if self._linux and not _entered:
+                _reaper(_SET_SUBREAPER, _was_reaper)
 
     def sweep(self, thread: threading.Thread | None = None) -> list[str]:
         """Kills what was left behind, with all that was started in `thread`; the names of what was killed.

@@ -123,6 +123,17 @@ def test_what_another_one_has_started_is_left_to_it(tmp_path: Path) -> None:
 
 
 @LINUX
+def test_the_end_of_one_takes_no_orphans_from_another(tmp_path: Path) -> None:
+    first, second = Descendants("another"), Descendants("test")
+    first.__enter__()
+    with second:
+        first.__exit__(None, None, None)
+        pid = run(LEFT_BEHIND["session"], tmp_path)
+        assert second.sweep() in NAMES
+        assert not alive(pid)
+
+
+@LINUX
 def test_who_reaps_orphans_is_as_before() -> None:
     former = descendants._reaper(descendants._GET_SUBREAPER)
     with Descendants("test"):
