@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import get_args
 
 from ahp.runner.models.model import Answer, FinishReason, NativeCall
@@ -51,6 +52,19 @@ def with_calls(text: str, calls: Iterable[NativeCall]) -> str:
     return "\n\n".join([text, *lines] if text.strip() else lines) if lines else text
 
 
+def without_half_a_call(answer: Answer) -> Answer:
+    """The answer; where it was cut, the arguments of its last call as a text that does not end.
+
+    Interfaces that give arguments as an object (Anthropic's) give what there was of them: a call that lacks some of
+    its arguments, or the end of one.
+    """
+    if answer.finish_reason != "length" or not answer.calls or isinstance(answer.calls[-1].args, str):
+        return answer
+    *whole, last = answer.calls
+    begun = json.dumps(last.args, ensure_ascii=False, default=str)[:-1]
+    return replace(answer, calls=(*whole, replace(last, args=begun)))
+
+
 def fault_of(answer: object) -> str | None:
     """What is wrong with what a model returned as its Answer; None when it is one."""
     if not isinstance(answer, Answer) or not isinstance(answer.text, str):
@@ -63,6 +77,10 @@ def fault_of(answer: object) -> str | None:
         for call in answer.calls
     ):
         return "returned calls that are no NativeCall of a name and arguments"
+    try:
+        with_calls("", answer.calls)
+    except (ValueError, RecursionError):
+        return "returned a call whose arguments hold themselves"
     if answer.finish_reason not in get_args(FinishReason):
         return f"returned the finish reason {answer.finish_reason!r}; one of {', '.join(get_args(FinishReason))}"
     counts = [answer.input_tokens or 0, answer.output_tokens or 0, answer.usd or 0]

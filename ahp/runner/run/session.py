@@ -11,7 +11,7 @@ from ahp.runner.context.retriever import Retriever, tokens
 from ahp.runner.gating.gated_tools import GatedTools
 from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.models.model import Answer, ContextOverflow, Model, ModelError
-from ahp.runner.models.reply_text import as_text, fault_of, with_calls
+from ahp.runner.models.reply_text import as_text, fault_of, with_calls, without_half_a_call
 from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Conversation, Message, RoleOrder, Trimmed, estimate
 from ahp.runner.run.cursor import Cursor
@@ -335,7 +335,8 @@ class Session:
         fault = fault_of(answer)
         if fault is not None:
             raise Stop("MODEL_ERROR", f"the model {self._model.name} {fault}")
-        if answer.finish_reason == "content_filter" and not answer.calls:
+        answer = without_half_a_call(answer)
+        if answer.finish_reason == "content_filter":
             self._count(answer)
             said = f": {one_line(answer.text, 300)}" if answer.text.strip() else ""
             raise Stop("MODEL_ERROR", f"the model {self._model.name} declines to answer (its content filter){said}")

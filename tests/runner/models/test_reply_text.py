@@ -7,6 +7,8 @@ from ahp.runner.models.reply_text import as_text, fault_of
 from ahp.runner.words.actions import ToolCall
 from ahp.runner.words.replies import Act, read_reply
 
+ROUND: dict[str, object] = {}
+ROUND["round"] = ROUND
 LOOK = NativeCall("look", {"path": "a"})
 
 
@@ -79,6 +81,7 @@ def test_a_text_without_calls_loses_only_its_thoughts() -> None:
         (Answer("", calls=LOOK), "no NativeCall"),  # type: ignore[arg-type]
         (Answer("", calls=({"tool": "look"},)), "no NativeCall"),  # type: ignore[arg-type]
         (Answer("", calls=(NativeCall("look", None),)), "no NativeCall"),  # type: ignore[arg-type]
+        (Answer("", calls=(NativeCall("look", ROUND),)), "hold themselves"),
         (Answer("", "end_turn"), "finish reason 'end_turn'"),  # type: ignore[arg-type]
         (Answer("", usd=float("inf")), "no numbers"),
         (Answer("", usd=None), None),

@@ -153,6 +153,7 @@ def test_thoughts_are_no_part_of_an_answer() -> None:
         (RuntimeError("boom"), {}, "MODEL_ERROR"),
         (Answer("", "content_filter"), {}, "MODEL_ERROR"),
         (Answer("I can", "content_filter"), {}, "MODEL_ERROR"),
+        (Answer("", "content_filter", (NativeCall("look", {}),)), {}, "MODEL_ERROR"),
         (Hang(), {"model_timeout_s": 0.01}, "MODEL_TIMEOUT"),
         (Hang(), {"budget_seconds": 0.01}, "BUDGET_TIME"),
         ("never asked", {"model_timeout_s": 0}, "MODEL_TIMEOUT"),

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from ahp.runner.config import AgentConfig
-from ahp.runner.models.model import Answer, ContextOverflow, ModelError, Want
+from ahp.runner.models.model import Answer, ContextOverflow, ModelError, NativeCall, Want
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.conversation import Message, check_roles, estimate
 from ahp.runner.scripted import AnyArgs, Scripted, ScriptedGate, scripted_tool
@@ -342,6 +342,16 @@ def test_a_reply_that_was_cut_is_told_as_cut_and_not_kept(reply: str, planning: 
     assert len(again.messages[2]["content"]) < 500
     assert "cut at 1024 tokens" in again.messages[0]["content"]
     assert not scene.of("tool_call")
+
+
+def test_a_call_whose_arguments_may_lack_some_is_not_made() -> None:
+    first = NativeCall("look", {"n": 1}, "a")
+    for calls in ((first,), (first, NativeCall("look", {"n": 2}, "b"))):
+        scene = Scene([Answer("", "length", calls), "done"])
+        assert not scene.of("tool_call")
+        assert "Your reply was cut at 1024 tokens" in scene.said[1]
+    scene = Scene([Answer("", "length", (NativeCall("look", '{"n": 1}'),)), "done"])
+    assert scene.figures()["tool_call"] == 1
 
 
 def test_a_whole_call_is_made_although_the_reply_was_cut() -> None:
