@@ -45,7 +45,7 @@ class EventLog:
         self._lock: int | None = None
         if path is None:
             return
-        files.make_dirs(os.path.dirname(path) or ".")
+        _make_folder(os.path.dirname(os.path.abspath(path)))
         self._lock = _locked(path)
         try:
             if resumes:
@@ -172,6 +172,15 @@ def _end_last_line(fd: int) -> None:
         os.ftruncate(fd, begin)
     else:
         files.write_all(fd, b"\n")
+
+
+def _make_folder(folder: str) -> None:
+    """Makes the folder of a run. One in a project is none of its files: a run would else take its own for a change."""
+    if os.path.isdir(folder):
+        return
+    files.make_dirs(folder)
+    if ".git" not in folder.split("/"):
+        files.replace(f"{folder}/.gitignore", b"*\n")
 
 
 def _sync_folders(path: str) -> None:

@@ -92,7 +92,7 @@ def check(repo: Repo, scene: Scene, temporary: Path, folder: Path) -> None:
     assert repo.git("rev-list", "--count", "HEAD") == "1" and repo.git("diff", "--cached", "--name-only") == ""
     assert len(repo.git("worktree", "list").splitlines()) == 1
     assert os.listdir(temporary) == []
-    assert sorted(os.listdir(folder)) == ["events.jsonl", "lock"]
+    assert sorted(os.listdir(folder)) == [".gitignore", "events.jsonl", "lock"]
     ended = [event["step_id"] for event in scene.of("plan_step_end") if event["status"] == "done"]
     assert len(set(ended)) == len(ended) and ended[0] == "one"
     assert scene.turn.plan is not None and scene.turn.plan.done

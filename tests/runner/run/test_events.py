@@ -17,6 +17,7 @@ from ahp.runner.scripted import AnyArgs, ScriptedGate, ScriptedModel
 from ahp.runner.tools.function import tool
 from ahp.runner.tools.tool import FunctionTool
 from ahp.system.errors import AhpError
+from tests.conftest import Repo
 from tests.runner.runs import call, nowhere
 
 
@@ -146,3 +147,12 @@ def test_a_person_reads_that_the_events_of_a_run_were_removed(tmp_path: Path) ->
     assert turn.ok
     assert turn.notes == ["The events of this run were removed while it went on: it can be neither shown nor resumed."]
     assert not EventLog().removed
+
+
+def test_the_events_of_a_run_in_a_project_are_none_of_its_files(repo: Repo) -> None:
+    EventLog(str(repo.root / "runs" / "1" / "events.jsonl")).close()
+    (repo.root / "mine").mkdir()
+    EventLog(str(repo.root / "mine" / "events.jsonl")).close()
+    EventLog(str(repo.root / ".git" / "ahp" / "runs" / "1" / "events.jsonl")).close()
+    assert repo.git("status", "--short").split() == ["??", "mine/"]
+    assert not (repo.root / ".git" / "ahp" / "runs" / "1" / ".gitignore").exists()
