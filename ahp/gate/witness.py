@@ -3,6 +3,7 @@
 from ahp.conditions.language import LOOP, OPERATIONS
 from ahp.conditions.runtime import FAULTS, Bound, Builder
 from ahp.protocol.text import one_line
+from ahp.shell.usage import SHELLS, SOURCING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,17 +29,26 @@ def name_commands(found: "list[dict[str, object]]", rule: "RuleAnswer", hit: "Hi
     if plan.items != _COMMANDS:
         return
     slots = {path: index for index, path in enumerate(facts.program.slots)}
+    calls = facts.values.get(_COMMANDS[1])
+    listed = calls if isinstance(calls, list) else []
     for finding, command in zip(found, hit.items or [], strict=False):
         if not isinstance(command, dict) or "message" in finding:
             continue
-        name = f"{command['program']} {command['verb']}".strip()
-        finding["message"] = one_line(name, _LENGTH) or "a command"
+        name = f"{command['program']} {command['verb']}".strip() or _runner(command, listed)
+        finding["message"] = one_line(name, _LENGTH)
         builder = Builder(OPERATIONS, slots)
         builder.cell(plan.var)[0] = command
         words = _Witness(builder, plan.var, facts.slots).words(plan.plan) or command.get("unknown", [])
         words = [word for word in words if word not in name.split()]
         if words and not rule.redact:
             finding["words"] = [one_line(word, _LENGTH) for word in words[:_WORDS]]
+
+
+def _runner(command: "dict[str, Any]", listed: "list[Any]") -> str:
+    """What a command without a program is called: that which a shell before it runs, unseen."""
+    at = next((index for index, one in enumerate(listed) if one is command), 0)
+    before = listed[at - 1]["program"] if at else ""
+    return f"what {before} runs" if before == "eval" or before in SHELLS or before in SOURCING else "a command"
 
 
 class _Witness:
