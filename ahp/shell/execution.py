@@ -67,10 +67,8 @@ class Execution:
             command.assignments = [*self._found_by(), *assignments]
         found = self._usage(command, words[1:], stdin) if told else Usage(operands=words[1:], places={"program"})
         command.unknown = self._only_known_later([*words, *redirects.writes])
-        is_listed = synopsis.is_listed(program)
-        if told and (is_listed or "/" not in words[0]):  # a script of the project may read no option at all
-            takes_verbs = bool(found.verb) or not is_listed
-            command.does_nothing = usage.does_nothing(program, words[1:], found, takes_verbs)
+        if told and (synopsis.is_listed(program) or "/" not in words[0]):  # a script of the project may read no option
+            command.does_nothing = usage.does_nothing(program, words[1:], found)
         self._add(self._described(command, found, redirects.writes, stdin))
         printed = output.printed(program, words[1:], stdin, state.files, self._marks)
         passed_on = self._follow(command, words, found, stdin)

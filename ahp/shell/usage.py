@@ -16,6 +16,11 @@ ASKS = frozenset(("--version", "--help", "-h", "-V", "-v", "-version"))
 """Options with which a program runs nothing."""
 _DRY = {"git": {"--dry-run"}, "rsync": {"--dry-run", "-n"}}
 _VERBS = 2  # words before `--help`, at most: `gh pr merge --help`
+_TOOL_NAMES = """
+    ahp ahp-engine az claude codex copilot gemini gh glab hub husky jj lefthook opencode pip pip3 pipx pre-commit
+    prek tea
+"""
+_TOOLS = frozenset(_TOOL_NAMES.split())  # of whose verbs none hands `--help` to something else, as `yarn release` does
 A_SHELL = regex(r"(?:^|[^\w-])(?:/usr)?/bin/(?:ba|da|z|k|c|tc)?sh\b")
 """A shell named in another program's argument or file."""
 MOST_COMMANDS = 500
@@ -104,7 +109,7 @@ class Usage(Plain):
             self.unknown("option")
 
 
-def does_nothing(program: str, args: list[str], found: Usage, takes_verbs: bool) -> bool:
+def does_nothing(program: str, args: list[str], found: Usage) -> bool:
     """Whether a command only shows help or its version, or what it would do (a dry run of git or rsync).
 
     Only where no other word can take the `--help` for its value, nor be done before it is read.
@@ -116,7 +121,9 @@ def does_nothing(program: str, args: list[str], found: Usage, takes_verbs: bool)
         return behind[:1] == ["--help"] or behind == ["-h"]  # git(1): `git VERB --help` is `git help VERB`
     *words, last = args or [""]
     plain = all(word.replace("-", "").isalnum() and not word.startswith("-") for word in words)
-    return last in ("--help", "-h", "--version") and (not words or (takes_verbs and plain and len(words) <= _VERBS))
+    return last in ("--help", "-h", "--version") and (
+        not words or (program in _TOOLS and plain and len(words) <= _VERBS)
+    )
 
 
 def looks_like_a_path(word: str) -> bool:
