@@ -1,8 +1,8 @@
 """The tool calls of an agent's session, a file each beside the log: evidence, not proof (design §7).  [light]
 
 One line a call that was judged before it ran: when, what the gate said, a digest of the call, the rules that refused
-it, the paths that it writes; of a refused one also the kind of tool, and digests of what the files would hold. Contents
-are never kept.
+it, the paths that it writes, the kind of tool; of a refused one also digests of what the files would hold. Contents are
+never kept.
 """
 
 import posix
@@ -26,9 +26,9 @@ _APPEND = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | po
 
 
 class Call:
-    """One call: time (s), whether it was refused, by which rules, its digest, and the paths that it writes.
+    """One call: time (s), whether it was refused, by which rules, its digest, the paths that it writes, the tool's `kind`.
 
-    Of a refused one also the `kind` of tool, and in `contents`, by path, digests of what the files would hold.
+    Of a refused one also, in `contents`, by path, digests of what the files would hold.
     """
 
     __slots__ = ("at", "contents", "denied", "digest", "kind", "rules", "writes")
@@ -70,10 +70,10 @@ def note(
     """
     writes = call.get("writes")
     paths = [str(path)[:500] for path in writes[:_MOST_PATHS]] if isinstance(writes, list) else []
-    told: list[object] = [round(clock.now(), 3), denied, digest_of(call), list(rules), paths]
+    told: list[object] = [round(clock.now(), 3), denied, digest_of(call), list(rules), paths, str(call.get("name", ""))]
     if denied:
         kept = contents or {}
-        told += [str(call.get("name", "")), {path: kept[path] for path in paths if path in kept}]
+        told.append({path: kept[path] for path in paths if path in kept})
     _append(folder, _path(folder, session), jsontext.encode(told) + "\n")
 
 
@@ -123,8 +123,9 @@ def read(folder: str, session: str) -> list[Call]:
         if isinstance(told, list) and len(told) >= 5 and isinstance(told[3], list) and isinstance(told[4], list):
             at = float(told[0]) if isinstance(told[0], int | float) else 0.0
             call = Call(at, told[1] is True, str(told[2]), list(map(str, told[3])), list(map(str, told[4])))
+            call.kind = str(told[5]) if len(told) > 5 else ""
             if len(told) > 6 and isinstance(told[6], dict):
-                call.kind, call.contents = str(told[5]), {path: str(digest) for path, digest in told[6].items()}
+                call.contents = {path: str(digest) for path, digest in told[6].items()}
             found.append(call)
     return found
 

@@ -33,7 +33,7 @@ def said(desk: Desk, condition: str, command: str, more: str = "") -> str:
         ("contains(c.args, 'push') and c.verb == 'push'", "git push", "git push"),  # it is named already
         ("contains(c.unresolved_at, 'program')", "$X y", "a command: $X"),
         ("contains(c.unresolved_at, 'program')", "cat x | sh", "what sh runs"),
-        ("contains(c.unresolved_at, 'program')", "eval \"$(cat x)\"", "what eval runs: $(cat x)"),
+        ("contains(c.unresolved_at, 'program')", 'eval "$(cat x)"', "what eval runs: $(cat x)"),
         ("all(f != '--quiet' for f in c.flags)", "git push", "git push"),
         ("contains(c.args, 'x') or len(c.verb.strip()) > 90", "git x; rm x", "git x, rm: x"),
         ("any(len(f) > 1 for f in c.flags)", "tar --a1 --a2 --a3 --a4", "tar: --a1, --a2, --a3"),
