@@ -18,6 +18,7 @@ NAMESPACES = (
     "files",
     "diff",
     "debuggers",
+    "ignored",
     "branch",
     "push",
     "repo",

@@ -26,7 +26,8 @@ _APPEND = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | po
 
 
 class Call:
-    """One call: time (s), whether it was refused, by which rules, its digest, the paths that it writes, the tool's `kind`.
+    """One call: time (s), whether it was refused, by which rules, its digest, the paths that it writes, the tool's
+    `kind`.
 
     Of a refused one also, in `contents`, by path, digests of what the files would hold.
     """

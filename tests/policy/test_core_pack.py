@@ -33,6 +33,7 @@ def hits(trigger: str, **facts: Any) -> list[str]:
         "files.deleted": [],
         "files.changes": [],
         "files.lines_changed": 1,
+        "ignored.paths": [],
         "policy.weakenings": [],
         "push.is_delete": False,
         "push.is_force": False,
