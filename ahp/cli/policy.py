@@ -44,7 +44,7 @@ def lint(file: str | None, policy_name: str | None, form: str) -> int:
     except PolicyError as error:
         _say_problems(error.problems, [], form)
         return 2
-    advice = advise(policy) + ([] if other else _waived(policy) + _approvers(policy) + _misnamed())
+    advice = advise(policy) + ([] if other else _of_the_folder(policy))
     _say_problems([], advice, form)
     if not policy.rules and form == "text":
         click.echo("the policy has no rules; `ahp init` writes one", err=True)
@@ -109,12 +109,17 @@ def _approvers(policy: Any) -> list[Problem]:
     return approvers.advise(_beside(APPROVERS), policy.raw.setting("software_keys") is True, clock.now())
 
 
-def _misnamed() -> list[Problem]:
+def _of_the_folder(policy: Any) -> list[Problem]:
+    """Advice on what stands beside the policy."""
     from ahp.hosts.asking import around
+    from ahp.policy.lint import missing_folders
     from ahp.policy.problems import Place
     from ahp.policy.sources import misnamed
 
-    return [Problem(Place(told.split(" ", 1)[0]), told.split(" ", 1)[1]) for told in misnamed(around(os.getcwd()).root)]
+    root = around(os.getcwd()).root
+    named = [Problem(Place(file), what) for file, _, what in (told.partition(" ") for told in misnamed(root))]
+    missing = missing_folders(policy, root) if root else []
+    return [*missing, *_waived(policy), *_approvers(policy), *named]
 
 
 def _say_problems(problems: list[Problem], advice: list[Problem], form: str) -> None:

@@ -93,6 +93,8 @@ class Gate:
         if facts:
             from ahp.hosts import given_facts
 
+            if dry:
+                given_facts.check(facts, "the facts that are given")
             given_facts.state(event, facts)
         return event
 

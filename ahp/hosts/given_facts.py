@@ -37,6 +37,12 @@ def read(text: str) -> dict[str, object]:
     stated = node.plain() if node else None
     if not isinstance(stated, dict) or not all(isinstance(namespace, str) for namespace in stated):
         raise AhpError(f"{name} is no mapping of namespaces, like `files: {{changed_count: 3}}`")
+    check(stated, name)
+    return stated
+
+
+def check(stated: Mapping[str, object], name: str) -> None:
+    """Raises AhpError for a fact that does not exist, in a namespace whose facts are known; `name` says where."""
     known = schemas.schema_all()
     for namespace, fields in stated.items():
         if namespace in NAMESPACES and not registry.namespace(namespace).own and isinstance(fields, Mapping):
@@ -44,8 +50,7 @@ def read(text: str) -> dict[str, object]:
             unknown = next((field for field in fields if f"{namespace}.{field}" not in known), None)
             if unknown is not None and (namespace, unknown) not in _BESIDE:
                 path = f"{namespace}.{unknown}"
-                raise AhpError(f"{name}: no fact is called `{one_line(path)}`{nearest(path, paths)}")
-    return stated
+                raise AhpError(f"{name}: there is no fact `{one_line(path)}`{nearest(path, paths)}")
 
 
 def state(event: Event, facts: Mapping[str, object], others: Mapping[str, Any] | None = None) -> None:

@@ -1,9 +1,12 @@
 """`ahp policy lint`: two evaluators compared, and advice on what is allowed but seldom meant (seed 002 §4.2)."""
 
+import os
 import re
+from collections.abc import Iterator
 
 from ahp.conditions import reference
 from ahp.conditions.evaluate import set_deadline
+from ahp.conditions.plan import Plan, walk
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Checked
 from ahp.policy import pairs
@@ -121,6 +124,31 @@ def _unread_facts(policy: Policy) -> list[Problem]:
     variables = [(name, field) for name, field in raw.env_allow.items() if f"env.{name}" not in paths]
     found += [Problem(field.place, f"no rule reads the variable `env.{name}`") for name, field in variables]
     return [one for one in found if not one.place.file.startswith("pack ")]
+
+
+def missing_folders(policy: Policy, root: str) -> list[Problem]:
+    """Patterns of the policy's own below a folder that is not there, where one of nearly that name is."""
+    there = [entry.name for entry in os.scandir(root) if entry.is_dir(follow_symlinks=False)]
+    found = []
+    for rule in policy.rules:
+        if rule.layer.startswith("pack "):
+            continue
+        for pattern in [one for part in (rule.condition, rule.when) if part for one in _globs(part.plan)]:
+            folder, slash, rest = pattern.lstrip("/").partition("/")
+            if slash and rest and not set(folder) & set("*?[\\") and folder not in there:
+                near = closest(folder, there)
+                if near:
+                    what = f"the pattern `{pattern[:60]}` is about a folder that is not here; did you mean `{near}`?"
+                    found.append(Problem(rule.raw.where("condition"), what))
+    return sorted(set(found))
+
+
+def _globs(whole: Plan) -> Iterator[str]:
+    """The literal patterns of every glob() in a plan."""
+    for node in walk(whole):
+        if node[0] == "glob" and node[2][0] == "const":
+            given = node[2][1]
+            yield from given if isinstance(given, list) else [given]
 
 
 def _idle_actions(policy: Policy) -> list[Problem]:

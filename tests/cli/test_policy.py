@@ -43,6 +43,20 @@ def test_lint_names_every_mistake_and_exits_with_two(repo: Repo, capsys: pytest.
     assert found["problems"][0]["line"] == 2 and found["problems"][0]["mended"] == ""
 
 
+def test_lint_advises_on_folders_and_files_of_nearly_the_right_name(
+    repo: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = "{{at: pre-commit, prompt: \"any(glob(f, ['{}', '*.py', 'docs/', 'other/x']) for f in files.changed)\"}}"
+    repo.write("migrations/a.py")
+    repo.write(".ahp/waivers.yml")
+    repo.write(".ahp/hooks.yaml", f"rules:\n  a: {rule.format('migration/**')}\n  b: {rule.format('migrations/**')}\n")
+    assert run(["policy", "lint"]) == 0
+    folder, file = capsys.readouterr().out.splitlines()
+    said = "the pattern `migration/**` is about a folder that is not here; did you mean `migrations`?  (advice)"
+    assert folder == f".ahp/hooks.yaml:2:32: {said}"
+    assert file == ".ahp/waivers.yml:1:1: is not read; the file is called waivers.yaml  (advice)"
+
+
 def test_lint_names_the_mistakes_of_waivers_too(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     repo.write(".ahp/waivers.yaml", "- {rule: a, subjct: x, reason: y, approver: z, expires: 2020-01-01}\n")
     assert run(["policy", "lint"]) == 2

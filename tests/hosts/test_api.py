@@ -94,6 +94,8 @@ def test_what_cannot_be_judged_is_an_error(project: Repo) -> None:
         gate.judge("pre-comit")
     with pytest.raises(AhpError, match=r"tool\.name is one of"):
         gate.judge("pre-tool-use", tool={"name": "bash"})
+    with pytest.raises(AhpError, match=r"there is no fact `files\.changed_cnt`; did you mean `files\.changed_count`"):
+        gate.judge("pre-commit", dry=True, files={"changed_cnt": 9})
     with pytest.raises(AhpError, match="tool is a mapping of facts"):
         gate.judge("pre-tool-use", tool="rm")
     project.git("update-ref", "-d", "HEAD")  # nobody has committed a policy, so the file alone judges

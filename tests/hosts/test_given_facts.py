@@ -47,7 +47,7 @@ def test_facts_may_stand_in_the_argument_itself() -> None:
         (b"\xff", "neither YAML nor JSON"),
         (b"[1]", "no mapping of namespaces"),
         (b"1: {}", "a key must be text, not 1"),
-        (b"files: {changed_cnt: 3}", "no fact is called `files.changed_cnt`; did you mean `files.changed_count`"),
+        (b"files: {changed_cnt: 3}", "there is no fact `files.changed_cnt`; did you mean `files.changed_count`"),
         (b"!!python/object/apply:os.system [x]", "neither YAML nor JSON"),
     ],
 )
