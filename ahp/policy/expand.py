@@ -1,5 +1,6 @@
 """Merged files to single rules: the short form becomes the protocol's, and each rule stands at each of its triggers."""
 
+from ahp.policy import sources
 from ahp.policy.meant import no_trigger
 from ahp.policy.models import OracleKeys, ShortRule, SuggestionKeys
 from ahp.policy.problems import Problem, closest
@@ -54,9 +55,18 @@ def _empty(draft: RuleDraft, name: str) -> bool:
 def _meant(draft: RuleDraft, policy: RawPolicy) -> str:
     """What to say of a rule with neither level nor triggers that is called almost like another one; "" if it is not."""
     whole = {id: other for id, other in policy.short.items() if other.fields.keys() & LEVELS and "at" in other.fields}
+    if (name := next((name for name in sources.packs() if _has_rule(name, str(draft.id))), None)) is not None:
+        return f"`{draft.id}` is a rule of pack {name}, which is not extended; write `extends: [{name}]`"
     if (id := closest(str(draft.id), whole)) is None:
-        return ""
+        what = "`level` changes a rule of a pack or of an extended file, and none is called"
+        return f"{what} `{str(draft.id)[:60]}`" if "level" in draft.fields else ""
     return f"no rule is called `{str(draft.id)[:60]}`; did you mean `{id}` of {whole[id].layer}?"
+
+
+def _has_rule(pack: str, rule: str) -> bool:
+    """Whether a pack has a short rule of this id, as its text stands there."""
+    found = sources.pack(pack)
+    return found is not None and f"\n  {rule}:".encode() in found[1].partition(b"\nrules:")[2]
 
 
 def _short(draft: RuleDraft, policy: RawPolicy) -> tuple[list[RawRule], list[Problem]]:

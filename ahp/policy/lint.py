@@ -45,7 +45,7 @@ def advise(policy: Policy) -> list[Problem]:
     settled = {rule.raw.where("condition") for rule in policy.rules if rule.raw.get("on_missing") is not None}
     advice = [one for one in policy.advice if one.place not in settled or "undecidable" not in one.what]
     for rule in policy.rules:
-        advice += _of_rule(rule)
+        advice += _of_rule(rule, policy.raw.setting("escalation") is not None)
     advice += _softenings(policy) + _twins(policy) + pairs.advise(policy) + _lent(policy)
     advice += _unread_limits(policy) + _unread_facts(policy) + _idle_actions(policy)
     if policy.raw.setting("mode") == "observe":
@@ -54,7 +54,7 @@ def advise(policy: Policy) -> list[Problem]:
     return sorted(set(advice))
 
 
-def _of_rule(rule: Rule) -> list[Problem]:
+def _of_rule(rule: Rule, climbs: bool) -> list[Problem]:
     trigger, place = TRIGGERS[rule.trigger], rule.raw.where("intensity")
     levels = set(rule.intensity.values())
     found = []
@@ -66,6 +66,10 @@ def _of_rule(rule: Rule) -> list[Problem]:
         found.append(Problem(place, f"`{level}` is unusual at {rule.trigger}; the protocol has {usual} there"))
     if not rule.enabled:
         found.append(Problem(rule.place, f"`{rule.key}` is not enabled"))
+    if rule.raw.get("escalate") and not climbs:
+        found.append(
+            Problem(rule.raw.where("escalate"), f"without `escalation` at the top `{rule.key}` does not climb")
+        )
     if not rule.raw.get("continue_allowed"):
         what = f"`continue_allowed: false` is what the signal says; `{rule.key}` stops nothing by it, `block` does"
         found.append(Problem(rule.raw.where("continue_allowed"), what))

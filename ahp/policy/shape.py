@@ -245,6 +245,8 @@ def _wrong_kind(kind: str, key: str, given: object, place: Place, lines: list[st
     wanted = _KINDS[kind]
     if key in _CONDITION_KEYS and kind == "string_type":
         mended = f'{key}: "{str(given).lower()}"' if isinstance(given, bool) else ""
+        if isinstance(given, list) and given and all(isinstance(one, str) for one in given):
+            mended = f"{key}: {quoting.quote_if_needed(' and '.join(given))}"
         mended = mended or quoting.mend_line(lines[place.line - 1])
         return Problem(place, f"`{key}` is a condition, that is a text, not {quoted(given)}", mended)
     if given is None:

@@ -162,6 +162,11 @@ class Vocabulary:
                 if leaves_root(path)
             ]
         for field in self.raw.facts.values():
+            problems += [
+                Problem(field.place, f"`when_changed`: {pattern[:60]!r}: {why}")
+                for pattern in field.value.when_changed or ()
+                if (why := _no_glob(pattern))
+            ]
             if leaves_root(field.value.directory):
                 problems.append(Problem(field.place, "`directory` is a folder inside the repository"))
         return problems
@@ -178,11 +183,18 @@ class Vocabulary:
                 what = f"`authority` names branches; {pattern[:60]!r} is judged by the default branch's policy"
                 problems.append(Problem(field.place, what))
                 continue
-            try:
-                glob(pattern)
-            except PatternError as error:
-                problems.append(Problem(field.place, f"`authority`: {pattern[:60]!r}: {error}"))
+            if why := _no_glob(pattern):
+                problems.append(Problem(field.place, f"`authority`: {pattern[:60]!r}: {why}"))
         return problems
+
+
+def _no_glob(pattern: str) -> str:
+    """Why a pattern is none; "" where it is one."""
+    try:
+        glob(pattern)
+    except PatternError as error:
+        return str(error)
+    return ""
 
 
 def _bad_extracts(field: Field) -> list[Problem]:

@@ -41,6 +41,7 @@ def test_a_pack_needs_no_advice(load: Load, pack: str) -> None:
         ("facts: {lint: {preset: ruff}}", "hooks.yaml:1:9: no rule reads `lint`, so its command never runs"),
         ("rules: {a: {at: pre-push, prompt: push.is_force, continue_allowed: false}}",
          "`continue_allowed: false` is what the signal says; `a` stops nothing by it, `block` does"),
+        ("rules: {a: {at: pre-push, prompt: push.is_force, escalate: true}}", "without `escalation` at the top"),
         ("env_allow: [TEAM]", "no rule reads the variable `env.TEAM`"),
         ("rules: {a: {at: pre-commit, block: files.changed_count > 3, action: {type: run, command: [x]}}}",
          "an `action` is carried out by `control`; `a` never does it"),
