@@ -35,9 +35,10 @@ def check_commit(hook: Hook, commit: str) -> None:
         return
     (past,) = listed(repo, [commit])
     (view,) = views(repo, [past], with_text=False)
-    told = [one for one in asked.ask(past, view) if one.candidate.enforced]
-    if not told or not _log(hook, told):
+    told = _unjudged(hook, [one for one in asked.ask(past, view) if one.candidate.enforced])
+    if not told:
         return
+    _log(hook, told)
     blocking = {one.candidate.key: one.candidate for one in told if one.candidate.intensity == "block"}
     for key, candidate in blocking.items():
         places = [f"{one['file']}:{one['line']}" for one in candidate.findings() if "file" in one and "line" in one]
@@ -49,11 +50,8 @@ def check_commit(hook: Hook, commit: str) -> None:
 
 
 def log_push(hook: Hook, told: Sequence[Told]) -> None:
-    """Logs the pushed commits that break a rule, where a plain `git commit` made them, or nothing says what did."""
-    suspects = [one for one in told if one.candidate.enforced]
-    if suspects:
-        made = reflogs.made_here(hook.repo)
-        _log(hook, [one for one in suspects if made.get(one.commit.id, "commit") == "commit"])
+    """Logs the pushed commits that break a rule and that no hook judged."""
+    _log(hook, _unjudged(hook, [one for one in told if one.candidate.enforced]))
 
 
 def _explain(hook: Hook) -> None:
@@ -64,13 +62,14 @@ def _explain(hook: Hook) -> None:
         write(f"     {one_line(found, 500)}; mend: ahp doctor --fix")
 
 
-def _log(hook: Hook, told: Sequence[Told]) -> list[Told]:
-    """Logs those of which the log has neither a judgement nor a notice yet; these."""
-    unjudged = _unjudged(hook, told)
+def _log(hook: Hook, unjudged: Sequence[Told]) -> None:
+    """Logs those that a plain `git commit` made, or of which nothing says what did."""
     event, stamp = hook.event(), clock.iso(clock.now())
+    made = reflogs.made_here(hook.repo) if unjudged else {}
     by_commit: dict[str, list[Told]] = {}
     for one in unjudged:
-        by_commit.setdefault(one.commit.id, []).append(one)
+        if made.get(one.commit.id, "commit") == "commit":
+            by_commit.setdefault(one.commit.id, []).append(one)
     noticed = [
         records.other(
             "bypass",
@@ -92,7 +91,6 @@ def _log(hook: Hook, told: Sequence[Told]) -> list[Told]:
         except JournalUnwritable as error:
             if event.trigger != "pre-push":  # whose verdict says so
                 write(f"ahp: {error}")
-    return unjudged
 
 
 def _change(one: Told) -> str:

@@ -101,6 +101,21 @@ def test_replayed_commits_are_judged_at_the_push_and_nobody_is_accused(here: Gat
     assert here.log("bypass") == []
 
 
+@pytest.mark.parametrize("made", [("cherry-pick", "side~1"), ("revert", "--no-edit", "side")])
+def test_one_pick_or_revert_is_told_at_once_and_nobody_is_accused(here: Gated, made: tuple[str, ...]) -> None:
+    here.git("checkout", "-q", "-b", "side")
+    staged(here, **{"a.txt": "BAD\n"})
+    here.git(*SILENT, "commit", "-q", "-m", "there")
+    here.git("rm", "-q", "a.txt")
+    here.git(*SILENT, "commit", "-q", "-m", "gone")
+    if made[0] == "cherry-pick":
+        here.git("checkout", "-q", "main")
+    said = here.say(*made)
+    assert said.code == 0
+    assert SAID in said.text
+    assert here.log("bypass") == []
+
+
 def test_a_commit_made_by_plumbing_is_noticed_at_the_push(here: Gated) -> None:
     blob = here.git("hash-object", "-w", "--stdin", stdin=b"BAD\n")
     tree = here.git("mktree", stdin=f"100644 blob {blob}\ta.txt\n".encode())
