@@ -133,7 +133,7 @@ def _left_out(signals: list[Signal | None]) -> str:
     """What there is no room for: the rules that refuse by name, the rest by number."""
     blocks = [signal for signal in signals if signal is not None and signal.intensity == "block"]
     named = [one_line(rule_of(one), 40) for one in blocks[:_REFUSING]]
-    unnamed = f" and {len(blocks) - len(named)} more rules" if len(blocks) > len(named) else ""
+    unnamed = f" and {len(blocks) - len(named)} more" if len(blocks) > len(named) else ""
     refused = [f"refused by {', '.join(named)}{unnamed} as well"] if named else []
     others = len(signals) - len(blocks)
     more = [f"{others} {'more' if not named else 'note' + 's' * (others > 1)}"] if others else []

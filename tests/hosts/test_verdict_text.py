@@ -228,7 +228,7 @@ def test_every_rule_that_refuses_is_named_though_there_is_no_room() -> None:
     weak = signal("prompt", signals.prompting("weak", "low", [], True))
     said = verdict_text.for_agent(verdict(weak, weak, *long))
     assert len(said) <= verdict_text.AGENT_LIMIT
-    assert said.endswith("\n(refused by r1, r2, r3 and 5 more rules as well, and 2 notes: ahp log)")
+    assert said.endswith("\n(refused by r1, r2, r3 and 5 more as well, and 2 notes: ahp log)")
     assert "\nOr, if your user wants it, they run in a terminal: ahp respond 12345678" in said
     assert "nothing changed\n(" in said
     assert verdict_text.for_agent(verdict(long[0], weak, weak)).endswith("\n(2 more: ahp log)")

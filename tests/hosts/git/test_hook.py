@@ -338,7 +338,7 @@ def test_an_agent_reads_at_most_600_characters_and_never_a_way_round(gated: Gate
         assert len(said.text.rstrip("\n")) <= 600
         assert said.text.startswith("ahp blocked: rule-0 (")
         assert "Or, if your user wants it, they run in a terminal: ahp respond " in said.text
-        assert "\n(refused by rule-1, rule-2, rule-3 and 2 more rules as well: ahp log)" in said.text
+        assert "\n(refused by rule-1, rule-2, rule-3 and 2 more as well: ahp log)" in said.text
         assert gated.log("signal")[0]["actor"] == "agent:claude"
     else:
         assert said.text.count("refused by") == 6
