@@ -67,6 +67,21 @@ def test_mended_and_readable_it_goes_through_whatever_tool(ask: Ask, call: Call)
     assert ask(call("Bash", command="ls app.py && touch other.py")).code == 0
 
 
+@pytest.mark.parametrize("command", ["git rm -f gen.py", "git checkout -- gen.py", "git restore gen.py"])
+def test_what_git_has_of_it_may_come_back(project: Repo, ask: Ask, call: Call, command: str) -> None:
+    project.commit("two", **{"gen.py": "old = 1\n"})
+    assert ask(call("Write", file_path="gen.py", content="x = 1\n")).code == 2
+    assert ask(call("Bash", command=command)).code == 0
+    assert ask(call("Bash", command=f"{command}; sed -i s/old/new/ gen.py")).code == 2
+
+
+def test_what_was_written_since_by_a_tool_that_shows_it_settles_it(ask: Ask, call: Call) -> None:
+    assert ask(call("Write", file_path="app.py", content="key = 'AKIA1'\n")).code == 2
+    assert ask(call("Bash", command="sed -i s/old/new/ app.py")).code == 2
+    assert ask(call("Edit", file_path="app.py", old_string="old = 1", new_string="old = 2")).code == 0
+    assert ask(call("Bash", command="sed -i s/old/new/ app.py", call="c4")).code == 0
+
+
 def test_what_is_long_ago_counts_no_more(project: Repo, ask: Ask, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ask(call("Write", file_path="gen.py", content="x = 1\n")).code == 2
     (kept,) = session_calls.read(str(project.root / ".git/ahp"), "s1")
