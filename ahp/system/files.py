@@ -20,12 +20,9 @@ def read(path: str, limit: int | None = None) -> bytes | None:
 
     A FIFO or a device is refused rather than waited for.
     """
-    try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
-    except (FileNotFoundError, NotADirectoryError):
+    fd = _open(path)
+    if fd is None:
         return None
-    except OSError as error:
-        raise AhpError(f"cannot read {path}: {error.strerror}") from None
     try:
         status = posix.fstat(fd)
         if status.st_mode & _TYPE_MASK != _REGULAR:
@@ -41,12 +38,9 @@ def read(path: str, limit: int | None = None) -> bytes | None:
 
 def tail(path: str, length: int) -> bytes | None:
     """The last `length` bytes of a regular file, None where there is none. Raises AhpError when it is unreadable."""
-    try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
-    except (FileNotFoundError, NotADirectoryError):
+    fd = _open(path)
+    if fd is None:
         return None
-    except OSError as error:
-        raise AhpError(f"cannot read {path}: {error.strerror}") from None
     try:
         status = posix.fstat(fd)
         if status.st_mode & _TYPE_MASK != _REGULAR:
@@ -56,6 +50,16 @@ def tail(path: str, length: int) -> bytes | None:
         raise AhpError(f"cannot read {path}: {error.strerror}") from None
     finally:
         posix.close(fd)
+
+
+def _open(path: str) -> int | None:
+    """A descriptor of the file for reading, None where there is none. Raises AhpError."""
+    try:
+        return posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise AhpError(f"cannot read {path}: {error.strerror}") from None
 
 
 def _read_all(fd: int, path: str, size: int, limit: int | None) -> bytes:
