@@ -3,7 +3,7 @@
 import copy
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -188,10 +188,7 @@ def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines
     place = node.at(path).place
     key = next((str(step) for step in reversed(path) if isinstance(step, str)), "the file")
     if kind == "extra_forbidden":
-        valid, place = _keys_of(seen.get(id(_walk(plain, path[:-1])))), node.key_place(path)
-        if not _NAME.fullmatch(str(path[-1])) and (mended := quoting.mend_line(lines[place.line - 1])):
-            return Problem(place, f"a comma ends the value before `{_short(path[-1])}`", mended)
-        return Problem(place, f"unknown key `{_short(path[-1])}`{meant.key(str(path[-1]), valid)}")
+        return _unknown_key(path, _keys_of(seen.get(id(_walk(plain, path[:-1])))), node.key_place(path), lines)
     if path[-1] == "[key]":
         place = node.key_place(path[:-1])
         return Problem(place, f"{quoted(path[-2])} is no name; use letters, digits and `_.-`, at most 100 of them")
@@ -202,15 +199,7 @@ def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines
     if kind == "literal_error" and key == "version":
         return Problem(place, f"{quoted(given)} is no `version`", "version: 1")
     if kind in ("literal_error", "union_tag_invalid"):
-        valid = re.findall(r"'([^']*)'", str(error["ctx"].get("expected") or error["ctx"].get("expected_tags")))
-        word = error["ctx"].get("tag", given)
-        hint = meant.value(word, valid) if isinstance(word, str) else f"; valid are {', '.join(valid)}"
-        what = (
-            f"`{key}` is empty"
-            if word is None
-            else f"{quoted(word)} is no `{'type' if 'tag' in error['ctx'] else key}`"
-        )
-        return Problem(place, what + hint)
+        return Problem(place, _none_of_the_words(key, given, error["ctx"]))
     if kind == "union_tag_not_found":
         return Problem(place, f"`{key}` is a mapping with a `type`, not {quoted(given)}")
     if kind == "value_error":
@@ -222,6 +211,23 @@ def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines
     if kind in _LIMITS_OF_TYPE:
         return Problem(place, f"`{key}` is {_LIMITS_OF_TYPE[kind].format(**error['ctx'])}, not {quoted(given)}")
     return Problem(place, f"`{key}`: {error['msg'][0].lower()}{error['msg'][1:]}, not {quoted(given)}")
+
+
+def _unknown_key(path: Path, valid: Sequence[str], place: Place, lines: list[str]) -> Problem:
+    """A key that is none of `valid`, or the rest of a value that a comma has ended."""
+    key = _short(path[-1])
+    if not _NAME.fullmatch(str(path[-1])) and (mended := quoting.mend_line(lines[place.line - 1])):
+        return Problem(place, f"a comma ends the value before `{key}`", mended)
+    return Problem(place, f"unknown key `{key}`{meant.key(str(path[-1]), valid)}")
+
+
+def _none_of_the_words(key: str, given: object, context: Mapping[str, Any]) -> str:
+    """What is wrong with a value that has to be one of a few words, or with the `type` of a mapping."""
+    valid = re.findall(r"'([^']*)'", str(context.get("expected") or context.get("expected_tags")))
+    word = context.get("tag", given)
+    hint = meant.value(word, valid) if isinstance(word, str) else f"; valid are {', '.join(valid)}"
+    what = f"`{key}` is empty" if word is None else f"{quoted(word)} is no `{'type' if 'tag' in context else key}`"
+    return what + hint
 
 
 def _no_limit(path: Path, node: Node, plain: object) -> Problem:
