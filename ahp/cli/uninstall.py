@@ -30,8 +30,10 @@ def command(hosts: tuple[str, ...], user: bool) -> int:
     for host in hosts or ("git", "monoco", *CLIENTS):
         if host in CLIENTS:
             _agent(host, host in hosts, user)
+        elif host == "git":
+            _git()
         else:
-            {"git": _git, "monoco": _monoco}[host](host in hosts)
+            _monoco(host in hosts)
     return 0
 
 
@@ -46,7 +48,7 @@ def _agent(client: str, named: bool, user: bool) -> None:
         click.echo(f"{client}: hooks removed from {path}" if was_there else f"{client}: nothing of ours in {path}")
 
 
-def _git(named: bool) -> None:
+def _git() -> None:
     from ahp.hosts.asking import repository_here
     from ahp.hosts.git.install import says_aside, uninstall
 
