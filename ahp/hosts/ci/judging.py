@@ -37,12 +37,10 @@ from ahp.system.errors import AhpError
 from ahp.system.git import NO_MONITOR, Repository
 
 ALL, POLICY, OTHERS = "all", "policy", "others"
-_RANGE = ("pre-push", "pre-merge")
-_AT_ONCE = ("pre-commit", "pre-merge-commit")  # a message belongs to one commit
+_PUSH, _MERGE = "pre-push", "pre-merge"  # whose rules are asked of the range
+_AT_ONCE = (objects.OF_CONTENT, objects.OF_MERGES)  # a message belongs to one commit
 _BUDGET = 3600.0  # s; CI has a limit of its own
 _EXCUSES = ("waived", "overridden")
-
-Seen = Callable[[int, int], None]
 
 
 class Question(NamedTuple):
@@ -73,7 +71,7 @@ def scratch() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="ahp-ci-")
 
 
-def judge(repo: Repository, question: Question, env: dict[str, str], folder: str, seen: Seen) -> Report:
+def judge(repo: Repository, question: Question, env: dict[str, str], folder: str, seen: objects.Seen) -> Report:
     """What the policy of the target says to a change; `seen` is told how many commits are done, and of how many.
 
     `folder` keeps what is compiled (`scratch`). Raises AhpError where it cannot be judged.
@@ -98,13 +96,13 @@ class _Judging:
         self._ruling = self._narrow(self._in_force.and_those_of(brought), lambda rule: True)
         self._approvers = self._who_may_excuse()
 
-    def report(self, seen: Seen) -> Report:
+    def report(self, seen: objects.Seen) -> Report:
         of_commits = self._judge_commits(seen)
         verdicts = []
-        if self._ruling.at(_RANGE[0]):
+        if self._ruling.at(_PUSH):
             verdicts.append(objects.judge_range(self._event, self._ruling, of_commits))
-        if self._asks(_RANGE[1]):
-            verdicts.append(objects.judge_range(self._at(_RANGE[1]), self._ruling))
+        if self._asks(_MERGE):
+            verdicts.append(objects.judge_range(self._at(_MERGE), self._ruling))
         at_once = policies.narrowed(self._ruling, self._event, lambda rule: not _is_of_each(rule))
         verdicts += [decide(self._at(name), at_once.at(name)) for name in _AT_ONCE if _has_rules(at_once, name)]
         if any(self._asks(name) for name in TRIGGERS if name.startswith("pre-issue-")):
@@ -121,7 +119,7 @@ class _Judging:
         change, repo = question.change, self._repo
         where = Workspace(repo.root or repo.git_dir, folder, env, repo)
         actor = Actor("ci", question.actor, is_verified=bool(question.actor))
-        event = asking.event(_RANGE[0], "ci", actor, where, mode="replay", budget=_BUDGET)
+        event = asking.event(_PUSH, "ci", actor, where, mode="replay", budget=_BUDGET)
         event.view, event.remote = change.view, change.remote
         brings = PushRef(BRANCHES + change.source, change.head, change.target, change.had)
         event.push = question.push or brings
@@ -145,7 +143,7 @@ class _Judging:
         is_default = change.target == BRANCHES + change.default
         found = targets.of_ref(self._event, change.target, is_default, default, lambda: [own] if own else [])
         for tree in (own, default) if found is NOBODY else ():
-            wrong = succession.program_of(tree, self._event.journal, _RANGE[0])[1] if tree and tree.has_policy else ""
+            wrong = succession.program_of(tree, self._event.journal, _PUSH)[1] if tree and tree.has_policy else ""
             if tree and wrong:
                 self._broken = f"the policy of {tree.name} does not load ({wrong})"
         return found
@@ -166,11 +164,11 @@ class _Judging:
     def _who_may_excuse(self) -> Approvers:
         tree = self._in_force.trees[0] if self._in_force.trees else None
         allowed = tree.read(APPROVERS) if tree is not None else None
-        judges = self._in_force.at(_RANGE[0])
+        judges = self._in_force.at(_PUSH)
         software_keys = bool(judges) and judges[0].answers(self._event).software_keys
         return Approvers(self._repo, allowed or b"", time.time(), software_keys)
 
-    def _judge_commits(self, seen: Seen) -> OfCommits:
+    def _judge_commits(self, seen: objects.Seen) -> OfCommits:
         change = self._change
         revisions = change.view.revisions() if change.head and change.head not in change.view.boundaries() else []
         ids = self._repo.run("rev-list", *revisions, "--").decode().split() if revisions else []
@@ -259,7 +257,7 @@ def _check_readable(tree: PolicyTree | None, folder: str) -> None:
     """Raises AhpError for a policy that asks for another ahp, or is not in this clone: no older one takes its place in
     CI (authority §2.4). A partial clone may have the one that a change left long ago, and not that of its target.
     """
-    if tree is None or not tree.has_policy or cache.find_committed(tree, folder, _RANGE[0]) is not None:
+    if tree is None or not tree.has_policy or cache.find_committed(tree, folder, _PUSH) is not None:
         return
     from ahp.policy import compile as compiling
 
