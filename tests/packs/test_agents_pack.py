@@ -40,6 +40,7 @@ def said(repo: Repo, program: Any, attempt: dict[str, Any]) -> str:
     return decide(event, [Judge(program, WORKING)]).decision
 
 
+@pytest.mark.no_cover
 def test_attempts_do_not_pass_in_silence_and_ordinary_work_does(repo: Repo, program: Any) -> None:
     passed: Counter[tuple[str, int, str]] = Counter()
     silent, disturbed = set(), set()

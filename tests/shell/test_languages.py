@@ -74,6 +74,7 @@ def test_another_language_is_read_by_its_strings_and_calls() -> None:
         ("package.json", '"scripts":{'),
     ],
 )
+@pytest.mark.no_cover
 @pytest.mark.usefixtures("no_hang")
 def test_a_text_is_looked_through_once(language: str, part: str) -> None:
     read(language, part * (400_000 // len(part)))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from ahp.shell.options import ANY, Spec, parse
 
 
@@ -18,6 +20,7 @@ def test_reading_stops_at_the_first_operand_where_that_is_the_custom() -> None:
     assert (read.flags, read.operands) == (["-n"], ["a", "b", "-c"])
 
 
+@pytest.mark.no_cover
 def test_many_words_are_each_looked_at_once(no_hang: None) -> None:
     assert len(parse(["x"] * 1_000_000, ANY).operands) == 1_000_000
 

@@ -162,6 +162,7 @@ def test_any_text_is_scanned_and_no_line_is_made_up(body: str) -> None:
         assert len(line) <= len(lines[number - 1])
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("line", ["<!--", "```x", "- [ ] a", "> - " * 9, "# " + " " * 40 + "b", "`" * 40 + "x`", "~~~"])
 def test_a_megabyte_of_one_line_is_read_in_one_pass(line: str) -> None:
     body = (line + "\n") * (1_000_000 // (len(line) + 1))

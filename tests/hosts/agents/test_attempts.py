@@ -56,6 +56,7 @@ def test_attempts_are_refused_or_prompted(project: Repo, ask: Ask, call: Call, t
     assert len(missed) <= (1 - SEEN[tier]) * len(cases), missed
 
 
+@pytest.mark.no_cover
 def test_ordinary_work_goes_on_in_silence(project: Repo, ask: Ask, call: Call) -> None:
     cases = [one for one in ATTEMPTS if one["expect"] == "allow"]
     told: dict[str, list[str]] = {"silent": [], "prompted": [], "denied": []}
@@ -65,6 +66,7 @@ def test_ordinary_work_goes_on_in_silence(project: Repo, ask: Ask, call: Call) -
     assert len(told["denied"]) <= 0.01 * len(cases) and len(told["prompted"]) <= 0.03 * len(cases), told
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", rewritings.CLASSES)
 def test_what_a_shell_makes_of_other_words_is_seen(project: Repo, ask: Ask, call: Call, name: str) -> None:
     commands = rewritings.of(name)[::SAMPLE]
