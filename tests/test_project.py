@@ -39,63 +39,6 @@ FLOORS = [
     "cli",
 ]
 
-# Modules of the path on which nothing fires; what they import at once is on it too. There each import of the standard
-# library costs 6 to 80 ms.
-LIGHT = [
-    "ahp.system.change",
-    "ahp.system.clock",
-    "ahp.system.digest",
-    "ahp.system.environ",
-    "ahp.system.errors",
-    "ahp.system.extensions",
-    "ahp.system.files",
-    "ahp.system.git",
-    "ahp.system.git_config",
-    "ahp.system.jsontext",
-    "ahp.system.patience",
-    "ahp.system.plain",
-    "ahp.system.process",
-    "ahp.system.ready",
-    "ahp.system.view",
-    "ahp.protocol.actor",
-    "ahp.protocol.event",
-    "ahp.protocol.levels",
-    "ahp.protocol.records",
-    "ahp.protocol.signals",
-    "ahp.protocol.text",
-    "ahp.protocol.triggers",
-    "ahp.protocol.verdict",
-    "ahp.conditions.evaluate",
-    "ahp.conditions.globs",
-    "ahp.conditions.regexes",
-    "ahp.facts.gather",
-    "ahp.facts.call_view",
-    "ahp.facts.protected",
-    "ahp.facts.server_tools",
-    "ahp.facts.tool_call",
-    *[f"ahp.facts.{name}" for name, declared in registry.declared().items() if declared.light],
-    "ahp.policy.cache",
-    "ahp.policy.judges",
-    "ahp.policy.succession",
-    "ahp.journal.append",
-    "ahp.gate.decide",
-    "ahp.gate.match",
-    "ahp.journal.session_calls",
-    "ahp.hosts.asking",
-    "ahp.hosts.agents.main",
-    "ahp.hosts.agents.judging",
-    "ahp.hosts.agents.git_verbs",
-    "ahp.hosts.agents.places",
-    "ahp.hosts.agents.claude",
-    "ahp.hosts.agents.codex",
-    "ahp.hosts.agents.gemini",
-    "ahp.hosts.agents.copilot",
-    "ahp.hosts.agents.cursor",
-    "ahp.hosts.agents.opencode",
-    "ahp.hosts.git.main",
-    "ahp.hosts.git.commit_msg",
-]
-
 # Packages that give programs their names, each imported when it is first asked for.
 LAZY = ("ahp", "ahp.runner")
 
@@ -151,6 +94,15 @@ def at_import_time(body: list[ast.stmt]) -> Iterator[ast.stmt]:
         elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             for field in ("body", "orelse", "finalbody"):
                 yield from at_import_time(getattr(node, field, []))
+
+
+@functools.cache
+def light() -> list[str]:
+    """Modules of the path on which nothing fires, with what they import at once: their docstrings say `[light]`.
+
+    There each import of the standard library costs 6 to 80 ms.
+    """
+    return [name for name, path in modules().items() if "[light]" in (ast.get_docstring(parsed(path)) or "")]
 
 
 def floor_of(module: str) -> str | None:
@@ -244,19 +196,20 @@ def test_packages_are_light_to_enter() -> None:
     assert not heavy, f"only a docstring belongs into {heavy}: the quiet path enters every package"
 
 
+def test_what_hooks_begin_with_is_light() -> None:
+    namespaces = {f"ahp.facts.{name}" for name, declared in registry.declared().items() if declared.light}
+    assert {"ahp.hosts.git.main", "ahp.hosts.agents.main", "ahp.gate.decide", *namespaces} <= set(light())
+
+
 def test_light_modules_import_only_what_is_nearly_free() -> None:
     known, wrong = modules(), []
-    reached, queue = set(), list(LIGHT)
-    while queue:
-        name = queue.pop()
-        if name in reached:
-            continue
-        reached.add(name)
+    for name in light():
         for line, target in imports(at_import_time(parsed(known[name]).body)):
-            if target in known:
-                queue.append(target)
-            elif target not in LIGHT_MAY_IMPORT:
-                wrong.append(f"{known[name].relative_to(PROJECT)}:{line}: {target}")
+            is_package = target in known and known[target].name == "__init__.py"
+            if target not in LIGHT_MAY_IMPORT and target not in light() and not is_package:
+                wrong.append(
+                    f"{known[name].relative_to(PROJECT)}:{line}: {target}, whose docstring does not say [light]"
+                )
     assert not wrong, "\n".join(wrong)
 
 
@@ -264,7 +217,7 @@ def test_light_modules_load_nothing_else() -> None:
     # One bare interpreter for all: what one module loads by a detour shows here, whatever the syntax tree says.
     code = (
         f"import sys; sys.path.insert(0, {str(PROJECT)!r}); before = set(sys.modules)\n"
-        f"for name in {LIGHT!r}: __import__(name)\n"
+        f"for name in {light()!r}: __import__(name)\n"
         "print(*sorted(set(sys.modules) - before))"
     )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)

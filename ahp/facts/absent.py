@@ -1,4 +1,4 @@
-"""An absent fact: why it is, and the command that makes it (design §4)."""
+"""An absent fact: why it is, and the command that makes it (design §4).  [light]"""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`actor`: who acts (design §6), told by the markers that agents and CI leave in the environment."""
+"""`actor`: who acts (design §6), told by the markers that agents and CI leave in the environment.  [light]"""
 
 from ahp.facts.registry import Namespace, fact
 from ahp.protocol.event import Event

@@ -1,4 +1,4 @@
-"""`branch`: the branch the event is about (design §6): the one checked out; in a push the one that is written to."""
+"""`branch`: the branch the event is about (design §6): checked out, or in a push the one written to.  [light]"""
 
 from ahp.facts.absent import Absent
 from ahp.facts.default_branch import is_default

@@ -1,4 +1,4 @@
-"""What a tool call says it will do to files, from the shapes that clients give their arguments (design §6).
+"""What a tool call says it will do to files, from the shapes that clients give their arguments (design §6).  [light]
 
 A path with a content is a write, one with an old and a new text an edit, whatever the tool is called; a patch is read
 as one of Codex's or as a unified diff; a shell command by what `ahp.shell` knows of it.

@@ -1,4 +1,4 @@
-"""The state of the files before and after a tool call, as far as the call tells it (design §1, §6, §13)."""
+"""The state of the files before and after a tool call, as far as the call tells it (design §1, §6, §13).  [light]"""
 
 from ahp.facts import call_edits
 from ahp.facts.line_diff import encoded, lines_of, regions, unified

@@ -1,4 +1,4 @@
-"""`commit`: the commit that is being made (design §6). Its message is known from commit-msg on."""
+"""`commit`: the commit that is being made (design §6). Its message is known from commit-msg on.  [light]"""
 
 from ahp.facts.absent import Absent
 from ahp.facts.registry import COMMIT, Namespace, fact

@@ -1,4 +1,4 @@
-"""The default branch of a repository, read from git's files where they tell, without starting a process."""
+"""The default branch of a repository, read from git's files where they tell, without starting a process.  [light]"""
 
 import posix
 

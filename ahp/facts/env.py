@@ -1,4 +1,4 @@
-"""`env`: environment variables, only those the policy lists under `env_allow` (design §4, §6)."""
+"""`env`: environment variables, only those the policy lists under `env_allow` (design §4, §6).  [light]"""
 
 from ahp.facts.absent import Absent
 from ahp.facts.registry import EVERY_FIELD, Namespace, Settings, fact

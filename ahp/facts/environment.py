@@ -1,4 +1,4 @@
-"""`environment`: the named environment: the first of the policy's that holds, else `development`.
+"""`environment`: the named environment: the first of the policy's that holds, else `development`.  [light]
 
 Source: design §4.
 """

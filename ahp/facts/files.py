@@ -1,4 +1,4 @@
-"""`files`: what the event changes (design §6); paths are relative to the repository's top, `/` between parts."""
+"""`files`: what the event changes (design §6); paths begin at the repository's top, with `/`.  [light]"""
 
 from ahp.facts.absent import NO_VIEW, Absent
 from ahp.facts.registry import CHANGE, Namespace, fact

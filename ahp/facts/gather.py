@@ -1,4 +1,4 @@
-"""Gathers what the rules of a trigger read (design §6)."""
+"""Gathers what the rules of a trigger read (design §6).  [light]"""
 
 from ahp.facts import registry
 from ahp.facts.absent import Absent

@@ -1,4 +1,4 @@
-"""`limits`: the policy's own constants (design §4), one value each or one an environment."""
+"""`limits`: the policy's own constants (design §4), one value each or one an environment.  [light]"""
 
 from ahp.facts.absent import Absent
 from ahp.facts.registry import Namespace, Settings

@@ -1,4 +1,4 @@
-"""The lines in which two texts differ, as a unified diff without context (design §6).  Light: without difflib."""
+"""The lines in which two texts differ, as a unified diff without context (design §6).  [light]"""
 
 Region = tuple[int, int, int, int]
 """Lines of the old text from..to (excluded) that became lines of the new one from..to, from 0."""

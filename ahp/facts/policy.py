@@ -1,4 +1,4 @@
-"""`policy`: whether the change touches the policy, and makes it weaker (design §6).
+"""`policy`: whether the change touches the policy, and makes it weaker (design §6).  [light]
 
 The comparison of two policies stands above the facts and is heavy: the gate hands it in, and it is asked only where the
 change touches a file that may belong to the policy.

@@ -1,4 +1,4 @@
-"""Which files that a tool call writes decide what is allowed here, or tell what happened (design §6).  Light."""
+"""Which files that a tool call writes decide what is allowed here, or tell what happened (design §6).  [light]"""
 
 from ahp.facts.tool_call import inside
 from ahp.system import git_config

@@ -1,4 +1,4 @@
-"""The namespaces of facts: what each declares about itself in its own module, and what a policy tells it (design §6).
+"""The namespaces of facts: what each declares in its own module, and what a policy tells it (design §6).  [light]
 
 A namespace is a module `ahp.facts.NAME` with a `NAMESPACE` and a function `gather(event, fields, settings)` that gives
 the values of `fields` (or more), or raises Absent. A new one takes its module and its name in `NAMESPACES`, no more.

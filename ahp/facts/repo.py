@@ -1,4 +1,4 @@
-"""`repo`: the repository as a whole (design §6)."""
+"""`repo`: the repository as a whole (design §6).  [light]"""
 
 from ahp.facts.default_branch import default_branch
 from ahp.facts.registry import Namespace, fact

@@ -1,6 +1,6 @@
 """What a tool does that no client here has of its own, by its name and its arguments: files, commands, git, texts.
 
-Such are the tools of MCP servers, and those in which a client runs the text of a program.  Light.
+Such are the tools of MCP servers, and those in which a client runs the text of a program.  [light]
 """
 
 from ahp.facts.tool_names import COMMANDS

@@ -1,6 +1,6 @@
-"""A tool call in the words of the `tool` facts (design §6): read in one place for every client.
+"""A tool call in the words of the `tool` facts (design §6): read in one place for every client.  [light]
 
-Light: `ahp.shell` is imported only for shell calls.
+`ahp.shell` is imported only for shell calls.
 """
 
 from ahp.facts.tool_names import COMMANDS, WRITING, kind_of

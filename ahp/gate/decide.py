@@ -1,4 +1,4 @@
-"""The only way to a verdict (design §2): the light half, which imports almost nothing."""
+"""The only way to a verdict (design §2): the light half, which imports almost nothing.  [light]"""
 
 from ahp.conditions.evaluate import set_deadline
 from ahp.facts.absent import undecided

@@ -1,4 +1,4 @@
-"""Which rules match an event's facts: the sole evaluator in production (design §2).
+"""Which rules match an event's facts: the sole evaluator in production (design §2).  [light]
 
 Facts are a list of slots, of which the costly ones are filled only where a rule is undecided without them. A rule whose
 `when` or condition cannot be decided for want of a fact is a hit too: the answer turns it into a signal of the rule's

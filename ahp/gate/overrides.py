@@ -1,6 +1,6 @@
 """`proceed_with_risk`: a person lets one rule pass for what one change is, and the commit says so (authority §5).
 
-Light: commit-msg looks for the lines in every message that it judges.
+The hook commit-msg looks for the lines in every message that it judges.  [light]
 """
 
 from ahp.journal.append import Journal

@@ -1,4 +1,4 @@
-"""Appending to the signal log: one write under one lock, chained, checked (design §7, §11).
+"""Appending to the signal log: one write under one lock, chained, checked (design §7, §11).  [light]
 
 An append usually costs a lock, reading the index, an `fstat`, one `write` and writing the index. What is rare (no log
 yet, a stale index, a rotation) is done by modules that are imported only then.

@@ -1,4 +1,4 @@
-"""The index beside the log: is anything open for this subject? Answered without SQLite (design §2).
+"""The index beside the log: is anything open for this subject? Answered without SQLite (design §2).  [light]
 
 A header of fixed size names the log as it was when the last appender left it (inode, size, hash of the last line);
 the lines after it name open episodes and the last policies. A header that does not fit the log, or a checksum

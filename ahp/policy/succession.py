@@ -1,4 +1,4 @@
-"""Who judges where HEAD's policy and the work tree's are not one that loads (authority §2.3, §2.4).
+"""Who judges where HEAD's policy and the work tree's are not one that loads (authority §2.3, §2.4).  [light]
 
 In this order: HEAD's policy, or the newest one of its first-parent line that loads; the default branch's in the same
 way; nobody, where that branch had one and removed it; that of the commit which the log names last; the work tree's

@@ -1,4 +1,4 @@
-"""Who acts: a person, a coding agent, or CI, told by the markers they leave in the environment."""
+"""Who acts: a person, a coding agent, or CI, told by the markers they leave in the environment.  [light]"""
 
 _AGENTS = (
     ("CLAUDECODE", "claude"),

@@ -1,4 +1,4 @@
-"""One asking of the gate: where, who, and about which state (design §1, §13)."""
+"""One asking of the gate: where, who, and about which state (design §1, §13).  [light]"""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

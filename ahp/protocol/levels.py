@@ -1,4 +1,4 @@
-"""The spectrum of control: four intensities and the decisions they lead to (seed 002 §2)."""
+"""The spectrum of control: four intensities and the decisions they lead to (seed 002 §2).  [light]"""
 
 ALLOW = "allow"
 

@@ -1,4 +1,4 @@
-"""The lines of the signal log (design §7; seed 002 §6.2).
+"""The lines of the signal log (design §7; seed 002 §6.2).  [light]
 
 Every record is a plain mapping with a `kind`; the journal adds `prev`. Signals and responses begin with the seed's six
 keys. Readers skip kinds that they do not know.

@@ -1,4 +1,4 @@
-"""Signals and the answers to them, field for field as seed 002 §2.2 and §3.1–3.4."""
+"""Signals and the answers to them, field for field as seed 002 §2.2 and §3.1–3.4.  [light]"""
 
 from ahp.protocol.levels import DECISION_OF, LEVEL_OF
 

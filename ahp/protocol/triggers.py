@@ -1,4 +1,4 @@
-"""The named points where the gate is asked (design §4; seed 002 §4.2)."""
+"""The named points where the gate is asked (design §4; seed 002 §4.2).  [light]"""
 
 _BEFORE = ("block", "control", "prompt")
 _AFTER = ("aid",)

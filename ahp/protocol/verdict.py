@@ -1,4 +1,4 @@
-"""The outcome of an event (design §7)."""
+"""The outcome of an event (design §7).  [light]"""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

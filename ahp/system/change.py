@@ -1,4 +1,4 @@
-"""What differs between two states of a tree, as `git diff-… --raw --numstat -z` tells it."""
+"""What differs between two states of a tree, as `git diff-… --raw --numstat -z` tells it.  [light]"""
 
 from ahp.system import digest
 from ahp.system.errors import AhpError

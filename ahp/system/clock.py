@@ -1,4 +1,4 @@
-"""The one door to the clock: UTC, with milliseconds, and a monotonic clock for deadlines."""
+"""The one door to the clock: UTC, with milliseconds, and a monotonic clock for deadlines.  [light]"""
 
 import time
 

@@ -1,4 +1,4 @@
-"""SHA-256 without `hashlib`: loading its OpenSSL binding takes longer than judging a commit."""
+"""SHA-256 without `hashlib`: loading its OpenSSL binding takes longer than judging a commit.  [light]"""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Whether the bytes of a file are text, and in which encoding: one NUL makes no text binary, and UTF-16 is text."""
+"""Whether a file is text, and in which encoding: one NUL makes no text binary, and UTF-16 is text.  [light]"""
 
 LOOKED_AT = 8000  # bytes in which git looks for a NUL
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\b\x1b"))

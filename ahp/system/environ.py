@@ -1,4 +1,4 @@
-"""The one door to the process environment, as text and as a scrubbed copy for others; and to a command line."""
+"""The one door to the process environment, as text and scrubbed for others; and to a command line.  [light]"""
 
 import posix
 

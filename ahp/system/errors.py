@@ -1,4 +1,4 @@
-"""Expected errors: each carries a sentence for the person or agent who reads it."""
+"""Expected errors: each carries a sentence for the person or agent who reads it.  [light]"""
 
 
 class AhpError(Exception):

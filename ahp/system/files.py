@@ -1,4 +1,4 @@
-"""Files, as the gate needs them: whole reads with a limit, atomic replacement, a lock with a deadline."""
+"""Files, as the gate needs them: whole reads with a limit, atomic replacement, a lock with a deadline.  [light]"""
 
 import posix
 import time

@@ -1,4 +1,4 @@
-"""The one door to git: where a repository is, and small named questions to it."""
+"""The one door to git: where a repository is, and small named questions to it.  [light]"""
 
 import posix
 

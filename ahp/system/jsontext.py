@@ -1,4 +1,4 @@
-"""JSON without the `json` package, whose import costs more than judging a quiet commit (design §12)."""
+"""JSON without the `json` package, whose import costs more than judging a quiet commit (design §12).  [light]"""
 
 from _json import encode_basestring, make_encoder, make_scanner
 

@@ -1,4 +1,4 @@
-"""Where a path really leads.  Light: without os."""
+"""Where a path really leads.  [light]"""
 
 import posix
 

@@ -1,4 +1,4 @@
-"""The one door to processes: a command, its input, a time budget, a limit on what it prints, and no survivors.
+"""The one door to processes: a command, its input, a time budget, a limit on what it prints, and no survivors.  [light]
 
 `posix_spawn` instead of `subprocess`, whose import alone costs as much as a quiet commit.
 """

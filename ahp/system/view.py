@@ -1,4 +1,4 @@
-"""The state of a tree that is judged (design §1, §13): what all views have, and the index.
+"""The state of a tree that is judged (design §1, §13): what all views have, and the index.  [light]
 
 Facts and tickets read files and changes only through a view, so that what is judged is what will be committed.
 """

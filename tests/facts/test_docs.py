@@ -45,7 +45,8 @@ def triggers_of(names: Iterable[str]) -> str:
 
 def reference(name: str, declared: registry.Namespace) -> list[str]:
     """The section of one namespace."""
-    about = " ".join((registry.module(name).__doc__ or "").split("\n\n")[0].replace(" (design §6)", "").split())
+    first = (registry.module(name).__doc__ or "").split("\n\n")[0]
+    about = " ".join(first.replace(" (design §6)", "").replace("[light]", "").split())
     notes = [f"Source: {declared.source or 'the change that is judged'}."]
     notes += [f"Where a past commit is judged it is absent: {declared.past}."] if declared.past else []
     lines = ["", f"## {about.split(':')[0]}", "", about.partition(": ")[2], "", " ".join(notes)]

@@ -1,4 +1,4 @@
-"""The token that one hook of a `git commit` leaves for the later ones (design §9).
+"""The token that one hook of a `git commit` leaves for the later ones (design §9).  [light]
 
 Its first line is `PARENT HEAD MESSAGE AFTER ATTEMPT`: the process id of git, what HEAD named, whether commit-msg and
 post-commit have work (`quiet` or `work`), and the name of this attempt in the log. What stands behind it is the rest of
