@@ -79,7 +79,6 @@ def test_edited_values_of_any_type_stop_nobody(tmp_path: Path) -> None:
         {**about, "kind": "policy", "digest": "p", "rules": [["pre-commit", "size", {"default": "block"}, ""]]},
         {**about, "kind": "count", "calls": [{"hook": "pre-tool-use", "calls": 2, "session": "s", "policy": "p"}]},
         {**about, "kind": "feedback", "id": "1", "rule": "size", "by": "human:ann", "feedback": "no"},
-        {**about, "kind": "delivery", "ids": ["1"]},
     ]
     odd = [None, True, -1, 1e300, "", "\ud800", [], [None, {}, [1, 2, 3]], {"a": {}}]
     records = [{**signal, "id": f"{key} {value}", key: value} for key in signal if key != "kind" for value in odd]

@@ -14,7 +14,7 @@ CREATE TABLE odd AS  -- of whose attempts and answers only the fold can tell
 SELECT who FROM going  -- without a name, with two hosts, with another's lines between its own, before a mere aid
 WHERE attempt IS NULL OR host <> other_host OR after_line < last_line OR after_line IS NOT NULL AND answer_line IS NULL
 UNION SELECT who FROM going WHERE tells_change GROUP BY who HAVING min(host) <> max(host)
-UNION SELECT who FROM signals WHERE is_pending OR id IS NULL
+UNION SELECT who FROM signals WHERE id IS NULL
 UNION SELECT who FROM signals SEMI JOIN (FROM others WHERE kind = 'bypass') USING (change)
 UNION SELECT who FROM signals SEMI JOIN (FROM others WHERE kind = 'feedback') USING (id)
 UNION SELECT who FROM signals JOIN responses USING (id)
@@ -33,7 +33,7 @@ UNION ALL SELECT first_line FROM events WHERE is_mixed OR verdicts > 1 OR verdic
 UNION ALL SELECT max(line) FROM signals WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1;
 
 CREATE VIEW folded AS  -- the lines for the fold; of one without a kind, Python may know more
-SELECT line, kind FROM others WHERE kind IS NULL OR kind IN ('policy', 'count', 'feedback', 'bypass', 'delivery')
+SELECT line, kind FROM others WHERE kind IS NULL OR kind IN ('policy', 'count', 'feedback', 'bypass')
 UNION SELECT line, 'signal' FROM signals SEMI JOIN odd USING (who)
 UNION SELECT line, 'verdict' FROM verdicts SEMI JOIN odd USING (who)
 UNION SELECT max(line), 'verdict' FROM verdicts HAVING count(*) > 0

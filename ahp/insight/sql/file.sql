@@ -3,7 +3,7 @@
 CREATE OR REPLACE TEMP TABLE told AS
 SELECT kind, epoch_ms(timestamp) AS moment, hook, rule, subject, actor, intensity, declared, decision, action,
        "by" AS giver, environment, target, reason, ms, forget_after, covered, files, shadow, waived, undecidable,
-       overrides, pending, advises, skipped, commits IS NULL AS opens,
+       overrides, advises, skipped, commits IS NULL AS opens,
        hash(coalesce(subject, ''), kind_of(actor)) AS who,
        CASE WHEN attempt <> '' THEN hash(attempt) END AS attempt,
        hash(timestamp, hook, host, attempt, subject, actor) AS event,
@@ -21,7 +21,7 @@ FROM read_json(getvariable('path'), format = 'newline_delimited', compression = 
                           action: 'VARCHAR', "by": 'VARCHAR', policy: 'VARCHAR', working: 'VARCHAR',
                           environment: 'VARCHAR', target: 'VARCHAR', reason: 'VARCHAR', ms: 'DOUBLE',
                           forget_after: 'DOUBLE', covered: 'VARCHAR', files: 'VARCHAR', shadow: 'VARCHAR',
-                          waived: 'VARCHAR', undecidable: 'VARCHAR', overrides: 'VARCHAR', pending: 'VARCHAR',
+                          waived: 'VARCHAR', undecidable: 'VARCHAR', overrides: 'VARCHAR',
                           commits: 'VARCHAR', advises: 'VARCHAR', skipped: 'VARCHAR'});
 
 CREATE OR REPLACE TEMP TABLE times AS  -- and whether they are told in another way, or run back
@@ -59,8 +59,7 @@ SELECT rowid + getvariable('first'), moment, who, key_of(hook, rule, who, target
        is_enforced AND opens AND intensity IS DISTINCT FROM 'aid',
        is_enforced AND coalesce(intensity = 'aid' OR intensity = 'prompt' AND decision IS DISTINCT FROM 'deny', false),
        is_enforced AND coalesce(intensity = 'control' AND decision = 'allow_with_modification', false)
-       AND NOT is_true(advises),
-       coalesce(pending = 'true', false)
+       AND NOT is_true(advises)
 FROM (SELECT *, rowid, marks & (SHADOW() + WAIVED()) = 0 AS is_enforced
       FROM (SELECT *, rowid,
                    SHADOW() * is_true(shadow)::INT + WAIVED() * is_true(waived)::INT
