@@ -26,7 +26,6 @@ class Ended(SystemExit):
 
     def __init__(self, signum: int) -> None:
         super().__init__(128 + signum)
-        self.signum = signum
 
 
 @contextmanager
