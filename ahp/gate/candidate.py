@@ -8,7 +8,7 @@ from ahp.journal.index import episode_key
 from ahp.journal.logged_signal import Act
 from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Event
-from ahp.protocol.levels import strongest
+from ahp.protocol.levels import strength, strongest
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import digest, jsontext
@@ -69,6 +69,11 @@ class Candidate:
     def enforced(self) -> bool:
         """Whether it counts for the verdict."""
         return not (self.dropped or self.shadow or self.waived or self.override)
+
+    @property
+    def weight(self) -> int:
+        """How strongly it speaks among those of one rule; what is not enforced, least of all."""
+        return strength(self.intensity) if self.enforced else -1
 
     @property
     def advises(self) -> bool:

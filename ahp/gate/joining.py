@@ -7,7 +7,6 @@ from ahp.gate.weighing import Weighing
 from ahp.journal.index import FORGET_AFTER
 from ahp.policy.judge import COMMITTED, WORKING
 from ahp.policy.tree import HOOKS
-from ahp.protocol.levels import strength
 
 
 def join(weighed: Sequence[list[Candidate]]) -> list[Candidate]:
@@ -18,13 +17,9 @@ def join(weighed: Sequence[list[Candidate]]) -> list[Candidate]:
     found: dict[str, Candidate] = {}
     for candidate in (candidate for candidates in weighed for candidate in candidates):
         known = found.get(candidate.key)
-        if known is None or _weight(candidate) > _weight(known):
+        if known is None or candidate.weight > known.weight:
             found[candidate.key] = candidate
     return list(found.values())
-
-
-def _weight(candidate: Candidate) -> int:
-    return strength(candidate.intensity) if candidate.enforced else -1
 
 
 def is_clean(key: str, weighings: Iterable[Weighing]) -> bool:
@@ -54,7 +49,7 @@ def not_in_force_yet(delivered: Iterable[Candidate], weighings: Sequence[Weighin
     for candidate in delivered:
         mine, rule = own.get(candidate.key), beside.rules.get(candidate.key)
         changed = rule is None or rule.digest != candidate.rule.digest
-        if candidate.judge.origin == COMMITTED and changed and (mine is None or _weight(mine) < _weight(candidate)):
+        if candidate.judge.origin == COMMITTED and changed and (mine is None or mine.weight < candidate.weight):
             keys.append(candidate.key)
     if not keys:
         return ""

@@ -149,7 +149,7 @@ class OfCommits:
         known = {one.commit.id: one for one in other.told if one.candidate.key == key}
         for one in members:
             before = known.get(one.commit.id)
-            if before is not None and _weight(before) >= _weight(one):
+            if before is not None and before.candidate.weight >= one.candidate.weight:
                 continue
             if before is not None:
                 other.told.remove(before)
@@ -180,10 +180,6 @@ def speak_once(parts: Sequence[OfCommits], apart: Collection[str]) -> None:
             speaker = first.setdefault(key, part)
             if speaker is not part and key not in apart:
                 part.leave(key, members, speaker)
-
-
-def _weight(told: Told) -> int:
-    return strength(told.candidate.intensity) if told.candidate.enforced else -1
 
 
 def _silence(members: list[Told], state: "State | None") -> None:
