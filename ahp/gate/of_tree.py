@@ -99,8 +99,8 @@ class _Weighing(Weighing):
                 fixer = action.command if action is not None else None
                 candidate.soften(f"its fixer: {one_line(' '.join(fixer.run), 200)}" if fixer is not None else "")
 
-    def _mend(self) -> None:
-        """A policy that lies there is mended by nobody now."""
+    def _soften_for_policy_only(self) -> None:
+        """The tree is judged as it lies: no change is under way that could mend the policy."""
 
     def _override(self) -> None:
         """An override is for what one change is."""

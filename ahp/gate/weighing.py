@@ -60,20 +60,20 @@ class Weighing:
         self._waive()
         self._refine()
         self._climb()
-        self._mend()
+        self._soften_for_policy_only()
         self._override()
         for candidate in self.candidates if self.judge.adds else ():
             if candidate.intensity == "control":
                 candidate.soften("")
         return self.candidates
 
-    def _mend(self) -> None:
+    def _soften_for_policy_only(self) -> None:
         """A change of nothing but the policy is stopped only by what guards the policy."""
         paths = changed_paths(self.event)
         if paths and all(path.startswith(FOLDER) for path in paths):
-            from ahp.gate import mending
+            from ahp.gate import policy_only
 
-            mending.soften(self.candidates, self.event)
+            policy_only.soften(self.candidates, self.event)
 
     def forgets(self, key: str) -> bool:
         """Whether a rule is clean only because evidence that this subject had is gone, by its `has` or `default`.

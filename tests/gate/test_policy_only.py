@@ -104,7 +104,7 @@ def test_a_warning_does_not_climb_to_a_block(governed: Repo) -> None:
         governed.git("commit", "-qm", "x")
 
 
-def test_nothing_and_another_trigger_are_no_mending(governed: Repo) -> None:
+def test_nothing_and_another_trigger_are_not_policy_only(governed: Repo) -> None:
     governed.write("a.txt")
     governed.commit("second", **{"b.txt": "1\n"})
     rule = "version: 1\nrules: {always: {at: [pre-commit, pre-issue-submit], block: 'true'}}\n"
@@ -118,7 +118,7 @@ def test_nothing_and_another_trigger_are_no_mending(governed: Repo) -> None:
     assert judge(governed, view=None).denied
 
 
-def test_a_push_that_takes_commits_away_is_no_mending(governed: Repo) -> None:
+def test_a_push_that_takes_commits_away_is_not_policy_only(governed: Repo) -> None:
     first = governed.head()
     mend = governed.commit("mend", **{".ahp/agent.yaml": "{}\n"})
     found = git.discover(str(governed.root), dict(os.environ))

@@ -15,20 +15,20 @@ _CONTENT = ("files", "diff")
 
 
 def soften(candidates: list[Candidate], event: Event) -> None:
-    """Has all but the guards among the `candidates` of a mending change speak as prompts. Raises GitError, AhpError."""
+    """Has all but the guards among the `candidates` of such a change speak as prompts. Raises GitError, AhpError."""
     stopping = [c for c in candidates if c.enforced and c.intensity in ("block", "control") and not guards(c.rule)]
-    if stopping and is_mending(event):
+    if stopping and is_policy_only(event):
         for candidate in stopping:
             candidate.soften("this changes only the policy, so it may go on")
 
 
 def guards(rule: RuleAnswer) -> bool:
-    """Whether a rule also stops a mending change: it is locked, reads `policy`, or is severe and reads contents."""
+    """Whether a rule also stops such a change: it is locked, reads `policy`, or is severe and reads contents."""
     spaces = {path.partition(".")[0] for path in rule.reads}
     return rule.locked or "policy" in spaces or (rule.severity == "high" and not spaces.isdisjoint(_CONTENT))
 
 
-def is_mending(event: Event) -> bool:
+def is_policy_only(event: Event) -> bool:
     """Whether a commit or range has files of the policy alone.
 
     A push that takes commits from the remote changes more than the policy.
