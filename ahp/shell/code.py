@@ -6,9 +6,12 @@ like a path is a file; what is handed to a shell is a text for one.
 
 from itertools import islice
 
+from ahp.shell import code_files
+from ahp.shell.code_files import given
+from ahp.shell.code_values import STRING, STRINGS, unquoted
 from ahp.shell.usage import is_file, looks_like_a_path
 from ahp.system.plain import Plain
-from ahp.system.regex import DOTALL, regex
+from ahp.system.regex import regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,14 +47,7 @@ class Code(Plain):
         self.unknown |= other.unknown
 
 
-# Atomic, as all that is repeated in patterns here: the time that a text takes has to grow with its length alone.
-STRING = (
-    r"""(?>"{3}(?:\\.|[^\\])*?"{3}|'{3}(?:\\.|[^\\])*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)"""
-)
-_STRINGS = regex(STRING, DOTALL)
 _ADDED = regex(r"(['\"])\s*(?:\+|\.(?=\s*['\"]))\s*\1")  # `'.a' + 'hp'`
-_ESCAPED = regex(r"\\(.)")
-_ESCAPES = {"n": "\n", "t": "\t"}
 # Functions that start a program wherever they are named; and those with everyday names, which do so where a module for
 # it is named, too.
 _START_NAMES = """run-shell-command system popen popen2 popen3 shell_exec passthru proc_open pcntl_exec Popen execSync
@@ -105,7 +101,7 @@ _WRITES = regex(
     r"|open\([^)]{0,300},\s*[rR]?['\"][^'\"]*[waxWAX+]|['\"]\s*[wax+]b?\s*['\"]"
 )
 _MODE = regex(r"['\"](?:[rwaxb+]{1,3}['\"]|\+?[<>|])")
-_CALLS, _LONGEST = 200, 4000
+_CALLS = 200
 
 
 def general(text: str) -> Code:
@@ -123,22 +119,29 @@ def general(text: str) -> Code:
     found.scripts += [next(filter(None, parts[:3]), parts[4]) for parts in _QUOTED_COMMAND.findall(text)]
     found.scripts += [unquoted(one) for one in _EXECUTED.findall(text)]
     for match in islice(_DELETES_ALL.finditer(text), _CALLS):
-        found.commands += [["rm", "-r", word] for word in strings(_arguments(text, match.end()))]
+        found.commands += [["rm", "-r", word] for word in strings(given(text, match.end()))]
     for match in islice(_GIT_CALLS.finditer(text), _CALLS):
-        found.commands.append(["git", match[1].replace("_", "-"), *strings(_arguments(text, match.end()))])
+        found.commands.append(["git", match[1].replace("_", "-"), *strings(given(text, match.end()))])
     if _NO_HOOKS.search(text):
         found.commands.append(["git", "commit", "--no-verify"])
     _with_settings(found, text)
     if not _IS_JAVASCRIPT.search(text):  # there they are templates
-        found.scripts += [unquoted(one) for one in _STRINGS.findall(text) if one.startswith("`")]
+        found.scripts += [unquoted(one) for one in STRINGS.findall(text) if one.startswith("`")]
     hidden = {match[0].rstrip(" (.\n") for match in _HIDES.finditer(text)} - ({"exec"} if found.scripts else set())
     found.unknown |= bool(hidden) or _RENAMED.search(text) is not None
-    texts = [one.lstrip("<>+|") for one in strings(text)]
+    told = code_files.told(text)
+    writes = bool(told.writes) or _is_writing(text)
+    texts = [one.lstrip("<>+|") for one in strings(told.rest if writes else text)]
     files = [one for one in texts if (looks_like_a_path(one) or one[:1] == ".") and is_file(one) and one.isprintable()]
-    writes = _WRITES.search(_STRINGS.sub(lambda one: one[0] if _MODE.match(one[0]) else "''", text)) is not None
+    found.writes = told.writes
     found.reads, found.unsure = ([], files) if writes else (files, [])
     found.changes = writes
     return found
+
+
+def _is_writing(text: str) -> bool:
+    """Whether a name in the text may be one of a function that writes."""
+    return _WRITES.search(STRINGS.sub(lambda one: one[0] if _MODE.match(one[0]) else "''", text)) is not None
 
 
 def _with_settings(found: Code, text: str) -> None:
@@ -151,13 +154,7 @@ def _with_settings(found: Code, text: str) -> None:
 
 def strings(text: str) -> "Iterator[str]":
     """The texts of the strings in it."""
-    return map(unquoted, _STRINGS.findall(text))
-
-
-def unquoted(string: str) -> str:
-    """The text of one string."""
-    size = 3 if string[:3] in ('"""', "'''") and len(string) >= 6 else 1
-    return _ESCAPED.sub(lambda found: _ESCAPES.get(found[1], found[1]), string[size:-size])
+    return map(unquoted, STRINGS.findall(text))
 
 
 def _calls(text: str) -> "Iterator[tuple[str, str]]":
@@ -167,21 +164,4 @@ def _calls(text: str) -> "Iterator[tuple[str, str]]":
         is_called = found.end() < len(text) and text[found.end() - 1] in "({[ \t\n"
         is_imported = text[: found.start()].endswith("import ")
         if is_called and not is_imported and (found[1] not in _MAY_START or names_a_module):
-            yield found[1] or _SPOKEN, _arguments(text, found.end())
-
-
-def _arguments(text: str, start: int) -> str:
-    """The arguments of a call up to its bracket, or of one without brackets up to the end of the statement."""
-    bare = text[start - 1] not in "([{"
-    depth = 0
-    place = start
-    while place < min(len(text), start + _LONGEST):
-        string = _STRINGS.match(text, place)
-        if string:
-            place = string.end()
-            continue
-        depth += (text[place] in "([{") - (text[place] in ")]}")
-        if depth < 0 or (bare and text[place] in ";\n"):
-            break
-        place += 1
-    return text[start:place]
+            yield found[1] or _SPOKEN, given(text, found.end())

@@ -1,6 +1,7 @@
 """Program texts of small languages: awk, sed, ed and vi, patches, makefiles, crontabs, the clients of databases."""
 
-from ahp.shell.code import STRING, Code, general, unquoted
+from ahp.shell.code import Code, general
+from ahp.shell.code_values import STRING, unquoted
 from ahp.shell.usage import is_file
 from ahp.system.regex import DOTALL, IGNORECASE, MULTILINE, regex
 
