@@ -6,6 +6,8 @@ from ahp.system.paths import identity, names_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ahp.protocol.event import Event
 
 KINDS = ("policy", "log", "git hooks", "git configuration", "git history", "agent settings")
@@ -58,6 +60,10 @@ def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
                 found[kind, path] = found.get((kind, path), False) or sure
         if sure and (kind := _by_another_name(path, places, event.checkout or event.root)):
             found[kind, path] = True
+    if call.get("command"):
+        from ahp.facts import near_remotes
+
+        found.update({("git history", path): True for path in near_remotes.reached(event, call)})
     return [{"kind": kind, "path": path, "sure": sure} for (kind, path), sure in found.items()]
 
 
@@ -73,12 +79,17 @@ def _by_another_name(path: str, places: list[tuple[str, str]], root: str) -> str
     return ""
 
 
+def _commands(call: dict[str, object]) -> "list[dict[str, Any]]":
+    commands = call.get("commands")
+    return commands if isinstance(commands, list) else []
+
+
 def _aimed_at(call: dict[str, object]) -> list[tuple[str, bool]]:
     """The paths that the call writes (true) and those that it may write."""
-    listed, commands, unsure = call.get("writes"), call.get("commands"), call.get("may_write")
+    listed, unsure = call.get("writes"), call.get("may_write")
     aimed = [(str(path), not _is_pattern(str(path))) for path in (listed if isinstance(listed, list) else [])]
     aimed += [(str(path), False) for path in (unsure if isinstance(unsure, list) else [])]
-    for one in commands if isinstance(commands, list) else []:
+    for one in _commands(call):
         aimed += [(str(path), False) for path in one.get("may_write", [])]
     unpacks = call.get("unpacks")
     for archive, folder, stripped in unpacks if isinstance(unpacks, list) else []:
