@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 
+import orjson
+
 from ahp.journal import segments
 from ahp.journal.index import window_of
 from ahp.journal.segments import Segment
@@ -53,32 +55,16 @@ def no_garbage() -> Iterator[None]:
             gc.enable()
 
 
-def _plainly(raw: bytes) -> dict[str, object] | None:
+def decode(raw: bytes) -> dict[str, object] | None:
+    """The record in a line; None for a torn line and anything else that is no JSON object."""
     try:
-        value = jsontext.decode(raw.decode())
-    except ValueError:
-        return None
+        value = orjson.loads(raw)
+    except ValueError:  # which lone surrogates are to orjson, and file names may hold them
+        try:
+            value = jsontext.decode(raw.decode())
+        except ValueError:
+            return None
     return value if isinstance(value, dict) else None
-
-
-def _quickly(raw: bytes) -> dict[str, object] | None:
-    """As `_plainly`, which has the last word: orjson refuses lone surrogates, and file names may hold them."""
-    try:
-        value = loads(raw)
-    except ValueError:
-        return _plainly(raw)
-    return value if isinstance(value, dict) else None
-
-
-decode = _plainly
-"""The record in a line; None for a torn line and anything else that is no JSON object."""
-
-try:
-    from orjson import loads
-
-    decode = _quickly
-except ImportError:  # without the extra `insight`
-    pass
 
 
 def files(folder: str, since: float | None = None) -> list[Segment]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from ahp.insight import many_logs, overview, parquet, reading, stats
+from ahp.insight import many_logs, overview, parquet, stats
 from ahp.insight.backtest import replay
 from ahp.insight.groups import BY
 from ahp.insight.lines import COLUMNS
@@ -51,14 +50,13 @@ def write(folder: Path, log: Lines, cuts: list[float], prunes: bool) -> None:
     st.sampled_from(BY),
     st.sampled_from([None, None, START + 1, START + 8 * DAY, START + 20 * DAY]),
     st.sampled_from([None, None, "size"]),
-    st.sampled_from([reading._plainly, reading._quickly]),
 )
 def test_figures_are_those_of_a_plain_reading_of_each_log(
-    told: list[tuple[Any, ...]], by: str, since: float | None, rule: str | None, decode: Any
+    told: list[tuple[Any, ...]], by: str, since: float | None, rule: str | None
 ) -> None:
     logs = [Lines(f"log{n}", records_of(one[0]), one[0], one[3]) for n, one in enumerate(told)]
     now = max(clock.parse_iso(r["timestamp"]) for log in logs for r in log.records) + 5 * DAY
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(reading, "decode", decode):
+    with tempfile.TemporaryDirectory() as folder:
         for log, (_, cuts, prunes, _) in zip(logs, told, strict=True):
             write(Path(folder), log, cuts, prunes)
         found = stats.collect("", by, rule=rule, since=since, now=now, from_=[folder])
