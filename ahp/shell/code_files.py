@@ -41,6 +41,7 @@ _MODE = regex(r"(?:(?:mode|flags?)\s*+[:=]\s*+)?['\"]([rwaxbt+]{1,4})['\"]")
 _READ_ONLY = regex(
     r"\s*+(?:(?:mode\s*+=\s*+)?['\"][rbtU]{1,3}(?::[\w-]++)?['\"]|(?!mode\b)\w++\s*+=[^=].*+)?+\s*\Z", DOTALL
 )
+_ASKS_FOR_A_NAME = regex(r"\.(?:name|to_path|path(?!\.))\b")
 _SHADOWED = regex(r"\b(?:as|def|function|sub)\s++(\w++)|(?<!\w)(\w++)\s*+=(?![=>])")
 _OPENS_TO_WRITE = regex(r"\bO_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND)\b")
 _CALLS, _LONGEST = 200, 4000
@@ -60,6 +61,8 @@ def told(text: str) -> Files:
     text = with_values(text)
     quoted = Quoted(text)
     shadowed = {one or other for one, other in _SHADOWED.findall(text)}
+    if _ASKS_FOR_A_NAME.search(text):  # of a file that is open: another call may write it by that name
+        shadowed |= _opens | {"createReadStream"}
     written: list[str] = []
     known: list[tuple[int, int]] = []  # where names stand whose use is known
 

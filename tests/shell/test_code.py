@@ -160,6 +160,7 @@ def test_what_is_only_read_beside_a_write_is_not_written(text: str) -> None:
         "open('d/e', m).write(x)",
         "from os import remove as read; read('d/e')",
         "for f in glob.glob('d/e'): os.remove(f)",
+        "f = open('d/e'); open(f.name, 'w')",
         "q = Path('d/e').parent; (q / 'x').write_text('')",
     ],
 )
