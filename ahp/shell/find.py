@@ -7,6 +7,7 @@ from ahp.shell.usage import Run, Usage, joined
 
 _RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 _NAMES = frozenset(("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"))
+_OR = frozenset(("-o", "-or", ","))
 _LEFT_OUT = (["-prune", "-o"], ["-prune", "-or"])
 _FD_RUNS = frozenset(("-x", "-X", "--exec", "--exec-batch"))
 _FD_VALUES = frozenset(("-e", "-t", "-E", "-d", "-S", "-j", "--extension", "--type", "--exclude", "--max-depth"))
@@ -54,14 +55,32 @@ def fd(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
 
 
 def found_by(args: list[str], known: Marks) -> list[str]:
-    """The paths that a find line finds, one pattern for each root."""
-    names = [
-        known.pattern(args[index + 1])
+    """The paths that a find line finds, one pattern or more for each root."""
+    tests = [
+        (word.endswith("name") and "whole" not in word, known.pattern(args[index + 1]))
         for index, word in enumerate(args[:-1])
         if word in _NAMES and args[index - 1] not in ("!", "-not") and args[index + 2 : index + 4] not in _LEFT_OUT
     ]
-    name = names[0] if len(names) == 1 else ""
+    if len(tests) > 1 and _OR.isdisjoint(args):
+        names, paths = [one for is_name, one in tests if is_name], [one for is_name, one in tests if not is_name]
+        return [path for root in _roots(args) for path in _of_all(known.pattern(root), names, paths)]
+    name = tests[0][1] if len(tests) == 1 else ""
     return [_pattern(known.pattern(root), name) for root in _roots(args)]
+
+
+def _of_all(root: str, names: list[str], paths: list[str]) -> list[str]:
+    """Patterns for what has all the names, and is on all the paths: of each the one that tells most, both together."""
+    name = max([one for one in names if one.strip("*")], key=len, default="")
+    path = max(paths, key=len, default="")
+    if not name or not path:
+        return [_pattern(root, name or path)]
+    if "/" in path:
+        folder = path.rpartition("/")[0].replace("*", ANYTHING)
+        is_below = path.startswith(root.rstrip("/") + "/")
+        return [f"{folder}/{ANYTHING}{name}" if is_below else joined(root, ANYTHING)]
+    part = path.strip("*")
+    inside = name if part in name else name.replace("*", f"*{part}*", 1) if "*" in name else ""
+    return [joined(root, f"{ANYTHING}{part}{ANYTHING}{name}"), *([_pattern(root, inside)] if inside else [])]
 
 
 def _roots(args: list[str]) -> list[str]:

@@ -18,6 +18,13 @@ from ahp.shell.marks import Marks, Unknown
         (". -path ./.ahp/*", ["./.ahp/**"]),
         (". -path */hooks/x", ["**/hooks/x"]),
         ("d -path */hooks/x", ["d/**"]),
+        ("a -name *.py -name x*z.py", ["a/**/x*z.py"]),
+        (". -name pre-* -path *hook*", ["./**hook**pre-*", "./**/pre-*hook*"]),
+        (". -name x -path *hook*", ["./**hook**x"]),
+        (". -name hooks -path *hook*", ["./**hook**hooks", "./**/hooks"]),
+        (". -path ./src/* -name x", ["./src/**x"]),
+        (". -path */test/* -name x", ["./**"]),
+        (". -path *hook* -name *", ["./**/*hook*"]),
     ],
 )
 def test_what_is_found_has_a_pattern_for_each_root(line: str, paths: list[str]) -> None:
