@@ -48,16 +48,21 @@ _IN_GIT = {
 def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
     """The protected files that the call writes: `{kind, path, sure}` each, once a path and kind.
 
-    A folder above one counts, and so does a pattern that may name one; `sure` is false where it only may write it.
+    A folder above one counts, and so does a pattern that may name one; `sure` is false where it only may write it: what
+    a pattern names in a protected folder is surely protected.
     """
     if not call.get("writes") and not call.get("commands") and not call.get("may_write"):
         return []
     places = _places(event)
     found: dict[tuple[str, str], bool] = {}
+    listed = call.get("writes")
+    written = set(map(str, listed)) if isinstance(listed, list) else set()
     for path, sure in _aimed_at(call):
+        head = _head(path) if path in written else ""
         for kind, place in places:
             if _concerns(path, place):
-                found[kind, path] = found.get((kind, path), False) or sure
+                lies_in_it = head != "" and _is_in(head.casefold(), place.casefold())
+                found[kind, path] = found.get((kind, path), False) or sure or lies_in_it
         if sure and (kind := _by_another_name(path, places, event.checkout or event.root)):
             found[kind, path] = True
     if call.get("command"):
@@ -149,6 +154,16 @@ def _concerns(path: str, place: str) -> bool:
         if parts[count - 1] != "**"
     )
     return above or _matches(place, "/".join([*parts, "**"]))
+
+
+def _head(path: str) -> str:
+    """The folder in which all lies that a shell's own pattern names: `.git/hooks` of `.git/hooks/*`; "" for others.
+
+    Behind `**` there may be a path of its own.
+    """
+    parts = path.split("/")
+    count = next((number for number, part in enumerate(parts) if _is_pattern(part)), 0)
+    return "" if parts[count].startswith("**") else "/".join(parts[:count])
 
 
 def _is_pattern(path: str) -> bool:
