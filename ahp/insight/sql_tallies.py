@@ -181,13 +181,12 @@ class _Reading:
         for name, tenths, many in self._rows(
             "SELECT name, tenths, count(*) FROM counted WHERE tenths >= 0 GROUP BY ALL"
         ):
-            told.spoken[name, tenths] += many
+            told.spoken[name][tenths] += many
         for name, state, flags, many in self._rows("SELECT name, state, flags, count(*) FROM standing GROUP BY ALL"):
             told.episodes[name, state, flags] += many
-        for name, seconds, many in self._rows("SELECT name, seconds, count(*) FROM mended GROUP BY ALL"):
-            told.seconds[name, seconds] += many
-        for name, tries, many in self._rows("SELECT name, tries, count(*) FROM mended GROUP BY ALL"):
-            told.tries[name, tries] += many
+        for name, seconds, tries in self._rows("FROM mended"):
+            told.seconds[name].update(seconds)
+            told.tries[name].update(tries)
         for name, rule, subject in self._rows(
             "SELECT DISTINCT name, rule, waived_for FROM counted WHERE waived_for IS NOT NULL"
         ):
@@ -247,16 +246,14 @@ def _macros(group: Group, since: float) -> Iterator[str]:
         "week": "strftime(make_timestamp_ms(moment), '%G-W%V')",
     }
     name = named.get(group.by, f"coalesce(nullif({group.by}, ''), {untold})")
-    yield f"name_of(rule, hook, subject, actor, environment, moment) AS {name}"
     # An evaluation is no rule's own.
-    yield f"place_of(hook, subject, actor, environment, moment) AS {untold if group.by == 'rule' else name}"
+    told = "NULL::VARCHAR" if group.by == "rule" else name
+    yield f"told_by(hook, subject, actor, environment, moment) AS {told}"
     yield f"placed_as(name) AS {untold if group.by == 'rule' else 'name'}"
-    yield f"skipped_as(name, rule) AS {'rule' if group.by == 'rule' else 'name'}"
     # Only verdicts tell the environment.
     is_environment = group.by == "environment"
-    told = f"coalesce(nullif(environment, ''), {untold})" if is_environment else "name"
-    yield f"environment_of(environment) AS {'environment' if is_environment else 'NULL::VARCHAR'}"
-    yield f"judged_as(name, environment) AS {told}"
+    yield f"environment_of(name) AS {'name' if is_environment else 'NULL::VARCHAR'}"
+    yield f"judged_as(name, environment) AS {'environment' if is_environment else 'name'}"
     yield f"stands_as(opened_as, known_as) AS {f'coalesce(known_as, {untold})' if is_environment else 'opened_as'}"
 
 

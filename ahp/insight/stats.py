@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
@@ -260,7 +260,7 @@ def _signals(told: Tallies, of: Callable[[str], Figures]) -> None:
             answers.derived += many * (not is_given)
         else:
             figures.unanswered += many
-    for name, values in _by_name(told.spoken.items()).items():
+    for name, values in told.spoken.items():
         of(name).spoke_ms = Spread.of({tenths / 10: many for tenths, many in values.items()})
 
 
@@ -275,17 +275,10 @@ def _episodes(told: Tallies, of: Callable[[str], Figures]) -> None:
         for excuse, flag in _EXCUSES.items():
             if flags & flag:
                 figures.excuses[excuse] = figures.excuses.get(excuse, 0) + many
-    for name, seconds in _by_name(told.seconds.items()).items():
+    for name, seconds in told.seconds.items():
         of(name).seconds = Spread.of(seconds)
-    for name, tries in _by_name(told.tries.items()).items():
+    for name, tries in told.tries.items():
         of(name).tries = Spread.of(tries)
-
-
-def _by_name(counted: Iterable[tuple[tuple[str, float], int]]) -> dict[str, dict[float, int]]:
-    found: dict[str, dict[float, int]] = {}
-    for (name, value), many in counted:
-        found.setdefault(name, {})[value] = many
-    return found
 
 
 _EXCUSES = {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from ahp.insight import columns
 from ahp.insight.chronicle import Chronicle
@@ -15,21 +16,25 @@ Spent = tuple["array[int]", "array[int]"]
 """Tenths of a millisecond (-1: untold), and how many evaluations took so long."""
 
 
+def _by_group() -> dict[str, Counter[Any]]:
+    return defaultdict(Counter)
+
+
 @dataclass
 class Tallies:
     """Counted entries; their parts are those of `columns.Signals`, `columns.Episodes` and `columns.Place`.
 
-    `signals` by group, level, marks, action ("" while unanswered) and whether somebody gave it; `spoken` by group and
-    tenths of a millisecond; `evaluations` by place. `seconds` and `tries` by group and value, of the episodes that were
-    mended. `waived` are pairs of a group and a hash of log, rule and subject. `first` and `last` are seconds since the
-    epoch, 0 where nothing was there.
+    `signals` by group, level, marks, action ("" while unanswered) and whether somebody gave it; `spoken`, tenths of a
+    millisecond by group; `evaluations` by place. `seconds` and `tries` by group, of the episodes that were mended.
+    `waived` are pairs of a group and a hash of log, rule and subject. `first` and `last` are seconds since the epoch, 0
+    where nothing was there.
     """
 
     signals: Counter[tuple[str, int, int, str, bool]] = field(default_factory=Counter)
-    spoken: Counter[tuple[str, int]] = field(default_factory=Counter)
+    spoken: dict[str, Counter[int]] = field(default_factory=_by_group)
     episodes: Counter[tuple[str, int, int]] = field(default_factory=Counter)
-    seconds: Counter[tuple[str, float]] = field(default_factory=Counter)
-    tries: Counter[tuple[str, int]] = field(default_factory=Counter)
+    seconds: dict[str, Counter[float]] = field(default_factory=_by_group)
+    tries: dict[str, Counter[float]] = field(default_factory=_by_group)
     evaluations: dict[tuple[str, str, str, str], list[Spent]] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     bypasses: Counter[str] = field(default_factory=Counter)
@@ -56,7 +61,7 @@ def of(chronicle: Chronicle) -> Tallies:
         told.signals[names[group], level, marks, action, bool(answer % 2)] += many
     for (group, tenths), many in Counter(zip(signals.group, signals.tenths, strict=True)).items():
         if tenths >= 0:
-            told.spoken[names[group], tenths] += many
+            told.spoken[names[group]][tenths] += many
     stand = zip(episodes.group, episodes.state, episodes.flags, strict=True)
     for (group, state, flags), many in Counter(stand).items():
         told.episodes[names[group], state, flags] += many
@@ -64,8 +69,8 @@ def of(chronicle: Chronicle) -> Tallies:
         episodes.group, episodes.state, episodes.flags, episodes.took, episodes.tries, strict=True
     ):
         if columns.state_of(state, flags) == "mended":
-            told.seconds[names[group], round(took, 3)] += 1
-            told.tries[names[group], tries] += 1
+            told.seconds[names[group]][round(took, 3)] += 1
+            told.tries[names[group]][tries] += 1
     for (group, hook, policy, working), milliseconds in notes.evaluations.items():
         spent = Counter(map(tenths_of, milliseconds))
         told.evaluated((names[group], hook, policy, working), spent, spent.values())

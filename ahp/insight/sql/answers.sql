@@ -20,16 +20,14 @@ UNION SELECT who FROM signals SEMI JOIN (FROM others WHERE kind = 'feedback') US
 UNION SELECT who FROM signals JOIN responses USING (id)
 WHERE family_of(hook) = 'tool-use' AND kind_of(giver) = 'human' AND is_reset_by_a_person(action);
 
-CREATE TABLE events AS  -- those with signals; the verdict comes last
+CREATE TABLE events AS  -- those with signals; the verdict comes last, and with two of them one is mixed
 SELECT *, lead(first_line) OVER (ORDER BY first_line) < coalesce(verdict_line, last_line) AS is_mixed
 FROM (SELECT event, min(line) AS first_line, max(line) AS last_line FROM signals GROUP BY event)
-LEFT JOIN (SELECT event, count(*) AS verdicts, min(line) AS verdict_line, any_value(tenths) AS tenths,
-                  any_value(environment) AS environment
-           FROM verdicts SEMI JOIN signals USING (event) GROUP BY event) USING (event);
+LEFT JOIN (SELECT event, line AS verdict_line, tenths, environment FROM verdicts) USING (event);
 
 CREATE VIEW unclear AS  -- what makes the whole log one for the fold
 SELECT line FROM others WHERE kind = 'clock'
-UNION ALL SELECT first_line FROM events WHERE is_mixed OR verdicts > 1 OR verdict_line < last_line
+UNION ALL SELECT first_line FROM events WHERE is_mixed OR verdict_line < last_line
 UNION ALL SELECT max(line) FROM signals WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1;
 
 CREATE VIEW folded AS  -- the lines for the fold; of one without a kind, Python may know more
@@ -104,7 +102,7 @@ DROP TABLE responded;
 CREATE TABLE counted AS  -- the signals that are asked for
 SELECT line, event, episode, hook, called_by, rule, waived_for, level, answer, given, is_dismissed, is_risked, own_name,
        tenths, marks + ATTEMPT() * is_attempt::INT AS marks,
-       CASE WHEN verdicts IS NULL THEN own_name ELSE judged_as(own_name, environment) END AS name
+       CASE WHEN verdict_line IS NULL THEN own_name ELSE judged_as(own_name, environment) END AS name
 FROM signals JOIN answered USING (line) LEFT JOIN events USING (event);
 DROP TABLE answered;
 
@@ -122,7 +120,9 @@ FROM episodes JOIN (
     FROM counted WHERE episode IS NOT NULL GROUP BY episode HAVING min(line) = episode) USING (episode);
 DROP TABLE episodes;
 
-CREATE VIEW mended AS SELECT name, seconds, tries FROM standing WHERE state = MENDED() AND flags & PASSED() = 0;
+CREATE VIEW mended AS
+SELECT name, list(seconds) AS seconds, list(tries) AS tries
+FROM standing WHERE state = MENDED() AND flags & PASSED() = 0 GROUP BY name;
 
 CREATE VIEW calls AS  -- evaluations that no verdict tells: one an event
 SELECT placed_as(arg_min(own_name, line)) AS name, arg_min(hook, line) AS hook, arg_min(called_by, line) AS policy

@@ -1,14 +1,17 @@
 -- Takes up one file of the log, getvariable('path'), whose first line is number getvariable('first').
 
 CREATE OR REPLACE TEMP TABLE told AS
-SELECT kind, epoch_ms(timestamp) AS moment, hook, rule, subject, actor, intensity, declared, decision, action,
-       "by" AS giver, environment, target, reason, ms, forget_after, covered, files, shadow, waived, undecidable,
-       overrides, advises, skipped, commits IS NULL AS opens,
+SELECT kind, epoch_ms(timestamp) AS moment, hook, rule, intensity, declared, decision, action, "by" AS giver, target,
+       reason, ms, forget_after, covered, files, shadow, waived, undecidable, overrides, advises, skipped,
+       commits IS NULL AS opens,
+       told_by(hook, subject, actor, environment, moment) AS name,
+       CASE WHEN is_true(waived) THEN coalesce(subject, 'None') END AS waived_for,
        hash(coalesce(subject, ''), kind_of(actor)) AS who,
        CASE WHEN attempt <> '' THEN hash(attempt) END AS attempt,
        hash(timestamp, hook, host, attempt, subject, actor) AS event,
        hash(host) AS host,
-       CASE WHEN change <> '' THEN hash(change) END AS change,
+       coalesce(change <> '', false) AS tells_change,
+       CASE WHEN kind <> 'verdict' AND change <> '' THEN hash(change) END AS change,
        CASE WHEN kind <> 'verdict' AND id <> '' THEN hash(id) END AS id,
        CASE WHEN kind = 'signal' AND is_call(hook) THEN coalesce(policy, '') END AS called_by,
        hash(coalesce(policy, '')) AS policy,
@@ -31,22 +34,19 @@ SELECT count(*) AS lines, min(moment) FILTER (counts(moment)) AS first, min(mome
 FROM (SELECT kind, moment, decision, lag(moment) OVER () AS before FROM told);
 
 INSERT INTO evaluations
-SELECT place_of(hook, subject, actor, environment, moment), coalesce(hook, 'None'), policy, working, tenths_of(ms),
-       count(*)
+SELECT coalesce(name, untold()), coalesce(hook, 'None'), policy, working, tenths_of(ms), count(*)
 FROM told WHERE kind = 'verdict' AND counts(moment) GROUP BY ALL;
 
 INSERT INTO skips
-SELECT skipped_as(name, rule), rule
-FROM (SELECT place_of(hook, subject, actor, environment, moment) AS name,
-             coalesce(unnest(from_json(skipped, '["JSON"]')) ->> 'rule', '') AS rule
+SELECT coalesce(name, rule), rule
+FROM (SELECT name, coalesce(unnest(from_json(skipped, '["JSON"]')) ->> 'rule', '') AS rule
       FROM told WHERE kind = 'verdict' AND skipped LIKE '[_%]' AND counts(moment));
 
 INSERT INTO verdicts
-SELECT rowid + getvariable('first'), who, event, tenths_of(ms), environment_of(environment)
-FROM told WHERE kind = 'verdict';
+SELECT rowid + getvariable('first'), who, event, tenths_of(ms), environment_of(name) FROM told WHERE kind = 'verdict';
 
 INSERT INTO attempts
-SELECT who, attempt, min(host), max(host), bool_or(change IS NOT NULL),
+SELECT who, attempt, min(host), max(host), bool_or(tells_change),
        min(rowid) + getvariable('first'), max(rowid) + getvariable('first'),
        min(rowid) FILTER (is_before(hook)) + getvariable('first'), min(moment) FILTER (is_before(hook))
 FROM told WHERE kind IN ('verdict', 'signal') GROUP BY who, attempt;
@@ -54,8 +54,8 @@ FROM told WHERE kind IN ('verdict', 'signal') GROUP BY who, attempt;
 INSERT INTO signals
 SELECT rowid + getvariable('first'), moment, who, key_of(hook, rule, who, target), attempt, event, change, id,
        CASE WHEN forget_after > 0 THEN (forget_after * 1000)::BIGINT ELSE remembered() END,
-       coalesce(rule, ''), name_of(rule, hook, subject, actor, environment, moment),
-       CASE WHEN is_true(waived) THEN coalesce(subject, 'None') END, hook, called_by, coalesce(intensity, ''), marks,
+       coalesce(rule, ''), coalesce(name, nullif(rule, ''), untold()), waived_for, hook, called_by,
+       coalesce(intensity, ''), marks,
        is_enforced AND opens AND intensity IS DISTINCT FROM 'aid',
        is_enforced AND coalesce(intensity = 'aid' OR intensity = 'prompt' AND decision IS DISTINCT FROM 'deny', false),
        is_enforced AND coalesce(intensity = 'control' AND decision = 'allow_with_modification', false)
