@@ -26,6 +26,7 @@ _LATER = {
     "agent": (
         "ahp.facts.refused",
         "ahp.facts.diff",
+        "ahp.facts.near_remotes",
         "ahp.facts.server_tools",
         "ahp.shell.commands",
         "ahp.shell.languages",

@@ -51,7 +51,7 @@ def test_a_refused_file_is_refused_through_the_shell(project: Repo, ask: Ask, ca
 
 
 def test_a_program_that_only_may_write_it_is_asked_about(ask: Ask, call: Call) -> None:
-    command = 'python3 -c \'open("gen.py", "w").write("x = 1")\''
+    command = 'python3 -c \'f = choose("gen.py"); open(f, "w").write("x = 1")\''
     assert ask(call("Bash", command=command)) == (0, None, "")
     assert ask(call("Write", file_path="gen.py", content="x = 1\n")).code == 2
     said = ask(call("Bash", command=command, call="c3"))

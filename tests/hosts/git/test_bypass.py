@@ -110,6 +110,7 @@ def test_one_pick_or_revert_is_told_at_once_and_nobody_is_accused(here: Gated, m
     here.git(*SILENT, "commit", "-q", "-m", "gone")
     if made[0] == "cherry-pick":
         here.git("checkout", "-q", "main")
+        here.commit("moved", **{"c.txt": "1\n"})  # else the pick may be the very commit of the side
     said = here.say(*made)
     assert said.code == 0
     assert SAID in said.text
