@@ -24,6 +24,8 @@ _PLAIN = ("--no-pager", "--no-optional-locks", "--no-replace-objects")
 # and settings decide that, and both can be set. In the git directory it finds none of these files.
 NO_MONITOR = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"}
 _PATHS = ("GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR")
+# How the person's git is to read patterns of paths: ahp's own are the same for everybody.
+_PATHSPECS = ("GIT_GLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_LITERAL_PATHSPECS", "GIT_NOGLOB_PATHSPECS")
 # For `git log`: without what a person's configuration would add to it.
 PLAIN_LOG = ("--no-show-signature", "--encoding=UTF-8", "--no-color")
 
@@ -238,7 +240,9 @@ def locate(folder: str, env: dict[str, str], git: str = "git") -> Repository:
     root = _work_tree(git_dir, common_dir, folder)
     if root != folder and _same(root, folder):
         root = folder  # one name for one place: compiled policies are kept by it
-    return Repository(root, git_dir, common_dir, env, git, folder)
+    return Repository(
+        root, git_dir, common_dir, {name: env[name] for name in env if name not in _PATHSPECS}, git, folder
+    )
 
 
 def discover(folder: str, env: dict[str, str], git: str = "git") -> Repository:

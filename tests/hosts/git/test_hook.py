@@ -59,6 +59,16 @@ def test_a_clean_commit_says_nothing_and_is_recorded(gated: Gated) -> None:
     assert verdict["facts"] == {"files.changed_count": 1}
 
 
+@pytest.mark.parametrize("how", ["GLOB", "NOGLOB", "ICASE", "LITERAL"])
+def test_how_git_reads_patterns_of_paths_changes_no_judgement(gated: Gated, how: str) -> None:
+    gated.policy(BAD)
+    for name, code in (("good.txt", 0), ("bad.txt", 1)):
+        gated.write(name)
+        gated.add(name)
+        said = gated.say("commit", "-q", "-m", "x", env={f"GIT_{how}_PATHSPECS": "1"})
+        assert said.code == code and "cannot judge" not in said.text, said.text
+
+
 def test_commit_dash_a_judges_what_it_will_commit(gated: Gated) -> None:
     gated.policy(BAD)
     gated.commit("tracked", "--no-verify", **{"bad.txt": "1\n"})
