@@ -34,12 +34,16 @@ class ClonePolicy:
         return compiling.programs(self.policy, self._source.watched)
 
     def is_that_of(self, tree: TreeReader) -> bool:
-        """Whether `tree` has each of its files as it is; False where it does not load."""
+        """Whether `tree` has each of its files as it is; False where it does not load.
+
+        Packs lie with ahp, by absolute paths, and are the same for both.
+        """
         try:
             _ = self.policy
         except PolicyError:
             return False
-        return all(tagged(tree.read(path) or b"") == digest for path, digest in self._source.watched)
+        own = [(path, digest) for path, digest in self._source.watched if not os.path.isabs(path)]
+        return all(tagged(tree.read(path) or b"") == digest for path, digest in own)
 
 
 class ClonePolicies:

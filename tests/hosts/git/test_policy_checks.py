@@ -127,6 +127,16 @@ def test_a_policy_that_is_not_head_s_is_named(gated: Gated, remote: Repo) -> Non
     assert "1 of them not as strict" in policy_checks.committed(policies(gated)).detail
 
 
+def test_a_policy_that_extends_packs_is_head_s(gated: Gated, remote: Repo) -> None:
+    gated.write(".ahp/more.yaml", POLICY)
+    gated.policy("version: 1\nextends: [core, more.yaml]\n")
+    gated.add()
+    gated.commit("packs")
+    assert policy_checks.committed(policies(gated)) == Check("committed policy", "ok", "the work tree's is HEAD's")
+    gated.write(".ahp/more.yaml", POLICY.replace("block", "prompt"))
+    assert policy_checks.committed(policies(gated)).status == "note"
+
+
 def test_a_policy_that_nobody_else_has_is_named(gated: Gated) -> None:
     assert policy_checks.committed(policies(gated)).detail == "none"
     gated.policy(POLICY)
