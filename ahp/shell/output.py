@@ -147,11 +147,16 @@ def _listed(program: str, args: list[str], operands: list[str], known: Marks) ->
     """The files that a listing names."""
     anywhere = [f"./{ANYTHING}"]
     if program == "git":
-        lists = operands[:1] == ["ls-files"] or "--name-only" in args or "--diff-filter" in " ".join(args)
-        paths = [word for word in operands[1:] if marks.is_known(word) and not word.startswith(":")]
-        if operands[:1] == ["ls-files"]:
+        verb, paths = operands[:1], operands[1:]
+        if verb == ["grep"]:
+            if not any(map(_NAMES_ONLY.match, args)) and "--name-only" not in args:
+                return []
+            # Before `--`, and without it, commits may stand; a name of theirs is `COMMIT:PATH`, no file.
+            paths = args[args.index("--") + 1 :] if "--" in args else paths if "-e" in args else paths[1:]
+        paths = [word for word in paths if marks.is_known(word) and not word.startswith(":")]
+        if verb in (["ls-files"], ["grep"]):
             return _below(paths, known) or anywhere
-        return anywhere if lists else []
+        return anywhere if "--name-only" in args or "--diff-filter" in " ".join(args) else []
     if program in _SEARCHES:
         return (_below(operands[1:], known) or anywhere) if any(map(_NAMES_ONLY.match, args)) else []
     return (_below(operands, known) if program in ("ls", "du", "tree") else []) or anywhere
