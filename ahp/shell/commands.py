@@ -274,6 +274,8 @@ class _Reader:
                 continue
             elif child.type == "command_name":
                 words += self._expander.words(child.children[0]) if child.children else [text(child)]
+            elif child.type == "subshell" and words[:1] in (["time"], ["coproc"]) and not assignments:
+                self._statement(child, redirects.stdin)  # words of the shell, for which the grammar has no rule
             elif child.type.endswith("_redirect"):
                 redirects = self._redirects.added(child, redirects)
                 words += [word for one in arguments_behind(child) for word in self._expander.words(one)]
