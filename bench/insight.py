@@ -2,7 +2,8 @@
 
 `python -m bench.insight [--quick]`; the budgets are 10 s, for `ahp report` and `ahp replay` 15 s, 300 MB, linear, and
 for `ahp stats` 1.2 times what DuckDB takes for the same figures of the same log (`bench/duckdb_stats.py`), both the
-best of three. Without the extra `insight` the journal's fold does what DuckDB does with it.
+best of three. Without the extra `insight` the journal's fold does what DuckDB does with it, in several processes: the
+budget is one of wall time, and the memory is that of the largest process.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ The processes are forked when everything is ready, so each has the compiled poli
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -25,7 +24,7 @@ from ahp.policy.judges import judges_of
 from ahp.protocol.actor import identify
 from ahp.protocol.event import Event, Workspace
 from ahp.protocol.text import one_line
-from ahp.system import clock, whole_tree
+from ahp.system import clock, process, whole_tree
 from ahp.system.errors import AhpError
 from ahp.system.whole_tree import FilesView
 
@@ -103,7 +102,7 @@ class _Check:
     def _of_each_file(self, seen: Seen) -> list[list[Found]]:
         """What the rules of single files say, in the order of the files."""
         parts = [self._paths[at : at + _AT_ONCE] for at in range(0, len(self._paths), _AT_ONCE)]
-        workers = min(_processors(), len(parts))
+        workers = min(process.processors(), len(parts))
         if workers < 2 or len(self._paths) < _WORTH_SHARING:
             found = []
             for number, part in enumerate(parts, 1):
@@ -232,7 +231,3 @@ def _of_part(paths: Sequence[str]) -> tuple[list[Found], list[str], str]:
         return _working.of_files(paths), _working.notes, ""
     except AhpError as error:
         return [], [], str(error)
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

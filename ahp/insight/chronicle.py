@@ -130,17 +130,23 @@ class Chronicle(Fold):
         self._end(record, _NOWHERE)
 
     def _signal_told(self, record: Mapping[str, object]) -> None:
-        known = hash(str(record.get("id") or f"0:{self._signals + 1}"))
-        if known in self.store.rows:
+        if not self._is_new(record):
             return  # a copied line
+        rule = str(record.get("rule") or "")
+        row = self._row(record, rule) if self._counts and self.wants(rule) else -1
+        self.store.rows[self._known] = self.store.row = row
+        self._signal(record, (0, self._signals, 0))
+
+    def _is_new(self, record: Mapping[str, object]) -> bool:
+        """Whether no signal before had this id, whose hash is `_known` then."""
+        self._known = hash(str(record.get("id") or f"0:{self._signals + 1}"))
+        if self._known in self.store.rows:
+            return False
         self._signals += 1
         if self._signals % _SWEPT_EVERY == 0:
             self.expire(self.at)
             self.store.forget_ends(self.at - REOPENED_WITHIN)
-        rule = str(record.get("rule") or "")
-        row = self._row(record, rule) if self._counts and self.wants(rule) else -1
-        self.store.rows[known] = self.store.row = row
-        self._signal(record, (0, self._signals, 0))
+        return True
 
     def _row(self, record: Mapping[str, object], rule: str) -> int:
         get = record.get
@@ -264,6 +270,9 @@ class Chronicle(Fold):
     def _bypass_told(self, record: Mapping[str, object]) -> None:
         if self._counts:
             self.notes.bypasses[self._number(record)] += 1
+        self._gone_round(record)
+
+    def _gone_round(self, record: Mapping[str, object]) -> None:
         self.expire(self.at)  # what is forgotten was not gone round
         for number in self.store.about(str(record.get("change") or "")):
             self.notes.flag(number, columns.BYPASSED)

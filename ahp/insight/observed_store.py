@@ -11,6 +11,8 @@ from ahp.journal.logged_signal import LoggedSignal
 
 REOPENED_WITHIN = 86400.0
 """Seconds after it was mended within which a rule that signals to the same subject again flaps."""
+ELSEWHERE = -2
+"""The number of a signal that another process notes (`ahp.insight.parts`)."""
 _CHANGES = 64
 
 
@@ -32,7 +34,7 @@ class ObservedStore(MemoryStore):
         super().__init__()
         self.notes, self.actions = Notes(), Names()
         self.row = -1
-        self.rows: dict[int, int] = {}  # by the hash of the id: its number in the notes
+        self.rows: dict[int, int] = {}  # by the hash of the id: its number in the notes, negative: in none
         self.episode_of: dict[int, int] = {}  # by the number of the signal
         self._open: dict[str, _Open] = {}
         self._mended: dict[str, tuple[float, int]] = {}  # by key: when, and which episode
@@ -41,7 +43,7 @@ class ObservedStore(MemoryStore):
     def begin_anew(self) -> None:
         """What was noted does not count; what is open stays so, and is not counted either."""
         self.notes = Notes()
-        self.rows = dict.fromkeys(self.rows, -1)
+        self.rows = {known: min(row, -1) for known, row in self.rows.items()}
         for noted in (self.episode_of, self._mended):
             noted.clear()
         for known in self._open.values():

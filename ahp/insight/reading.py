@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 
@@ -33,14 +33,29 @@ def records(
 def blocks(folder: str, since: float | None = None, seen: Seen = lambda done, total: None) -> Iterator[list[bytes]]:
     """As `records`, the lines in their order, many at once."""
     wanted = files(folder, since)
-    sizes = [size_of(segment) for segment in wanted]
+    return blocks_of(wanted, [*map(size_of, wanted)], seen)
+
+
+def blocks_of(wanted: Sequence[Segment], sizes: Sequence[int], seen: Seen) -> Iterator[list[bytes]]:
+    """The lines of files as long as `sizes` (bytes): what is appended later is not read."""
     total, done = sum(sizes), 0
     for segment, size in zip(wanted, sizes, strict=True):
         for begin, lines, _ in segments.blocks_in(segment):
             seen(min(done + begin, total), total)
-            yield lines
+            yield lines if begin + sum(map(len, lines)) + len(lines) <= size else [*_upto(size - begin, lines)]
         done += size
     seen(total, total)
+
+
+def _upto(size: int, lines: Sequence[bytes]) -> Iterator[bytes]:
+    """The lines that end within so many bytes, a newline aside."""
+    end = 0
+    for line in lines:
+        end += len(line)
+        if end > size:
+            return
+        yield line
+        end += 1
 
 
 @contextmanager
@@ -96,4 +111,4 @@ def size_of(segment: Segment) -> int:
 def event_of(record: Mapping[str, object]) -> tuple[object, ...]:
     """What the signals of one event and its verdict have in common."""
     get = record.get
-    return get("timestamp"), get("hook"), get("host"), get("attempt"), get("subject"), get("actor")
+    return get("timestamp"), get("hook"), get("host"), get("attempt"), str(get("subject") or ""), get("actor")

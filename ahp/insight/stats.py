@@ -14,7 +14,7 @@ from itertools import accumulate
 from math import ceil
 from typing import NamedTuple
 
-from ahp.insight import columns, many_logs, reading, sql_tallies, tallies
+from ahp.insight import columns, many_logs, parts, reading, sql_tallies, tallies
 from ahp.insight.chronicle import LEVELS, Asked, Chronicle
 from ahp.insight.columns import Comment
 from ahp.insight.groups import Group
@@ -140,9 +140,13 @@ def collect(
     """
     if not from_:
         chronicle = Chronicle(Group(by), rule=rule, since=since)
-        told = sql_tallies.of(chronicle, folder, clock.now() if now is None else now, seen)
+        then = clock.now() if now is None else now
+        told = sql_tallies.of(chronicle, folder, then, seen)
         if told is not None:
             return summed(chronicle, told)
+        shared = parts.of(chronicle, folder, then, seen)
+        if shared is not None:
+            return summed(*shared)
     chronicle = Chronicle(Group(by), rule=rule, since=since)
     read(chronicle, folder, from_, now, seen)
     return summed(chronicle)
@@ -190,15 +194,20 @@ def summed(chronicle: Chronicle, told: Tallies | None = None) -> Stats:
     for name, _ in told.waived:
         of(name).excuses["waived"] = of(name).excuses.get("waived", 0) + 1
         of(name).excused += 1
-    for figures in found.values():  # most first
+    for figures in found.values():
+        figures.levels = {word: figures.levels[word] for word in LEVELS if word in figures.levels}
         figures.answers = dict(sorted(figures.answers.items(), key=lambda one: (-one[1].total, one[0])))
-        figures.states = dict(sorted(figures.states.items(), key=lambda one: (-one[1], one[0])))
+        figures.states, figures.excuses = _most_first(figures.states), _most_first(figures.excuses)
     in_force = [asked for digest in chronicle.in_force for asked in chronicle.policies.get(digest, ())]
     wanted = [asked for asked in dict.fromkeys(in_force) if chronicle.wants(asked.rule)]
     ordered = sorted(found.values(), key=lambda one: (-one.episodes, -one.attempts, -one.signals, one.name))
     if chronicle.group.by == "week":
         ordered.sort(key=lambda one: one.name)
     return Stats(chronicle.group.by, told.first, told.last, total, told.denied, undescribed, ordered, wanted)
+
+
+def _most_first(counted: dict[str, int]) -> dict[str, int]:
+    return dict(sorted(counted.items(), key=lambda one: (-one[1], one[0])))
 
 
 def _evaluations(chronicle: Chronicle, told: Tallies, of: Callable[[str], Figures]) -> tuple[int, int]:
@@ -214,8 +223,8 @@ def _evaluations(chronicle: Chronicle, told: Tallies, of: Callable[[str], Figure
         return sorted(filter(chronicle.wants, rules))
 
     spent: dict[str, list[Spent]] = {}
-    for (group, hook, policy, working), parts in told.evaluations.items():
-        evaluations = sum(sum(many) for _, many in parts)
+    for (group, hook, policy, working), taken in told.evaluations.items():
+        evaluations = sum(sum(many) for _, many in taken)
         if policy not in chronicle.policies and working not in chronicle.policies:
             undescribed += evaluations
         asked = asked_of(hook, policy, working)
@@ -227,14 +236,14 @@ def _evaluations(chronicle: Chronicle, told: Tallies, of: Callable[[str], Figure
         else:
             names = []
         for name in names:
-            spent.setdefault(name, []).extend(parts)
-    for name, parts in spent.items():
-        figures, taken = of(name), Counter[int]()
-        for tenths, many in parts:
+            spent.setdefault(name, []).extend(taken)
+    for name, listed in spent.items():
+        figures, counted = of(name), Counter[int]()
+        for tenths, many in listed:
             for value, often in zip(tenths, many, strict=True):
-                taken[value] += often
-        values = {value / 10: often for value, often in taken.items() if value >= 0}
-        figures.asked, figures.ms = taken.total(), Spread.of(values)
+                counted[value] += often
+        values = {value / 10: often for value, often in counted.items() if value >= 0}
+        figures.asked, figures.ms = counted.total(), Spread.of(values)
         figures.ms_total = round(sum(ms * often for ms, often in values.items()), 1)
     return total, undescribed
 

@@ -45,6 +45,35 @@ class Tallies:
     first: float = 0.0
     last: float = 0.0
 
+    def join(self, other: Tallies) -> None:
+        """Takes over those of other subjects of the same log."""
+        counted: tuple[tuple[Counter[Any], Counter[Any]], ...] = (
+            (self.signals, other.signals),
+            (self.episodes, other.episodes),
+            (self.skipped, other.skipped),
+            (self.bypasses, other.bypasses),
+            (self.comment_count, other.comment_count),
+        )
+        for mine, its in counted:
+            mine.update(its)
+        by_group: tuple[tuple[dict[str, Counter[Any]], dict[str, Counter[Any]]], ...] = (
+            (self.spoken, other.spoken),
+            (self.seconds, other.seconds),
+            (self.tries, other.tries),
+        )
+        for known, more in by_group:
+            for group, values in more.items():
+                known[group].update(values)
+        for place, spent in other.evaluations.items():
+            self.evaluations.setdefault(place, []).extend(spent)
+        self.waived |= other.waived
+        for group, comments in other.comments.items():
+            listed = sorted(self.comments.get(group, []) + comments, key=lambda one: one.at)
+            self.comments[group] = listed[-COMMENTS_KEPT:]
+        self.denied += other.denied
+        self.first = min(filter(None, (self.first, other.first)), default=0.0)
+        self.last = max(self.last, other.last)
+
     def evaluated(self, place: tuple[str, str, str, str], tenths: Iterable[int], many: Iterable[int]) -> None:
         """Adds evaluations at a place: so many took so many tenths."""
         self.evaluations.setdefault(place, []).append((array("i", tenths), array("Q", many)))

@@ -13,7 +13,7 @@ from ahp.hosts import asking, tree_check
 from ahp.hosts.ci.report import Report
 from ahp.policy.judges import judges_of
 from ahp.protocol.actor import Actor
-from ahp.system import whole_tree
+from ahp.system import process, whole_tree
 from tests.conftest import Repo
 
 POLICY = """\
@@ -98,7 +98,7 @@ def test_processes_find_what_one_finds(here: Repo, monkeypatch: pytest.MonkeyPat
     alone = check(here)
     monkeypatch.setattr(tree_check, "_WORTH_SHARING", 0)
     monkeypatch.setattr(tree_check, "_AT_ONCE", 2)
-    monkeypatch.setattr(tree_check, "_processors", lambda: 2)
+    monkeypatch.setattr(process, "processors", lambda: 2)
     assert check(here) == alone
     monkeypatch.setattr(tree_check, "_working", tree_check._Check(asking.around(str(here.root))))
     assert [one.result.total for one in tree_check._of_part(["b.py", "wide.txt"])[0]] == [3]
@@ -118,7 +118,7 @@ def test_what_cannot_be_read_is_told_and_never_clean(here: Repo, monkeypatch: py
 def test_a_file_that_stops_the_judging_is_named(here: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_check, "_WORTH_SHARING", 0)
     monkeypatch.setattr(tree_check, "_AT_ONCE", 2)
-    monkeypatch.setattr(tree_check, "_processors", lambda: 2)
+    monkeypatch.setattr(process, "processors", lambda: 2)
     real = whole_tree.FilesView.read
 
     def read(view: whole_tree.FilesView, path: str) -> bytes | None:

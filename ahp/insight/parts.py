@@ -1,0 +1,184 @@
+"""A long log read by several processes, each of which counts for some of the subjects.
+
+What one subject was told and how it answered hangs on no other: of the records of other subjects a process takes up
+only what matters to all of them, which are time, policies and the order of what came. The figures are those of one
+reading.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+from zlib import crc32
+
+from ahp.insight import reading, tallies
+from ahp.insight.chronicle import Chronicle
+from ahp.insight.groups import Group
+from ahp.insight.observed_store import ELSEWHERE
+from ahp.insight.reading import Seen
+from ahp.insight.tallies import Tallies
+from ahp.journal.segments import Segment
+from ahp.system import clock, process
+
+LONG = 16 << 20
+"""Bytes of a log from which on it pays to start processes."""
+_MOST = 4
+_STAMP = len("2026-02-09T10:00:00.123Z")
+_Record = Mapping[str, object]
+
+
+class _Unclear(Exception):
+    """The log has something of which only one reading of all can tell."""
+
+
+class Task(NamedTuple):
+    """What one process reads and counts: part `number` of `many`, of files as long as `sizes` (bytes)."""
+
+    files: list[Segment]
+    sizes: list[int]
+    by: str
+    rule: str | None
+    since: float | None
+    now: float
+    number: int
+    many: int
+
+
+class Part(Chronicle):
+    """The chronicle of some subjects: those of one part of many."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(Group(task.by), rule=task.rule, since=task.since)
+        self._number_of, self._of = task.number, task.many
+        self._is_mine: dict[str, bool] = {}  # by subject
+        self._passed = ""  # the latest time stamp of verdicts elsewhere, until one asks for the time
+
+    def apply(self, record: _Record, where: tuple[int, int, int] = (0, 0, 0)) -> None:
+        subject, kind = record.get("subject"), record.get("kind")
+        is_mine = self._is_mine.get(subject) if type(subject) is str else None
+        if is_mine is None:
+            is_mine = self._is_about_mine(record)
+        if kind == "verdict" and not is_mine:
+            self._verdict_elsewhere(record)
+            return
+        if self._passed:
+            self._catch_up()
+        if is_mine and kind != "feedback":
+            super().apply(record, where)
+            return
+        if record.get("timestamp") != self._stamp:
+            self.advance(record)
+            self._look_at_clock()
+        note = _ELSEWHERE.get(kind) if isinstance(kind, str) else None
+        if note is not None:
+            self._record, self.store.row = record, -1
+            note(self, record)
+
+    def expire(self, now: float) -> None:
+        self._catch_up()
+        super().expire(now)
+
+    def _is_about_mine(self, record: _Record) -> bool:
+        subject = str(record.get("subject") or "")
+        known = self._is_mine.get(subject)
+        if known is None:
+            part = crc32(subject.encode("utf-8", "surrogatepass")) % self._of
+            known = self._is_mine[subject] = part == self._number_of
+        return known
+
+    def _verdict_elsewhere(self, record: _Record) -> None:
+        self._judged_last, stamp = record, record.get("timestamp")
+        if type(stamp) is str and len(stamp) == _STAMP:  # compared as text: most of a log comes through here
+            self._passed = max(self._passed, stamp)
+        else:
+            self.advance(record)
+            self._look_at_clock()
+
+    def _catch_up(self) -> None:
+        """The time of the verdicts elsewhere. Raises _Unclear where the latest one is no time."""
+        if not self._passed:
+            return
+        if not clock.is_iso(self._passed):
+            raise _Unclear
+        self.advance({"timestamp": self._passed})
+        self._look_at_clock()
+        self._passed = ""
+
+    def _signal_elsewhere(self, record: _Record) -> None:
+        """Its id is taken, and what came before it is no event that goes on."""
+        if not self._is_new(record):
+            return
+        self.store.rows[self._known] = ELSEWHERE
+        if self._counts and self.wants(str(record.get("rule") or "")):
+            self._event, self._of_event = (), []
+
+    def _feedback_anywhere(self, record: _Record) -> None:
+        """It counts where its signal does."""
+        row = self.store.rows.get(hash(str(record.get("id") or "")))
+        if row != ELSEWHERE and (row is not None or self._is_about_mine(record)):
+            self._feedback_told(record)
+
+
+_ELSEWHERE: dict[str, Callable[[Part, _Record], None]] = {
+    "signal": Part._signal_elsewhere,
+    "response": Part._response_told,  # tells no subject
+    "clock": Part._clock_set,
+    "policy": Part._policy_told,
+    "feedback": Part._feedback_anywhere,
+    "bypass": Part._gone_round,  # the commit that no hook judged may hold what another subject was told of
+}
+
+
+def of(chronicle: Chronicle, folder: str, now: float, seen: Seen) -> tuple[Chronicle, Tallies] | None:
+    """The tallies of the log in `folder` for the group and the rules of `chronicle`, and one that knows its policies.
+
+    None where the log is short, where there is one processor, and where a file was pruned meanwhile; that one of
+    them was killed is logged. Raises AhpError
+    when the log cannot be read or is of a newer format.
+    """
+    files = reading.files(folder, chronicle.since)
+    sizes = [*map(reading.size_of, files)]
+    count = min(process.processors(), _MOST)
+    if count < 2 or sum(sizes) < LONG:
+        return None
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+    from multiprocessing import get_context
+    from signal import SIG_IGN, SIGINT, signal
+
+    by, rule, since = chronicle.group.by, chronicle.wanted, chronicle.since
+    tasks = [Task(files, sizes, by, rule, since, now, number, count) for number in range(count)]
+    with ProcessPoolExecutor(count - 1, get_context("fork"), signal, (SIGINT, SIG_IGN)) as pool:
+        others = [pool.submit(_counted, task) for task in tasks[1:]]
+        try:
+            part, lines = _read(tasks[0], seen)
+            told = tallies.of(part)
+            found = [other.result() for other in others]
+        except BrokenProcessPool:
+            why = "another one was killed, as for want of memory"
+            logging.getLogger(__name__).warning("ahp: the log is read by one process, which takes longer: %s", why)
+            return None
+        except _Unclear:
+            return None
+    for more, also in found:
+        if also != lines:
+            return None
+        told.join(more)
+    return part, told
+
+
+def _counted(task: Task) -> tuple[Tallies, int]:
+    part, lines = _read(task)
+    return tallies.of(part), lines
+
+
+def _read(task: Task, seen: Seen = lambda done, total: None) -> tuple[Part, int]:
+    """The chronicle of a part, and how many lines were read."""
+    part, count = Part(task), 0
+    with reading.no_garbage():
+        for lines in reading.blocks_of(task.files, task.sizes, seen):
+            count += len(lines)
+            for record in filter(None, map(reading.decode, lines)):
+                part.apply(record)
+    part.expire(task.now)
+    return part, count
