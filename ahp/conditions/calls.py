@@ -174,7 +174,8 @@ def _pattern(checker: Checker, value: Typed, operation: Operation) -> Typed:
 
 def _compile(checker: Checker, node: ast.expr, name: str, pattern: Any) -> None:
     several = pattern if isinstance(pattern, list) else [pattern]
-    if not several or not all(isinstance(one, str) for one in several):
+    is_nothing = not several and isinstance(node, (ast.List, ast.Tuple))  # a limit may have nothing: none matches
+    if is_nothing or not all(isinstance(one, str) for one in several):
         raise checker.refuse(node, "pattern", f"the pattern of {name}() is a text or a list of texts")
     what = "glob" if name == "glob" else "regular expression"
     for one in several:

@@ -10,7 +10,7 @@ from ahp.conditions.checker import KNOWN_ARE, LITERALS, Checker, Typed, a_type
 from ahp.conditions.diagnostics import quoted
 from ahp.conditions.language import FUNCTION, LOOP, METHOD, OPERATIONS, callables
 from ahp.conditions.lexical import Refused
-from ahp.conditions.schema import ANY
+from ahp.conditions.schema import ANY, Type
 from ahp.conditions.spelling import nearest, word_hint
 
 
@@ -24,6 +24,8 @@ def _path(checker: Checker, path: str, node: ast.expr) -> Typed | None:
     """The limit or fact of a full path, None where there is none. Raises Refused for a namespace."""
     if path in checker.constants:
         value = checker.constants[path]
+        if value in ([], ()):  # a limit that is a list holds texts
+            return Typed(["const", []], Type("list", Type("str")), node)
         return checker.made(node, "const", parameter=list(value) if isinstance(value, tuple) else value)
     if path in checker.schema:
         kind = checker.schema.facts[path].type

@@ -26,6 +26,7 @@ def fact_sets(plans: list[Plan], types: Mapping[str, Type], limit: int = MAX_SAM
     literals = _literals(plans)
     keys = sorted({str(node[2]) for plan in plans for node in walk(plan) if node[0] in ("key", "field")})
     choices = {path: [*_values(types.get(path, ANY), literals, keys), MISSING] for path in read}
+    choices |= {path: [*patterns, MISSING] for path, patterns in _patterns(plans).items()}
     found: list[dict[str, Any]] = [{path: values[0] for path, values in choices.items()}]
     for path, values in choices.items():
         found.extend({**found[0], path: value} for value in values[1:])
@@ -40,6 +41,12 @@ def fact_sets(plans: list[Plan], types: Mapping[str, Type], limit: int = MAX_SAM
             }
         )
     return found
+
+
+def _patterns(plans: list[Plan]) -> dict[str, list[Any]]:
+    """By the path of each limit that is a pattern and differs by environment: its values, all it ever has."""
+    asked = [node for plan in plans for node in walk(plan) if "pattern" in OPERATIONS[node[0]].takes]
+    return {node[2][1]: list(node[3]) for node in asked if node[2][0] == "fact"}
 
 
 def _pick(row: int, place: int, length: int) -> int:

@@ -1,7 +1,6 @@
 """`ahp policy lint`: two evaluators compared, and advice on what is allowed but seldom meant (seed 002 §4.2)."""
 
 import os
-import re
 from collections.abc import Iterator
 
 from ahp.conditions import reference
@@ -12,12 +11,10 @@ from ahp.conditions.typecheck import Checked
 from ahp.policy import pairs
 from ahp.policy.expand import LEVELS
 from ahp.policy.problems import Place, PolicyError, Problem, closest
-from ahp.policy.rule import Policy, Rule
+from ahp.policy.rule import Policy, Rule, limits_in
 from ahp.policy.templates import templates
 from ahp.policy.vocabulary import Vocabulary
 from ahp.protocol.triggers import TRIGGERS
-
-_LIMIT = re.compile(r"""\blimits\s*(?:\.\s*|\[\s*['"])(\w+)""")
 
 
 def compare_evaluators(policy: Policy) -> None:
@@ -106,11 +103,11 @@ def _unread_limits(policy: Policy) -> list[Problem]:
     conditions = [one for rule in policy.rules for one in (rule.condition, rule.when, rule.each) if one is not None]
     texts = [one.text for one in (*conditions, *[checked for _, checked in policy.environment])]
     texts += [text for rule in policy.rules for _, text, _ in templates(rule.raw)]
-    read = {name for text in texts for name in _LIMIT.findall(text)}
+    read = limits_in(*texts)
     found = []
     for name, field in policy.raw.limits.items():
-        if name not in read and not field.layer.startswith("pack "):
-            near = closest(name, read)
+        if f"limits.{name}" not in read and not field.layer.startswith("pack "):
+            near = closest(name, {path.removeprefix("limits.") for path in read})
             hint = f"; did you mean `{near}`?" if near else ""
             found.append(Problem(field.key_place, f"no rule reads the limit `{name}`{hint}"))
     return found

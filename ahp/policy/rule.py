@@ -14,6 +14,8 @@ from ahp.system.digest import tagged
 
 ITEMS = 1000  # the length of a list that the static cost assumes
 
+_LIMIT = re.compile(r"""\blimits\s*(?:\.\s*|\[\s*['"])(\w+)""")
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -177,8 +179,12 @@ def rule_digest(rule: Rule, policy: Policy) -> str:
 
 def named_limits(rule: Rule) -> set[str]:
     """Full paths of the limits that its conditions name; constants are folded away and read no fact."""
-    texts = [rule.condition.text, rule.each.text if rule.each else "", rule.when.text if rule.when else ""]
-    return set(re.findall(r"\blimits\.[A-Za-z_][A-Za-z0-9_]*", " ".join(texts)))
+    return limits_in(rule.condition.text, rule.each.text if rule.each else "", rule.when.text if rule.when else "")
+
+
+def limits_in(*texts: str) -> set[str]:
+    """Full paths of the limits that conditions or templates name."""
+    return {f"limits.{name}" for text in texts for name in _LIMIT.findall(text)}
 
 
 def _action(rule: Rule) -> Any:

@@ -208,6 +208,8 @@ def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines
         return Problem(place, f"`{key}` is a mapping, not {quoted(given)}", _as_rule(key, str(given).lower()))
     if kind in _KINDS:
         return _wrong_kind(kind, key, given, place, lines)
+    if kind == "too_short" and given == []:
+        return Problem(place, f"`{key}` is an empty list; give it a value, or leave the key out")
     if kind in _LIMITS_OF_TYPE:
         return Problem(place, f"`{key}` is {_LIMITS_OF_TYPE[kind].format(**error['ctx'])}, not {quoted(given)}")
     return Problem(place, f"`{key}`: {error['msg'][0].lower()}{error['msg'][1:]}, not {quoted(given)}")

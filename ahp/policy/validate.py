@@ -15,7 +15,7 @@ from ahp.policy import environments, refine
 from ahp.policy.expand import expand
 from ahp.policy.problems import Place, Problem
 from ahp.policy.raw import Field, RawPolicy, RawRule
-from ahp.policy.rule import Policy, Rule
+from ahp.policy.rule import Policy, Rule, limits_in
 from ahp.policy.templates import check_texts
 from ahp.policy.vocabulary import Vocabulary, leaves_root
 from ahp.protocol.triggers import TRIGGERS
@@ -122,10 +122,24 @@ class _Checker:
             self.refuse(error.problems, field, triggers)
             return None
         if checked.constant_problem is not None:
-            self.problems.append(Problem(_at(checked.constant_problem, field.place), _text(checked.constant_problem)))
-            return None
+            what, empty = _text(checked.constant_problem), self.emptied(checked, schema)
+            told = self.advice if empty else self.problems
+            told.append(Problem(_at(checked.constant_problem, field.place), what + empty))
+            if not empty:
+                return None
         self.advice += [Problem(_at(found, field.place), _text(found)) for found in checked.advice]
         return checked
+
+    def emptied(self, checked: Checked, schema: Schema) -> str:
+        """Which empty lists of the policy leave a condition no choice, in words; "" where it never had one."""
+        empty = [path for path in sorted(limits_in(checked.text)) if self.vocabulary.constants.get(path) == []]
+        filled = {**self.vocabulary.constants, **{path: ["x"] for path in empty}}
+        try:
+            again = conditions.check(checked.text, schema, item=checked.item, constants=filled)
+        except ConditionError:  # whatever it says of "x", the list was not that
+            again = None
+        is_it = empty and (again is None or again.constant is None)
+        return f", as {' and '.join(f'`{path}`' for path in empty)} is empty" if is_it else ""
 
     def refuse(self, found: Iterable[ConditionProblem], field: Field, triggers: tuple[str, ...]) -> None:
         for problem in found:
@@ -136,11 +150,10 @@ class _Checker:
 
     def of_limit(self, field: Field, text: str) -> Problem | None:
         """What to say of a pack's condition, which was right until the policy changed a limit that it names."""
-        named = re.findall(r"\blimits\.([A-Za-z_][A-Za-z0-9_]*)", str(field.value))
-        for name in named if field.layer.startswith("pack ") else ():
-            limit = self.raw.limits.get(name)
+        for path in sorted(limits_in(str(field.value))) if field.layer.startswith("pack ") else ():
+            limit = self.raw.limits.get(path.removeprefix("limits."))
             if limit is not None and not limit.layer.startswith("pack "):
-                return Problem(limit.place, f"a rule of {field.layer} cannot use this as `limits.{name}`: {text}")
+                return Problem(limit.place, f"a rule of {field.layer} cannot use this as `{path}`: {text}")
         return None
 
     def elsewhere(self, message: str, condition: str, trigger: str) -> str:

@@ -36,6 +36,10 @@ def test_a_pack_needs_no_advice(load: Load, pack: str) -> None:
         ("hooks: {pre-push: [{name: o, rules: [{condition: push.is_force, intensity: allow}]}]}",
          "`o/1` is `allow` everywhere"),
         ("rules: {a: {at: pre-issue-submit, prompt: coverage.current < 80}}", "coverage.current"),
+        ("limits: {names: []}\nrules: {a: {at: pre-push, block: branch.name in limits.names}}",
+         "hooks.yaml:2:34: this condition is never true, as `limits.names` is empty"),
+        ("limits: {names: []}\nrules: {a: {at: pre-push, block: \"branch.name not in limits['names']\"}}",
+         "this condition is always true, as `limits.names` is empty"),
         ("extends: [core]\nlimits: {max_file: 80}",
          "hooks.yaml:2:10: no rule reads the limit `max_file`; did you mean `max_files`?"),
         ("facts: {lint: {preset: ruff}}", "hooks.yaml:1:9: no rule reads `lint`, so its command never runs"),
@@ -139,6 +143,18 @@ def test_softenings_and_filters_are_shown(load: Load) -> None:
 def test_both_evaluators_agree_on_the_examples(load: Load) -> None:
     for text in (SEED, DESIGN, RULES, "extends: [core]"):
         lint.compare_evaluators(load(text))
+
+
+def test_a_limit_may_be_an_empty_list_and_differ_by_environment(load: Load) -> None:
+    loops = "any(glob(f, limits.kept) for f in files.changed) or any(x == branch.name for x in limits.names)"
+    for kept in ("[]", "{default: []}", '{production: [], default: ["*.png"]}', '{production: "*.png", default: a}'):
+        text = f"""
+            limits: {{kept: {kept}, names: []}}
+            environment: {{production: branch.is_default}}
+            rules: {{a: {{at: pre-push, block: "{loops}"}}, b: {{at: pre-push, block: "not ({loops})"}}}}
+            """
+        lint.compare_evaluators(load(text))
+    lint.compare_evaluators(load("extends: [core, agents]\nlimits: {media: [], key_files: [], no_commits: []}"))
 
 
 def test_a_disagreement_refuses_the_policy_with_its_place(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:

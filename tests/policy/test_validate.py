@@ -217,11 +217,14 @@ def test_an_environment_chosen_by_a_variable_may_raise_a_level(errors: Errors) -
 
 
 @pytest.mark.parametrize(("ci", "refused"), [(5, False), (50, True), (10, False)])
-def test_an_environment_chosen_by_a_variable_may_only_tighten_limits(errors: Errors, ci: int, refused: bool) -> None:
+@pytest.mark.parametrize("limit", ["limits.max_files", "limits['max_files']"])
+def test_an_environment_chosen_by_a_variable_may_only_tighten_limits(
+    errors: Errors, ci: int, refused: bool, limit: str
+) -> None:
     found = errors(f"""
         environment: {{ci: env.CI == 'true'}}
         limits: {{max_files: {{ci: {ci}, default: 10}}, other: {{ci: 1, default: 2}}}}
-        rules: {{r: {{at: pre-push, block: files.changed_count > limits.max_files}}}}
+        rules: {{r: {{at: pre-push, block: "files.changed_count > {limit}"}}}}
         """)
     assert bool(found) == refused
     assert not refused or "`ci` is chosen by an environment variable, so it may only raise" in found[0]
