@@ -81,7 +81,7 @@ JOIN (SELECT digest AS policy, rule ->> 0 AS hook, rule ->> 1 AS rule
 GROUP BY rule, tenths
 """
 _ASKED = """
-SELECT rule, sum(many)::INT, round(sum(tenths * many) / 10, 1), min(tenths) FILTER (so_far >= ceil(total * 0.5)) / 10,
+SELECT rule, sum(many)::INT, min(tenths) FILTER (so_far >= ceil(total * 0.5)) / 10,
        min(tenths) FILTER (so_far >= ceil(total * 0.9)) / 10, sum(many)::INT
 FROM (SELECT *, sum(many) OVER (PARTITION BY rule) AS total FROM asked) GROUP BY rule
 """
@@ -120,8 +120,8 @@ def figures() -> dict[str, dict[str, Any]]:
         for rule, *values in database.execute(query).fetchall():
             yield found.setdefault(rule, {"levels": {}, "answers": {}, "states": {}, "excuses": {}}), values
 
-    for told, (asked, ms_total, half, most, many) in rows(_ASKED):
-        told |= {"asked": asked, "ms_total": ms_total, "ms": _spread(many, (half, most))}
+    for told, (asked, half, most, many) in rows(_ASKED):
+        told |= {"asked": asked, "ms": _spread(many, (half, most))}
     for told, (signals, attempts, unanswered, climbed, many, ms) in rows(_SPOKE):
         told |= {"signals": signals, "attempts": attempts, "unanswered": unanswered, "climbed": climbed}
         told["spoke_ms"] = _spread(many, ms)

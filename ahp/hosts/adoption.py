@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ahp.facts.default_branch import default_branch
@@ -21,6 +20,7 @@ from ahp.system import files, terminal
 from ahp.system.commits import Past, commits
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
+from ahp.system.terminal import Seen, unseen
 from ahp.system.worktree import WorkTreeView
 
 FIRST_TEST = "/.ahp/tests/first.yaml"
@@ -52,7 +52,7 @@ def adopt(
     actor: Actor,
     wanted: tuple[str, ...] = (),
     force: bool = False,
-    seen: Callable[[int, int], None] = lambda done, total: None,
+    seen: Seen = unseen,
 ) -> Adoption:
     """Writes `.ahp/hooks.yaml` for the repository there; its commands are accepted where `actor` is a person at a
     terminal.

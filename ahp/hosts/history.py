@@ -1,6 +1,6 @@
 """What a policy would have said to commits that exist: judged from git's objects, never logged (design §10)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from ahp.system import clock
 from ahp.system.commits import Past, views
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
+from ahp.system.terminal import Seen, unseen
 
 _BUDGET = 60.0  # seconds for one commit
 
@@ -83,7 +84,7 @@ def judge(
     repo: Repository,
     programs: dict[str, Program],
     past: list[Past],
-    seen: Callable[[int, int], None] = lambda done, total: None,
+    seen: Seen = unseen,
 ) -> Tally:
     """Asks `programs` about each commit (`ahp.hosts.objects`), whoever made it and on whatever branch.
 
@@ -103,7 +104,7 @@ def ask_each(
     repo: Repository,
     policies: Sequence[dict[str, Program]],
     past: list[Past],
-    seen: Callable[[int, int], None] = lambda done, total: None,
+    seen: Seen = unseen,
     known: dict[str, dict[str, object]] | None = None,
 ) -> Iterator[tuple[Past, list[list[Told]] | AhpError]]:
     """Each commit with what each of the `policies` tells of it, or why it is not known what it changes.

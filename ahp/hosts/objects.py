@@ -4,7 +4,7 @@ Source: authority §5. Whoever asks hands in what only it knows: the policies, w
 here reads HEAD, the index, the work tree or the environment.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -26,6 +26,7 @@ from ahp.system import clock, patience
 from ahp.system.commits import Past, PastView, views
 from ahp.system.errors import AhpError
 from ahp.system.history import RangeView
+from ahp.system.terminal import Seen, unseen
 
 OF_CONTENT, OF_MERGES = "pre-commit", "pre-merge-commit"
 TRIGGERS = ("pre-commit", OF_MERGES, "commit-msg")
@@ -38,7 +39,6 @@ _WITH_ASCII = (
 )
 
 Known = Mapping[str, Mapping[str, object]]
-Seen = Callable[[int, int], None]
 
 
 class CommitJudge:
@@ -143,9 +143,7 @@ class CommitJudge:
         return self._given[key]
 
 
-def judge_commits(
-    judge: CommitJudge, event: Event, past: list[Past], seen: Seen = lambda done, total: None
-) -> OfCommits:
+def judge_commits(judge: CommitJudge, event: Event, past: list[Past], seen: Seen = unseen) -> OfCommits:
     """What `judge` says of all commits of `past`, a hundred read at a time. Raises AhpError, which names the commit."""
     told: list[Told] = []
     assert event.repo is not None

@@ -5,7 +5,7 @@ The processes are forked when everything is ready, so each has the compiled poli
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
@@ -26,6 +26,7 @@ from ahp.protocol.event import Event, Workspace
 from ahp.protocol.text import one_line
 from ahp.system import clock, process, whole_tree
 from ahp.system.errors import AhpError
+from ahp.system.terminal import Seen
 from ahp.system.whole_tree import FilesView
 
 _BUDGET = 3600.0  # s
@@ -33,8 +34,6 @@ _AT_ONCE = 100  # files in a message to a process
 _WORTH_SHARING = 400  # files
 _PLACES = 1000  # listed of a rule
 _NAMED = 5
-
-Seen = Callable[[int, int], None]
 
 
 class Found(NamedTuple):

@@ -17,6 +17,7 @@ from ahp.insight.pushed import Pushed, pushed
 from ahp.protocol import records
 from ahp.system.commits import Past, commits, views
 from ahp.system.git import Repository
+from ahp.system.terminal import Seen, unseen
 
 OVERRIDE, WAIVER, BYPASS, SKIPPED, UNDECIDED = "override", "waiver", "bypass", "skipped", "undecided"
 
@@ -93,7 +94,7 @@ def audit(
     signed: Signed,
     has_policy: HasPolicy,
     limit: int | None = None,
-    seen: Callable[[int, int], None] = lambda done, total: None,
+    seen: Seen = unseen,
 ) -> Audit:
     """The audit of `revisions` (`A..B`; None: the last `limit` of HEAD) by the log in `folder`, which is read once.
 

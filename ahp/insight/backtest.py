@@ -16,7 +16,7 @@ from ahp.gate.weighing import may_speak_for
 from ahp.insight import many_logs, reading
 from ahp.insight.asked_policy import SILENT, UNDECIDED, AskedRules, AskedTrigger, Found, asks_alike
 from ahp.insight.changes import EXAMPLES, Backtest, Change, Example, Tally
-from ahp.insight.reading import Seen, event_of
+from ahp.insight.reading import event_of
 from ahp.policy import compile as compiling
 from ahp.policy.program import Program
 from ahp.policy.rule import Policy, rule_digest
@@ -24,6 +24,7 @@ from ahp.protocol.levels import LEVEL_OF
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock
 from ahp.system.jsontext import encode
+from ahp.system.terminal import Seen, unseen
 
 _TALLIES = 20_000
 
@@ -293,7 +294,7 @@ def replay(
     *,
     since: float | None = None,
     from_: Sequence[str] = (),
-    seen: Seen = lambda done, total: None,
+    seen: Seen = unseen,
 ) -> Backtest:
     """What `policy` would have said to what the log in `folder` tells of, or the folders and files `from_`.
 

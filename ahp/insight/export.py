@@ -12,11 +12,11 @@ from itertools import islice
 
 from ahp.insight import otlp, parquet, reading
 from ahp.insight.lines import COLUMNS, exported, private
-from ahp.insight.reading import Seen
 from ahp.journal import segments
 from ahp.journal.rotation import genesis_of
 from ahp.system import clock, jsontext
 from ahp.system.errors import AhpError
+from ahp.system.terminal import Seen, unseen
 
 _REQUEST = 500  # records
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -27,7 +27,7 @@ def log_name(folder: str) -> str:
     return next(filter(None, map(genesis_of, segments.listed(folder))), "")
 
 
-def text(folder: str, form: str, since: float | None = None, seen: Seen = lambda done, total: None) -> Iterator[bytes]:
+def text(folder: str, form: str, since: float | None = None, seen: Seen = unseen) -> Iterator[bytes]:
     """The log in `folder` as `jsonl`, `csv` or `otlp`, in parts; records since then (seconds). Raises AhpError."""
     log = log_name(folder)
     found = _since(folder, since, seen)
@@ -39,9 +39,7 @@ def text(folder: str, form: str, since: float | None = None, seen: Seen = lambda
     return (exported(raw, log) + b"\n" for raw, _ in found)
 
 
-def to_file(
-    folder: str, form: str, path: str, since: float | None = None, seen: Seen = lambda done, total: None
-) -> None:
+def to_file(folder: str, form: str, path: str, since: float | None = None, seen: Seen = unseen) -> None:
     """Writes what `text` gives to `path`, whole or not at all. Raises AhpError."""
     part = path + ".part"
     try:
@@ -56,7 +54,7 @@ def to_file(
             os.unlink(part)
 
 
-def to_parquet(folder: str, path: str, since: float | None = None, seen: Seen = lambda done, total: None) -> None:
+def to_parquet(folder: str, path: str, since: float | None = None, seen: Seen = unseen) -> None:
     """Writes the log in `folder` to the Parquet file `path`, with the lines as they are in the log. Raises AhpError."""
     parquet.write(path, log_name(folder), (raw for raw, _ in _since(folder, since, seen)), COLUMNS)
 

@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 from ahp.insight import parquet, reading
 from ahp.insight.lines import LOG, as_logged
-from ahp.insight.reading import Seen
 from ahp.journal import segments
 from ahp.journal.rotation import genesis_told
 from ahp.journal.segments import Segment
 from ahp.system import clock
 from ahp.system.errors import AhpError
+from ahp.system.terminal import Seen, unseen
 
 Lines = Callable[[float | None], Iterable[list[bytes]]]
 """The lines of a source, many at once, from what may matter since a time on."""
@@ -28,7 +28,7 @@ _PAGE = 64
 
 
 def records(
-    from_: Sequence[str], since: float | None = None, seen: Seen = lambda done, total: None
+    from_: Sequence[str], since: float | None = None, seen: Seen = unseen
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """Every record that the folders and files `from_` tell of, each once, with the name of its log; in order within it.
 

@@ -17,9 +17,9 @@ from ahp.insight.chronicle import LEVELS, Chronicle
 from ahp.insight.columns import Names, Notes
 from ahp.insight.groups import UNTOLD, Group
 from ahp.insight.observed_store import ObservedStore
-from ahp.insight.reading import Seen
 from ahp.insight.stats import Figures, Stats, read, summed
 from ahp.journal.episodes import Episode
+from ahp.system.terminal import Seen, unseen
 
 STORIES = 12
 """Episodes told one by one, of the open and of the closed ones each: what climbed, then what took most attempts."""
@@ -77,7 +77,7 @@ def collect(
     since: float | None = None,
     now: float | None = None,
     from_: Sequence[str] = (),
-    seen: Seen = lambda done, total: None,
+    seen: Seen = unseen,
 ) -> Overview:
     """Reads the log in `folder` once, or those that the folders and files `from_` tell of.
 

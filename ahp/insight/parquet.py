@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from ahp.insight import database
+from ahp.insight.database import quoted
 from ahp.insight.lines import private
 from ahp.system import jsontext
 from ahp.system.errors import AhpError
@@ -29,7 +31,7 @@ def write(path: str, log: str, lines: Iterable[bytes], columns: Mapping[str, str
     all that comes through a pipe in memory. Raises AhpError.
     """
     part, copy = path + ".part", path + ".lines"
-    database = _database()
+    opened = _opened()
     from duckdb import Error
 
     shape = jsontext.encode(dict(columns))
@@ -37,13 +39,13 @@ def write(path: str, log: str, lines: Iterable[bytes], columns: Mapping[str, str
         with open(copy, "wb", opener=private) as file:
             for line in lines:
                 file.write(jsontext.encode({"line": line.decode()}).encode() + b"\n")
-        database.execute(  # COPY takes no parameters for these
-            f"COPY (SELECT {_quoted(log)} AS log,"  # noqa: S608
-            f" unnest(CASE WHEN json_valid(line) THEN json_transform(line::JSON, {_quoted(shape)}) END),"
+        opened.execute(  # COPY takes no parameters for these
+            f"COPY (SELECT {quoted(log)} AS log,"  # noqa: S608
+            f" unnest(CASE WHEN json_valid(line) THEN json_transform(line::JSON, {quoted(shape)}) END),"
             f" line AS {LINE}"
-            f" FROM read_json([{_quoted(copy)}], format = 'newline_delimited', maximum_object_size = {_LONGEST},"
+            f" FROM read_json([{quoted(copy)}], format = 'newline_delimited', maximum_object_size = {_LONGEST},"
             " columns = {line: 'VARCHAR'}))"
-            f" TO {_quoted(part)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS})"
+            f" TO {quoted(part)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS})"
         )
         os.chmod(part, 0o600)
         os.replace(part, path)
@@ -52,7 +54,7 @@ def write(path: str, log: str, lines: Iterable[bytes], columns: Mapping[str, str
     except OSError as error:
         raise AhpError(f"cannot write {path}: {error.strerror or error}") from None
     finally:
-        database.close()
+        opened.close()
         for left in (part, copy):
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 os.unlink(left)
@@ -65,34 +67,28 @@ def lines(path: str) -> Iterator[list[bytes]]:
     """
     from ahp.insight.lines import exported
 
-    database = _database()
+    opened = _opened()
     from duckdb import Error
 
     try:
-        described = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [path]).fetchall()
+        described = opened.execute("DESCRIBE SELECT * FROM read_parquet(?)", [path]).fetchall()
         if not {("log", "VARCHAR"), (LINE, "VARCHAR")} <= {column[:2] for column in described}:
             return
         query = f"SELECT log, {LINE} FROM read_parquet(?) WHERE log IS NOT NULL AND {LINE} IS NOT NULL"  # noqa: S608
-        found = database.execute(query, [path])
+        found = opened.execute(query, [path])
         while rows := found.fetchmany(4096):
             yield [exported(line.encode(), log) for log, line in rows]
     except Error as error:
         raise AhpError(f"cannot read {path}: {error}") from None
     finally:
-        database.close()
+        opened.close()
 
 
-def _database() -> duckdb.DuckDBPyConnection:
+def _opened() -> duckdb.DuckDBPyConnection:
     try:
-        import duckdb
+        connection = database.connect()
     except ImportError:
         raise AhpError("Parquet needs DuckDB: pip install 'ahp-engine[insight]'") from None
-    connection = duckdb.connect()
-    # One thread keeps the order and takes a fraction of the memory; nothing is fetched, nothing drawn over our output.
-    connection.execute("SET threads = 1; SET autoinstall_known_extensions = false; SET enable_progress_bar = false")
-    connection.execute(f"SET memory_limit = '{_MEMORY}'")
+    # One thread keeps the order and takes a fraction of the memory.
+    connection.execute(f"SET threads = 1; SET memory_limit = '{_MEMORY}'")
     return connection
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

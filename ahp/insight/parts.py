@@ -16,10 +16,10 @@ from ahp.insight import reading, tallies
 from ahp.insight.chronicle import Chronicle
 from ahp.insight.groups import Group
 from ahp.insight.observed_store import ELSEWHERE
-from ahp.insight.reading import Seen
 from ahp.insight.tallies import Tallies
 from ahp.journal.segments import Segment
 from ahp.system import clock, process
+from ahp.system.terminal import Seen, unseen
 
 LONG = 16 << 20
 """Bytes of a log from which on it pays to start processes."""
@@ -134,8 +134,7 @@ def of(chronicle: Chronicle, folder: str, now: float, seen: Seen) -> tuple[Chron
     """The tallies of the log in `folder` for the group and the rules of `chronicle`, and one that knows its policies.
 
     None where the log is short, where there is one processor, and where a file was pruned meanwhile; that one of
-    them was killed is logged. Raises AhpError
-    when the log cannot be read or is of a newer format.
+    them was killed is logged. Raises AhpError when the log cannot be read or is of a newer format.
     """
     files = reading.files(folder, chronicle.since)
     sizes = [*map(reading.size_of, files)]
@@ -172,7 +171,7 @@ def _counted(task: Task) -> tuple[Tallies, int]:
     return tallies.of(part), lines
 
 
-def _read(task: Task, seen: Seen = lambda done, total: None) -> tuple[Part, int]:
+def _read(task: Task, seen: Seen = unseen) -> tuple[Part, int]:
     """The chronicle of a part, and how many lines were read."""
     part, count = Part(task), 0
     with reading.no_garbage():

@@ -5,7 +5,6 @@ Nothing is guessed: what git does not keep of a commit (reports, commands, sessi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ahp.facts import branch
@@ -23,6 +22,7 @@ from ahp.protocol.text import one_line
 from ahp.system.commits import Past
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
+from ahp.system.terminal import Seen, unseen
 
 _NOBODY_KNOWS = Absent("git does not record on which branch a commit was made")
 _BRANCH: dict[str, object] = dict.fromkeys(branch.NAMESPACE.schema, _NOBODY_KNOWS)
@@ -44,7 +44,7 @@ def replay(
     before: Policy,
     after: Policy,
     past: list[Past],
-    seen: Callable[[int, int], None] = lambda done, total: None,
+    seen: Seen = unseen,
 ) -> CommitBacktest:
     """What `after` says of the commits `past`, oldest first, where `before` says something else; logs nothing.
 

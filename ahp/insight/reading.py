@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 
@@ -14,14 +14,10 @@ from ahp.journal import segments
 from ahp.journal.index import window_of
 from ahp.journal.segments import Segment
 from ahp.system import clock, jsontext
-
-Seen = Callable[[int, int], None]
-"""Is told how many bytes were read, and of how many."""
+from ahp.system.terminal import Seen, unseen
 
 
-def records(
-    folder: str, since: float | None = None, seen: Seen = lambda done, total: None
-) -> Iterator[dict[str, object]]:
+def records(folder: str, since: float | None = None, seen: Seen = unseen) -> Iterator[dict[str, object]]:
     """Every record of the log in `folder`, oldest first; torn lines are skipped, a rotation meanwhile is followed.
 
     With `since` (seconds since the epoch) it begins with the last file before which nothing was open that still was
@@ -30,7 +26,7 @@ def records(
     return chain.from_iterable(filter(None, map(decode, lines)) for lines in blocks(folder, since, seen))
 
 
-def blocks(folder: str, since: float | None = None, seen: Seen = lambda done, total: None) -> Iterator[list[bytes]]:
+def blocks(folder: str, since: float | None = None, seen: Seen = unseen) -> Iterator[list[bytes]]:
     """As `records`, the lines in their order, many at once."""
     wanted = files(folder, since)
     return blocks_of(wanted, [*map(size_of, wanted)], seen)

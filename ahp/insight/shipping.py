@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from ahp.insight import otlp, reading
 from ahp.insight.export import log_name
-from ahp.insight.reading import Seen
 from ahp.journal import checkpoint, segments
 from ahp.journal.checkpoint import Checkpoint
 from ahp.system import digest, files, jsontext
 from ahp.system.errors import AhpError, Timeout
+from ahp.system.terminal import Seen, unseen
 
 CURSORS = "shipped"
 """The file beside the log: cursors by digests of the collectors' addresses, which may hold passwords."""
@@ -43,7 +43,7 @@ class Shipped(NamedTuple):
     again: bool
 
 
-def ship(folder: str, collector: str, send: Send, seen: Seen = lambda done, total: None) -> Shipped:
+def ship(folder: str, collector: str, send: Send, seen: Seen = unseen) -> Shipped:
     """Sends what is new in the log of `folder` to the address `collector` by `send`; `seen` is told line numbers.
 
     Raises AhpError; what was taken till then is not sent again.

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ahp.gate.match import COUNTED
 from ahp.insight import columns, reading, tallies
 from ahp.insight.chronicle import NUMBER_OF, Chronicle
+from ahp.insight.database import connect, quoted
 from ahp.insight.groups import PEOPLE, UNTOLD, Group
 from ahp.insight.observed_store import REOPENED_WITHIN
-from ahp.insight.reading import Seen
 from ahp.insight.tallies import Tallies
 from ahp.journal import segments
 from ahp.journal.answers import RISK
@@ -31,6 +31,7 @@ from ahp.journal.segments import Segment
 from ahp.protocol.levels import LEVEL_OF, strength
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
+from ahp.system.terminal import Seen
 
 if TYPE_CHECKING:
     import duckdb
@@ -66,7 +67,7 @@ def of(chronicle: Chronicle, folder: str, now: float, seen: Seen) -> Tallies | N
         import duckdb
     except ImportError:
         return None
-    with tempfile.TemporaryDirectory(prefix="ahp-") as scratch, closing(duckdb.connect()) as database:
+    with tempfile.TemporaryDirectory(prefix="ahp-") as scratch, closing(connect()) as database:
         try:
             return _Reading(database, scratch, chronicle).tallies(files, now, seen)
         except _Unclear:
@@ -95,8 +96,7 @@ class _Reading:
         self.database, self.chronicle = database, chronicle
         self._first = self._last = 0.0  # seconds
         self._denied = 0
-        database.execute("SET autoinstall_known_extensions = false; SET enable_progress_bar = false")
-        database.execute(f"SET temp_directory = {_quoted(scratch)}")
+        database.execute(f"SET temp_directory = {quoted(scratch)}")
         for macro in _macros(chronicle.group, chronicle.since or 0.0):
             database.execute(f"CREATE MACRO {macro}")
         _run(database, "tables")
@@ -222,12 +222,12 @@ def _macros(group: Group, since: float) -> Iterator[str]:
     triggers = TRIGGERS.values()
     yield f"is_before(hook) AS hook IN {_listed(one.name for one in triggers if not one.post)}"
     yield f"is_call(hook) AS hook IN {_listed(one.name for one in triggers if one.family in COUNTED)}"
-    yield f"family_of(hook) AS {_case('hook', {one.name: _quoted(one.family) for one in triggers}, 'hook')}"
+    yield f"family_of(hook) AS {_case('hook', {one.name: quoted(one.family) for one in triggers}, 'hook')}"
     yield f"strength_of(level) AS {_case('level', {level: str(strength(level)) for level in LEVEL_OF}, 'NULL')}"
     kinds = " ".join(f"WHEN starts_with(actor, '{kind}:') THEN '{kind}'" for kind in ("human", "agent"))
     yield f"kind_of(actor) AS CASE {kinds} ELSE split_part(coalesce(actor, ''), ':', 1) END"  # which takes long
     false = ("", "false", "0", "0.0", "[]", "{}")
-    yield f"is_true(told) AS told IS NOT NULL{''.join(f' AND told <> {_quoted(one)}' for one in false)}"
+    yield f"is_true(told) AS told IS NOT NULL{''.join(f' AND told <> {quoted(one)}' for one in false)}"
     yield "tenths_of(ms) AS CASE WHEN ms >= 0 AND ms < 1 << 30 THEN round_even(ms * 10, 0)::BIGINT ELSE -1 END"
     about = "CASE WHEN family_of(hook) = 'tool-use' THEN nullif(target, '') END"
     yield f"key_of(hook, rule, who, target) AS hash(family_of(hook), rule, who, {about})"
@@ -236,11 +236,11 @@ def _macros(group: Group, since: float) -> Iterator[str]:
         yield f"{constant}() AS {getattr(columns, constant)}"
     yield f"remembered() AS {int(FORGET_AFTER * 1000)}"
     yield f"reopened_within() AS {int(REOPENED_WITHIN * 1000)}"
-    yield f"is_risk(action) AS action = {_quoted(RISK)}"
+    yield f"is_risk(action) AS action = {quoted(RISK)}"
     yield f"is_reset_by_a_person(action) AS action IN {_listed(PERSON_RESETS)}"
-    untold = _quoted(UNTOLD)
+    untold = quoted(UNTOLD)
     yield f"untold() AS {untold}"
-    people = {"agent": "coalesce(nullif(substr(actor, 7), ''), 'agent')", "human": _quoted(PEOPLE)}
+    people = {"agent": "coalesce(nullif(substr(actor, 7), ''), 'agent')", "human": quoted(PEOPLE)}
     named = {
         "agent": _case("kind_of(actor)", people, f"coalesce(nullif(kind_of(actor), ''), {untold})"),
         "week": "strftime(make_timestamp_ms(moment), '%G-W%V')",
@@ -258,13 +258,9 @@ def _macros(group: Group, since: float) -> Iterator[str]:
 
 
 def _listed(names: Iterable[str]) -> str:
-    return f"({', '.join(map(_quoted, names))})"
+    return f"({', '.join(map(quoted, names))})"
 
 
 def _case(word: str, values: dict[str, str], otherwise: str) -> str:
-    whens = " ".join(f"WHEN {_quoted(name)} THEN {value}" for name, value in values.items())
+    whens = " ".join(f"WHEN {quoted(name)} THEN {value}" for name, value in values.items())
     return f"CASE {word} {whens} ELSE {otherwise} END"
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -18,9 +18,9 @@ from ahp.insight import columns, many_logs, parts, reading, sql_tallies, tallies
 from ahp.insight.chronicle import LEVELS, Asked, Chronicle
 from ahp.insight.columns import Comment
 from ahp.insight.groups import Group
-from ahp.insight.reading import Seen
 from ahp.insight.tallies import Spent, Tallies
 from ahp.system import clock
+from ahp.system.terminal import Seen, unseen
 
 _EXCUSED = columns.DISMISSED | columns.RISKED | columns.BYPASSED | columns.COMMENTED
 
@@ -94,7 +94,6 @@ class Figures:
     excused: int = 0
     bypasses: int = 0
     ms: Spread | None = None
-    ms_total: float = 0.0
     spoke_ms: Spread | None = None
     comment_count: int = 0
     comments: list[Comment] = field(default_factory=list)
@@ -132,7 +131,7 @@ def collect(
     since: float | None = None,
     now: float | None = None,
     from_: Sequence[str] = (),
-    seen: Seen = lambda done, total: None,
+    seen: Seen = unseen,
 ) -> Stats:
     """Reads the log in `folder` once, or those that the folders and files `from_` tell of.
 
@@ -244,7 +243,6 @@ def _evaluations(chronicle: Chronicle, told: Tallies, of: Callable[[str], Figure
                 counted[value] += often
         values = {value / 10: often for value, often in counted.items() if value >= 0}
         figures.asked, figures.ms = counted.total(), Spread.of(values)
-        figures.ms_total = round(sum(ms * often for ms, often in values.items()), 1)
     return total, undescribed
 
 

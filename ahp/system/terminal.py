@@ -67,14 +67,22 @@ def _visible(text: str) -> str:
     return "".join([c if c.isprintable() or c == "\n" else "\ufffd" for c in text])
 
 
+Seen = Callable[[int, int], None]
+"""Is told how much of a long work is done, and of how much."""
+
+
+def unseen(done: int, total: int) -> None:
+    """Nobody looks on."""
+
+
 @contextmanager
-def progress(label: str) -> Iterator[Callable[[int, int], None]]:
+def progress(label: str) -> Iterator[Seen]:
     """Tells a person at a terminal, on standard error, how far it is: call it with what is done and the total.
 
     Nothing is shown of what takes less than two seconds.
     """
     if not sys.stderr.isatty():
-        yield lambda done, total: None
+        yield unseen
         return
     bar = _Bar(label)
     try:

@@ -14,6 +14,7 @@ from ahp.hosts.ci.report import Report
 from ahp.policy.judges import judges_of
 from ahp.protocol.actor import Actor
 from ahp.system import process, whole_tree
+from ahp.system.terminal import Seen, unseen
 from tests.conftest import Repo
 
 POLICY = """\
@@ -68,7 +69,7 @@ def here(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
     return repo
 
 
-def check(repo: Repo, seen: tree_check.Seen = lambda done, total: None) -> Report:
+def check(repo: Repo, seen: Seen = unseen) -> Report:
     return tree_check.check(asking.around(str(repo.root)), seen)
 
 

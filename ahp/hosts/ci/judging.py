@@ -35,6 +35,7 @@ from ahp.protocol.verdict import Verdict
 from ahp.system.commits import listed
 from ahp.system.errors import AhpError
 from ahp.system.git import NO_MONITOR, Repository
+from ahp.system.terminal import Seen
 
 ALL, POLICY, OTHERS = "all", "policy", "others"
 _PUSH, _MERGE = "pre-push", "pre-merge"  # whose rules are asked of the range
@@ -71,7 +72,7 @@ def scratch() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="ahp-ci-")
 
 
-def judge(repo: Repository, question: Question, env: dict[str, str], folder: str, seen: objects.Seen) -> Report:
+def judge(repo: Repository, question: Question, env: dict[str, str], folder: str, seen: Seen) -> Report:
     """What the policy of the target says to a change; `seen` is told how many commits are done, and of how many.
 
     `folder` keeps what is compiled (`scratch`). Raises AhpError where it cannot be judged.
@@ -96,7 +97,7 @@ class _Judging:
         self._ruling = self._narrow(self._in_force.and_those_of(brought), lambda rule: True)
         self._approvers = self._who_may_excuse()
 
-    def report(self, seen: objects.Seen) -> Report:
+    def report(self, seen: Seen) -> Report:
         of_commits = self._judge_commits(seen)
         verdicts = []
         if self._ruling.at(_PUSH):
@@ -168,7 +169,7 @@ class _Judging:
         software_keys = bool(judges) and judges[0].answers(self._event).software_keys
         return Approvers(self._repo, allowed or b"", time.time(), software_keys)
 
-    def _judge_commits(self, seen: objects.Seen) -> OfCommits:
+    def _judge_commits(self, seen: Seen) -> OfCommits:
         change = self._change
         revisions = change.view.revisions() if change.head and change.head not in change.view.boundaries() else []
         ids = self._repo.run("rev-list", *revisions, "--").decode().split() if revisions else []

@@ -12,7 +12,7 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import NamedTuple
@@ -29,6 +29,7 @@ from ahp.system import boundaries, environ, git
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.git import GitError, Repository
 from ahp.system.history import RangeView
+from ahp.system.terminal import unseen
 
 LIMIT = 4.0  # s
 _OID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -177,16 +178,13 @@ def _judged(server: _Server, pushed: PushRef) -> Report:
     had = pushed.remote_oid
     change = Change(view, head, name, ref, own_tip, server.default, server.default_tip, "", had, merged=False)
     asked = PushRef(pushed.local_ref, pushed.local_oid, ref, had)
-    return judging.judge(repo, judging.Question(change, push=asked), server.env, server.folder, _unseen)
+    return judging.judge(repo, judging.Question(change, push=asked), server.env, server.folder, unseen)
 
 
 def _is_new(server: _Server, pushed: PushRef) -> bool:
     """Whether it is no commit that a branch of the server has, as far as git can tell."""
     tip = server.repo.commit_id(pushed.local_oid)
     return tip is None or server.fresh is None or tip in server.fresh
-
-
-_unseen: Callable[[int, int], None] = lambda done, total: None  # noqa: E731
 
 
 def _brought(server: _Server, pushed: PushRef, known: list[str]) -> tuple[RangeView, str]:
