@@ -315,17 +315,21 @@ def _sentence(record: Mapping[str, object]) -> str:
 
 
 def _place(record: Mapping[str, object]) -> str:
-    """` (src/a.py:3 and 2 more)`: where the first finding is; "" without one."""
+    """` (src/a.py:3 and 2 more)`: where the first finding is, or what it is, else which tool call the signal is about;
+    "" without all three.
+    """
     from ahp.protocol.text import one_line
 
     found = record.get("findings")
-    first = found[0] if isinstance(found, list) and found else None
-    if not isinstance(first, dict) or not first.get("file"):
-        return ""
+    first = found[0] if isinstance(found, list) and found and isinstance(found[0], dict) else {}
     line = f":{first['line']}" if isinstance(first.get("line"), int) else ""
+    place = f"{first['file']}{line}" if first.get("file") else first.get("message")
+    if not place:
+        told = record.get("target") if record.get("kind") == "signal" else None
+        return f" ({one_line(told, 200)})" if told else ""
     total = record.get("findings_total")
     more = f" and {total - 1} more" if isinstance(total, int) and total > 1 else ""
-    return f" ({one_line(first['file'], 200)}{line}{more})"
+    return f" ({one_line(place, 200)}{more})"
 
 
 def _answered(action: str, by: object) -> str:

@@ -53,13 +53,23 @@ def test_a_line_a_signal_without_control_characters(journal: Journal) -> None:
     assert "\x1b" not in result.output
 
 
-def test_a_line_names_file_and_line_of_the_first_finding(journal: Journal) -> None:
+def test_a_line_names_the_first_finding_else_the_tool_call(journal: Journal) -> None:
     findings = [{"file": "src/\x1ba.py", "line": 3, "fingerprint": "1"}, {"file": "b.py", "fingerprint": "2"}]
-    journal.append([_signal("c" + ID[1:], "block", findings=findings, findings_total=7)])
-    journal.append([_signal("d" + ID[1:], "block", findings=findings[1:], findings_total=1)])
-    *_, many, one = run(log.command).output.splitlines()
-    assert many.endswith(" many files (src/\ufffda.py:3 and 6 more)")
-    assert one.endswith(" many files (b.py)")
+    command = {"message": "git\x1b commit", "fingerprint": "3"}
+    told: list[tuple[dict[str, Any], str]] = [
+        ({"findings": findings, "findings_total": 7}, " (src/\ufffda.py:3 and 6 more)"),
+        ({"findings": findings[1:], "findings_total": 1}, " (b.py)"),
+        (
+            {"findings": [command, command], "findings_total": 2, "target": "shell git"},
+            " (git\ufffd commit and 1 more)",
+        ),
+        ({"findings": [{"fingerprint": "4"}], "target": "write a\nb.txt"}, " (write a b.txt)"),
+        ({"findings": ["odd"], "findings_total": "odd"}, ""),
+        ({"findings": {"file": "a"}}, ""),
+    ]
+    journal.append([_signal(f"{n:08}" + ID[8:], "block", **more) for n, (more, _) in enumerate(told)])
+    for line, (_, place) in zip(run(log.command).output.splitlines()[2:], told, strict=True):
+        assert line.endswith(f" many files{place}")
 
 
 def test_every_kind_of_record_tells_something(journal: Journal) -> None:
