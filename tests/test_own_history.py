@@ -33,6 +33,7 @@ def judged(clone: Repo) -> subprocess.CompletedProcess[bytes]:
     return clone.run(".ci/judge", AHP, env={"CI": "true"})
 
 
+@pytest.mark.slow
 def test_a_clone_without_main_or_remote_head_is_judged(origin: Repo, tmp_path: Path) -> None:
     clone = Repo(tmp_path / "clone")
     clone.root.mkdir()

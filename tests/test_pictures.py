@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PROJECT = Path(__file__).parents[1]
 
 
@@ -17,6 +19,7 @@ def words(picture: Path) -> list[str]:
     return [html.unescape(text).replace("\xa0", " ").strip() for text in texts]
 
 
+@pytest.mark.slow
 def test_the_pictures_are_those_of_today(tmp_path: Path) -> None:
     subprocess.run([sys.executable, str(PROJECT / "demo" / "pictures.py"), str(tmp_path)], check=True)
     made = sorted(path.name for path in tmp_path.iterdir())

@@ -31,6 +31,7 @@ def test_nothing_of_the_bench_policy_fires_on_an_ordinary_commit(repo: Repo) -> 
     assert b'"signals": []' in done.stdout
 
 
+@pytest.mark.slow
 def test_the_demo_runs_to_its_end(repo: Repo) -> None:
     done = repo.run("sh", str(PROJECT / "demo/demo.sh"))
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]

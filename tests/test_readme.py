@@ -24,9 +24,9 @@ def quick_start() -> str:
 @pytest.mark.parametrize(
     "subjects",
     [
-        pytest.param([], id="nothing"),
+        pytest.param([], id="nothing", marks=pytest.mark.slow),
         pytest.param(["First", "More"], id="plain"),
-        pytest.param(["feat: a", "fix: b", "docs: c", "ci: d", "chore: e"], id="conventional"),
+        pytest.param(["feat: a", "fix: b", "docs: c", "ci: d", "chore: e"], id="conventional", marks=pytest.mark.slow),
     ],
 )
 def test_the_quick_start_leads_to_a_gate_that_only_speaks_when_it_must(repo: Repo, subjects: list[str]) -> None:

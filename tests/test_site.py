@@ -38,6 +38,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_every_page_is_there_in_english_and_in_chinese(site: Path) -> None:
     pages = {page.name.split(".")[0] for page in (PROJECT / "docs").glob("*.md")}
     for name in pages:
@@ -74,6 +75,7 @@ def _shape(page: str) -> tuple[dict[str, list[str]], list[str]]:
     return found, code.findall(page)
 
 
+@pytest.mark.slow
 def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
     loads = re.compile(r"<(?:script|img|link|iframe|source)[^>]*(?:src|href)=\"?(https?:)?//[^\"> ]+", re.IGNORECASE)
     for page in site.rglob("*.html"):
@@ -83,6 +85,7 @@ def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
         assert not re.search(r"(?:@import|url\()\s*[\"']?(https?:)?//", sheet.read_text("utf-8")), sheet
 
 
+@pytest.mark.slow
 def test_search_knows_the_keys_of_a_policy(site: Path) -> None:
     index = (site / "search" / "search_index.json").read_text("utf-8")
     for key in ("on_missing", "escalation", "overridable", "when_changed"):
@@ -104,6 +107,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         """Nothing: pytest's output is for tests."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH")
 @pytest.mark.parametrize(("page", "title"), [("start.html", "Start in five minutes"), ("zh/start.html", "五分钟上手")])
 def test_a_browser_shows_the_start_page(served: str, tmp_path: Path, page: str, title: str) -> None:

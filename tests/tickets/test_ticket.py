@@ -130,12 +130,12 @@ def test_the_type_follows_the_prefix_where_none_is_written() -> None:
 
 
 def test_crlf_a_bom_and_a_megabyte_change_no_fact() -> None:
-    plain = draft("FEAT-0001", "FEAT-0002") + "- [x] more\n" * 100_000
+    plain = draft("FEAT-0001", "FEAT-0002") + f"- [x] {'more ' * 40}\n" * 6_000
     marked = b"\xef\xbb\xbf" + plain.replace("\n", "\r\n").encode()
     first, second = read("x.md", plain.encode()), read("x.md", marked)
     assert len(marked) > 1 << 20
     assert tally(first.boxes) == tally(second.boxes)
-    assert tally(first.boxes)["total"] == 100_001
+    assert tally(first.boxes)["total"] == 6_001
     assert (first.id, first.dependencies, first.boxes[-1].line) == (
         second.id,
         second.dependencies,

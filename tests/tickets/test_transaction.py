@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from ahp.system.errors import AhpError
 from ahp.tickets import life
 from ahp.tickets.ticket import Ticket, read
 from ahp.tickets.transaction import apply, recover
-from tests.conftest import PROJECT
 from tests.tickets.memory import draft, place
 
 FOLDER = "Issues/"
@@ -112,21 +110,26 @@ def test_a_failure_anywhere_leaves_the_ticket_as_it_was(
         pytest.fail("nothing failed")
 
 
-KILLED = """
-import os, signal, sys
-root, git_dir, step, count = *sys.argv[1:4], int(sys.argv[4])
-from ahp.tickets.transaction import apply
-from tests.tickets.test_transaction import plan_of
-plan = plan_of(step)
-def hook(event, arguments):
-    global count
-    if event in ("open", "os.rename", "os.remove", "os.mkdir") and str(arguments[0]).startswith((root, git_dir)):
-        count -= 1
-        if count < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-sys.addaudithook(hook)
-apply(plan, root, git_dir)
-"""
+def killed(lab: Lab, plan: life.Plan, count: int) -> int:
+    """Applies a plan in a process that is killed after so many calls that touch the lab; its exit code."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal count
+        if event in ("open", "os.rename", "os.remove", "os.mkdir") and str(arguments[0]).startswith(places):
+            count -= 1
+            if count < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    places = str(lab.root), str(lab.git_dir)
+    try:
+        sys.addaudithook(hook)
+        lab.apply(plan)
+        os._exit(0)
+    finally:
+        os._exit(1)
 
 
 @pytest.mark.parametrize("step", ["start", "close"])
@@ -138,8 +141,7 @@ def test_kill_minus_nine_anywhere_leaves_the_step_undone_or_done(step: str, tmp_
         (tmp_path / str(count)).mkdir()
         lab = Lab(tmp_path / str(count))
         lab.put(plan.path, plan.before)
-        argv = [sys.executable, "-c", KILLED, str(lab.root), str(lab.git_dir), step, str(count)]
-        code = subprocess.run(argv, cwd=PROJECT, check=False).returncode
+        code = killed(lab, plan, count)
         found = lab.files()
         if step == "close":
             assert found.get(plan.new_path, plan.after) == plan.after  # old text never lies in the new place
