@@ -282,8 +282,8 @@ class HooksFile(Keys):
     """Whether an approver's SSH key may lie in a file: otherwise only one in hardware, which has to be touched, lets a
     rule pass in CI."""
     authority: Texts = Field(default=[])
-    """Branches that have a policy of their own, as patterns: what goes there is judged by what it has. The default
-    branch always is one; what goes to any other ref is judged by the default branch's policy."""
+    """Branches that have a policy of their own, as patterns of the whole name: what goes there is judged by its
+    own. The default branch always is one; what goes to any other ref is judged by the default branch's policy."""
     rules: dict[Name, ShortRule] = Field(default={})
     """Rules in the short form, by id."""
     hooks: dict[str, Hook] = Field(default={})

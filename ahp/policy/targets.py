@@ -121,7 +121,8 @@ def _is_named(branch: str, tree: PolicyTree, folder: str) -> bool:
         return False
     from ahp.conditions.globs import glob
 
-    return glob([one.removeprefix(_BRANCHES) for one in patterns])(branch)
+    # Of the whole name: who may push ann/stable has no word in what is asked of stable.
+    return glob(["/" + one.removeprefix(_BRANCHES).lstrip("/") for one in patterns])(branch)
 
 
 def _own_of(repo: Repository, push: PushRef, remote: str) -> list[PolicyTree]:

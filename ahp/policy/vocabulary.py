@@ -183,7 +183,7 @@ class Vocabulary:
                 what = f"`authority` names branches; {pattern[:60]!r} is judged by the default branch's policy"
                 problems.append(Problem(field.place, what))
                 continue
-            if why := _no_glob(pattern):
+            if why := _no_glob(pattern.removeprefix("refs/heads/")):
                 problems.append(Problem(field.place, f"`authority`: {pattern[:60]!r}: {why}"))
         return problems
 

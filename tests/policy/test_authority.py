@@ -21,7 +21,12 @@ def test_patterns_of_branches_load(given: str) -> None:
 
 @pytest.mark.parametrize(
     ("given", "wrong"),
-    [("refs/tags/*", "`authority` names branches"), ("'[a'", "`authority`: '[a'"), ("3", "authority")],
+    [
+        ("refs/tags/*", "`authority` names branches"),
+        ("'[a'", "`authority`: '[a'"),
+        ("refs/heads/", "`authority`: 'refs/heads/': an empty glob matches nothing"),
+        ("3", "authority"),
+    ],
 )
 def test_what_names_no_branch_is_refused(given: str, wrong: str) -> None:
     with pytest.raises(PolicyError, match="policy:1") as caught:

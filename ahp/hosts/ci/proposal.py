@@ -59,16 +59,21 @@ def needed(value: str, said: str) -> str:
 
 
 def branch_name(value: object, name: str) -> str:
-    """`value`, the branch that `name` gives, without refs/heads/ in front. Raises AhpError for what is no branch name.
+    """`value`, the branch that `name` gives. Raises AhpError for what is no branch name.
 
-    The rules are those of git-check-ref-format, as far as a name could be taken for something else.
+    The rules are those of git-check-ref-format, as far as a name could be taken for something else. refs/heads/main is
+    the name of a branch, too, and not of main: it is the branch refs/heads/refs/heads/main.
     """
     if value is None or value == "":
         return ""
-    text = value.removeprefix(BRANCHES) if isinstance(value, str) else ""
-    if not is_ref_name(text):
+    if not isinstance(value, str) or not is_ref_name(value):
         raise AhpError(f"{name} is {one_line(value)!r}, which is no name of a branch")
-    return text
+    return value
+
+
+def branch_of_ref(value: object, name: str) -> str:
+    """The branch whose ref `name` gives, as platforms do that write refs/heads/ in front, here or always."""
+    return branch_name(value.removeprefix(BRANCHES) if isinstance(value, str) else value, name)
 
 
 def is_id(text: str) -> bool:

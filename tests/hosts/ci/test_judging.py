@@ -172,6 +172,26 @@ def test_the_targets_own_policy_judges_where_authority_says_so(
         assert ci(capsys, "--target", branch, "--without", "policy")[0] == expected, branch
 
 
+def test_authority_names_whole_branches(
+    up: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    up.commit("chore: stable, too", **{".ahp/hooks.yaml": POLICY.replace("release/*", "release/*, stable, main")})
+    main = up.git("rev-parse", "main")
+    up.git("branch", "stable")
+    up.git("checkout", "-q", "-b", "ann/stable")
+    up.commit("feat: fewer rules", **{".ahp/hooks.yaml": NO_TODO})
+    up.git("checkout", "-q", "main")
+    work = clone(up, tmp_path / "work", monkeypatch)
+    head = work.commit("feat: todo", **{"b.txt": "TODO\n"})
+    assert "by the policy of main" in ci(capsys, "--target", "ann/stable")[1]
+    assert "by the policy of stable" in ci(capsys, "--target", "stable")[1]
+    for branch in ("ann/main", "ann/release/1", "refs/heads/main", "refs/heads/stable"):
+        event = {"ref": f"refs/heads/{branch}", "before": main, "after": head, "repository": {"default_branch": "main"}}
+        github(tmp_path, monkeypatch, "push", event)
+        code, said = ci(capsys)
+        assert code == 1 and "merged already" not in said, (branch, said)
+
+
 def test_a_branch_called_main_in_the_clone_is_not_the_target(work: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     work.commit("feat: todo", **{"b.txt": "TODO\n"})
     work.git("branch", "-f", "main", "topic")

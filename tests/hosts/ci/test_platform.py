@@ -155,6 +155,10 @@ AZURE_PULL = {
             Proposal("GitLab CI", "run", HEAD, "", "main", "refs/heads/main", "main", "ann"),
         ),
         ({**GITLAB, "CI_COMMIT_SHA": HEAD}, Proposal("GitLab CI", "run", HEAD, "", "", "", "main", "ann")),
+        (  # the branch refs/heads/refs/heads/main is not main
+            {**GITLAB, "CI_PIPELINE_SOURCE": "push", "CI_COMMIT_SHA": HEAD, "CI_COMMIT_BRANCH": "refs/heads/main"},
+            Proposal("GitLab CI", "push", HEAD, "", "refs/heads/main", "refs/heads/refs/heads/main", "main", "ann"),
+        ),
         (
             {**JENKINS, "CHANGE_ID": "7", "CHANGE_TARGET": "main", "CHANGE_BRANCH": "topic", "CHANGE_AUTHOR": "ann"},
             Proposal("Jenkins", "pull request", HEAD, "", "topic", "refs/heads/main", "", "ann"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ahp.hosts.ci.proposal import BRANCHES, TAGS, Proposal, branch_name, commit_id, needed
+from ahp.hosts.ci.proposal import BRANCHES, TAGS, Proposal, branch_of_ref, commit_id, needed
 
 _NAME = "Azure Pipelines"
 _REQUEST = "SYSTEM_PULLREQUEST_"
@@ -20,14 +20,14 @@ def read(env: Mapping[str, str]) -> Proposal:
     actor = env.get("BUILD_REQUESTEDFOREMAIL", "") if env.get("BUILD_REPOSITORY_PROVIDER") == "TfsGit" else ""
     if env.get("BUILD_REASON") == "PullRequest" or any(env.get(f"{_REQUEST}{one}") for one in _NEEDED):
         head = commit_id(env.get(f"{_REQUEST}SOURCECOMMITID"), f"{_REQUEST}SOURCECOMMITID")
-        target = branch_name(env.get(f"{_REQUEST}TARGETBRANCH"), f"{_REQUEST}TARGETBRANCH")
+        target = branch_of_ref(env.get(f"{_REQUEST}TARGETBRANCH"), f"{_REQUEST}TARGETBRANCH")
         for value, name in zip((head, target), _NEEDED, strict=True):
             needed(value, f"{_NAME} runs for a pull request and says no {_REQUEST}{name}")
-        source = branch_name(env.get(f"{_REQUEST}SOURCEBRANCH"), f"{_REQUEST}SOURCEBRANCH")
+        source = branch_of_ref(env.get(f"{_REQUEST}SOURCEBRANCH"), f"{_REQUEST}SOURCEBRANCH")
         return Proposal(_NAME, "pull request", head, "", source, BRANCHES + target, actor=actor)
     head = commit_id(env.get("BUILD_SOURCEVERSION"), "BUILD_SOURCEVERSION")
     ref = env.get("BUILD_SOURCEBRANCH", "")
     if env.get("BUILD_REASON") in ("IndividualCI", "BatchedCI") and ref.startswith((BRANCHES, TAGS)):
-        source = branch_name(ref, "BUILD_SOURCEBRANCH") if ref.startswith(BRANCHES) else ""
+        source = branch_of_ref(ref, "BUILD_SOURCEBRANCH") if ref.startswith(BRANCHES) else ""
         return Proposal(_NAME, "push", head, None, source, ref, actor=actor)
     return Proposal(_NAME, "run", head=head, actor=actor)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ahp.hosts.ci.proposal import BRANCHES, Proposal, branch_name, commit_id, needed
+from ahp.hosts.ci.proposal import BRANCHES, Proposal, branch_name, branch_of_ref, commit_id, needed
 from ahp.protocol.text import one_line
 from ahp.system import files, jsontext
 from ahp.system.errors import AhpError
@@ -34,12 +34,12 @@ def read(env: Mapping[str, str]) -> Proposal:
             actor=actor,
         )
     if (group := _of(event, "merge_group")) or name == "merge_group":
-        base_ref = branch_name(group.get("base_ref"), "merge_group.base_ref")
+        base_ref = branch_of_ref(group.get("base_ref"), "merge_group.base_ref")
         return Proposal(
             NAME,
             "merge queue",
             head=_needed(commit_id(group.get("head_sha"), "merge_group.head_sha"), "merge_group.head_sha"),
-            source=branch_name(group.get("head_ref"), "merge_group.head_ref"),
+            source=branch_of_ref(group.get("head_ref"), "merge_group.head_ref"),
             target=BRANCHES + _needed(base_ref, "merge_group.base_ref"),
             default_branch=default,
             actor=actor,
