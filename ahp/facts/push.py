@@ -129,6 +129,8 @@ def _whole_texts(repository: Repository, commits: list[str]) -> dict[str, str]:
 def _tag_texts(repository: Repository, oid: str) -> list[dict[str, object]]:
     """The texts of an annotated tag and of the tags that it names in turn."""
     found: list[dict[str, object]] = []
+    if repository.commit_id(oid) == oid:
+        return found
     while oid:
         answer = repository.run("cat-file", "--batch", stdin=f"{oid}\n".encode())
         header, _, body = answer.partition(b"\n")
@@ -142,7 +144,9 @@ def _tag_texts(repository: Repository, oid: str) -> list[dict[str, object]]:
 
 
 def _outgoing(event: Event) -> list[str] | Absent:
-    """What names the commits of the range to git; nothing where a tree, a blob or a deletion is pushed."""
+    """What names the commits of the range to git; nothing where there are none, as of a tree, a blob or a deletion, or
+    where the remote has them.
+    """
     from ahp.system.history import RangeView
 
     view = event.view
@@ -152,4 +156,4 @@ def _outgoing(event: Event) -> list[str] | Absent:
         revisions = view.revisions()
     except Unknown as unknown:
         return Absent(unknown.reason, unknown.command, unknowable=True)
-    return revisions if event.repo.commit_id(view.new) else []
+    return revisions if view.new not in view.boundaries() and event.repo.commit_id(view.new) else []

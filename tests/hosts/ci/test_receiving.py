@@ -253,9 +253,12 @@ def test_a_push_to_a_namespace_of_a_shared_repository_is_refused(monkeypatch: py
 
 
 def test_many_refs_of_what_is_there_already_cost_git_nothing_each(
-    server: Repo, monkeypatch: pytest.MonkeyPatch
+    repo: Repo, server: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tip = server.git("rev-parse", "main")
+    messages = "  told: {at: pre-push, each: m in push.messages, block: m.text == 'TODO'}\n"
+    tip = repo.commit("chore: more rules", **{".ahp/hooks.yaml": f"{POLICY}{messages}authority: [stable]\n"})
+    server.git("fetch", "-q", str(repo.root), "main")
+    server.git("update-ref", "refs/heads/main", tip)
     assert received(server, f"{'0' * 40} {tip} refs/tags/first\n", monkeypatch) == 0  # compiles the policy
     asked: list[str] = []
     run = Repository.run
