@@ -77,7 +77,8 @@ class _First:
         for key in (entry.key for entry in self.order):
             outcome = _outcome(self.hits.get(key), key in self.filtered)
             fate = _fate(joined.get(key), verdict, self.judge) if key in self.hits else ""
-            yield Reason(self.rules[key], key, outcome, fate, _values(self.rules[key], known), self.judge.origin)
+            values = _values(self.rules[key], known, outcome == "filtered")
+            yield Reason(self.rules[key], key, outcome, fate, values, self.judge.origin)
 
 
 def _outcome(hit: Hit | None, filtered: bool) -> str:
@@ -109,13 +110,15 @@ def _constants(facts: Facts) -> dict[str, object]:
     return gather({"limits": names}, facts.event, facts.program.settings)[0]
 
 
-def _values(rule: RuleAnswer, known: dict[str, object]) -> list[tuple[str, object]]:
-    """The sub-expressions of `when` and condition; an `each` shows its list, whose items have no single value."""
+def _values(rule: RuleAnswer, known: dict[str, object], filtered: bool) -> list[tuple[str, object]]:
+    """The sub-expressions of `when` and condition; an `each` shows its list, whose items have no single value. Where
+    `when` does not hold nothing else was asked.
+    """
     if rule.redact:
         return []
-    texts = [text for text in (rule.when, rule.each, rule.condition) if text]
+    texts = [text for text in ((rule.when,) if filtered else (rule.when, rule.each, rule.condition)) if text]
     private = [path for path in rule.reads if is_private(path)]
-    if rule.each:
+    if rule.each and not filtered:
         listed = rule.each.partition(" in ")[2].strip()
         return [*_of(rule.when, known, private), _bared(listed, known.get(listed, MISSING), private)]
     return [pair for text in texts for pair in _of(text, known, private)]

@@ -31,3 +31,15 @@ def test_the_list_of_an_each_rule_that_is_absent_is_told_as_missing(desk: Desk) 
     (reason,) = explain(event := desk.event(mode="dry", lint={})).reasons
     assert event.given == {"lint": {}}
     assert [(text, shown(value)) for text, value in reason.values] == [("lint.items", "? (missing)")]
+
+
+def test_the_list_of_an_each_rule_that_nobody_asked_for_is_not_told(desk: Desk) -> None:
+    desk.policy("rules:\n  r: {at: pre-commit, when: branch.is_default, each: p in files.changed, prompt: p == 'a'}\n")
+    told = {}
+    for given in ({"branch": {"is_default": False}}, {"branch": {"is_default": True}, "files": {"changed": ["b"]}}):
+        (reason,) = explain(desk.event(mode="dry", **given)).reasons
+        told[reason.outcome] = reason.values
+    assert told == {
+        "filtered": [("branch.is_default", False)],
+        "false": [("branch.is_default", True), ("files.changed", ["b"])],
+    }
