@@ -37,10 +37,13 @@ class Told(NamedTuple):
 
 
 class Inquiry:
-    """What several policies ask at one trigger: built once, asked of any number of commits."""
+    """What several policies ask at one trigger: built once, asked of any number of commits.
 
-    def __init__(self, judges: Sequence[Judge], excuse: Excuse) -> None:
-        self._judges, self._excuse = [judge for judge in judges if judge.program.rules], excuse
+    `mode` is that of the event for which they are asked, such as a push; that of each commit is a replay.
+    """
+
+    def __init__(self, judges: Sequence[Judge], excuse: Excuse, mode: str) -> None:
+        self._judges, self._excuse, self._mode = [judge for judge in judges if judge.program.rules], excuse, mode
         self._hearings: list[Hearing] = []
         self.notes: dict[str, None] = {}
 
@@ -55,7 +58,7 @@ class Inquiry:
                 self._hearings.append(Hearing(judge, event, self._hearings[0] if number else None))
         if not any(hearing.hits for hearing in self._hearings):
             return []
-        weighings = [_Weighing(hearing, commit, self._excuse) for hearing in self._hearings]
+        weighings = [_Weighing(hearing, commit, self._excuse, self._mode) for hearing in self._hearings]
         found = [Told(commit, candidate) for candidate in joining.join([one.weigh() for one in weighings])]
         self.notes |= dict.fromkeys(note for one in weighings for note in one.notes)
         return found
@@ -64,9 +67,9 @@ class Inquiry:
 class _Weighing(Weighing):
     """Rules speak of a commit at their own level: it is no attempt, so that no rung and no ladder counts."""
 
-    def __init__(self, hearing: Hearing, commit: Past, excuse: Excuse) -> None:
+    def __init__(self, hearing: Hearing, commit: Past, excuse: Excuse, mode: str) -> None:
         super().__init__(hearing, hearing.facts.event, None, clock.now())
-        self._commit, self._excuse = commit, excuse
+        self._commit, self._excuse, self.mode = commit, excuse, mode
 
     def _climb(self) -> None:
         for candidate in self.candidates:

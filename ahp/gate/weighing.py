@@ -36,6 +36,7 @@ class Weighing:
         self.hearing, self.judge, self.event, self.state, self.now = hearing, hearing.judge, event, state, now
         answers = self.judge.answers(event)
         self.rules, self.observes = answers.rules, answers.mode == "observe"
+        self.mode = event.mode
         self.ladder = Ladder.of(answers.escalation)
         self.environment = ""
         self.notes: list[str] = []
@@ -51,7 +52,7 @@ class Weighing:
             for hit in self.hearing.hits
         ]
         # Nobody is to notice it at work; who asks for the gate's opinion, and CI, is told.
-        if self.observes and self.event.mode != "real":
+        if self.observes and self.mode != "real":
             self.notes = ["mode: observe — signals are logged, none is enforced"]
         self.candidates = sorted(found, key=lambda c: c.rule.priority)
         for candidate in self.candidates:

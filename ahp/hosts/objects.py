@@ -108,7 +108,7 @@ class CommitJudge:
     def _inquiry(self, policies: Policies, trigger: str) -> Inquiry:
         key = (id(policies), trigger)
         if key not in self._inquiries:
-            self._inquiries[key] = Inquiry(policies.at(trigger), self._excuse)
+            self._inquiries[key] = Inquiry(policies.at(trigger), self._excuse, self._event.mode)
         return self._inquiries[key]
 
     def _asked(self, judge: Judge, trigger: str, commit: Past, view: RangeView) -> Event:

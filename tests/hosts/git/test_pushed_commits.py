@@ -73,6 +73,19 @@ def test_a_secret_that_a_later_commit_removed_does_not_leave(work: Gated) -> Non
     assert (signal["counted"], signal["findings"][0]["line"]) == (False, 2)
 
 
+def test_what_only_watches_is_logged_in_silence(work: Gated) -> None:
+    work.git("checkout", "-q", "main")
+    work.commit_policy("mode: observe\n" + POLICY)
+    work.git("push", "-q", "--no-verify", "origin", "main")
+    work.git("checkout", "-q", "-B", "work")
+    made(work, "bad", a="SECRET\n")
+    assert push(work) == (0, "")
+    assert {(signal["rule"], signal["shadow"]) for signal in work.log("signal")} == {
+        ("secret", True),
+        ("subject", True),
+    }
+
+
 def test_no_verify_does_not_take_the_message_rules_along(work: Gated) -> None:
     work.write("a", "1\n")
     work.add()
