@@ -1,10 +1,11 @@
 """What a change does to the policy and to all that belongs to it: the comparison behind `policy.*` (authority §2.6)."""
 
 import posixpath
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from ahp.facts import policy as names
-from ahp.policy import diff, layers, waivers, yamltext
+from ahp.policy import diff, layers, succession, waivers, yamltext
+from ahp.policy import tree as trees
 from ahp.policy.diff import STRONGER, UNKNOWN, WEAKER, Change
 from ahp.policy.problems import Place, PolicyError, quoted
 from ahp.policy.rule import Policy
@@ -25,7 +26,7 @@ def facts(event: Event) -> dict[str, object]:
     assert event.view is not None and event.repo is not None
     base = event.view.base()
     entries = event.view.change().entries
-    sides = Sides(RangeView(event.repo, base, base), event.view)
+    sides = Sides(RangeView(event.repo, base, base), event.view, lambda: _in_force(event, base))
     touched = names.suspects(entries)
     found = [*_links(entries), *sides.changes(touched)]
     weaker = [one for one in found if one.verdict == WEAKER or (event.actor.kind != "human" and one.weakens)]
@@ -53,11 +54,26 @@ def touches_only_policy(event: Event) -> bool:
     return all(names.is_policy(path) or sides.is_part(path) for path in paths)
 
 
-class Sides:
-    """Two states of a tree whose policies are compared."""
+def _in_force(event: Event, base: str) -> TreeReader | None:
+    """What judges where the policy of the commit `base` does not load, as long as that lasts."""
+    assert event.repo is not None
+    if event.repo.commit_id(base) is None:  # the empty tree
+        return None
+    found, _ = succession.in_force(trees.of_commit(event.repo, base), event.journal, event.trigger)
+    tip = (found.commit or base) if found is not None else ""
+    return RangeView(event.repo, tip, tip) if tip else None
 
-    def __init__(self, old: TreeReader, new: TreeReader) -> None:
+
+class Sides:
+    """Two states of a tree whose policies are compared. `in_force` is asked for the tree that judges in place of the
+    old one where that does not load: its rules are what a change that mends it can make weaker.
+    """
+
+    def __init__(
+        self, old: TreeReader, new: TreeReader, in_force: Callable[[], TreeReader | None] = lambda: None
+    ) -> None:
         self.old, self.new = _Reader(old), _Reader(new)
+        self._judging, self._in_force = self.old, in_force
         self._rules: list[Change] | None = None
 
     def changes(self, touched: Collection[str]) -> list[Change]:
@@ -78,7 +94,7 @@ class Sides:
         """Whether one of the two policies has that file."""
         if not names.is_policy(path):
             self.rules()
-        return names.is_policy(path) or path in self.old.read_paths or path in self.new.read_paths
+        return names.is_policy(path) or any(path in one.read_paths for one in (self.old, self._judging, self.new))
 
     def beside(self, touched: Collection[str]) -> list[Change]:
         """The changes of waivers, approvers and policy tests among the paths `touched`."""
@@ -93,21 +109,31 @@ class Sides:
 
     def compared(self) -> list[Change]:
         """As `rules`. Raises PolicyError for a side that does not load, GitError, AhpError."""
-        before = layers.load(TreeSource(self.old, "base"))
-        if self.new.has(self.old):
+        before = self._before()
+        if self.new.has(self._judging):
             return []
         after = layers.load(TreeSource(self.new, ""))
-        if self.old.read(names.HOOKS) is not None and self.new.read(names.HOOKS) is None:
+        if self._judging.read(names.HOOKS) is not None and self.new.read(names.HOOKS) is None:
             return [Change("", names.HOOKS, "file", WEAKER, "the policy is removed", Place(names.HOOKS))]
-        first = self.old.read(names.HOOKS) is None  # nothing that was there gets weaker by it
+        first = self._judging.read(names.HOOKS) is None  # nothing that was there gets weaker by it
         settings = [] if first else _mode(before, after) + _authority(before, after) + _keys(before, after)
         return settings + diff.compare(before, after) + self._requirements()
+
+    def _before(self) -> Policy:
+        try:
+            return layers.load(TreeSource(self.old, "base"))
+        except PolicyError:
+            found = self._in_force()
+            if found is None:
+                raise
+            self._judging = _Reader(found)
+            return layers.load(TreeSource(self._judging, "base"))
 
     def _requirements(self) -> list[Change]:
         """`requires` of every file that takes part."""
         found = []
-        for path in sorted(self.old.read_paths | self.new.read_paths):
-            one, two = (_requirement(side.read(path)) for side in (self.old, self.new))
+        for path in sorted(self._judging.read_paths | self.new.read_paths):
+            one, two = (_requirement(side.read(path)) for side in (self._judging, self.new))
             if one != two:
                 verdict = STRONGER if one is None else WEAKER if two is None else UNKNOWN
                 place = Place(path)

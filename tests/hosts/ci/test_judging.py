@@ -158,6 +158,23 @@ def test_a_broken_policy_is_no_leave_and_can_be_mended(
     assert ci(capsys)[0] == 1
 
 
+def test_what_mends_a_broken_policy_is_held_against_the_one_that_judges_meanwhile(
+    up: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    up.commit("chore: broken", **{".ahp/hooks.yaml": POLICY + "  more: [\n"})
+    work = clone(up, tmp_path / "work", monkeypatch)
+    for text, code, told in (
+        (POLICY, 0, "judges until it is mended"),
+        (POLICY + "  more: {at: pre-commit, block: \"'x' in files.added\"}\n", 0, "judges until it is mended"),
+        (NO_TODO, 1, "the policy gets weaker"),
+        (POLICY + "  more: {\n", 1, "the policy gets weaker"),
+    ):
+        work.git("reset", "-q", "--hard", "origin/main")
+        work.commit("fix: the policy", **{".ahp/hooks.yaml": text})
+        found, said = ci(capsys)
+        assert found == code and told in said, (text, said)
+
+
 def test_the_targets_own_policy_judges_where_authority_says_so(
     up: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
