@@ -14,7 +14,9 @@ NAMESPACE = Namespace(
         "remote": fact("str", "name of the remote, or its address when it has no name"),
         "ref": fact("str", "full name on the remote side: refs/heads/main"),
         "local_ref": fact("str", "full name on this side; empty for a deletion"),
-        "is_force": fact("bool", "commits of the remote ref would be lost"),
+        "is_force": fact(
+            "bool", "commits of the remote ref would be lost, or its tag moved; false where git rejects that itself"
+        ),
         "is_delete": fact("bool", "the remote ref is deleted"),
         "is_new": fact("bool", "the remote does not have the ref yet"),
         "is_tag": fact("bool", "the ref is a tag"),
@@ -50,7 +52,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         "is_tag": push.remote_ref.startswith(_TAGS),
     }
     if "is_force" in fields:
-        found["is_force"] = not (is_new or is_delete) and _loses_commits(repository, push)
+        found["is_force"] = not (is_new or is_delete or push.forced is False) and _loses_commits(repository, push)
     if "commit_count" in fields:
         found["commit_count"] = outgoing_count(event)
     if "subjects" in fields:

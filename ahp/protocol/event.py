@@ -10,13 +10,19 @@ if TYPE_CHECKING:
 
 
 class PushRef:
-    """One line of what git tells pre-push: the refs and ids of both sides, zeros where a side is absent."""
+    """One line of what git tells pre-push: the refs and ids of both sides, zeros where a side is absent.
 
-    __slots__ = ("local_oid", "local_ref", "remote_oid", "remote_ref")
+    `forced` says whether the command forces this ref; None where that was not looked at, or is not known.
+    """
 
-    def __init__(self, local_ref: str, local_oid: str, remote_ref: str, remote_oid: str) -> None:
+    __slots__ = ("forced", "local_oid", "local_ref", "remote_oid", "remote_ref")
+
+    def __init__(
+        self, local_ref: str, local_oid: str, remote_ref: str, remote_oid: str, forced: bool | None = None
+    ) -> None:
         self.local_ref, self.local_oid = local_ref, local_oid
         self.remote_ref, self.remote_oid = remote_ref, remote_oid
+        self.forced = forced
 
 
 class Workspace:

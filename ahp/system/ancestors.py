@@ -24,6 +24,16 @@ def have(variable: str) -> bool:
     return False
 
 
+def commands() -> Iterator[list[str]]:
+    """The command lines of the processes above this one, the nearest first; an empty one where it cannot be read."""
+    for pid in _above(os.getpid()):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                yield os.fsdecode(file.read()).removesuffix("\0").split("\0")
+        except OSError:
+            yield []
+
+
 def _above(pid: int) -> Iterator[int]:
     for _ in range(_DEEPEST):
         try:

@@ -10,10 +10,11 @@ from ahp.gate.decide import decide
 from ahp.gate.of_commits import OfCommits, by_the_log, speak_once
 from ahp.hosts import objects
 from ahp.hosts.asking import subject_of
-from ahp.hosts.git import anchoring, bypass, lfs
+from ahp.hosts.git import anchoring, bypass, lfs, mirror
 from ahp.hosts.git.githooks import Hook, read_input, say
 from ahp.hosts.git.install import made_before
 from ahp.hosts.git.output import write
+from ahp.hosts.git.push_command import PushCommand
 from ahp.hosts.git.ranges import as_fetched, object_of, range_of, read_refs, to_judge
 from ahp.policy import policies, targets
 from ahp.policy.policies import Policies
@@ -25,7 +26,7 @@ from ahp.system.commits import listed
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
 
-_BRANCHES, _NOTES = "refs/heads/", "refs/notes/"
+_BRANCHES, _NOTES, _TAGS = "refs/heads/", "refs/notes/", "refs/tags/"
 # What only the work tree and the process can tell.
 _BESIDE = ("env", "session", "tests", "coverage")
 
@@ -45,13 +46,35 @@ def judge(hook: Hook) -> int:
     """The hook's exit code: the worst of its refs. Raises AhpError when git's lines cannot be read."""
     remote = hook.arguments[0] if hook.arguments else ""
     code = 0
-    for verdict in judge_refs(hook, read_refs(read_input()), remote, _tell_what_cannot_run):
+    for verdict in _verdicts(hook, read_refs(read_input()), remote):
         code = max(code, say(hook, verdict))
     if said := lfs.warning(hook.repo):
         write(f"ahp: {said}")
     if code == 0:
         anchoring.keep(hook, remote)
     return code
+
+
+def _verdicts(hook: Hook, refs: list[PushRef], remote: str) -> Iterator[Verdict]:
+    """The verdicts on all that the command does there, also on what git does not list of it."""
+    command = PushCommand(hook.repo, remote)
+    for ref in refs:
+        if _looks_forced(hook.repo, ref):
+            ref.forced = command.forces(ref)
+    mirrors = command.mirrors()
+    deleted = mirror.deletions(hook.repo, remote, refs) if mirrors else []
+    yield from judge_refs(hook, [*refs, *deleted], remote, _tell_what_cannot_run)
+    if mirrors and (others := mirror.judge_others(hook, remote, command, deleted)) is not None:
+        yield others
+
+
+def _looks_forced(repo: Repository, ref: PushRef) -> bool:
+    """Whether git lists it alike where it is forced and where git will reject it: where that takes more than comparing
+    two commits that are here. What loses commits that are here it lists only if it is forced.
+    """
+    if not (ref.local_oid.strip("0") and ref.remote_oid.strip("0")):
+        return False
+    return ref.remote_ref.startswith(_TAGS) or not (repo.commit_id(ref.remote_oid) and repo.commit_id(ref.local_oid))
 
 
 def judge_refs(
@@ -127,8 +150,11 @@ def _unseen(event: Event, remote: str) -> str:
     if not as_fetched(event.repo, event.push, name):
         return ""
     branch, fetch = one_line(event.push.remote_ref.removeprefix(_BRANCHES)), one_line(f"git fetch {name}")
-    judged = "this is judged by what it had at the last fetch"
-    return f"{branch} has commits on {name} that were never fetched; {judged}, and git takes it only if forced: {fetch}"
+    said = f"{branch} has commits on {name} that were never fetched"
+    if event.push.forced is False:
+        return f"{said}, so that git rejects this push; get them first: {fetch}"
+    unless = "" if event.push.forced else ", and git takes it only if forced"
+    return f"{said}; this is judged by what it had at the last fetch{unless}: {fetch}"
 
 
 def _commits(hook: Hook, event: Event, remote: str, in_force: Policies) -> OfCommits:

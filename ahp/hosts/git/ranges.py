@@ -21,7 +21,8 @@ def read_refs(data: bytes) -> list[PushRef]:
         fields = line.rsplit(" ", 3)
         if len(fields) != 4:
             raise AhpError(f"git's list of pushed refs is not understood: {line[:200]!r}")
-        pushed.append(PushRef(*fields))
+        local_ref, local_oid, remote_ref, remote_oid = fields
+        pushed.append(PushRef(local_ref, local_oid, remote_ref, remote_oid))
     return pushed
 
 

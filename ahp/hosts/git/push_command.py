@@ -1,0 +1,99 @@
+"""The `git push` that started a pre-push hook: what it was told of which git says nothing to its hooks.
+
+git lists a ref that it will reject, as not fetched yet or as a tag that is there already, like one that is forced; and
+of what `--mirror` deletes it lists nothing.
+"""
+
+import os
+
+from ahp.protocol.event import PushRef
+from ahp.system import ancestors, git_config
+from ahp.system.git import Repository
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.shell.usage import Usage
+
+_UNFORCED = "--force-if-includes"  # which forces nothing by itself
+_HERE = ("HEAD", "@")
+
+
+class PushCommand:
+    """What the nearest `git push` above this process was told about one remote, by its command line, where that is
+    known, and by git's configuration.
+    """
+
+    def __init__(self, repo: Repository, remote: str) -> None:
+        self._repo, self._remote = repo, remote
+        self._lines = _command_lines()
+        self._read: list[Usage | None] = []
+        self._forcing: list[str] | None = None
+
+    def mirrors(self) -> bool:
+        """Whether all that only the remote has is deleted there, as far as is known. Raises GitError."""
+        if self.mirrors_by_setting():
+            return True
+        # To read a command line takes longer than to look for the only option of `git push` that begins so.
+        told = any(word.startswith("--m") for words in self._lines for word in words)
+        return told and (usage := self._usage()) is not None and "--mirror" in usage.flags
+
+    def mirrors_by_setting(self) -> bool:
+        """Whether git's configuration says so of the remote. Raises GitError."""
+        if not git_config.may_set(self._repo, "mirror") and not any("GIT_CONFIG" in name for name in self._repo.env):
+            return False
+        return self._repo.line("config", "--type=bool", "--get", f"remote.{self._remote}.mirror", ok=(0, 1)) == "true"
+
+    def forces(self, ref: PushRef) -> bool | None:
+        """Whether it forces this ref, None where that is not known. Raises GitError."""
+        usage = self._usage()
+        if usage is None or os.path.exists(f"{self._repo.common_dir}/remotes/{self._remote}"):
+            return None  # refspecs stand in that file, too (gitrepository-layout)
+        if self._forcing is None:
+            listed = self._repo.run("config", "-z", "--get-all", f"remote.{self._remote}.push", ok=(0, 1))
+            told = [*usage.operands, *listed.decode("utf-8", "surrogateescape").split("\0")]
+            self._forcing = [refspec[1:] for refspec in told if refspec.startswith("+")]
+        flags = set(usage.flags) - {_UNFORCED}
+        if flags & {"-f", "--mirror"} or any(flag.startswith("--forc") for flag in flags) or self.mirrors_by_setting():
+            return True
+        return any(_concerns(refspec, ref) for refspec in self._forcing)
+
+    def _usage(self) -> "Usage | None":
+        if not self._read:
+            self._read.append(_nearest_push(self._lines))
+        return self._read[0]
+
+
+def _command_lines() -> list[list[str]]:
+    """The command lines above this process that may be a `git push`, the nearest first; one that cannot be read is the
+    last, and empty.
+    """
+    found: list[list[str]] = []
+    for words in ancestors.commands():
+        if not words:
+            return [*found, words]
+        name = words[0].rpartition("/")[2]
+        if name == "git-push" or (name == "git" and "push" in words):
+            found.append(words if name == "git" else ["git", "push", *words[1:]])
+    return found
+
+
+def _nearest_push(lines: list[list[str]]) -> "Usage | None":
+    from ahp.shell import git
+    from ahp.shell.marks import Marks
+
+    for words in lines:
+        if not words:
+            return None
+        usage = git.read("git", words[1:], None, Marks())
+        if usage.verb == "push":
+            return usage
+    return None
+
+
+def _concerns(refspec: str, ref: PushRef) -> bool:
+    """Whether a refspec, without its `+`, may be the one by which git moves `ref` (git-push(1))."""
+    source, colon, target = refspec.partition(":")
+    named, whole = (target, ref.remote_ref) if colon else (source, ref.local_ref)
+    if not named or "*" in named or named in _HERE:
+        return True
+    return f"/{whole}".endswith((f"/{named}", f"/{named}/HEAD"))
