@@ -1,6 +1,7 @@
 """The rules of commits, asked of commits that exist: one signal a rule, however many break it (authority §5)."""
 
 import copy
+import shlex
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from ahp.gate.rendering import FINDINGS
 from ahp.gate.weighing import Weighing
 from ahp.journal.logged_signal import told_as
 from ahp.policy.judge import Judge
-from ahp.protocol.event import Event
+from ahp.protocol.event import Event, PushRef
 from ahp.protocol.levels import strength
 from ahp.protocol.text import one_line
 from ahp.system import clock, digest
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _KEPT = 1000  # digests in one log line, of what was told
 _SHOWN = 10  # digits of a commit's id
+_NOTES, _TAGS = "refs/notes/", "refs/tags/"
 
 Excuse = Callable[[Past, Candidate], str]
 """Why a rule that a commit breaks does not count: who let it pass, and why; "" where nobody did."""
@@ -257,9 +259,16 @@ class Broken(Candidate):
         found = super().steps()
         if self.undecided or self.intensity != "block" or (not found and self.rule.suggestions):
             return found
+        push = self.event.push
+        here, there = (push.local_ref, push.remote_ref) if push is not None else ("", "")
+        if push is not None and there.startswith(_NOTES):
+            return [*found, *_in_notes(push, self.paths())]
         first = self._members[0].commit
+        tag = f"; then move the tag: git tag -f {shlex.quote(here[len(_TAGS) :])}" if here.startswith(_TAGS) else ""
+        if not first.author:  # a tree or a blob, which no commit brings
+            return [*found, f"in an object made anew{tag} OBJECT" if tag else "in an object made anew"]
         older = f", an older one: git rebase -i {first.id[:_SHOWN]}^" if first.parents else ""
-        return [*found, f"in the commit itself: git commit --amend{older}"]
+        return [*found, f"in the commit itself: git commit --amend{older}{tag}"]
 
     def paths(self) -> list[str]:
         return list(dict.fromkeys(path for _, candidate in self._members for path in candidate.paths()))
@@ -271,6 +280,20 @@ class Broken(Candidate):
         if self._content is None:
             self._content = _digest(candidate.content() for _, candidate in self._members)
         return self._content
+
+
+def _in_notes(push: PushRef, paths: Sequence[str]) -> list[str]:
+    """How a mend reaches notes: they are edited, and what they held before stays in their history (git-notes(1))."""
+    ref = push.local_ref if push.local_ref.startswith(_NOTES) else push.remote_ref
+    name = shlex.quote(ref.removeprefix(_NOTES))
+    # The note of an object is a file that its id names, in folders where there are many.
+    of = paths[0].replace("/", "")[:_SHOWN] if paths else "OBJECT"
+    onto = f" -p {push.remote_oid[:_SHOWN]}" if push.remote_oid.strip("0") else ""
+    tree = shlex.quote(f"{ref}^{{tree}}")
+    return [
+        f"in the note itself: git notes --ref {name} edit {of}",
+        f"and without what it held before: git update-ref {shlex.quote(ref)} $(git commit-tree{onto} -m notes {tree})",
+    ]
 
 
 def _digest(parts: Iterable[str]) -> str:

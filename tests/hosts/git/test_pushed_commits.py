@@ -373,16 +373,38 @@ def test_control_says_what_to_amend(work: Gated) -> None:
 def test_deletes_tags_and_notes(work: Gated) -> None:
     made(work, "bad", a="1\n")
     work.git("tag", "-a", "-m", "words", "v1")
-    assert push(work, "v1")[0] == 1
+    code, said = push(work, "v1")
+    assert (
+        code == 1
+        and "in the commit itself: git commit --amend" in said
+        and "; then move the tag: git tag -f v1" in said
+    )
     work.git(*SILENT, "commit", "-q", "--amend", "-m", "ok")
     work.git("tag", "-f", "-a", "-m", "words", "v1")
     assert push(work, "v1") == (0, "")
     work.git("notes", "add", "-m", "a note")
     assert push(work, "refs/notes/commits") == (0, "")
-    work.git("notes", "add", "-f", "-m", "SECRET")
-    assert push(work, "refs/notes/commits")[0] == 1
     assert push(work, "work") == (0, "")
     assert push(work, ":work") == (0, "")
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_what_is_said_to_mend_notes_mends_them(work: Gated, before: bool) -> None:
+    if before:
+        work.git("notes", "add", "-m", "a note", "HEAD~1")
+        assert push(work, "refs/notes/commits") == (0, "")
+    work.git("notes", "add", "-m", "SECRET")
+    code, said = push(work, "refs/notes/commits")
+    assert code == 1 and "--amend" not in said
+    edit, without = [line.partition(": ")[2] for line in said.splitlines() if line.startswith("  - ")]
+    assert edit == f"git notes --ref commits edit {work.head()[:10]}"
+    editor = {"GIT_EDITOR": "sed -i s/SECRET/word/"}
+    assert work.run("sh", "-c", edit, env=editor).returncode == 0
+    assert "refused by secret" in push(work, "refs/notes/commits")[1]
+    assert work.run("sh", "-c", without).returncode == 0
+    assert push(work, "refs/notes/commits") == (0, "")
+    assert work.git("notes", "show", "HEAD") == "word"
+    assert not before or work.git("notes", "show", "HEAD~1") == "a note"
 
 
 def test_a_branch_that_moved_on_the_remote_does_not_hold_the_others_back(work: Gated, tmp_path: Path) -> None:
@@ -400,7 +422,8 @@ def test_a_branch_that_moved_on_the_remote_does_not_hold_the_others_back(work: G
     assert theirs.git("ls-remote", "origin", "refs/heads/work") != ""
     made(work, b="SECRET\n")
     code, text = push(work, "main")
-    assert (code, "refused by secret" in text, "takes it only if forced: git fetch origin" in text) == (1, True, True)
+    assert (code, "refused by secret" in text, "never fetched" in text) == (1, True, True)
+    assert text.endswith(": git fetch origin")
 
 
 def test_a_tag_of_a_tree_or_a_blob_is_asked_the_rules_of_content(work: Gated) -> None:
@@ -410,6 +433,7 @@ def test_a_tag_of_a_tree_or_a_blob_is_asked_the_rules_of_content(work: Gated) ->
         work.git("tag", "-f", "leak", name)
         code, said = push(work, "leak")
         assert (code, "refused by secret" in said, place in said, "subject" in said) == (1, True, True, False)
+        assert "in an object made anew; then move the tag: git tag -f leak OBJECT" in said
         work.git("tag", "-f", "-a", "-m", "of a tag", "leak", "leak")
         assert push(work, "leak")[0] == 1
     work.git("tag", "-f", "fine", work.git("hash-object", "-w", "--stdin", stdin=b"fine\n"))
