@@ -58,6 +58,7 @@ def read(
     writes: bool = False,
     touched: "Touched | None" = None,
     checkout: str = "",
+    env: "Mapping[str, str] | None" = None,
 ) -> "dict[str, object]":
     """The call of a tool of the kind `name` with the arguments `given`.
 
@@ -65,13 +66,13 @@ def read(
     only the name is known is read of its words (`server_tools`); one that is given as `other` is not.
 
     `root` is the top of the work tree: paths inside it become relative to it. The call runs in `folder`, in the root
-    where none is given. `writes` says that
-    a tool of another kind than write, edit and patch writes the files it names. `touched` is what the tool itself says
-    of the call; without it, the arguments that are named like paths count, also those inside lists of objects. A path
-    that leads elsewhere through links is told twice, as written and as where it leads. `checkout` is the linked work
-    tree in which the call really runs, "" for none: links are followed there, too. The result has every `tool` fact
-    that is known before the call, and `target`, what an escalation follows: tool and paths, or programs and verbs.
-    Never raises.
+    where none is given. `writes` says that a tool of another kind than write, edit and patch writes the files it
+    names. `touched` is what the tool itself says of the call; without it, the arguments that are named like paths
+    count, also those inside lists of objects. A path that leads elsewhere through links is told twice, as written and
+    as where it leads. `checkout` is the linked work tree in which the call really runs, "" for none: links are followed
+    there, too. `env` is the environment of the agent, by which a shell command may name a program. The result has every
+    `tool` fact that is known before the call, and `target`, what an escalation follows: tool and paths, or programs and
+    verbs. Never raises.
     """
     declared, name = name, name or kind_of(native_name)
     if touched is None and _is_read_of_its_name(name, declared, given):
@@ -84,7 +85,7 @@ def read(
     written = list(paths) if named == list(touched.writes) else _places(touched.writes, root, folder, checkout)
     if name == "shell" or touched.command is not None:
         call["folder"] = folder = _joined(folder, next(iter(_texts(given, _FOLDERS)), ""))
-        call.update(_shell(touched.command, folder, root, paths, written, checkout))
+        call.update(_shell(touched.command, folder, root, paths, written, checkout, env))
     else:
         call.update(command="", commands=[], paths=paths, writes=written, target=_short([name, *paths]))
     if touched.unsure:
@@ -247,13 +248,19 @@ def _last_word(key: object) -> str:
 
 
 def _shell(
-    command: "str | None", folder: str, root: str, paths: list[str], writes: list[str], checkout: str
+    command: "str | None",
+    folder: str,
+    root: str,
+    paths: list[str],
+    writes: list[str],
+    checkout: str,
+    env: "Mapping[str, str] | None",
 ) -> "dict[str, object]":
     """What a shell call does, beside `paths` and `writes`; a command that is None is one that cannot be told."""
     from ahp.shell import commands
     from ahp.shell.command import UNKNOWN
 
-    parsed = [UNKNOWN] if command is None else commands.read(command) if command else []
+    parsed = [UNKNOWN] if command is None else commands.read(command, env) if command else []
     records: list[dict[str, Any]] = [one.as_fact() for one in parsed]
     for record in records:
         for name in ("paths", "writes", "may_write"):

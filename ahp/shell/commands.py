@@ -8,11 +8,12 @@ from ahp.shell.grammar import never_runs, operators, parsed
 from ahp.shell.marks import Unknown
 from ahp.shell.redirects import RedirectReader, Redirects, arguments_behind, commands_behind, is_descriptor
 from ahp.shell.state import State
+from ahp.shell.variables import only_read
 from ahp.system.plain import Plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tree_sitter import Node
 
@@ -42,17 +43,18 @@ class Reading(Plain):
         self.commands, self.files, self.drafts, self.appended = commands, files, drafts, appended
 
 
-def read(script: str) -> list[Command]:
+def read(script: str, environment: "Mapping[str, str] | None" = None) -> list[Command]:
     """The commands that a shell would run, in order of the text; both sides of every choice.
 
-    Never raises: what cannot be read is a command without a program that is `unresolved`.
+    Of `environment`, the variables that the agent has, those count that the text only reads. Never raises: what cannot
+    be read is a command without a program that is `unresolved`.
     """
-    return read_all(script).commands
+    return read_all(script, environment).commands
 
 
-def read_all(script: str) -> Reading:
+def read_all(script: str, environment: "Mapping[str, str] | None" = None) -> Reading:
     """The commands as `read` gives them, and the files that the script writes. Never raises."""
-    reader = _Reader()
+    reader = _Reader(only_read(script, environment))
     try:
         reader.script(marks.without_marks(script), 0)
         reader.uncalled()
@@ -67,8 +69,8 @@ def read_all(script: str) -> Reading:
 class _Reader:
     """Walks the syntax tree of a script, and of the scripts in it."""
 
-    def __init__(self) -> None:
-        self.state = State()
+    def __init__(self, environment: dict[str, str]) -> None:
+        self.state = State(environment)
         self.execution = Execution(self.state, self.script, self._walk)
         self._expander = Expander(self.state.marks, self.state.variables, self._substitution)
         self._redirects = RedirectReader(self.state, self._expander)
@@ -199,7 +201,10 @@ class _Reader:
             if child.type == "variable_assignment":
                 command.assignments.append(self._assign(child))
             else:
-                words = [self.state.marks.shown(word) for word in self._expander.words(child)]
+                expanded = self._expander.words(child)
+                for word in expanded:
+                    self.state.variables.forget_environment(word.partition("=")[0] if marks.is_known(word) else "")
+                words = [self.state.marks.shown(word) for word in expanded]
                 command.args += words
                 if command.program in _EXPORTS:
                     command.assignments += [item for word in words for item in self._set_before(word)]

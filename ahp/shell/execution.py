@@ -53,8 +53,8 @@ class Execution:
             self.commands[-1] = UNKNOWN
             return None
         state = self._state
-        told = marks.is_known(words[0]) and not marks.is_wild(words[0])
-        program = _name(words[0]) if told else ""
+        named = self._program(words[0])
+        told, program = named != "", _name(named)
         if program.startswith("git-") and synopsis.of(f"git.{program[4:]}") is not None:
             program, words = "git", ["git", program[4:], *words[1:]]  # `/usr/lib/git-core/git-commit`
         elif program == "hub" and any(synopsis.of(f"git.{word}") is not None for word in words[1:2]):
@@ -71,6 +71,10 @@ class Execution:
             command.does_nothing = usage.does_nothing(program, words[1:], found)
         self._add(self._described(command, found, redirects.writes, stdin))
         printed = output.printed(program, words[1:], stdin, state.files, self._marks)
+        if program in state.functions:
+            printed = self._marks.mark(Unknown("", "output"))
+        elif command.assignments or state.variables.exported:
+            printed = self._marks.nameless(printed)  # a program does as it is set up
         passed_on = self._follow(command, words, found, stdin)
         printed = printed if passed_on is None else passed_on
         for word in redirects.writes:
@@ -78,6 +82,17 @@ class Execution:
             state.write(word, printed if word in redirects.takes else errors, word in redirects.appends)
         state.remember(program, found, stdin)
         return None if redirects.takes else printed
+
+    def _program(self, word: str) -> str:
+        """The program that the first word of a command names; "" where only running tells."""
+        if marks.is_known(word):
+            return "" if marks.is_wild(word) else word
+        name = self._marks.program(word)
+        # What the script writes under that name is found by the word as it is written.
+        is_written = self._state.writes(name) or any(
+            path.rpartition("/")[2] == name for one in self.commands for path in one.writes
+        )
+        return "" if is_written else name
 
     def environment(self, assignments: list[str]) -> None:
         """Runs what variables name: `GIT_EDITOR`, `PAGER`, `PROMPT_COMMAND`, `BASH_ENV`."""
@@ -228,6 +243,8 @@ class Execution:
         printed, mounts = None, state.mounts
         if found.mounts is not None:
             state.mounts = [(inside, host and usage.joined(state.folder, host)) for inside, host in found.mounts]
+        if any(run.assignments for run in found.runs):
+            state.variables.forget_environment()
         for run in found.runs:
             # The words of a command within a command are read once more for each level.
             if len(self.commands) >= usage.MOST_COMMANDS or not state.affords(sum(map(len, run.words))):

@@ -16,6 +16,7 @@ OPEN, COMMA, CLOSE = "\U00100003", "\U00100004", "\U00100005"
 _WILDCARD = regex("[\U00100000-\U00100002]")
 _UNKNOWN = regex("[\U00100010-\U0010fffd]")
 _SIGNS = regex(r"[*?[]")
+_PROGRAM = regex(r"[\w@+-][\w@+.-]*")
 _RESERVED = regex("[\U00100000-\U0010ffff]")
 ANYTHING = "**"
 """In a path: a part that is not known."""
@@ -27,13 +28,16 @@ class Unknown(Plain):
     `source` is as the script has it: `$X`, `$(date)`. `origin` "outside": the environment, arguments, names of files;
     "output": what a command prints; "script": computed from the text of the script itself, so it may have been chosen
     to look harmless. `quoted`: it stands between quotes, one word, whatever it holds. `pattern` is what it is as a
-    path, wildcards in it: `src/**`.
+    path, wildcards in it: `src/**`. `name` is given where it surely is one word without blanks, as far as it is known
+    then: `/x/.venv` of a variable in the environment, `**` of a folder that a program prints.
     """
 
-    __slots__ = ("origin", "pattern", "quoted", "source")
+    __slots__ = ("name", "origin", "pattern", "quoted", "source")
 
-    def __init__(self, source: str, origin: str = "outside", quoted: bool = False, pattern: str = ANYTHING) -> None:
-        self.source, self.origin, self.quoted, self.pattern = source, origin, quoted, pattern
+    def __init__(
+        self, source: str, origin: str = "outside", quoted: bool = False, pattern: str = ANYTHING, name: str = ""
+    ) -> None:
+        self.source, self.origin, self.quoted, self.pattern, self.name = source, origin, quoted, pattern, name
 
 
 class Marks:
@@ -68,6 +72,17 @@ class Marks:
         text = _UNKNOWN.sub(lambda found: self._known[ord(found[0]) - _FIRST].pattern, text)
         return _RESERVED.sub(lambda found: _LITERAL.get(found[0], ""), text)
 
+    def program(self, word: str) -> str:
+        """The base name of the program that a word stands for; "" where only running tells.
+
+        What is not known of the word before its last slash must be one word, or it would be other words as well.
+        """
+        names = [part.name for part in self.of(word)]
+        if not all(names) or is_wild(word):
+            return ""
+        name = _UNKNOWN.sub(lambda _: names.pop(0), word).rpartition("/")[2]
+        return name if _PROGRAM.fullmatch(name) else ""
+
     def named(self, text: str, source: str) -> str:
         """The text, its parts of unknown source called `source`."""
         if text.isascii():
@@ -75,20 +90,32 @@ class Marks:
         parts = self.of(text)
         return _UNKNOWN.sub(lambda found: self._again_named(found[0], source), text) if parts else text
 
+    def nameless(self, text: str) -> str:
+        """The text with no part of which it is sure that it is one word."""
+        if not any(part.name for part in self.of(text)):
+            return text
+        return _UNKNOWN.sub(lambda found: self._nameless(found[0]), text)
+
     def quoted(self, text: str, quoted: bool) -> str:
         """The text as it stands between quotes, or outside of them."""
         return _UNKNOWN.sub(lambda found: self._again(found[0], quoted), text) if not text.isascii() else text
 
     def _again_named(self, char: str, source: str) -> str:
         unknown = self._known[ord(char) - _FIRST]
-        return char if unknown.source else self.mark(Unknown(source, unknown.origin, unknown.quoted, unknown.pattern))
+        if unknown.source:
+            return char
+        return self.mark(Unknown(source, unknown.origin, unknown.quoted, unknown.pattern, unknown.name))
+
+    def _nameless(self, char: str) -> str:
+        unknown = self._known[ord(char) - _FIRST]
+        return self.mark(Unknown(unknown.source, unknown.origin, unknown.quoted, unknown.pattern))
 
     def _again(self, char: str, quoted: bool) -> str:
         unknown = self._known[ord(char) - _FIRST]
         return (
             char
             if unknown.quoted == quoted
-            else self.mark(Unknown(unknown.source, unknown.origin, quoted, unknown.pattern))
+            else self.mark(Unknown(unknown.source, unknown.origin, quoted, unknown.pattern, unknown.name))
         )
 
     def is_astray(self, text: str) -> bool:

@@ -17,10 +17,24 @@ _FORMAT = regex(r"%(%|[sbdi])|(%)")
 _PLAIN = frozenset(("date", "uname", "whoami", "hostname", "id", "nproc", "wc", "seq", "arch", "tput", "stat"))
 _PLAIN |= {"pgrep", "pidof", "dirname", "basename", "readlink", "realpath", "sw_vers", "lsb_release"}
 _SEARCHES = ("rg", "grep", "egrep", "fgrep", "ag")
-_LISTS = frozenset((*_SEARCHES, "ls", "du", "fd", "fdfind", "locate", "tree", "git"))
+# With one of these options a formatter prints the names of the files that it would change; those of which kind.
+_FORMATTERS = {
+    **dict.fromkeys(("gofmt", "goimports", "gofumpt"), ("-l", "*.go")),
+    "rustfmt": ("-l", "*.rs"),
+    "shfmt": ("-l", "*"),
+    "prettier": ("-l", "*"),
+}
+_LISTS = frozenset((*_SEARCHES, "ls", "du", "fd", "fdfind", "locate", "tree", "git", *_FORMATTERS))
 # Programs that print some of the names that come in, or parts of them.
 _PASSES = frozenset(
     (*_SEARCHES, "sort", "uniq", "head", "tail", "shuf", "tac", "cat", "pv", "comm", "cut", "tr", "sed", "awk")
+)
+# What these print is one folder, in which programs are.
+_FOLDERS = regex(
+    r"go env GO(?:PATH|BIN|ROOT)|(?:npm|pnpm|yarn) (?:bin|root|prefix)(?: (?:-g|--global))?|brew --prefix(?: [\w@.-]+)?"
+    r"|(?:pyenv|rbenv|nodenv|goenv) (?:root|prefix)|(?:mise|asdf) where [\w@.-]+|poetry env info (?:-p|--path)"
+    r"|pipenv --venv|rustc --print[ =]sysroot|conda info --base|python3? -m site --user-base"
+    r"|(?:pg_config|llvm-config) --bindir"
 )
 _PLAIN_WORD = regex(r"[\w.-]+")
 _ECHO_OPTION = regex(r"-[neE]+")
@@ -41,7 +55,8 @@ def printed(program: str, args: list[str], stdin: str | None, files: dict[str, s
     parts = known.of(stdin or "")
     if stdin and (not parts or any(part.origin == "script" for part in parts)):
         return known.mark(Unknown("", "script"))  # made from a text of the script: `echo … | base64 -d`
-    return known.mark(Unknown("", "outside" if program in _PLAIN else "output"))
+    is_folder = _FOLDERS.fullmatch(" ".join([program, *args])) is not None
+    return known.mark(Unknown("", "outside" if program in _PLAIN else "output", name=ANYTHING * is_folder))
 
 
 def _text(program: str, args: list[str], stdin: str | None, files: dict[str, str], known: Marks) -> str | None:
@@ -64,15 +79,16 @@ def _text(program: str, args: list[str], stdin: str | None, files: dict[str, str
 def _place(program: str, args: list[str], stdin: str | None, known: Marks) -> str | None:
     """A path that a command prints, as a mark with its pattern."""
     operands = [arg for arg in args if not arg.startswith("-")]
-    pattern = ""
+    pattern = name = ""
     if program == "pwd":
-        pattern = "."
+        pattern = name = "."
     elif program == "mktemp":
         folder = next((arg.partition("=")[2] for arg in args if arg.startswith("--tmpdir=")), "/tmp")  # noqa: S108
         name = known.pattern(operands[-1]) if operands else "tmp.XXXXXXXXXX"
         pattern = name if "/" in name or (operands and "-t" not in args) else f"{folder}/{name}"
     elif program in ("which", "command", "type", "whereis") and operands:
         pattern = f"{ANYTHING}/{known.pattern(operands[-1])}"
+        name = operands[0] if args in ([operands[0]], ["-v", operands[0]]) and marks.is_known(operands[0]) else ""
     elif program in ("realpath", "readlink", "dirname") and len(operands) == 1:
         path = known.pattern(operands[0])
         pattern = path.rpartition("/")[0] or "." if program == "dirname" else path
@@ -82,19 +98,20 @@ def _place(program: str, args: list[str], stdin: str | None, known: Marks) -> st
         return _names([known.pattern(one) for one in operands[2:]] or ["."], program, args, known)
     elif program == "git" and operands[:1] == ["rev-parse"]:
         pattern = _git_place(args)
+        name = "." if args == ["rev-parse", "--show-toplevel"] else ""
     elif program == "find":
         return _names(find.found_by(args, known), program, args, known)
     elif program in _PASSES and stdin and marks.is_unknown(stdin.replace("\n", "")):
         return _some(program, args, operands, stdin, known)
     elif program in _LISTS:
         return _names(_listed(program, args, operands, known), program, args, known)
-    return _names([pattern] if pattern else [], program, args, known)
+    return _names([pattern] if pattern else [], program, args, known, name)
 
 
-def _names(patterns: list[str], program: str, args: list[str], known: Marks) -> str | None:
+def _names(patterns: list[str], program: str, args: list[str], known: Marks, name: str = "") -> str | None:
     """Names of files that are printed, a mark for each pattern; None for none or too many."""
     source = " ".join([program, *map(known.shown, args)])
-    told = [known.mark(Unknown(f"$({source})", pattern=pattern)) for pattern in patterns[:_PATTERNS]]
+    told = [known.mark(Unknown(f"$({source})", pattern=pattern, name=name)) for pattern in patterns[:_PATTERNS]]
     return "\n".join(told) if told and len(patterns) <= _PATTERNS else None
 
 
@@ -156,16 +173,27 @@ def _listed(program: str, args: list[str], operands: list[str], known: Marks) ->
         paths = [word for word in paths if marks.is_known(word) and not word.startswith(":")]
         if verb in (["ls-files"], ["grep"]):
             return _below(paths, known) or anywhere
-        return anywhere if "--name-only" in args or "--diff-filter" in " ".join(args) else []
+        if not {"--name-only", "--name-status"} & set(args) and "--diff-filter" not in " ".join(args):
+            return []
+        behind = args[args.index("--") + 1 :] if "--" in args else []
+        return _below(behind, known) if behind else [*_below(paths, known), *anywhere]  # without `--` also commits
+    if program in _FORMATTERS:
+        option, kind = _FORMATTERS[program]
+        if not {option, "--list-different", "--list"} & set(args):
+            return []
+        places = _below(operands, known) or anywhere
+        return [f"{one}/{kind}" if one.endswith(f"/{ANYTHING}") and kind != "*" else one for one in places]
     if program in _SEARCHES:
         return (_below(operands[1:], known) or anywhere) if any(map(_NAMES_ONLY.match, args)) else []
     return (_below(operands, known) if program in ("ls", "du", "tree") else []) or anywhere
 
 
 def _below(folders: list[str], known: Marks) -> list[str]:
-    """What lies in folders; of one that is not known, anywhere here."""
+    """What lies in folders; of one that is not known, anywhere here; what a pattern names."""
     patterns = [known.pattern(folder).rstrip("/") for folder in folders]
-    return [f"{one}/{ANYTHING}" if not one.startswith(ANYTHING) else f"./{ANYTHING}" for one in patterns]
+    return [
+        f"./{ANYTHING}" if one.startswith(ANYTHING) else one if "*" in one else f"{one}/{ANYTHING}" for one in patterns
+    ]
 
 
 def _echo(args: list[str]) -> str | None:

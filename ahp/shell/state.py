@@ -16,9 +16,9 @@ _STEP = 64  # the least that one more script, or one more round of a loop, count
 class State:
     """Followed as the text goes, through nested scripts too."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: dict[str, str] | None = None) -> None:
         self.marks = Marks()
-        self.variables = Variables(self.marks)
+        self.variables = Variables(self.marks, environment)
         self.folder = ""
         self._former: list[str] = []
         self.functions: dict[str, Node] = {}
@@ -125,6 +125,10 @@ class State:
         alias, copied = self.aliases.get(word), self.programs.get(self.path(word))
         found = [*([usage.split(alias)] if alias else []), *([[copied]] if copied else [])]
         return [words for words in found if words and words[0] != word]
+
+    def writes(self, name: str) -> bool:
+        """Whether the script writes, or copies, a file of this name."""
+        return any(_base_name(path) == name for path in (*self.files, *self.programs))
 
     def _unseen(self, source: str) -> str:
         return self.marks.mark(Unknown(self.marks.shown(source), "output"))

@@ -1,11 +1,11 @@
 """Variables of a script, and what `${X…}` makes of them (bash(1), Parameter Expansion)."""
 
 from ahp.shell.marks import ANYTHING, Marks, Unknown, is_known, literal
-from ahp.system.regex import DOTALL, regex
+from ahp.system.regex import DOTALL, MULTILINE, regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 Value = str | list[str]
 """A text, in which marks stand for what is not known, or the items of an array or of the arguments."""
@@ -15,16 +15,38 @@ _BRACED = regex(r"\$\{([!#]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!_-])(?:\[([^\]]*)\])?(.
 _OPERATION = regex(r"(:?[-=?+]|##?|%%?|//?|:|\^\^?|,,?|@)(.*)", DOTALL)
 _GLOB = regex(r"[*?\[\\]")
 _PLACES = {"HOME": "~", "PWD": ".", "TMPDIR": "/tmp"}  # noqa: S108
+_VARIABLE = regex(r"(\$\{?)?\b([A-Za-z_]\w*)")
+# `eval`, `. FILE`; words that are taken apart otherwise; a name with quotes in it: `export A"B"=c`.
+_SETS_UNSEEN = regex(r"\b(?:eval|source|IFS|select)\b|(?:^|[\s;&|({])\.\s|\w['\"\\]+\w*['\"]*\+?=", MULTILINE)
+_ONE_WORD = regex(r"[\w./@+~][\w./@+~-]*")
 # Numbers and names that the shell sets itself: never an option, never two words.
 _SET_BY_THE_SHELL = "# ? $ ! RANDOM SECONDS LINENO UID EUID PPID BASHPID HOSTNAME OSTYPE HOSTTYPE SHLVL"
 _HARMLESS = frozenset(_SET_BY_THE_SHELL.split())
 
 
-class Variables:
-    """What the script has set so far. A name that it gives two different values is not known from then on."""
+def only_read(script: str, environment: "Mapping[str, str] | None") -> dict[str, str]:
+    """The variables that a script names, each time behind a `$`, and their values outside of it; "" where it has none.
 
-    def __init__(self, marks: Marks) -> None:
+    A name that stands anywhere else may be set there, also for a command alone or in the next round of a loop; so may
+    any in a text that is not seen here.
+    """
+    if environment is None or "$" not in script or _SETS_UNSEEN.search(script):
+        return {}
+    named = _VARIABLE.findall(script)
+    others = {name for sign, name in named if not sign}
+    return {name: environment.get(name, "") for sign, name in named if sign and name not in others}
+
+
+class Variables:
+    """What the script has set so far. A name that it gives two different values is not known from then on.
+
+    `environment` is what the variables hold that the script does not set. It tells programs, not what is written: the
+    shell that runs the script may have others.
+    """
+
+    def __init__(self, marks: Marks, environment: dict[str, str] | None = None) -> None:
         self._marks = marks
+        self._environment = environment or {}
         self._values: dict[str, Value | None] = {"IFS": " \t\n"}
         self.exported: dict[str, str] = {}
         """What later commands find in their environment."""
@@ -42,6 +64,11 @@ class Variables:
     def bind(self, name: str, value: Value | None) -> None:
         """The value of a loop variable or an argument: the former one does not matter."""
         self._values[name] = value
+
+    def forget_environment(self, name: str = "") -> None:
+        """Something else may have set the variable, or any of them."""
+        if name in self._environment or not name:
+            self._environment = {kept: value for kept, value in self._environment.items() if name and kept != name}
 
     def export(self, name: str, value: str) -> None:
         """`export NAME=value`."""
@@ -63,7 +90,7 @@ class Variables:
         prefix, name, index, rest = found.groups() if found else ("", raw[1:], None, "")
         value = self._values.get(name)
         if name not in self._values:
-            return self._outside(raw, name, rest, quoted)
+            return self._outside(raw, name, rest, quoted, plain=not prefix and index is None)
         if prefix == "!" and isinstance(value, str) and value.isidentifier() and not rest:
             return self.expand(f"${{{value}}}", quoted)
         if isinstance(value, list):
@@ -81,14 +108,23 @@ class Variables:
             value = value if sign.isspace() else value.replace(sign, " ")
         return value
 
-    def _outside(self, raw: str, name: str, rest: str, quoted: bool) -> str:
+    def _outside(self, raw: str, name: str, rest: str, quoted: bool, plain: bool) -> str:
         operation = _OPERATION.fullmatch(rest)
         given = operation[2] if operation and operation[1].lstrip(":") in ("-", "=", "+") else ""
+        word = self._word_outside(name, operation[1] if operation else rest, given) if plain else ""
         if name in _PLACES and not given:
-            return self._mark(raw, "outside", quoted, _PLACES[name] if not rest else ANYTHING)
+            return self._mark(raw, "outside", quoted, _PLACES[name] if not rest else ANYTHING, word)
         chosen = given.lstrip("\"'\\").startswith(("-", "$", "`"))  # `${X:--n}` is an option where X is not set
         several = name in ("@", "*") and not (name == "*" and quoted)
-        return self._mark(raw, "script" if chosen else "outside", name in _HARMLESS or (quoted and not several))
+        is_one = name in _HARMLESS or (quoted and not several)
+        return self._mark(raw, "script" if chosen else "outside", is_one, name=word)
+
+    def _word_outside(self, name: str, sign: str, given: str) -> str:
+        """The one word that a variable of the environment holds, or that stands in for it where it is not set."""
+        if sign not in ("", "-", ":-", "=", ":=", "?", ":?"):
+            return ""
+        value = (self._environment[name] or given) if name in self._environment else ""
+        return value if _ONE_WORD.fullmatch(value) else ""
 
     def _operated(self, raw: str, value: Value, rest: str, quoted: bool) -> Value:
         operation = _OPERATION.fullmatch(rest)
@@ -104,8 +140,8 @@ class Variables:
         kept = self._marks.pattern(text).rpartition("/")[0] if sign in ("%", "%%") and text else ""
         return self._mark(raw, origin, quoted, f"{kept}/{ANYTHING}" if kept else ANYTHING)
 
-    def _mark(self, source: str, origin: str, quoted: bool, pattern: str = ANYTHING) -> str:
-        return self._marks.mark(Unknown(source, origin, quoted, pattern))
+    def _mark(self, source: str, origin: str, quoted: bool, pattern: str = ANYTHING, name: str = "") -> str:
+        return self._marks.mark(Unknown(source, origin, quoted, pattern, name))
 
 
 def _item(items: list[str], index: str | None, name: str) -> Value | None:

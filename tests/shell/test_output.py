@@ -128,3 +128,24 @@ def test_what_was_made_from_a_text_of_the_script_stays_so() -> None:
     first = printed("rev", [], "x", {}, known)
     assert known.of(printed("tr", ["a", "b"], first, {}, known))[0].origin == "script"
     assert known.of(printed("realpath", [known.mark(Unknown("$X"))], None, {}, known))[0].pattern == "**"
+
+
+@pytest.mark.parametrize(
+    ("line", "pattern"),
+    [
+        ("gofmt -l .", "./**/*.go"),
+        ("goimports -l cmd pkg", "cmd/**/*.go pkg/**/*.go"),
+        ("rustfmt -l src/lib.rs", "src/lib.rs/**/*.rs"),
+        ("prettier -l .", "./**"),
+        ("prettier --list-different src/**/*.ts", "src/**/*.ts"),
+        ("shfmt -l .ahp", ".ahp/**"),
+        ("git diff --name-only -- src", "src/**"),
+        ("git diff --name-status main .ahp", "main/** .ahp/** ./**"),
+        ("gofmt -d .", "**"),
+        ("prettier --check .", "**"),
+    ],
+)
+def test_what_would_be_formatted_or_has_changed_lies_in_the_folders_named(line: str, pattern: str) -> None:
+    known = Marks()
+    program, *args = line.split()
+    assert " ".join(part.pattern for part in known.of(printed(program, args, None, {}, known))) == pattern

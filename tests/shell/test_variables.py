@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from ahp.shell.commands import read
 from ahp.shell.marks import Marks, is_known
 from ahp.shell.variables import Value, Variables
 
@@ -106,3 +107,61 @@ def test_a_suffix_taken_off_an_unknown_name_keeps_its_folder() -> None:
     value = found.expand("${f%.txt}", True)
     assert isinstance(value, str)
     assert (known.pattern(value), known.of(value)[0].origin) == ("src/**", "outside")
+
+
+ENVIRONMENT = {"VENV": "/x/.venv", "SHELL": "/bin/bash", "HOME": "/home/me", "BAD": "git commit -n", "PWD": "/p"}
+
+
+@pytest.mark.parametrize(
+    ("script", "program"),
+    [
+        # One word that ends in a name: it is that program, as of a path that is written out.
+        ('"$VENV/bin/pytest" -q', "pytest"),
+        ("$VENV/bin/git commit -n", "git"),
+        ("${VENV}/bin/pytest", "pytest"),
+        ("${VENV:-/opt}/bin/pytest", "pytest"),
+        ("${PY:-python3} -m build", "python3"),
+        ("$SHELL x.sh", "bash"),
+        ("$HOME/.local/bin/uv sync", "uv"),
+        ("$PWD/x.sh", "x.sh"),
+        ("$(pwd)/x.sh", "x.sh"),
+        ("$(which git) commit -n", "git"),
+        ('"$(command -v python3)" x.py', "python3"),
+        ("$(go env GOPATH)/bin/lint run", "lint"),
+        ('"$(git rev-parse --show-toplevel)/x.sh"', "x.sh"),
+        ("$(npm bin)/eslint .", "eslint"),
+        # What may be more than one word, or another one.
+        ('"$OTHER/bin/pytest"', ""),
+        ("$BAD/bin/pytest", ""),
+        ("$VENV/$X", ""),
+        ("$VENV/*/pytest", ""),
+        ("${VENV/x/y}/bin/pytest", ""),
+        ("${!VENV}/bin/pytest", ""),
+        ("$(cat f)/bin/pytest", ""),
+        ("$(go env GOPATH)", ""),
+        ("$(GOPATH='git push -f #' go env GOPATH)/bin/lint", ""),
+        ("export GOPATH='git push -f #'; $(go env GOPATH)/bin/lint", ""),
+        ("go() { echo git; }; $(go env GOPATH)/bin/lint", ""),
+        # What the text may set, or puts there.
+        ("VENV='git push -f #' sh -c '$VENV/bin/pytest'", ""),
+        ("env V\"ENV\"='git push -f #' sh -c '$VENV/bin/pytest'", ""),
+        ("export V\"ENV\"='git push -f #'; $VENV/bin/pytest", ""),
+        ("for i in 1 2; do $VENV/bin/pytest; VENV='git push -f'; done", ""),
+        ("read VENV < f; $VENV/bin/pytest", ""),
+        ("export $(cat .env); $VENV/bin/pytest", ""),
+        (". ./env.sh; $VENV/bin/pytest", ""),
+        ("IFS=/; $VENV/bin/pytest", ""),
+        ("cp $(which git) .venv/bin/pytest; $VENV/bin/pytest commit -n", ""),
+        ("echo 'git push -f' > x.sh; $PWD/x.sh", ""),
+    ],
+)
+def test_the_environment_may_tell_which_program_runs(script: str, program: str) -> None:
+    found = [one for one in read(script, ENVIRONMENT) if one.args != ["f"] or one.program != "cat"]
+    is_open = any("program" in one.unresolved_at for one in found)
+    assert is_open == (program == "")
+    assert not program or program in [one.program for one in found]
+
+
+def test_without_an_environment_a_variable_names_no_program() -> None:
+    assert read("$VENV/bin/pytest")[-1].unresolved_at == ["program"]
+    assert read("$HOME/bin/uv", {})[-1].unresolved_at == ["program"]

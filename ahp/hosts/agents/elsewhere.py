@@ -66,9 +66,8 @@ def _asked(event: Event, root: str, folder: str, seconds: float) -> Event | None
     there.attempt = event.attempt
     call = event.tool or {}
     given = call.get("input")
-    there.tool = tool_call.read(
-        "", str(call.get("native_name", "")), given if isinstance(given, dict) else {}, root=where.root, folder=folder
-    )
+    arguments, native_name = given if isinstance(given, dict) else {}, str(call.get("native_name", ""))
+    there.tool = tool_call.read("", native_name, arguments, root=where.root, folder=folder, env=event.env)
     there.view = call_view.view_of(there)
     return there
 
