@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 NAMESPACES = (
     "files",
     "diff",
+    "moved",
     "debuggers",
     "ignored",
     "branch",

@@ -3,10 +3,13 @@
 from ahp.system import process
 from ahp.system.git import GitError, Repository
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 LINES_LIMIT = 8 << 20  # bytes; the lines of larger files are not counted
 _BATCH = 32 << 20  # bytes of content asked for at once, well below what git may print (design §11)
 _SMALL = 1 << 20
-_AT_ONCE = 32
 _TIMEOUT = 20.0
 
 
@@ -31,15 +34,7 @@ def sizes(repo: Repository, oids: list[str]) -> dict[str, int]:
 def lines(repo: Repository, known: dict[str, int]) -> dict[str, int]:
     """The number of lines of each blob, by its id; its size in bytes is given. Raises GitError."""
     found: dict[str, int] = {}
-    batch: list[str] = []
-    total = 0
-    for oid, size in known.items():
-        if batch and total + size > _BATCH:
-            found.update(_counted(repo, batch))
-            batch, total = [], 0
-        batch.append(oid)
-        total += size
-    if batch:
+    for batch in _batches(known):
         found.update(_counted(repo, batch))
     return found
 
@@ -47,6 +42,20 @@ def lines(repo: Repository, known: dict[str, int]) -> dict[str, int]:
 def count(data: bytes) -> int:
     """The number of lines of a file, also of a last one without an end."""
     return data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
+
+
+def _batches(known: dict[str, int]) -> "Iterator[list[str]]":
+    """The ids of blobs of these sizes, as many at a time as may be asked for at once."""
+    batch: list[str] = []
+    total = 0
+    for oid, size in known.items():
+        if batch and total + size > _BATCH:
+            yield batch
+            batch, total = [], 0
+        batch.append(oid)
+        total += size
+    if batch:
+        yield batch
 
 
 def _counted(repo: Repository, oids: list[str]) -> dict[str, int]:
@@ -63,10 +72,9 @@ def _counted(repo: Repository, oids: list[str]) -> dict[str, int]:
 def heads(repo: Repository, oids: list[str], length: int) -> dict[str, bytes]:
     """The first `length` bytes of each blob that is here, by its id. Raises GitError, AhpError."""
     known = sizes(repo, oids)
-    small = [oid for oid, size in known.items() if size <= _SMALL]
+    small = {oid: size for oid, size in known.items() if size <= _SMALL}
     found: dict[str, bytes] = {}
-    for start in range(0, len(small), _AT_ONCE):
-        some = small[start : start + _AT_ONCE]
+    for some in _batches(small):
         answer, at = repo.run("cat-file", "--batch", stdin=_lines(some)), 0
         for oid in some:
             at = answer.index(b"\n", at) + 1

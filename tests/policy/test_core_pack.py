@@ -27,6 +27,7 @@ def hits(trigger: str, **facts: Any) -> list[str]:
         "actor.kind": "human",
         "branch.is_default": False,
         "diff.added": [],
+        "moved.files": [],
         "files.added": [],
         "files.binary": [],
         "files.changed_count": 1,

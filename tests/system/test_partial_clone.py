@@ -13,7 +13,7 @@ from ahp.facts.absent import Absent
 from ahp.policy import policies, tree
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, Workspace
-from ahp.system import git, lines, partial_clone
+from ahp.system import git, lines, moved, partial_clone
 from ahp.system.errors import Unknown
 from ahp.system.git import GitError, Repository
 from ahp.system.history import CommitView, RangeView
@@ -110,6 +110,7 @@ def test_a_file_that_only_moves_is_one_renamed_file_without_being_opened(clone: 
     view = IndexView(at(clone))
     assert [(e.status, e.old_path, e.path) for e in view.change().entries] == [("R", "big/one", "moved")]
     assert lines.of(view).lacking == []
+    assert moved.of(view).lacking == ["moved"]
     assert missing(clone) == before
     with pytest.raises(Unknown, match=r"the object .* is not in this clone; mend: git diff --cached --numstat"):
         sizes.byte_counts(view, view.change().entries)
