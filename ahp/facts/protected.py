@@ -141,6 +141,8 @@ def _concerns(path: str, place: str) -> bool:
         return _is_in(path, place) or (path not in (".", "/") and _is_in(place, path)) or path in (".", "/", "~")
     if path.startswith("**/.") and not place.startswith(("~", "/")) and _concerns(path[3:], place):
         return True  # at the top, too
+    if path == "**/*":
+        return not place.startswith(("~", "/"))  # all that is there
     if not path.strip("*/"):
         return False  # any file at all: that is unresolved, and told as such
     parts = path.rstrip("/").split("/")

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import re
 
 _MOST = 1 << 14
-_PATTERNS = 16  # of names that one command prints
+_PATTERNS = find.MOST  # of names that one command prints
 _ESCAPE = regex(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|0[0-7]{0,3}|[1-7][0-7]{0,2}|.|$)", DOTALL)
 _SIMPLE = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
 _FORMAT = regex(r"%(%|[sbdi])|(%)")
