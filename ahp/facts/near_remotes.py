@@ -23,10 +23,12 @@ _WITH = {
     "tag": frozenset(("-d", "--delete", "-f", "--force")),
     "reflog": frozenset(("delete", "expire")),
 }
+_TAKING = ("receive.", "transfer.")
+_ELSEWHERE = frozenset(("--global", "--system", "--file", "-f"))  # files of their own, which are told as written
 
 
 def reached(event: "Event", call: "Mapping[str, object]") -> list[str]:
-    """Where the call changes refs of a remote, or writes its files; paths as those of the call."""
+    """Where the call changes refs of a remote, or what it takes, or writes its files; paths as those of the call."""
     led = list(dict.fromkeys(_led_to(call)))
     written = call.get("writes")
     far = [str(one) for one in (written if isinstance(written, list) else []) if str(one).startswith(("/", "../"))]
@@ -39,7 +41,7 @@ def reached(event: "Event", call: "Mapping[str, object]") -> list[str]:
 
 
 def _led_to(call: "Mapping[str, object]") -> "Iterator[str]":
-    """The folders, and git directories, in which git commands change refs."""
+    """The folders, and git directories, in which git commands change refs, or settings about them."""
     commands = call.get("commands")
     exported = ""
     for one in commands if isinstance(commands, list) else []:
@@ -47,7 +49,7 @@ def _led_to(call: "Mapping[str, object]") -> "Iterator[str]":
         if one["program"] != "git":
             exported = given[-1] if given and one["program"] in ("export", "declare", "typeset", "") else exported
             continue
-        if not _changes_refs(one):
+        if not (_changes_refs(one) or _sets_what_it_takes(one)):
             continue
         args = one["args"]
         named = [arg.partition("=")[2] for arg in args if arg.startswith("--git-dir=")]
@@ -65,6 +67,15 @@ def _changes_refs(one: "Mapping[str, list[str]]") -> bool:
     if verb == "symbolic-ref":
         return len(one["operands"]) > 1 or not {"-d", "--delete"}.isdisjoint(one["flags"])
     return verb in _ALWAYS or not _WITH.get(verb, frozenset()).isdisjoint([*one["flags"], *one["operands"]])
+
+
+def _sets_what_it_takes(one: "Mapping[str, list[str]]") -> bool:
+    """Whether `git config` writes a setting about what a push may do there: `receive.denyDeletes` and its like."""
+    if str(one["verb"]) != "config" or not _ELSEWHERE.isdisjoint(one["flags"]):
+        return False
+    named = {word.lower() for word in one["operands"]}
+    keys = [setting.partition("=")[0] for setting in one["config"]]
+    return any(key in named and (key + ".").startswith(_TAKING) for key in keys)
 
 
 def _remotes(event: "Event") -> "Iterator[str]":
