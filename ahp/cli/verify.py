@@ -94,5 +94,7 @@ def _print(result: "VerificationResult") -> None:
         click.echo(f"\n{detail.place}: {detail.error}")
         if detail.context:
             click.echo("\n".join(f"    {line}" for line in detail.context.split("\n")))
+    for caution in result.cautions:
+        click.echo(f"\n{caution}")
     if result.suggestion:
         click.echo(f"\n{result.suggestion}")

@@ -32,4 +32,5 @@ class VerificationNotes:
         """One sentence each."""
         last = self._last
         unmade = last is not None and last != NOT_ASKED and last.type in NOT_MADE
-        return [*([f"not verified ({last.type}): {last.summary}"] if last and unmade else ()), *self._doubts]
+        said = [f"not verified ({last.type}): {last.summary}"] if last and unmade else []
+        return [*said, *(last.cautions if last else ()), *self._doubts]

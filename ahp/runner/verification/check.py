@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from ahp.runner.verification.result import VerificationResult
@@ -10,13 +11,21 @@ REPORT = "{report}"
 """Stands in arguments and variables for the path of a file that the program is to write its report to."""
 SCRATCH = "{scratch}"
 """Stands for a folder that is there while the program runs."""
+PLUGIN = "{plugin}"
+"""Stands for the name of the check's `plugin`."""
+PLUGINS = "{plugins}"
+"""Stands for a folder that holds nothing but the check's `plugin`."""
+RECORD = "{record}"
+"""Stands for the path of a file that a plugin of ours is to write."""
+_OURS = (REPORT, SCRATCH, PLUGIN, PLUGINS, RECORD)
 
 
 @dataclass(frozen=True)
 class Ran:
-    """How a program ended: its exit `code`, what it printed, and its report, None where it wrote none.
+    """How a program ended: its exit `code`, what it printed, its report, and the record of a plugin of ours.
 
-    `folder` is where it ran, absolute; `directory` the same, relative to the root.
+    The last two are None where it wrote none. `folder` is where it ran, absolute; `directory` the same, relative to
+    the root.
     """
 
     code: int
@@ -25,6 +34,7 @@ class Ran:
     report: bytes | None
     folder: str
     directory: str
+    record: bytes | None = None
 
     @property
     def said(self) -> str:
@@ -43,7 +53,7 @@ class Check:
     in place of `argv`, and `suggestion` what to do about it. `read` makes a result of how the program ended. `files`
     are its test files, relative to `directory`; with some of them `narrowed` gives the arguments that run only those.
     `toolchain` gives what the result depends on beside the project's files, as lines of text; None where that is not
-    known, so that nothing can be remembered.
+    known, so that nothing can be remembered. `plugin` is a module of ours that the program loads.
     """
 
     name: str
@@ -57,8 +67,9 @@ class Check:
     files: Sequence[str] = ()
     narrowed: Callable[[Sequence[str]], tuple[str, ...]] | None = None
     toolchain: Callable[[], list[str]] | None = None
+    plugin: Path | None = None
 
     @property
     def command(self) -> str:
-        """The command line as a person would give it, without the files that it writes for us."""
-        return " ".join(word for word in self.argv if REPORT not in word and SCRATCH not in word)
+        """The command line as a person would give it, without the files that it writes for us and reads of ours."""
+        return " ".join(word for word in self.argv if not any(one in word for one in _OURS))

@@ -1,8 +1,10 @@
 """Checks of Node projects: vitest, jest, or the script of `npm test`; and eslint."""
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
+from html import unescape
 from typing import Any
 
 from ahp.policy.presets import PRESETS
@@ -17,6 +19,8 @@ _ESLINT_FILE = re.compile(r"^(?:eslint\.config\.[cm]?[jt]s|\.eslintrc(?:\.(?:c?j
 _UNSET = "no test specified"  # in the script that `npm init` writes
 _LOCKS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn"}
 _NODE_TEST = re.compile(r"\bnode\b[^|;&]*\s--test\b")
+_USES_NODE_TEST = re.compile(rb"[\"']node:test[\"']")
+_CASE = re.compile(rb'<testcase name="([^"]{1,1000})"')
 _JUNIT_OF_NODE = f"--test-reporter=junit --test-reporter-destination={REPORT}"
 
 
@@ -69,17 +73,21 @@ def _test_check(project: Project, folder: str, env: Mapping[str, str]) -> Check 
     if program is None:
         return Check(kind, "tests", folder, missing=f"{kind} is not installed", suggestion=_install(project, folder))
     argv = (
-        (program, "run", "--reporter=json", f"--outputFile={REPORT}", "--no-color")
+        (program, "run", "--reporter=json", f"--outputFile={REPORT}", "--no-color", "--testNamePattern=.")
         if kind == "vitest"
-        else (program, "--ci", "--json", f"--outputFile={REPORT}", "--no-color", f"--cacheDirectory={SCRATCH}")
+        else (
+            *(program, "--ci", "--json", f"--outputFile={REPORT}", "--no-color", f"--cacheDirectory={SCRATCH}"),
+            *("--testNamePattern=", "--testResultsProcessor="),
+        )
     )
+    files = [path for path in project.below(folder) if _TEST_FILE.search(path)]
     return Check(
         kind,
         "tests",
         folder,
         argv,
-        partial(_read_jest, what=kind),
-        files=[path for path in project.below(folder) if _TEST_FILE.search(path)],
+        partial(_read_jest, what=kind, files=files),
+        files=files,
         narrowed=lambda chosen: (*argv, *(f"./{path}" for path in chosen)),
         toolchain=lambda: tools.node_versions(project, folder, program, env),
     )
@@ -107,7 +115,7 @@ def _npm_test(project: Project, folder: str, env: Mapping[str, str]) -> Check:
 
 def _read_npm(ran: Ran, by_node: bool, what: str) -> VerificationResult:
     if by_node and ran.report:
-        return outcomes.of_junit(ran, what)
+        return outcomes.less(outcomes.of_junit(ran, what), _without_tests(ran))
     if ran.code == 127 or (re.search(r"(?:sh|env): .{0,200}not found\s*$", ran.said, re.MULTILINE) and ran.code == 126):
         return VerificationResult(
             "tool_missing",
@@ -118,17 +126,25 @@ def _read_npm(ran: Ran, by_node: bool, what: str) -> VerificationResult:
     return outcomes.by_exit_code(ran, what, "package.json")
 
 
+def _without_tests(ran: Ran) -> list[str]:
+    """The files of tests that ended before any of them: Node takes such a file for a test that has its path as name."""
+    names = [unescape(name.decode("utf-8", "replace")) for name in _CASE.findall(ran.report or b"")]
+    paths = [name for name in names if os.path.isabs(name) and outcomes.in_project(name, ran)]
+    return [outcomes.relative(path, ran) for path in paths if outcomes.holds(path, _USES_NODE_TEST)]
+
+
 def _install(project: Project, folder: str) -> str:
     lock = next((name for one in tools.upwards(folder) for name in _LOCKS if project.has(joined(one, name))), "")
     return f"{_LOCKS.get(lock, 'npm')} install"
 
 
-def _read_jest(ran: Ran, what: str) -> VerificationResult:
+def _read_jest(ran: Ran, what: str, files: Sequence[str] = ()) -> VerificationResult:
     """The JSON report of jest, which vitest writes too."""
     try:
         report: Any = jsontext.decode((ran.report or b"").decode("utf-8", "replace"))
         suites = report["testResults"]
         passed, failed = int(report["numPassedTests"]), int(report["numFailedTests"])
+        skipped = int(report.get("numPendingTests", 0))
         details: list[VerificationDetail] = []
         broken = 0
         for suite in suites:
@@ -146,9 +162,12 @@ def _read_jest(ran: Ran, what: str) -> VerificationResult:
     if not suites:
         return VerificationResult("no_tests", f"{what} found no tests", suggestion="Write a test of what was changed.")
     only_broken = bool(broken) and not failed
-    return outcomes.of_counts(
+    found = outcomes.of_counts(
         ran, what, passed, failed + broken, details[:DETAILS], "collection_error" if only_broken else "test_failure"
     )
+    ran_files = {outcomes.relative(str(suite["name"]), ran) for suite in suites}
+    left_out = [path for path in (outcomes.relative(one, ran) for one in files) if path not in ran_files]
+    return outcomes.less(found, left_out, skipped=skipped)
 
 
 def _failed(suite: Any, case: Any, ran: Ran) -> VerificationDetail:

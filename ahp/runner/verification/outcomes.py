@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ahp.facts import junit
 from ahp.facts.absent import Absent
@@ -10,6 +11,7 @@ from ahp.runner.verification.check import Ran
 from ahp.runner.verification.project import joined
 from ahp.runner.verification.result import (
     DETAILS,
+    LEFT_OUT,
     VerificationDetail,
     VerificationResult,
     VerificationType,
@@ -17,7 +19,10 @@ from ahp.runner.verification.result import (
     counted,
     detail,
 )
+from ahp.system import files
+from ahp.system.errors import AhpError
 
+_READ = 1 << 20  # bytes of a file of tests
 # `file:line: ` at the beginning of a line, as pytest has it; `at f (file:line:column)`, as Node has it.
 _PLACE = re.compile(r"^(\S[^\n:]{0,500}):(\d{1,9}): ", re.MULTILINE)
 _TRACE = re.compile(r'^E?\W{0,40}File "([^"\n]{1,500})", line (\d{1,9})', re.MULTILINE)  # of Python
@@ -79,6 +84,29 @@ def of_counts(
     if not passed:
         return VerificationResult("no_tests", f"{what} found no tests", suggestion="Write a test of what was changed.")
     return VerificationResult("passed", f"{counted(passed, 'test')} passed")
+
+
+def less(
+    found: VerificationResult, test_files: Sequence[str], tests: Sequence[str] = (), skipped: int = 0
+) -> VerificationResult:
+    """What passed, with what did not: how many tests were skipped, and the files and tests that were left out."""
+    if not found.ok:
+        return found
+    left = [counted(len(names), what) for names, what in ((tests, "test"), (test_files, "test file")) if names]
+    told = [
+        found.summary,
+        *([f"{skipped} skipped"] if skipped else ()),
+        *([f"{' and '.join(left)} left out"] if left else ()),
+    ]
+    return replace(found, summary=", ".join(told), left_out=[*test_files, *tests][:LEFT_OUT])
+
+
+def holds(path: str, form: re.Pattern[bytes]) -> bool:
+    """Whether a file of tests has something of this form."""
+    try:
+        return form.search(files.read(path, _READ) or b"") is not None
+    except AhpError:
+        return False
 
 
 def start(details: Sequence[VerificationDetail]) -> str:

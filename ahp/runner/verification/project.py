@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from hashlib import sha256
 
 from ahp.facts import tree_digest
@@ -34,6 +35,7 @@ class Project:
 
     def __init__(self, root: str, since: str = "", repository: Repository | None = None) -> None:
         self.root = os.path.abspath(root)
+        self._base = since or "HEAD"
         self.changed: set[str] = set()
         self.repository = repository or _repository(self.root)
         self._state: tree_digest.State | None = None
@@ -71,6 +73,20 @@ class Project:
                 data = None
             self._texts[path] = (data or b"").decode("utf-8", "replace")
         return self._texts[path]
+
+    @cached_property
+    def has_before(self) -> bool:
+        """Whether there is a commit that the change can be held against."""
+        if self.repository is None:
+            return False
+        return bool(self.repository.run("rev-parse", "-q", "--verify", f"{self._base}^{{commit}}", ok=(0, 1, 128)))
+
+    def before(self, path: str) -> str:
+        """What stood in a file before the change, "" where it was not there."""
+        if self.repository is None:
+            return ""
+        shown = self.repository.run("cat-file", "blob", f"{self._base}:{self.prefix}{path}", ok=(0, 128))
+        return shown[:_READ].decode("utf-8", "replace")
 
     def folders_with(self, *names: str) -> list[str]:
         """The folders that hold a file of one of these names, upper ones first; "." is the root."""

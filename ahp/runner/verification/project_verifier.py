@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from ahp.runner.verification import running
+from ahp.protocol.text import one_line
+from ahp.runner.verification import check_settings, running, vanished
 from ahp.runner.verification.check import Check
 from ahp.runner.verification.detection import find_checks
 from ahp.runner.verification.project import Project
@@ -14,6 +15,11 @@ from ahp.runner.verification.suggested import test_files
 from ahp.system.git import Repository
 
 NOTHING = "there is nothing to verify: no tests and no linter of a kind that ahp knows were found"
+
+_SUGGESTED = (
+    "A person has to see that nothing is left out which the change might break; commit the settings by themselves."
+)
+_TOLD = 5
 
 
 class ProjectVerifier:
@@ -59,8 +65,33 @@ class ProjectVerifier:
                 self._tell(title(check.name, check.directory), at, len(checks))
                 result = running.run(check, self._project.root, self._env, deadline - time.monotonic())
                 memory.keep(check, result)
+            result = self._weighed(check, result)
             found.append((_part(check, result), result))
-        return combined(found)
+        told = combined(found)
+        gone = vanished.tests(self._project) if told.ok and any(check.kind == "tests" for check in checks) else []
+        if gone:
+            said = f"The change takes {counted(len(gone), 'test')} away: {_listed(gone)}."
+            told = replace(told, cautions=[*told.cautions, said])
+        return told
+
+    def _weighed(self, check: Check, result: VerificationResult) -> VerificationResult:
+        """A pass is none where the change itself says that tests, which are there, are not to run."""
+        if not result.ok or check.kind != "tests":
+            return result
+        own = [path for path in result.left_out if path in self._project.changed]
+        if own:
+            said = f"The change has test files that did not run: {_listed(own)}."
+            result = replace(result, cautions=[said])
+        altered = check_settings.altered(self._project, check.directory)
+        if not altered:
+            return result
+        places = _listed([one.told for one in altered])
+        narrowed = result.left_out and any(one.names for one in altered)
+        by_exit_code = check.name in ("npm-test", "make-test") and any(one.command for one in altered)
+        if narrowed or by_exit_code or any(one.in_place for one in altered):
+            told = f"{result.summary}; the change alters how they are run: {places}"
+            return replace(result, type="weakened", summary=told, suggestion=_SUGGESTED)
+        return replace(result, cautions=[*result.cautions, f"The change alters how {check.name} is run: {places}."])
 
     def _suggested(self, checks: list[Check], memory: Remembered, deadline: float) -> VerificationResult | None:
         """What the suggested tests of these checks find, if that is something wrong: then the others need not run."""
@@ -78,6 +109,11 @@ class ProjectVerifier:
                 memory.keep(check, result)
                 red.append((_part(check, result), result))
         return combined(red) if red else None
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
+    return ", ".join(one_line(name, 200) for name in names[:_TOLD]) + more
 
 
 def _part(check: Check, result: VerificationResult) -> CheckResult:

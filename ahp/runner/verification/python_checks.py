@@ -5,15 +5,16 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ahp.facts import command_output
 from ahp.facts.absent import Absent
 from ahp.policy.presets import PRESETS
-from ahp.runner.verification import outcomes, tools
-from ahp.runner.verification.check import REPORT, SCRATCH, Check, Ran
+from ahp.runner.verification import outcomes, pytest_record, tools
+from ahp.runner.verification.check import PLUGIN, PLUGINS, RECORD, REPORT, SCRATCH, Check, Ran
 from ahp.runner.verification.project import Project, joined, tops, upper_first
 from ahp.runner.verification.result import DETAILS, VerificationResult, counted, detail
-from ahp.system import process
+from ahp.system import jsontext, process
 
 _MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "requirements.txt")
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests)\.py$")
@@ -22,7 +23,6 @@ _PYTEST_SETTINGS = re.compile(r"^\[(?:tool\.pytest|tool:pytest|pytest)\b", re.MU
 _OF_PYTEST = re.compile(r"^(?:import pytest|from pytest|(?:async )?def test_)", re.MULTILINE)
 _OF_UNITTEST = re.compile(r"^\s*(?:import|from) unittest\b", re.MULTILINE)
 _LOOKED_AT = 40  # test files that are read to tell unittest from pytest
-_NO_PYTEST = re.compile(r"No module named '?pytest'?\s*$")
 _RUFF_FILES = ("ruff.toml", ".ruff.toml")
 _UNITTEST = str(Path(__file__).with_name("unittest_report.py"))
 
@@ -76,49 +76,51 @@ def _is_pytest(project: Project, folder: str, below: Sequence[str], files: Seque
 def _pytest(project: Project, folder: str, files: Sequence[str], python: str, env: Mapping[str, str]) -> Check:
     argv = (
         *(python, "-m", "pytest", "-q", "--color=no", "--override-ini=junit_family=xunit1"),
-        *(f"--override-ini=cache_dir={SCRATCH}", f"--junitxml={REPORT}"),
+        *(f"--override-ini=cache_dir={SCRATCH}", f"--junitxml={REPORT}", f"-p{PLUGIN}"),
     )
+    paths = os.pathsep.join(filter(None, [PLUGINS, env.get("PYTHONPATH", "")]))
     return Check(
         "pytest",
         "tests",
         folder,
         argv,
-        partial(_read_pytest, python=python),
+        partial(pytest_record.read, python=python, files=files),
+        env={"PYTHONPATH": paths, "AHP_TEST_RECORD": RECORD},
         files=files,
         narrowed=lambda chosen: (*argv, *(f"./{path}" for path in chosen)),  # a name may begin with a hyphen
         toolchain=lambda: tools.python_versions(python, os.path.join(project.root, folder), env),
+        plugin=pytest_record.PLUGIN,
     )
 
 
-def _read_pytest(ran: Ran, python: str) -> VerificationResult:
-    if ran.code == 5:
-        return VerificationResult("no_tests", "pytest found no tests", suggestion="Write a test of what was changed.")
-    if ran.report is None and _NO_PYTEST.search(ran.said):
-        return VerificationResult(
-            "tool_missing", f"pytest is not installed for {python}", suggestion=f"{python} -m pip install pytest"
-        )
-    if ran.code == 4 and b"while loading conftest" in ran.err:
-        found = [detail(ran.directory, None, "a conftest.py cannot be loaded", ran.said)]
-        return VerificationResult(
-            "collection_error", "pytest could not load a conftest.py", found, "Mend the conftest.py that it names."
-        )
-    if ran.code not in (0, 1, 2):
-        return outcomes.crash(ran, "pytest")
-    return outcomes.of_junit(ran, "pytest", not_collected=ran.code == 2)
-
-
 def _unittest(project: Project, folder: str, files: Sequence[str], python: str, env: Mapping[str, str]) -> Check:
-    argv = (python, _UNITTEST, REPORT)
+    argv = (python, _UNITTEST, REPORT, RECORD)
     return Check(
         "unittest",
         "tests",
         folder,
         argv,
-        lambda ran: outcomes.of_junit(ran, "unittest", not_collected=ran.code == 2),
+        _read_unittest,
         files=files,
         narrowed=lambda chosen: (*argv, *chosen),
         toolchain=lambda: tools.python_versions(python, os.path.join(project.root, folder), env),
     )
+
+
+def _read_unittest(ran: Ran) -> VerificationResult:
+    found = outcomes.of_junit(ran, "unittest", not_collected=ran.code == 2)
+    if not found.ok:
+        return found
+    try:
+        record: Any = jsontext.decode((ran.record or b"").decode())
+        not_run, left_out = int(record["not_run"]), [str(one) for one in record["left_out"]]
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return outcomes.crash(ran, "unittest")
+    if not_run:
+        return outcomes.crash(
+            ran, "unittest", f"unittest ended with {ran.code} before {counted(not_run, 'test')} had run"
+        )
+    return outcomes.less(found, (), left_out)
 
 
 def _ruff(project: Project, env: Mapping[str, str]) -> list[Check]:

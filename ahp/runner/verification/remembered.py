@@ -12,7 +12,7 @@ from ahp.runner.verification.result import VerificationResult, clean
 from ahp.system import clock, files, jsontext
 from ahp.system.errors import AhpError
 
-_FORMAT = 1
+_FORMAT = 2
 _KEPT = 12  # states of the project that are remembered of a check: going to another branch and back is a hit
 _FAILED = 50  # test files
 _LIMIT = 1 << 20
@@ -52,7 +52,9 @@ class Remembered:
             return None
         at = clean(str(entry.get("at")), 40)
         told = f"{clean(entry['summary'], 200)} (nothing has changed since {at}, when it ran)"
-        return VerificationResult("passed", told, cached=True)
+        left_out = entry.get("left_out")
+        kept = [one for one in left_out if isinstance(one, str)] if isinstance(left_out, list) else []
+        return VerificationResult("passed", told, cached=True, left_out=kept)
 
     def keep(self, check: Check, result: VerificationResult) -> None:
         """Remembers what passed, and the test files of what did not. Where nothing can be written it runs again."""
@@ -67,7 +69,7 @@ class Remembered:
             key = self._key(check, self._after())
             if key:
                 kept = {name: entry for name, entry in kept.items() if name != key}
-                kept[key] = {"summary": result.summary, "at": clock.iso(clock.now())}
+                kept[key] = {"summary": result.summary, "at": clock.iso(clock.now()), "left_out": [*result.left_out]}
         entry = {"passed": dict(list(kept.items())[-_KEPT:]), "failed": failed}
         try:
             files.make_dirs(self._folder)

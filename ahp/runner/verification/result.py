@@ -10,17 +10,29 @@ from ahp.runner.words.excerpt import excerpt
 from ahp.system.errors import AhpError
 
 VerificationType = Literal[
-    "passed", "test_failure", "lint_failure", "collection_error", "no_tests", "tool_missing", "timeout", "crash"
+    "passed",
+    "test_failure",
+    "lint_failure",
+    "collection_error",
+    "weakened",
+    "no_tests",
+    "tool_missing",
+    "timeout",
+    "crash",
 ]
 Scope = Literal["all", "suggested"]
 
 RED: tuple[VerificationType, ...] = ("collection_error", "test_failure", "lint_failure")
-NOT_MADE: tuple[VerificationType, ...] = ("crash", "timeout", "tool_missing", "no_tests")
+NOT_MADE: tuple[VerificationType, ...] = ("crash", "timeout", "tool_missing", "weakened", "no_tests")
 # What several checks come to is the first of these that one of them found: what is wrong, then what is not known. A
 # part without tests takes nothing from one whose tests passed.
-_GRAVEST_FIRST: tuple[VerificationType, ...] = (*RED, "crash", "timeout", "tool_missing", "passed", "no_tests")
+_GRAVEST_FIRST: tuple[VerificationType, ...] = (
+    *(*RED, "crash", "timeout", "tool_missing"),
+    *("weakened", "passed", "no_tests"),
+)
 
 DETAILS = 20
+LEFT_OUT = 20
 _FORMER: dict[object, VerificationType] = {"not_run": "no_tests", "error": "crash"}  # names of former versions
 _ERROR, _CONTEXT, _LINE = 500, 2_000, 400  # characters
 _TOLD = 8_000
@@ -61,6 +73,8 @@ class VerificationResult:
 
     `scope` is "suggested" where only the tests ran that changed files and former failures suggest. `cached` says that
     nothing ran, because nothing has changed since it passed. `checks` are the parts of a verification of several.
+    `left_out` are tests, or files of tests, that are there and were not to run. `cautions` say of what passed what a
+    person has to know, a sentence each.
     """
 
     type: VerificationType
@@ -70,6 +84,8 @@ class VerificationResult:
     scope: Scope = "all"
     cached: bool = False
     checks: Sequence[CheckResult] = ()
+    left_out: Sequence[str] = ()
+    cautions: Sequence[str] = ()
 
     @property
     def ok(self) -> bool:
@@ -84,7 +100,7 @@ class VerificationResult:
     def as_json(self) -> dict[str, Any]:
         """Plain data, with `ok` and `red` beside the fields."""
         given = asdict(self)
-        lists = {name: list(given[name]) for name in ("details", "checks")}
+        lists = {name: list(given[name]) for name in ("details", "checks", "left_out", "cautions")}
         return {"ok": self.ok, "red": self.red, **given, **lists}
 
     def told(self) -> str:
@@ -110,7 +126,8 @@ def from_json(data: Any) -> VerificationResult:
         details = tuple(VerificationDetail(**one) for one in data["details"])
         checks = tuple(CheckResult(**one) for one in data.get("checks", ()))
         scope, cached = data.get("scope", "all"), data.get("cached", False)
-        return VerificationResult(kind, data["summary"], details, data["suggestion"], scope, cached, checks)
+        told = [tuple(map(str, data.get(name, ()))) for name in ("left_out", "cautions")]
+        return VerificationResult(kind, data["summary"], details, data["suggestion"], scope, cached, checks, *told)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise AhpError(f"this is no result of a verification: {one_line(error)}") from None
 
@@ -149,6 +166,8 @@ def combined(parts: Sequence[tuple[CheckResult, VerificationResult]]) -> Verific
         scope="suggested" if any(result.scope == "suggested" for result in found) else "all",
         cached=all(result.cached for result in found),
         checks=checks,
+        left_out=[one for result in found for one in result.left_out][:LEFT_OUT],
+        cautions=list(dict.fromkeys(one for result in found for one in result.cautions)),
     )
 
 

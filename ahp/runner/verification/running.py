@@ -1,10 +1,11 @@
 """One run of a check: within its time, with nothing left of what it started."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 
-from ahp.runner.verification.check import REPORT, SCRATCH, Check, Ran
+from ahp.runner.verification.check import PLUGIN, PLUGINS, RECORD, REPORT, SCRATCH, Check, Ran
 from ahp.runner.verification.result import VerificationResult, detail
 from ahp.system import environ, files, interrupt, process
 from ahp.system.descendants import ending
@@ -53,18 +54,24 @@ def run(
     folder = os.path.normpath(os.path.join(root, check.directory))
     descendants, marked = ending(env)
     with tempfile.TemporaryDirectory(prefix="ahp-verify-", ignore_cleanup_errors=True) as scratch:
-        report = os.path.join(scratch, "report")
+        places = {name: os.path.join(scratch, name[1:-1]) for name in (REPORT, SCRATCH, PLUGINS, RECORD)}
+        names = places | {PLUGIN: check.plugin.stem if check.plugin else ""}
 
         def filled(text: str) -> str:
-            return text.replace(REPORT, report).replace(SCRATCH, os.path.join(scratch, "kept"))
+            for name, meant in names.items():
+                text = text.replace(name, meant)
+            return text
 
         words = check.narrowed(chosen) if chosen and check.narrowed else check.argv
         own = {name: filled(value) for name, value in check.env.items()}
         try:
+            if check.plugin:
+                os.mkdir(places[PLUGINS])
+                shutil.copy(check.plugin, places[PLUGINS])
             with descendants:
                 argv = [words[0], *map(filled, words[1:])]
                 ran = process.capture(argv, cwd=folder, env=marked | own, timeout=seconds, check=interrupt.check)
-            data = files.read(report, _REPORT_LIMIT)
+            data, record = (files.read(places[name], _REPORT_LIMIT) for name in (REPORT, RECORD))
         except Timeout as error:
             return _timeout(f"{check.name} did not end within {seconds:.3g} s", check.directory, error.printed)
         except NotStarted as error:
@@ -72,7 +79,7 @@ def run(
         except AhpError as error:
             said = f"{check.name}: {error}"
             return VerificationResult("crash", said, [detail(check.directory, None, said)], "Have it print less.")
-    return check.read(Ran(ran.code, ran.out, ran.err, data, folder, check.directory))
+    return check.read(Ran(ran.code, ran.out, ran.err, data, folder, check.directory, record))
 
 
 def _timeout(said: str, directory: str, printed: bytes = b"") -> VerificationResult:

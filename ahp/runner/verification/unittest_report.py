@@ -1,11 +1,14 @@
 """Runs the tests of unittest in the current folder and writes a report in JUnit XML.
 
 It runs in the project's own interpreter, whatever its version, so it stands alone and keeps to what Python 3.7 has:
-`python unittest_report.py REPORT [FILE…]`. Exit codes: 0 green, 1 red, 2 red only because files cannot be loaded.
+`python unittest_report.py REPORT RECORD [FILE…]`. RECORD is written in JSON: the `left_out` tests, which stand in a
+module whose `load_tests` does not give them, and `not_run`, how many were to run and did not. Exit codes: 0 green,
+1 red, 2 red only because files cannot be loaded.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -32,9 +35,12 @@ class _Result(unittest.TextTestResult):
         self.suite = ET.Element("testsuite", name="unittest")
         self.case: ET.Element | None = None
         self.not_loaded = 0
+        self.seen: set[str] = set()
+        self.fixtures = False  # whether one of a class or module kept tests from running
 
     def startTest(self, test: unittest.TestCase) -> None:
         super().startTest(test)
+        self.seen.add(test.id())
         self.case = self._begin(test)
 
     def stopTest(self, test: unittest.TestCase) -> None:
@@ -69,6 +75,7 @@ class _Result(unittest.TextTestResult):
         told = test.id()
         group, _, name = told.rpartition(".")
         if told.endswith(")"):  # `setUpClass (module.Class)`
+            self.fixtures = True
             name, _, group = told[:-1].partition(" (")
         if told.startswith(_NOT_LOADED):
             self.not_loaded += 1
@@ -108,14 +115,41 @@ def _suite(loader: unittest.TestLoader, files: list[str]) -> unittest.TestSuite:
     return suite
 
 
-def main(report: str, files: list[str]) -> int:
+def _ids(suite: unittest.TestSuite) -> set[str]:
+    """The tests of a suite."""
+    found: set[str] = set()
+    for test in suite:
+        found |= _ids(test) if isinstance(test, unittest.TestSuite) else {test.id()}
+    return found
+
+
+def _left_out(ids: set[str]) -> list[str]:
+    """The tests that modules with a `load_tests` define, and that are not among these."""
+    loader = unittest.TestLoader()
+    found = []
+    for name, module in sorted(sys.modules.items()):
+        path = getattr(module, "__file__", None) or ""
+        if path.startswith(os.getcwd() + os.sep) and callable(getattr(module, "load_tests", None)):
+            for case in vars(module).values():
+                if isinstance(case, type) and issubclass(case, unittest.TestCase) and case.__module__ == name:
+                    found += [f"{name}.{case.__qualname__}.{test}" for test in loader.getTestCaseNames(case)]
+    return [one for one in found if one not in ids]
+
+
+def main(report: str, record: str, files: list[str]) -> int:
     """Runs the tests; the exit code."""
+    del sys.argv[1:]
     if sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
         del sys.path[0]
     sys.path.insert(0, os.getcwd())
     begun = time.time()
-    result = unittest.TextTestRunner(resultclass=_Result).run(_suite(unittest.defaultTestLoader, files))
+    suite = _suite(unittest.defaultTestLoader, files)
+    ids = _ids(suite)
+    result = unittest.TextTestRunner(resultclass=_Result).run(suite)
     assert isinstance(result, _Result)
+    told = {"left_out": _left_out(ids)[:200], "not_run": 0 if result.fixtures else len(ids - result.seen)}
+    with open(record, "w", encoding="utf-8") as stream:
+        json.dump(told, stream)
     result.suite.set("time", str(time.time() - begun))
     ET.ElementTree(result.suite).write(report, encoding="utf-8", xml_declaration=True)
     if result.not_loaded and result.not_loaded == len(result.errors) + len(result.failures):
@@ -124,4 +158,4 @@ def main(report: str, files: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))

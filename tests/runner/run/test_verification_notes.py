@@ -54,6 +54,14 @@ class Generates:
         return RED if self.runs == 1 else GREEN
 
 
+def test_what_a_pass_has_to_say_beside_itself_is_told() -> None:
+    assert told((VerificationResult("passed", "1 test passed", cautions=["It alters pytest.ini."]), A, A)) == [
+        "It alters pytest.ini."
+    ]
+    weakened = VerificationResult("weakened", "1 test passed, 1 left out")
+    assert told((weakened, A, A)) == ["not verified (weakened): 1 test passed, 1 left out"]
+
+
 def test_the_person_reads_it_at_the_end_of_the_run(repo: Repo) -> None:
     repo.commit()
     scene = Scene(

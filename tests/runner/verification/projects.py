@@ -44,6 +44,14 @@ def verify(root: Path, *only: str, seconds: float = 100.0, **settings: Any) -> V
     return ProjectVerifier(str(root), environ.current(), **settings).verify(seconds, only)
 
 
-def ran(code: int = 0, out: str = "", err: str = "", report: str | None = None, folder: str = "/p") -> Ran:
+def ran(
+    code: int = 0,
+    out: str = "",
+    err: str = "",
+    report: str | None = None,
+    folder: str = "/p",
+    record: str | None = None,
+) -> Ran:
     """How a program ended."""
-    return Ran(code, out.encode(), err.encode(), None if report is None else report.encode(), folder, ".")
+    written = [None if text is None else text.encode() for text in (report, record)]
+    return Ran(code, out.encode(), err.encode(), written[0], folder, ".", written[1])

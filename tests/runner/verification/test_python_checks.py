@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ahp.runner.verification.python_checks import _read_pytest, _read_ruff
+from ahp.runner.verification.python_checks import _read_ruff
 from tests.runner.verification.projects import PYTEST, program, ran, verify, write
 
 FAILED = "def test_ok(): pass\n\ndef test_session_expiry():\n    assert 1800 == 3600\n"
@@ -21,7 +21,7 @@ def project(root: Path, **files: str) -> Path:
 def test_green_tests_pass(tmp_path: Path) -> None:
     text = "import pytest\ndef test_a(): pass\n@pytest.mark.skip\ndef test_b(): pass\n"
     found = verify(project(tmp_path, **{"test_it.py": text}))
-    assert (found.ok, found.red, found.type, found.summary) == (True, False, "passed", "1 test passed")
+    assert (found.ok, found.red, found.type, found.summary) == (True, False, "passed", "1 test passed, 1 skipped")
     assert (found.scope, found.cached, found.suggestion) == ("all", False, "")
 
 
@@ -77,31 +77,6 @@ def test_a_project_whose_interpreter_has_no_pytest_is_told(tmp_path: Path) -> No
     assert found.suggestion == f"{bare} -m pip install pytest"
 
 
-@pytest.mark.parametrize(
-    ("code", "report", "kind"),
-    [
-        (0, None, "crash"),  # os._exit in a test
-        (0, "<testsuite", "crash"),
-        (0, '<!DOCTYPE x [<!ENTITY a "b">]><testsuite/>', "crash"),
-        (0, "<html/>", "crash"),
-        (0, "<testsuite/>", "no_tests"),
-        (0, '<testsuite><testcase name="a"><failure message="x"/></testcase></testsuite>', "test_failure"),
-        (0, '<testsuite tests="5" failures="2"/>', "test_failure"),
-        (1, '<testsuite><testcase name="a"/></testsuite>', "test_failure"),  # such as --cov-fail-under
-        (2, '<testsuite><testcase name="a"/></testsuite>', "crash"),  # interrupted
-        (2, "<testsuite/>", "crash"),
-        (3, '<testsuite><testcase name="a"/></testsuite>', "crash"),
-        (4, None, "crash"),
-        (139, None, "crash"),
-    ],
-)
-def test_a_report_is_held_against_the_exit_code(code: int, report: str | None, kind: str) -> None:
-    found = _read_pytest(ran(code, "what pytest printed", report=report), sys.executable)
-    assert found.type == kind
-    if kind == "crash":
-        assert "what pytest printed" in found.details[0].context and not found.red and found.suggestion
-
-
 def test_options_of_a_pytest_around_this_process_are_not_the_project_s(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +130,32 @@ def test_a_module_of_unittest_that_cannot_be_imported_is_red(tmp_path: Path) -> 
     assert found.details[0].place == "test_it.py:2" and found.details[0].error.startswith("import: ImportError")
     write(tmp_path, **{"test_red.py": "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): 1/0\n"})
     assert verify(tmp_path).summary == "2 tests failed, 0 passed"
+
+
+U = """\
+import unittest
+class T(unittest.TestCase):
+    def test_a(self): pass
+    def test_b(self): self.fail()
+"""
+
+
+def test_unittest_that_stops_before_its_end_is_no_pass(tmp_path: Path) -> None:
+    text = "import unittest\nclass A(unittest.TestCase):\n    def test_a(self): self._outcome.result.stop()\n"
+    write(tmp_path, **{"test_a.py": text, "test_b.py": U})
+    found = verify(tmp_path)
+    assert (found.type, found.summary) == ("crash", "unittest ended with 0 before 2 tests had run")
+
+
+def test_tests_that_load_tests_leaves_out_are_told(repo: Any) -> None:
+    write(repo.root, **{"test_it.py": U})
+    repo.add()
+    repo.commit("first")
+    some = "def load_tests(*given):\n    return unittest.TestSuite([T('test_a')])\n"
+    write(repo.root, **{"test_it.py": U + some})
+    found = verify(repo.root)
+    assert (found.type, found.left_out) == ("weakened", ["test_it.T.test_b"])
+    assert found.summary.startswith("1 test passed, 1 test left out; the change alters")
 
 
 def test_ruff_says_where_and_mends_nothing(tmp_path: Path) -> None:

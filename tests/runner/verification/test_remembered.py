@@ -21,6 +21,8 @@ PYTHON = """\
 echo ran >> "$COUNT"
 for word; do case $word in --junitxml=*) report="${word#*=}";; esac; done
 echo "<testsuite><testcase name='a'>$(cat "$ROOT/more" 2>/dev/null)</testcase></testsuite>" > "$report"
+counts='"passed": 1, "failed": 0, "skipped": 0, "left_out": [], "not_run": []'
+echo "{$counts, \\"faked\\": [], \\"unseen\\": [], \\"files\\": []}" > "$AHP_TEST_RECORD"
 [ ! -e "$ROOT/more" ]
 """
 

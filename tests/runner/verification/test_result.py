@@ -78,7 +78,8 @@ def test_what_a_model_reads_is_bounded() -> None:
 def test_as_data_it_is_the_seed_s_object_and_more() -> None:
     data = json.loads(json.dumps(combined([part("test_failure")]).as_json()))
     assert data["details"] == [{"file": "pytest.x", "line": 3, "error": "test_failure", "context": ""}]
-    assert list(data) == ["ok", "red", "type", "summary", "details", "suggestion", "scope", "cached", "checks"]
+    fields = ["type", "summary", "details", "suggestion", "scope", "cached", "checks", "left_out", "cautions"]
+    assert list(data) == ["ok", "red", *fields]
 
 
 def test_what_was_told_as_data_is_read_back() -> None:

@@ -1,0 +1,138 @@
+"""A plugin of pytest that sees each test run, and notes what became of it whatever its report says in the end.
+
+It runs in the project's own interpreter, whatever its version, so it stands alone and keeps to what Python 3.7 and
+pytest 6 have. `AHP_TEST_RECORD` names the file that it writes, in JSON:
+
+- `passed`, `failed` and `skipped`: how many tests came to that;
+- `left_out`: the tests that were collected and not chosen; `not_run`: those that were chosen and have no outcome;
+- `faked`: tests that raised, with what they raised, and are reported as passed;
+- `unseen`: tests that are reported as passed and that pytest did not run;
+- `files`: the files that tests were collected from, relative to the folder where pytest was started.
+
+Options that keep tests from running (--collect-only, --setup-only, --setup-plan), or that wait for a person (--pdb,
+--trace), are taken back. PYTEST_DONT_REWRITE
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from typing import Any
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_RECORD = os.environ.pop("AHP_TEST_RECORD", "")  # an xdist worker has none
+_NOT_FOR_TESTS = ("collectonly", "setuponly", "setupplan", "trace", "usepdb")
+_MOST = 200  # names of one list
+_WORKER = "ahp_"  # what a worker tells begins with it
+
+_collected: dict[str, None] = {}
+_files: dict[str, None] = {}
+_chosen: dict[str, None] = {}
+_left_out_by_workers: dict[str, None] = {}
+_ended: dict[str, str] = {}
+_faked: dict[tuple[str, str], str] = {}
+_unseen: dict[str, None] = {}
+
+# What tests start themselves is not to load this.
+_paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+if _HERE in _paths:
+    _paths.remove(_HERE)
+    os.environ["PYTHONPATH"] = os.pathsep.join(_paths)
+    if not any(_paths):
+        del os.environ["PYTHONPATH"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: Any) -> None:
+    """Takes back what keeps tests from running."""
+    for name in _NOT_FOR_TESTS:
+        if getattr(config.option, name, False):
+            setattr(config.option, name, False)
+
+
+def pytest_itemcollected(item: Any) -> None:
+    """A test that there is."""
+    _collected[item.nodeid] = None
+    _files[os.path.relpath(str(item.fspath))] = None
+
+
+@pytest.hookimpl(tryfirst=True, hookwrapper=True)
+def pytest_runtestloop(session: Any) -> Generator[None, Any, None]:
+    """The tests that are to run; with xdist the controller has none of its own."""
+    _chosen.update(dict.fromkeys(item.nodeid for item in session.items))
+    yield
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
+    """The tests that a worker of xdist is to run."""
+    _chosen.update(dict.fromkeys(ids))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: Any) -> None:
+    """What a worker of xdist collected."""
+    output = getattr(node, "workeroutput", None) or {}
+    _left_out_by_workers.update(dict.fromkeys(output.get(_WORKER + "left_out", ())))
+    _files.update(dict.fromkeys(output.get(_WORKER + "files", ())))
+
+
+@pytest.hookimpl(tryfirst=True, hookwrapper=True)
+def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None]:
+    """Notes on the report, which other processes may send, that the test ran, and what it raised."""
+    # Tests of unittest catch what they raise, and pytest puts it into `call` on the way.
+    raised = call.excinfo or next(iter(getattr(item, "_excinfo", None) or ()), None)
+    report = (yield).get_result()
+    raised = raised or call.excinfo
+    report.ahp_ran = True
+    report.ahp_raised = raised.exconly()[:500] if raised else ""
+
+
+@pytest.hookimpl(tryfirst=True, hookwrapper=True)
+def pytest_runtest_logreport(report: Any) -> Generator[None, Any, None]:
+    """What became of a test; of one that runs again, the last time counts."""
+    yield
+    test, phase = report.nodeid, report.when
+    _faked.pop((test, phase), None)
+    if report.outcome == "passed" and getattr(report, "ahp_raised", ""):
+        _faked[test, phase] = report.ahp_raised
+    elif report.outcome != "passed":
+        _ended[test] = report.outcome
+    elif phase == "call" and getattr(report, "ahp_ran", False):
+        _ended[test] = "passed"
+    elif phase == "call":
+        _unseen[test] = None
+
+
+@pytest.hookimpl(tryfirst=True, hookwrapper=True)
+def pytest_sessionfinish(session: Any) -> Generator[None, Any, None]:
+    """Writes the record; a worker of xdist tells the controller what it alone knows."""
+    left_out = [name for name in _collected if name not in _chosen]
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output[_WORKER + "left_out"] = left_out[:_MOST]
+        output[_WORKER + "files"] = list(_files)
+    yield
+    if not _RECORD:
+        return
+    left_out += [name for name in _left_out_by_workers if name not in _chosen]
+    faked = {name for name, _ in _faked}
+    known = {*_ended, *faked, *_unseen}
+    record = {
+        "passed": sum(what == "passed" and name not in faked for name, what in _ended.items()),
+        "failed": sum(what == "failed" for what in _ended.values()),
+        "skipped": sum(what == "skipped" for what in _ended.values()),
+        "left_out": left_out[:_MOST],
+        "not_run": [name for name in _chosen if name not in known][:_MOST],
+        "faked": [[name, said] for (name, _), said in _faked.items()][:_MOST],
+        "unseen": [name for name in _unseen if name not in _ended][:_MOST],
+        "files": list(_files),
+    }
+    with open(_RECORD, "w", encoding="utf-8") as stream:
+        json.dump(record, stream)

@@ -1,0 +1,124 @@
+"""ahp.runner.verification.pytest_record: no pass where tests did not run, or failed and are reported as passed"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ahp.runner.verification.pytest_record import read
+from tests.runner.verification.projects import PYTEST, ran, verify, write
+
+TESTS = "def test_good(): pass\ndef test_bad(): assert 0\n"
+GREEN = "def test_a(): pass\ndef test_b(): pass\n"
+RECORD = {"passed": 1, "failed": 0, "skipped": 0, "left_out": [], "not_run": [], "faked": [], "unseen": [], "files": []}
+ONE = '<testsuite><testcase name="a"/></testsuite>'
+FAKED = """\
+import pytest
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    outcome.get_result().outcome = "passed"
+"""
+FORGED = """\
+from _pytest.reports import TestReport
+def pytest_runtest_protocol(item, nextitem):
+    for when in ("setup", "call", "teardown"):
+        report = TestReport(item.nodeid, item.location, {}, "passed", None, when)
+        item.ihook.pytest_runtest_logreport(report=report)
+    return True
+"""
+WRITES_ITSELF = f"""\
+import os, sys
+path = next(word.partition("=")[2] for word in sys.argv if word.startswith("--junitxml="))
+open(path, "w").write({ONE!r})
+os._exit(0)
+"""
+
+
+def told(**changes: Any) -> str:
+    return json.dumps(RECORD | changes)
+
+
+@pytest.mark.parametrize(
+    ("code", "report", "record", "kind"),
+    [
+        (0, None, None, "crash"),  # os._exit in a test
+        (0, "<testsuite", told(), "crash"),
+        (0, '<!DOCTYPE x [<!ENTITY a "b">]><testsuite/>', told(), "crash"),
+        (0, "<html/>", told(), "crash"),
+        (0, "<testsuite/>", told(passed=0), "no_tests"),
+        (0, '<testsuite><testcase name="a"><failure message="x"/></testcase></testsuite>', told(), "test_failure"),
+        (0, '<testsuite tests="5" failures="2"/>', told(), "test_failure"),
+        (1, ONE, told(), "test_failure"),  # such as --cov-fail-under
+        (2, ONE, told(), "crash"),  # interrupted
+        (2, "<testsuite/>", told(passed=0), "crash"),
+        (3, ONE, told(), "crash"),
+        (4, None, None, "crash"),
+        (139, None, None, "crash"),
+        (0, ONE, told(), "passed"),
+        (0, ONE, None, "crash"),
+        (0, ONE, "{", "crash"),
+        (0, ONE, "[]", "crash"),
+        (0, ONE, told(passed=-1), "crash"),
+        (0, ONE, told(not_run=["t.py::test_b"]), "crash"),
+        (0, ONE, told(unseen=["t.py::test_b"]), "crash"),
+        (0, ONE, told(faked=[["t.py::test_b", "AssertionError"]]), "test_failure"),
+        (5, ONE, told(passed=0, left_out=["t.py::test_b"]), "no_tests"),
+    ],
+)
+def test_a_report_is_held_against_exit_code_and_record(
+    code: int, report: str | None, record: str | None, kind: str
+) -> None:
+    found = read(ran(code, "what pytest printed", report=report, record=record), sys.executable)
+    assert found.type == kind
+    if kind == "crash":
+        assert "what pytest printed" in found.details[0].context and not found.red and found.suggestion
+
+
+@pytest.mark.parametrize(
+    ("files", "kind", "summary"),
+    [
+        ({"conftest.py": FAKED}, "test_failure", "1 test failed and reported as passed, 1 passed"),
+        ({"conftest.py": FORGED}, "crash", "2 tests did not run and reported as passed, test_it.py::test_good first"),
+        ({"conftest.py": WRITES_ITSELF}, "crash", "pytest ended with 0 and did not come to its end"),
+        ({"pytest.ini": PYTEST.rstrip() + " --setup-plan --trace\n"}, "test_failure", "1 test failed, 1 passed"),
+        (
+            {"test_a.py": "import pytest\ndef test_x(): pytest.exit('bye', returncode=0)\n"},
+            "crash",
+            "pytest ended with 0 before 3 tests had run, test_a.py::test_x first",
+        ),
+    ],
+)
+def test_what_a_project_says_of_its_tests_is_not_believed(
+    tmp_path: Path, files: dict[str, str], kind: str, summary: str
+) -> None:
+    write(tmp_path, **{"pytest.ini": PYTEST, "test_it.py": TESTS, **files})
+    found = verify(tmp_path)
+    assert (found.type, found.summary) == (kind, summary)
+
+
+def test_tests_that_a_change_leaves_out_are_no_pass(repo: Any) -> None:
+    hook = "def pytest_collection_modifyitems(items):\n    del items[1:]\n"
+    write(repo.root, **{"pytest.ini": PYTEST, "test_it.py": GREEN, ".gitignore": "__pycache__/\n"})
+    repo.add()
+    repo.commit("first")
+    write(repo.root, **{"conftest.py": hook})
+    found = verify(repo.root)
+    assert (found.type, found.ok, found.red, found.left_out) == ("weakened", False, False, ["test_it.py::test_b"])
+    assert "conftest.py (pytest_collection_modifyitems)" in found.summary
+    repo.add()
+    repo.commit("second")
+    found = verify(repo.root)
+    assert (found.ok, found.cached, found.left_out) == (True, True, ["test_it.py::test_b"])
+    assert found.summary.startswith("1 test passed, 1 test left out (nothing has changed since") and not found.cautions
+
+
+def test_with_workers_the_same_is_known(repo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
+    settings = "[pytest]\naddopts = -n 1 -k 'not test_b' -p no:hypothesispytest -p no:cov\n"
+    write(repo.root, **{"pytest.ini": settings, "test_it.py": GREEN})
+    assert verify(repo.root).summary == "1 test passed, 1 test left out"
