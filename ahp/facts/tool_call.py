@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from ahp.shell.command import Command
+
 _FOLDERS = ("workdir", "cwd", "directory", "dir_path")
 # An argument is a path when its name ends in one of these words: `file_path`, `absolutePath`, `output-file`, `dst`.
 _PATH_WORDS = frozenset(
@@ -29,6 +31,7 @@ _DERIVED = ("command", "commands", "paths", "writes", "may_write", "target")
 # What a backslash and a backquote of PowerShell are to a shell.
 _POWERSHELL = str.maketrans("\\`", "/\\")
 _TARGET = 300
+_REPEATS = ("for", "while", "until", "()", "function")
 
 
 class Touched:
@@ -265,6 +268,14 @@ def _shell(
     for record in records:
         for name in ("paths", "writes", "may_write"):
             record[name] = _places(record[name], root, folder, checkout)
+    patched: list[tuple[str, str]] = []
+    for number, one in enumerate(parsed):
+        if one.patches:
+            others = [
+                *records[:number],
+                *(records[number + 1 :] if any(word in str(command) for word in _REPEATS) else []),
+            ]
+            patched += _applied(one, records[number], others, root, folder, checkout)
     unpacks = [
         (place_of(archive, root, folder), inside(into, root, folder), stripped)
         for one in parsed
@@ -272,12 +283,32 @@ def _shell(
     ]
     return {
         **({"unpacks": unpacks} if unpacks else {}),
+        **({"patched": patched} if patched else {}),
         "command": command or "",
         "commands": records,
         "paths": _once([*[path for one in records for path in one["paths"]], *paths]),
         "writes": _once([*[path for one in records for path in one["writes"]], *writes]),
         "target": _short(["shell", *_once([f"{one.program} {one.verb}".strip() for one in parsed])]),
     }
+
+
+def _applied(
+    command: "Command", record: "dict[str, Any]", others: "list[dict[str, Any]]", root: str, folder: str, checkout: str
+) -> list[tuple[str, str]]:
+    """Notes which files the patches of a command change; (folder, text) of each. `others` may run before."""
+    from ahp.facts import patches
+
+    found = [in_checkout(place_of(patch.file, root, folder), root, checkout) for patch in command.patches]
+    names, texts = patches.read(command, found, checkout or root, others)
+    written = _places([_joined(into, name) for into, name in names], root, folder, checkout)
+    if command.program == "git":  # of its own patches the names are from the top
+        is_here = not inside(command.folder, root, folder).startswith(("/", "~", ".."))
+        written += _places([name for _, name in names], root, "", checkout) if is_here else []
+    if not names:
+        written = _places([_joined(command.folder, "**")], root, folder, checkout)
+        record["unresolved_at"], record["unresolved"] = sorted({*record["unresolved_at"], "path"}), True
+    record["writes"], record["paths"] = _once([*record["writes"], *written]), _once([*record["paths"], *written])
+    return texts
 
 
 def _command(found: object) -> "str | None":

@@ -2,19 +2,35 @@
 
 from ahp.system.plain import Plain
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.shell.usage import Patch
+
 
 class Command(Plain):
     """One simple command. Texts are as the script has them, unknown parts included; paths have `**` for those.
 
     `program` is a base name; "" for a bare assignment or redirect, or when it is not known. `folder` is where the `cd`s
     before it, and options like `git -C`, lead; "" where the script starts. `may_write` are those of `paths` that it may
-    write: its program is not known here. `unpacks` are (archive, folder, parts taken off the names in it). `unknown`
-    are its words that are known only when it runs, as the script has them; `does_nothing` says that it shows help or a
-    version, or what it would do.
+    write: its program is not known here. `unpacks` are (archive, folder, parts taken off the names in it), `patches`
+    the files with patches that it applies. `unknown` are its words that are known only when it runs, as the script has
+    them; `does_nothing` says that it shows help or a version, or what it would do.
     """
 
     __slots__ = (
-        *("args", "assignments", "code", "config", "does_nothing", "flags", "folder", "may_write", "operands", "paths"),
+        *(
+            "args",
+            "assignments",
+            "code",
+            "config",
+            "does_nothing",
+            "flags",
+            "folder",
+            "may_write",
+            "operands",
+            "patches",
+            "paths",
+        ),
         *("program", "redirects", "stdin", "unknown", "unpacks", "unresolved", "unresolved_at", "verb", "writes"),
     )
 
@@ -37,6 +53,7 @@ class Command(Plain):
         self.writes: list[str] = []
         self.may_write: list[str] = []
         self.unpacks: list[tuple[str, str, int]] = []
+        self.patches: list[Patch] = []
         self.unknown: list[str] = []
         self.does_nothing = False
         self.verb = self.folder = self.stdin = self.code = ""

@@ -149,9 +149,8 @@ class Execution:
         source = run.code
         if run.file is not None and run.language not in SHELLS and run.language not in SOURCING:
             source = self._state.stored(run.file)
-            if source is None and run.language in ("patch", "git"):
-                found.writes.append(self._marks.mark(Unknown("patch")))
-                found.unknown("path")
+            if source is not None and run.language in ("patch", "git"):
+                found.patches = [one for one in found.patches if one.file != run.file]
         if source is None:
             return
         if marks.is_unknown(source):
@@ -197,6 +196,10 @@ class Execution:
                 for one in self._paths(folder, [archive])
                 for place in self._paths(folder, [into])
             ]
+        for patch in found.patches:
+            into = usage.joined(folder, self._marks.pattern(patch.into))
+            files = self._paths(here if patch.is_input else folder, [patch.file])
+            command.patches += [patch.at(file, into) for file in files]
         read = self._paths(folder, found.reads)
         command.paths = list(dict.fromkeys([*read, *command.may_write, *command.writes]))
         strays = here.startswith(ANYTHING) and any(path.startswith(ANYTHING) for path in command.writes)

@@ -1,7 +1,7 @@
 """git's command line: what it is told beyond options and operands (git(1)). Its options stand in `git.txt`."""
 
-from ahp.shell import marks, roles, synopsis
-from ahp.shell.marks import Marks, Unknown
+from ahp.shell import marks, patches, roles, synopsis
+from ahp.shell.marks import Marks
 from ahp.shell.usage import Run, Usage
 from ahp.system.regex import regex
 
@@ -44,7 +44,7 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
     elif found.verb == "restore" or (found.verb == "rm" and "--cached" in found.flags):
         _as_a_whole(found)
     elif found.verb in ("apply", "am"):
-        _patches(found, stdin, known)
+        patches.of_git(found, stdin, known)
     elif found.verb == "reflog" and found.operands[:1] in (["expire"], ["delete"]):
         found.writes.append(".git/logs")
     elif found.verb in ("init", "init-db") and any(name == "--separate-git-dir" for name, _ in found.values):
@@ -144,16 +144,3 @@ def _as_a_whole(found: Usage) -> None:
     """All of the tree brought back to a commit, or taken out of the index, is like `git reset`: it names no file."""
     if found.verb != "worktree":
         found.writes = [path for path in found.writes if path.rstrip("/") not in (".", ":", "")]
-
-
-def _patches(found: Usage, stdin: str | None, known: Marks) -> None:
-    """`git apply`: the files that the patch names, which may stand in a file or come in."""
-    if {"--stat", "--numstat", "--summary", "--check", "--abort", "--quit", "--skip", "--continue"} & set(found.flags):
-        return
-    if found.operands:
-        found.runs += [Run(file=source, language="git") for source in found.operands]
-    elif stdin is not None and marks.is_known(stdin):
-        found.runs.append(Run(code=stdin, language="git"))
-    elif not found.writes:
-        found.writes.append(known.mark(Unknown("patch")))
-        found.unknown("path")

@@ -45,6 +45,10 @@ class Marks:
 
     def __init__(self) -> None:
         self._known: list[Unknown] = []
+        self.opened: dict[str, tuple[str, ...]] = {}
+        """The files of which a mark stands for all the text."""
+        self.compared: dict[str, tuple[str, ...]] = {}
+        """The files of which a mark stands for a patch that git prints."""
 
     def mark(self, unknown: Unknown) -> str:
         """The character that stands for it."""
@@ -90,8 +94,14 @@ class Marks:
         parts = self.of(text)
         return _UNKNOWN.sub(lambda found: self._again_named(found[0], source), text) if parts else text
 
+    def are_names(self, text: str) -> bool:
+        """Whether nothing but unknown lines are in the text, which may be names: it is no file's text, and no patch."""
+        return is_unknown(text.replace("\n", "")) and text not in self.opened and text not in self.compared
+
     def nameless(self, text: str) -> str:
-        """The text with no part of which it is sure that it is one word."""
+        """The text with no part of which it is sure that it is one word, or which files it is about."""
+        self.opened.pop(text, None)
+        self.compared.pop(text, None)
         if not any(part.name for part in self.of(text)):
             return text
         return _UNKNOWN.sub(lambda found: self._nameless(found[0]), text)

@@ -1,6 +1,6 @@
 """What a command prints, as far as reading tells: the text may become a script, a file name, an argument."""
 
-from ahp.shell import find, marks
+from ahp.shell import find, marks, patches
 from ahp.shell.marks import ANYTHING, Marks, Unknown
 from ahp.system.regex import DOTALL, regex
 
@@ -56,7 +56,12 @@ def printed(program: str, args: list[str], stdin: str | None, files: dict[str, s
     if stdin and (not parts or any(part.origin == "script" for part in parts)):
         return known.mark(Unknown("", "script"))  # made from a text of the script: `echo … | base64 -d`
     is_folder = _FOLDERS.fullmatch(" ".join([program, *args])) is not None
-    return known.mark(Unknown("", "outside" if program in _PLAIN else "output", name=ANYTHING * is_folder))
+    mark = known.mark(Unknown("", "outside" if program in _PLAIN else "output", name=ANYTHING * is_folder))
+    if program == "cat" and args and not any(arg.startswith("-") or known.shown(arg) in files for arg in args):
+        known.opened[mark] = tuple(args)
+    elif program == "git" and (compared := patches.compared(args)) is not None:
+        known.compared[mark] = compared
+    return mark
 
 
 def _text(program: str, args: list[str], stdin: str | None, files: dict[str, str], known: Marks) -> str | None:
@@ -101,7 +106,7 @@ def _place(program: str, args: list[str], stdin: str | None, known: Marks) -> st
         name = "." if args == ["rev-parse", "--show-toplevel"] else ""
     elif program == "find":
         return _names(find.found_by(args, known), program, args, known)
-    elif program in _PASSES and stdin and marks.is_unknown(stdin.replace("\n", "")):
+    elif program in _PASSES and stdin and known.are_names(stdin):
         return _some(program, args, operands, stdin, known)
     elif program in _LISTS:
         return _names(_listed(program, args, operands, known), program, args, known)

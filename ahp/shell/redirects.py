@@ -80,7 +80,11 @@ class RedirectReader:
         if marks.is_known(path) and not usage.is_file(path):
             return None  # `</dev/tty`
         stored = self._state.stored(path)
-        return self._state.marks.mark(Unknown(source, "file")) if stored is None else stored
+        if stored is not None:
+            return stored
+        mark = self._state.marks.mark(Unknown(source, "file"))
+        self._state.marks.opened[mark] = (path,)
+        return mark
 
 
 def arguments_behind(redirect: "Node") -> "list[Node]":

@@ -1,6 +1,6 @@
 """Programs whose command lines are no list of options and operands: shells, dd, xargs, parallel and others."""
 
-from ahp.shell import archivers, containers, find, marks, options, roles, synopsis, usage
+from ahp.shell import archivers, containers, find, marks, options, patches, roles, synopsis, usage
 from ahp.shell.marks import ANYTHING, Marks, Unknown
 from ahp.shell.options import Options
 from ahp.shell.usage import Run, Usage
@@ -149,20 +149,6 @@ def at(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
     found = roles.read(program, args, stdin, known)
     if not {"-f", "-l", "-r", "-d", "-c", "-V"} & set(found.flags):
         _piped(found, stdin)
-    return found
-
-
-def patch(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
-    """`patch [FILE [PATCH]]`, `git apply`: which files it writes stands in the patch."""
-    found = roles.read(program, args, stdin, known)
-    if stdin is not None and marks.is_known(stdin) and "--input" not in dict(found.values):
-        found.runs.append(Run(code=stdin, language="patch"))
-    elif not found.writes:
-        sources = [value for name, value in found.values if name == "--input"]
-        found.runs += [Run(file=source, language="patch") for source in sources]
-        if not sources:
-            found.writes.append(known.mark(Unknown("patch")))
-            found.unknown("path")
     return found
 
 
@@ -315,7 +301,7 @@ READERS: "dict[str, Callable[[str, list[str], str | None, Marks], Usage]]" = {
     "trap": trap,
     "at": at,
     "batch": at,
-    "patch": patch,
+    "patch": patches.patch,
     **dict.fromkeys(("gdb", "lldb"), debugger),
     **dict.fromkeys(("gh", "glab"), gh),
     **dict.fromkeys(("pwsh", "powershell", "powershell.exe"), powershell),

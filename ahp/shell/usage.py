@@ -61,19 +61,37 @@ class Run(Plain):
         )  # fmt: skip
 
 
+class Patch(Plain):
+    """A file whose text says which others a command writes, behind the folder `into`.
+
+    `stripped` parts are left out of the names, "" for all folders; `is_told` where the command line says how many.
+    `is_input`: the shell opens it, where it is itself. `reverse`: what it adds is taken out.
+    """
+
+    __slots__ = ("file", "into", "is_input", "is_told", "reverse", "stripped")
+
+    def __init__(self, file: str, is_input: bool, into: str, stripped: str, is_told: bool, reverse: bool) -> None:
+        self.file, self.is_input, self.into = file, is_input, into
+        self.stripped, self.is_told, self.reverse = stripped, is_told, reverse
+
+    def at(self, file: str, into: str) -> "Patch":
+        """The same with whole paths."""
+        return Patch(file, self.is_input, into, self.stripped, self.is_told, self.reverse)
+
+
 class Usage(Plain):
     """One command line, read. All texts may hold marks.
 
     `unsure` are files that it may read or write, where nobody here knows the program; `fetched` those written that hold
     what nobody has seen yet; `copies` are (source, copy); `folder` is where it works, when it is told another one (`git
     -C`); `mounts` are (folder of a container, folder of this machine) where what it runs sees no other files of this
-    machine; `unpacks` are (archive, folder into which all of it goes, parts taken off its names); `places` where a word
-    is unresolved: "program", "option", "path" (one that is written) or "value".
+    machine; `unpacks` are (archive, folder into which all of it goes, parts taken off its names), `patches` those that
+    it applies; `places` where a word is unresolved: "program", "option", "path" (one that is written) or "value".
     """
 
     __slots__ = (
-        *("code", "config", "copies", "fetched", "flags", "folder", "mounts", "operands", "places", "reads", "runs"),
-        *("unpacks", "unsure", "values", "verb", "writes"),
+        *("code", "config", "copies", "fetched", "flags", "folder", "mounts", "operands", "patches", "places", "reads"),
+        *("runs", "unpacks", "unsure", "values", "verb", "writes"),
     )
 
     def __init__(
@@ -96,6 +114,7 @@ class Usage(Plain):
         self.runs: list[Run] = []
         self.mounts: list[tuple[str, str]] | None = None
         self.unpacks: list[tuple[str, str, int]] = []
+        self.patches: list[Patch] = []
         self.places = places or set()
 
     def unknown(self, place: str) -> None:
