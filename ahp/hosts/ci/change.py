@@ -75,13 +75,15 @@ def change_of(
     name = ref.removeprefix(BRANCHES) if ref.startswith(BRANCHES) else ""
     has_authority = bool(name) and (name == default or is_named(name, default_tip))
     own_tip = _tip(repo, remote, ref) if name else ""
-    if not own_tip and (target is not None or said.kind in ("pull request", "merge queue")):
+    goes_there = target is not None or said.kind in ("pull request", "merge queue")
+    if not own_tip and goes_there:
         raise AhpError(_not_here(repo, remote, ref))
     merged = said.kind == "push" and target is None and has_authority
     if merged:  # the target's tip is the change itself: what it was pushed onto judges it
         own_tip = _pushed_onto(repo, said, head)
         default_tip = own_tip if name == default else default_tip
-    onto = own_tip if has_authority or said.kind != "push" else ""
+    # A topic branch that was pushed, or that somebody starts a run for, is a proposal to the default one.
+    onto = own_tip if has_authority or goes_there else ""
     known = [onto or default_tip] if onto or default_tip else []
     if from_ is not None:
         view = _since(repo, from_, head)
@@ -122,7 +124,7 @@ def _full_name(repo: Repository, remote: str, target: str) -> str:
         name = target.removeprefix(prefix)
         if name != target and is_ref_name(name) and (prefix != f"{remote}/" or not _has(repo, remote, target)):
             return BRANCHES + name
-    if not is_ref_name(target) or target.startswith("refs/"):
+    if not is_ref_name(target) or target.startswith("refs/") or target == "HEAD":
         raise AhpError(f"--target is the name of a branch, not {one_line(target)!r}")
     return BRANCHES + target
 

@@ -283,6 +283,7 @@ def test_what_cannot_be_judged_ends_with_two_and_the_line_that_mends_it(
         (("--target", "gone"), "mend: git fetch origin +refs/heads/gone:refs/remotes/origin/gone"),
         (("--target", "--upload-pack=x"), "--target is the name of a branch"),
         (("--target", ""), "--target is the name of a branch, not ''"),
+        (("--target", "HEAD"), "--target is the name of a branch, not 'HEAD'"),
         (("--to", ""), "an empty name is no commit of this clone"),
         (("--to", "f" * 40), "is no commit of this clone; mend: git fetch origin ffff"),
         (("--to", "$(id)"), "$(id) is no commit of this clone; mend: git fetch origin '$(id)'"),
@@ -410,6 +411,19 @@ def test_what_was_pushed_to_main_is_told_and_not_refused(
     work.git("update-ref", "refs/remotes/origin/main", before)
     github(tmp_path, monkeypatch, "push", event)
     assert ci(capsys)[0] == 1
+
+
+def test_a_run_that_somebody_starts_judges_what_its_branch_would_bring(
+    up: Repo, work: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work.commit("feat: todo", **{"b.txt": "TODO\n"})
+    work.git("push", "-q", "origin", "topic")
+    told = {"GITLAB_CI": "true", "CI_DEFAULT_BRANCH": "main", "CI_PIPELINE_SOURCE": "web"}
+    for branch, code in (("topic", 1), ("main", 0)):
+        commit = work.git("rev-parse", f"origin/{branch}")
+        for variable, value in {**told, "CI_COMMIT_BRANCH": branch, "CI_COMMIT_SHA": commit}.items():
+            monkeypatch.setenv(variable, value)
+        assert ci(capsys)[0] == code, branch
 
 
 def test_a_push_whose_beginning_the_platform_does_not_say_is_the_last_step(
