@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import NamedTuple
 
 import ahp
@@ -46,24 +47,30 @@ KINDS = {
     ),
     "github-evidence": _Kind(
         [_File(".github/workflows/ahp-evidence.yml", "ci/github-evidence.yml", {})],
-        ["in that file: write what runs your tests in place of `make test`; its check is advice, do not require it"],
+        [
+            "in .github/workflows/ahp-evidence.yml: write what runs your tests in place of `make test`",
+            "its check is advice, do not require it",
+        ],
     ),
     "gitlab": _Kind(
         [_File(".ahp/ci/gitlab.yml", "ci/gitlab.yml", {})],
         [
-            "on GitLab: move that file to a project that only owners push to",
+            "on GitLab: move .ahp/ci/gitlab.yml to a project that only owners push to",
             "have a pipeline execution policy include it; without policies, name it as the CI/CD configuration file",
             "Settings, Merge requests: pipelines must succeed, and skipped pipelines are no success",
         ],
     ),
     "jenkins": _Kind(
         [_File(".ahp/ci/Jenkinsfile", "ci/Jenkinsfile", {})],
-        ["on Jenkins: move that file to a repository that only owners push to; jobs take it as a remote Jenkinsfile"],
+        [
+            "on Jenkins: move .ahp/ci/Jenkinsfile to a repository that only owners push to",
+            "the judged repository's jobs take it as a remote Jenkinsfile",
+        ],
     ),
     "buildkite": _Kind(
         [_File(".ahp/ci/buildkite.yml", "ci/buildkite.yml", {})],
         [
-            "on Buildkite: paste that file into the settings of a pipeline of its own (Steps)",
+            "on Buildkite: paste .ahp/ci/buildkite.yml into the settings of a pipeline of its own (Steps)",
             "where the repository is: require the statuses ahp/rules and ahp/policy",
         ],
     ),
@@ -90,7 +97,8 @@ def write(repo: Repository, kinds: tuple[str, ...]) -> list[str]:
         files.replace(f"{repo.root}/{path}", wanted[path].encode(), 0o644)
     lines = [f"written: {', '.join(new)}"] if new else ["there already: " + ", ".join(wanted)]
     if _content(repo, LOCK) is None:
-        pin = f"echo 'ahp-engine=={ahp.__version__}' | uv pip compile --universal --generate-hashes -o {LOCK} -"
+        lock = shlex.quote(os.path.relpath(f"{repo.root}/{LOCK}"))  # from where somebody types it
+        pin = f"echo 'ahp-engine=={ahp.__version__}' | uv pip compile --universal --generate-hashes -o {lock} -"
         lines.append(f"next: pin ahp and what it needs by their digests: {pin}")
     commit = f"commit {LOCK}" if all(path.startswith(".ahp/ci/") for path in wanted) else f"commit these and {LOCK}"
     return [*lines, f"{commit} on the default branch", *(line for kind in kinds for line in KINDS[kind].next)]

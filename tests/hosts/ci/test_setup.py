@@ -138,7 +138,9 @@ def test_hostile_files_are_looked_at_and_not_followed(repo: Repo, capsys: pytest
     assert "\x1b" not in out and "\n::error" not in out and ".gitlab-ci.yml" in out
 
 
-def test_init_writes_nothing_over_what_differs(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+def test_init_writes_nothing_over_what_differs(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     repo.commit("one", **{".ahp/hooks.yaml": "version: 1\n", WORKFLOW: "on: push\n"})
     assert run(["init", "--ci", "gitlab", "--ci", "github"]) == 2
     assert f"{WORKFLOW}: there already, with another content, and stays" in capsys.readouterr().err
@@ -147,7 +149,11 @@ def test_init_writes_nothing_over_what_differs(repo: Repo, capsys: pytest.Captur
     assert run(["init", "--ci", "github"]) == run(["init", "--ci", "github"]) == 0
     out = capsys.readouterr().out
     assert f"written: {WORKFLOW}, " in out and f"there already: {WORKFLOW}, " in out
-    assert "uv pip compile --universal --generate-hashes" in out
+    assert "uv pip compile --universal --generate-hashes -o .ahp/requirements.txt -\n" in out
+    (repo.root / "a/b").mkdir(parents=True)
+    monkeypatch.chdir(repo.root / "a/b")
+    assert run(["init", "--ci", "github"]) == 0
+    assert "-o ../../.ahp/requirements.txt -\n" in capsys.readouterr().out
     repo.write(templates.LOCK)
     assert run(["init", "--ci", "github"]) == 0
     assert "uv pip compile" not in capsys.readouterr().out
