@@ -133,6 +133,8 @@ class Chronicle(Fold):
         if not self._is_new(record):
             return  # a copied line
         rule = str(record.get("rule") or "")
+        if self._counts:
+            self._begin(record)
         row = self._row(record, rule) if self._counts and self.wants(rule) else -1
         self.store.rows[self._known] = self.store.row = row
         self._signal(record, (0, self._signals, 0))
@@ -163,14 +165,19 @@ class Chronicle(Fold):
         row = self.store.notes.signals.add(self._number(record), NUMBER_OF.get(level, 0), marks)
         if marks & columns.WAIVED:
             self.notes.waived[row] = self.waiver(rule, str(get("subject")))
-        event = event_of(record)
-        if event != self._event:
-            self._event, self._of_event = event, []
-            trigger = TRIGGERS.get(str(get("hook")))
-            if trigger and trigger.family in COUNTED:
-                self._called(record, str(get("policy") or ""), 1)
         self._of_event.append(row)
         return row
+
+    def _begin(self, record: Mapping[str, object]) -> None:
+        """Notes the event of a signal. Of a tool call no verdict tells: its first signal does, whatever its rule."""
+        event = event_of(record)
+        if event == self._event:
+            return
+        self._event, self._of_event = event, []
+        trigger = TRIGGERS.get(str(record.get("hook")))
+        if trigger and trigger.family in COUNTED:
+            self._called(record, str(record.get("policy") or ""), 1)
+            self.notes.denied += record.get("decision") == "deny"
 
     def waiver(self, rule: str, subject: str) -> int:
         """What the waived signals of a rule about a subject have in common, in this log."""

@@ -110,7 +110,7 @@ class Part(Chronicle):
         if not self._is_new(record):
             return
         self.store.rows[self._known] = ELSEWHERE
-        if self._counts and self.wants(str(record.get("rule") or "")):
+        if self._counts:
             self._event, self._of_event = (), []
 
     def _feedback_anywhere(self, record: _Record) -> None:

@@ -172,7 +172,7 @@ class _Reading:
     def _told(self) -> Tallies:
         """What the chronicle has noted and what the tables tell."""
         told = tallies.of(self.chronicle)
-        told.denied = self._denied
+        told.denied += self._denied  # the chronicle has those of its tool calls
         told.first, told.last = self._first, self._last if self._first else 0.0
         for name, level, marks, action, is_given, many in self._rows(
             "SELECT name, level, marks, answer, given IS NOT NULL, count(*) FROM counted GROUP BY ALL"
@@ -200,8 +200,11 @@ class _Reading:
         named = dict(self._rows(query, digests))
         for name, hook, policy, working, tenths, many in self._rows("FROM spent"):
             told.evaluated((name, hook, named.get(policy, UNTOLD), named.get(working, UNTOLD)), tenths, many)
-        for name, hook, policy, many in self._rows("SELECT *, count(*) FROM calls GROUP BY ALL"):
+        for name, hook, policy, denied, many in self._rows(
+            "SELECT name, hook, policy, count(*) FILTER (is_denied), count(*) FROM calls GROUP BY ALL"
+        ):
             told.evaluated((name, hook, policy, ""), (-1,), (many,))
+            told.denied += denied
         for name, many in self._rows("SELECT name, count(*) FROM skips SEMI JOIN wanted USING (rule) GROUP BY ALL"):
             told.skipped[name] += many
 

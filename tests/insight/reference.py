@@ -152,7 +152,7 @@ class Reference(JournalReference):
         return r.get(self.by) or "(unknown)"
 
     def verdict_of(self, n: int) -> dict[str, Any] | None:
-        counted = {s["n"] for s in self.counted_signals()}
+        counted = {s["n"] for s in self.signals_since()}
         for later in range(n + 1, len(self.records)):
             r = self.records[later]
             if r["kind"] == "verdict" and event(r) == event(self.records[n]):
@@ -161,10 +161,12 @@ class Reference(JournalReference):
                 return None
         return None
 
-    def counted_signals(self) -> list[dict[str, Any]]:
-        found = [*self.signals.values(), *self.aside.values()]
-        found = [s for s in found if s["n"] >= self.start and self.wants(s["record"]["rule"])]
+    def signals_since(self) -> list[dict[str, Any]]:
+        found = [s for s in (*self.signals.values(), *self.aside.values()) if s["n"] >= self.start]
         return sorted(found, key=lambda s: s["n"])
+
+    def counted_signals(self) -> list[dict[str, Any]]:
+        return [s for s in self.signals_since() if self.wants(s["record"]["rule"])]
 
     def policies(self) -> dict[str, list[list[str]]]:
         return {r["digest"]: r["rules"] for r in self.records if r["kind"] == "policy"}
@@ -180,12 +182,18 @@ class Reference(JournalReference):
             if r["kind"] == "count":
                 found += [({**c, "subject": c["session"], "kind": "count"}, n, None, c["calls"]) for c in r["calls"]]
         last: list[Any] = []
-        for s in self.counted_signals():
+        for s in self.signals_since():
             r = s["record"]
             if event(r) != last and FAMILY[r["hook"]] == "tool-use":
                 found.append(({**r, "kind": "call"}, s["n"], None, 1))
             last = event(r)
         return found
+
+    def head(self) -> tuple[int, int]:
+        """How many evaluations asked a rule that is wanted, and how many of all refused."""
+        told = self.evaluations()
+        asked = sum(many for r, _, _, many in told if self.asked(r) or not self.only)
+        return asked, sum(r.get("decision") == "deny" for r, *_ in told)
 
     def asked(self, r: dict[str, Any]) -> set[str]:
         known = self.policies()

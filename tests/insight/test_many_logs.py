@@ -60,7 +60,9 @@ def test_figures_are_those_of_a_plain_reading_of_each_log(
         for log, (_, cuts, prunes, _) in zip(logs, told, strict=True):
             write(Path(folder), log, cuts, prunes)
         found = stats.collect("", by, rule=rule, since=since, now=now, from_=[folder])
-    expected = of_many([Reference(log.records, now, by, since or 0.0, rule or "") for log in logs])
+    references = [Reference(log.records, now, by, since or 0.0, rule or "") for log in logs]
+    expected = of_many(references)
+    assert [found.evaluations, found.denied] == [*map(sum, zip(*(one.head() for one in references), strict=True))]
     got = {one.name: shown(one) for one in found.groups if shown(one)}
     for figures in (*got.values(), *expected.values()):
         figures["comments"] = sorted(figures.get("comments", []))

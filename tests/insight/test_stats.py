@@ -39,7 +39,9 @@ def test_figures_are_those_of_a_plain_reading(
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder) / "ahp", records, told, format)
         found = stats.collect(folder + "/ahp", by, rule=rule, since=since, now=now)
-    expected = Reference(read_back(records), now, by, since or 0.0, rule or "").figures()
+    reference = Reference(read_back(records), now, by, since or 0.0, rule or "")
+    assert (found.evaluations, found.denied) == reference.head()
+    expected = reference.figures()
     assert {one.name: shown(one) for one in found.groups if shown(one)} == {k: v for k, v in expected.items() if v}
 
 

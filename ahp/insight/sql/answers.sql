@@ -100,7 +100,7 @@ DROP TABLE waited;
 DROP TABLE responded;
 
 CREATE TABLE counted AS  -- the signals that are asked for
-SELECT line, event, episode, hook, called_by, rule, waived_for, level, answer, given, is_dismissed, is_risked, own_name,
+SELECT line, event, episode, hook, rule, waived_for, level, answer, given, is_dismissed, is_risked, own_name,
        tenths, marks + ATTEMPT() * is_attempt::INT AS marks,
        CASE WHEN verdict_line IS NULL THEN own_name ELSE judged_as(own_name, environment) END AS name
 FROM signals JOIN answered USING (line) LEFT JOIN events USING (event);
@@ -124,9 +124,10 @@ CREATE VIEW mended AS
 SELECT name, list(seconds) AS seconds, list(tries) AS tries
 FROM standing WHERE state = MENDED() AND flags & PASSED() = 0 GROUP BY name;
 
-CREATE VIEW calls AS  -- evaluations that no verdict tells: one an event
-SELECT placed_as(arg_min(own_name, line)) AS name, arg_min(hook, line) AS hook, arg_min(called_by, line) AS policy
-FROM counted WHERE called_by IS NOT NULL GROUP BY event;
+CREATE VIEW calls AS  -- evaluations that no verdict tells: one an event, of which the first signal tells
+SELECT placed_as(arg_min(own_name, line)) AS name, arg_min(hook, line) AS hook, arg_min(called_by, line) AS policy,
+       arg_min(is_denied, line) AS is_denied
+FROM signals ANTI JOIN odd USING (who) WHERE called_by IS NOT NULL AND counts(moment) GROUP BY event;
 
 CREATE VIEW spent AS
 SELECT name, hook, policy, working, list(tenths) AS tenths, list(many) AS many

@@ -55,7 +55,7 @@ INSERT INTO signals
 SELECT rowid + getvariable('first'), moment, who, key_of(hook, rule, who, target), attempt, event, change, id,
        CASE WHEN forget_after > 0 THEN (forget_after * 1000)::BIGINT ELSE remembered() END,
        coalesce(rule, ''), coalesce(name, nullif(rule, ''), untold()), waived_for, hook, called_by,
-       coalesce(intensity, ''), marks,
+       coalesce(decision = 'deny', false), coalesce(intensity, ''), marks,
        is_enforced AND opens AND intensity IS DISTINCT FROM 'aid',
        is_enforced AND coalesce(intensity = 'aid' OR intensity = 'prompt' AND decision IS DISTINCT FROM 'deny', false),
        is_enforced AND coalesce(intensity = 'control' AND decision = 'allow_with_modification', false)

@@ -11,8 +11,8 @@ CREATE TABLE attempts (who UBIGINT, attempt UBIGINT, host UBIGINT, other_host UB
 
 CREATE TABLE signals (line BIGINT, moment BIGINT, who UBIGINT, key UBIGINT, attempt UBIGINT, event UBIGINT,
                       change UBIGINT, id UBIGINT, forget_after BIGINT, rule VARCHAR, own_name VARCHAR,
-                      waived_for VARCHAR, hook VARCHAR, called_by VARCHAR, level VARCHAR, marks INTEGER, opens BOOLEAN,
-                      waits BOOLEAN, is_modified BOOLEAN);
+                      waived_for VARCHAR, hook VARCHAR, called_by VARCHAR, is_denied BOOLEAN, level VARCHAR,
+                      marks INTEGER, opens BOOLEAN, waits BOOLEAN, is_modified BOOLEAN);
 CREATE TABLE responses (line BIGINT, moment BIGINT, id UBIGINT, action VARCHAR, giver VARCHAR);
 CREATE TABLE ends (line BIGINT, moment BIGINT, key UBIGINT, who UBIGINT, is_reset BOOLEAN);
 CREATE TABLE others (line BIGINT, kind VARCHAR, id UBIGINT, change UBIGINT);
