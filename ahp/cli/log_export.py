@@ -26,11 +26,13 @@ def export(form: str, since: str | None, output: str | None) -> int:
     records of OpenTelemetry in its JSON file format.
     """
     from ahp.insight import export as exporting
+    from ahp.journal import segments
     from ahp.journal.place import journal_of
 
     folder, at = journal_of(os.getcwd()).folder, seconds_of(since, clock.now())
     if not exporting.log_name(folder):
-        raise AhpError("there is no log yet")
+        lost = "its beginning, which names it, is missing: ahp log verify" if segments.listed(folder) else ""
+        raise AhpError(f"the log in {folder} is not exported: {lost}" if lost else "there is no log yet")
     if form == "parquet" and output is None:
         raise click.UsageError("Parquet needs a file: ahp log export --format parquet -o FILE")
     if output is not None:

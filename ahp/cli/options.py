@@ -104,8 +104,9 @@ def seconds_of(text: str | None, now: float) -> float | None:
     if len(text) < _LONGEST_AGE and text[:-1].isdecimal() and text[-1:] in _UNITS:
         return now - int(text[:-1]) * _UNITS[text[-1]]
     try:
-        return clock.parse_iso(text if "T" in text else text + "T00:00:00Z")
+        day = clock.parse_iso(text[:10] + "T00:00:00Z")
+        if clock.iso(day)[:10] == text[:10]:  # not 30 February
+            return day if len(text) == 10 else clock.parse_iso(text)
     except AhpError:
-        raise click.BadParameter(
-            f"{text!r} is no time; write 2026-02-09, 2026-02-09T10:00:00Z, or an age like 2h or 14d"
-        ) from None
+        pass
+    raise click.BadParameter(f"{text!r} is no time; write 2026-02-09, 2026-02-09T10:00:00Z, or an age like 2h or 14d")

@@ -34,10 +34,17 @@ _WIDE = 100  # columns from which names have more room
 @click.command()
 def command() -> int:
     """Watch the gate of this repository at a terminal, and answer what it says."""
+    from rich.console import Console
+
     from ahp.cli.log import journal
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise AhpError("ahp watch needs a terminal; through a pipe: ahp log --open, ahp log --follow")
+    if Console().is_dumb_terminal:
+        raise AhpError(
+            "ahp watch needs a terminal that can draw anew, which TERM says this is not; "
+            "elsewhere: ahp log --open, ahp log --follow"
+        )
     watch = Watch(journal(), identify(environ.current()))
     try:
         while watch.shown():

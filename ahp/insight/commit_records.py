@@ -89,8 +89,8 @@ class CommitRecords:
             self.policies.setdefault(told[0], PolicyName(*told))
         elif kind == "response" and record.get("action") == RISK and kind_of(str(record.get("by"))) == "human":
             self._answered(record)
-        elif kind == "bypass" and record.get("commit") in self.ids:
-            self.bypasses[str(record["commit"])] = record
+        elif kind == "bypass" and (commit := str(record.get("commit"))) in self.ids:
+            self.bypasses[commit] = record
         elif kind == "install" and self.before is None:
             tips = record.get("tips")
             self.before = [tip for tip in tips if is_id(tip)] if isinstance(tips, list) else []
@@ -107,8 +107,8 @@ class CommitRecords:
         hook = record.get("hook")
         if hook == "pre-push":
             self._pushed(record, is_verdict)
-        elif hook in OF_COMMITS and (change := record.get("change")) in self._wanted:
-            attempts = self.attempts.setdefault(str(change), {})
+        elif hook in OF_COMMITS and (change := str(record.get("change"))) in self._wanted:
+            attempts = self.attempts.setdefault(change, {})
             attempt = attempts.setdefault(str(record.get("attempt") or ""), Attempt())
             self._taken += 1
             attempt.order = self._taken

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ahp.insight import database
 from ahp.insight.database import quoted
 from ahp.insight.lines import private
+from ahp.protocol.text import one_line
 from ahp.system import jsontext
 from ahp.system.errors import AhpError
 
@@ -50,7 +51,7 @@ def write(path: str, log: str, lines: Iterable[bytes], columns: Mapping[str, str
         os.chmod(part, 0o600)
         os.replace(part, path)
     except Error as error:
-        raise AhpError(f"cannot write {path}: {error}") from None
+        raise AhpError(f"cannot write {path}: {_said(error)}") from None
     except OSError as error:
         raise AhpError(f"cannot write {path}: {error.strerror or error}") from None
     finally:
@@ -79,7 +80,7 @@ def lines(path: str) -> Iterator[list[bytes]]:
         while rows := found.fetchmany(4096):
             yield [exported(line.encode(), log) for log, line in rows]
     except Error as error:
-        raise AhpError(f"cannot read {path}: {error}") from None
+        raise AhpError(f"cannot read {path}: {_said(error)}") from None
     finally:
         opened.close()
 
@@ -92,3 +93,8 @@ def _opened() -> duckdb.DuckDBPyConnection:
     # One thread keeps the order and takes a fraction of the memory.
     connection.execute(f"SET threads = 1; SET memory_limit = '{_MEMORY}'")
     return connection
+
+
+def _said(error: Exception) -> str:
+    """The first line of what DuckDB says; advice to people who write SQL follows it."""
+    return one_line(str(error).partition("\n")[0], 300)

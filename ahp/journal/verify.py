@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ahp.journal import segments
 from ahp.journal.append import Journal
 from ahp.journal.rotation import genesis_told
+from ahp.protocol.text import one_line
 from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
@@ -91,7 +92,7 @@ def _against(anchors: list[_Anchor], chain: _Chain, genesis: str) -> Iterable[st
     """What the log lacks of the lines that anchors name; those before its beginning a person removed."""
     others = {one.genesis for one in anchors} - {genesis}
     for other in sorted(others):
-        yield f"the anchor is of the log {other}, this one is {genesis or 'without a beginning'}"
+        yield f"the anchor is of the log {_shown(other)}, this one is {_shown(genesis) or 'without a beginning'}"
     lost = [one for one in anchors if one.genesis == genesis and one.head not in chain.seen]
     lost = [one for one in lost if one.line > chain.pruned_lines()]
     if lost:
@@ -111,7 +112,7 @@ def _beginning(
     if first.get("kind") != "genesis" and not chain.is_pruned_before(first):
         yield f"{chain.place(0)}: the log's beginning is missing"
     if isinstance(replaced := first.get("replaces"), str):
-        yield f"{chain.place(0)}: this log replaces {replaced[:64]}, which vanished"
+        yield f"{chain.place(0)}: this log replaces {_shown(replaced)}, which vanished"
     for before, segment in pairwise(found):
         if segment.serial != before.serial + 1:
             yield f"signals.{before.serial + 1}.jsonl is missing"
@@ -180,17 +181,21 @@ class _Chain:
             self.last = clock.parse_iso(str(stamp))
 
     def _tell(self, record: dict[str, object]) -> None:
-        place, kind = self.place(len(self.own) - 1), record.get("kind")
+        kind = record.get("kind")
         if kind == "rotation" and record.get("missing"):
-            self.told.append(f"{place}: the file before this one was followed by records that are gone")
+            self._lost("the file before this one was followed by records that are gone")
         elif kind == "cut":
-            had = f"it had {record.get('had')} lines"
-            self.told.append(f"{place}: the log was cut before this line: {had}, and the last of them is gone")
+            had = f"it had {_shown(record.get('had'))} lines"
+            self._lost(f"the log was cut before this line: {had}, and the last of them is gone")
         elif kind == "prune":
             self._pruned.append(record)
-            self._note(f"{record.get('by')} pruned the log up to its line {record.get('lines')}")
+            self._note(f"{_shown(record.get('by'))} pruned the log up to its line {_shown(record.get('lines'))}")
         elif kind == "clock":
-            self._note(f"{record.get('by')} set the clock right, which had said {record.get('was')}")
+            self._note(f"{_shown(record.get('by'))} set the clock right, which had said {_shown(record.get('was'))}")
+
+    def _lost(self, what: str) -> None:
+        if len(self.told) < _TOLD:
+            self.told.append(f"{self.place(len(self.own) - 1)}: {what}")
 
     def _note(self, what: str) -> None:
         if len(self.notes) < _TOLD:
@@ -270,6 +275,11 @@ class _Explanation:
                 moved = self._is_named(self.own[k])
                 why = "reordered: lines after it were written before it" if moved else "inserted"
                 self._found.setdefault(k, why)
+
+
+def _shown(told: object) -> str:
+    """A word of a log that anybody may have written."""
+    return one_line(told, 64)
 
 
 def _number(sha256: str) -> int:

@@ -99,7 +99,7 @@ def test_filters_limit_and_json(journal: Journal) -> None:
     assert "genesis" in run(log.command, "--kind", "genesis").output
 
 
-@pytest.mark.parametrize("text", ["soon", "5y", ""])
+@pytest.mark.parametrize("text", ["soon", "5y", "", "2026-02-30", "2025-02-29T10:00:00Z", "2026-02-09x", "T"])
 def test_a_time_that_is_none_is_a_usage_error(journal: Journal, text: str) -> None:
     result = run(log.command, "--since", text)
     assert "is no time; write 2026-02-09" in str(result.exception)

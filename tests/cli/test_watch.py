@@ -163,7 +163,17 @@ def test_what_is_not_yours_to_answer_is_not_asked(story: Story) -> None:
 
 def test_without_a_terminal_it_says_what_to_use(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["watch"]) == 2
-    assert "ahp log --follow" in capsys.readouterr().err
+    assert "ahp watch needs a terminal; through a pipe: ahp log --open, ahp log" in capsys.readouterr().err
+
+
+def test_a_terminal_that_only_prints_is_none(
+    story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    assert run(["watch"]) == 2
+    assert "which TERM says this is not; elsewhere: ahp log --open, ahp log --follow" in capsys.readouterr().err
 
 
 def test_keys_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,6 +152,19 @@ def test_a_push_of_which_the_log_cannot_tell_whom_it_judged(told: Told) -> None:
     assert [one.one_by_one for one in without.of("empty too").judgements] == [None]  # the head was of it, for certain
 
 
+def test_records_of_values_that_ahp_does_not_write_tell_nothing(told: Told) -> None:
+    log = told.gated.folder / "signals.jsonl"
+    whole = log.read_text()
+    names = ("hook", "change", "attempt", "head", "base", "commits", "commit", "digest", "tips", "details", "id", "by")
+    for odd in ({"a": 1}, [[]], 1e308, True):
+        about = dict.fromkeys(names, odd)
+        kinds = ("signal", "verdict", "policy", "response", "bypass", "install", odd)
+        records = [{**about, "kind": kind} for kind in kinds] + [{**about, "kind": "verdict", "hook": "pre-commit"}]
+        log.write_text(whole + "".join(json.dumps(record) + "\n" for record in records))
+        assert asked(told.gated) == told.found
+    log.write_text(whole)
+
+
 def test_as_it_is_printed(told: Told, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(told.gated.root)
     assert run(["report", "--audit"]) == 0

@@ -12,7 +12,7 @@ from google.protobuf.json_format import Parse
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
 from ahp.cli import log as command
-from ahp.insight import export, many_logs
+from ahp.insight import export, many_logs, parquet
 from ahp.system import clock
 from ahp.system.errors import AhpError
 
@@ -118,9 +118,20 @@ def test_what_cannot_be_written_is_told(lines: Lines, tmp_path: Path) -> None:
     assert "-o FILE" in refused.output
 
 
+def test_what_duckdb_says_is_told_in_one_line(lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "_MEMORY", "1MB")
+    with pytest.raises(AhpError, match=r"cannot write .*a\.parquet: Out of Memory") as caught:
+        exported("--format", "parquet", "-o", str(tmp_path / "a.parquet"))
+    assert "\n" not in str(caught.value) and not [*tmp_path.glob("a.parquet*")]
+
+
 def test_without_a_log_there_is_nothing_to_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(AhpError, match="no log yet"):
+        exported()
+    (tmp_path / ".ahp").mkdir()
+    (tmp_path / ".ahp" / "signals.jsonl").write_text('{"kind": "verdict"}\n')
+    with pytest.raises(AhpError, match="its beginning, which names it, is missing: ahp log verify"):
         exported()
 
 

@@ -125,6 +125,17 @@ def test_a_log_that_vanished_is_told(journal: Journal) -> None:
     assert verify(journal).problems == [f"signals.jsonl:1: this log replaces {known}, which vanished"]
 
 
+def test_what_records_tell_is_shown_without_what_moves_the_cursor(journal: Journal) -> None:
+    odd = "\x1b[2J\u202e\r\n" + "x" * 2000
+    names = ("by", "lines", "was", "had", "id", "replaces")
+    journal.append([{"kind": kind, **dict.fromkeys(names, odd)} for kind in ("prune", "clock", "cut")])
+    for id in ("plain", odd):
+        anchor = f"ahp1:{id}:3:{'0' * 64}".replace("\n", " ")
+        report = verify(journal, [anchor])
+        told = [*report.problems, *report.notes]
+        assert len(told) == 4 and all(one.isprintable() and len(one) < 300 for one in told), told
+
+
 def test_a_torn_line_is_a_note(journal: Journal) -> None:
     os.truncate(journal.log_path, os.path.getsize(journal.log_path) - 20)
     os.unlink(journal.index_path)  # which a killed writer would not have written
