@@ -3,6 +3,7 @@
 A policy comes with a pull request, so a command runs only when the caller says that a person accepted it.
 """
 
+import shlex
 import sys
 
 from ahp.conditions.globs import glob
@@ -17,6 +18,7 @@ from ahp.system.errors import AhpError, Timeout, Unknown
 
 # `ahp` is this one, not one on the PATH; the project's folder is no place to import it from.
 _AHP = "ahp"
+_OWN_PROGRAMS = (".venv/bin", "venv/bin", "node_modules/.bin")
 _START = "import sys; sys.path[:] = %r; from ahp.cli.main import main; main()"
 
 
@@ -75,7 +77,14 @@ def _result(command: Command, event: Event) -> tuple[int, bytes]:
             result = process.capture(argv, cwd=folder, env=env, timeout=budget)
     except Timeout:
         raise Absent(f"{command.run[0]} did not finish within {budget:.3g} s", " ".join(command.run)) from None
-    except AhpError as error:  # not startable, or too much output
+    except process.NotStarted as error:
+        near = _beside(argv[0], {event.root, folder})
+        if not near:
+            raise Absent(str(error)) from None
+        shown = near.removeprefix(f"{event.root}/")
+        # It is not started from there: what lies in the project may come with a pull request.
+        raise Absent(f"{error}, but in {shown}", f'export PATH={shlex.quote(near)}:"$PATH"') from None
+    except AhpError as error:  # too much output
         raise Absent(str(error)) from None
     after = _tracked(event)
     if changed := sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path)):
@@ -84,6 +93,14 @@ def _result(command: Command, event: Event) -> tuple[int, bytes]:
         raise Absent(said, "git diff")
     store.save(result.code, result.out)
     return result.code, result.out
+
+
+def _beside(program: str, folders: set[str]) -> str:
+    """The folder of a project's own programs that has this one, "" where none does."""
+    if "/" in program:
+        return ""
+    places = [f"{folder}/{place}" for folder in sorted(folders) for place in _OWN_PROGRAMS]
+    return next((place for place in places if process.find(f"{place}/{program}", {})), "")
 
 
 def _tracked(event: Event) -> dict[str, str]:

@@ -39,7 +39,8 @@ def read(data: bytes, code: int, parse_as: str, root: str, directory: str) -> Ou
         raise Absent(f"it was killed by signal {-code}")
     # Where it found nothing it ends with 0; of lines also with 1, as grep does.
     if not data.strip() and (parse_as == "sarif" or code > (parse_as == "lines")):
-        raise Absent(f"it printed nothing, and ended with exit code {code}")
+        why = " (a shell's, of a program that is not on PATH)" if code == 127 else ""
+        raise Absent(f"it printed nothing, and ended with exit code {code}{why}")
     if parse_as == "lines":
         lines = [line for line in data.decode("utf-8", "surrogateescape").splitlines() if line.strip()]
         return Output(lines, len(lines))

@@ -55,6 +55,24 @@ def test_what_cannot_start_or_takes_too_long_is_missing(repo: Any, make_event: A
     assert time.monotonic() - began < 30
 
 
+def test_a_program_that_only_the_project_has_is_named_and_not_started(repo: Any, make_event: Any, gather: Any) -> None:
+    command = {"run": ["checker-of-this-project"], "parse": "exit", "timeout": 5.0}
+    for place in (".venv/bin", "web/node_modules/.bin"):
+        program = repo.root / place / command["run"][0]
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\ntouch ran\n")
+        given = settings({**command, "directory": "web" if "web" in place else "."})
+        told = [gather(make_event(), "lint.count", settings=given)["missing"]["lint.count"]]
+        program.chmod(0o755)
+        told += [gather(make_event(), "lint.count", settings=given)["missing"]["lint.count"]]
+        said = "cannot start checker-of-this-project: no such program on PATH"
+        assert told == [(said, ""), (f"{said}, but in {place}", f'export PATH={repo.root}/{place}:"$PATH"')]
+        program.unlink()
+    assert not (repo.root / "ran").exists()
+    missing = gather(make_event(), "lint.count", settings=settings(spec("no-such-program", parse="json")))["missing"]
+    assert missing["lint.count"][0].endswith("exit code 127 (a shell's, of a program that is not on PATH)")
+
+
 def test_the_time_of_the_whole_decision_bounds_it(make_event: Any, gather: Any) -> None:
     event = make_event()
     event.deadline = clock.monotonic() - 1
