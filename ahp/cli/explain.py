@@ -185,12 +185,12 @@ def _lines(reason: "Reason", whose: str) -> list[str]:
     rule = reason.rule
     fate = f" — {one_line(reason.fate, 300)}" if reason.fate else ""
     lines = [f"  [{_MARKS[reason.outcome]}] {one_line(rule.id)}{fate}  ({whose}{rule.position})"]
-    if rule.when:
-        lines.append(f"      when {one_line(rule.when, 500)}")
-    if rule.each:
-        lines.append(f"      each {one_line(rule.each, 500)}")
-    lines.append(f"      {one_line(rule.condition, 500)}")
-    lines += [f"        {one_line(text, 300)} = {one_line(shown(value), 300)}" for text, value in reason.values]
+    values = dict(reason.values)
+    for word, text in (("when ", rule.when), ("each ", rule.each), ("", rule.condition)):
+        if text:
+            value = f" = {one_line(shown(values.pop(text)), 300)}" if text in values else ""
+            lines.append(f"      {word}{one_line(text, 500)}{value}")
+    lines += [f"        {one_line(text, 300)} = {one_line(shown(value), 300)}" for text, value in values.items()]
     for key, why in rule.refines.items():
         lines.append(f"        speaks for {one_line(key)}: {one_line(why, 300)}")
     return lines

@@ -32,15 +32,15 @@ def value(text: str, facts: Mapping[str, Any], *, constants: Mapping[str, Any] |
 def explain(
     text: str, facts: Mapping[str, Any], *, constants: Mapping[str, Any] | None = None
 ) -> list[tuple[str, Any]]:
-    """Every sub-expression of a condition as the author wrote it, outermost first, with its value or its Undecided or
-    Bound.
+    """A condition, as the author wrote it, and every sub-expression, outermost first, with its value or its Undecided
+    or Bound.
 
     Literals, the inside of loops and the namespaces in a path have no lines of their own.
     """
-    evaluator = Evaluator(facts, constants or {})
+    evaluator, whole = Evaluator(facts, constants or {}), parse(text)
     found: dict[str, Any] = {}
-    for node in _explained(parse(text)):
-        source = ast.unparse(node)
+    for node in _explained(whole):
+        source = text if node is whole else ast.unparse(node)
         if source not in found:
             try:
                 found[source] = evaluator.run(node)

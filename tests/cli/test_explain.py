@@ -106,3 +106,21 @@ def test_a_word_that_is_nothing_here_is_told_with_what_is_near(
     assert run(["explain", word]) == 2
     said = capsys.readouterr().err
     assert f"no trigger, rule or signal is called '{word}'; " in said and hint in said
+
+
+def test_a_rule_shows_each_condition_once_with_its_value(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = "{at: pre-commit, when: branch.name=='main', block: files.changed_count>1 and branch.name=='main'}"
+    repo.write(".ahp/hooks.yaml", f"version: 1\nrules: {{wide: {rule}}}\n")
+    repo.commit("first", **{"a.txt": "1"})
+    monkeypatch.chdir(repo.root)
+    assert run(["explain", "wide"]) == 0
+    assert [line.strip() for line in capsys.readouterr().out.splitlines()[4:]] == [
+        "when branch.name=='main' = true",
+        "files.changed_count>1 and branch.name=='main' = false",
+        "branch.name = 'main'",
+        "files.changed_count > 1 = false",
+        "files.changed_count = 0",
+        "branch.name == 'main' = true",
+    ]
