@@ -27,7 +27,8 @@ def command() -> None:
 @POLICY
 @TEXT_OR_JSON
 def lint(file: str | None, policy_name: str | None, form: str) -> int:
-    """Check the policy of this folder with its waivers and approvers, or FILE by itself, and give advice.
+    """Check the policy of this folder with its waivers and approvers, or FILE by itself, and give advice, also on what
+    is wrong with policy tests and the runner's settings, which judge nothing.
 
     Each condition is also asked of a second evaluator, on generated facts.
 
@@ -119,7 +120,29 @@ def _of_the_folder(policy: Any) -> list[Problem]:
     root = around(os.getcwd()).root
     named = [Problem(Place(file), what) for file, _, what in (told.partition(" ") for told in misnamed(root))]
     missing = missing_folders(policy, root) if root else []
-    return [*missing, *_waived(policy), *_approvers(policy), *named]
+    return [*missing, *_waived(policy), *_approvers(policy), *named, *_tests_and_runner(root or os.getcwd())]
+
+
+def _tests_and_runner(root: str) -> list[Problem]:
+    """What is wrong with the policy tests and the runner's settings of the project at `root`."""
+    from ahp.facts.policy import AGENT_FILE
+    from ahp.hosts import policy_test
+    from ahp.policy.problems import Place
+    from ahp.system.errors import AhpError
+    from ahp.system.yamltree import YamlError
+
+    found = policy_test.mistakes(root)
+    if os.path.lexists(f"{root}/{AGENT_FILE}"):
+        from ahp.runner.config import load_config
+
+        try:
+            load_config(root)
+        except YamlError as error:
+            found += [Problem(fault.place, fault.what) for fault in error.faults]
+        except AhpError as error:
+            said = [line.removeprefix(f"{AGENT_FILE}: ") for line in str(error).splitlines()]
+            found += [Problem(Place(AGENT_FILE), line) for line in said]
+    return found
 
 
 def _say_problems(problems: list[Problem], advice: list[Problem], form: str) -> None:

@@ -17,7 +17,7 @@ from ahp.policy import cases, layers
 from ahp.policy import compile as compiling
 from ahp.policy.cases import Case
 from ahp.policy.judge import WORKING, Judge
-from ahp.policy.problems import PolicyError, Problem
+from ahp.policy.problems import Place, PolicyError, Problem
 from ahp.policy.program import Program
 from ahp.policy.rule import Policy
 from ahp.policy.sources import FileSource
@@ -85,18 +85,40 @@ def rehearse(paths: tuple[str, ...], policy_file: str | None) -> Report:
     found = [(path, os.path.abspath(path)) for path in paths] or _of_project(root)
     if not found:
         raise AhpError(f"there are no tests: write {cases.FOLDER}/NAME.yaml (docs/testing-policies.md)")
-    read: list[cases.Case] = []
-    problems: list[Problem] = []
-    for name, path in found:
-        try:
-            read += cases.read(files.read(path, cases.MAX_BYTES) or b"", name, policy)
-        except PolicyError as error:
-            problems += error.problems
+    read, problems = _read(found, policy)
     if problems:
         raise PolicyError(problems)
     if not read:
         raise AhpError(f"there is no test in {', '.join(one_line(name) for name, _ in found)}")
     return run(policy, read)
+
+
+def mistakes(root: str) -> list[Problem]:
+    """What is wrong with the tests of the project at `root`, none of which is run; nothing where its policy is."""
+    try:
+        found = _of_project(root)
+        return _read(found, _project(root))[1] if found else []
+    except PolicyError:
+        return []  # which is told before its tests
+    except AhpError as error:
+        return [Problem(Place(cases.FOLDER), str(error))]
+
+
+def _read(found: Iterable[tuple[str, str]], policy: Policy) -> tuple[list[Case], list[Problem]]:
+    """The tests of files, by name and path, and every mistake in them."""
+    read: list[Case] = []
+    problems: list[Problem] = []
+    for name, path in found:
+        try:
+            data = files.read(path, cases.MAX_BYTES)
+            if data is None:
+                raise AhpError("there is no such file")
+            read += cases.read(data, name, policy)
+        except PolicyError as error:
+            problems += error.problems
+        except AhpError as error:
+            problems.append(Problem(Place(name), str(error)))
+    return read, problems
 
 
 def _project(root: str) -> Policy:
@@ -111,6 +133,8 @@ def _of_project(root: str) -> list[tuple[str, str]]:
         names = sorted(name for name in os.listdir(folder) if name.endswith((".yaml", ".yml")))
     except FileNotFoundError:
         return []
+    except OSError as error:
+        raise AhpError(f"cannot list {folder}: {error.strerror}") from None
     return [(f"{cases.FOLDER}/{name}", os.path.join(folder, name)) for name in names]
 
 

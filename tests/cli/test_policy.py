@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -55,6 +56,36 @@ def test_lint_advises_on_folders_and_files_of_nearly_the_right_name(
     said = "the pattern `migration/**` is about a folder that is not here; did you mean `migrations`?  (advice)"
     assert folder == f".ahp/hooks.yaml:2:32: {said}"
     assert file == ".ahp/waivers.yml:1:1: is not read; the file is called waivers.yaml  (advice)"
+
+
+def test_lint_advises_on_tests_and_the_runners_settings(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    told = {
+        ".ahp/tests/a.yaml": (
+            "- {name: x, trigger: pre-push, expect: {signals: [{rule: aa}]}}",
+            "1:58: no rule 'aa' is asked at pre-push; did you mean `a`?",
+        ),
+        ".ahp/tests/c.yml": ("- {name: x, trigger: pre-psh, expect: {}}", "1:22: there is no trigger 'pre-psh'"),
+        ".ahp/agent.yaml": ("max_token: 3", "1:1: max_token: no such name; did you mean max_tokens?"),
+    }
+    for path, (text, _) in told.items():
+        repo.write(path, text)
+    (repo.root / ".ahp/tests/b.yaml").symlink_to("nowhere")
+    assert run(["policy", "lint"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4 and all(line.endswith("  (advice)") for line in lines)
+    assert ".ahp/tests/b.yaml:1:1: there is no such file  (advice)" in lines
+    for path, (_, what) in told.items():
+        assert any(line.startswith(f"{path}:{what}") for line in lines), (path, lines)
+    assert run(["policy", "lint", ".ahp/hooks.yaml"]) == 0
+    assert capsys.readouterr().out == "", "a file by itself"
+    shutil.rmtree(repo.root / ".ahp/tests")
+    repo.write(".ahp/tests")
+    repo.write(".ahp/agent.yaml", "a: [")
+    assert run(["policy", "lint"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith("/.ahp/tests: Not a directory  (advice)") and lines[1].startswith(".ahp/agent.yaml:1:")
+    assert run(["policy", "test"]) == 2
+    assert "/.ahp/tests: Not a directory" in capsys.readouterr().err
 
 
 def test_lint_names_the_mistakes_of_waivers_too(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
