@@ -231,9 +231,10 @@ class Broken(Candidate):
     def findings(self) -> list[dict[str, object]]:
         found: list[dict[str, object]] = []
         for commit, candidate in self._members:
-            name = {"commit": commit.id[:_SHOWN]}
+            name = {} if commit.is_object else {"commit": commit.id[:_SHOWN]}
+            said = f"what {commit.id[:_SHOWN]} holds" if commit.is_object else one_line(commit.subject, 100)
             found += [{**name, **finding} for finding in candidate.findings()] or [
-                {**name, "message": one_line(commit.subject, 100), "fingerprint": candidate.evidence()[-16:]}
+                {**name, "message": said, "fingerprint": candidate.evidence()[-16:]}
             ]
             if len(found) >= FINDINGS:
                 break
@@ -265,10 +266,10 @@ class Broken(Candidate):
             return [*found, *_in_notes(push, self.paths())]
         first = self._members[0].commit
         tag = f"; then move the tag: git tag -f {shlex.quote(here[len(_TAGS) :])}" if here.startswith(_TAGS) else ""
-        if not first.author:  # a tree or a blob, which no commit brings
+        if first.is_object:
             return [*found, f"in an object made anew{tag} OBJECT" if tag else "in an object made anew"]
-        older = f", an older one: git rebase -i {first.id[:_SHOWN]}^" if first.parents else ""
-        return [*found, f"in the commit itself: git commit --amend{older}{tag}"]
+        since = f"{first.id[:_SHOWN]}^" if first.parents else "--root"
+        return [*found, f"in the commit itself: git commit --amend, an older one: git rebase -i {since}{tag}"]
 
     def paths(self) -> list[str]:
         return list(dict.fromkeys(path for _, candidate in self._members for path in candidate.paths()))

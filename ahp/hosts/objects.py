@@ -101,7 +101,7 @@ class CommitJudge:
 
     def ask_object(self, oid: str, view: RangeView) -> list[Told]:
         """What the rules of content say of a tree or a blob that a ref names: of all that is in it. Raises AhpError."""
-        whole = Past(oid, (), clock.iso(clock.now()), "", "")
+        whole = Past(oid, (), clock.iso(clock.now()), "", "", is_object=True)
         inquiry = self._inquiry(self._policies, OF_CONTENT)
         return inquiry.ask(whole, lambda judge: self._asked(judge, OF_CONTENT, whole, view))
 

@@ -27,7 +27,7 @@ _NAME = re.compile(rb"^([0-9a-f]{40,64})\n", re.MULTILINE)
 
 class Past(NamedTuple):
     """One commit: its id, its parents, when it was committed (RFC 3339), its author as `Name <email>`, its message, and
-    the encoding of both that it names itself, "" for UTF-8.
+    the encoding of both that it names itself, "" for UTF-8. A tree or a blob that a ref names `is_object`.
     """
 
     id: str
@@ -36,6 +36,7 @@ class Past(NamedTuple):
     author: str
     message: str
     encoding: str = ""
+    is_object: bool = False
 
     @property
     def parent(self) -> str:

@@ -432,7 +432,7 @@ def test_a_tag_of_a_tree_or_a_blob_is_asked_the_rules_of_content(work: Gated) ->
     for name, place in ((blob, "refs/tags/leak:2"), (tree, "deep:2")):
         work.git("tag", "-f", "leak", name)
         code, said = push(work, "leak")
-        assert (code, "refused by secret" in said, place in said, "subject" in said) == (1, True, True, False)
+        assert (code, "refused by secret" in said, f"  {place}" in said, "subject" in said) == (1, True, True, False)
         assert "in an object made anew; then move the tag: git tag -f leak OBJECT" in said
         work.git("tag", "-f", "-a", "-m", "of a tag", "leak", "leak")
         assert push(work, "leak")[0] == 1
