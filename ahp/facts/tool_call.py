@@ -84,15 +84,15 @@ def read(
         touched = _touched(name, native_name, given, writes)
     call: dict[str, object] = {"name": name, "native_name": native_name, "input": dict(given), "folder": folder}
     named = _once([*touched.paths, *touched.writes, *touched.unsure])
-    paths = _places(named, root, folder, checkout)
-    written = list(paths) if named == list(touched.writes) else _places(touched.writes, root, folder, checkout)
+    paths = paths_of(named, root, folder, checkout)
+    written = list(paths) if named == list(touched.writes) else paths_of(touched.writes, root, folder, checkout)
     if name == "shell" or touched.command is not None:
-        call["folder"] = folder = _joined(folder, next(iter(_texts(given, _FOLDERS)), ""))
+        call["folder"] = folder = joined(folder, next(iter(_texts(given, _FOLDERS)), ""))
         call.update(_shell(touched.command, folder, root, paths, written, checkout, env))
     else:
         call.update(command="", commands=[], paths=paths, writes=written, target=_short([name, *paths]))
     if touched.unsure:
-        call["may_write"] = _places(touched.unsure, root, folder, checkout)
+        call["may_write"] = paths_of(touched.unsure, root, folder, checkout)
     return call
 
 
@@ -171,15 +171,16 @@ def inside(path: str, root: str, folder: str = "") -> str:
 
 def _whole(path: str, root: str, folder: str) -> str:
     """`path` as seen from `folder` in `root`, unless it is absolute."""
-    whole = _joined(folder, path)
+    whole = joined(folder, path)
     return f"{root}/{whole}" if root and not whole.startswith("/") else whole
 
 
-def _joined(folder: str, path: str) -> str:
+def joined(folder: str, path: str) -> str:
+    """`path` behind the folder that it starts from."""
     return path if path.startswith("/") else "/".join([part for part in (folder, path) if part])
 
 
-def _places(paths: "Sequence[str]", root: str, folder: str = "", checkout: str = "") -> list[str]:
+def paths_of(paths: "Sequence[str]", root: str, folder: str = "", checkout: str = "") -> list[str]:
     """Each path as it is written, and where it leads when links make that another place."""
     found = []
     top = real(root) if root and paths else ""
@@ -267,7 +268,7 @@ def _shell(
     records: list[dict[str, Any]] = [one.as_fact() for one in parsed]
     for record in records:
         for name in ("paths", "writes", "may_write"):
-            record[name] = _places(record[name], root, folder, checkout)
+            record[name] = paths_of(record[name], root, folder, checkout)
     patched: list[tuple[str, str]] = []
     for number, one in enumerate(parsed):
         if one.patches:
@@ -281,9 +282,11 @@ def _shell(
         for one in parsed
         for archive, into, stripped in one.unpacks
     ]
+    scripts = [script for one in parsed for script in one.scripts]
     return {
         **({"unpacks": unpacks} if unpacks else {}),
         **({"patched": patched} if patched else {}),
+        **({"scripts": scripts} if scripts else {}),
         "command": command or "",
         "commands": records,
         "paths": _once([*[path for one in records for path in one["paths"]], *paths]),
@@ -300,12 +303,12 @@ def _applied(
 
     found = [in_checkout(place_of(patch.file, root, folder), root, checkout) for patch in command.patches]
     names, texts = patches.read(command, found, checkout or root, others)
-    written = _places([_joined(into, name) for into, name in names], root, folder, checkout)
+    written = paths_of([joined(into, name) for into, name in names], root, folder, checkout)
     if command.program == "git":  # of its own patches the names are from the top
         is_here = not inside(command.folder, root, folder).startswith(("/", "~", ".."))
-        written += _places([name for _, name in names], root, "", checkout) if is_here else []
+        written += paths_of([name for _, name in names], root, "", checkout) if is_here else []
     if not names:
-        written = _places([_joined(command.folder, "**")], root, folder, checkout)
+        written = paths_of([joined(command.folder, "**")], root, folder, checkout)
         record["unresolved_at"], record["unresolved"] = sorted({*record["unresolved_at"], "path"}), True
     record["writes"], record["paths"] = _once([*record["writes"], *written]), _once([*record["paths"], *written])
     return texts

@@ -13,8 +13,9 @@ class Command(Plain):
     `program` is a base name; "" for a bare assignment or redirect, or when it is not known. `folder` is where the `cd`s
     before it, and options like `git -C`, lead; "" where the script starts. `may_write` are those of `paths` that it may
     write: its program is not known here. `unpacks` are (archive, folder, parts taken off the names in it), `patches`
-    the files with patches that it applies. `unknown` are its words that are known only when it runs, as the script has
-    them; `does_nothing` says that it shows help or a version, or what it would do.
+    the files with patches that it applies, `scripts` those that it runs and that the script did not write: (path,
+    folder in which it runs, whether a shell is told to run it). `unknown` are its words that are known only when it
+    runs, as the script has them; `does_nothing` says that it shows help or a version, or what it would do.
     """
 
     __slots__ = (
@@ -31,7 +32,18 @@ class Command(Plain):
             "patches",
             "paths",
         ),
-        *("program", "redirects", "stdin", "unknown", "unpacks", "unresolved", "unresolved_at", "verb", "writes"),
+        *(
+            "program",
+            "redirects",
+            "scripts",
+            "stdin",
+            "unknown",
+            "unpacks",
+            "unresolved",
+            "unresolved_at",
+            "verb",
+            "writes",
+        ),
     )
 
     def __init__(
@@ -54,6 +66,7 @@ class Command(Plain):
         self.may_write: list[str] = []
         self.unpacks: list[tuple[str, str, int]] = []
         self.patches: list[Patch] = []
+        self.scripts: list[tuple[str, str, bool]] = []
         self.unknown: list[str] = []
         self.does_nothing = False
         self.verb = self.folder = self.stdin = self.code = ""

@@ -19,6 +19,7 @@ NESTED = 6
 _COMMANDS = ("COMMAND", "EDITOR", "PAGER", "ASKPASS", "RSH", "LESSOPEN", "LESSCLOSE", "VISUAL", "GIT_SSH", "PERL5DB")
 _COMMAND_NAMES = (*_COMMANDS, "EXTERNAL_DIFF", "BROWSER")
 _LEADING_ELSEWHERE = ("PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES")
+_CHECKS_SYNTAX = "-n"  # of a shell
 _STARTUP_FILES = ("BASH_ENV", "ENV", "PYTHONSTARTUP")
 
 
@@ -238,8 +239,11 @@ class Execution:
                 state.aliases[name] = text
         elif program in state.functions and words[0] == program:
             self._call(program, words, stdin)
-        elif "/" in words[0] and (content := state.stored(words[0])) is not None:
-            self._run_script(Run(script=content, arguments=tuple(words)), stdin)
+        elif "/" in words[0]:
+            if (content := state.stored(words[0])) is not None:
+                self._run_script(Run(script=content, arguments=tuple(words)), stdin)
+            elif not synopsis.is_listed(program):
+                self._note_script(command, words[0], False)
         for other in state.other_names(words[0]):  # it may be that, too: not every shell reads aliases
             found.runs.append(Run((*other, *words[1:])))
         self.environment(command.assignments)
@@ -256,10 +260,19 @@ class Execution:
             here = state.folder
             state.folder = usage.joined(here, self._marks.pattern(found.folder))
             given = None if run.stdin == "" else run.stdin or stdin
+            if run.file is not None and (run.language in SHELLS or run.language in SOURCING):
+                self._note_script(command, run.file, True)
             printed = self._start(run, command.assignments, given, program == "eval" or program in SOURCING)
             state.folder = state.folder if program == "eval" or program in SOURCING else here
         state.mounts = mounts
         return printed if len(found.runs) == 1 else None
+
+    def _note_script(self, command: Command, file: str, is_named: bool) -> None:
+        """Remembers a file that is run, unless the script itself wrote it: then it is read as a part of it."""
+        if command.program in SHELLS and _CHECKS_SYNTAX in command.flags:
+            return
+        paths = self._paths(self._state.folder, [file]) if self._state.stored(file) is None else []
+        command.scripts += [(path, self._state.folder, is_named) for path in paths if "*" not in path]
 
     def _start(self, run: Run, assignments: list[str], stdin: str | None, here: bool) -> str | None:
         state = self._state

@@ -5,7 +5,7 @@ What a call writes is seen from the root of each, so that a rule about `src/**` 
 
 import os
 
-from ahp.facts import call_view, tool_call
+from ahp.facts import call_view, run_scripts, tool_call
 from ahp.gate.decide import decide
 from ahp.hosts import asking, verdict_text
 from ahp.hosts.agents import places
@@ -68,6 +68,7 @@ def _asked(event: Event, root: str, folder: str, seconds: float) -> Event | None
     given = call.get("input")
     arguments, native_name = given if isinstance(given, dict) else {}, str(call.get("native_name", ""))
     there.tool = tool_call.read("", native_name, arguments, root=where.root, folder=folder, env=event.env)
+    run_scripts.follow(there)
     there.view = call_view.view_of(there)
     return there
 
