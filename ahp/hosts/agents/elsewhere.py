@@ -13,7 +13,7 @@ from ahp.hosts.agents.git_verbs import runs_git
 from ahp.hosts.agents.work_trees import top_of
 from ahp.journal import session_calls
 from ahp.policy.judges import judges_of
-from ahp.protocol.event import Event
+from ahp.protocol.event import Event, Workspace
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
 from ahp.system.errors import AhpError
@@ -33,9 +33,16 @@ def judge(event: Event, folder: str, seconds: float, here: Verdict) -> tuple[Ver
     if len(roots) > _MOST:
         raise AhpError(f"this call writes into {len(roots)} repositories, more than {_MOST} at once are not judged")
     for root in roots:
-        there = _asked(event, root, folder, seconds)
-        if there is None:
+        where = asking.around(root)
+        if where.repo is None or where.root == event.root:
             continue
+        if not os.path.isdir(where.journal):
+            refusal, told = _pushed_from_a_clone(event, where, folder, seconds)
+            if refusal is not None:
+                return refusal, verdict_text.in_order(told, *said)
+            said.append(told)
+            continue
+        there = _asked(event, where, folder, seconds)
         verdict, told = decide(there, judges_of(there)), ""
         if not verdict.denied and runs_git(there):
             from ahp.hosts.agents import git_gate
@@ -43,7 +50,7 @@ def judge(event: Event, folder: str, seconds: float, here: Verdict) -> tuple[Ver
             refusal, told = git_gate.judge(there)
             if refusal is not None:
                 verdict, told = refusal, ""
-        place = one_line(there.root.removeprefix(f"{event.root}/"), 100)
+        place = _place(event, there)
         if there.journal != event.journal:
             session_calls.note_judged(there, verdict)
         if verdict.modified is not None:
@@ -54,14 +61,30 @@ def judge(event: Event, folder: str, seconds: float, here: Verdict) -> tuple[Ver
         if verdict.denied:
             return verdict, verdict_text.in_order(*now, *said)
         said += now
-    return None, verdict_text.in_order(*said)
+    if runs_git(event):
+        from ahp.hosts.agents import clones
+
+        said.append(clones.made_and_pushed(event))
+    return None, verdict_text.in_order(*filter(None, said))
 
 
-def _asked(event: Event, root: str, folder: str, seconds: float) -> Event | None:
-    """The same call as an event of the repository at `root`; None where ahp is not installed there."""
-    where = asking.around(root)
-    if where.repo is None or where.root == event.root or not os.path.isdir(where.journal):
-        return None
+def _pushed_from_a_clone(event: Event, where: Workspace, folder: str, seconds: float) -> tuple[Verdict | None, str]:
+    """What is said of a push from a clone of the project that has no ahp of its own."""
+    from ahp.hosts.agents import clones
+
+    if where.repo is None or not runs_git(event) or not clones.is_one(event, where.repo):
+        return None, ""
+    there = _asked(event, clones.at_home(event, where), folder, seconds)
+    refusal, told = clones.judge(there)
+    return refusal, f"In {_place(event, there)}: {told}" if told else ""
+
+
+def _place(event: Event, there: Event) -> str:
+    return one_line(there.root.removeprefix(f"{event.root}/"), 100)
+
+
+def _asked(event: Event, where: Workspace, folder: str, seconds: float) -> Event:
+    """The same call as an event of another repository."""
     there = asking.event(event.trigger, event.host, event.actor, where, session=event.session, budget=seconds)
     there.attempt = event.attempt
     call = event.tool or {}

@@ -27,15 +27,21 @@ _ALIASES = 5  # that lead to each other
 _INSTALL = "ahp install git"
 
 
-def judge(event: Event) -> tuple[Verdict | None, str]:
+def judge(event: Event, verbs: tuple[str, ...] = ("commit", "push")) -> tuple[Verdict | None, str]:
     """The refusal of a commit or push that the call makes in the event's repository, None where none is refused; and
-    what the agent is told. Raises AhpError.
+    what the agent is told. Only these `verbs` are looked at. Raises AhpError.
     """
     said: list[str] = []
     calls = _calls(event)
     for number, call in enumerate(calls):
         hooks = _HOOKS.get(call["verb"] if call["program"] == "git" else "", ())
-        if not hooks or "--dry-run" in call["flags"] or not _is_here(event, call) or not _is_ruled(event, hooks):
+        if (
+            not hooks
+            or call["verb"] not in verbs
+            or "--dry-run" in call["flags"]
+            or not _is_here(event, call)
+            or not _is_ruled(event, hooks)
+        ):
             continue
         missed = _missed(event, call, hooks[0])
         if not missed:

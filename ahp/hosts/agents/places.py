@@ -10,9 +10,12 @@ if TYPE_CHECKING:
 
 
 def leave(event: "Event") -> bool:
-    """Whether the call may write into another work tree, or run git there: only then are there others to ask."""
+    """Whether the call may write into another work tree, make one, or run git there: only then are others asked."""
     written, folders = of(event)
-    return any(path.startswith(("/", "~", "..")) or _is_nested(event.root, path) for path in (*written, *folders))
+    if any(path.startswith(("/", "~", "..")) or _is_nested(event.root, path) for path in (*written, *folders)):
+        return True
+    commands = (event.tool or {}).get("commands")
+    return any(one["verb"] == "clone" for one in (commands if isinstance(commands, list) else []))
 
 
 def of(event: "Event") -> tuple[list[str], list[str]]:
