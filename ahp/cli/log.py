@@ -45,7 +45,7 @@ _AT_ONCE = 100  # rows that are drawn together: the first of a long log show at 
 @click.option(
     "--kind", "kinds", multiple=True, metavar="KIND", help="Records to show; default: signal, bypass, install."
 )
-@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="The last N; default: all.")
+@click.option("-n", "--limit", type=click.IntRange(1, sys.maxsize), metavar="N", help="The last N; default: all.")
 @click.option("--open", "only_open", is_flag=True, help="What is open now, and how far up its ladder it is.")
 @click.option("--follow", is_flag=True, help="Wait for more, answers included, until interrupted.")
 @TEXT_OR_JSON

@@ -1,11 +1,22 @@
 """Options that several commands have."""
 
 import os
+from typing import Any
 
 import click
 
 from ahp.system import clock
 from ahp.system.errors import AhpError
+
+
+class Number(click.FloatRange):
+    """A number in a range, which "nan" is in none of."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = super().convert(value, param, ctx)
+        if number != number:
+            self.fail(f"{value!r} is no number", param, ctx)
+        return number
 
 
 class _Output(click.ParamType[tuple[str, str]]):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ahp.cli.options import Number
 from ahp.protocol.text import one_line
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("what", nargs=-1)
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=600.0, show_default=True, metavar="S")
+@click.option("--timeout", type=Number(min=0, min_open=True), default=600.0, show_default=True, metavar="S")
 @click.option("--all", "whole", is_flag=True, help="Run all tests at once, not first those that the change suggests.")
 @click.option("--fresh", is_flag=True, help="Run also what passed over this very content.")
 @click.option("--list", "listed", is_flag=True, help="Say which checks the project has, and run none.")

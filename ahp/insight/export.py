@@ -50,7 +50,7 @@ def to_file(folder: str, form: str, path: str, since: float | None = None, seen:
     except OSError as error:
         raise AhpError(f"cannot write {path}: {error.strerror}") from None
     finally:
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):  # of which the writing has told
             os.unlink(part)
 
 

@@ -16,6 +16,7 @@ from ahp.system import clock, digest
 SCOPE = "ahp.journal"
 UID = "log.record.uid"
 _SEVERITY = {"block": ("ERROR", 17), "control": ("WARN", 13), "prompt": ("WARN", 13)}
+_BEYOND = 1 << 63  # ns: no collector has a time from the year 2262 on
 _WARNED = ("bypass", "cut", "prune", "clock")
 
 Value = str | bool | int | float
@@ -39,8 +40,8 @@ def resource(log: str) -> dict[str, str]:
 
 def told(log: str, raw: bytes, record: Mapping[str, object]) -> Told:
     """A line of the log `log` and its record."""
-    kind = str(record.get("kind"))
-    attributes: dict[str, Value] = {UID: f"{log}:{record.get('n')}:{digest.sha256(raw)[:16]}"}
+    kind, n = _visible(str(record.get("kind"))), record.get("n")
+    attributes: dict[str, Value] = {UID: f"{log}:{n if isinstance(n, int) else ''}:{digest.sha256(raw)[:16]}"}
     for name in COLUMNS:
         value = record.get(name)
         if name in ("kind", "timestamp") or value == "" or not isinstance(value, (str, int, float)):
@@ -50,6 +51,7 @@ def told(log: str, raw: bytes, record: Mapping[str, object]) -> Told:
     level = str(record.get("intensity")) if kind == "signal" else ""
     severity, number = _SEVERITY.get(level, ("WARN", 13) if kind in _WARNED else ("INFO", 9))
     at = round((clock.seconds(record.get("timestamp")) or 0.0) * 1000) * 1_000_000
+    at = at if 0 <= at < _BEYOND else 0  # which is unknown
     return Told(at, severity, number, f"ahp.{kind}", raw.decode(), attributes)
 
 

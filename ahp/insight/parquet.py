@@ -57,7 +57,7 @@ def write(path: str, log: str, lines: Iterable[bytes], columns: Mapping[str, str
     finally:
         opened.close()
         for left in (part, copy):
-            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            with contextlib.suppress(OSError):  # of which the writing has told
                 os.unlink(left)
 
 

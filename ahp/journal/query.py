@@ -82,8 +82,9 @@ def folded(
 
     Reads back only as far as that takes, and twice: first for the answers, then record by record, so that a log of any
     length can be shown. An answer that nobody typed shows from when it holds, appended or not. Raises AhpError when the
-    log cannot be read.
+    log cannot be read or is of a newer format.
     """
+    segments.check_format(folder)
     begin, more = _begin(folder, wanted, limit)
     answers: _Answers | None = None
     if "signal" in wanted.kinds:

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,12 @@ def test_filters_limit_and_json(journal: Journal) -> None:
     assert run(log.command, "--since", "2099-01-01", "--format", "json").output == ""
     assert len(run(log.command, "--since", "2h", "--until", "2099-01-01T00:00:00Z").output.splitlines()) == 2
     assert "genesis" in run(log.command, "--kind", "genesis").output
+
+
+def test_a_limit_beyond_every_log_is_none(journal: Journal) -> None:
+    for many in (sys.maxsize, 10):
+        assert len(run(log.command, "-n", str(many)).output.splitlines()) == 2
+    assert "is not in the range 1<=x<=" in str(run(log.command, "-n", str(sys.maxsize + 1)).exception)
 
 
 @pytest.mark.parametrize("text", ["soon", "5y", "", "2026-02-30", "2025-02-29T10:00:00Z", "2026-02-09x", "T"])

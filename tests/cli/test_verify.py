@@ -81,3 +81,9 @@ def test_what_is_begun_is_told_at_a_terminal(repo: Repo, monkeypatch: pytest.Mon
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert run(["verify"]) == 0
     assert capsys.readouterr().err == "[1/1] pytest\n"
+
+
+@pytest.mark.parametrize("seconds", ["nan", "0", "-1", "soon"])
+def test_a_time_limit_that_is_none_is_a_usage_error(seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["verify", "--timeout", seconds]) == 2
+    assert "Invalid value for '--timeout'" in capsys.readouterr().err

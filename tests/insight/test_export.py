@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,8 @@ from google.protobuf.json_format import Parse
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
 from ahp.cli import log as command
-from ahp.insight import export, many_logs, parquet
-from ahp.system import clock
+from ahp.insight import export, many_logs, otlp, parquet
+from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
 from .copies import Lines
@@ -101,6 +103,17 @@ def test_otlp_is_what_the_protocol_defines(lines: Lines) -> None:
     assert len(set(uids)) == len(lines.records)
 
 
+def test_what_the_protocol_cannot_hold_does_not_stop_the_rest(tmp_path: Path) -> None:
+    times = ("9999-12-31T00:00:00.000Z", "1950-01-01T00:00:00.000Z", clock.iso(START))
+    for time in times:
+        raw = json.dumps({"kind": "\ud800", "timestamp": time, "n": "\ud800" * 9}).encode()
+        told = otlp.told("g", raw, json.loads(raw))
+        request = Parse(json.dumps(otlp.request("g", [(raw, json.loads(raw))])), ExportLogsServiceRequest())
+        (record,) = request.resource_logs[0].scope_logs[0].log_records
+        assert record.time_unix_nano == told.nanoseconds == (START * 1e9 if time == times[-1] else 0)
+        assert record.event_name == "ahp.\\ud800" and told.attributes[otlp.UID] == f"g::{digest.sha256(raw)[:16]}"
+
+
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
 def test_an_export_is_read_as_the_log_is(lines: Lines, form: str, tmp_path: Path) -> None:
     path = tmp_path / "out" / f"log.{form}"
@@ -110,12 +123,23 @@ def test_an_export_is_read_as_the_log_is(lines: Lines, form: str, tmp_path: Path
     assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
-def test_what_cannot_be_written_is_told(lines: Lines, tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_told(lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(AhpError, match=r"cannot write .*none/a: No such file"):
         exported("-o", str(tmp_path / "none" / "a"))
+    (tmp_path / "out").mkdir()
+    with monkeypatch.context() as patch:
+        for name in ("unlink", "replace"):
+            patch.setattr(os, name, _read_only)
+        for form in ("jsonl", "parquet"):
+            with pytest.raises(AhpError, match=r"cannot write .*out/a: Read-only file system"):
+                exported("--format", form, "-o", str(tmp_path / "out" / "a"))
     refused = CliRunner().invoke(command.command, ["export", "--format", "parquet"])
     assert refused.exit_code == 2
     assert "-o FILE" in refused.output
+
+
+def _read_only(*given: object, **more: object) -> None:
+    raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
 
 def test_what_duckdb_says_is_told_in_one_line(lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

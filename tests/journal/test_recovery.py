@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ahp.journal import index as indexes
-from ahp.journal import segments
+from ahp.journal import query, segments
 from ahp.journal.append import Journal
 from ahp.journal.state import State
 from ahp.journal.verify import verify
@@ -176,7 +176,13 @@ def test_a_log_of_a_newer_format_is_refused_with_a_sentence(journal: Journal) ->
     journal.append([VERDICT])
     path = Path(journal.log_path)
     path.write_bytes(path.read_bytes().replace(b'"format": 1', b'"format": 9').replace(b'"ahp": "', b'"ahp": "9.'))
-    for ask in (journal.index, lambda: journal.append([VERDICT]), lambda: State.open(journal), lambda: verify(journal)):
+    for ask in (
+        journal.index,
+        lambda: journal.append([VERDICT]),
+        lambda: State.open(journal),
+        lambda: verify(journal),
+        lambda: query.folded(journal.folder),
+    ):
         with pytest.raises(AhpError, match=r"was written by ahp 9\..*; upgrade ahp"):
             ask()
 
