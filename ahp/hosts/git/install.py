@@ -38,7 +38,8 @@ class Installed(NamedTuple):
     """What `install` did: the folder of the hooks, those it wrote, and the earlier ones that keep running.
 
     `husky` is the folder of the committed hooks that call ours, "" when the project has none; `aside` are earlier hooks
-    that do not run any more, since another program has put newer ones in their place.
+    that do not run any more, since another program has put newer ones in their place. Of `uninstall`, the same in
+    reverse: all folders that had ours, as a clause.
     """
 
     folder: str
@@ -118,11 +119,13 @@ def uninstall(repo: Repository) -> Installed:
     if record.get("folder"):
         _log(repo, noted(repo), "removed", folders, _tips(repo))
     removed, restored, aside = [], [], []
+    emptied: dict[str, None] = {}
     for place in folders:
         for hook in (*HOOKS, *OTHERS):
             was_at, is_back, put_aside = take_away(f"{place}/{hook}", f"{shared}/{hook}" if shared else "")
             if was_at:
                 removed.append(hook)
+                emptied[place] = None
             if is_back:
                 restored.append(hook)
             if put_aside:
@@ -137,7 +140,7 @@ def uninstall(repo: Repository) -> Installed:
         _keep(repo, {name: record[name] for name in ("genesis", "before") if name in record})
     if os.path.lexists(repo.common_dir + git.ROOT):
         os.unlink(repo.common_dir + git.ROOT)
-    return Installed(folder, removed, restored, "", aside)
+    return Installed(" and ".join(emptied) or folder, removed, restored, "", aside)
 
 
 def _record_root(repo: Repository) -> None:

@@ -251,11 +251,14 @@ def test_a_hook_that_was_missing_is_told_when_it_is_put_back(plain: Gated) -> No
 
 
 def test_a_local_hooks_path_is_installed_into(plain: Gated) -> None:
+    install(plain)
     plain.git("config", "core.hooksPath", "tools/hooks")
     done = install(plain)
     assert done.folder == str(plain.root / "tools" / "hooks")
     refused(plain)
-    installing.uninstall(plain.repository())
+    done = installing.uninstall(plain.repository())
+    assert set(done.folder.split(" and ")) == {str(plain.root / "tools/hooks"), str(plain.root / ".git/hooks")}
+    assert len(done.written) == 2 * len(HOOKS)
     assert list((plain.root / "tools" / "hooks").iterdir()) == []
     assert plain.git("config", "core.hooksPath") == "tools/hooks"
 
