@@ -23,7 +23,14 @@ _OF_THE_CHANGE = {
     ".buildkite/pipeline.yml": "Buildkite",
     ".buildkite/pipeline.yaml": "Buildkite",
     "azure-pipelines.yml": "Azure Pipelines",
+    "bitbucket-pipelines.yml": "Bitbucket",
+    ".circleci/config.yml": "CircleCI",
+    ".woodpecker.yml": "Woodpecker",
+    ".woodpecker.yaml": "Woodpecker",
+    ".woodpecker/": "Woodpecker",
 }
+# Those that can run the target's copy, too, as GitHub does (pull_request_target).
+_EITHER = {".gitea/workflows/": "Gitea", ".forgejo/workflows/": "Forgejo"}
 _PLATFORM_OF_TEXT = {"gitlab.yml": "GitLab", "Jenkinsfile": "Jenkins", "buildkite.yml": "Buildkite"}
 _CUSTOM_HOOKS = "custom_hooks"  # GitLab's folder for them, beside its own
 
@@ -82,13 +89,16 @@ def _judging(contents: dict[str, bytes]) -> list[Definition]:
         part = asked(data.decode("utf-8", "replace"))
         if not part or path in flows:
             continue
-        if path.startswith(TEXTS):
-            where = _PLATFORM_OF_TEXT.get(path.removeprefix(TEXTS), "a platform")
-            why = f"this is the text for {where}; whether it stands where a change cannot edit it is not seen from here"
-            found.append(Definition(path, "", UNSEEN, why, part))
-        else:
-            why = f"{_OF_THE_CHANGE[path]} takes this file from the change, which can edit, rename or skip the job"
+        place = path if path in _OF_THE_CHANGE else path.rpartition("/")[0] + "/"
+        if place in _OF_THE_CHANGE:
+            why = f"{_OF_THE_CHANGE[place]} takes this file from the change, which can edit, rename or skip the job"
             found.append(Definition(path, "", ADVICE, why, part))
+            continue
+        where = _EITHER.get(place) or _PLATFORM_OF_TEXT.get(path.removeprefix(TEXTS), "a platform")
+        why = f"this is the text for {where}; whether it stands where a change cannot edit it is not seen from here"
+        if place in _EITHER:
+            why = f"whether {where} runs the target's copy of it, which a change cannot edit, is not looked at here"
+        found.append(Definition(path, "", UNSEEN, why, part))
     return found
 
 
@@ -101,14 +111,16 @@ def _contents(repo: Repository, tip: str) -> dict[str, bytes]:
     return {path: data for path, data in found.items() if data is not None and len(data) <= _LIMIT}
 
 
-_PLACES = (workflows.FOLDER, TEXTS, *_OF_THE_CHANGE)
+_PLACES = (workflows.FOLDER, TEXTS, *_OF_THE_CHANGE, *_EITHER)
 
 
 def _wanted(path: str) -> bool:
     folder, _, name = path.rpartition("/")
-    if folder + "/" == workflows.FOLDER:  # GitHub reads no folder below it
+    if folder + "/" == TEXTS:
+        return True
+    if folder + "/" in _PLACES:  # no platform reads a folder below it
         return name.endswith((".yml", ".yaml"))
-    return path in _OF_THE_CHANGE or folder + "/" == TEXTS
+    return path in _OF_THE_CHANGE
 
 
 def _on_disk(repo: Repository) -> dict[str, bytes]:

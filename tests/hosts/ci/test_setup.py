@@ -92,6 +92,22 @@ def test_what_the_change_can_edit_is_advice_and_what_runs_it_is_wrong(
     assert found[WORKFLOW][0] == "wrong" and found[""][1] == "1"
 
 
+def test_ahp_ci_is_seen_on_every_platform_that_the_documentation_names(
+    repo: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    advice = ("bitbucket-pipelines.yml", ".circleci/config.yml", ".woodpecker.yml", ".woodpecker/check.yaml")
+    either = (".gitea/workflows/check.yml", ".forgejo/workflows/check.yaml")
+    beside = (".woodpecker/check.sh", ".woodpecker/deep/check.yml", ".circleci/other.yml")
+    repo.commit("one", **dict.fromkeys((*advice, *either, *beside), 'steps: [{run: "ahp ci"}]\n'))
+    found = said(capsys)
+    for path in advice:
+        assert "takes this file from the change" in found[path][1], path
+    for path in either:
+        assert "runs the target's copy of it" in found[path][1], path
+    assert not found.keys() & set(beside)
+    assert found["main"][1].startswith("advice only, unless")
+
+
 def test_a_text_for_another_place_promises_nothing(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     repo.commit("one", **{".ahp/hooks.yaml": "version: 1\n"})
     assert run(["init", "--ci", "gitlab", "--ci", "jenkins", "--ci", "buildkite"]) == 0
