@@ -63,6 +63,8 @@ def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
             if _concerns(path, place):
                 lies_in_it = head != "" and _is_in(head.casefold(), place.casefold())
                 found[kind, path] = found.get((kind, path), False) or sure or lies_in_it
+        if path in written and (kind := _of_inner_repository(path)):  # an archive may hold a whole repository
+            found[kind, path] = found.get((kind, path), False) or sure or _of_inner_repository(head) == kind
         if sure and (kind := _by_another_name(path, places, event.checkout or event.root)):
             found[kind, path] = True
     if call.get("command"):
@@ -70,6 +72,20 @@ def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
 
         found.update({("git history", path): True for path in near_remotes.reached(event, call)})
     return [{"kind": kind, "path": path, "sure": sure} for (kind, path), sure in found.items()]
+
+
+def _of_inner_repository(path: str) -> str:
+    """The kind of a file that a repository below this one, or a submodule, runs or is set up by; "" for any other."""
+    if path.startswith(("/", "~")) or ".git/" not in path.casefold():
+        return ""
+    parts = path.casefold().split("/")
+    at = parts.index(".git") if ".git" in parts else -1
+    if at == 0 and parts[1] == "modules":  # of submodules, whose names may have several parts
+        inner = parts[3:]
+        return "git hooks" if "hooks" in inner[:-1] else "git configuration" if inner[-1:] == ["config"] else ""
+    below = "/".join(parts[at + 1 :]) if at > 0 else ""
+    kinds = ("git hooks", "git configuration")
+    return next((kind for kind in kinds if below and any(_is_in(below, name) for name in _IN_GIT[kind])), "")
 
 
 def _by_another_name(path: str, places: list[tuple[str, str]], root: str) -> str:
