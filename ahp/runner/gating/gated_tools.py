@@ -248,7 +248,9 @@ class GatedTools:
         """A call as the gate is told of it. Raises InvalidCall."""
         try:
             touched = tool.touches(valid)
-        except Exception as error:  # a tool is outside code: what it cannot tell is not judged, and does not run
+        except (KeyboardInterrupt, Ended):
+            raise
+        except BaseException as error:  # a tool is outside code: what it cannot tell is not judged, and does not run
             problem = f"what {tool.name} will touch cannot be told: {failure(error)}"
             raise InvalidCall("E_TOOL", problem) from error
         call = {"name": tool.name, "kind": tool.kind, "writes": tool.writes, "input": told(valid), "touched": touched}

@@ -17,6 +17,7 @@ from ahp.runner.tools.results import result_text
 from ahp.runner.validation import sentences
 from ahp.runner.words.excerpt import failure
 from ahp.system.errors import AhpError
+from ahp.system.interrupt import Ended
 
 # Kinds whose calls count as writing unless the tool says that it does not.
 _MAY_WRITE = ("shell", "write", "edit", "patch", "mcp", "other")
@@ -197,7 +198,9 @@ class Toolbox:
         except ValidationError as error:
             known = tool.args.model_json_schema().get("properties", ())
             problem = "; ".join(sentences(error, "args", known))
-        except Exception as error:  # noqa: BLE001  # a validator of the tool's is outside code
+        except (KeyboardInterrupt, Ended):
+            raise
+        except BaseException as error:  # noqa: BLE001  # a validator of the tool's is outside code
             problem = failure(error)
         else:
             return valid

@@ -6,7 +6,9 @@ from typing import Protocol
 from ahp.runner.verification.detection import NAMES
 from ahp.runner.verification.project_verifier import ProjectVerifier
 from ahp.runner.verification.result import VerificationResult
+from ahp.runner.words.excerpt import failure
 from ahp.system.errors import AhpError
+from ahp.system.interrupt import Ended
 
 NOT_ASKED = VerificationResult("no_tests", "nothing to verify")
 BUILT_IN = {"run_" + name.replace("-", "_"): name for name in NAMES}
@@ -58,7 +60,7 @@ class Verification:
         only = []
         try:
             if policy in self._verifiers:
-                return self._verifiers[policy].verify(self._root, timeout_s)
+                return self._own(policy, timeout_s)
             if policy != "auto":
                 if policy not in BUILT_IN:
                     return VerificationResult("crash", f"there is no verifier {policy!r}")
@@ -67,3 +69,12 @@ class Verification:
             return verifier.verify(timeout_s, only)
         except AhpError as error:
             return VerificationResult("crash", f"it could not be verified: {error}")
+
+    def _own(self, policy: str, timeout_s: float) -> VerificationResult:
+        """What a verifier of one's own says; one that asks the process to end (`sys.exit`) has said nothing."""
+        try:
+            return self._verifiers[policy].verify(self._root, timeout_s)
+        except Ended:
+            raise
+        except SystemExit as error:
+            return VerificationResult("crash", f"the verifier {policy} ended with {failure(error)}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from ahp.runner.tools.tool import FunctionTool, InvalidCall, Toolbox, ToolContext
+from ahp.system.interrupt import Ended
 
 
 class Args(BaseModel):
@@ -35,6 +36,23 @@ def test_unknown_tools_and_wrong_arguments_are_said() -> None:
     assert wrong.value.code == "E_INVALID_ARGS"
     with pytest.raises(InvalidCall, match="there are: none"):
         Toolbox().find("read")
+
+
+class Leaves(BaseModel):
+    why: str
+
+    @field_validator("why")
+    @classmethod
+    def leave(cls, why: str) -> str:
+        raise {"exit": SystemExit(0), "ended": Ended(15)}[why]
+
+
+def test_a_validator_that_leaves_is_a_wrong_argument_and_a_signal_is_not() -> None:
+    box = Toolbox([FunctionTool("leave", "leaves", Leaves, lambda args, context: "")])
+    with pytest.raises(InvalidCall, match="leave: SystemExit: 0"):
+        box.validate(box.find("leave"), {"why": "exit"})
+    with pytest.raises(Ended):
+        box.validate(box.find("leave"), {"why": "ended"})
 
 
 def test_two_tools_of_one_name_are_a_mistake() -> None:

@@ -21,7 +21,7 @@ from tests.runner.verification.projects import PYTEST, program, write
 class Told:
     """A verifier that gives one result."""
 
-    def __init__(self, result: VerificationResult | None = None, error: AhpError | None = None) -> None:
+    def __init__(self, result: VerificationResult | None = None, error: BaseException | None = None) -> None:
         self.result = result or VerificationResult("passed", "fine")
         self.error = error
         self.calls = 0
@@ -64,6 +64,8 @@ def test_a_policy_says_when_to_verify(tmp_path: Path, policy: str, wrote: bool, 
 def test_what_cannot_be_verified_is_told(tmp_path: Path) -> None:
     verification = Verification({"check": Told(error=AhpError("gone"))}, str(tmp_path), env)
     assert verification.run("check", 60, wrote=lambda: True).summary == "it could not be verified: gone"
+    ended = Verification({"check": Told(error=SystemExit(0))}, str(tmp_path), env)
+    assert ended.run("check", 60, wrote=lambda: True).type == "crash"
     assert verification.run("check", 0, wrote=lambda: True).type == "timeout"
     assert verification.run("run_mypy", 60, wrote=lambda: True).summary == "there is no verifier 'run_mypy'"
     found = verification.run("run_vitest", 60, wrote=lambda: True)
