@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 from ahp.runner.models.model import Answer, FinishReason, NativeCall
 from ahp.runner.words import actions, chat_template, fences
@@ -20,21 +20,38 @@ def as_text(answer: Answer) -> str:
         text = ""
     if answer.calls and fences.open_at_end(text):
         text = fences.without_marks(text)  # else the calls would stand in it
-    calls = [call for at, call in enumerate(answer.calls) if not call.id or call not in answer.calls[:at]]
+    once = {(_key(call.tool, call.args), call.id or at): call for at, call in reversed([*enumerate(answer.calls)])}
+    calls = list(reversed(once.values()))
     return with_calls(_without_copies(text, calls), calls)
+
+
+def _key(tool: str, args: Mapping[str, Any] | str) -> str:
+    """What is alike for two calls that are the same."""
+    try:
+        return json.dumps([tool, args], sort_keys=True, default=str)
+    except TypeError:  # keys that are no texts
+        return repr((tool, args))
 
 
 def _without_copies(text: str, calls: list[NativeCall]) -> str:
     """The text without those of the calls that stand in it, too: some servers read a call and leave it where it was."""
     tools = {call.tool for call in calls}
-    given = [found for call in calls for found in actions.in_value({"tool": call.tool, "args": call.args}, tools)]
+    found = actions.find(text, tools) if calls else []
+    if not found:
+        return text
+    read = (one for call in calls for one in actions.in_value({"tool": call.tool, "args": call.args}, tools))
+    given = {_key(one.tool, one.args) for one in read if isinstance(one, actions.ToolCall)}
     places: dict[tuple[int, int], bool] = {}
-    for one in actions.find(text, tools) if calls else ():
+    for one in found:
         place = (one.start, one.end)
-        places[place] = places.get(place, True) and one.item in given
-    for (start, end), copied in reversed(places.items()):
-        text = text[:start] + text[end:] if copied else text
-    return text
+        copied = isinstance(one.item, actions.ToolCall) and _key(one.item.tool, one.item.args) in given
+        places[place] = places.get(place, True) and copied
+    kept, at = [], 0
+    for (start, end), copied in places.items():
+        if copied:
+            kept.append(text[at:start])
+            at = end
+    return "".join([*kept, text[at:]])
 
 
 def with_calls(text: str, calls: Iterable[NativeCall]) -> str:

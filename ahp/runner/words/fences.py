@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 _FENCES = ("```", "~~~")
 _MOST_LINES = 50_000
 _MARK = re.compile(r" {0,3}(`{3,}+(?=[^`]*$)|~{3,}+)")
+_FENCE_LINE = re.compile(r"^ {0,3}(`{3,}+(?=[^`\n]*$)|~{3,}+)[^\n]*$", re.MULTILINE)
 
 
 class Line(NamedTuple):
@@ -80,20 +82,18 @@ class Block(NamedTuple):
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """Every fence of a text in order; an unclosed one runs to the end."""
+    """Every fence of a text in order; an unclosed one runs to the end. Of absurdly many the first ones are told."""
     if not has_fences(text):
         return
-    at = start = body = 0
+    start = body = 0
     fence = ""
-    for raw in text.split("\n"):
-        mark = _fence(raw) if "```" in raw or "~~~" in raw else ""
-        behind = min(len(text), at + len(raw) + 1)
-        if not fence and mark:
-            fence, start, body = mark, at, behind
-        elif fence and mark and mark[0] == fence[0] and len(mark) >= len(fence) and raw.strip() == mark:
-            yield Block(start, behind, text[body:at])
+    for line in islice(_FENCE_LINE.finditer(text), _MOST_LINES):
+        mark, behind = line[1], min(len(text), line.end() + 1)
+        if not fence:
+            fence, start, body = mark, line.start(), behind
+        elif mark[0] == fence[0] and len(mark) >= len(fence) and line[0].strip() == mark:
+            yield Block(start, behind, text[body : line.start()])
             fence = ""
-        at = behind
     if fence:
         yield Block(start, len(text), text[body:])
 

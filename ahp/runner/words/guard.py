@@ -8,7 +8,7 @@ from typing import Any
 from ahp.runner.words import actions, chat_template, fences, strict_json
 from ahp.runner.words.control_protocol import is_control_object, old_string
 
-_MARK = re.compile(r"control|tool|respond|step|plan|function|action|arguments|name|步骤|规划", re.IGNORECASE)
+_MARKS = ("control", "tool", "respond", "step", "plan", "function", "action", "arguments", "name", "步骤", "规划")
 # What models put before the answer that they were asked for.
 _LABEL = re.compile(r"(?:final answer|final|answer|output|最终答案|答案)[ \t]{0,9}[:：]\s{0,9}(?=[{`])", re.IGNORECASE)
 _DECORATED = re.compile(
@@ -61,7 +61,7 @@ def is_protocol_content(text: str | None, tools: Collection[str] = ()) -> bool:
     shown = shown[label.end() :] if (label := _LABEL.match(shown)) else shown
     if not fences.without_marks(shown).strip(_NOTHING) or chat_template.only_thoughts(shown):
         return True
-    if not _MARK.search(shown):
+    if not _marked(shown):
         return _beginning(shown)
     plain = "\n".join(map(_undecorated, shown.split("\n")))
     return _only_protocol(plain, tools) or _PLAN_LIST.match(shown) is not None or _leaks(plain, tools)
@@ -73,7 +73,7 @@ def holds_signal(text: str) -> bool:
     No form tells whether that was left behind or is what the answer is about: the model can be asked. Not behind a
     colon, nor in code but for a fence that holds nothing else.
     """
-    if not _MARK.search(text):
+    if not _marked(text):
         return False
     before = ""
     for line in fences.lines(text):
@@ -87,6 +87,12 @@ def holds_signal(text: str) -> bool:
         before = bare or before
     behind = (text[: block.start].rstrip() for block in fences.blocks(text) if _ONLY_SIGNAL.match(block.body))
     return any(not words.endswith((":", "：")) for words in behind)
+
+
+def _marked(text: str) -> bool:
+    """Whether a word of the protocol stands in a text; a pattern would take ten times as long."""
+    folded = text.casefold()
+    return any(mark in folded for mark in _MARKS)
 
 
 def _undecorated(line: str) -> str:
@@ -139,7 +145,7 @@ def _quoted(line: str, tools: Collection[str]) -> bool:
 
 
 def _is_protocol_object(written: str, tools: Collection[str]) -> bool:
-    if len(written) > _LONGEST_LINE and not _MARK.search(written):
+    if len(written) > _LONGEST_LINE and not _marked(written):
         return False
     try:
         value: Any = strict_json.load_object(written)
@@ -191,12 +197,7 @@ def _own_line(text: str, tools: Collection[str]) -> bool:
         if not line.code and len(bare) < _LONGEST_LINE and not before.endswith((":", "：")):
             if len(bare) < _LONGEST_TOKEN and bare.strip("*【】.!。！ ") in _TOKENS:
                 return True
-            if (
-                bare[0] == "{"
-                and _MARK.search(bare)
-                and _is_protocol_object(bare, tools)
-                and not _EXPLAINED.search(bare)
-            ):
+            if bare[0] == "{" and _marked(bare) and _is_protocol_object(bare, tools) and not _EXPLAINED.search(bare):
                 return True
         before = bare
     return False

@@ -52,6 +52,7 @@ _ANNOUNCED = re.compile(
     re.IGNORECASE,
 )
 _NEAR = 4_000  # characters from the beginning that are searched
+_LONGEST_CODE = 10_000  # characters that a line of code and the tags around it may have
 
 
 def named(text: str, tools: Collection[str]) -> str | None:
@@ -62,8 +63,10 @@ def named(text: str, tools: Collection[str]) -> str | None:
 def _forms(text: str) -> Iterator[re.Match[str]]:
     plain = fences.without_marks(text).strip()
     words = _without_code(text)
-    found = [_REACT.search(text, 0, _NEAR), _XML.match(plain), _LABELLED.match(plain), _CODE_FENCE.search(text)]
-    found += [_CODE.match(plain), _CODE.match(_AROUND_CODE.sub("", plain)), _LABELLED.search(words, 0, _NEAR)]
+    found = [_REACT.search(text, 0, _NEAR), _XML.match(plain), _LABELLED.match(plain)]
+    found += [_CODE_FENCE.search(text)] if "`tool_" in text or "~tool_" in text else []
+    found += [_CODE.match(plain), _CODE.match(_AROUND_CODE.sub("", plain))] if len(plain) < _LONGEST_CODE else []
+    found += [_LABELLED.search(words, 0, _NEAR)]
     if plain.rstrip(" \t\r\n`)>]").endswith("}") or plain.endswith(">"):
         found += [_BEFORE_OBJECT.match(plain), _ANNOUNCED.search(plain, 0, _NEAR)]
     yield from (form for form in found if form is not None)

@@ -55,6 +55,12 @@ def test_a_call_that_comes_twice_under_one_id_is_made_once() -> None:
     assert reply == Act(calls=(ToolCall("look", {"path": "a"}),))
 
 
+def test_many_calls_are_read_in_one_pass() -> None:
+    calls = tuple(NativeCall("look", {"at": str(number % 20_000)}, f"c{number % 20_000}") for number in range(30_000))
+    assert as_text(Answer("", "tool_calls", calls)).count('"tool"') == 20_000
+    assert as_text(Answer("", "tool_calls", (NativeCall("look", {}), NativeCall("look", {})))).count('"tool"') == 2
+
+
 def test_another_call_in_the_text_is_no_copy() -> None:
     other = '{"tool": "look", "args": {"path": "b"}}'
     reply = read_reply(as_text(Answer(other, "tool_calls", (LOOK,))), {"look"}, "step")
