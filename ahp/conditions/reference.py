@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ahp.conditions.checker import LITERALS
 from ahp.conditions.diagnostics import clip
 from ahp.conditions.evaluate import Bound, Undecided, build
 from ahp.conditions.parse import parse
@@ -82,7 +83,9 @@ def _outcome(evaluate: Callable[..., Any]) -> str:
 
 def _explained(node: ast.AST) -> list[ast.expr]:
     found: list[ast.expr] = []
-    if isinstance(node, ast.expr) and not isinstance(node, (ast.Constant, ast.GeneratorExp, ast.List, ast.Tuple)):
+    is_word = isinstance(node, ast.Name) and node.id in LITERALS
+    shown = not (is_word or isinstance(node, (ast.Constant, ast.GeneratorExp, ast.List, ast.Tuple)))
+    if isinstance(node, ast.expr) and shown:
         found.append(node)
     if isinstance(node, ast.GeneratorExp):
         return _explained(node.generators[0].iter)

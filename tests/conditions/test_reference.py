@@ -86,6 +86,9 @@ def test_explain_gives_every_part_its_value() -> None:
     assert found["a.s.upper()"] == "X" and found["a.l"] == ["x"] and found["has(a.n)"] is False
     assert isinstance(found["a.n + 1 > 2"], Undecided) and isinstance(found["a.n"], Undecided)
     assert "x == 'x'" not in found and "a" not in found and "1" not in found
+    assert reference.explain("false", {}) == []
+    parts = [("has( a.n )==true", True), ("has(a.n)", True), ("a.n", 2)]
+    assert reference.explain("has( a.n )==true", {"a.n": 2}) == parts
 
 
 @pytest.mark.parametrize(
