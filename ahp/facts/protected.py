@@ -67,6 +67,12 @@ def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
             found[kind, path] = found.get((kind, path), False) or sure or _of_inner_repository(head) == kind
         if sure and (kind := _by_another_name(path, places, event.checkout or event.root)):
             found[kind, path] = True
+    searches = call.get("searches")
+    for folder, search in searches if isinstance(searches, list) else []:
+        from ahp.facts import searched
+
+        for kind, path in searched.found(search, folder, places, event.checkout or event.root):
+            found.setdefault((kind, path), False)
     if call.get("command"):
         from ahp.facts import near_remotes
 

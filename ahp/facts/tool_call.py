@@ -277,6 +277,7 @@ def _shell(
                 *(records[number + 1 :] if any(word in str(command) for word in _REPEATS) else []),
             ]
             patched += _applied(one, records[number], others, root, folder, checkout)
+    searches = [(inside(top, root, folder), search) for one in parsed for top, search in one.searches]
     unpacks = [
         (place_of(archive, root, folder), inside(into, root, folder), stripped)
         for one in parsed
@@ -287,6 +288,7 @@ def _shell(
         **({"unpacks": unpacks} if unpacks else {}),
         **({"patched": patched} if patched else {}),
         **({"scripts": scripts} if scripts else {}),
+        **({"searches": searches} if searches else {}),
         "command": command or "",
         "commands": records,
         "paths": _once([*[path for one in records for path in one["paths"]], *paths]),

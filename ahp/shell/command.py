@@ -4,6 +4,7 @@ from ahp.system.plain import Plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ahp.shell.search import Search
     from ahp.shell.usage import Patch
 
 
@@ -14,8 +15,9 @@ class Command(Plain):
     before it, and options like `git -C`, lead; "" where the script starts. `may_write` are those of `paths` that it may
     write: its program is not known here. `unpacks` are (archive, folder, parts taken off the names in it), `patches`
     the files with patches that it applies, `scripts` those that it runs and that the script did not write: (path,
-    folder in which it runs, whether a shell is told to run it). `unknown` are its words that are known only when it
-    runs, as the script has them; `does_nothing` says that it shows help or a version, or what it would do.
+    folder in which it runs, whether a shell is told to run it). `searches` are (folder, search) where it writes what a
+    search finds. `unknown` are its words that are known only when it runs, as the script has them; `does_nothing` says
+    that it shows help or a version, or what it would do.
     """
 
     __slots__ = (
@@ -36,6 +38,7 @@ class Command(Plain):
             "program",
             "redirects",
             "scripts",
+            "searches",
             "stdin",
             "unknown",
             "unpacks",
@@ -67,6 +70,7 @@ class Command(Plain):
         self.unpacks: list[tuple[str, str, int]] = []
         self.patches: list[Patch] = []
         self.scripts: list[tuple[str, str, bool]] = []
+        self.searches: list[tuple[str, Search]] = []
         self.unknown: list[str] = []
         self.does_nothing = False
         self.verb = self.folder = self.stdin = self.code = ""

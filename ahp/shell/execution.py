@@ -201,6 +201,12 @@ class Execution:
             into = usage.joined(folder, self._marks.pattern(patch.into))
             files = self._paths(here if patch.is_input else folder, [patch.file])
             command.patches += [patch.at(file, into) for file in files]
+        for word in filter(marks.is_unknown, found.writes):
+            command.searches += [
+                (usage.joined(folder, part.pattern.rpartition("/")[0] or "."), part.search)
+                for part in self._marks.of(word)
+                if part.search is not None and part.pattern.endswith(f"/{ANYTHING}")
+            ]
         read = self._paths(folder, found.reads)
         command.paths = list(dict.fromkeys([*read, *command.may_write, *command.writes]))
         strays = here.startswith(ANYTHING) and any(path.startswith(ANYTHING) for path in command.writes)

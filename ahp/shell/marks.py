@@ -7,6 +7,10 @@ reads it last still knows which parts of it only running tells.
 from ahp.system.plain import Plain
 from ahp.system.regex import regex
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.shell.search import Search
+
 _FIRST, _LAST = 0x100010, 0x10FFFD
 _WILD = {"*": "\U00100000", "?": "\U00100001", "[": "\U00100002"}
 _LITERAL = {mark: char for char, mark in _WILD.items()}
@@ -29,15 +33,23 @@ class Unknown(Plain):
     "output": what a command prints; "script": computed from the text of the script itself, so it may have been chosen
     to look harmless. `quoted`: it stands between quotes, one word, whatever it holds. `pattern` is what it is as a
     path, wildcards in it: `src/**`. `name` is given where it surely is one word without blanks, as far as it is known
-    then: `/x/.venv` of a variable in the environment, `**` of a folder that a program prints.
+    then: `/x/.venv` of a variable in the environment, `**` of a folder that a program prints. `search` tells of names
+    that are what a search finds below a folder.
     """
 
-    __slots__ = ("name", "origin", "pattern", "quoted", "source")
+    __slots__ = ("name", "origin", "pattern", "quoted", "search", "source")
 
     def __init__(
-        self, source: str, origin: str = "outside", quoted: bool = False, pattern: str = ANYTHING, name: str = ""
+        self,
+        source: str,
+        origin: str = "outside",
+        quoted: bool = False,
+        pattern: str = ANYTHING,
+        name: str = "",
+        search: "Search | None" = None,
     ) -> None:
-        self.source, self.origin, self.quoted, self.pattern, self.name = source, origin, quoted, pattern, name
+        self.source, self.origin, self.quoted, self.pattern = source, origin, quoted, pattern
+        self.name, self.search = name, search
 
 
 class Marks:
@@ -98,6 +110,16 @@ class Marks:
         """Whether nothing but unknown lines are in the text, which may be names: it is no file's text, and no patch."""
         return is_unknown(text.replace("\n", "")) and text not in self.opened and text not in self.compared
 
+    def sifted(self, names: str, args: list[str]) -> str:
+        """Names that are found, behind a `grep` with these arguments."""
+        return _UNKNOWN.sub(lambda found: self._sifted(found[0], args), names)
+
+    def _sifted(self, char: str, args: list[str]) -> str:
+        one = self._known[ord(char) - _FIRST]
+        if one.search is None:
+            return char
+        return self.mark(Unknown(one.source, one.origin, one.quoted, one.pattern, one.name, one.search.through(args)))
+
     def nameless(self, text: str) -> str:
         """The text with no part of which it is sure that it is one word, or which files it is about."""
         self.opened.pop(text, None)
@@ -114,18 +136,20 @@ class Marks:
         unknown = self._known[ord(char) - _FIRST]
         if unknown.source:
             return char
-        return self.mark(Unknown(source, unknown.origin, unknown.quoted, unknown.pattern, unknown.name))
+        return self.mark(Unknown(source, unknown.origin, unknown.quoted, unknown.pattern, unknown.name, unknown.search))
 
     def _nameless(self, char: str) -> str:
         unknown = self._known[ord(char) - _FIRST]
-        return self.mark(Unknown(unknown.source, unknown.origin, unknown.quoted, unknown.pattern))
+        return self.mark(Unknown(unknown.source, unknown.origin, unknown.quoted, unknown.pattern, "", unknown.search))
 
     def _again(self, char: str, quoted: bool) -> str:
         unknown = self._known[ord(char) - _FIRST]
         return (
             char
             if unknown.quoted == quoted
-            else self.mark(Unknown(unknown.source, unknown.origin, quoted, unknown.pattern, unknown.name))
+            else self.mark(
+                Unknown(unknown.source, unknown.origin, quoted, unknown.pattern, unknown.name, unknown.search)
+            )
         )
 
     def is_astray(self, text: str) -> bool:

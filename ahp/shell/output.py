@@ -1,7 +1,8 @@
 """What a command prints, as far as reading tells: the text may become a script, a file name, an argument."""
 
-from ahp.shell import find, marks, patches
+from ahp.shell import find, marks, patches, searches
 from ahp.shell.marks import ANYTHING, Marks, Unknown
+from ahp.shell.search import Search
 from ahp.system.regex import DOTALL, regex
 
 TYPE_CHECKING = False
@@ -105,18 +106,29 @@ def _place(program: str, args: list[str], stdin: str | None, known: Marks) -> st
         pattern = _git_place(args)
         name = "." if args == ["rev-parse", "--show-toplevel"] else ""
     elif program == "find":
-        return _names(find.found_by(args, known), program, args, known)
+        return _names(find.found_by(args, known), program, args, known, search=searches.of_find(args, known))
     elif program in _PASSES and stdin and known.are_names(stdin):
         return _some(program, args, operands, stdin, known)
     elif program in _LISTS:
-        return _names(_listed(program, args, operands, known), program, args, known)
+        search = searches.of_listing(program, args, known) if program in (*_SEARCHES, "git", "ls") else None
+        return _names(_listed(program, args, operands, known), program, args, known, search=search)
     return _names([pattern] if pattern else [], program, args, known, name)
 
 
-def _names(patterns: list[str], program: str, args: list[str], known: Marks, name: str = "") -> str | None:
+def _names(
+    patterns: list[str],
+    program: str,
+    args: list[str],
+    known: Marks,
+    name: str = "",
+    search: "Search | None" = None,
+) -> str | None:
     """Names of files that are printed, a mark for each pattern; None for none or too many."""
     source = " ".join([program, *map(known.shown, args)])
-    told = [known.mark(Unknown(f"$({source})", pattern=pattern, name=name)) for pattern in patterns[:_PATTERNS]]
+    told = [
+        known.mark(Unknown(f"$({source})", pattern=pattern, name=name, search=search))
+        for pattern in patterns[:_PATTERNS]
+    ]
     return "\n".join(told) if told and len(patterns) <= _PATTERNS else None
 
 
@@ -124,6 +136,8 @@ def _some(program: str, args: list[str], operands: list[str], names: str, known:
     """Some of the names that come in, or what is left of them; a word that `grep` looks for is a part of them."""
     if program in ("tr", "sed", "awk"):
         return names if _adds_no_name(program, args, operands) else None
+    if program in _SEARCHES and not any(map(_NAMES_ONLY.match, args)):
+        names = known.sifted(names, args)
     if len(known.of(names)) > 1:
         return names
     listed = known.of(names)[0]
@@ -178,6 +192,8 @@ def _listed(program: str, args: list[str], operands: list[str], known: Marks) ->
         paths = [word for word in paths if marks.is_known(word) and not word.startswith(":")]
         if verb in (["ls-files"], ["grep"]):
             return _below(paths, known) or anywhere
+        if verb == ["status"] and {"-s", "--short", "--porcelain"} & set(args):
+            return anywhere
         if not {"--name-only", "--name-status"} & set(args) and "--diff-filter" not in " ".join(args):
             return []
         behind = args[args.index("--") + 1 :] if "--" in args else []

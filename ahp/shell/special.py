@@ -103,12 +103,13 @@ def _from_input(stdin: str | None, known: Marks, end: str) -> list[str]:
     parts = known.of(stdin or "")
     if len(parts) > 1 and marks.is_unknown((stdin or "").replace("\n", "")):
         return [
-            known.mark(Unknown("", part.origin, not part.pattern.startswith(ANYTHING), part.pattern)) for part in parts
+            known.mark(Unknown("", part.origin, not part.pattern.startswith(ANYTHING), part.pattern, "", part.search))
+            for part in parts
         ]
     pattern = parts[0].pattern if len(parts) == 1 else ANYTHING
     named = not pattern.startswith(ANYTHING)  # the names of files behind a folder are no options
     origin = parts[0].origin if len(parts) == 1 else "output"
-    return [known.mark(Unknown("", origin, named, pattern))]
+    return [known.mark(Unknown("", origin, named, pattern, "", parts[0].search if len(parts) == 1 else None))]
 
 
 # Where values begin, and where one is put in.

@@ -1,0 +1,98 @@
+"""What a search for files passes over, and what it looks for: `find`, `grep -l`, `git grep -l`, `git ls-files`."""
+
+from ahp.shell import marks, options, synopsis
+from ahp.shell.marks import Marks
+from ahp.shell.search import Search
+
+_NAMES = ("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename")
+_OR = ("-o", "-or", ",")
+_NOT = ("!", "-not")
+_HIDDEN_TOO = {"-.", "--hidden", "--unrestricted"}
+_SPECIAL = frozenset("\\.[]*^$+?{}|()\n")  # in a regular expression
+_LETTERS = frozenset("rRlIinwHszZF")  # of options with which a word is what it is
+HERE = "./"
+_SKIP_HIDDEN = ("rg", "ag", "ack", "fd", "fdfind", "ugrep")
+
+
+def of_find(args: list[str], known: Marks) -> "Search | None":
+    """`find ROOTS TESTS`; None where it goes into no folder."""
+    filters: list[tuple[str, str]] = []
+    branches: list[list[str]] = [[]]
+    is_pruned = False
+    for index, word in enumerate(args):
+        given = known.pattern(args[index + 1]) if index + 1 < len(args) else ""
+        if word == "-maxdepth" and given == "1":
+            return None
+        if word in _OR:
+            branches += [] if is_pruned else [[]]
+            is_pruned = False
+        elif word == "-prune":
+            filters += [
+                ("prune" if "path" in name or "whole" in name else "folder", text)
+                for name, text in _pairs(args[:index], known)
+            ]
+            branches[-1], is_pruned = [], True
+        elif word in _NAMES:
+            kind = "name" if "whole" not in word and "path" not in word else "path"
+            if args[index - 1] in _NOT:
+                filters.append((kind, given))
+            else:
+                branches[-1].append(f"{'' if kind == 'path' else '*/'}{given}")
+    if len(branches) > 1 and all(branches):
+        filters += [("take", text) for branch in branches for text in branch]
+    return Search(tuple(filters), HERE)
+
+
+def _pairs(args: list[str], known: Marks) -> list[tuple[str, str]]:
+    """The names and paths of the branch that ends here: `( -name a -o -name b ) -prune`."""
+    found: list[tuple[str, str]] = []
+    closed = args[-1:] == [")"]
+    for index in range(len(args) - 1, 0, -1):
+        if (args[index] == "(" and closed) or (args[index] in _OR and not closed) or args[index] == "-prune":
+            break
+        if args[index - 1] in _NAMES:
+            found.append((args[index - 1], known.pattern(args[index])))
+    return found
+
+
+def of_listing(program: str, args: list[str], known: Marks) -> "Search | None":
+    """`grep -rl WORD FOLDERS`, `git grep -l WORD`, `git ls-files`; None for what finds no hidden files."""
+    if program == "git":
+        if not args or args[0] not in ("grep", "ls-files") or {"-m", "-o", "-d", "--others", "--modified"} & set(args):
+            return None
+        out = [word for word in args[1:] if word.startswith((":!", ":^", ":(exclude)"))]
+        filters = [("prune", one.removeprefix(":(exclude)").lstrip(":!^")) for one in out]
+        inside = [word for word in args[1:] if word not in out]
+        return (
+            _for_word("git.grep", inside, [*filters, ("prune", ".git")])
+            if args[0] == "grep"
+            else Search((*filters, ("prune", ".git")))
+        )
+    letters = "".join(arg[1:] for arg in args if arg.startswith("-") and not arg.startswith("--"))
+    if program == "ls":
+        return Search() if {"a", "A", "f"} & set(letters) else None
+    if program in _SKIP_HIDDEN and not (_HIDDEN_TOO & set(args) or letters.count("u") > 1):
+        return None
+    filters = [("folder", value) for name, value in _values(program, args) if name == "--exclude-dir"]
+    filters += [("name", value) for name, value in _values(program, args) if name == "--exclude"]
+    filters += [("take", f"*/{value}") for name, value in _values(program, args) if name == "--include"]
+    return _for_word(program, args, filters)
+
+
+def _values(program: str, args: list[str]) -> list[tuple[str, str]]:
+    listed = synopsis.of(program)
+    return options.parse(args, listed.spec if listed else options.ANY).values
+
+
+def _for_word(program: str, args: list[str], filters: list[tuple[str, str]]) -> Search:
+    """With the word that is looked for, where it is a plain one."""
+    listed = synopsis.of(program)
+    read = options.parse(args, listed.spec if listed else options.ANY)
+    letters = {letter for flag in read.flags if not flag.startswith("--") for letter in flag[1:]}
+    longs = {flag for flag in read.flags if flag.startswith("--")}
+    given = {name for name, _ in read.values} & {"-e", "--regexp", "-f", "--file"}
+    word = read.operands[0] if read.operands and not given else ""
+    is_plain = marks.is_known(word) and not marks.is_wild(word) and not set(word) & _SPECIAL
+    is_plain = is_plain and letters <= _LETTERS and not longs & {"--invert-match", "--files-without-match"}
+    prefix = HERE if {".", HERE} & set(read.operands[1:]) else ""
+    return Search(tuple(filters), prefix, word if is_plain else "", "i" in letters or "--ignore-case" in longs)
