@@ -31,6 +31,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # Stamps, not folders: a venv whose installation was cut short is made again.
 READY := $(VENV)/.ready
+DEMO := build/demo
+DEMO_READY := $(DEMO)/.ready
 PEERS_READY := $(PEERS)/.ready
 HOOKS_READY := $(PEERS)/hooks/.ready
 SCANNERS_READY := $(PEERS)/scanners/.ready
@@ -73,8 +75,9 @@ format: $(READY)
 judge: $(READY)
 	@.ci/judge $(CURDIR)/$(BIN)/ahp
 
-demo: $(READY)
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh demo/demo.sh
+# Whoever only wants to see it work waits for what ahp needs, not for what its tests need.
+demo: $(if $(wildcard $(READY)),$(READY),$(DEMO_READY))
+	@PATH="$(CURDIR)/$(if $(wildcard $(READY)),$(BIN),$(DEMO)/bin):$$PATH" sh demo/demo.sh
 
 bench: $(READY) $(PEERS_READY)
 	@$(BIN)/python -m bench --peers $(PEERS)/bin $(BENCH)
@@ -111,14 +114,19 @@ clean:
 	find ahp tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # pip would compile thousands of files one after the other.
-$(READY): pyproject.toml
+$(READY): VENV_OF = $(VENV)
+$(READY): WITH = .[dev]
+$(DEMO_READY): VENV_OF = $(DEMO)
+$(DEMO_READY): WITH = .
+$(READY) $(DEMO_READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "ahp needs Python 3.11 or newer; name one: make PYTHON=python3.13 $(MAKECMDGOALS)" >&2; exit 1; }
-	@$(PYTHON) -m venv --clear $(VENV) || \
+	@echo "installing into $(VENV_OF), once" >&2
+	@$(PYTHON) -m venv --clear $(VENV_OF) || \
 		{ echo "python3 cannot make a virtual environment; on Debian: apt install python3-venv" >&2; exit 1; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]' || \
+	@$(VENV_OF)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '$(WITH)' || \
 		{ echo "the packages of pyproject.toml could not be installed: see pip's message above" >&2; exit 1; }
-	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib ahp || true # some packages hold templates that only look like Python
+	@$(VENV_OF)/bin/python -m compileall -qq -j 0 $(VENV_OF)/lib ahp || true # some packages hold templates that only look like Python
 	@touch $@
 
 $(PEERS_READY): bench/peers.txt
