@@ -28,7 +28,8 @@ _HOOKS = frozenset(
         *("pytest_runtest_makereport", "pytest_runtest_logreport", "pytest_sessionfinish", "load_tests"),
     ]
 )
-_IN_PLACE = frozenset(["pytest_runtestloop", "pytest_runtest_protocol", "pytest_pyfunc_call", "runner"])
+_IN_PLACE = frozenset(["pytest_runtestloop", "pytest_runtest_protocol", "pytest_pyfunc_call", "runner", "harness"])
+_OWN_HARNESS = re.compile(r"'harness': False")
 _JS_RUNNER = re.compile(r"\b(?:testRunner|runner)\b[\"']?\s*:.*")
 _COMMANDS = ("scripts.pretest", "scripts.test", "scripts.posttest", "test")
 _OF_CARGO = ("test", "lib", "bin", "bench", "example")
@@ -100,7 +101,7 @@ def _reader(path: str) -> Callable[[str], Parts] | None:
         return _python
     if re.fullmatch(r"(?:jest|vitest|vite)\.(?:config|workspace)\.[a-z]+", name):
         return _javascript
-    return _whole if path.endswith(".cargo/config.toml") else None
+    return _cargo_config if path.endswith(".cargo/config.toml") else None
 
 
 def _whole(text: str) -> Parts:
@@ -207,7 +208,14 @@ def _cargo(text: str) -> Parts:
     told = {name: read[name] for name in _OF_CARGO if name in read}
     package = _mapping(read, "package")
     told |= {f"package.{name}": package[name] for name in ("autotests",) if name in package}
-    return {name: str(value) for name, value in told.items()}
+    named = {name: str(value) for name, value in told.items()}
+    return named | {"harness": " ".join(_OWN_HARNESS.findall(" ".join(named.values())))}
+
+
+def _cargo_config(text: str) -> Parts:
+    read = _toml(text)
+    runners = [one["runner"] for one in _mapping(read, "target").values() if isinstance(one, dict) and "runner" in one]
+    return {"": str(read), "runner": str(runners) if runners else ""}
 
 
 def _makefile(text: str) -> Parts:

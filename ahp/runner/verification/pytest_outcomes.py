@@ -64,8 +64,8 @@ def pytest_itemcollected(item: Any) -> None:
 
 @pytest.hookimpl(tryfirst=True, hookwrapper=True)
 def pytest_runtestloop(session: Any) -> Generator[None, Any, None]:
-    """The tests that are to run; with xdist the controller has none of its own."""
-    _chosen.update(dict.fromkeys(item.nodeid for item in session.items))
+    """The tests that are to run; with xdist the controller has none of its own, before pytest 8 not even a list."""
+    _chosen.update(dict.fromkeys(item.nodeid for item in getattr(session, "items", ())))
     yield
 
 

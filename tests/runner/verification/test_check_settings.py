@@ -41,7 +41,8 @@ HOOK = "import pytest\n@pytest.hookimpl(specname='pytest_pyfunc_call')\ndef f(py
         ("Makefile", MAKE.format("cc a", "./t"), MAKE.format("cc b", "./t"), None),
         ("Makefile", MAKE.format("cc a", "./t"), MAKE.format("cc a", "true"), "test"),
         ("Cargo.toml", "[package]\nversion = '1'\n", "[package]\nversion = '2'\n[dependencies]\na = '1'\n", None),
-        ("Cargo.toml", "[package]\n", "[package]\n[[test]]\nname = 'a'\nharness = false\n", "test"),
+        ("Cargo.toml", "[package]\n", "[package]\n[[test]]\nname = 'a'\nharness = false\n", "harness, test"),
+        (".cargo/config.toml", "", "[target.'cfg(all())']\nrunner = 'true'\n", "runner"),
     ],
 )
 def test_what_alters_how_tests_run_is_known(repo: Any, path: str, before: str, now: str, told: str | None) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ahp.runner.verification import pytest_outcomes
 from ahp.runner.verification.pytest_record import read
 from tests.runner.verification.projects import PYTEST, ran, verify, write
 
@@ -115,6 +116,11 @@ def test_tests_that_a_change_leaves_out_are_no_pass(repo: Any) -> None:
     found = verify(repo.root)
     assert (found.ok, found.cached, found.left_out) == (True, True, ["test_it.py::test_b"])
     assert found.summary.startswith("1 test passed, 1 test left out (nothing has changed since") and not found.cautions
+
+
+def test_the_controller_of_workers_may_have_no_list_of_tests() -> None:
+    loop = pytest_outcomes.pytest_runtestloop(object())  # as before pytest 8
+    assert next(loop) is None
 
 
 def test_with_workers_the_same_is_known(repo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
