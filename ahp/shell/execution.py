@@ -249,7 +249,7 @@ class Execution:
             if (content := state.stored(words[0])) is not None:
                 self._run_script(Run(script=content, arguments=tuple(words)), stdin)
             elif not synopsis.is_listed(program):
-                self._note_script(command, words[0], False)
+                self._note_script(command, self._marks.located(words[0]), False)
         for other in state.other_names(words[0]):  # it may be that, too: not every shell reads aliases
             found.runs.append(Run((*other, *words[1:])))
         self.environment(command.assignments)

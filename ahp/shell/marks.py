@@ -99,6 +99,13 @@ class Marks:
         name = _UNKNOWN.sub(lambda _: names.pop(0), word).rpartition("/")[2]
         return name if _PROGRAM.fullmatch(name) else ""
 
+    def located(self, word: str) -> str:
+        """A path with what the environment tells of its beginning."""
+        parts = self.of(word)
+        if len(parts) != 1 or not parts[0].name.startswith("/") or not parts[0].pattern.startswith(ANYTHING):
+            return word
+        return _UNKNOWN.sub(lambda _: parts[0].name, word)
+
     def named(self, text: str, source: str) -> str:
         """The text, its parts of unknown source called `source`."""
         if text.isascii():

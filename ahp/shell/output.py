@@ -94,7 +94,8 @@ def _place(program: str, args: list[str], stdin: str | None, known: Marks) -> st
         pattern = name if "/" in name or (operands and "-t" not in args) else f"{folder}/{name}"
     elif program in ("which", "command", "type", "whereis") and operands:
         pattern = f"{ANYTHING}/{known.pattern(operands[-1])}"
-        name = operands[0] if args in ([operands[0]], ["-v", operands[0]]) and marks.is_known(operands[0]) else ""
+        is_plain = _PLAIN_WORD.fullmatch(operands[0]) and args in ([operands[0]], ["-v", operands[0]])
+        name = operands[0] if is_plain else ""
     elif program in ("realpath", "readlink", "dirname") and len(operands) == 1:
         path = known.pattern(operands[0])
         pattern = path.rpartition("/")[0] or "." if program == "dirname" else path
