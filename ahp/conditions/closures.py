@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     Maker = Callable[[Builder, Any], Closure]
 
 
+_MOST_TESTS = 100
+_tests: "dict[Any, Callable[[str], bool]]" = {}
+
+
 def const(builder: "Builder", node: "Any") -> "Closure":
     value = node[1]
     return lambda facts: value
@@ -261,10 +265,19 @@ def pattern(compiler: "Callable[[Any], Callable[[str], bool]]") -> "Maker":
 
 
 def _compiled(compiler: "Callable[[Any], Callable[[str], bool]]", wanted: "Any") -> "Callable[[str], bool]":
+    """The test of a pattern; the refs of a push, and what an agent does, are asked the same ones again and again."""
+    key = (compiler, tuple(wanted) if isinstance(wanted, list) else wanted)
+    known = _tests.get(key)
+    if known is not None:
+        return known
     try:
-        return compiler(wanted)
+        test = compiler(wanted)
     except PatternError as error:
         raise PlanError(str(error)) from None
+    if len(_tests) >= _MOST_TESTS:
+        _tests.clear()
+    _tests[key] = test
+    return test
 
 
 def regexes(pattern: "Any") -> "Callable[[str], bool]":

@@ -3,6 +3,7 @@
 from ahp.facts.absent import Absent
 from ahp.facts.registry import PUSH, Namespace, fact
 from ahp.protocol.event import Event, PushRef
+from ahp.system import boundaries, commits
 from ahp.system.errors import Unknown
 from ahp.system.git import PLAIN_LOG, Repository
 
@@ -52,7 +53,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         "is_tag": push.remote_ref.startswith(_TAGS),
     }
     if "is_force" in fields:
-        found["is_force"] = not (is_new or is_delete or push.forced is False) and _loses_commits(repository, push)
+        found["is_force"] = not (is_new or is_delete or push.forced is False) and _loses_commits(event, push)
     if "commit_count" in fields:
         found["commit_count"] = outgoing_count(event)
     if "subjects" in fields:
@@ -66,13 +67,17 @@ def _is_zero(oid: str) -> bool:
     return not oid.strip("0")
 
 
-def _loses_commits(repository: Repository, push: PushRef) -> bool:
+def _loses_commits(event: Event, push: PushRef) -> bool:
     """The remote's commit is no ancestor of the pushed one; a commit that was never fetched counts as lost.
 
     A tag that already exists is always lost when it is moved.
     """
+    repository, view = event.repo, event.view
+    assert repository is not None
     if push.remote_ref.startswith(_TAGS):
         return True
+    if view is not None and push.remote_oid in view.boundaries():
+        return False  # ancestors of what is pushed
     if repository.commit_id(push.remote_oid) is None:
         return True
     common = repository.run("merge-base", push.remote_oid, push.local_oid, ok=(0, 1, 128))
@@ -105,35 +110,15 @@ def _messages(event: Event) -> object:
     tags = [] if _is_zero(event.push.local_oid) else _tag_texts(event.repo, event.push.local_oid)
     if not revisions:
         return tags
-    log = event.repo.run("log", *PLAIN_LOG, "-z", "--format=%H%x00%B", *revisions, "--")
-    fields = log.decode("utf-8", "surrogateescape").split("\0")
-    told = dict(zip(fields[::2], fields[1::2], strict=False))
-    told.update(_whole_texts(event.repo, list(told)))
+    new, _, *known = revisions
+    told = commits.texts(event.repo, boundaries.outgoing(event.repo, new, known))
     return [*tags, *[{"of": f"commit {oid[:10]}", "text": text} for oid, text in told.items()]]
-
-
-def _whole_texts(repository: Repository, commits: list[str]) -> dict[str, str]:
-    """The texts, without NUL, of the commits that have one: git shows of a message what stands before it."""
-    data = repository.run("cat-file", "--batch", stdin="".join([f"{oid}\n" for oid in commits]).encode())
-    if b"\0" not in data:
-        return {}
-    found, at = {}, 0
-    while at < len(data):
-        end = data.index(b"\n", at)
-        oid, _, size = data[at:end].decode().split(" ")
-        raw = data[end + 1 : end + 1 + int(size)]
-        if b"\0" in raw:
-            found[oid] = raw.partition(b"\n\n")[2].replace(b"\0", b"").decode("utf-8", "surrogateescape")
-        at = end + 1 + int(size) + 1
-    return found
 
 
 def _tag_texts(repository: Repository, oid: str) -> list[dict[str, object]]:
     """The texts of an annotated tag and of the tags that it names in turn."""
     found: list[dict[str, object]] = []
-    if repository.commit_id(oid) == oid:
-        return found
-    while oid:
+    while oid and oid != repository.commit_id(oid):
         answer = repository.run("cat-file", "--batch", stdin=f"{oid}\n".encode())
         header, _, body = answer.partition(b"\n")
         if header.split(b" ")[1:2] != [b"tag"]:

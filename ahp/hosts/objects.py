@@ -25,6 +25,7 @@ from ahp.protocol.verdict import Verdict
 from ahp.system import clock, patience
 from ahp.system.commits import Past, PastView, views
 from ahp.system.errors import AhpError
+from ahp.system.git import Repository
 from ahp.system.history import RangeView
 from ahp.system.terminal import Seen, unseen
 
@@ -144,18 +145,39 @@ class CommitJudge:
 
 
 def judge_commits(judge: CommitJudge, event: Event, past: list[Past], seen: Seen = unseen) -> OfCommits:
-    """What `judge` says of all commits of `past`, a hundred read at a time. Raises AhpError, which names the commit."""
-    told: list[Told] = []
+    """What `judge` says of all commits of `past`. Raises AhpError, which names the commit."""
     assert event.repo is not None
-    for number, (commit, view) in enumerate(zip(past, views(event.repo, past, judge.reads_text), strict=True), 1):
-        patience.doing = f"commit {commit.id[:10]}, {number} of {len(past)}"
+    return judge_each(event.repo, [(judge, past)], seen)[0]
+
+
+def judge_each(
+    repo: Repository, asked: Sequence[tuple[CommitJudge, Sequence[Past]]], seen: Seen = unseen
+) -> list[OfCommits]:
+    """What each judge says of its commits. A commit is read once, however many judges ask about it, and a hundred at a
+    time. Raises AhpError, which names the commit.
+    """
+    every = {commit.id: commit for _, past in asked for commit in past}
+    numbers: dict[str, list[int]] = {}
+    for number, (_, past) in enumerate(asked):
+        for commit in past:
+            numbers.setdefault(commit.id, []).append(number)
+    told: list[dict[str, list[Told]]] = [{} for _ in asked]
+    reads_text = any(judge.reads_text for judge, past in asked if past)
+    read = zip(every.values(), views(repo, list(every.values()), reads_text), strict=True)
+    for done, (commit, view) in enumerate(read, 1):
+        patience.doing = f"commit {commit.id[:10]}, {done} of {len(every)}"
         try:
             _check_encoding(commit.encoding)
-            told += judge.ask(commit, view)
+            for number in numbers[commit.id]:
+                if found := asked[number][0].ask(commit, view):
+                    told[number][commit.id] = found
         except AhpError as error:
             raise AhpError(f"commit {commit.id[:10]}: {error}") from error
-        seen(number, len(past))
-    return OfCommits(told, judge.notes, len(past))
+        seen(done, len(every))
+    return [
+        OfCommits([one for commit in past for one in found.get(commit.id, ())], judge.notes, len(past))
+        for (judge, past), found in zip(asked, told, strict=True)
+    ]
 
 
 def _check_encoding(name: str) -> None:

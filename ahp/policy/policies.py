@@ -126,12 +126,8 @@ def of_commits(repo: Repository, commits: Sequence[str], event: Event, known: Po
     if not commits:
         return {}
     first = [tree.commit or "HEAD" for tree in known.trees]
-    asked = "".join(f"{commit}:{trees.FOLDER}\n" for commit in [*first, *commits]).encode()
-    try:
-        folders = repo.run("cat-file", "--batch-check=%(objectname)", stdin=asked).decode().split("\n")
-    except GitError as error:
-        raise Unknown(f"a tree of what is judged is not in this clone ({error})", WHOLE) from None
-    asked_of = list(zip(commits, folders[len(first) :], strict=False))
+    folders = folders_of(repo, [*first, *commits])
+    asked_of = list(zip(commits, folders[len(first) :], strict=True))
     lost = [commit for commit, folder in asked_of if folder.endswith(" missing")]
     if lost and partial_clone.lacks_trees(repo, lost):
         raise Unknown("a tree of what is judged is not in this clone", WHOLE)
@@ -147,3 +143,35 @@ def of_commits(repo: Repository, commits: Sequence[str], event: Event, known: Po
         if by_folder[folder] is not known:
             found[commit] = by_folder[folder]
     return found
+
+
+def folders_of(repo: Repository, commits: Sequence[str]) -> list[str]:
+    """The id of the folder of the policy in each commit; of one without it what ends in `missing`. Raises Unknown."""
+    new = [commit for commit in dict.fromkeys(commits) if commit not in repo.folders]
+    asked = "".join(f"{commit}:{trees.FOLDER}\n" for commit in new).encode()
+    try:
+        told = repo.run("cat-file", "--batch-check=%(objectname)", stdin=asked).decode() if new else ""
+    except GitError as error:
+        raise Unknown(f"a tree of what is judged is not in this clone ({error})", WHOLE) from None
+    found = repo.folders | dict(zip(new, told.split("\n"), strict=False))
+    # HEAD moves, and what a partial clone lacks may be fetched.
+    keeps_all = bool(new) and not partial_clone.is_one(repo)
+    kept = {one: found[one] for one in new if one != "HEAD" and (keeps_all or not found[one].endswith(" missing"))}
+    repo.folders |= kept
+    return [found[commit] for commit in commits]
+
+
+def foresee(repo: Repository, commits: Sequence[str]) -> None:
+    """Lists the policy files of many commits: those of one folder are alike."""
+    by_folder: dict[str, list[str]] = {}
+    try:
+        folders = folders_of(repo, commits)
+    except Unknown:  # to list them one by one fetches them
+        return
+    for commit, folder in zip(commits, folders, strict=True):
+        by_folder.setdefault("" if folder.endswith(" missing") else folder, []).append(commit)
+    if not partial_clone.is_one(repo):
+        repo.policies |= dict.fromkeys(by_folder.pop("", []), b"")
+    for first, *others in by_folder.values():
+        if trees.FOLDER not in trees.of_commit(repo, first).entries:  # else it is a file, of one mode or another
+            repo.policies |= dict.fromkeys(others, repo.policies[first])

@@ -69,6 +69,21 @@ def _counted(repo: Repository, oids: list[str]) -> dict[str, int]:
     return found
 
 
+def printed(repo: Repository, oids: list[str]) -> dict[str, bytes]:
+    """What `git cat-file --batch` prints of each object, by its id, line of its kind included; of those that are here
+    and up to the first that is not. Raises GitError, AhpError.
+    """
+    data = repo.run("cat-file", "--batch", stdin=_lines(oids)) if oids else b""
+    found, at = {}, 0
+    for oid in oids:
+        head = data[at : data.index(b"\n", at)]
+        if not head.startswith(oid.encode()) or head.endswith(b" missing"):
+            break
+        end = at + len(head) + int(head.rpartition(b" ")[2]) + 2
+        found[oid], at = data[at:end], end
+    return found
+
+
 def heads(repo: Repository, oids: list[str], length: int) -> dict[str, bytes]:
     """The first `length` bytes of each blob that is here, by its id. Raises GitError, AhpError."""
     known = sizes(repo, oids)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import NamedTuple
 
 from ahp.system import blobs, clock
@@ -186,6 +187,62 @@ def listed(repo: Repository, ids: list[str]) -> list[Past]:
             parents = tuple(fields[at + 1].split())
             found.append(Past(fields[at], parents, fields[at + 2], fields[at + 3], message, fields[at + 5]))
     return found
+
+
+def texts(repo: Repository, ids: Sequence[str]) -> dict[str, str]:
+    """The whole messages of commits, without NUL, in order; bytes that are not UTF-8 as lone surrogates.
+
+    They are kept as long as answers are. Raises GitError.
+    """
+    kept = repo.texts if repo.answers is not None else {}
+    new = [oid for oid in ids if oid not in kept]
+    for start in range(0, len(new), _TOLD_AT_ONCE):
+        asked = "".join([f"{oid}\n" for oid in new[start : start + _TOLD_AT_ONCE]]).encode()
+        log = repo.run("log", "--no-walk=unsorted", "--stdin", *PLAIN_LOG, "-z", "--format=%H%x00%B", stdin=asked)
+        fields = log.decode("utf-8", "surrogateescape").split("\0")
+        kept.update(zip(fields[::2], fields[1::2], strict=False))
+        kept.update(_with_nul(repo.run("cat-file", "--batch", stdin=asked)))
+    return {oid: kept[oid] for oid in ids}
+
+
+def _with_nul(data: bytes) -> dict[str, str]:
+    """The texts, without NUL, of the commits that have one: git shows of a message what stands before it."""
+    found: dict[str, str] = {}
+    at = 0 if b"\0" in data else len(data)
+    while at < len(data):
+        end = data.index(b"\n", at)
+        oid, _, size = data[at:end].decode().split(" ")
+        raw = data[end + 1 : end + 1 + int(size)]
+        if b"\0" in raw:
+            found[oid] = raw.partition(b"\n\n")[2].replace(b"\0", b"").decode("utf-8", "surrogateescape")
+        at = end + 1 + int(size) + 1
+    return found
+
+
+def foresee(repo: Repository, ranges: Sequence[RangeView]) -> None:
+    """Has git compare the two ends of many ranges together, a hundred at a time and not before one is asked for."""
+    plain = [view for view in ranges if view.is_plain]
+    for start in range(0, len(plain) if len(plain) > 1 else 0, _FIRST):
+        part = plain[start : start + _FIRST]
+        compared = _Compared(repo, [(view.new, view.old) for view in part])
+        for view in part:
+            view.foresee(partial(compared.raw, (view.new, view.old)), *RAW)
+
+
+class _Compared:
+    """What `diff-tree` says of pairs of commits; read once it is asked."""
+
+    def __init__(self, repo: Repository, pairs: list[tuple[str, str]]) -> None:
+        self._repo, self._pairs = repo, list(dict.fromkeys(pairs))
+        self._read: dict[tuple[str, str], bytes] | None = None
+
+    def raw(self, pair: tuple[str, str]) -> bytes | None:
+        """None where this pair has to be asked alone."""
+        if self._read is None:
+            self._read = {}
+            for part, told in _told(self._repo, self._pairs, RAW):
+                self._read |= zip(part, (raw for _, raw in _split_raw(told)), strict=True)
+        return self._read.get(pair)
 
 
 def views(repo: Repository, past: list[Past], with_text: bool) -> Iterator[PastView]:

@@ -5,6 +5,10 @@ import posix
 from ahp.system import environ, files
 from ahp.system.errors import AhpError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _TIMEOUT = 20.0
 _LINE = 1 << 16
 _PACKED = 64 << 20
@@ -14,6 +18,7 @@ ROOT = "/ahp/root"
 DEFAULT_BRANCH = "/ahp/default-branch"
 _KEPT = ("cat-file", "config", "for-each-ref", "ls-tree", "rev-parse", "show-ref")
 _SHORT = 1 << 20  # bytes
+COMMIT_OF = ("rev-parse", "-q", "--verify", "--end-of-options")
 _ALIASES = 5  # branches that are names of other ones, one after the other (git-symbolic-ref)
 # `git replace` is local: read the originals, which are what gets pushed.
 # What a partial clone lacks is not fetched; versions before 2.45 know no other way than to allow no protocol.
@@ -44,12 +49,16 @@ class Repository:
     `root` is the top of the work tree ("" in a bare repository), `git_dir` this work tree's folder, `common_dir` the
     one that all work trees share (gitrepository-layout). `env` is what git runs with: inside a hook the inherited
     environment, which names the index being committed; elsewhere a scrubbed one. git runs in `folder`, which is the
-    root but in a hook of a command that was told another work tree. `policies` keeps what git listed of the
-    policy files of commits, by their ids. `answers` keeps short answers to questions about refs and objects while it is
-    a dict: for the time of a push, whose refs have most of these questions in common.
+    root but in a hook of a command that was told another work tree. By the ids of commits, `policies` keeps what git
+    listed of their policy files, `folders` the id of the folder with these, `texts` messages. `answers` keeps short
+    answers to questions about refs and objects while it is a dict: for the time of a push, whose refs have most of
+    these questions in common. What is asked of git for many of them at once is put there, too (`foresee`).
     """
 
-    __slots__ = ("_found", "answers", "common_dir", "env", "folder", "git", "git_dir", "policies", "root")
+    __slots__ = (
+        *("_found", "answers", "common_dir", "env", "folder", "folders", "git", "git_dir", "policies", "root"),
+        "texts",
+    )
 
     def __init__(
         self, root: str, git_dir: str, common_dir: str, env: dict[str, str], git: str = "git", folder: str = ""
@@ -58,7 +67,9 @@ class Repository:
         self.folder = folder or root or git_dir
         self._found: set[str] = set()
         self.policies: dict[str, bytes] = {}
-        self.answers: dict[tuple[object, ...], bytes] | None = None
+        self.folders: dict[str, str] = {}
+        self.texts: dict[str, str] = {}
+        self.answers: dict[tuple[object, ...], bytes | Callable[[], bytes | None]] | None = None
 
     def run(
         self,
@@ -76,7 +87,9 @@ class Repository:
         """
         question = (args, stdin, fetch, objects)
         if self.answers is not None and (known := self.answers.get(question)) is not None:
-            return known
+            told = known() if callable(known) else known
+            if told is not None:
+                return told
         from ahp.system import patience, process
 
         verb = next((one for one in args if one[:1] != "-" and "=" not in one), "")  # behind git's own options
@@ -99,6 +112,13 @@ class Repository:
         if self.answers is not None and verb in _KEPT and len(stdin) + len(result.out) <= _SHORT:
             self.answers[question] = result.out
         return result.out
+
+    def foresee(
+        self, *args: str, answer: "bytes | Callable[[], bytes | None]", stdin: bytes = b"", objects: bool = False
+    ) -> None:
+        """Has `run` answer this question so while answers are kept; by itself where the answer comes out as None."""
+        if self.answers is not None:
+            self.answers[(args, stdin, False, objects)] = answer
 
     def _absolute_paths(self, env: dict[str, str]) -> dict[str, str]:
         """`env`, of which what names files to git holds in another folder, too."""
@@ -170,7 +190,7 @@ class Repository:
         """
         if name in self._found:
             return name
-        found = self.line("rev-parse", "-q", "--verify", "--end-of-options", name + "^{commit}", ok=(0, 1, 128))
+        found = self.line(*COMMIT_OF, name + "^{commit}", ok=(0, 1, 128))
         if not found or "\n" in found or found[0] == "^":  # a range is several ids
             return None
         if name.startswith("refs/") and not any(c in name for c in "^~:{") and not self.has_ref(name):

@@ -1,6 +1,6 @@
 """Commits and ranges as states that are judged (design §1, §13), from git's objects."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ahp.system import change as changes
 from ahp.system import encoding
@@ -85,6 +85,16 @@ class RangeView(View):
     def _told(self, *options: str, paths: Sequence[str] = ()) -> bytes:
         asked = (*literally(paths), "diff-tree", "-r", *options, *self._options, self.base(), self.new, "--", *paths)
         return self.repo.run(*asked, objects=True)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one commit over another."""
+        return self.unknown is None and not self.others and self.old not in (self.new, self.repo.empty_tree())
+
+    def foresee(self, answer: Callable[[], bytes | None], *options: str) -> None:
+        """Has what git would say of the two ends under `options` come from `answer` (`Repository.foresee`)."""
+        asked = ("diff-tree", "-r", *options, self.old, self.new, "--")
+        self.repo.foresee(*asked, answer=answer, objects=True)
 
     def mend(self) -> str:
         return f"git diff --numstat {self.base()[:16]} {self.new[:16]}" if self.change().lacking else super().mend()

@@ -140,9 +140,9 @@ def at_push(repo: git.Repository, folder: str, target: str) -> list[Result]:
     old = repo.commit_id("refs/remotes/origin/main") if target == "main" else None
     ref = PushRef("refs/heads/topic", repo.commit_id("topic") or "", f"refs/heads/{target}", old or "0" * 40)
     where = Workspace(repo.root, folder, repo.env, repo, None, "")
-    pushed = pre_push._pushed(
-        Hook("pre-push", "1", ["origin", "url"], Actor("human", "ann"), repo, where), ref, "origin"
-    )
+    hook = Hook("pre-push", "1", ["origin", "url"], Actor("human", "ann"), repo, where)
+    (pushed,) = pre_push._prepared(hook, [ref], "origin")
+    pre_push._judge_commits(hook, [pushed], "origin")
     pushed.event.mode = "replay"  # without a log nothing was told before
     verdicts = pre_push._judge(pushed, "origin")
     return [result(signal, rule_of(signal), steps_of(signal.payload)) for one in verdicts for signal in one.signals]

@@ -53,6 +53,32 @@ def test_any_range_of_any_history(repo: Repo, seed: int) -> None:
         assert set(listed) == {history.ids[one] for one in history.reach([tip]) - history.reach(known)}
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_ranges_that_are_asked_together_are_those_that_git_lists_alone(repo: Repo, seed: int) -> None:
+    history = histories.make(repo, seed)
+    alone, together, chance = at(repo), at(repo), random.Random(seed)
+    known = [history.ids[one] for one in chance.sample(range(len(history.ids)), 3)] + ["1" * 40]
+    asked = [(tip, known, known) for tip in history.ids]
+    asked += [(tip, [*alike.boundaries(), history.ids[0]], [*known, history.ids[0]])
+              for tip in history.ids for alike in [boundaries.range_over(alone, tip, known)]]  # fmt: skip
+    together.answers = {}
+    boundaries.foresee(together, asked)
+    assert len(together.answers) >= len(history.ids)
+    for tip, over, _ in asked:
+        assert boundaries.outgoing(together, tip, over) == boundaries.outgoing(alone, tip, over)
+    for tip in history.ids:
+        one, other = (boundaries.range_over(where, tip, known) for where in (alone, together))
+        assert one.boundaries() == other.boundaries()
+
+
+def test_what_git_cannot_list_together_is_asked_alone(repo: Repo) -> None:
+    first, second = repo.commit("1"), repo.commit("2")
+    where = at(repo)
+    where.answers = {}
+    boundaries.foresee(where, [(tip, [first], [first, "no id"]) for tip in (first, second)])
+    assert boundaries.outgoing(where, second, [first]) == [second]
+
+
 def test_a_fork_point_that_a_later_merge_overtook_is_none(repo: Repo) -> None:
     repo.commit("root", a="1\n")
     repo.git("checkout", "-qb", "topic")

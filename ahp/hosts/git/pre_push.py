@@ -1,8 +1,7 @@
 """pre-push: each ref by the policy of where it goes, on what the remote does not have yet (authority §4, §5)."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
 
 from ahp.facts.absent import Absent
 from ahp.facts.default_branch import is_default
@@ -10,19 +9,19 @@ from ahp.gate.decide import decide
 from ahp.gate.of_commits import OfCommits, by_the_log, speak_once
 from ahp.hosts import objects
 from ahp.hosts.asking import subject_of
-from ahp.hosts.git import anchoring, bypass, lfs, mirror
+from ahp.hosts.git import anchoring, bypass, lfs, mirror, ranges
 from ahp.hosts.git.githooks import Hook, read_input, say
 from ahp.hosts.git.install import made_before
 from ahp.hosts.git.output import write
 from ahp.hosts.git.push_command import PushCommand
-from ahp.hosts.git.ranges import as_fetched, object_of, range_of, read_refs, to_judge
+from ahp.hosts.git.ranges import as_fetched, read_refs
 from ahp.policy import policies, targets
+from ahp.policy.judge import Judge
 from ahp.policy.policies import Policies
 from ahp.protocol.event import Event, PushRef
 from ahp.protocol.text import one_line, without_credentials
 from ahp.protocol.verdict import Verdict
-from ahp.system import patience, terminal, tracking
-from ahp.system.commits import listed
+from ahp.system import commits, patience, terminal, tracking
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
 
@@ -31,15 +30,14 @@ _BRANCHES, _NOTES, _TAGS = "refs/heads/", "refs/notes/", "refs/tags/"
 _BESIDE = ("env", "session", "tests", "coverage")
 
 
-class _Pushed(NamedTuple):
+class _Pushed:
     """One ref of a push, ready to be judged: its event, the policies in force where it goes, those with what its tip
     adds, and what was told of its commits.
     """
 
-    event: Event
-    in_force: Policies
-    ruling: Policies
-    of_commits: OfCommits
+    def __init__(self, ref: PushRef, event: Event, view: RangeView, in_force: Policies, ruling: Policies) -> None:
+        self.ref, self.event, self.view, self.in_force, self.ruling = ref, event, view, in_force, ruling
+        self.of_commits = OfCommits()
 
 
 def judge(hook: Hook) -> int:
@@ -58,12 +56,9 @@ def judge(hook: Hook) -> int:
 def _verdicts(hook: Hook, refs: list[PushRef], remote: str) -> Iterator[Verdict]:
     """The verdicts on all that the command does there, also on what git does not list of it."""
     command = PushCommand(hook.repo, remote)
-    for ref in refs:
-        if _looks_forced(hook.repo, ref):
-            ref.forced = command.forces(ref)
     mirrors = command.mirrors()
     deleted = mirror.deletions(hook.repo, remote, refs) if mirrors else []
-    yield from judge_refs(hook, [*refs, *deleted], remote, _tell_what_cannot_run)
+    yield from judge_refs(hook, [*refs, *deleted], remote, _tell_what_cannot_run, command)
     if mirrors and (others := mirror.judge_others(hook, remote, command, deleted)) is not None:
         yield others
 
@@ -78,22 +73,34 @@ def _looks_forced(repo: Repository, ref: PushRef) -> bool:
 
 
 def judge_refs(
-    hook: Hook, refs: Iterable[PushRef], remote: str, meet: Callable[[Hook, Policies], None] = lambda hook, ruling: None
+    hook: Hook,
+    refs: Sequence[PushRef],
+    remote: str,
+    meet: Callable[[Hook, Policies], None] = lambda hook, ruling: None,
+    command: PushCommand | None = None,
 ) -> Iterator[Verdict]:
-    """The verdicts on what a push moves, each note in the first that has it; `meet` is shown who judges each ref."""
+    """The verdicts on what a push moves, each note in the first that has it; `meet` is shown who judges each ref,
+    `command` is what pushes where that runs already.
+    """
     hook.repo.answers = {}
     try:
+        if len(refs) > 1:
+            ranges.foresee(hook.repo, refs)
+        for ref in refs:
+            if command is not None and _looks_forced(hook.repo, ref):
+                ref.forced = command.forces(ref)
         yield from _judge_refs(hook, refs, remote, meet)
     finally:
         hook.repo.answers = None
 
 
 def _judge_refs(
-    hook: Hook, refs: Iterable[PushRef], remote: str, meet: Callable[[Hook, Policies], None]
+    hook: Hook, refs: Sequence[PushRef], remote: str, meet: Callable[[Hook, Policies], None]
 ) -> Iterator[Verdict]:
-    pushed = [_pushed(hook, ref, remote) for ref in refs]
+    pushed = _prepared(hook, refs, remote)
     for one in pushed:
         meet(hook, one.ruling)
+    _judge_commits(hook, pushed, remote)
     asked_of_ranges = {rule.key for one in pushed for by in one.ruling.at("pre-push") for rule in by.program.rules}
     speak_once([one.of_commits for one in pushed], asked_of_ranges)
     bypass.log_push(hook, [told for one in pushed for told in one.of_commits.told])
@@ -114,18 +121,39 @@ def _tell_what_cannot_run(hook: Hook, ruling: Policies) -> None:
         idle_commands.tell(hook, judges)
 
 
-def _pushed(hook: Hook, ref: PushRef, remote: str) -> _Pushed:
-    event = hook.event()
-    event.push, event.remote = ref, without_credentials(remote)
-    event.subject = subject_of(_source(hook.repo, ref))
-    in_force = targets.of_push(event, remote)
-    view = event.view = range_of(hook.repo, ref, remote, in_force.has_authority)
-    ruling = in_force.and_those_of(targets.added_by_tip(event, in_force))
-    if not ruling.at(event.trigger):
-        return _Pushed(event, in_force, ruling, OfCommits())
-    if not _is_checked_out(hook.repo, view, ruling):
-        event = objects.without_evidence(event)
-    return _Pushed(event, in_force, ruling, _commits(hook, event, remote, in_force))
+def _prepared(hook: Hook, refs: Sequence[PushRef], remote: str) -> list[_Pushed]:
+    """The refs with who judges them and their ranges; what git is asked for each is asked for all at once."""
+    repo = hook.repo
+    if len(refs) > 1:
+        tips = [oid for ref in refs if ref.local_oid.strip("0") and (oid := repo.commit_id(ref.local_oid))]
+        policies.foresee(repo, tips)
+        ranges.foresee_ranges(repo, refs, remote)
+    ruled = []
+    for ref in refs:
+        event = hook.event()
+        event.push, event.remote = ref, without_credentials(remote)
+        event.subject = subject_of(_source(repo, ref))
+        ruled.append((event, targets.of_push(event, remote)))
+    with_authority = [ref for ref, (_, in_force) in zip(refs, ruled, strict=True) if in_force.has_authority]
+    ranges.foresee_ranges(repo, with_authority, remote, has_authority=True)
+    pushed = []
+    for ref, (event, in_force) in zip(refs, ruled, strict=True):
+        view = event.view = ranges.range_of(repo, ref, remote, in_force.has_authority)
+        ruling = in_force.and_those_of(targets.added_by_tip(event, in_force))
+        if ruling.at(event.trigger) and not _is_checked_out(repo, view, ruling):
+            event = objects.without_evidence(event)
+        pushed.append(_Pushed(ref, event, view, in_force, ruling))
+    judged = [one for one in pushed if one.ruling.at(one.event.trigger)]
+    before = made_before(repo)
+    ranges.foresee_to_judge(repo, [(one.ref, one.in_force.has_authority, one.view) for one in judged], remote, before)
+    commits.foresee(repo, [one.view for one in judged])
+    with_messages = [one for one in judged if any(_reads_messages(judge) for judge in one.ruling.at(one.event.trigger))]
+    commits.texts(repo, list(dict.fromkeys(oid for one in with_messages for oid in ranges.outgoing(repo, one.view))))
+    return pushed
+
+
+def _reads_messages(judge: Judge) -> bool:
+    return "messages" in judge.program.reads.get("push", ())
 
 
 def _judge(pushed: _Pushed, remote: str) -> list[Verdict]:
@@ -157,30 +185,45 @@ def _unseen(event: Event, remote: str) -> str:
     return f"{said}; this is judged by what it had at the last fetch{unless}: {fetch}"
 
 
-def _commits(hook: Hook, event: Event, remote: str, in_force: Policies) -> OfCommits:
-    """What the rules of commits say of the commits that this push is the first to bring, as far as known here."""
-    assert event.push is not None and isinstance(event.view, RangeView)
-    ids = to_judge(hook.repo, event.view, remote, made_before(hook.repo))
-    own = policies.of_commits(hook.repo, ids, event, in_force)
-    is_note = event.push.remote_ref.startswith(_NOTES)
-    asked = objects.CommitJudge(
-        event,
-        in_force,
-        own=own,
-        known={"branch": _branch(hook.repo, event.push, remote)},
+def _judge_commits(hook: Hook, pushed: list[_Pushed], remote: str) -> None:
+    """Notes with each ref what the rules of commits say of those that this push is the first to bring, as far as known
+    here.
+    """
+    repo, before = hook.repo, made_before(hook.repo)
+    judged = [one for one in pushed if one.ruling.at(one.event.trigger)]
+    brought = [(one, ranges.to_judge(repo, one.view, remote, before)) for one in judged]
+    every = list(dict.fromkeys(oid for _, ids in brought for oid in ids))
+    policies.folders_of(repo, every)
+    past = {commit.id: commit for commit in commits.listed(repo, every)}
+    asked = []
+    for one, ids in brought:
+        judge = _commit_judge(hook, one, ids, remote)
+        if not judge.has_rules:
+            continue
+        if not ids and ranges.object_of(repo, one.ref) is not None:
+            one.of_commits = objects.judge_object(judge, one.ref.local_oid, one.view)
+        else:
+            asked.append((one, judge, [past[oid] for oid in ids]))
+    if os.isatty(2) and asked:
+        patience.end()  # the bar tells how far it is
+    with terminal.progress("judging commits") as seen:
+        found = objects.judge_each(repo, [(judge, some) for _, judge, some in asked], seen)
+    for (one, _, _), of_commits in zip(asked, found, strict=True):
+        one.of_commits = of_commits
+
+
+def _commit_judge(hook: Hook, one: _Pushed, ids: list[str], remote: str) -> objects.CommitJudge:
+    is_note = one.ref.remote_ref.startswith(_NOTES)
+    return objects.CommitJudge(
+        one.event,
+        one.in_force,
+        own=policies.of_commits(hook.repo, ids, one.event, one.in_force),
+        known={"branch": _branch(hook.repo, one.ref, remote)},
         gathered=("actor", "issue", "checklist"),
         excuse=by_the_log(hook.repo.ahp_dir),
         # git writes the messages of notes itself
         triggers=[name for name in objects.TRIGGERS if name != "commit-msg" or not is_note],
     )
-    if not asked.has_rules:
-        return OfCommits()
-    if not ids and object_of(hook.repo, event.push) is not None:
-        return objects.judge_object(asked, event.push.local_oid, event.view)
-    if os.isatty(2):
-        patience.end()  # the bar tells how far it is
-    with terminal.progress("judging commits") as seen:
-        return objects.judge_commits(asked, event, listed(hook.repo, ids), seen)
 
 
 def _branch(repo: Repository, push: PushRef, remote: str) -> dict[str, object]:

@@ -1,13 +1,18 @@
 """What a push brings: the refs that git names, and from where to where each is judged (authority §3)."""
 
+from collections.abc import Iterable
+
 from ahp.facts.default_branch import is_default
 from ahp.protocol.event import PushRef
-from ahp.system import boundaries, reflogs, tracking
+from ahp.system import blobs, boundaries, reflogs, tracking
 from ahp.system.errors import AhpError, Unknown
-from ahp.system.git import Repository
+from ahp.system.git import COMMIT_OF, Repository
 from ahp.system.history import BlobView, RangeView
 
 _BRANCHES = "refs/heads/"
+_NAMED = ("commit", "tree", "blob")
+_TAGS_AT_ONCE = 100
+_KINDS = ("cat-file", "--batch-check=%(objectname) %(objecttype)")
 
 
 def read_refs(data: bytes) -> list[PushRef]:
@@ -39,19 +44,73 @@ def range_of(repo: Repository, ref: PushRef, remote: str, has_authority: bool = 
         return RangeView(repo, empty, empty)
     if (whole := object_of(repo, ref)) is not None:
         return whole
-    (tip, kind), (old, old_kind) = _peeled(repo, ref.local_oid, ref.remote_oid)
+    tip, kind = _peeled(repo, ref.local_oid)
     if kind != "commit":
         return RangeView(repo, empty, empty, unknown=Unknown("what is pushed is not in this clone", "git fetch"))
-    is_there = bool(ref.remote_oid.strip("0"))
-    known = [old] if is_there and old_kind == "commit" else []
     name = tracking.remote_of(repo, remote)
-    if not (is_there and (has_authority or _is_default(repo, ref.remote_ref, name))):
-        known += tracking.believed(repo, name)
-    elif not old_kind and not (known := as_fetched(repo, ref, name)):
+    known = _known(repo, ref, name, has_authority)
+    if known is None:
         fetch = f"git fetch {name}" if name else "git fetch"
         why = Unknown(f"the commit that {ref.remote_ref} has on the remote was never fetched", fetch)
         return RangeView(repo, empty, tip, unknown=why)
     return boundaries.range_over(repo, tip, known)
+
+
+def _known(repo: Repository, ref: PushRef, name: str, has_authority: bool) -> list[str] | None:
+    """The commits that the remote `name` has for a ref; None where that is not known."""
+    is_there = bool(ref.remote_oid.strip("0"))
+    old, kind = _peeled(repo, ref.remote_oid) if is_there else ("", "")
+    known = [old] if kind == "commit" else []
+    if not (is_there and (has_authority or _is_default(repo, ref.remote_ref, name))):
+        return [*known, *tracking.believed(repo, name)]
+    return known if kind else as_fetched(repo, ref, name) or None
+
+
+def foresee(repo: Repository, refs: Iterable[PushRef]) -> None:
+    """Asks git at once what all the objects are that a push names, and what its annotated tags say."""
+    named = dict.fromkeys(oid for ref in refs for oid in (ref.local_oid, ref.remote_oid) if oid.strip("0"))
+    asked = [f"{oid}^{{}}\n" for oid in named]
+    tags: list[str] = []
+    lines = repo.run(*_KINDS, stdin="".join(asked).encode("utf-8", "surrogateescape")).split(b"\n")
+    for oid, question, line in zip(named, asked, lines, strict=False):
+        repo.foresee(*_KINDS, stdin=question.encode("utf-8", "surrogateescape"), answer=line + b"\n")
+        found, _, kind = line.decode().rpartition(" ")
+        if kind == "commit":
+            repo.foresee(*COMMIT_OF, f"{oid}^{{commit}}", answer=f"{found}\n".encode())
+        if kind in _NAMED and found != oid:
+            tags.append(oid)
+    for start in range(0, len(tags), _TAGS_AT_ONCE):
+        for oid, told in blobs.printed(repo, tags[start : start + _TAGS_AT_ONCE]).items():
+            repo.foresee("cat-file", "--batch", stdin=f"{oid}\n".encode(), answer=told)
+
+
+def foresee_ranges(repo: Repository, refs: Iterable[PushRef], remote: str, has_authority: bool = False) -> None:
+    """Asks git at once where the ranges of refs begin, and which commits are in them."""
+    name = tracking.remote_of(repo, remote)
+    asked = []
+    for ref in refs:
+        tip, kind = _peeled(repo, ref.local_oid) if ref.local_oid.strip("0") else ("", "")
+        known = _known(repo, ref, name, has_authority) if kind == "commit" else None
+        if known:
+            asked.append((tip, known, known))
+    boundaries.foresee(repo, asked)
+
+
+def foresee_to_judge(
+    repo: Repository, ranges: Iterable[tuple[PushRef, bool, RangeView]], remote: str, before: list[str]
+) -> None:
+    """Asks git at once which commits of many ranges are judged: of those without what was there `before`, and without
+    what any remote has (`to_judge`).
+    """
+    name, theirs = tracking.remote_of(repo, remote), tracking.believed(repo)
+    asked = []
+    for ref, has_authority, view in ranges:
+        tip, known = repo.commit_id(view.new), _known(repo, ref, name, has_authority)
+        if tip is None or view.unknown is not None or known is None:
+            continue
+        begin = view.boundaries()
+        asked += [(tip, [*begin, *more], [*known, *more]) for more in ([], before, [*before, *theirs])]
+    boundaries.foresee(repo, asked)
 
 
 def object_of(repo: Repository, ref: PushRef) -> RangeView | None:
@@ -60,7 +119,7 @@ def object_of(repo: Repository, ref: PushRef) -> RangeView | None:
     """
     if not ref.local_oid.strip("0"):
         return None
-    (oid, kind), _ = _peeled(repo, ref.local_oid, ref.remote_oid)  # what `range_of` asks, too
+    oid, kind = _peeled(repo, ref.local_oid)
     if kind == "blob":
         return BlobView(repo, oid, ref.remote_ref)
     return RangeView(repo, repo.empty_tree(), oid) if kind == "tree" else None
@@ -79,6 +138,12 @@ def as_fetched(repo: Repository, ref: PushRef, remote: str) -> list[str]:
     return [tip] if tip is not None else []
 
 
+def outgoing(repo: Repository, view: RangeView) -> list[str]:
+    """The commits of a range, newest first; none of a tree or a blob, and where they are not known. Raises GitError."""
+    tip = repo.commit_id(view.new)
+    return boundaries.outgoing(repo, tip, view.boundaries()) if tip is not None and view.unknown is None else []
+
+
 def to_judge(repo: Repository, view: RangeView, remote: str, before: list[str]) -> list[str]:
     """The commits of a pushed range that are judged one by one, newest first (authority §5). Raises GitError, AhpError.
 
@@ -92,19 +157,13 @@ def to_judge(repo: Repository, view: RangeView, remote: str, before: list[str]) 
         revisions = [one for one in view.revisions() if one != "--not"][1:]
     except Unknown:
         revisions = tracking.believed(repo, tracking.remote_of(repo, remote))
-    outgoing = _outgoing(repo, tip, [*revisions, *before])
+    outgoing = boundaries.outgoing(repo, tip, [*revisions, *before])
     theirs = tracking.believed(repo) if outgoing else []
-    fresh = set(_outgoing(repo, tip, [*revisions, *before, *theirs])) if theirs else set(outgoing)
+    fresh = set(boundaries.outgoing(repo, tip, [*revisions, *before, *theirs])) if theirs else set(outgoing)
     if len(fresh) == len(outgoing):
         return outgoing
     made = reflogs.made_here(repo)
     return [commit for commit in outgoing if commit in fresh or commit in made]
-
-
-def _outgoing(repo: Repository, tip: str, known: list[str]) -> list[str]:
-    """The commits of `tip` that none of `known` has, of which some may be gone."""
-    asked = "".join([f"{tip}\n", *[f"^{commit}\n" for commit in known]])
-    return repo.run("rev-list", "--ignore-missing", "--stdin", stdin=asked.encode()).decode().split()
 
 
 def _is_default(repo: Repository, ref: str, remote: str) -> bool:
@@ -112,12 +171,8 @@ def _is_default(repo: Repository, ref: str, remote: str) -> bool:
     return ref.startswith(_BRANCHES) and is_default(repo, ref[len(_BRANCHES) :], remote)
 
 
-def _peeled(repo: Repository, *oids: str) -> list[tuple[str, str]]:
-    """(id, type) of what each object is or, for a tag, names in the end; ("", "") for one that is not here."""
-    asked = "".join(f"{oid}^{{}}\n" for oid in oids).encode("utf-8", "surrogateescape")
-    told = repo.run("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=asked).decode().split("\n")
-    found = []
-    for line in told[: len(oids)]:
-        oid, _, kind = line.rpartition(" ")
-        found.append((oid, kind) if kind in ("commit", "tree", "blob") else ("", ""))
-    return found
+def _peeled(repo: Repository, oid: str) -> tuple[str, str]:
+    """(id, type) of what an object is or, for a tag, names in the end; ("", "") for one that is not here."""
+    told = repo.run(*_KINDS, stdin=f"{oid}^{{}}\n".encode("utf-8", "surrogateescape")).decode()
+    found, _, kind = told.removesuffix("\n").rpartition(" ")
+    return (found, kind) if kind in _NAMED else ("", "")

@@ -595,7 +595,22 @@ def ask_push(work: Gated) -> tuple[int, str]:
     where = Workspace(repo.root, repo.ahp_dir, repo.env, repo, None, "")
     hook = Hook("pre-push", "1", ["origin", "url"], Actor("human", "ann"), repo, where)
     ref = PushRef("refs/heads/work", work.head(), "refs/heads/work", "0" * 40)
-    verdicts = pre_push._judge(pre_push._pushed(hook, ref, "origin"), "origin")
+    verdicts = list(pre_push.judge_refs(hook, [ref], "origin"))
     return max(int(verdict.denied) for verdict in verdicts), "".join(
         str(signal.as_dict()) for verdict in verdicts for signal in verdict.signals
     )
+
+
+def test_what_several_refs_bring_is_told_of_each_in_its_order(work: Gated) -> None:
+    first = made(work, "ok", a="1\n")
+    bad = made(work, "bad 1", b="1\n")
+    made(work, "ok", c="1\n")
+    work.git("checkout", "-q", "-b", "side", first)
+    worse = made(work, "bad 2", d="SECRET\n")
+    work.git("merge", "-q", "--no-verify", "-m", "ok", "work")
+    code, said = push(work, "work", "side", f"{bad}:refs/heads/third")
+    assert code == 1
+    signals = {signal["rule"]: signal for signal in work.log("signal")}
+    assert set(signals["subject"]["commits"]) == {bad, worse} and signals["secret"]["commits"] == [worse]
+    assert said.count("push refused by") == 2
+    assert [record["commits"] for record in work.log("verdict")] == [3, 5, 2]
