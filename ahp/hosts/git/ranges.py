@@ -1,9 +1,11 @@
 """What a push brings: the refs that git names, and from where to where each is judged (authority §3)."""
 
+import shlex
 from collections.abc import Iterable
 
 from ahp.facts.default_branch import is_default
 from ahp.protocol.event import PushRef
+from ahp.protocol.text import without_credentials
 from ahp.system import blobs, boundaries, reflogs, tracking
 from ahp.system.errors import AhpError, Unknown
 from ahp.system.git import COMMIT_OF, Repository
@@ -50,7 +52,9 @@ def range_of(repo: Repository, ref: PushRef, remote: str, has_authority: bool = 
     name = tracking.remote_of(repo, remote)
     known = _known(repo, ref, name, has_authority)
     if known is None:
-        fetch = f"git fetch {name}" if name else "git fetch"
+        fetch = (
+            f"git fetch {name}" if name else shlex.join(["git", "fetch", without_credentials(remote), ref.remote_ref])
+        )
         why = Unknown(f"the commit that {ref.remote_ref} has on the remote was never fetched", fetch)
         return RangeView(repo, empty, tip, unknown=why)
     return boundaries.range_over(repo, tip, known)

@@ -135,6 +135,8 @@ def test_a_branch_whose_commit_was_never_fetched_is_what_it_was_at_the_last_fetc
     unseen = view(here, ref="refs/heads/main", old="1" * 40)
     with pytest.raises(Unknown, match="refs/heads/main has on the remote was never fetched; mend: git fetch origin"):
         unseen.change()
+    with pytest.raises(Unknown, match=r"mend: git fetch '\.\./a b' refs/heads/main$"):
+        view(here, ref="refs/heads/main", old="1" * 40, to="../a b").change()
 
 
 def test_a_fresh_clone_has_what_it_was_cloned_from(here: Repo, tmp_path: Path) -> None:
