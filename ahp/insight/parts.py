@@ -50,7 +50,7 @@ class Part(Chronicle):
 
     def __init__(self, task: Task) -> None:
         super().__init__(Group(task.by), rule=task.rule, since=task.since)
-        self._number_of, self._of = task.number, task.many
+        self._part, self._parts = task.number, task.many
         self._is_mine: dict[str, bool] = {}  # by subject
         self._passed = ""  # the latest time stamp of verdicts elsewhere, until one asks for the time
 
@@ -83,8 +83,8 @@ class Part(Chronicle):
         subject = str(record.get("subject") or "")
         known = self._is_mine.get(subject)
         if known is None:
-            part = crc32(subject.encode("utf-8", "surrogatepass")) % self._of
-            known = self._is_mine[subject] = part == self._number_of
+            part = crc32(subject.encode("utf-8", "surrogatepass")) % self._parts
+            known = self._is_mine[subject] = part == self._part
         return known
 
     def _verdict_elsewhere(self, record: _Record) -> None:
@@ -133,8 +133,8 @@ _ELSEWHERE: dict[str, Callable[[Part, _Record], None]] = {
 def of(chronicle: Chronicle, folder: str, now: float, seen: Seen) -> tuple[Chronicle, Tallies] | None:
     """The tallies of the log in `folder` for the group and the rules of `chronicle`, and one that knows its policies.
 
-    None where the log is short, where there is one processor, and where a file was pruned meanwhile; that one of
-    them was killed is logged. Raises AhpError when the log cannot be read or is of a newer format.
+    None where the log is short, with one processor, where a file was pruned meanwhile, and where a process was
+    killed, which is logged. Raises AhpError when the log cannot be read or is of a newer format.
     """
     files = reading.files(folder, chronicle.since)
     sizes = [*map(reading.size_of, files)]
