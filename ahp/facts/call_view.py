@@ -1,8 +1,8 @@
 """The state of the files before and after a tool call, as far as the call tells it (design §1, §6, §13).  [light]"""
 
 from ahp.facts import call_edits
+from ahp.facts.call_paths import in_checkout, inside, place_of
 from ahp.facts.line_diff import encoded, lines_of, regions, unified
-from ahp.facts.tool_call import in_checkout, inside, place_of
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import digest, encoding, files
 from ahp.system.change import FILE, Change, FileChange

@@ -1,6 +1,6 @@
 """Remotes that are folders of this machine: what git's own commands take away there, no push is asked about."""
 
-from ahp.facts.tool_call import inside
+from ahp.facts.call_paths import inside
 from ahp.system import files, paths
 from ahp.system.errors import AhpError
 from ahp.system.regex import IGNORECASE, MULTILINE, regex

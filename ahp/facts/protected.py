@@ -1,6 +1,6 @@
 """Which files that a tool call writes decide what is allowed here, or tell what happened (design §6).  [light]"""
 
-from ahp.facts.tool_call import inside
+from ahp.facts.call_paths import inside
 from ahp.system import git_config
 from ahp.system.paths import identity, names_in
 

@@ -4,7 +4,7 @@ A script that HEAD has as it lies there is the project's own, and not read. Of t
 told: what is known only when they run was no question before, and is none now.
 """
 
-from ahp.facts.tool_call import joined, paths_of, place_of
+from ahp.facts.call_paths import joined, paths_of, place_of
 from ahp.shell import commands
 from ahp.shell.usage import SHELLS
 from ahp.system import files

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ahp.facts.tool_call import Touched, changed, inside, read
+from ahp.facts.tool_call import Touched, changed, read
 
 
 def programs(found: dict[str, Any]) -> list[str]:
@@ -74,28 +74,6 @@ def test_a_patch_names_its_files() -> None:
 )
 def test_a_unified_diff_names_its_files(text: str, named: list[str]) -> None:
     assert read("patch", "patch", {"patch": text})["writes"] == named
-
-
-@pytest.mark.parametrize(
-    ("path", "folder", "said"),
-    [
-        ("a//./b/", "", "a/b"),
-        ("../x", "", "/x"),
-        ("/p", "", "."),
-        ("/pq/x", "", "/pq/x"),
-        ("/p/../p/x", "", "x"),
-        ("x", "sub", "sub/x"),
-        ("../..", "a", "/"),
-        ("/../..", "", "/"),
-    ],
-)
-def test_paths_are_relative_to_the_root_where_they_lie_in_it(path: str, folder: str, said: str) -> None:
-    assert inside(path, "/p", folder) == said
-
-
-def test_without_a_root_what_leads_out_is_kept() -> None:
-    assert inside("../../x", "") == "../../x"
-    assert inside("", "") == "."
 
 
 def test_a_long_target_keeps_its_own_name() -> None:

@@ -5,7 +5,7 @@ What is committed in them is nobody's business until it leaves: they are made to
 
 import os
 
-from ahp.facts import tool_call
+from ahp.facts.call_paths import inside, joined
 from ahp.hosts import verdict_text
 from ahp.hosts.agents import git_gate
 from ahp.protocol.event import Event, Workspace
@@ -46,13 +46,13 @@ def made_and_pushed(event: Event) -> str:
     for one in listed if isinstance(listed, list) else []:
         if one["program"] != "git":
             continue
-        folder = tool_call.inside(one["folder"] or ".", event.root, start)
+        folder = inside(one["folder"] or ".", event.root, start)
         if one["verb"] == "clone" and one["operands"]:
             source, *named = one["operands"]
             place = _resolved(source, f"{event.root}/{folder}" if not folder.startswith("/") else folder)
             if place in {_plain(real(event.root)), *_remotes(event.repo, event.root)}:
                 target = named[0] if named else _plain(source).rpartition("/")[2]
-                made.append(tool_call.inside(target, event.root, tool_call.joined(start, one["folder"])))
+                made.append(inside(target, event.root, joined(start, one["folder"])))
         elif one["verb"] == "push" and any((folder + "/").startswith(f"{place}/") for place in made):
             return verdict_text.in_order(
                 f"ahp: nothing judges this push: {one_line(folder, 100)} is cloned by the call itself; push in a call "

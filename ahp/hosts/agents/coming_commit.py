@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from typing import Any
 
-from ahp.facts import tool_call
+from ahp.facts.call_paths import inside
 from ahp.gate.decide import decide
 from ahp.policy.judges import judges_of
 from ahp.protocol.event import Event
@@ -102,9 +102,7 @@ def _staged(
 
 
 def _folder(event: Event, call: dict[str, Any]) -> str:
-    return (
-        f"{event.root}/{tool_call.inside(call['folder'] or '.', event.root, str((event.tool or {}).get('folder', '')))}"
-    )
+    return f"{event.root}/{inside(call['folder'] or '.', event.root, str((event.tool or {}).get('folder', '')))}"
 
 
 def _message(event: Event, call: dict[str, Any]) -> tuple[bytes, str] | None:

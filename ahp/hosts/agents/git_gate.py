@@ -8,7 +8,7 @@ that nothing judges it, for a wrong guess would be worse than none.
 import shlex
 from typing import Any
 
-from ahp.facts import tool_call
+from ahp.facts.call_paths import inside
 from ahp.hosts import verdict_text
 from ahp.hosts.agents import coming_commit, coming_push
 from ahp.hosts.agents.git_verbs import OTHERS
@@ -114,7 +114,7 @@ def _aliased(event: Event, call: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _is_here(event: Event, call: dict[str, Any]) -> bool:
     """Whether git runs in this work tree, and not in another below or beside it."""
-    place = tool_call.inside(call["folder"] or ".", event.root, str((event.tool or {}).get("folder", "")))
+    place = inside(call["folder"] or ".", event.root, str((event.tool or {}).get("folder", "")))
     if event.repo is None or place.startswith(("/", "~", "..")) or "**" in place:
         return False
     return place == "." or top_of(f"{event.root}/{place}") == event.root

@@ -2,7 +2,7 @@
 
 import posix
 
-from ahp.facts import tool_call
+from ahp.facts.call_paths import inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def of(event: "Event") -> tuple[list[str], list[str]]:
     writes, commands, folder = call.get("writes"), call.get("commands"), str(call.get("folder", ""))
     written = [str(path) for path in writes] if isinstance(writes, list) else []
     folders = [
-        tool_call.inside(one["folder"] or ".", event.root, folder)
+        inside(one["folder"] or ".", event.root, folder)
         for one in (commands if isinstance(commands, list) else [])
         if one["program"] == "git" and (one["folder"] or folder)
     ]
