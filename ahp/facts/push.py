@@ -3,7 +3,6 @@
 from ahp.facts.absent import Absent
 from ahp.facts.registry import PUSH, Namespace, fact
 from ahp.protocol.event import Event, PushRef
-from ahp.system import boundaries, commits
 from ahp.system.errors import Unknown
 from ahp.system.git import PLAIN_LOG, Repository
 
@@ -110,6 +109,8 @@ def _messages(event: Event) -> object:
     tags = [] if _is_zero(event.push.local_oid) else _tag_texts(event.repo, event.push.local_oid)
     if not revisions:
         return tags
+    from ahp.system import boundaries, commits  # which only the messages need
+
     new, _, *known = revisions
     told = commits.texts(event.repo, boundaries.outgoing(event.repo, new, known))
     return [*tags, *[{"of": f"commit {oid[:10]}", "text": text} for oid, text in told.items()]]
