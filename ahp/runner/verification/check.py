@@ -25,7 +25,7 @@ class Ran:
     """How a program ended: its exit `code`, what it printed, its report, and the record of a plugin of ours.
 
     The last two are None where it wrote none. `folder` is where it ran, absolute; `directory` the same, relative to
-    the root.
+    the root. `files` are the test files that it was to run, relative to `folder`.
     """
 
     code: int
@@ -35,6 +35,7 @@ class Ran:
     folder: str
     directory: str
     record: bytes | None = None
+    files: Sequence[str] = ()
 
     @property
     def said(self) -> str:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from html import unescape
 from typing import Any
@@ -86,7 +86,7 @@ def _test_check(project: Project, folder: str, env: Mapping[str, str]) -> Check 
         "tests",
         folder,
         argv,
-        partial(_read_jest, what=kind, files=files),
+        partial(_read_jest, what=kind),
         files=files,
         narrowed=lambda chosen: (*argv, *(f"./{path}" for path in chosen)),
         toolchain=lambda: tools.node_versions(project, folder, program, env),
@@ -138,7 +138,7 @@ def _install(project: Project, folder: str) -> str:
     return f"{_LOCKS.get(lock, 'npm')} install"
 
 
-def _read_jest(ran: Ran, what: str, files: Sequence[str] = ()) -> VerificationResult:
+def _read_jest(ran: Ran, what: str) -> VerificationResult:
     """The JSON report of jest, which vitest writes too."""
     try:
         report: Any = jsontext.decode((ran.report or b"").decode("utf-8", "replace"))
@@ -166,7 +166,7 @@ def _read_jest(ran: Ran, what: str, files: Sequence[str] = ()) -> VerificationRe
         ran, what, passed, failed + broken, details[:DETAILS], "collection_error" if only_broken else "test_failure"
     )
     ran_files = {outcomes.relative(str(suite["name"]), ran) for suite in suites}
-    left_out = [path for path in (outcomes.relative(one, ran) for one in files) if path not in ran_files]
+    left_out = [path for path in (outcomes.relative(one, ran) for one in ran.files) if path not in ran_files]
     return outcomes.less(found, left_out, skipped=skipped)
 
 

@@ -1,7 +1,6 @@
 """How a run of pytest ended: its JUnit report and exit code, held against what a plugin of ours has seen."""
 
 import re
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -33,8 +32,8 @@ class Record(BaseModel):
     files: list[str]
 
 
-def read(ran: Ran, python: str, files: Sequence[str] = ()) -> VerificationResult:
-    """What a run of pytest found; `files` are the test files that there are."""
+def read(ran: Ran, python: str) -> VerificationResult:
+    """What a run of pytest found."""
     record = _record(ran)
     if ran.code == 5:
         left_out = record.left_out if record else []
@@ -58,10 +57,10 @@ def read(ran: Ran, python: str, files: Sequence[str] = ()) -> VerificationResult
         return told
     if record is None:
         return outcomes.crash(ran, "pytest", f"pytest ended with {ran.code} and did not come to its end")
-    return _held_against(record, told, ran, files)
+    return _held_against(record, told, ran)
 
 
-def _held_against(record: Record, told: VerificationResult, ran: Ran, files: Iterable[str]) -> VerificationResult:
+def _held_against(record: Record, told: VerificationResult, ran: Ran) -> VerificationResult:
     """What is left of a green report."""
     if record.faked:
         found = [
@@ -84,7 +83,7 @@ def _held_against(record: Record, told: VerificationResult, ran: Ran, files: Ite
     if not record.passed:
         return VerificationResult("no_tests", "pytest found no tests that passed or failed", suggestion=_WRITE_ONE)
     known = frozenset(record.files)
-    unread = [path for path in files if path not in known and outcomes.holds(f"{ran.folder}/{path}", _HOLDS_TESTS)]
+    unread = [path for path in ran.files if path not in known and outcomes.holds(f"{ran.folder}/{path}", _HOLDS_TESTS)]
     counts = replace(told, type="passed", summary=f"{counted(record.passed, 'test')} passed", suggestion="")
     return outcomes.less(counts, [outcomes.relative(path, ran) for path in unread], record.left_out, record.skipped)
 

@@ -84,7 +84,7 @@ def _pytest(project: Project, folder: str, files: Sequence[str], python: str, en
         "tests",
         folder,
         argv,
-        partial(pytest_record.read, python=python, files=files),
+        partial(pytest_record.read, python=python),
         env={"PYTHONPATH": paths, "AHP_TEST_RECORD": RECORD},
         files=files,
         narrowed=lambda chosen: (*argv, *(f"./{path}" for path in chosen)),  # a name may begin with a hyphen

@@ -62,7 +62,9 @@ def run(
                 text = text.replace(name, meant)
             return text
 
-        words = check.narrowed(chosen) if chosen and check.narrowed else check.argv
+        words, asked = check.argv, check.files
+        if chosen and check.narrowed:
+            words, asked = check.narrowed(chosen), chosen
         own = {name: filled(value) for name, value in check.env.items()}
         try:
             if check.plugin:
@@ -79,7 +81,7 @@ def run(
         except AhpError as error:
             said = f"{check.name}: {error}"
             return VerificationResult("crash", said, [detail(check.directory, None, said)], "Have it print less.")
-    return check.read(Ran(ran.code, ran.out, ran.err, data, folder, check.directory, record))
+    return check.read(Ran(ran.code, ran.out, ran.err, data, folder, check.directory, record, asked))
 
 
 def _timeout(said: str, directory: str, printed: bytes = b"") -> VerificationResult:
