@@ -137,7 +137,7 @@ def of(chronicle: Chronicle, folder: str, now: float, seen: Seen) -> tuple[Chron
     killed, which is logged. Raises AhpError when the log cannot be read or is of a newer format.
     """
     files = reading.files(folder, chronicle.since)
-    sizes = [*map(reading.size_of, files)]
+    sizes = [*map(reading.length_of, files)]
     count = min(process.processors(), _MOST)
     if count < 2 or sum(sizes) < LONG:
         return None

@@ -29,7 +29,7 @@ def records(folder: str, since: float | None = None, seen: Seen = unseen) -> Ite
 def blocks(folder: str, since: float | None = None, seen: Seen = unseen) -> Iterator[list[bytes]]:
     """As `records`, the lines in their order, many at once."""
     wanted = files(folder, since)
-    return blocks_of(wanted, [*map(size_of, wanted)], seen)
+    return blocks_of(wanted, [*map(length_of, wanted)], seen)
 
 
 def blocks_of(wanted: Sequence[Segment], sizes: Sequence[int], seen: Seen) -> Iterator[list[bytes]]:
@@ -94,6 +94,12 @@ def files(folder: str, since: float | None = None) -> list[Segment]:
         if opened is not None and opened <= since - remembered:
             begin = at
     return found[begin:]
+
+
+def length_of(segment: Segment) -> int:
+    """The bytes of a file of the log, wherever a rotation has moved it; 0 when it was pruned. Raises AhpError."""
+    with segments.Reader(segment) as file:
+        return file.size
 
 
 def size_of(segment: Segment) -> int:

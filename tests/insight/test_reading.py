@@ -86,3 +86,16 @@ def test_a_line_is_read_as_the_rest_of_ahp_reads_it(line: bytes) -> None:
     except ValueError:
         known = None
     assert reading.decode(line) == (known if isinstance(known, dict) else None)
+
+
+def test_a_file_that_is_rotated_before_its_length_is_looked_at_is_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story = Story(Journal(str(tmp_path / "ahp"), rotate_at=1 << 30))
+    for _ in range(5):
+        story.signal()
+    files = reading.files(story.journal.folder)
+    story.journal.rotate_at = 1
+    story.signal()
+    monkeypatch.setattr(reading, "files", lambda folder, since=None: files)
+    assert [r["kind"] for r in reading.records(story.journal.folder)].count("signal") >= 5
