@@ -2,30 +2,34 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterable, Iterator
+from fnmatch import translate
 from itertools import islice
 
+from ahp.conditions.globs import PatternError
+from ahp.conditions.regexes import regex
 from ahp.shell.search import Search
 from ahp.system import files
 from ahp.system.errors import AhpError
 
 _MOST = 400  # files below one protected folder
+_MOST_FILTERS = 100
 _LARGEST = 1 << 20  # bytes of one that is looked into
 
 
-def found(search: Search, folder: str, places: "Iterable[tuple[str, str]]", root: str) -> list[tuple[str, str]]:
+def found(search: Search, folder: str, places: Iterable[tuple[str, str]], root: str) -> list[tuple[str, str]]:
     """(kind, path) of the protected files that are there and that a search below `folder` finds, one for each folder at
     its top. `places` are what is protected; those outside of the root no search from inside it finds.
     """
     told: dict[str, tuple[str, str]] = {}
+    is_taken = _taker(search)
     start = "" if folder in (".", "") else folder.rstrip("/") + "/"
     for kind, place in places:
         top = place[len(start) :].partition("/")[0] if place.startswith(start) else ""
         is_packed = search.word != "" and place.endswith("/objects")  # what is in them is compressed
         if top and top not in told and not is_packed and not place.startswith(("/", "~", "..")):
             for path in islice(_below(f"{root}/{place}"), _MOST):
-                if _is_taken(search, os.path.relpath(path, f"{root}/{start}")) and _holds(search, path):
+                if is_taken(os.path.relpath(path, f"{root}/{start}")) and _holds(search, path):
                     told[top] = (kind, start + top)
                     break
     return list(told.values())
@@ -39,32 +43,44 @@ def _below(place: str) -> Iterator[str]:
             yield f"{at}/{name}"
 
 
-def _is_taken(search: Search, path: str) -> bool:
-    """Whether its name passes all filters. An expression that cannot be read leaves nothing out."""
-    printed = search.prefix + path
-    parts = path.split("/")
-    above = [search.prefix + "/".join(parts[:count]) for count in range(1, len(parts) + 1)]
-    takes = [text for kind, text in search.filters if kind == "take"]
-    if takes and not any(fnmatchcase(way, text) for text in takes for way in (printed, f"/{path}")):
-        return False
-    for kind, text in search.filters:
-        plain = text.removesuffix("/")
-        if kind == "name" and fnmatchcase(parts[-1], plain):
+def _taker(search: Search) -> Callable[[str], bool]:
+    """A test whether the name of a file passes all filters. An expression that cannot be read leaves nothing out, nor
+    do so many that to read them would take long.
+    """
+    if len(search.filters) > _MOST_FILTERS:
+        return lambda path: True
+    tests = [(kind, test) for kind, text in search.filters if (test := _test(kind, text)) is not None]
+    takes = [test for kind, test in tests if kind == "take"]
+
+    def taken(path: str) -> bool:
+        printed = search.prefix + path
+        parts = path.split("/")
+        if takes and not any(test(way) for test in takes for way in (printed, f"/{path}")):
             return False
-        if kind == "folder" and any(fnmatchcase(part, plain) for part in parts):
-            return False
-        if kind == "path" and fnmatchcase(printed, text):
-            return False
-        if kind == "prune" and any(fnmatchcase(one, plain) for one in above):
-            return False
-        if kind in ("keeps", "drops"):
-            try:
-                is_hit = re.search(text, printed) is not None
-            except re.error:
-                continue
-            if is_hit == (kind == "drops"):
-                return False
-    return True
+        about = {
+            "name": parts[-1:],
+            "folder": parts,
+            "path": [printed],
+            "prune": [search.prefix + "/".join(parts[:count]) for count in range(1, len(parts) + 1)],
+            "drops": [printed],
+        }
+        return not any(
+            not test(printed) if kind == "keeps" else any(map(test, about.get(kind, ()))) for kind, test in tests
+        )
+
+    return taken
+
+
+def _test(kind: str, text: str) -> "Callable[[str], object] | None":
+    """Whether a text matches one filter; None where it cannot be read. The words are an agent's: `find` and a shell
+    have patterns of file names that match in bounded time, a grep's expressions are RE2's to judge.
+    """
+    if kind in ("keeps", "drops"):
+        try:
+            return regex(text)
+        except PatternError:
+            return None
+    return re.compile(translate(text if kind in ("take", "path") else text.removesuffix("/"))).match
 
 
 def _holds(search: Search, path: str) -> bool:

@@ -29,6 +29,7 @@ find . -name '*.py' -o -type f | xargs sed -i s/a/b/
 find . -type f | grep -v node_modules | xargs sed -i s/a/b/
 find . -type f | grep yaml | xargs sed -i s/a/b/
 find . -type f | grep -v '[' | xargs sed -i s/a/b/
+find . -type f | grep -Ev '^(([^/]|.)+)+!$' | xargs sed -i s/a/b/
 cd .. && find project -type f | xargs sed -i s/a/b/
 cd src && find .. -type f | xargs sed -i s/a/b/
 grep -rl policy . | xargs sed -i s/policy/x/
@@ -106,3 +107,10 @@ def test_each_folder_at_the_top_is_told_once_by_its_name(project: Repo) -> None:
     assert told(project, "git ls-files | xargs sed -i s/a/b/") == [".ahp"]
     os.unlink(project.root / ".ahp/hooks.yaml")
     assert told(project, "git ls-files | xargs sed -i s/a/b/") == []
+
+
+def test_so_many_filters_that_to_read_them_takes_long_leave_nothing_out(project: Repo) -> None:
+    few, many = (" ".join(f"--exclude='{n}*'" for n in range(count)) for count in (99, 101))
+    script = "grep -rl policy . --exclude-dir=.ahp {} | xargs sed -i s/policy/x/"
+    assert told(project, script.format(few)) == []
+    assert told(project, script.format(many)) == [".ahp"]

@@ -13,7 +13,7 @@ from ahp.runner.verification.result import DETAILS, LEFT_OUT, VerificationResult
 
 PLUGIN = Path(__file__).with_name("pytest_outcomes.py")
 _NOT_INSTALLED = re.compile(r"No module named '?pytest'?\s*$")
-_HOLDS_TESTS = re.compile(rb"^\s*(?:async\s+)?(?:def|class)\s+[Tt]est", re.MULTILINE)
+_HOLDS_TESTS = re.compile(rb"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+[Tt]est", re.MULTILINE)
 _WRITE_ONE = "Write a test of what was changed."
 
 _Count = Annotated[int, Field(ge=0)]
