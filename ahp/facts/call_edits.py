@@ -4,6 +4,7 @@ A path with a content is a write, one with an old and a new text an edit, whatev
 as one of Codex's or as a unified diff; a shell command by what `ahp.shell` knows of it.
 """
 
+from ahp.facts.line_diff import hunk_counts
 from ahp.facts.plain_programs import is_plain
 from ahp.facts.tool_call import named_paths
 from ahp.facts.tool_names import WRITING
@@ -162,7 +163,7 @@ def _unified_patch(lines: list[str], edits: Edits) -> None:
     for line in [*lines, "--- /dev/null"]:
         if line.startswith("@@ -"):
             _finish(old, path, hunk, edits)
-            left = _counts(line)
+            left = hunk_counts(line)
         elif any(n > 0 for n in left) and (line[:1] in ("+", "-", " ") or not line):
             hunk.append(line or " ")
             left = [left[0] - (line[:1] != "+"), left[1] - (line[:1] != "-")]
@@ -192,15 +193,6 @@ def _hunk(path: str, hunk: list[str], edits: Edits) -> None:
         new = "".join([line[1:] + "\n" for line in hunk if line[0] != "-"])
         edits.add(path, Edit("replace", new, old))
     hunk.clear()
-
-
-def _counts(line: str) -> list[int]:
-    """How many old and new lines a hunk has: `@@ -1,2 +1,3 @@`."""
-    try:
-        old, new = line[4:].split(" @@", 1)[0].split(" +")
-        return [int(old.partition(",")[2] or 1), int(new.partition(",")[2] or 1)]
-    except ValueError:
-        return [0, 0]
 
 
 def _side(name: str) -> str:

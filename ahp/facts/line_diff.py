@@ -50,6 +50,15 @@ def unified(path: str, old: str, new: str) -> bytes:
     return encoded(f'--- "a/{name}"\n+++ "b/{name}"\n' + "".join(parts)) if parts else b""
 
 
+def hunk_counts(line: str) -> list[int]:
+    """How many old and new lines a hunk has by its first line, `@@ -1,2 +1,3 @@`; [0, 0] for any other line."""
+    try:
+        old, new = line[4:].split(" @@", 1)[0].split(" +")
+        return [int(old.partition(",")[2] or 1), int(new.partition(",")[2] or 1)]
+    except ValueError:
+        return [0, 0]
+
+
 def encoded(text: str) -> bytes:
     """Text as bytes; lone surrogates stand for bytes that are not UTF-8, or are none that a file can hold."""
     try:

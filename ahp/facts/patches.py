@@ -2,6 +2,7 @@
 
 from glob import glob
 
+from ahp.facts.line_diff import hunk_counts
 from ahp.facts.plain_programs import is_plain
 from ahp.system import files
 from ahp.system.errors import AhpError
@@ -134,7 +135,7 @@ def _raw_names(text: str, by_git: bool) -> "list[str] | None":
                 return None
             left = [left[0] - (line[:1] in ("", " ", "-")), left[1] - (line[:1] in ("", " ", "+"))]
         elif line.startswith("@@ -"):
-            left = _counts(line)
+            left = hunk_counts(line)
             if left == [0, 0] and "-0,0 +0,0" not in line:
                 return None
         elif (names := _header(line)) is None or _is_of_another_kind(line, by_git):
@@ -181,12 +182,3 @@ def _is_of_another_kind(line: str, by_git: bool) -> bool:
     is_inside = plain != line and not line.startswith(_BEGINNINGS) and plain.startswith(("-- ", *_BEGINNINGS))
     letters = {char for char in line if not char.isdigit() and char != ","}
     return is_inside or (line[:1].isdigit() and len(letters) == 1 and letters <= _LETTERS)
-
-
-def _counts(line: str) -> list[int]:
-    """How many old and new lines a hunk has: `@@ -1,2 +1,3 @@`."""
-    try:
-        old, new = line[4:].split(" @@", 1)[0].split(" +")
-        return [int(old.partition(",")[2] or 1), int(new.partition(",")[2] or 1)]
-    except ValueError:
-        return [0, 0]

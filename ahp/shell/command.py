@@ -21,32 +21,9 @@ class Command(Plain):
     """
 
     __slots__ = (
-        *(
-            "args",
-            "assignments",
-            "code",
-            "config",
-            "does_nothing",
-            "flags",
-            "folder",
-            "may_write",
-            "operands",
-            "patches",
-            "paths",
-        ),
-        *(
-            "program",
-            "redirects",
-            "scripts",
-            "searches",
-            "stdin",
-            "unknown",
-            "unpacks",
-            "unresolved",
-            "unresolved_at",
-            "verb",
-            "writes",
-        ),
+        *("args", "assignments", "code", "config", "does_nothing", "flags", "folder", "may_write", "operands"),
+        *("patches", "paths", "program", "redirects", "scripts", "searches", "stdin", "unknown", "unpacks"),
+        *("unresolved", "unresolved_at", "verb", "writes"),
     )
 
     def __init__(
