@@ -26,9 +26,9 @@ def is_for(lock: str, data: bytes, member: str, root: bytes = b"") -> bool:
     wanted = re.escape(member.encode("utf-8", "surrogateescape"))
     pattern = {
         "pnpm-lock.yaml": rb"^  ['\"]?%s['\"]?:" % wanted,
-        "package-lock.json": rb"^\s*\"%s\": \{" % wanted,
-        "npm-shrinkwrap.json": rb"^\s*\"%s\": \{" % wanted,
-        "bun.lock": rb"^\s*\"%s\": \{" % wanted,
+        "package-lock.json": rb"^[ \t]*\"%s\": \{" % wanted,
+        "npm-shrinkwrap.json": rb"^[ \t]*\"%s\": \{" % wanted,
+        "bun.lock": rb"^[ \t]*\"%s\": \{" % wanted,
         "uv.lock": rb"(?:editable|virtual|directory) = \"%s\"" % wanted,
     }.get(lock)
     if pattern is not None:
@@ -70,7 +70,7 @@ def holds(lock: str, data: bytes, key: tuple[str, str], spec: str, *, member: st
         return any(_allows(spec, version) for version in versions)
     if lock == "requirements.txt":
         spelled = "[-_.]".join(map(re.escape, name.split("-")))
-        found = re.search(rf"(?mi)^{spelled}(?:\[[^\]]*\])?==(\S+)", text)
+        found = re.search(rf"(?mi)^{spelled}(?:\[[^\]\n]*\])?==(\S+)", text)
         pinned = re.search(r"==([^,|;]+)", spec)
         return found is not None and (pinned is None or pinned.group(1) == found.group(1).rstrip("\\"))
     return False
@@ -89,7 +89,7 @@ def _pnpm_asked(text: str, member: str, key: tuple[str, str]) -> str:
     """What pnpm-lock.yaml repeats from a member's manifest for one requirement; "" where it does not."""
     place = re.escape(member or ".")
     block = re.search(rf"(?m)^  ['\"]?{place}['\"]?:\n((?:    .*\n|\n)*)", text)
-    group = re.search(rf"(?m)^    {key[0]}:\n((?:      .*\n)*)", block.group(1)) if block else None
+    group = re.search(rf"(?m)^    {re.escape(key[0])}:\n((?:      .*\n)*)", block.group(1)) if block else None
     name = rf"(?m)^      ['\"]?{re.escape(key[1])}['\"]?:\n        specifier: ['\"]?(.*?)['\"]?$"
     found = re.search(name, group.group(1)) if group else None
     return found.group(1) if found else ""

@@ -13,9 +13,11 @@ from typing import Any
 Table = dict[tuple[str, str], str]
 
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[^\]]*\])?\s*([^;#]*)(;[^#]*)?")
-_GO_UNLOCKED = re.compile(r"^\s*(?:exclude|retract|ignore|tool|godebug)\s*\([^)]*\)", re.MULTILINE)
-_GO = re.compile(r"^\s*(?:require\s+)?([^\s/()]+\.[^\s()]+)\s+(v[0-9][^\s/]*)", re.MULTILINE)
-_GO_REPLACE = re.compile(r"^\s*(?:replace\s+)?(\S+\.\S+)(?:\s+v\S+)?\s+=>\s+(\S+)(?:\s+(v\S+))?", re.MULTILINE)
+_GO_UNLOCKED = re.compile(r"^[ \t]*(?:exclude|retract|ignore|tool|godebug)[ \t]*\([^()]*\)", re.MULTILINE)
+_GO = re.compile(r"^[ \t]*(?:require[ \t]+)?([^\s/().]++\.[^\s()]++)[ \t]+(v[0-9][^\s/]*)", re.MULTILINE)
+_GO_REPLACE = re.compile(
+    r"^[ \t]*(?:replace[ \t]+)?([^\s.]++\.\S++)(?:[ \t]+v\S+)?[ \t]+=>[ \t]+(\S+)(?:[ \t]+(v\S+))?", re.MULTILINE
+)
 _GRADLE = re.compile(r"""['"]([\w.-]+:[\w.-]+)(?::([^'"]*))?['"]""")
 _JSON_GROUPS = {
     "package.json": ("dependencies", "devDependencies", "optionalDependencies", "overrides", "resolutions"),

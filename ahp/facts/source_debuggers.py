@@ -17,13 +17,13 @@ _PATTERNS = {
 # What a program prints is its output. Much of a program lies beside `package main`: in files that end the process,
 # or have to do with its arguments and streams.
 _PROGRAMS = {
-    "go": re.compile(r"^\s*package\s+main\b|\bos\.(?:Exit|Args|Stdin|Stdout)\b", re.MULTILINE),
+    "go": re.compile(r"^[ \t]*package[ \t]+main\b|\bos\.(?:Exit|Args|Stdin|Stdout)\b", re.MULTILINE),
     "java": re.compile(r"\bstatic\s+void\s+main\s*\("),
 }
 # Libraries that read a command line, by their import, which is a text.
 _COMMAND_LINES = {
     "go": re.compile(
-        r'^\s*(?:import\s+)?(?:\w+\s+)?"(?:flag|\S+/(?:simplecobra|cobra|pflag|cli|kingpin)(?:[./]v\d+)?)"',
+        r'^[ \t]*(?:import[ \t]+)?(?:\w+[ \t]+)?"(?:flag|\S+/(?:simplecobra|cobra|pflag|cli|kingpin)(?:[./]v\d+)?)"',
         re.MULTILINE,
     )
 }

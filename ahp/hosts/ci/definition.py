@@ -17,11 +17,11 @@ UNSEEN = "unseen"
 RULES, POLICY, ALL = "rules", "policy", "all"
 _COMMAND = re.compile(r"\bahp(?:-engine)?[\"']?\s+ci\b(?P<options>[^\n;&|]*)")
 _HOOK = re.compile(r"\bhook\s+pre-receive\b[^\n;&|]*")
-_COMMENT = re.compile(r"^\s*(?:#|//).*$", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 # What makes of a command that fails no failure of the script: before it on its line, and anywhere.
-_TAKEN = re.compile(r"(?:^|[\s(])(?:if|elif|while|until|!|echo|printf|xargs)\s|\|\||\$\([^)]*$")
+_TAKEN = re.compile(r"(?:^|[\s(])(?:if|elif|while|until|!|echo|printf|xargs)\s|\|\|")
 _BETWEEN = re.compile(r";|&&|(?<!\|)\|(?!\|)")
-_GOES_ON = re.compile(r"^\s*(?:set \+\w*e|set \+o errexit|trap )", re.MULTILINE)
+_GOES_ON = re.compile(r"^[ \t]*(?:set \+\w*e|set \+o errexit|trap )", re.MULTILINE)
 
 
 class Definition(NamedTuple):
@@ -55,7 +55,7 @@ def fails_with_it(script: str, pipes: bool) -> bool:
     for line in _commands(script).split("\n"):
         for found in _COMMAND.finditer(line):
             before, after = _BETWEEN.split(line[: found.start()])[-1], line[found.end() :]
-            if _TAKEN.search(before) or after.startswith(("&", "||")) or (after.startswith("|") and not pipes):
+            if _is_taken(before) or after.startswith(("&", "||")) or (after.startswith("|") and not pipes):
                 return False
     return not _GOES_ON.search(script)
 
@@ -72,8 +72,13 @@ def hook_refuses(script: str) -> bool | None:
     before = _BETWEEN.split(before)[-1].lstrip()
     if not re.match(r"#!.*sh\b", script) or before.startswith(("exec ", "if ! ")) or after.startswith("|| exit"):
         return True
-    stops = re.match(r"#!.*\s-\w*e", script) or re.search(r"^\s*set -\w*e", script, re.MULTILINE)
-    return not after and not _TAKEN.search(before) and (bool(stops) or at == len(lines) - 1)
+    stops = re.match(r"#!.*\s-\w*e", script) or re.search(r"^[ \t]*set -\w*e", script, re.MULTILINE)
+    return not after and not _is_taken(before) and (bool(stops) or at == len(lines) - 1)
+
+
+def _is_taken(before: str) -> bool:
+    """Whether the words before a command, on its line, have its failure be no failure of the script."""
+    return _TAKEN.search(before) is not None or "$(" in before.rpartition(")")[2]
 
 
 def _commands(script: str) -> str:

@@ -14,8 +14,8 @@ from ahp.runner.verification.result import DETAILS, VerificationDetail, Verifica
 from ahp.system import jsontext, process
 
 _GO_SETTINGS = ("GOVERSION", "GOFLAGS", "GOOS", "GOARCH", "CGO_ENABLED", "GOEXPERIMENT", "GOWORK")
-_GO_PLACE = re.compile(r"^\s*(\S[^\s:]{0,500}\.go):(\d{1,9})(?::\d+)?: ?(.*)$", re.MULTILINE)
-_GO_STACK = re.compile(r"^\s+(/[^\s:]{1,500}\.go):(\d{1,9})", re.MULTILINE)
+_GO_PLACE = re.compile(r"^[ \t]*(\S[^\s:]{0,500}\.go):(\d{1,9})(?::\d+)?: ?(.*)$", re.MULTILINE)
+_GO_STACK = re.compile(r"^[ \t]+(/[^\s:]{1,500}\.go):(\d{1,9})", re.MULTILINE)
 _KEPT = 4_000  # characters of what a test printed
 # Before 1.24 go says in plain lines which package it cannot build, and prints the compiler's words as errors.
 _GO_NOT_BUILT = re.compile(r"^FAIL\t(\S{1,500}) \[(?:build|setup) failed\]", re.MULTILINE)

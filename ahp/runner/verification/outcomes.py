@@ -26,7 +26,7 @@ _READ = 1 << 20  # bytes of a file of tests
 # `file:line: ` at the beginning of a line, as pytest has it; `at f (file:line:column)`, as Node has it.
 _PLACE = re.compile(r"^(\S[^\n:]{0,500}):(\d{1,9}): ", re.MULTILINE)
 _TRACE = re.compile(r'^E?\W{0,40}File "([^"\n]{1,500})", line (\d{1,9})', re.MULTILINE)  # of Python
-_STACK = re.compile(r"^\s*at .{0,500}?\(?(?:file://)?(/[^\s():]{1,500}):(\d{1,9}):\d+\)?$", re.MULTILINE)
+_STACK = re.compile(r"^[ \t]*at .{0,500}?\(?(?:file://)?(/[^\s():]{1,500}):(\d{1,9}):\d+\)?$", re.MULTILINE)
 
 
 def crash(ran: Ran, what: str, why: str = "") -> VerificationResult:

@@ -7,13 +7,21 @@ from ahp.runner.verification.project import Project
 
 # How a test is named in a file, by the file's name.
 _NAMES = (
-    (re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests)\.py$"), re.compile(r"^\s*(?:async\s+)?def\s+(test\w*)", re.M)),
+    (
+        re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests)\.py$"),
+        re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(test\w*)", re.MULTILINE),
+    ),
     (
         re.compile(r"(?:(?:^|/)__tests__/.*|\.(?:test|spec))\.[cm]?[jt]sx?$"),
         re.compile(r"\b(?:it|test)(?:\.\w+)?\(\s*[\"'`]([^\"'`\n]{1,200})[\"'`]"),
     ),
-    (re.compile(r"_test\.go$"), re.compile(r"^func\s+(Test\w+)\(", re.M)),
-    (re.compile(r"\.rs$"), re.compile(r"#\[(?:\w+::)?test\b[^\]]*\](?:\s*#\[[^\]]*\])*\s*(?:async\s+)?fn\s+(\w+)")),
+    (re.compile(r"_test\.go$"), re.compile(r"^func\s+(Test\w+)\(", re.MULTILINE)),
+    (
+        re.compile(r"\.rs$"),
+        re.compile(
+            r"#\[(?:\w+::)?test\b[^\]]{0,200}+\](?:\s{0,99}+#\[[^\]]{0,200}+\]){0,9}+\s{0,99}+(?:async\s+)?fn\s+(\w+)"
+        ),
+    ),
 )
 
 
