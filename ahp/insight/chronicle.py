@@ -192,7 +192,7 @@ class Chronicle(Fold):
 
     def _verdict_told(self, record: Mapping[str, object]) -> None:
         get = record.get
-        if self.store.someone_waits(str(get("subject") or ""), kind_of(str(get("actor") or ""))):
+        if self.store.someone_waits(get("subject"), get("actor")):
             self._record, self.store.row = record, -1
             self._verdict(record, _NOWHERE)
         self._judged_last = record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ahp.insight import columns
 from ahp.insight.columns import Names, Notes
-from ahp.journal.answers import AUTOMATIC
+from ahp.journal.answers import AUTOMATIC, kind_of
 from ahp.journal.episodes import Attempt, Episode
 from ahp.journal.fold import MemoryStore
 from ahp.journal.logged_signal import LoggedSignal
@@ -50,9 +50,11 @@ class ObservedStore(MemoryStore):
             known.number = -1
             known.changes.clear()
 
-    def someone_waits(self, subject: str, actor_kind: str) -> bool:
-        """Whether a signal to this subject is answered by its going on."""
-        return (subject, actor_kind) in self._waiting
+    def someone_waits(self, subject: object, actor: object) -> bool:
+        """Whether a signal to what a record names so is answered by its going on."""
+        if type(subject) is not str or type(actor) is not str:
+            subject, actor = str(subject or ""), str(actor or "")
+        return (subject, kind_of(actor)) in self._waiting
 
     def answer(self, row: int, action: str, is_given: bool) -> None:
         """Notes the answer of a signal; `is_given` by somebody."""

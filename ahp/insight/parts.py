@@ -51,29 +51,33 @@ class Part(Chronicle):
     def __init__(self, task: Task) -> None:
         super().__init__(Group(task.by), rule=task.rule, since=task.since)
         self._part, self._parts = task.number, task.many
-        self._is_mine: dict[str, bool] = {}  # by subject
-        self._passed = ""  # the latest time stamp of verdicts elsewhere, until one asks for the time
+        self._is_mine: dict[object, bool] = {}  # by subject
+        self._is_mine[None] = self._is_about_mine({})
+        self._passed = ""  # the latest time stamp of what came elsewhere, until something asks for the time
 
     def apply(self, record: _Record, where: tuple[int, int, int] = (0, 0, 0)) -> None:
-        subject, kind = record.get("subject"), record.get("kind")
-        is_mine = self._is_mine.get(subject) if type(subject) is str else None
-        if is_mine is None:
+        get = record.get
+        kind = get("kind")
+        try:
+            is_mine = self._is_mine[get("subject")]
+        except (KeyError, TypeError):
             is_mine = self._is_about_mine(record)
-        if kind == "verdict" and not is_mine:
-            self._verdict_elsewhere(record)
-            return
-        if self._passed:
-            self._catch_up()
+        if kind == "response":  # tells no subject
+            is_mine = self.store.rows.get(hash(str(get("id")))) != ELSEWHERE
         if is_mine and kind != "feedback":
-            super().apply(record, where)
+            if self._passed:
+                self._catch_up_with(record)
+            Chronicle.apply(self, record)
             return
-        if record.get("timestamp") != self._stamp:
-            self.advance(record)
-            self._look_at_clock()
-        note = _ELSEWHERE.get(kind) if isinstance(kind, str) else None
-        if note is not None:
+        self._passes(record)
+        if kind == "verdict":
+            self._judged_last = record
+        elif kind == "signal":
+            self._signal_elsewhere(record)
+        elif isinstance(kind, str) and kind in _ELSEWHERE:
+            self._catch_up()
             self._record, self.store.row = record, -1
-            note(self, record)
+            _ELSEWHERE[kind](self, record)
 
     def expire(self, now: float) -> None:
         self._catch_up()
@@ -87,16 +91,29 @@ class Part(Chronicle):
             known = self._is_mine[subject] = part == self._part
         return known
 
-    def _verdict_elsewhere(self, record: _Record) -> None:
-        self._judged_last, stamp = record, record.get("timestamp")
+    def _passes(self, record: _Record) -> None:
+        """Time goes on elsewhere, which need not be known before something asks for it."""
+        stamp = record.get("timestamp")
         if type(stamp) is str and len(stamp) == _STAMP:  # compared as text: most of a log comes through here
-            self._passed = max(self._passed, stamp)
+            if stamp > self._passed:
+                self._passed = stamp
         else:
             self.advance(record)
             self._look_at_clock()
 
+    def _catch_up_with(self, record: _Record) -> None:
+        """The time of what came elsewhere, and that of `record`, which mostly is the later one."""
+        stamp, before = record.get("timestamp"), self.at
+        if type(stamp) is str and len(stamp) == _STAMP and stamp >= self._passed:
+            self.advance(record)
+        if self.at > before:
+            self._passed = ""
+            self._look_at_clock()
+        else:
+            self._catch_up()
+
     def _catch_up(self) -> None:
-        """The time of the verdicts elsewhere. Raises _Unclear where the latest one is no time."""
+        """The time of what came elsewhere. Raises _Unclear where the latest one is no time."""
         if not self._passed:
             return
         if not clock.is_iso(self._passed):
@@ -107,10 +124,8 @@ class Part(Chronicle):
 
     def _signal_elsewhere(self, record: _Record) -> None:
         """Its id is taken, and what came before it is no event that goes on."""
-        if not self._is_new(record):
-            return
-        self.store.rows[self._known] = ELSEWHERE
-        if self._counts:
+        if self._is_new(record):
+            self.store.rows[self._known] = ELSEWHERE
             self._event, self._of_event = (), []
 
     def _feedback_anywhere(self, record: _Record) -> None:
@@ -121,8 +136,6 @@ class Part(Chronicle):
 
 
 _ELSEWHERE: dict[str, Callable[[Part, _Record], None]] = {
-    "signal": Part._signal_elsewhere,
-    "response": Part._response_told,  # tells no subject
     "clock": Part._clock_set,
     "policy": Part._policy_told,
     "feedback": Part._feedback_anywhere,

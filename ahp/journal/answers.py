@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from ahp.protocol.actor import Actor
 from ahp.protocol.signals import ACTIONS_OF
@@ -54,6 +55,7 @@ def one(prefix: str, found: Sequence[str]) -> str:
     return found[0]
 
 
+@lru_cache(maxsize=1024)
 def kind_of(actor: str) -> str:
     """`human`, `agent` or `ci` of an actor's text form, `agent:claude`."""
     return actor.partition(":")[0]

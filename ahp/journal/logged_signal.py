@@ -143,16 +143,13 @@ class LoggedSignal:
         signal.nth, signal.answered, signal.logged = 0, 0.0, False
         signal.spent = signal.details = None
         signal.key, signal.where = key_of(record), where
-        decision = get("decision")
-        signal.enforced = not get("shadow") and not get("waived")
-        signal.past = signal.enforced and decision != "deny" and (decision is not None or signal.intensity != "block")
-        climbs = signal.past and signal.intensity in ("prompt", "control")
+        decision, intensity = get("decision"), signal.intensity
+        signal.enforced = enforced = not (get("shadow") or get("waived"))
+        signal.past = past = enforced and decision != "deny" and (decision is not None or intensity != "block")
+        climbs = past and intensity in ("prompt", "control")
         signal.climbs = climbs and not get("undecidable") and get("counted") is not False
         signal.modified = (
-            decision == "allow_with_modification"
-            and signal.past
-            and signal.intensity == "control"
-            and not get("advises")
+            past and decision == "allow_with_modification" and intensity == "control" and not get("advises")
         )
         signal.forget_after = forget_after(record)
         signal.overridable = get("overridable") is not False
