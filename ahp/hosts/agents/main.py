@@ -69,16 +69,17 @@ def main(stale_bundle: str = "") -> None:
 def reply_to(arguments: list[str], installed: Installed) -> Reply:
     """The answer to what stands on standard input; never raises but to end the process by its own wish."""
     client, event = (*arguments, "", "")[:2]
-    try:
+    try:  # the alarm comes once, at any place of this
         _signal.signal(_signal.SIGALRM, _out_of_time)
         _signal.setitimer(_signal.ITIMER_REAL, budget(environ.current()))
-        return _judged(client, event, installed)
-    except Exception as error:  # noqa: BLE001  # whatever is wrong, the tool must not run unjudged
-        return _failed(client, event, error)
-    except OutOfTime:
-        return _failed(client, event, AhpError("it took longer than it may"))
-    finally:
+        try:
+            reply = _judged(client, event, installed)
+        except Exception as error:  # noqa: BLE001  # whatever is wrong, the tool must not run unjudged
+            reply = _failed(client, event, error)
         _signal.setitimer(_signal.ITIMER_REAL, 0)
+    except OutOfTime:
+        reply = _failed(client, event, AhpError("it took longer than it may"))
+    return reply
 
 
 def budget(env: dict[str, str]) -> float:

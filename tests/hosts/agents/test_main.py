@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ahp.cli.main import run as ahp
-from ahp.hosts.agents import judging, main
+from ahp.hosts.agents import failure, judging, main
 from tests.conftest import Repo
 from tests.hosts.agents.conftest import CAPTURED, Ask, captured
 
@@ -237,6 +237,23 @@ def test_what_takes_too_long_is_refused_in_time(ask: Ask, call: Call, monkeypatc
     monkeypatch.setattr(judging, "decide", lambda *_: time.sleep(60))
     said = ask(call("Bash", command="ls"), env={"AHP_HOOK_BUDGET": "0.2"})
     assert said.code == 2 and "longer than it may" in said.text
+
+
+def test_a_budget_that_is_spent_while_a_refusal_is_worded_refuses(
+    ask: Ask, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    text = failure.text
+
+    def slow(event: str, error: Exception, refused: bool) -> str:
+        told.append(str(error))
+        if len(told) == 1:
+            time.sleep(5)
+        return text(event, error, refused=refused)
+
+    monkeypatch.setattr(failure, "text", slow)
+    said = ask(b"no object", env={"AHP_HOOK_BUDGET": "0.2"})
+    assert said.code == 2 and "longer than it may" in said.text and len(told) == 2
 
 
 @pytest.mark.parametrize(
