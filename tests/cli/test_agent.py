@@ -105,6 +105,7 @@ def test_a_blocked_run_goes_on_when_its_limit_is_raised(project: Path) -> None:
     assert "DONE" in ahp("list").stdout
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_where_its_issue_is_worked_on(project: Path, repo: Any) -> None:
     front = "id: FEAT-0001\ntype: feature\nstatus: open\nstage: draft\ntitle: a feature"
     path = "Issues/Features/open/FEAT-0001-a-feature.md"
@@ -277,6 +278,7 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.mark.slow
 def test_a_model_is_run_with_ahps_own_tools_and_goes_on_without_naming_it(project: Path, no_keys: None) -> None:
     write = {"name": "write_file", "arguments": json.dumps({"path": "new", "content": "made\n"})}
     show = {"name": "display", "arguments": '{"text": "half done\\u001b[2J"}'}
@@ -327,6 +329,7 @@ def test_without_a_model_the_command_says_what_is_missing(project: Path, no_keys
         assert said in str(ahp(*arguments).exception)
 
 
+@pytest.mark.slow
 def test_a_run_is_carried_out_again_and_told_where_it_differs(project: Path) -> None:
     assert ahp("run", "--script", "script.json").return_value == 0
     same = ahp("rerun")
@@ -347,6 +350,7 @@ def test_a_run_is_carried_out_again_and_told_where_it_differs(project: Path) -> 
     assert "what happened: ahp agent show " in real.stderr
 
 
+@pytest.mark.slow
 def test_steps_run_side_by_side_with_jobs(project: Path) -> None:
     steps = {name: ['{"tool": "look", "args": {}}', '{"control": "step_done"}'] for name in ("a", "b")}
     plan = {"title": "goal", "steps": [{"id": name, "description": "look"} for name in steps]}

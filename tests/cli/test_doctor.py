@@ -29,6 +29,7 @@ def test_a_line_a_check_and_nothing_is_wrong(capsys: pytest.CaptureFixture[str])
     assert all(line.startswith("ok     ") for line in lines)
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_mended_with_fix(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     (repo.root / ".git/hooks/pre-push").unlink()
     assert run(["doctor"]) == 1

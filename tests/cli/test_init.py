@@ -100,6 +100,7 @@ def test_a_person_at_a_terminal_sees_how_far_it_is(
     assert "looking at past commits" in drawn and "1/1" in drawn
 
 
+@pytest.mark.slow
 def test_after_init_and_install_an_ordinary_commit_prints_nothing(repo: Repo) -> None:
     repo.commit("root", **{"a.py": "x = 1\n"})
     for argv in (("init",), ("install", "git")):

@@ -43,6 +43,7 @@ def test_red_is_1_with_the_place(repo: Repo, capsys: pytest.CaptureFixture[str])
     assert json.loads(capsys.readouterr().out)["runs"][0]["results"][0]["ruleId"] == "test_failure"
 
 
+@pytest.mark.slow
 def test_what_could_not_be_checked_is_2(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     write(repo.root, **{"test_it.py": "import time\ndef test_a(): time.sleep(600)\n"})
     assert run(["verify", "--timeout", "2"]) == 2

@@ -223,6 +223,7 @@ def tmux(tmp_path: Path) -> Iterator[Tmux]:
     subprocess.run(["tmux", "-S", made.socket, "kill-server"], capture_output=True, check=False)
 
 
+@pytest.mark.slow
 def test_in_a_real_terminal(story: Story, tmux: Tmux) -> None:
     story.signal(message=SOON)
     script = "from ahp.cli.main import main; main()"

@@ -51,6 +51,7 @@ def test_nothing_runs_before_a_person_has_accepted_it(gate: ahp.Gate, repo: Any)
     assert not (repo.root / "ran").exists()
 
 
+@pytest.mark.slow
 def test_the_runner_s_checks_are_facts(
     gate: ahp.Gate, repo: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

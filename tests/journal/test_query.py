@@ -138,6 +138,7 @@ def test_the_log_is_shown_whole_when_it_is_rotated_meanwhile(tmp_path: Path) -> 
 
 
 @pytest.mark.no_cover
+@pytest.mark.slow
 def test_the_last_n_are_read_without_the_rest(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     written = [story.signal(subject=f"s{n}") for n in range(3000)]
     decoded = []

@@ -183,6 +183,7 @@ def run_copy(package: Path, place: Place, call: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_what_other_code_compiled_is_not_used(place: Place, tmp_path: Path) -> None:
     package = tmp_path / "copy"
     shutil.copytree(os.path.dirname(ahp.__file__), package / "ahp")

@@ -51,6 +51,7 @@ def test_they_read_what_the_tools_print(name: Preset, printed: str, expected: di
     assert facts(name, printed).items() >= expected.items()
 
 
+@pytest.mark.slow
 def test_pytest_s_report_and_exit_code_come_out_of_its_command(tmp_path: Path) -> None:
     (tmp_path / "test_x.py").write_text("def test_a(): pass\ndef test_b(): assert 0\n")
     (tmp_path / "pytest.ini").write_text("[pytest]\n")  # else a folder above may be taken for the project's
@@ -95,6 +96,7 @@ addopts = "--color=yes -vv --pdb --junit-prefix=x"
         ("pytest", {"failed_count": 1, "total": 1}),
     ],
 )
+@pytest.mark.slow
 def test_a_project_s_settings_make_no_check_write_or_print_for_people(
     name: Preset, expected: dict[str, Any], tmp_path: Path
 ) -> None:

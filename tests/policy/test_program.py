@@ -103,6 +103,7 @@ def test_every_top_level_key_is_in_what_is_compiled(load: Load, key: str) -> Non
     assert compiled(load, policy(BASE, **{key: FILE[key]})) != compiled(load, policy(BASE))
 
 
+@pytest.mark.slow
 def test_every_field_of_a_program_has_a_reader() -> None:
     read = set()
     for path in PACKAGE.rglob("*.py"):
@@ -127,6 +128,7 @@ def test_a_record_has_a_type_for_each_of_its_slots(record: type[Record]) -> None
         ("priority", '= 0\n    """Lower comes first', '= 7\n    """Lower comes first'),
     ],
 )
+@pytest.mark.slow
 def test_a_default_that_changes_in_the_models_changes_schema_and_engine(
     tmp_path: Path, key: str, was: str, becomes: str
 ) -> None:

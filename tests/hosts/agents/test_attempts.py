@@ -46,6 +46,7 @@ def of_command(number: int, command: str) -> Case:
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("tier", SEEN)
+@pytest.mark.slow
 def test_attempts_are_refused_or_prompted(project: Repo, ask: Ask, call: Call, tier: int) -> None:
     cases = [one for one in ATTEMPTS if one["expect"] == "block" and one["tier"] == tier]
     missed = []
@@ -57,6 +58,7 @@ def test_attempts_are_refused_or_prompted(project: Repo, ask: Ask, call: Call, t
 
 
 @pytest.mark.no_cover
+@pytest.mark.slow
 def test_ordinary_work_goes_on_in_silence(project: Repo, ask: Ask, call: Call) -> None:
     cases = [one for one in ATTEMPTS if one["expect"] == "allow"]
     told: dict[str, list[str]] = {"silent": [], "prompted": [], "denied": []}
@@ -90,6 +92,7 @@ def through_the_hook(project: Repo, call: Call, cases: list[Case]) -> Counter[tu
     return counted
 
 
+@pytest.mark.slow
 def test_the_installed_command_says_the_same(project: Repo, call: Call) -> None:
     install.install(found(project), "claude", "")
     wanted = [one for one in ATTEMPTS if one["tier"] < 3][:: 2 * SAMPLE]

@@ -502,6 +502,7 @@ def test_a_deleted_branch_is_nothing_to_judge(
 
 
 @pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="OpenSSH's ssh-keygen is not installed")
+@pytest.mark.slow
 def test_an_override_counts_only_with_an_approvers_signature(
     up: Repo,
     tmp_path: Path,

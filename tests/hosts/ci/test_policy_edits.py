@@ -218,6 +218,7 @@ def _names() -> list[object]:
 
 
 @pytest.mark.parametrize("name", _names())
+@pytest.mark.slow
 def test_no_edit_of_the_policy_lets_a_change_through(world: World, name: str) -> None:
     report = told(world, name)
     counts = {one.rule for one in report.results if one.level == "block" and not one.excused}

@@ -109,6 +109,7 @@ def test_what_happens_to_the_default_branch_is_judged_by_its_policy(work: Repo, 
     assert code == 1 and "no-force" in said
 
 
+@pytest.mark.slow
 def test_tags_are_judged_and_other_refs_only_taken_where_named(work: Repo, server: Repo) -> None:
     work.commit("feat: bad", **{"c.txt": "TODO\n"})
     work.git("tag", "-a", "v1", "-m", "v1")

@@ -146,6 +146,7 @@ REQUEST = {
 }
 
 
+@pytest.mark.slow
 def test_a_merge_request_on_gitlab(server: Server, machine: Machine, tmp_path: Path) -> None:
     text = server.on_main(".ahp/ci/gitlab.yml")
     env = {**REQUEST, "CI_SERVER_URL": f"file://{server.folder}", "CI_COMMIT_SHA": server.hostile}

@@ -43,6 +43,7 @@ def test_the_bundle_is_one_pyc_of_this_interpreter(gated: Gated, gone: Path) -> 
     assert isinstance(marshal.loads(data[16:]), CodeType)
 
 
+@pytest.mark.slow
 def test_build_bundles_what_is_loaded_in_an_order_that_runs() -> None:
     data = bundle.build(installation.import_paths(), ["files", "commit"])
     assert data[:4] == importlib.util.MAGIC_NUMBER
@@ -86,6 +87,7 @@ def test_a_token_that_is_no_file_is_not_waited_for(gated: Gated) -> None:
     assert gated.say("commit", "--no-verify", "-m", "x").code == 0
 
 
+@pytest.mark.slow
 def test_a_stale_bundle_is_not_used_and_written_anew(tmp_path: Path) -> None:
     # A copy of the package, so that a source can change.
     shutil.copytree(PACKAGE, tmp_path / "lib" / "ahp", ignore=shutil.ignore_patterns("__pycache__"))

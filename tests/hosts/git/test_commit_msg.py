@@ -307,7 +307,7 @@ MESSAGES = (
         (),
     ],
 )
-@pytest.mark.parametrize("editor", ["", "true"])
+@pytest.mark.parametrize("editor", ["", pytest.param("true", marks=pytest.mark.slow)])
 def test_a_clean_up_named_on_the_command_line_changes_no_verdict(
     gated: Gated, options: tuple[str, ...], editor: str
 ) -> None:

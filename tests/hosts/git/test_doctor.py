@@ -81,6 +81,7 @@ def test_all_is_well_and_nothing_is_touched(gated: Gated) -> None:
 
 
 @pytest.mark.parametrize(("text", "why"), [(None, "is missing"), ("", "has no rule"), ("rules: [", "does not load")])
+@pytest.mark.slow
 def test_a_work_tree_without_the_policy_that_judges_is_told(gated: Gated, text: str | None, why: str) -> None:
     gated.git("add", "-f", ".ahp/hooks.yaml")
     gated.git("commit", "-q", "-m", "policy")
@@ -90,6 +91,7 @@ def test_a_work_tree_without_the_policy_that_judges_is_told(gated: Gated, text: 
     assert (check.status, why in check.detail) == ("note", True) and "HEAD judges" in check.detail
 
 
+@pytest.mark.slow
 def test_a_team_that_gave_ahp_up_is_told(gated: Gated) -> None:
     gated.git("add", "-f", ".ahp/hooks.yaml")
     gated.git("commit", "-q", "-m", "policy")
@@ -132,6 +134,7 @@ def test_a_hook_that_git_skips_or_that_is_another_s_is_told(gated: Gated) -> Non
     assert hook(gated, "pre-commit") == Check("pre-commit", "ok", "reached through pre-commit")
 
 
+@pytest.mark.slow
 def test_hooks_that_were_switched_off_by_a_path_that_is_no_folder(gated: Gated) -> None:
     gated.git("config", "core.hooksPath", "/dev/null")
     mend = "git config --unset core.hooksPath && ahp install git"
@@ -171,6 +174,7 @@ def test_a_shim_that_was_made_to_pass_is_found_out(gated: Gated) -> None:
     assert check.detail == f"pre-commit was made for another log (another) than {log}"
 
 
+@pytest.mark.slow
 def test_through_husky_each_hook_is_proved(gated: Gated, tmp_path: Path) -> None:
     gated.write(".husky/pre-commit", f"echo ran >{tmp_path}/ran\n")
     set_up(gated)
@@ -356,6 +360,7 @@ def test_waivers_that_a_person_should_look_at_are_notes(gated: Gated) -> None:
 
 
 @pytest.mark.usefixtures("person")
+@pytest.mark.slow
 def test_a_state_that_was_forged_and_a_clock_that_ran_ahead_are_told_and_mended(
     gated: Gated, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,6 +87,7 @@ def test_so_is_that_of_a_merge(gated: Gated) -> None:
         ("#!/bin/sh\nexit 0; call_lefthook\n", ""),
     ],
 )
+@pytest.mark.slow
 def test_both_run_where_another_tool_came_meanwhile(gated: Gated, tmp_path: Path, theirs: str, ending: str) -> None:
     ran = tmp_path / "ran"
     gated.write(".git/hooks/commit-msg", theirs.replace("#!/bin/sh\n", f"#!/bin/sh\ntouch '{ran}'\n"), 0o755)

@@ -183,6 +183,7 @@ def test_a_policy_blob_whose_content_is_another_s_does_not_judge(ruled: Gated) -
     assert "is not what its id says" in said.text and "judges until it is mended" in said.text
 
 
+@pytest.mark.slow
 def test_a_committed_policy_that_does_not_load_is_mended_under_the_one_before(ruled: Gated) -> None:
     good = ruled.git("log", "-1", "--format=%h", "--abbrev=10", "--", HOOKS)
     ruled.write(HOOKS, BROKEN)
@@ -201,6 +202,7 @@ def test_a_committed_policy_that_does_not_load_is_mended_under_the_one_before(ru
     assert attempt(ruled).code == 0  # now the weaker policy is the committed one
 
 
+@pytest.mark.slow
 def test_a_first_policy_that_was_committed_broken_is_mended_by_the_file(tmp_path: Path) -> None:
     repo = making.make(tmp_path / "repo")
     repo.write(HOOKS, BROKEN)
@@ -215,6 +217,7 @@ def test_a_first_policy_that_was_committed_broken_is_mended_by_the_file(tmp_path
     assert attempt(repo).code == 1
 
 
+@pytest.mark.slow
 def test_where_head_s_policy_does_not_load_and_there_is_no_other_nobody_judges_and_it_is_said(tmp_path: Path) -> None:
     repo = making.make(tmp_path / "repo")
     repo.write(HOOKS, BROKEN)

@@ -178,6 +178,7 @@ def test_a_person_gets_past_a_broken_policy_by_the_command_on_the_screen(gated: 
     assert gated.head() != head
 
 
+@pytest.mark.slow
 def test_a_git_directory_that_takes_no_log_is_mended_as_doctor_says(gated: Gated) -> None:
     for path in (*gated.folder.rglob("*"), gated.folder):
         path.chmod(path.stat().st_mode & ~0o222)
@@ -194,6 +195,7 @@ def test_a_git_directory_that_takes_no_log_is_mended_as_doctor_says(gated: Gated
     assert sh(gated, "git commit -q -m x", before=drop_for_good) == Said(0, "")
 
 
+@pytest.mark.slow
 def test_a_log_that_may_not_grow_is_mended_as_doctor_says(gated: Gated) -> None:
     record = records.other("feedback", "2026-01-01T00:00:00.000Z", reason="x" * 1000)
     Journal(str(gated.folder)).append([record] * 300)

@@ -213,6 +213,7 @@ def test_a_push_that_no_hook_judged_is_named(gated: Gated, remote: Repo) -> None
     assert policy_checks.pushed(policies(gated)).detail == "no rule asks about pushes"
 
 
+@pytest.mark.slow
 def test_an_agent_reads_the_same(
     gated: Gated, remote: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -56,6 +56,7 @@ def test_an_agent_is_refused_and_not_told_how_to_get_round(adopted: Gated) -> No
         POLICY.replace("our-keys", "keys-of-ours"),
     ],
 )
+@pytest.mark.slow
 def test_a_policy_that_is_as_strict_is_not_mentioned(adopted: Gated, new: str) -> None:
     adopted.policy(new)
     assert adopted.say("commit", "-q", "-a", "-m", "stricter", env=AGENT) == (0, "")

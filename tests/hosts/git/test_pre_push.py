@@ -216,6 +216,7 @@ def test_what_many_refs_have_in_common_is_asked_of_git_once(
     assert counts[1] <= counts[0] + 1, counts
 
 
+@pytest.mark.slow
 def test_updates_tags_and_refs_of_one_commit_cost_no_process_each(
     gated: Gated, remote: Repo, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:

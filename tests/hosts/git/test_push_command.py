@@ -42,6 +42,7 @@ def behind(gated: Gated, tmp_path: Path) -> Gated:
 
 
 @on_linux
+@pytest.mark.slow
 def test_what_git_rejects_by_itself_is_not_called_forced(behind: Gated) -> None:
     for arguments, words in {
         ("push", "origin", "main"): "fetch first",
@@ -55,6 +56,7 @@ def test_what_git_rejects_by_itself_is_not_called_forced(behind: Gated) -> None:
         assert words in said.text and "ahp:" not in said.text, (arguments, said.text)
 
 
+@pytest.mark.slow
 def test_what_is_forced_is_judged_as_that(behind: Gated, tmp_path: Path) -> None:
     there = Repo(tmp_path / "remote.git").git("rev-parse", "main")
     behind.git("config", "alias.over", "!git push -uf origin")

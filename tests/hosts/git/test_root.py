@@ -200,6 +200,7 @@ def test_before_install_a_command_in_the_git_directory_finds_the_work_tree(repo:
     assert git.discover(str(repo.root / ".git"), dict(os.environ)).root == str(tmp_path)  # as git arranges it
 
 
+@pytest.mark.slow
 def test_installing_again_does_not_take_up_a_later_setting(work: Gated, weak: str) -> None:
     work.git("config", "core.worktree", weak)
     shutil.copytree(weak + "/.ahp", work.root / ".git" / ".ahp")
@@ -289,6 +290,7 @@ def test_a_linked_git_directory(tmp_path: Path) -> None:
     is_judged_here(made)
 
 
+@pytest.mark.slow
 def test_a_bare_repository_with_work_trees(work: Gated, remote: Repo, tmp_path: Path) -> None:
     for name in ("bare.git", "project/.git"):
         bare = Gated(tmp_path / name)
@@ -334,6 +336,7 @@ def test_a_work_tree_that_only_the_configuration_names(tmp_path: Path, weak: str
     assert ran(["git", *where, "commit", "-q", "-m", "x"], {}, str(home.root)) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_git_directory_beside_a_work_tree_that_has_no_link_to_it(tmp_path: Path) -> None:
     home = Gated(tmp_path / "home")
     home.root.mkdir()

@@ -142,6 +142,7 @@ def test_who_judges_is_as_the_rules_say(answers: dict[Case, dict[str, str]], tri
     assert wrong == {}
 
 
+@pytest.mark.slow
 def test_who_judges_a_push_is_as_the_rules_say(place: Place) -> None:
     wrong = {}
     for case in cases():

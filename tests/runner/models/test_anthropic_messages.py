@@ -29,6 +29,7 @@ def error(status: int, kind: str, said: str) -> Play:
     return says({"type": "error", "error": {"type": kind, "message": said}}, status)
 
 
+@pytest.mark.slow
 def test_one_request() -> None:
     content = [
         {"type": "thinking", "thinking": "hm"},

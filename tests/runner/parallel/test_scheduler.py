@@ -114,6 +114,7 @@ def test_a_failed_step_stops_no_other_one_and_leads_to_a_new_plan(repo: Repo) ->
     assert "The plan has to change: step bad asks for it: no way" in scene.model.heard[""][1][1]["content"]
 
 
+@pytest.mark.slow
 def test_a_policy_never_sees_the_checkout_and_holds_in_it(repo: Repo) -> None:
     repo.write(
         ".ahp/hooks.yaml",

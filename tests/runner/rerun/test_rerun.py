@@ -118,6 +118,7 @@ def test_another_prompt_is_shown_as_a_diff(project: Any, monkeypatch: pytest.Mon
     assert one.text == ["-Task:", "+The task is:"]
 
 
+@pytest.mark.slow
 def test_other_settings_end_it_elsewhere(project: Any) -> None:
     _, log = recorded(project, *STORY)
     done = again(project, log, CONFIG.model_copy(update={"max_step_tool_calls": 1}))

@@ -206,6 +206,7 @@ def check_killed_at(cuts: Iterable[int], story: list[bytes], tmp_path: Path) -> 
         check_resumed(path, world, before, turn)
 
 
+@pytest.mark.slow
 def test_a_run_killed_at_any_kind_of_event_goes_on(story: list[bytes], tmp_path: Path) -> None:
     check_killed_at(every_kind_of_cut(story), story, tmp_path)
 

@@ -90,6 +90,7 @@ def test_a_model_cannot_give_a_person_s_answer_through_a_tool(repo: Repo, carele
 
 @pytest.mark.skipif(not shutil.which("script"), reason="the program `script` gives a command a terminal")
 @pytest.mark.skipif(sys.platform != "linux", reason="what a process was started with is read from /proc")
+@pytest.mark.slow
 def test_a_terminal_that_a_model_makes_up_is_no_person_s(repo: Repo) -> None:
     repo.commit("policy", **{".ahp/hooks.yaml": POLICY})
     model = Climber("printf 'y\\n' | env -i PATH=\"$PATH\" HOME=\"$HOME\" timeout 60 script -qec '%s' /dev/null")

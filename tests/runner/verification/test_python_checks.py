@@ -65,6 +65,7 @@ def test_no_tests_are_told_and_not_red(tmp_path: Path) -> None:
     assert found.suggestion in found.told()
 
 
+@pytest.mark.slow
 def test_tests_that_hang_are_ended_and_told(tmp_path: Path) -> None:
     found = verify(project(tmp_path, **{"test_it.py": "import time\ndef test_a(): time.sleep(600)\n"}), seconds=2)
     assert (found.red, found.type) == (False, "timeout")

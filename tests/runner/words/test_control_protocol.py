@@ -184,6 +184,7 @@ def test_an_old_string_is_warned_of_and_an_envelope_is_not(caplog: pytest.LogCap
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("text", HUGE.values(), ids=HUGE)
+@pytest.mark.slow
 def test_huge_texts_are_read(text: str) -> None:
     for read in (try_parse_control_envelope, read_control, is_protocol_content, read_reply):
         read(text)

@@ -197,6 +197,7 @@ def test_ids_stay_unique_in_a_new_plan() -> None:
     ],
     ids=["braces", "open plans", "open item", "items", "empty plans", "long chain"],
 )
+@pytest.mark.slow
 def test_huge_texts_are_read(text: str) -> None:
     try:
         parse_plan_from_text(text)
