@@ -1,5 +1,6 @@
 """Checked policy to programs, one a trigger (design §2, §4)."""
 
+import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -33,12 +34,15 @@ def program(root: str, folder: str, trigger: str, user: str = "") -> Program:
 def build(root: str, folder: str, user: str = "") -> tuple[Policy, dict[str, Program]]:
     """The checked policy of the work tree at `root` and its programs by trigger, which are stored in `folder`.
 
-    Raises PolicyError.
+    Without rules they are so only in a folder that is there. Raises PolicyError.
     """
     patience.doing = "compiling the policy"
     source = FileSource(root, user)
     policy = layers.load(source)
-    return policy, _stored(cache.place(root, folder, source.contents), programs(policy, source.watched))
+    made = programs(policy, source.watched)
+    if not policy.rules and not os.path.isdir(folder):  # whoever only asks is left no folder
+        return policy, made
+    return policy, _stored(cache.place(root, folder, source.contents), made)
 
 
 def committed(tree: PolicyTree, folder: str) -> dict[str, Program]:

@@ -242,6 +242,13 @@ def test_where_nothing_can_be_written_the_policy_is_compiled_each_time(place: Pl
     assert place.find() is None
 
 
+def test_whoever_only_asks_where_no_policy_is_is_left_no_folder(tmp_path: Path) -> None:
+    made = compiling.program(str(tmp_path), str(tmp_path / ".ahp"), "pre-commit")
+    assert not made.rules and not made.path and list(tmp_path.iterdir()) == []
+    (tmp_path / ".ahp").mkdir()
+    assert compiling.program(str(tmp_path), str(tmp_path / ".ahp"), "pre-commit").path
+
+
 def test_only_the_newest_policies_are_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "KEPT", 2)
     place.compile()
