@@ -133,12 +133,15 @@ def forward_in(part: Segment, offset: int = 0, block: int = BLOCK * 4) -> Iterat
 def blocks_in(part: Segment, offset: int = 0, block: int = BLOCK * 4) -> Iterator[tuple[int, list[bytes], bool]]:
     """As `forward_in`, many lines at once: where the first begins, their bytes, whether each ended. Raises AhpError."""
     with Reader(part) as reader:
-        rest, begin = b"", offset
-        while data := reader.at(begin + len(rest), block):
-            *lines, rest = (rest + data).split(b"\n")
+        rest, begin, at = b"", offset, offset
+        while data := reader.at(at, block):
+            at += len(data)
+            lines = data.split(b"\n")
+            lines[0] = rest + lines[0]
+            rest = lines.pop()
             if lines:
                 yield begin, lines, True
-                begin += sum(map(len, lines)) + len(lines)
+                begin = at - len(rest)
             block = BLOCK * 4 if lines else block * 2
         if rest:
             yield begin, [rest], False
