@@ -1,5 +1,7 @@
 """What a search for files passes over, and what it looks for: `find`, `grep -l`, `git grep -l`, `git ls-files`."""
 
+from itertools import pairwise
+
 from ahp.shell import marks, options, synopsis
 from ahp.shell.marks import Marks
 from ahp.shell.search import Search
@@ -15,14 +17,16 @@ _SKIP_HIDDEN = ("rg", "ag", "ack", "fd", "fdfind", "ugrep")
 
 
 def of_find(args: list[str], known: Marks) -> "Search | None":
-    """`find ROOTS TESTS`; None where it goes into no folder."""
+    """`find ROOTS TESTS`; None where it finds only files at the top."""
     filters: list[tuple[str, str]] = []
+    pairs = [*pairwise(args)]
+    is_shallow = ("-maxdepth", "1") in pairs
+    if is_shallow and ("-type", "f") in pairs:
+        return None
     branches: list[list[str]] = [[]]
     is_pruned = False
     for index, word in enumerate(args):
         given = known.pattern(args[index + 1]) if index + 1 < len(args) else ""
-        if word == "-maxdepth" and given == "1":
-            return None
         if word in _OR:
             branches += [] if is_pruned else [[]]
             is_pruned = False
@@ -34,8 +38,8 @@ def of_find(args: list[str], known: Marks) -> "Search | None":
             branches[-1], is_pruned = [], True
         elif word in _NAMES:
             kind = "name" if "whole" not in word and "path" not in word else "path"
-            if args[index - 1] in _NOT:
-                filters.append((kind, given))
+            if args[index - 1] in _NOT:  # at the top it leaves a folder out with what is in it
+                filters.append(("folder" if kind == "name" and is_shallow else kind, given))
             else:
                 branches[-1].append(f"{'' if kind == 'path' else '*/'}{given}")
     if len(branches) > 1 and all(branches):

@@ -25,6 +25,9 @@ for f in $(find . -type f); do sed -i s/a/b/ "$f"; done
 find . -not -path './.git/*' -type f | xargs sed -i s/a/b/
 find . -not -path '.ahp/*' -not -path './.git/*' -type f | xargs sed -i s/a/b/
 find . -name .git -prune -o -type f -print | xargs sed -i s/a/b/
+find . -mindepth 1 -maxdepth 1 | xargs rm -rf
+find . -maxdepth 1 ! -name . -print0 | xargs -0 rm -rf
+find . -maxdepth 1 -not -name .git | xargs rm -rf
 find . -name '*.py' -o -type f | xargs sed -i s/a/b/
 find . -type f | grep -v node_modules | xargs sed -i s/a/b/
 find . -type f | grep yaml | xargs sed -i s/a/b/
@@ -60,6 +63,9 @@ find . \\( -name .git -o -name .ahp \\) -prune -o -type f -print | xargs sed -i 
 find . -type f | grep '\\.py$' | xargs sed -i s/a/b/
 find . -type f | grep -v '^\\./\\.' | xargs sed -i s/a/b/
 find . -maxdepth 1 -type f | xargs sed -i s/a/b/
+find . -maxdepth 1 ! -name '.*' | xargs rm -rf
+find . -maxdepth 1 ! -path './.*' | xargs rm -rf
+find . -maxdepth 1 -name '*.tmp' | xargs rm -rf
 cd src && find . -type f | xargs sed -i s/a/b/
 grep -rl elsewhere . | xargs sed -i s/elsewhere/x/
 grep -rl policy src | xargs sed -i s/policy/x/
