@@ -1,5 +1,6 @@
 """`find`: the files that it finds, writes and hands to commands."""
 
+from ahp.shell import searches
 from ahp.shell.find_tests import expression
 from ahp.shell.marks import ANYTHING, Marks, Unknown
 from ahp.shell.usage import Run, Usage, joined
@@ -9,7 +10,6 @@ if TYPE_CHECKING:
     from ahp.shell.find_tests import Tests
 
 _FD_RUNS = frozenset(("-x", "-X", "--exec", "--exec-batch"))
-_FD_VALUES = frozenset(("-e", "-t", "-E", "-d", "-S", "-j", "--extension", "--type", "--exclude", "--max-depth"))
 _LEADING = ("-H", "-L", "-P", "-D")
 MOST = 16
 """Patterns of what one line prints."""
@@ -40,15 +40,17 @@ def fd(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
     """`fd OPTIONS PATTERN FOLDERS -x COMMAND`."""
     at = next((index for index, word in enumerate(args) if word in _FD_RUNS), len(args))
     found = Usage([arg for arg in dict.fromkeys(args[:at]) if arg.startswith("-")])
-    words = [word for index, word in enumerate(args[:at]) if index == 0 or args[index - 1] not in _FD_VALUES]
+    words = [word for index, word in enumerate(args[:at]) if index == 0 or args[index - 1] not in searches.FD_VALUES]
     name, *roots = [word for word in words if not word.startswith("-")] or [""]
     found.operands = [name, *roots]
     found.reads += roots
     command = args[at + 1 :]
+    search = searches.of_fd(args[:at])
+    below = f"{ANYTHING}/{name}".rstrip("/")
+    if search is not None:  # the word is an expression for a part of the name
+        below = f"{ANYTHING}/*{name}*" if name.replace("-", "_").isidentifier() else ANYTHING
     for root in roots or ["."] if command else []:
-        path = known.mark(
-            Unknown("{}", quoted=True, pattern=joined(known.pattern(root), f"{ANYTHING}/{name}".rstrip("/")))
-        )
+        path = known.mark(Unknown("{}", quoted=True, pattern=joined(known.pattern(root), below), search=search))
         given = [word.replace("{}", path) for word in command]
         found.runs.append(Run(tuple(given if given != command else [*command, path])))
     return found

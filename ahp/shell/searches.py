@@ -13,7 +13,8 @@ _HIDDEN_TOO = {"-.", "--hidden", "--unrestricted"}
 _SPECIAL = frozenset("\\.[]*^$+?{}|()\n")  # in a regular expression
 _LETTERS = frozenset("rRlIinwHszZF")  # of options with which a word is what it is
 HERE = "./"
-_SKIP_HIDDEN = ("rg", "ag", "ack", "fd", "fdfind", "ugrep")
+_SKIP_HIDDEN = ("rg", "ag", "ack", "ugrep")
+FD_VALUES = frozenset(("-e", "-t", "-E", "-d", "-S", "-j", "--extension", "--type", "--exclude", "--max-depth"))
 
 
 def of_find(args: list[str], known: Marks) -> "Search | None":
@@ -57,6 +58,27 @@ def _pairs(args: list[str], known: Marks) -> list[tuple[str, str]]:
         if args[index - 1] in _NAMES:
             found.append((args[index - 1], known.pattern(args[index])))
     return found
+
+
+def of_fd(args: list[str]) -> "Search | None":
+    """`fd OPTIONS PATTERN FOLDERS`; None for what finds no hidden files."""
+    flags = [word for word in args if word.startswith("-")]
+    letters = {letter for word in flags if not word.startswith("--") for letter in word[1:]}
+    if not {"H", "u"} & letters and not _HIDDEN_TOO & set(flags):
+        return None
+    values = [
+        *pairwise(args),
+        *((name, value) for name, is_told, value in (w.partition("=") for w in flags) if is_told),
+    ]
+    out = [value.strip("/") for name, value in values if name in ("-E", "--exclude")]
+    filters = [("path", f"*{value}*") if "/" in value else ("folder", value) for value in out]
+    filters += [("take", f"*.{value}") for name, value in values if name in ("-e", "--extension")]
+    words = [word for before, word in pairwise(["", *args]) if word[:1] != "-" and before not in FD_VALUES]
+    looked_for = words[0] if words else ""
+    if {"g", "p", "F"} & letters or {"--glob", "--full-path", "--fixed-strings"} & set(flags):
+        return Search(tuple(filters))  # of what it looks for nothing is told
+    begins = looked_for.startswith("^")
+    return Search((*filters, ("keeps", f"(?i){'(?:^|/)' * begins}{looked_for.removeprefix('^')}")))
 
 
 def of_listing(program: str, args: list[str], known: Marks) -> "Search | None":

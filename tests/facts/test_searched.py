@@ -26,6 +26,15 @@ find . -not -path './.git/*' -type f | xargs sed -i s/a/b/
 find . -not -path '.ahp/*' -not -path './.git/*' -type f | xargs sed -i s/a/b/
 find . -name .git -prune -o -type f -print | xargs sed -i s/a/b/
 find . -mindepth 1 -maxdepth 1 | xargs rm -rf
+fd -H . -x rm -rf
+fd -H -d 1 -X rm -rf
+fd -H ahp -x rm -rf
+fd -HI -t f -x sed -i s/a/b/
+fd --hidden --exclude=.git . | xargs sed -i s/a/b/
+fd -u | xargs rm -rf
+fd -H -e yaml -e yml -x sed -i s/a/b/
+fd -H '^hooks' -x sed -i s/a/b/
+fdfind -H -g '*' -x sed -i s/a/b/
 find . -maxdepth 1 ! -name . -print0 | xargs -0 rm -rf
 find . -maxdepth 1 -not -name .git | xargs rm -rf
 find . -name '*.py' -o -type f | xargs sed -i s/a/b/
@@ -64,6 +73,12 @@ find . -type f | grep '\\.py$' | xargs sed -i s/a/b/
 find . -type f | grep -v '^\\./\\.' | xargs sed -i s/a/b/
 find . -maxdepth 1 -type f | xargs sed -i s/a/b/
 find . -maxdepth 1 ! -name '.*' | xargs rm -rf
+fd -e py -x black
+fd . -x sed -i s/a/b/
+fd -H -E .git -E .ahp -x sed -i s/a/b/
+fd -H -e py -x sed -i s/a/b/
+fd -H '\\.py$' | xargs sed -i s/a/b/
+fd -H --exclude='.*' . | xargs rm -rf
 find . -maxdepth 1 ! -path './.*' | xargs rm -rf
 find . -maxdepth 1 -name '*.tmp' | xargs rm -rf
 cd src && find . -type f | xargs sed -i s/a/b/
