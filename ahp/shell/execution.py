@@ -20,6 +20,7 @@ _COMMANDS = ("COMMAND", "EDITOR", "PAGER", "ASKPASS", "RSH", "LESSOPEN", "LESSCL
 _COMMAND_NAMES = (*_COMMANDS, "EXTERNAL_DIFF", "BROWSER")
 _LEADING_ELSEWHERE = ("PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES")
 _CHECKS_SYNTAX = "-n"  # of a shell
+_DOTGLOB = ("dotglob", "globdots")  # of bash and zsh; zsh takes them with underlines, and in any case
 _STARTUP_FILES = ("BASH_ENV", "ENV", "PYTHONSTARTUP")
 
 
@@ -250,6 +251,8 @@ class Execution:
                 self._run_script(Run(script=content, arguments=tuple(words)), stdin)
             elif not synopsis.is_listed(program):
                 self._note_script(command, self._marks.located(words[0]), False)
+        if program in ("shopt", "setopt", *SHELLS) and "-u" not in words:
+            state.variables.globs_hidden |= any(word.replace("_", "").lower() in _DOTGLOB for word in words)
         for other in state.other_names(words[0]):  # it may be that, too: not every shell reads aliases
             found.runs.append(Run((*other, *words[1:])))
         self.environment(command.assignments)

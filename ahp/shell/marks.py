@@ -19,6 +19,7 @@ OPEN, COMMA, CLOSE = "\U00100003", "\U00100004", "\U00100005"
 
 _WILDCARD = regex("[\U00100000-\U00100002]")
 _UNKNOWN = regex("[\U00100010-\U0010fffd]")
+_WILD_NAME = regex("(^|/)(?=[\U00100000-\U00100002])")
 _SIGNS = regex(r"[*?[]")
 _PROGRAM = regex(r"[\w@+-][\w@+.-]*")
 _RESERVED = regex("[\U00100000-\U0010ffff]")
@@ -193,6 +194,11 @@ def is_unknown(text: str) -> bool:
 def is_wild(text: str) -> bool:
     """Whether the text has a wildcard of the shell in it."""
     return not text.isascii() and _WILDCARD.search(text) is not None
+
+
+def dotted(text: str) -> str:
+    """The text with a dot before each name in it that begins with a wildcard: the hidden names of its pattern."""
+    return text if text.isascii() else _WILD_NAME.sub(lambda found: found[1] + ".", text)
 
 
 def wild(text: str) -> str:

@@ -50,6 +50,8 @@ class Variables:
         self._values: dict[str, Value | None] = {"IFS": " \t\n"}
         self.exported: dict[str, str] = {}
         """What later commands find in their environment."""
+        self.globs_hidden = False
+        """Whether `*` has been made to match hidden names, too: `shopt -s dotglob`."""
 
     def set(self, name: str, value: Value, appends: bool = False) -> None:
         """`NAME=value`."""
