@@ -49,9 +49,10 @@ def seconds(text: object) -> "float | None":
     if text[:14] == stem and len(text) == 24 and text[16] + text[19] + text[23] == ":.Z":
         digits = text[14:16] + text[17:19] + text[20:23]
         if digits.isdecimal():
-            minute, millis = divmod(int(digits), 100_000)
-            if minute < 60 and millis < 61_000:
-                return begin + minute * 60 + millis / 1000
+            minute, rest = divmod(int(digits), 100_000)
+            second, millis = divmod(rest, 1000)
+            if minute < 60 and second < 61:
+                return begin + minute * 60 + second + millis / 1000
     try:
         told = parse_iso(text)
         _hour = text[:14], int(parse_iso(text[:14] + "00:00Z"))

@@ -75,3 +75,11 @@ def test_times_of_one_hour_are_read_as_those_of_any() -> None:
     assert [clock.seconds(stamp) for stamp in stamps] == [clock.parse_iso(stamp) for stamp in stamps]
     wrong = ["60:00.000", "00:61.000", "0x:00.000", "00:00.00x", "00 00.000", "00:00,000", "\u00b2\u00b2:00.000"]
     assert [clock.seconds(f"2026-02-09T10:{rest}Z") for rest in wrong] == [None] * len(wrong)
+
+
+def test_a_stamp_is_one_time_whichever_way_it_is_read() -> None:
+    for hour in ("1970-01-01T00", "2001-09-09T01", "2026-11-24T01"):
+        clock.seconds(f"{hour}:00:00.000Z")  # the next one of this hour is read from it
+        for millis in range(0, 61_000, 7):
+            stamp = f"{hour}:46:{millis // 1000:02}.{millis % 1000:03}Z"
+            assert clock.seconds(stamp) == clock.parse_iso(stamp)
