@@ -251,7 +251,7 @@ class Execution:
                 self._run_script(Run(script=content, arguments=tuple(words)), stdin)
             elif not synopsis.is_listed(program):
                 self._note_script(command, self._marks.located(words[0]), False)
-        if program in ("shopt", "setopt", *SHELLS) and "-u" not in words:
+        if program in ("setopt", *SHELLS) or (program == "shopt" and "-u" not in words):
             state.variables.globs_hidden |= any(word.replace("_", "").lower() in _DOTGLOB for word in words)
         for other in state.other_names(words[0]):  # it may be that, too: not every shell reads aliases
             found.runs.append(Run((*other, *words[1:])))

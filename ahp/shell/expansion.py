@@ -50,7 +50,7 @@ class Expander:
     def words(self, node: "Node") -> list[str]:
         """The words that one argument becomes: several by braces or an unquoted variable, none by an empty one."""
         words = [word for field in _fields(self._pieces(node, False)) for word in _braces(field)]
-        if self._variables.globs_hidden:
+        if self._variables.globs_hidden or self._variables.has("GLOBIGNORE"):
             words = [one for word in words for one in dict.fromkeys((word, marks.dotted(word)))]
         if text(node).startswith("~-"):  # the folder before: `cd src; rm ~-/x`
             before = self._marks.mark(Unknown("~-", "script"))

@@ -9,7 +9,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ahp.shell.find_tests import Tests
 
-_FD_RUNS = frozenset(("-x", "-X", "--exec", "--exec-batch"))
 _LEADING = ("-H", "-L", "-P", "-D")
 MOST = 16
 """Patterns of what one line prints."""
@@ -38,14 +37,14 @@ def find(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
 
 def fd(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
     """`fd OPTIONS PATTERN FOLDERS -x COMMAND`."""
-    at = next((index for index, word in enumerate(args) if word in _FD_RUNS), len(args))
+    at = next((index for index, word in enumerate(args) if word in searches.FD_RUNS), len(args))
     found = Usage([arg for arg in dict.fromkeys(args[:at]) if arg.startswith("-")])
     words = [word for index, word in enumerate(args[:at]) if index == 0 or args[index - 1] not in searches.FD_VALUES]
     name, *roots = [word for word in words if not word.startswith("-")] or [""]
     found.operands = [name, *roots]
     found.reads += roots
     command = args[at + 1 :]
-    search = searches.of_fd(args[:at])
+    search = searches.of_fd(args, known)
     below = f"{ANYTHING}/{name}".rstrip("/")
     if search is not None:  # the word is an expression for a part of the name
         below = f"{ANYTHING}/*{name}*" if name.replace("-", "_").isidentifier() else ANYTHING

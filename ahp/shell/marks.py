@@ -124,7 +124,7 @@ class Marks:
 
     def _sifted(self, char: str, args: list[str]) -> str:
         one = self._known[ord(char) - _FIRST]
-        if one.search is None:
+        if one.search is None or not all(map(is_plain, args)):  # what is not known may leave nothing out
             return char
         return self.mark(Unknown(one.source, one.origin, one.quoted, one.pattern, one.name, one.search.through(args)))
 
@@ -194,6 +194,11 @@ def is_unknown(text: str) -> bool:
 def is_wild(text: str) -> bool:
     """Whether the text has a wildcard of the shell in it."""
     return not text.isascii() and _WILDCARD.search(text) is not None
+
+
+def is_plain(text: str) -> bool:
+    """Whether the text is known to its last character, none of which the shell replaces."""
+    return is_known(text) and not is_wild(text)
 
 
 def dotted(text: str) -> str:

@@ -112,7 +112,7 @@ def _place(program: str, args: list[str], stdin: str | None, known: Marks) -> st
         return _some(program, args, operands, stdin, known)
     elif program in _LISTS:
         search = searches.of_listing(program, args, known) if program in (*_SEARCHES, "git", "ls") else None
-        search = searches.of_fd(args) if program in ("fd", "fdfind") else search
+        search = searches.of_fd(args, known) if program in ("fd", "fdfind") else search
         return _names(_listed(program, args, operands, known), program, args, known, search=search)
     return _names([pattern] if pattern else [], program, args, known, name)
 

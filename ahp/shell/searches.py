@@ -14,6 +14,7 @@ _SPECIAL = frozenset("\\.[]*^$+?{}|()\n")  # in a regular expression
 _LETTERS = frozenset("rRlIinwHszZF")  # of options with which a word is what it is
 HERE = "./"
 _SKIP_HIDDEN = ("rg", "ag", "ack", "ugrep")
+FD_RUNS = frozenset(("-x", "-X", "--exec", "--exec-batch"))
 FD_VALUES = frozenset(("-e", "-t", "-E", "-d", "-S", "-j", "--extension", "--type", "--exclude", "--max-depth"))
 
 
@@ -40,7 +41,8 @@ def of_find(args: list[str], known: Marks) -> "Search | None":
         elif word in _NAMES:
             kind = "name" if "whole" not in word and "path" not in word else "path"
             if args[index - 1] in _NOT:  # at the top it leaves a folder out with what is in it
-                filters.append(("folder" if kind == "name" and is_shallow else kind, given))
+                is_told = marks.is_known("".join(args[index + 1 : index + 2]))
+                filters += [("folder" if kind == "name" and is_shallow else kind, given)] * is_told
             else:
                 branches[-1].append(f"{'' if kind == 'path' else '*/'}{given}")
     if len(branches) > 1 and all(branches):
@@ -55,13 +57,14 @@ def _pairs(args: list[str], known: Marks) -> list[tuple[str, str]]:
     for index in range(len(args) - 1, 0, -1):
         if (args[index] == "(" and closed) or (args[index] in _OR and not closed) or args[index] == "-prune":
             break
-        if args[index - 1] in _NAMES:
+        if args[index - 1] in _NAMES and marks.is_known(args[index]):
             found.append((args[index - 1], known.pattern(args[index])))
     return found
 
 
-def of_fd(args: list[str]) -> "Search | None":
+def of_fd(args: list[str], known: Marks) -> "Search | None":
     """`fd OPTIONS PATTERN FOLDERS`; None for what finds no hidden files."""
+    args = args[: next((at for at, word in enumerate(args) if word in FD_RUNS), len(args))]
     flags = [word for word in args if word.startswith("-")]
     letters = {letter for word in flags if not word.startswith("--") for letter in word[1:]}
     if not {"H", "u"} & letters and not _HIDDEN_TOO & set(flags):
@@ -70,12 +73,17 @@ def of_fd(args: list[str]) -> "Search | None":
         *pairwise(args),
         *((name, value) for name, is_told, value in (w.partition("=") for w in flags) if is_told),
     ]
-    out = [value.strip("/") for name, value in values if name in ("-E", "--exclude")]
+    out = [value.strip("/") for value in _left_out(values, known, "-E", "--exclude")]
     filters = [("path", f"*{value}*") if "/" in value else ("folder", value) for value in out]
-    filters += [("take", f"*.{value}") for name, value in values if name in ("-e", "--extension")]
+    kinds = [value for name, value in values if name in ("-e", "--extension")]
+    filters += [("take", f"*.{value}") for value in kinds] if all(map(marks.is_plain, kinds)) else []
     words = [word for before, word in pairwise(["", *args]) if word[:1] != "-" and before not in FD_VALUES]
     looked_for = words[0] if words else ""
-    if {"g", "p", "F"} & letters or {"--glob", "--full-path", "--fixed-strings"} & set(flags):
+    if (
+        not marks.is_plain(looked_for)
+        or {"g", "p", "F"} & letters
+        or {"--glob", "--full-path", "--fixed-strings"} & set(flags)
+    ):
         return Search(tuple(filters))  # of what it looks for nothing is told
     begins = looked_for.startswith("^")
     return Search((*filters, ("keeps", f"(?i){'(?:^|/)' * begins}{looked_for.removeprefix('^')}")))
@@ -87,7 +95,8 @@ def of_listing(program: str, args: list[str], known: Marks) -> "Search | None":
         if not args or args[0] not in ("grep", "ls-files") or {"-m", "-o", "-d", "--others", "--modified"} & set(args):
             return None
         out = [word for word in args[1:] if word.startswith((":!", ":^", ":(exclude)"))]
-        filters = [("prune", one.removeprefix(":(exclude)").lstrip(":!^")) for one in out]
+        told = [known.pattern(one) for one in out if marks.is_known(one)]
+        filters = [("prune", one.removeprefix(":(exclude)").lstrip(":!^")) for one in told]
         inside = [word for word in args[1:] if word not in out]
         return (
             _for_word("git.grep", inside, [*filters, ("prune", ".git")])
@@ -99,10 +108,16 @@ def of_listing(program: str, args: list[str], known: Marks) -> "Search | None":
         return Search() if {"a", "A", "f"} & set(letters) else None
     if program in _SKIP_HIDDEN and not (_HIDDEN_TOO & set(args) or letters.count("u") > 1):
         return None
-    filters = [("folder", value) for name, value in _values(program, args) if name == "--exclude-dir"]
-    filters += [("name", value) for name, value in _values(program, args) if name == "--exclude"]
-    filters += [("take", f"*/{value}") for name, value in _values(program, args) if name == "--include"]
+    values = _values(program, args)
+    filters = [("folder", value) for value in _left_out(values, known, "--exclude-dir")]
+    filters += [("name", value) for value in _left_out(values, known, "--exclude")]
+    filters += [("take", f"*/{known.pattern(value)}") for name, value in values if name == "--include"]
     return _for_word(program, args, filters)
+
+
+def _left_out(values: list[tuple[str, str]], known: Marks, *names: str) -> list[str]:
+    """The patterns of what options leave out. One that is known only when it runs may leave nothing out."""
+    return [known.pattern(value) for name, value in values if name in names and marks.is_known(value)]
 
 
 def _values(program: str, args: list[str]) -> list[tuple[str, str]]:

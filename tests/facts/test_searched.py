@@ -25,6 +25,17 @@ for f in $(find . -type f); do sed -i s/a/b/ "$f"; done
 find . -not -path './.git/*' -type f | xargs sed -i s/a/b/
 find . -not -path '.ahp/*' -not -path './.git/*' -type f | xargs sed -i s/a/b/
 find . -name .git -prune -o -type f -print | xargs sed -i s/a/b/
+find . -type f | grep "$P" | xargs sed -i s/a/b/
+find . -not -name "$P" -type f | xargs sed -i s/a/b/
+find . -name "$P" -prune -o -type f -print | xargs sed -i s/a/b/
+grep -rl --exclude-dir="$P" policy . | xargs sed -i s/policy/x/
+grep -rl --include="*.$P" policy . | xargs sed -i s/policy/x/
+grep -rl --include=*.yaml policy . | xargs sed -i s/policy/x/
+git grep -l policy -- ":!$P" | xargs sed -i s/policy/x/
+fd -H "$P" -x sed -i s/a/b/
+fd -H "$P" | xargs sed -i s/a/b/
+fd -H -e "$P" -x sed -i s/a/b/
+fd -H -E "$P" -x sed -i s/a/b/
 find . -mindepth 1 -maxdepth 1 | xargs rm -rf
 fd -H . -x rm -rf
 fd -H -d 1 -X rm -rf
@@ -74,6 +85,7 @@ find . -type f | grep -v '^\\./\\.' | xargs sed -i s/a/b/
 find . -maxdepth 1 -type f | xargs sed -i s/a/b/
 find . -maxdepth 1 ! -name '.*' | xargs rm -rf
 fd -e py -x black
+fd -H -E '.*' -x sed -i s/a/b/
 fd . -x sed -i s/a/b/
 fd -H -E .git -E .ahp -x sed -i s/a/b/
 fd -H -e py -x sed -i s/a/b/
