@@ -299,3 +299,15 @@ def test_no_expression_begins_a_line_with_white_space_of_many() -> None:
             if is_of_lines and any(map(mark.search, texts)):
                 wrong.append(f"{path.relative_to(PROJECT)}:{call.lineno}: {texts}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_no_expression_repeats_a_group_possessively() -> None:
+    """Python before 3.11.5 reads `(?:ab?c)*+` wrongly (cpython#106052, #100061), and `(?>(?:ab?c)*)` as it should."""
+    mark = re.compile(r"(?<!\\)\)(?:[*+?]|\{[\d,]+\})\+")
+    wrong = [
+        f"{path.relative_to(PROJECT)}:{one.lineno}: {one.value!r}"
+        for path in (PROJECT / "ahp").rglob("*.py")
+        for one in ast.walk(ast.parse(path.read_text()))
+        if isinstance(one, ast.Constant) and isinstance(one.value, str) and mark.search(one.value)
+    ]
+    assert not wrong, "\n".join(wrong)

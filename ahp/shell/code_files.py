@@ -31,15 +31,15 @@ _CALL = regex(rf"(?<!\w)({_NAMES})[?!]?(?:\s*+\(|[ \t]++(?=['\"\d$\[]|my\b|[A-Z]
 _QUALIFIER = regex(r"(\w*+)(\([^()]*+\))?\s*+(?:\.|->|::)\Z")
 _PATH_WRITES = "write_text|write_bytes|unlink|rename|chmod|lchmod|touch|rmdir|symlink_to|hardlink_to|delete|writeText"
 _PATH_READS = "read_text|read_bytes|exists|is_file|is_dir|stat|readText"
-_LISTED = rf"(?:{STRING}|\[(?:\s*+{STRING}\s*+,?)++\s*+\])"
-_OF_A_PATH = regex(rf"{PATH}({_LISTED})\s*+\)(?:\.(?:resolve|absolute|expanduser)\(\))*+\.(\w++)\(?\s*+", DOTALL)
+_LISTED = rf"(?:{STRING}|\[(?>(?:\s*+{STRING}\s*+,?)+)\s*+\])"
+_OF_A_PATH = regex(rf"{PATH}({_LISTED})\s*+\)(?>(?:\.(?:resolve|absolute|expanduser)\(\))*)\.(\w++)\(?\s*+", DOTALL)
 _OF_EACH = regex(rf"({_LISTED})\.({_PATH_WRITES})\(", DOTALL)
 _WRITES_PATH, _READS_PATH = frozenset([*_PATH_WRITES.split("|"), "replace"]), frozenset(_PATH_READS.split("|"))
 _EDITED = regex(r"\b(?:fileinput\.input|FileInput)\(([^()]{0,300}?)\binplace\b", DOTALL)
 _FOLDER = regex(rf"\bchdir\s*+\(?\s*+({STRING})")
 _MODE = regex(r"(?:(?:mode|flags?)\s*+[:=]\s*+)?['\"]([rwaxbt+]{1,4})['\"]")
 _READ_ONLY = regex(
-    r"\s*+(?:(?:mode\s*+=\s*+)?['\"][rbtU]{1,3}(?::[\w-]++)?['\"]|(?!mode\b)\w++\s*+=[^=].*+)?+\s*\Z", DOTALL
+    r"\s*+(?>(?:(?:mode\s*+=\s*+)?['\"][rbtU]{1,3}(?::[\w-]++)?['\"]|(?!mode\b)\w++\s*+=[^=].*+)?)\s*\Z", DOTALL
 )
 _ASKS_FOR_A_NAME = regex(r"\.(?:name|to_path|path(?!\.))\b")
 _SHADOWED = regex(r"\b(?:as|def|function|sub)\s++(\w++)|(?<!\w)(\w++)\s*+=(?![=>])")

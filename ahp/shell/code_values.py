@@ -18,9 +18,9 @@ STRINGS = regex(STRING, DOTALL)
 PATH = r"(?:\b(?:Path|PurePath|Pathname\.new|Path\.of|Paths\.get|File)\(\s*+)"
 """What makes a path of a string."""
 _ADDED = regex(r"(['\"])\s*(?:\+|\.(?=\s*['\"]))\s*\1")  # `'.a' + 'hp'`
-_SEVERAL = rf"{STRING}(?:\s*+,\s*+{STRING})*+\s*+,?\s*+"
+_SEVERAL = rf"{STRING}(?>(?:\s*+,\s*+{STRING})*)\s*+,?\s*+"
 _JOINED = regex(rf"\b(?:path|File)\.(?:join|resolve)\(\s*+({_SEVERAL})\)", DOTALL)
-_DIVIDED = regex(rf"{PATH}({STRING})\s*+\)((?:\s*+/\s*+{STRING})++)", DOTALL)
+_DIVIDED = regex(rf"{PATH}({STRING})\s*+\)((?>(?:\s*+/\s*+{STRING})+))", DOTALL)
 _VALUE = regex(rf"\s*+(?:(?:\w+\.)?{PATH}{STRING}\s*+\)|{STRING}|[\[(]\s*+{_SEVERAL}[\])])\s*+", DOTALL)
 _SETS = regex(
     r"(?<![\w.$>\]])[$@]?([A-Za-z_]\w*+)\s*+(?::\s*+[\w.]++\s*+)?:?=(?![=~>])"

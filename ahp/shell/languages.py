@@ -18,7 +18,7 @@ def read(language: str, text: str) -> Code:
 _AWK_WRITES = regex(rf"\bprintf?\b[^;\n]{{0,500}}?>>?\s*({STRING})")
 _AWK_RUNS = regex(rf"\bsystem\s*\(\s*({STRING})?|\|&?\s*({STRING})|({STRING})\s*\|&?\s*getline")
 _AWK_COMPUTES = regex(rf"system\s*\(\s*(?!{STRING}\s*\))")
-_AWK_JOINS = regex(rf"{STRING}(?:\s*[$\w](?:{STRING}|[^|;}}\n])*+(\|&?\s*getline)?)?")
+_AWK_JOINS = regex(rf"{STRING}(?:\s*[$\w](?>(?:{STRING}|[^|;}}\n])*)(\|&?\s*getline)?)?")
 _AWK_READS = regex(rf"getline[^;}}\n<]*<\s*({STRING})")
 
 

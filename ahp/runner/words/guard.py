@@ -27,7 +27,7 @@ _LONGEST_TOKEN = 40
 _NOTHING = " \t\r\n.…"  # what says nothing when it is all that is said
 # `It is fine. STEP_DONE`: behind the last sentence, on its line.
 _LAST_WORD = re.compile(r"[.!?。！？…)]\s{1,20}[*【]{0,2}(?:STEP_?DONE|REPLAN)[】*.!]{0,3}$")
-_PLAN_LIST = re.compile(r"\[PLAN\](?:[ \t\r]*+\n\s*+(?:\d{1,4}[.)]|[-*+])[ \t][^\n]*+)++\s*+$", re.IGNORECASE)
+_PLAN_LIST = re.compile(r"\[PLAN\](?>(?:[ \t\r]*+\n\s*+(?:\d{1,4}[.)]|[-*+])[ \t][^\n]*+)+)\s*+$", re.IGNORECASE)
 _SENTENCE_END = tuple('.!?。！？…)）"”*`')
 # `{"control": "step_done"} is what finishes a step`: the object is what the sentence speaks of.
 _EXPLAINED = re.compile(

@@ -36,11 +36,11 @@ _CODE_FENCE = re.compile(
 )
 # A line of code, or several in a list.
 _CODE = re.compile(rf"[\[@]?(?:call: {{0,3}})?(?:print\()?{_NAME}(?:\.call)?\([^\n]{{0,2000}}\)[)\];]{{0,3}}$")
-_AROUND_CODE = re.compile(r"^(?:<[^<>\n]{1,60}+>|\s++){1,40}+|(?:\s++|</?[^<>\n]{1,60}+>){1,5}$")
+_AROUND_CODE = re.compile(r"^(?>(?:<[^<>\n]{1,60}+>|\s++){1,40})|(?:\s++|</?[^<>\n]{1,60}+>){1,5}$")
 # DeepSeek's `function<sep>name`, Harmony's `to=functions.name … {…}`, a name before an object: nothing but marks before
 # the name, nothing but marks between it and the object.
 # Possessive, as one long run of marks would else be divided in every possible way.
-_TAGS = r"(?:<[^<>\n]{1,60}+>|\[/?[A-Z_]{4,20}+\]|\s++){0,40}+"
+_TAGS = r"(?>(?:<[^<>\n]{1,60}+>|\[/?[A-Z_]{4,20}+\]|\s++){0,40})"
 _BEFORE_OBJECT = re.compile(
     rf"{_TAGS}(?:(?:commentary|analysis|function|tool_call|json)\b{_TAGS})?(?:to=)?{_NAME}(?::\d{{1,4}})?{_TAGS}"
     rf"(?:json\b|args\b|arguments\b)?:?{_TAGS}\(?\s{{0,5}}+\{{"

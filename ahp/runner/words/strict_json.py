@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 # A string always matches once begun, closed or not (possessive, so no way back): one pass whatever the text.
-_TOKEN = re.compile(r'[{}]|"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_TOKEN = re.compile(r'[{}]|"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"?', re.DOTALL)
 _MAX_TOKENS = 200_000
 _MAX_DEPTH = 100
 _MAX_SPANS = 1_000
