@@ -195,6 +195,11 @@ class Chronicle(Fold):
         if self.store.someone_waits(get("subject"), get("actor")):
             self._record, self.store.row = record, -1
             self._verdict(record, _NOWHERE)
+        self._evaluated(record)
+
+    def _evaluated(self, record: Mapping[str, object]) -> None:
+        """Counts the evaluation that a verdict tells of."""
+        get = record.get
         self._judged_last = record
         ms = get("ms")
         if type(ms) is not float or not 0 <= ms < _LONGEST:

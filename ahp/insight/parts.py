@@ -54,6 +54,7 @@ class Part(Chronicle):
         self._is_mine: dict[object, bool] = {}  # by subject
         self._is_mine[None] = self._is_about_mine({})
         self._passed = ""  # the latest time stamp of what came elsewhere, until something asks for the time
+        self._is_timeless = task.since is None and task.by != "week"  # nobody asks when an evaluation was
 
     def apply(self, record: _Record, where: tuple[int, int, int] = (0, 0, 0)) -> None:
         get = record.get
@@ -62,7 +63,17 @@ class Part(Chronicle):
             is_mine = self._is_mine[get("subject")]
         except (KeyError, TypeError):
             is_mine = self._is_about_mine(record)
-        if kind == "response":  # tells no subject
+        if kind == "verdict":  # most of a log
+            if not is_mine:
+                self._passes(record)
+                self._judged_last = record
+                return
+            store = self.store
+            if self._is_timeless and store.notes.first and not store.someone_waits(get("subject"), get("actor")):
+                self._passes(record)
+                self._evaluated(record)
+                return
+        elif kind == "response":  # tells no subject
             is_mine = self.store.rows.get(hash(str(get("id")))) != ELSEWHERE
         if is_mine and kind != "feedback":
             if self._passed:
@@ -70,9 +81,7 @@ class Part(Chronicle):
             Chronicle.apply(self, record)
             return
         self._passes(record)
-        if kind == "verdict":
-            self._judged_last = record
-        elif kind == "signal":
+        if kind == "signal":
             self._signal_elsewhere(record)
         elif isinstance(kind, str) and kind in _ELSEWHERE:
             self._catch_up()
@@ -190,7 +199,9 @@ def _read(task: Task, seen: Seen = unseen) -> tuple[Part, int]:
     with reading.no_garbage():
         for lines in reading.blocks_of(task.files, task.sizes, seen):
             count += len(lines)
-            for record in filter(None, map(reading.decode, lines)):
-                part.apply(record)
+            for line in lines:
+                record = reading.decode(line)
+                if record:
+                    part.apply(record)
     part.expire(task.now)
     return part, count
