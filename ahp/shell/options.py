@@ -12,7 +12,7 @@ class Spec(Plain):
 
     `longs` that end in `=` take a value; `shorts` maps letters to long names. The letters `valued` take a value, glued
     or as the next word, those of `glued` only when it is glued to them. `whole`: one hyphen begins a whole word, as in
-    `openssl -out`.
+    `openssl -out`, unless each of its letters is an option (`zip -rm`).
     """
 
     __slots__ = ("glued", "longs", "shorts", "valued", "whole")
@@ -62,7 +62,7 @@ def parse(args: list[str], spec: Spec, permute: bool = True) -> Options:
             flags[name] = None
             if glue or (valued and rest):
                 values.append((name, value if glue else rest.pop()))
-        elif spec.whole and arg[1] not in spec.valued + spec.glued:
+        elif spec.whole and arg[1] not in spec.valued + spec.glued and not set(arg[1:]) <= spec.shorts.keys():
             flags[arg] = None
         else:
             _bundle(arg[1:], spec, rest, flags, values)

@@ -25,7 +25,8 @@ _FORMATTERS = {
     "shfmt": ("-l", "*"),
     "prettier": ("-l", "*"),
 }
-_LISTS = frozenset((*_SEARCHES, "ls", "du", "fd", "fdfind", "locate", "tree", "git", *_FORMATTERS))
+_FOLDER_LISTS = ("ls", "du", "tree")
+_LISTS = frozenset((*_SEARCHES, *_FOLDER_LISTS, "fd", "fdfind", "locate", "git", *_FORMATTERS))
 # Programs that print some of the names that come in, or parts of them.
 _PASSES = frozenset(
     (*_SEARCHES, "sort", "uniq", "head", "tail", "shuf", "tac", "cat", "pv", "comm", "cut", "tr", "sed", "awk")
@@ -111,7 +112,7 @@ def _place(program: str, args: list[str], stdin: str | None, known: Marks) -> st
     elif program in _PASSES and stdin and known.are_names(stdin):
         return _some(program, args, operands, stdin, known)
     elif program in _LISTS:
-        search = searches.of_listing(program, args, known) if program in (*_SEARCHES, "git", "ls") else None
+        search = searches.of_listing(program, args, known) if program in (*_SEARCHES, *_FOLDER_LISTS, "git") else None
         search = searches.of_fd(args, known) if program in ("fd", "fdfind") else search
         return _names(_listed(program, args, operands, known), program, args, known, search=search)
     return _names([pattern] if pattern else [], program, args, known, name)
@@ -208,7 +209,7 @@ def _listed(program: str, args: list[str], operands: list[str], known: Marks) ->
         return [f"{one}/{kind}" if one.endswith(f"/{ANYTHING}") and kind != "*" else one for one in places]
     if program in _SEARCHES:
         return (_below(operands[1:], known) or anywhere) if any(map(_NAMES_ONLY.match, args)) else []
-    return (_below(operands, known) if program in ("ls", "du", "tree") else []) or anywhere
+    return (_below(operands, known) if program in _FOLDER_LISTS else []) or anywhere
 
 
 def _below(folders: list[str], known: Marks) -> list[str]:

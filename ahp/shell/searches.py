@@ -90,7 +90,7 @@ def of_fd(args: list[str], known: Marks) -> "Search | None":
 
 
 def of_listing(program: str, args: list[str], known: Marks) -> "Search | None":
-    """`grep -rl WORD FOLDERS`, `git grep -l WORD`, `git ls-files`; None for what finds no hidden files."""
+    """`grep -rl WORD FOLDERS`, `git grep -l WORD`, `git ls-files`, `ls`, `du`; None for what finds no hidden files."""
     if program == "git":
         if not args or args[0] not in ("grep", "ls-files") or {"-m", "-o", "-d", "--others", "--modified"} & set(args):
             return None
@@ -106,6 +106,11 @@ def of_listing(program: str, args: list[str], known: Marks) -> "Search | None":
     letters = "".join(arg[1:] for arg in args if arg.startswith("-") and not arg.startswith("--"))
     if program == "ls":
         return Search() if {"a", "A", "f"} & set(letters) else None
+    if program == "du":
+        return Search(tuple(("folder", value) for value in _left_out(_values(program, args), known, "--exclude")))
+    if program == "tree":
+        out = [name for value in _left_out([*pairwise(args)], known, "-I") for name in value.split("|")]
+        return Search(tuple(("folder", name) for name in out)) if "a" in letters else None
     if program in _SKIP_HIDDEN and not (_HIDDEN_TOO & set(args) or letters.count("u") > 1):
         return None
     values = _values(program, args)

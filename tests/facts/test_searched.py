@@ -55,6 +55,10 @@ find . -type f | grep -v '[' | xargs sed -i s/a/b/
 find . -type f | grep -Ev '^(([^/]|.)+)+!$' | xargs sed -i s/a/b/
 cd .. && find project -type f | xargs sed -i s/a/b/
 cd src && find .. -type f | xargs sed -i s/a/b/
+du -a . | cut -f2 | xargs rm -f
+du -a --exclude="$P" | cut -f2 | xargs sed -i s/a/b/
+tree -afi --noreport | xargs sed -i s/a/b/
+tree -afi -I "$P" | xargs sed -i s/a/b/
 grep -rl policy . | xargs sed -i s/policy/x/
 grep -ril POLICY | xargs sed -i s/policy/x/
 sed -i s/policy/x/ $(grep -rl policy .)
@@ -72,6 +76,9 @@ ls -A | xargs rm -rf
 find . \\( -name x -o -path './.ahp*' \\) -type f | xargs sed -i s/a/b/
 """
 PASSES_OVER = """
+du -a --exclude=.git --exclude=.ahp | cut -f2 | xargs sed -i s/a/b/
+tree -fi | xargs sed -i s/a/b/
+tree -afi -I '.git|.ahp' | xargs sed -i s/a/b/
 find . -type f | xargs grep -l a
 find . -type f -exec cp {} /tmp/x/ ;
 find src docs -type f | xargs sed -i s/a/b/
