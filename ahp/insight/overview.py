@@ -194,9 +194,9 @@ class _Watched(Chronicle):
             told.number += before
             mine.keep(told, ended)
 
-    def apply(self, record: Mapping[str, object], where: tuple[int, int, int] = (0, 0, 0)) -> None:
-        super().apply(record, where)
-        if record.get("kind") == "signal" and self.store.row >= 0:
+    def _signal(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
+        super()._signal(record, where)
+        if self.store.row >= 0:
             self._told(record, self.store.row)
 
     def _told(self, record: Mapping[str, object], row: int) -> None:
