@@ -19,6 +19,14 @@ def default_branch(repository: Repository, remote: str = "") -> str:
     return remote_head(repository, remote) or installed(repository) or usual(repository, remote)
 
 
+def default_branches(repository: Repository, remote: str = "") -> list[str]:
+    """`default_branch`, and what `ahp install git` found where that is another one: anybody can write a remote's HEAD.
+
+    Raises GitError, AhpError.
+    """
+    return [name for name in dict.fromkeys((default_branch(repository, remote), installed(repository))) if name]
+
+
 def is_default(repository: Repository, name: str, remote: str = "") -> bool:
     """Whether `name` is the default branch, by the remote's HEAD or by what `ahp install git` found.
 

@@ -84,7 +84,7 @@ def _is_waited_for(event: "Event", judges: "Sequence[Judge]", journal: Journal, 
     return (
         index.has_open(family, event.subject, event.actor.kind)
         or journal.tampered(index)
-        or (family not in COUNTED and any(judge.program.policy not in index.policies for judge in judges))
+        or (family not in COUNTED and not all(judge.is_described(index) for judge in judges))
     )
 
 

@@ -1,4 +1,7 @@
-"""The log line that describes a policy, once a digest: its rules, and the commit that has it (design §7)."""
+"""The log line that describes a policy: its rules, and the commit that has it (design §7).
+
+There is one for each digest, and one more once what was only the work tree's is committed.
+"""
 
 from ahp.policy import cache
 from ahp.policy.judge import Judge

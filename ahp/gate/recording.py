@@ -74,9 +74,9 @@ class Recording:
             verdict.notes += [note for note in (_REPLACED if is_replaced else "", journal.loss) if note]
 
     def _policies(self, journal: Journal) -> list[dict[str, object]]:
-        """The policies that judge and that the log does not describe yet."""
-        known = journal.index().policies
-        judges = [weighing.judge for weighing in self.weighings if weighing.judge.program.policy not in known]
+        """The records of the policies that judge and that the log does not describe yet."""
+        index = journal.index()
+        judges = [weighing.judge for weighing in self.weighings if not weighing.judge.is_described(index)]
         return [record for judge in judges if (record := policy_record(judge, self.event, self.now))]
 
     def _resets(self) -> list[dict[str, object]]:

@@ -80,6 +80,11 @@ class Index:
         start, end = escape(family) + "|", f"|{escape(subject)}|{escape(actor_kind)}"
         return any(key.startswith(start) and key.endswith(end) for key in self.keys)
 
+    def describes(self, policy: str, committed: bool) -> bool:
+        """Whether the log tells of the policy of this digest; where it is `committed`, with the commit that has it."""
+        commit = self.policies.get(policy)
+        return commit is not None and (commit != "" or not committed)
+
     def note(self, record: "Mapping[str, object]") -> None:
         """Takes up a record that was appended: opens, closes."""
         kind = record.get("kind")

@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ahp.journal.index import Index
     from ahp.policy.program import Answers, Program
     from ahp.policy.tree import PolicyTree
     from ahp.protocol.event import Event
@@ -38,6 +39,10 @@ class Judge:
         self.program, self.origin, self.tree, self.adds = program, origin, tree, adds
         self.excusing = tree if excusing is None else excusing
         self.notes: list[str] = []
+
+    def is_described(self, index: "Index") -> bool:
+        """Whether the log of `index` has the policy's rules, and the commit that has it where one does."""
+        return index.describes(self.program.policy, committed=self.tree is not None)
 
     def answers(self, event: "Event") -> "Answers":
         """The words and actions of its program; compiled again where their file was cut or removed.

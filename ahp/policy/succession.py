@@ -7,7 +7,7 @@ alone. The work tree's is asked beside each.
 
 import posix
 
-from ahp.facts.default_branch import default_branch, remotes
+from ahp.facts.default_branch import default_branches, remotes
 from ahp.journal.append import Journal
 from ahp.policy import cache
 from ahp.policy import tree as trees
@@ -20,6 +20,8 @@ from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ahp.policy.program import Program
     from ahp.protocol.event import Event
     from ahp.system.git import Repository
@@ -33,9 +35,9 @@ def judges(event: "Event", head: PolicyTree) -> list[Judge]:
     assert event.repo is not None
     first = _of_line(event, head)
     if first is None:
-        tip = default_tip(event.repo, head)
-        first = _of_line(event, tip) if tip is not None and tip is not head else None
-        if first is None and tip is not None and not _wrong_with(event, tip) and was_given_up(event.repo, tip):
+        tips = list(default_tips(event.repo, head))
+        first = next((judge for tip in tips if tip is not head and (judge := _of_line(event, tip))), None)
+        if first is None and any(not _wrong_with(event, tip) and was_given_up(event.repo, tip) for tip in tips):
             return _given_up(event)
         first = first or _of_record(event)
     judge = first or Judge(of_work_tree(event), WORKING)
@@ -47,21 +49,27 @@ def judges(event: "Event", head: PolicyTree) -> list[Judge]:
     return [judge] if beside is None else [judge, beside]
 
 
-def default_tip(repo: "Repository", head: PolicyTree) -> PolicyTree | None:
-    """What the default branch has: the remote's as last fetched, without one the local branch's; None when unknown.
+def default_tips(repo: "Repository", head: PolicyTree) -> "Iterator[PolicyTree]":
+    """What the default branch has: the remote's as last fetched, without one the local branch's; none when unknown.
 
-    It is `head` itself where that is checked out. Raises GitError.
+    It is `head` itself where that is checked out. The local branch follows, too, where something else than a fetch
+    moved the remote's. Raises GitError, AhpError.
     """
-    name = default_branch(repo)
-    if not name:
-        return None
-    for ref in [f"refs/remotes/{remote}/{name}" for remote in remotes(repo) if _has_tracking_refs(repo)]:
-        if tip := repo.commit_id(ref):
-            return trees.of_commit(repo, tip, ref.removeprefix("refs/remotes/"))
-    if repo.branch() == name:
-        return head if repo.head_id() else None
-    tip = repo.commit_id(f"refs/heads/{name}")
-    return trees.of_commit(repo, tip, name) if tip else None
+    for name in default_branches(repo):
+        is_known = False
+        for ref in [f"refs/remotes/{remote}/{name}" for remote in remotes(repo) if _has_tracking_refs(repo)]:
+            if tip := repo.commit_id(ref):
+                from ahp.system import tracking  # as little as possible is read where a policy is being adopted
+
+                yield trees.of_commit(repo, tip, ref.removeprefix("refs/remotes/"))
+                is_known = is_known or not tracking.doubts(repo, ref)
+        if is_known:
+            continue
+        if repo.branch() == name:
+            if repo.head_id():
+                yield head
+        elif tip := repo.commit_id(f"refs/heads/{name}"):
+            yield trees.of_commit(repo, tip, name)
 
 
 def was_given_up(repo: "Repository", tip: PolicyTree) -> bool:
@@ -144,13 +152,18 @@ def _wrong_with(event: "Event", tip: PolicyTree) -> str:
 
 
 def _of_record(event: "Event") -> Judge | None:
-    """The policy of the commit that the log names last, where that commit is here."""
+    tree = of_record(event)
+    return _of_line(event, tree) if tree is not None else None
+
+
+def of_record(event: "Event") -> PolicyTree | None:
+    """What the commit has whose policy the log names last, where that commit is here."""
     assert event.repo is not None
     known = Journal(event.journal, event.genesis).index().policies
     commit = next((named for named in reversed(known.values()) if named), "")
     if not commit or not event.repo.commit_id(commit):
         return None
-    return _of_line(event, trees.of_commit(event.repo, commit, f"commit {commit[:10]}"))
+    return trees.of_commit(event.repo, commit, f"commit {commit[:10]}")
 
 
 def _working(event: "Event") -> "tuple[Program | None, str]":

@@ -6,7 +6,7 @@ all others by the default branch, as last fetched. What is pushed can only add r
 
 from collections.abc import Callable
 
-from ahp.facts.default_branch import default_branch, is_default
+from ahp.facts.default_branch import default_branches, is_default
 from ahp.policy import cache, policies, succession
 from ahp.policy import tree as trees
 from ahp.policy.judge import WORKING, Judge
@@ -63,24 +63,25 @@ def added_by_tip(event: Event, in_force: Policies) -> Policies:
 
 
 def default_of(repo: Repository, remote: str) -> PolicyTree | None:
-    """What the default branch has, of `remote` as last fetched; else of the remote that counts; None when unknown."""
-    name = default_branch(repo, remote)
-    if remote and name and (tip := repo.commit_id(f"refs/remotes/{remote}/{name}")):
-        return trees.of_commit(repo, tip, f"{remote}/{name}")
-    return succession.default_tip(repo, trees.of_commit(repo, "HEAD"))
+    """What the default branch has, of `remote` as last fetched; else of the remote that counts; None when unknown.
+
+    Where two branches may be the default one, that which has a policy is.
+    """
+    names = default_branches(repo, remote) if remote else []
+    fetched = [(f"{remote}/{name}", tip) for name in names if (tip := repo.commit_id(f"refs/remotes/{remote}/{name}"))]
+    found = [trees.of_commit(repo, tip, name) for name, tip in fetched]
+    found = found or list(succession.default_tips(repo, trees.of_commit(repo, "HEAD")))
+    return next((tree for tree in found if tree.has_policy), found[0] if found else None)
 
 
 def _doubted(repo: Repository, remote: str) -> list[PolicyTree]:
     """What is asked beside the default branch as last fetched, where something else than a fetch moved that ref since:
     the local branch of its name, and what is checked out.
     """
-    name = default_branch(repo, remote)
-    ref = f"refs/remotes/{remote}/{name}"
-    if not remote or not name or not tracking.doubts(repo, ref):
-        return []
-    here = repo.commit_id(f"refs/heads/{name}")
-    local = [trees.of_commit(repo, here, name)] if here else []
-    return [*local, trees.of_commit(repo, "HEAD")]
+    names = default_branches(repo, remote) if remote else []
+    moved = [name for name in names if tracking.doubts(repo, f"refs/remotes/{remote}/{name}")]
+    local = [trees.of_commit(repo, here, name) for name in moved if (here := repo.commit_id(f"refs/heads/{name}"))]
+    return [*local, trees.of_commit(repo, "HEAD")] if moved else []
 
 
 def of_ref(
@@ -172,7 +173,9 @@ def _built_on(event: Event, remote: str, default: PolicyTree | None) -> Policies
 
 
 def _alone(event: Event) -> Policies:
-    """No policy is where this goes: that of what is pushed judges, or the file of the work tree, not committed yet."""
+    """No policy is where this goes: that of what is pushed judges, else that of the commit which the log names last, or
+    the file of the work tree, not committed yet.
+    """
     assert event.repo is not None and event.push is not None
     tip = event.repo.commit_id(event.push.local_oid) if event.push.local_oid.strip("0") else None
     tree = trees.of_commit(event.repo, tip, f"commit {tip[:10]}") if tip else None
@@ -180,5 +183,8 @@ def _alone(event: Event) -> Policies:
     if found:
         said = "nothing that the remote is known to have holds a policy: the one that is pushed judges"
         return policies.committed(found, event.journal, [*notes, said])
-
+    recorded = succession.of_record(event)
+    found, notes = _in_force([recorded] if recorded is not None else [], event.journal)
+    if found:
+        return policies.committed(found, event.journal, notes)
     return Policies(lambda trigger: [Judge(succession.of_work_tree(event.but(trigger=trigger)), WORKING)])

@@ -308,6 +308,62 @@ def test_without_any_branch_the_commit_that_the_log_names_judges(ruled: Gated) -
     assert said.code == 1 and "refused by keys" in said.text
 
 
+def test_the_commit_of_a_policy_that_was_adopted_here_is_logged_once_it_is_made(tmp_path: Path) -> None:
+    repo = making.make(tmp_path / "repo")
+    repo.write(HOOKS, BLOCKS)
+    repo.git("add", "-f", HOOKS)
+    repo.git("commit", "-qm", "adopt ahp")
+    adopted = repo.git("rev-parse", "HEAD")
+    assert attempt(repo, "fine.txt").code == attempt(repo, "finer.txt").code == 0
+    assert [(one["origin"], one.get("commit")) for one in repo.log("policy")] == [
+        ("working", None),
+        ("committed", adopted),
+    ]
+    repo.git("reset", "-q", "--hard", f"{adopted}~1")  # on the default branch, without a remote
+    said = attempt(repo)
+    assert said.code == 1 and "refused by keys" in said.text
+
+
+def with_a_remote(ruled: Gated) -> None:
+    """Its `old` is a branch from before the policy, and the clone knows its HEAD."""
+    ruled.git("clone", "-q", "--bare", str(ruled.root), str(ruled.root.parent / "bare.git"))
+    ruled.git("remote", "add", "origin", str(ruled.root.parent / "bare.git"))
+    first = ruled.git("rev-list", "--max-parents=0", "HEAD")
+    ruled.git("push", "-q", "--no-verify", "origin", f"{first}:refs/heads/old")
+    ruled.git("fetch", "-q", "origin")
+    ruled.git("remote", "set-head", "origin", "main")
+    ruled.run("install", "git")
+
+
+def another_head(ruled: Gated) -> None:
+    ruled.git("remote", "set-head", "origin", "old")
+
+
+def another_branch_fetched_onto_it(ruled: Gated) -> None:
+    ruled.git("fetch", "-q", "origin", "+old:refs/remotes/origin/main")
+
+
+def no_tracking_ref(ruled: Gated) -> None:
+    ruled.git("branch", "-q", "-d", "-r", "origin/main")
+
+
+def no_remote(ruled: Gated) -> None:
+    ruled.git("remote", "remove", "origin")
+
+
+@pytest.mark.parametrize("hide", [another_head, another_branch_fetched_onto_it, no_tracking_ref, no_remote])
+def test_what_a_clone_notes_of_its_remote_takes_no_policy_away(ruled: Gated, hide: Callable[[Gated], None]) -> None:
+    with_a_remote(ruled)
+    assert attempt(ruled, "fine.txt").code == 0
+    hide(ruled)
+    ruled.git("reset", "-q", "--hard", ruled.git("rev-list", "--max-parents=0", "HEAD"))
+    said = attempt(ruled)
+    assert said.code == 1 and "refused by keys" in said.text
+    ruled.git("commit", "-q", "--no-verify", "-m", "unseen")
+    said = ruled.say("push", str(ruled.root.parent / "bare.git"), "HEAD:refs/heads/new")
+    assert said.code == 1 and "refused by keys" in said.text
+
+
 def test_a_team_that_gave_ahp_up_is_left_alone(ruled: Gated) -> None:
     assert attempt(ruled, "fine.txt").code == 0
     ruled.git("rm", "-q", HOOKS)
