@@ -41,7 +41,8 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         text, author, is_merge = _made(repository, made)
     else:
         author = _author(event, repository) if "author" in fields or "author_email" in fields else ""
-        is_merge = event.trigger == "pre-merge-commit" or bool(repository.merge_heads())
+        joins = view.joins() if view is not None else bool(repository.merge_heads())
+        is_merge = event.trigger == "pre-merge-commit" or joins
         if event.draft is not None:
             text, _ = _draft(event, repository)
     unwritten = dict.fromkeys(fields, Absent("the message is not written yet", "ask at commit-msg"))

@@ -50,6 +50,10 @@ class View:
         """The command that gets what is not here of the change."""
         return "git fetch --refetch --no-filter"
 
+    def joins(self) -> bool:
+        """Whether the commit that comes about has more than one parent. Raises AhpError."""
+        return bool(self.repo.merge_heads())
+
     def digest(self) -> str:
         """The digest of the change, "" where that cannot be told. Raises GitError, AhpError."""
         try:
@@ -248,7 +252,7 @@ class IndexView(View):
     starting, ending in the mark that it succeeded.
     """
 
-    __slots__ = ("_base", "_options", "_prefetched", "_sides", "_whole")
+    __slots__ = ("_base", "_options", "_parents", "_prefetched", "_sides", "_whole")
     kind = "index"
     DONE = b"\0ahp:done\0"
 
@@ -257,6 +261,7 @@ class IndexView(View):
         self._prefetched, self._whole = prefetched, whole
         self._base = ""
         self._options: tuple[str, ...] = ()
+        self._parents: list[str] | None = None  # of the commit that comes about, where HEAD is not the first
         self._sides: list[View] = []
 
     def base(self) -> str:
@@ -269,12 +274,34 @@ class IndexView(View):
         """All that is brought to HEAD, by a merge too."""
         return IndexView(self.repo, self._prefetched, whole=True) if len(self.sides()) > 1 else self
 
+    def amended(self) -> "IndexView":
+        """What the commit that takes HEAD's place changes to the parents of that; itself where those are not here.
+
+        Raises GitError.
+        """
+        head = self.repo.head_id()
+        if not head or head in self.repo.shallow():
+            return self
+        view = IndexView(self.repo)
+        view._parents = self.repo.line("rev-parse", f"{head}^@").split()
+        view._base = view._parents[0] if view._parents else self.repo.empty_tree()
+        return view
+
+    def joins(self) -> bool:
+        return super().joins() if self._parents is None else len(self._parents) > 1
+
     def sides(self) -> list[View]:
         if not self._sides:
-            merged = [] if self._whole else self.repo.merge_heads()
-            head = self.repo.head_id() if merged else ""
-            self._sides = [self._over(parent) for parent in sorted([head, *merged])] if head else [self]
+            self._sides = [self._over(parent) for parent in sorted(self._joined())] or [self]
         return self._sides
+
+    def _joined(self) -> list[str]:
+        """The parents of a merge; none of a commit with one, or of what is asked as a `whole`."""
+        if self._parents is not None:
+            return self._parents if len(self._parents) > 1 else []
+        merged = [] if self._whole else self.repo.merge_heads()
+        head = self.repo.head_id() if merged else ""
+        return [head, *merged] if head else []
 
     def _over(self, parent: str) -> "IndexView":
         """What is staged against one parent of a merge."""

@@ -45,7 +45,8 @@ def verdicts(event: Event, call: dict[str, Any], before: list[dict[str, Any]]) -
         done = [decide(event.but(trigger="pre-commit", view=IndexView(staged), tool=None))]
         if done[0].denied:
             return done, ""
-        about = event.but(trigger="commit-msg", view=IndexView(staged), tool=None)
+        view = IndexView(staged)
+        about = event.but(trigger="commit-msg", view=view.amended() if "--amend" in call["flags"] else view, tool=None)
         judges = judges_of(about)
         if not any(judge.program.rules for judge in judges):
             return done, ""

@@ -39,7 +39,8 @@ def judge(hook: Hook) -> int:
         code = judge_staged(hook, content, message_follows=False)
         if code:
             return code
-    event = hook.event(view)
+    about = view.amended() if _amends(words) else view
+    event = hook.event(about)
     event.draft, event.listed, event.cleanup = draft, listed, _cleanup(words, hook.repo.env)
     if _says_nothing(draft) and _git_ends_it(hook, event, words):
         return 0
@@ -51,11 +52,24 @@ def judge(hook: Hook) -> int:
         return code
     final = verdict.modified.draft if verdict.modified is not None else draft
     assert final is not None
-    for trailer in overrides.trailers(event, view, view.whole()):
+    for trailer in overrides.trailers(event, about, view, view.whole()):
         final = _with_trailer(hook, final, trailer)
     if final != draft:
         files.replace(path, final, 0o644)
     return 0
+
+
+def _amends(words: list[str]) -> bool:
+    """Whether git's command line, `words`, tells that the commit takes the place of HEAD.
+
+    Its message then stands for all that HEAD and the index bring. A rebase amends what it has picked in the same way.
+    """
+    if "commit" not in words or not any(word.startswith("--am") for word in words):
+        return False
+    from ahp.shell import git as git_commands
+    from ahp.shell.marks import Marks
+
+    return "--amend" in git_commands.read("git", words[1:], None, Marks()).flags
 
 
 def _tell_where_it_is(hook: Hook, path: str, words: list[str]) -> None:
@@ -70,8 +84,7 @@ def _tell_where_it_is(hook: Hook, path: str, words: list[str]) -> None:
 
     # git starts hooks at the top; a command that the person types is read from where they are.
     kept = one_line(shlex.quote(os.path.abspath(path) if env.get("GIT_PREFIX") else path), 1000)
-    # A rebase amends what it has picked, by a command that nobody typed.
-    amends = "--amend " if any(word.startswith("--am") for word in words) else ""
+    amends = "--amend " if _amends(words) else ""
     write(f"  your message is kept: git commit {amends}-eF {kept}, with the other options as before")
 
 

@@ -60,6 +60,65 @@ def test_the_kept_message_is_found_from_a_folder_below(gated: Gated) -> None:
     assert (code, f"git commit -eF {gated.root}/.git/COMMIT_EDITMSG," in said) == (1, True), said
 
 
+ABOUT_BOTH = """
+version: 1
+rules:
+  tested: {at: commit-msg, block: "commit.type == 'fix' and not any(glob(p, 'tests/**') for p in files.changed)"}
+  docs: {at: commit-msg, block: "commit.type == 'docs' and any(not glob(p, 'docs/**') for p in files.changed)"}
+  merge: {at: commit-msg, block: "commit.is_merge != ('Merge' in commit.subject)"}
+"""
+
+
+def test_the_message_of_an_amend_stands_for_the_whole_commit(gated: Gated) -> None:
+    gated.policy(ABOUT_BOTH)
+    for path in ("src/a", "tests/a"):
+        gated.write(path)
+    gated.add()
+    assert gated.say("commit", "-q", "-m", "feat: a").code == 0
+    assert "refused by docs" in gated.say("commit", "-q", "--amend", "-m", "docs: a").text
+    assert "refused by tested" not in gated.say("commit", "-q", "--amend", "-m", "fix: a").text
+    env = {"GIT_SEQUENCE_EDITOR": "sed -i s/^pick/reword/", "GIT_EDITOR": "sed -i s/fix:/docs:/"}
+    said = gated.say("rebase", "-i", "HEAD~1", env=env)
+    assert said.code and "refused by docs" in said.text, said
+    gated.git("rebase", "--abort")
+    gated.write("src/b")
+    gated.add()
+    assert gated.say("commit", "-q", "-m", "feat: --amend").code == 0  # is none
+    gated.git("checkout", "-qb", "side", "HEAD~1")
+    gated.write("src/c")
+    gated.add()
+    gated.git("commit", "-qm", "feat: c")
+    gated.git("merge", "-q", "--no-edit", "main")
+    assert gated.say("commit", "-q", "--amend", "-m", "Merge it again").code == 0
+    assert "refused by merge" in gated.say("commit", "-q", "--amend", "-m", "feat: d").text
+
+
+def test_the_first_commit_of_all_can_be_amended(gated: Gated) -> None:
+    gated.policy(ABOUT_BOTH)
+    gated.git("checkout", "-q", "--orphan", "fresh")
+    gated.write("a.txt")
+    gated.add()
+    gated.git("commit", "-qm", "feat: a")
+    assert "refused by docs" in gated.say("commit", "-q", "--amend", "-m", "docs: a").text
+
+
+def test_a_message_that_an_amend_mends_falls_back_down_the_ladder(gated: Gated) -> None:
+    gated.policy(
+        """
+        version: 1
+        escalation: {ladder: [prompt, block]}
+        rules:
+          words: {at: commit-msg, prompt: "not commit.subject.startswith('feat: ')", message: "of {files.changed}"}
+        """
+    )
+    for name in ("a", "b"):
+        gated.write(f"{name}.txt")
+        gated.add()
+        assert f"of '{name}.txt'" in gated.say("commit", "-q", "-m", "stuff").text
+        assert gated.say("commit", "-q", "--amend", "-m", "feat: stuff") == (0, "")
+    assert [one["reason"] for one in gated.log("episode-end")] == ["mended", "mended"]
+
+
 def test_a_message_of_the_command_line_and_an_agents_need_no_finding(gated: Gated) -> None:
     gated.policy(STRICT)
     for words, env in ((("-m", "typed"), {}), ((), {**EDITOR, "CLAUDECODE": "1"})):
