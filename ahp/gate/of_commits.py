@@ -213,6 +213,7 @@ def _pass_once(broken: "Broken", state: "State | None") -> "Broken":
         broken.override = overrides.find(
             taken,
             broken.act(clock.now()),
+            broken.event,
             digest=broken.rule.digest,
             evidence=broken.content(),
             overridable=broken.rule.overridable,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ahp.journal.logged_signal import Act, LoggedSignal
     from ahp.protocol.event import Event
+    from ahp.system.git import Repository
     from ahp.system.view import View
 
 TRAILER = "Ahp-Override"
@@ -48,23 +49,43 @@ class Override:
 
 
 def find(
-    risks: "Iterable[LoggedSignal]", act: "Act", *, digest: str, evidence: str, overridable: bool
+    risks: "Iterable[LoggedSignal]", act: "Act", event: "Event", *, digest: str, evidence: str, overridable: bool
 ) -> "Override | None":
-    """The override that lets `act` pass, among the `proceed_with_risk` answers to this rule (`State.risks_taken`).
+    """The override that lets `act` of `event` pass, among the `proceed_with_risk` answers to this rule
+    (`State.risks_taken`).
 
-    It must be for the rule as it is (`digest`) and the same `evidence`. At a commit it is spent once HEAD has moved, by
-    another attempt; the hooks of one git command are one. At a push it is for the same tip, as often as that is tried.
-    Always None for a rule that cannot be overridden.
+    It must be for the rule as it is (`digest`) and the same `evidence`; what was given to a person serves no agent. At
+    a commit it is spent once HEAD has moved, by another attempt, or a commit with its line is here; the hooks of one
+    git command are one. At a push it is for the same tip, as often as that is tried. Always None for a rule that cannot
+    be overridden. Raises GitError.
     """
+    from ahp.journal.answers import kind_of
+
     for signal in risks if overridable else ():
         if not evidence or (signal.rule_digest, signal.content) != (digest, evidence):
             continue
+        if event.actor.kind != "human" and kind_of(signal.actor) != event.actor.kind:
+            continue
+        override, spent = _override(signal), signal.spent
         if TRIGGERS[act.hook].family == "push":
-            if signal.act.head == act.head:
-                return _override(signal)
-        elif signal.spent is None or signal.spent.same(act) or (act.head is not None and act.head == signal.spent.head):
-            return _override(signal)
+            holds = signal.act.head == act.head
+        elif spent is None or spent.same(act):
+            holds = True
+        else:
+            is_tried_again = act.head is not None and act.head == spent.head
+            holds = is_tried_again and not _is_carried(override, event.repo, act.head or "")
+        if holds:
+            return override
     return None
+
+
+def _is_carried(override: Override, repo: "Repository | None", since: str) -> bool:
+    """Whether a commit of a branch or tag here that is newer than the commit `since` has the override's line."""
+    if repo is None:
+        return False
+    line = f"--grep={TRAILER}: {' '.join(override.bound)}"
+    older = [f"^{since}"] if since and repo.commit_id(since) else []
+    return repo.line("rev-list", "--max-count=1", "--fixed-strings", line, "--all", "HEAD", *older) != ""
 
 
 def of_commit(

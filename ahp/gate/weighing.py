@@ -110,6 +110,7 @@ class Weighing:
                 candidate.override = overrides.find(
                     taken,
                     candidate.act(self.now),
+                    self.event,
                     digest=candidate.rule.digest,
                     evidence=candidate.content(),
                     overridable=candidate.rule.overridable,

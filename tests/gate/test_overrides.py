@@ -14,6 +14,7 @@ from ahp.journal.logged_signal import Act, LoggedSignal
 from ahp.protocol.records import other
 from ahp.system import clock
 
+EVENT: Any = SimpleNamespace(actor=SimpleNamespace(kind="human"), repo=None)
 ACT = Act(100.0, "git", "pre-commit", "t1", "change1:c", "sha256:e", "head1")
 RULE, EVIDENCE = "sha256:" + "a" * 64, "sha256:" + "b" * 64
 OTHER = "sha256:" + "c" * 64
@@ -33,7 +34,7 @@ def taken(**more: Any) -> LoggedSignal:
 def found(
     signal: LoggedSignal, act: Act = ACT, digest: str = RULE, evidence: str = EVIDENCE, overridable: bool = True
 ) -> Override | None:
-    return find([signal], act, digest=digest, evidence=evidence, overridable=overridable)
+    return find([signal], act, EVENT, digest=digest, evidence=evidence, overridable=overridable)
 
 
 def test_an_override_is_for_the_rule_as_it_is_and_what_the_change_is() -> None:
@@ -55,6 +56,14 @@ def test_an_override_is_good_for_one_commit_and_all_its_hooks() -> None:
     assert found(apart, ACT._replace(token="t3", head=None)) is None
 
 
+def test_what_a_person_was_given_serves_no_agent() -> None:
+    agents: Any = SimpleNamespace(actor=SimpleNamespace(kind="agent"), repo=None)
+    asked = {"digest": RULE, "evidence": EVIDENCE, "overridable": True}
+    assert find([taken(actor="human:ann")], ACT, agents, **asked) is None
+    assert find([taken(actor="agent:claude")], ACT, agents, **asked)
+    assert find([taken(actor="agent:claude")], ACT, EVENT, **asked)  # a person makes the commit instead
+
+
 def test_one_for_a_push_holds_for_its_tip_as_often_as_it_is_tried() -> None:
     act = ACT._replace(hook="pre-push")
     spent = taken(act=act, spent=act._replace(token="t2", at=200.0))
@@ -65,7 +74,7 @@ def test_one_for_a_push_holds_for_its_tip_as_often_as_it_is_tried() -> None:
 
 def test_a_rule_that_cannot_be_overridden_is_not() -> None:
     assert found(taken(), overridable=False) is None
-    assert find([], ACT, digest=RULE, evidence=EVIDENCE, overridable=True) is None
+    assert find([], ACT, EVENT, digest=RULE, evidence=EVIDENCE, overridable=True) is None
 
 
 def test_a_trailer_is_one_line_whatever_the_reason() -> None:

@@ -325,6 +325,21 @@ def test_an_override_that_nobody_gave_is_refused(gated: Gated, line: str) -> Non
     assert gated.say("commit", "-q", "-m", f"about `{line}`\n\nReviewed: yes")[0] == 0
 
 
+def test_an_override_serves_one_commit_wherever_another_begins(gated: Gated) -> None:
+    gated.policy("version: 1\nrules:\n  no-a: {at: pre-commit, block: \"'a.txt' in files.changed\", message: no}\n")
+    base = gated.head()
+    assert commit(gated, "one")[0] == 1
+    (refused,) = gated.log("signal")
+    answer = ["ahp", "respond", refused["id"], "proceed_with_risk", "--reason", "for this one"]
+    assert attended(answer, gated.root)[0] == 0
+    assert gated.say("commit", "-q", "-m", "one").code == 0
+    gated.git("reset", "-q", "--soft", base)
+    assert gated.say("commit", "-q", "-m", "one").code == 0  # in the place of the first
+    gated.git("checkout", "-q", "-b", "other", base)
+    said = commit(gated, "one")
+    assert said[0] == 1 and "refused by no-a" in said[1]
+
+
 def test_an_attempt_that_made_no_commit_does_not_spend_the_override(gated: Gated) -> None:
     gated.policy("version: 1\nrules:\n  no-a: {at: pre-commit, block: files.changed_count > 0, message: no}\n")
     assert commit(gated, "one")[0] == 1
