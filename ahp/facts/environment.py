@@ -23,7 +23,7 @@ NAMESPACE = Namespace(
 )
 
 
-class _Slots(dict[str, int]):
+class Slots(dict[str, int]):
     """Gives each fact path that a plan asks for the next slot, so that the plan itself says what it reads."""
 
     def __missing__(self, path: str) -> int:
@@ -51,7 +51,7 @@ def _choose(choices: "list[tuple[str, Any]]", event: Event, settings: Settings) 
     from ahp.conditions.evaluate import MISSING, Undecided, build
     from ahp.facts.gather import gather as gather_facts
 
-    slots = _Slots()
+    slots = Slots()
     tests = [(name, build(plan, slots)) for name, plan in choices]
     reads = by_namespace(slots)
     # These conditions may read any variable: they tell a name of the policy's, never the value.

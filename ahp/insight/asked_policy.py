@@ -10,13 +10,17 @@ from typing import Any
 
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, build_each
 from ahp.facts import registry
+from ahp.facts.environment import DEFAULT, Slots
 from ahp.gate.match import left_open
+from ahp.insight import record_facts
+from ahp.policy import environments
 from ahp.policy.program import Program, RuleAnswer, RulePlan
 from ahp.policy.rule import Policy, rule_digest
 from ahp.protocol.levels import LEVEL_OF
 
 SILENT, UNDECIDED = "silent", "undecided"
 _REMEMBERED = 20_000
+_ENVIRONMENT = "environment"
 _LACKS = object()  # MISSING can be neither compared nor kept in a table
 
 
@@ -26,7 +30,7 @@ class AskedRule:
     def __init__(self, plan: RulePlan, program: Program, answer: RuleAnswer) -> None:
         self.key, self.answer = plan.key, answer
         self.slots = {path: index for index, path in enumerate(program.slots)}
-        self.limits = {f"limits.{name}": value for name, value in program.settings.limits.items()}
+        self.limits = _constants(program)
         # Of a fact that the log lacks nobody knows whether it was there: `has` and `default` are left open.
         unsure = [name for name in program.reads if name != "limits"]
         self.when = build(left_open(program.whens[plan.when], unsure), self.slots) if plan.when >= 0 else None
@@ -78,6 +82,42 @@ class AskedRule:
         return doubt or True
 
 
+class AskedEnvironment:
+    """The named environments of the new policy, ready to be asked about logged facts."""
+
+    def __init__(self, program: Program) -> None:
+        self._limits = _constants(program)
+        self._slots = Slots()
+        unsure = [name for name in (*registry.NAMESPACES, *program.settings.commands) if name != "limits"]
+        choices = program.settings.environment or []
+        self._choices = [(name, build(left_open(plan, unsure), self._slots)) for name, plan in choices]
+        self._reads = [path for path in self._slots if not path.startswith("limits.")]
+        self._known: dict[tuple[object, ...], str | Undecided] = {}
+
+    def named(self, record: Mapping[str, object], facts: Mapping[str, object]) -> str | Undecided:
+        """The first that holds by the facts of a record; what it cannot be told for want of."""
+        if not self._choices:
+            return DEFAULT
+        told = {path: facts[path] for path in self._reads if path in facts}
+        known = {**record_facts.told(record, self._reads), **told, **self._limits}
+        about = _told(known, self._slots)
+        named = self._known.get(about)
+        if named is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            named = self._known[about] = self._named(known)
+        return named
+
+    def _named(self, facts: Mapping[str, object]) -> str | Undecided:
+        slots = [MISSING if (value := _scalar(facts, path)) is _LACKS else value for path in self._slots]
+        try:
+            return next((name for name, holds in self._choices if holds(slots)), DEFAULT)
+        except Undecided as error:
+            return error
+        except Bound as error:
+            return Undecided("bound", str(error))
+
+
 class AskedTrigger:
     """The new policy at one trigger: its rules, and which of them the old policies asked alike."""
 
@@ -87,6 +127,9 @@ class AskedTrigger:
         self.answers = program.answers
         self.plans = {plan.key: plan for plan in program.rules}
         self.digests = {rule.key: rule_digest(rule, policy) for rule in policy.rules if rule.trigger == program.trigger}
+        self.environment = AskedEnvironment(program)
+        limits = program.settings.limits.items()
+        self._by_environment = {f"limits.{name}": value for name, value in limits if isinstance(value, dict)}
         self._asked: dict[str, AskedRule] = {}
 
     def asked(self, key: str) -> AskedRule:
@@ -95,14 +138,37 @@ class AskedTrigger:
             found = self._asked[key] = AskedRule(self.plans[key], self.program, self.answers.rules[key])
         return found
 
-    def level(self, key: str, environment: str | None) -> str:
-        """What a match of the rule says; None for an environment that nobody knows."""
+    def hang_on_environment(self, paths: Iterable[str]) -> bool:
+        """Whether any of these facts is another one in another environment."""
+        return any(path == _ENVIRONMENT or path in self._by_environment for path in paths)
+
+    def known_in(self, environment: str | Undecided, facts: Mapping[str, object]) -> dict[str, object]:
+        """The facts with the name of the new policy's environment and its limits in it, not those of the old one."""
+        named = {_ENVIRONMENT, *self._by_environment}
+        known = {path: value for path, value in facts.items() if path not in named}
+        if isinstance(environment, str):
+            known[_ENVIRONMENT] = environment
+            for path, limit in self._by_environment.items():
+                value = environments.of_environment(limit, environment)
+                known |= {} if value is None else {path: value}
+        return known
+
+    def lacks(self, doubt: Undecided, environment: str | Undecided) -> str:
+        """The fact that a doubt is for want of: of a limit by environment, the one that the environment hangs on."""
+        if isinstance(environment, Undecided) and self.hang_on_environment([doubt.path or ""]):
+            doubt = environment
+        return doubt.path or doubt.kind
+
+    def level(self, key: str, environment: str | Undecided) -> str:
+        """What a match of the rule says."""
         rule = self.answers.rules[key]
         if rule.shadow or self.answers.mode == "observe":
             return SILENT
-        if environment is None and len(set(rule.intensity.values())) > 1:
-            return UNDECIDED
-        told = rule.intensity.get(environment or "", rule.intensity["default"])
+        if isinstance(environment, Undecided):
+            if len(set(rule.intensity.values())) > 1:
+                return UNDECIDED
+            environment = "default"
+        told = rule.intensity.get(environment, rule.intensity["default"])
         return told if told in LEVEL_OF else SILENT
 
 
@@ -116,12 +182,17 @@ class Found:
 
 
 class AskedRules:
-    """Some rules of a trigger, asked together: evaluations whose facts are the same to all of them share one answer."""
+    """Some rules of a trigger, asked together: evaluations whose facts are the same to all of them share one answer.
+
+    `own` are the facts they read that a record may tell by its own keys.
+    """
 
     def __init__(self, now: AskedTrigger, keys: Sequence[str]) -> None:
         self.keys = keys
         self._rules = [now.asked(key) for key in keys]
         self._reads = sorted({path for rule in self._rules for path in rule.reads})
+        self.own = [path for path in self._reads if path in record_facts.READ]
+        self.hang_on_environment = now.hang_on_environment(self._reads)
         self._known: dict[tuple[object, ...], Found] = {}
 
     def found(self, facts: Mapping[str, object]) -> Found:
@@ -146,6 +217,12 @@ def _scalar(facts: Mapping[str, object], path: str) -> object:
     """A logged fact, `_LACKS` where the log has none."""
     value = facts.get(path, _LACKS)
     return value if value is None or isinstance(value, bool | int | float | str) else _LACKS
+
+
+def _constants(program: Program) -> dict[str, object]:
+    """The policy's limits that are one value everywhere, by path."""
+    limits = program.settings.limits.items()
+    return {f"limits.{name}": value for name, value in limits if not isinstance(value, dict)}
 
 
 def _namespaces(now: AskedTrigger, key: str) -> set[str]:

@@ -13,7 +13,7 @@ from ahp.conditions.evaluate import Undecided
 from ahp.gate.match import COUNTED
 from ahp.gate.rendering import quoted
 from ahp.gate.weighing import may_speak_for
-from ahp.insight import many_logs, reading
+from ahp.insight import many_logs, reading, record_facts
 from ahp.insight.asked_policy import SILENT, UNDECIDED, AskedRules, AskedTrigger, Found, asks_alike
 from ahp.insight.changes import EXAMPLES, Backtest, Change, Example, Tally
 from ahp.insight.reading import event_of
@@ -41,7 +41,7 @@ class Replay:
         self._rules: dict[str, dict[str, dict[str, str]]] = {}  # digest → trigger → rule → rule digest
         self._old: dict[str, Mapping[str, Program]] = {}
         self._alike: dict[tuple[str, str, str], tuple[frozenset[str], AskedRules]] = {}
-        self._tallies: dict[tuple[Found, str | None], Tally] = {}
+        self._tallies: dict[tuple[Found, str | Undecided], Tally] = {}
         self._changes: dict[tuple[str, str, str], Change] = {}
         self._missing: dict[str, Counter[str]] = {}
         self._called: Counter[tuple[str, str]] = Counter()  # trigger and policy of calls that were only counted
@@ -141,10 +141,17 @@ class Replay:
         alike, others = self._alike_rules(now, policies[0], policies[1])
         facts = record.get("facts")
         known: Mapping[str, object] = facts if isinstance(facts, dict) else {}
+        environment: str | Undecided | None = None
+        if others.own:
+            known = {**record_facts.told(record, others.own), **known}
+        if others.hang_on_environment:
+            environment = self._environment(now, policies[0], record, known)
+            known = now.known_in(environment, known)
         found = others.found(known)
         if not (said or passed or dropped or found.holds):
             return  # what asked and was silent asks the same and is silent
-        environment = self._environment(now, policies[0], record)
+        if environment is None:
+            environment = self._environment(now, policies[0], record, known)
         if said or passed or dropped:
             tally = self._tally(now, found, environment, said, passed, (set(said) | dropped | passed) & alike)
             done.refused += "block" in tally.before.values()
@@ -156,7 +163,7 @@ class Replay:
             for change in tally.changes:
                 self._exemplify(change, record, known)
 
-    def _remember(self, now: AskedTrigger, found: Found, environment: str | None) -> Tally:
+    def _remember(self, now: AskedTrigger, found: Found, environment: str | Undecided) -> Tally:
         """Of evaluations that nothing was said at, which are nearly all, it is only counted how often they come."""
         if len(self._tallies) >= _TALLIES:
             self._settle()
@@ -167,7 +174,7 @@ class Replay:
         self,
         now: AskedTrigger,
         found: Found,
-        environment: str | None,
+        environment: str | Undecided,
         said: Mapping[str, Mapping[str, object]],
         passed: set[str],
         same: set[str],
@@ -175,16 +182,22 @@ class Replay:
         """What changes where the rules `said` had spoken and `passed` had been passed over; `same` ask what they asked
         then, `found` are the others."""
         before = {rule: _before(signal) for rule, signal in said.items()}
-        after: dict[str, str] = {}
+        doubts: dict[str, Undecided] = {}
+        matched: list[str] = []
+        still_open: list[str] = []
         for key in same:
-            is_open = key in passed or before.get(key) == UNDECIDED
-            after[key] = UNDECIDED if is_open else now.level(key, environment)
-        undecided: dict[str, Undecided] = {}
+            (still_open if key in passed or before.get(key) == UNDECIDED else matched).append(key)
         for key, holds in found.holds:
             if isinstance(holds, Undecided):
-                after[key], undecided[key] = UNDECIDED, holds
+                doubts[key] = holds
             else:
-                after[key] = now.level(key, environment)
+                matched.append(key)
+        after = {
+            **dict.fromkeys([*still_open, *doubts], UNDECIDED),
+            **{key: now.level(key, environment) for key in matched},
+        }
+        if isinstance(environment, Undecided):
+            doubts |= {key: environment for key in matched if after[key] == UNDECIDED}
         self._refine(now, after)
         tally = Tally(before, "block" in after.values())
         for key in dict.fromkeys([*before, *passed, *after]):
@@ -192,8 +205,8 @@ class Replay:
             will = after.get(key, SILENT)
             if was != will:
                 tally.changes.append(self._changes.setdefault((key, was, will), Change(key, was, will)))
-                if key in undecided:
-                    tally.missing.append((key, undecided[key].path or undecided[key].kind))
+                if key in doubts:
+                    tally.missing.append((key, now.lacks(doubts[key], environment)))
         return tally
 
     def _add(self, tally: Tally, many: int) -> None:
@@ -233,15 +246,15 @@ class Replay:
             if hook in self.triggers and isinstance(calls, int):
                 self._called[hook, str(one.get("policy") or "")] += calls
 
-    def _environment(self, now: AskedTrigger, policy: str, record: Mapping[str, object]) -> str | None:
-        """The named environment as the new policy would tell it, None where nobody knows."""
+    def _environment(
+        self, now: AskedTrigger, policy: str, record: Mapping[str, object], facts: Mapping[str, object]
+    ) -> str | Undecided:
+        """The named environment as the new policy would tell it: the log does where both policies name them alike."""
         names = now.program.settings.environment
-        if not names:
-            return "development"
         old = self._old.get(policy)
         is_same = old is not None and encode(old[now.program.trigger].settings.environment) == encode(names)
         told = record.get("environment")
-        return told if is_same and isinstance(told, str) else None
+        return told if names and is_same and told and isinstance(told, str) else now.environment.named(record, facts)
 
     def _alike_rules(self, now: AskedTrigger, policy: str, working: str) -> tuple[frozenset[str], AskedRules]:
         """The rules of the new policy that the old ones asked in the same words about the same facts, and the others.

@@ -104,3 +104,13 @@ def test_a_range_needs_a_policy_to_compare_with(past: Gated, capsys: pytest.Capt
     past.git("commit", "-qm", "no policy", "--no-verify")
     assert run(["replay", "--range", "HEAD~1..HEAD"]) == 2
     assert "HEAD has no policy to compare with" in capsys.readouterr().err
+
+
+def test_who_committed_is_known_though_no_rule_asked_then(past: Gated, capsys: pytest.CaptureFixture[str]) -> None:
+    past.write("d", "d\n")
+    past.add()
+    assert past.say("commit", "-m", "d", env={"CLAUDECODE": "1"}).code == 0
+    past.write("other.yaml", POLICY + "  agents: {at: pre-commit, block: actor.kind == 'agent'}\n")
+    assert run(["replay", "--policy", "other.yaml"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "agents: silent → block, 1 time such as" in out and "actor.kind = 'agent'" in out and "undecided" not in out

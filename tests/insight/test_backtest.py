@@ -132,6 +132,51 @@ def test_a_fact_that_the_log_lacks_is_undecided_and_named() -> None:
     assert done.missing == {"names": ["files.added"]} and done.decided == []
 
 
+@pytest.mark.parametrize(
+    ("hook", "condition", "more"),
+    [
+        ("pre-commit", "actor.kind == 'agent'", {"actor": "agent:claude"}),
+        ("pre-commit", "actor.kind == 'agent'", {"actor": "agent"}),
+        ("pre-commit", "actor.name == 'claude'", {"actor": "agent:claude"}),
+        ("pre-commit", "actor.name == ''", {"actor": "ci"}),
+        ("task-complete", "session.id == 's-1' and session.agent == 'x'", {"actor": "agent:x", "session": "s-1"}),
+        ("pre-tool-use", "actor.name == 'x' and tool.name == 'shell'", {"actor": "agent:x"}),
+        ("pre-push", "branch.name == 'a/b'", {"target": "refs/heads/a/b"}),
+        ("pre-push", "branch.target == '' and push.is_tag", {"target": "refs/tags/v1"}),
+        ("pre-push", "push.ref == 'refs/heads/a' and push.is_delete", {"target": "refs/heads/a", "head": "0" * 40}),
+    ],
+)
+def test_a_fact_that_the_record_tells_by_its_keys_is_known(hook: str, condition: str, more: dict[str, str]) -> None:
+    log = Log("rules: {s: {at: pre-tool-use, prompt: tool.name == 'shell'}}\n")
+    said = [("s", "prompt")] if hook == "pre-tool-use" else []
+    log.asked({"tool.name": "shell"} if said else {}, *said, hook=hook, **more)
+    text = f'rules: {{a: {{at: {hook}, prompt: "%s"}}}}\n'
+    (gained,) = [one for one in log.replayed(text % condition).changes if one.rule == "a"]
+    assert (gained.before, gained.after, gained.count) == ("silent", "prompt", 1)
+    assert gained.examples[0].told
+    assert [one.rule for one in log.replayed(text % f"not ({condition})").changes] == ["s"] * bool(said)
+
+
+@pytest.mark.parametrize(
+    ("hook", "path", "condition", "more"),
+    [
+        ("pre-commit", "branch.name", "branch.name == 'main'", {"subject": "main"}),  # or the one that is rebased
+        ("pre-commit", "actor.kind", "actor.kind == 'human'", {"actor": "robot:x"}),
+        ("pre-commit", "actor.verified", "actor.verified", {"actor": "ci:github"}),
+        ("pre-push", "push.ref", "push.ref == 'refs/*'", {"target": "refs/*"}),  # what --mirror deletes
+        ("pre-push", "push.is_delete", "push.is_delete", {"target": "refs/heads/a"}),
+        ("task-complete", "session.id", "session.id == ''", {}),
+    ],
+)
+def test_a_fact_that_a_key_does_not_tell_for_certain_is_undecided(
+    hook: str, path: str, condition: str, more: dict[str, str]
+) -> None:
+    log = Log()
+    log.asked({}, hook=hook, **more)
+    done = log.replayed(f'rules: {{a: {{at: {hook}, prompt: "{condition}"}}}}\n')
+    assert changes(done) == [("a", "silent", "undecided", 1)] and done.missing == {"a": [path]}
+
+
 @pytest.mark.parametrize("condition", ["has(tests.failed_count)", "default(tests.failed_count, 0) > 0"])
 def test_what_was_absent_is_not_told_from_what_was_not_logged(condition: str) -> None:
     log = Log()
@@ -248,7 +293,47 @@ def test_a_level_by_environment_needs_to_know_the_environment() -> None:
     log = Log(text)
     log.asked({"files.changed_count": 9}, ("size", "prompt"), environment="production")
     assert changes(log.replayed(text + levels, readable=True)) == [("o/a", "silent", "block", 1)]
-    assert changes(log.replayed(text + levels)) == [("o/a", "silent", "undecided", 1)]
+    done = log.replayed(text + levels)
+    assert changes(done) == [("o/a", "silent", "undecided", 1)] and done.missing == {"o/a": ["branch.name"]}
+    assert changes(log.replayed(text + levels.replace("production: block", "production: prompt"))) == [
+        ("o/a", "silent", "prompt", 1)
+    ]
+
+
+def test_what_a_level_hangs_on_is_named_of_a_rule_that_asks_the_same_too() -> None:
+    rule = "{id: a, condition: files.changed_count > 3, intensity: {production: %s, default: prompt}}"
+    text = "environment: {production: %s}\nhooks: {pre-commit: {oracles: [{name: o, rules: [" + rule + "]}]}}\n"
+    log = Log(text % ("branch.name == 'main'", "block"))
+    log.asked({}, ("o/a", "block"), environment="production")
+    done = log.replayed(text % ("repo.is_shallow or branch.name == 'old'", "block"), readable=True)
+    assert changes(done) == [("o/a", "block", "undecided", 1)] and done.missing == {"o/a": ["repo.is_shallow"]}
+
+
+def test_the_environment_is_named_by_the_facts_of_the_log_where_they_tell_it() -> None:
+    text = "environment: {production: files.changed_count > limits.many and actor.kind == 'human'}\n"
+    text += "limits: {many: 5, most: {production: 1, default: 9}}\n"
+    log = Log()
+    log.asked({"files.changed_count": 9, "limits.many": 70, "limits.most": 40, "environment": "staging"})
+    log.asked({"files.changed_count": 3, "limits.many": 1})
+    log.asked({"environment": "production"})
+    by_name = text + "rules: {a: {at: pre-commit, prompt: environment == 'production'}}\n"
+    done = log.replayed(by_name)
+    assert changes(done) == [("a", "silent", "prompt", 1), ("a", "silent", "undecided", 1)]
+    assert done.missing == {"a": ["files.changed_count"]}
+    by_limit = text + "rules: {a: {at: pre-commit, prompt: files.changed_count > limits.most}}\n"
+    assert changes(log.replayed(by_limit)) == [("a", "silent", "prompt", 1), ("a", "silent", "undecided", 1)]
+
+
+def test_a_limit_by_environment_is_that_of_the_environment() -> None:
+    text = "limits: {most: {production: 3, default: 5}}\nenvironment: {production: branch.name == 'main'}\n"
+    text += "rules: {size: {at: pre-commit, prompt: files.changed_count > limits.most}}\n"
+    log = Log(text)
+    log.asked({"files.changed_count": 4, "limits.most": 3, "branch.name": "main"}, ("size", "prompt"))
+    log.asked({"files.changed_count": 4, "limits.most": 5, "branch.name": "x"})
+    larger = text.replace("production: 3", "production: 4")
+    assert changes(log.replayed(larger)) == [("size", "prompt", "silent", 1)]
+    log.asked({"files.changed_count": 4, "limits.most": 5})
+    assert log.replayed(larger).missing == {"size": ["branch.name"]}
 
 
 def test_tool_calls_without_facts_are_unknown() -> None:
