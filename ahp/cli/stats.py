@@ -253,10 +253,12 @@ def _propose(found: list[Advice], target: str) -> None:
     diff = proposal.diff()
     if target == "-":
         sys.stdout.write(diff)
-    elif diff:
+    else:  # also where it is empty, which git does not apply: an older patch would look like what was found now
         files.overwrite(os.path.abspath(target), diff.encode("utf-8", "surrogateescape"))
-        click.echo(f"wrote {one_line(target, 1000)}; nothing else is changed: git apply does that")
+        if diff:
+            click.echo(f"wrote {one_line(target, 1000)}; nothing else is changed: git apply does that")
     for one, why in proposal.left:
         click.echo(f"ahp: {one_line(one.rule)}: {one.kind}, but no edit is proposed: {one_line(why)}", err=True)
     if not diff:
-        click.echo("ahp: there is no edit to propose", err=True)
+        emptied = "" if target == "-" else f"; {one_line(target, 1000)} is empty now"
+        click.echo(f"ahp: there is no edit to propose{emptied}", err=True)

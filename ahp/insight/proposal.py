@@ -99,12 +99,20 @@ def _edited(text: str, name: str, advice: Advice, known: Collection[str]) -> str
         _short(text, rule, advice.change) if rule is short else _of_long(text, rule, advice.change) for rule in rules
     ]
     if not rules:
-        if advice.rule not in known or "/" in advice.rule:
+        if advice.rule not in known:
+            raise _Impossible(_unknown(advice.rule, known))
+        if "/" in advice.rule:
             raise _Impossible("the rule stands in another file")
         edits = [_override(text, root, advice)]
     for edit in sorted(edits, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
     return text
+
+
+def _unknown(rule: str, known: Collection[str]) -> str:
+    """That the log tells of a rule that the policy does not have, with those that may be what became of it."""
+    alike = sorted(key for key in known if rule in key.split("/") or key in rule.split("/"))
+    return "the project's policy has no rule of this name" + (f"; it has {', '.join(alike)}" if alike else "")
 
 
 def _override(text: str, root: Node | None, advice: Advice) -> _Edit:

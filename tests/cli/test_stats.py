@@ -15,6 +15,7 @@ from ahp.journal import respond
 from ahp.journal.append import Journal
 from ahp.protocol.actor import Actor
 from ahp.system import clock
+from tests.conftest import Repo
 from tests.insight import example
 from tests.journal.story import Story
 
@@ -156,11 +157,20 @@ def test_advice_as_a_patch_changes_nothing(project: Path, capsys: pytest.Capture
     assert (project.parent / "advice.diff").read_text() == patch
 
 
+def test_no_older_patch_is_left_where_nothing_is_proposed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "hooks.yaml").write_text(example.POLICY)
+    told(capsys, "--advise", "--write", "advice.diff")
+    (project / "hooks.yaml").write_text("version: 1\nrules: {}\n")
+    assert run(["stats", "--advise", "--write", "advice.diff"]) == 0
+    assert "there is no edit to propose; advice.diff is empty now" in capsys.readouterr().err
+    assert Repo(project.parent).run("git", "apply", "advice.diff").returncode != 0
+
+
 def test_what_no_edit_can_do_is_told_beside_the_patch(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "hooks.yaml").write_text("version: 1\nrules: {}\n")
     assert run(["stats", "--advise", "--write"]) == 0
     out, err = capsys.readouterr()
-    assert out == "" and "size: noisy, but no edit is proposed: the rule stands in another file" in err
+    assert out == "" and "size: noisy, but no edit is proposed: the project's policy has no rule" in err
     assert "there is no edit to propose" in err
 
 

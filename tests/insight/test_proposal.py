@@ -65,16 +65,27 @@ def test_only_the_text_that_must_changes(rule: str, change: str, old: str, new: 
 @pytest.mark.parametrize(
     ("rule", "change", "why"),
     [
-        ("checks/three", "lower", "the rule stands in another file"),
+        ("checks/three", "lower", "no rule of this name"),
         ("checks/2", "lower", "depends on the environment"),
         ("checks/one", "disable", "whole oracle"),
-        ("nothing", "raise", "another file"),
+        ("one", "lower", "no rule of this name; it has checks/one"),
+        ("size/size", "lower", "no rule of this name; it has size"),
+        ("nothing", "raise", "no rule of this name"),
+        ("agents/x", "raise", "no rule of this name"),
     ],
 )
 def test_what_no_edit_of_this_file_can_do_is_said(rule: str, change: str, why: str) -> None:
     proposal = proposed(POLICY, (rule, change))
     assert (proposal.text, proposal.diff()) == (POLICY, "")
     assert why in proposal.left[0][1]
+
+
+def test_a_rule_of_the_longer_form_in_another_file_is_said_to_stand_there(repo: Repo) -> None:
+    begin = POLICY.index("hooks:")
+    repo.commit("policy", **{".ahp/other.yaml": "version: 1\n" + POLICY[begin:].replace("production: block, ", "")})
+    repo.commit("policy", **{".ahp/hooks.yaml": "version: 1\nextends: [other.yaml]\n"})
+    proposal = propose(FileSource(str(repo.root)), [Advice("checks/one", "noisy", "", "", "lower")])
+    assert proposal.diff() == "" and "the rule stands in another file" in proposal.left[0][1]
 
 
 @pytest.mark.parametrize(
