@@ -128,33 +128,32 @@ class _Reading:
         return Entry(past.id, past.made, past.author, past.subject, before, judgements, list(self.exemptions.values()))
 
     def _as_made(self) -> Iterator[Judgement]:
-        """The last attempt that passed, about this change and, if the message was judged, with this message."""
+        """The last attempt that passed and was about this change, as far as it was about this message.
+
+        One that judged another message made another commit, which was amended: it counts where there is none else.
+        """
         raw = self.past.message.encode("utf-8", "surrogateescape")
         mark = f"{overrides.TRAILER}:".lower().encode()
         bare = b"\n".join(line for line in raw.split(b"\n") if not line.strip().lower().startswith(mark))
         messages = {records.message_digest(raw), records.message_digest(bare)}
         found = [
-            (attempt.order, attempt)
+            ((len(about) == len(attempt.verdicts), attempt.order), attempt, about)
             for digest in self.known.changes.get(self.past.id, ())
             for attempt in self.known.attempts.get(digest, {}).values()
-            if attempt.passed and self._fits(attempt, digest, messages)
+            if attempt.passed and self._fits(about := _about(attempt, messages), digest)
         ]
-        for _, attempt in sorted(found, key=lambda pair: pair[0])[-1:]:
-            last = list(attempt.verdicts.values())[-1]
-            hooks = [
-                name
-                for name, one in attempt.verdicts.items()
-                if name != "commit-msg" or str(one.get("message") or "") in messages
-            ]
-            decision = "warn" if any(one.get("decision") == "warn" for one in attempt.verdicts.values()) else ""
+        for _, attempt, about in sorted(found, key=lambda one: one[0])[-1:]:
+            verdicts = list(about.values())
+            last = verdicts[-1]
+            decision = "warn" if any(one.get("decision") == "warn" for one in verdicts) else ""
             yield Judgement(
                 "commit",
                 str(last.get("timestamp") or ""),
-                hooks,
+                list(about),
                 decision or str(last.get("decision")),
                 self._policy(last),
                 str(last.get("actor") or ""),
-                self._heard(attempt.signals, list(attempt.verdicts.values())),
+                self._heard([one for one in attempt.signals if one.get("hook") in about], verdicts),
             )
 
     def _policy(self, record: Mapping[str, object]) -> PolicyName:
@@ -164,11 +163,9 @@ class _Reading:
             return told._replace(commit=head, origin="committed")
         return told
 
-    def _fits(self, attempt: Attempt, digest: str, messages: set[str]) -> bool:
-        told = attempt.verdicts.get("commit-msg")
-        fits = told is not None and str(told.get("message") or "") in messages
+    def _fits(self, about: Mapping[str, object], digest: str) -> bool:
         # All commits that change nothing change the same: only the message tells one from another.
-        return fits if digest in self.known.empty else fits or len(attempt.verdicts) > (told is not None)
+        return "commit-msg" in about if digest in self.known.empty else bool(about)
 
     def _pushed(self) -> Iterator[Judgement]:
         brought = self.brought.brought.get(self.past.id)
@@ -250,3 +247,12 @@ class _Reading:
 
     def _note(self, one: Exemption) -> None:
         self.exemptions.setdefault((one.kind, one.rule), one)
+
+
+def _about(attempt: Attempt, messages: set[str]) -> dict[str, Mapping[str, object]]:
+    """The verdicts of an attempt by hook, without that on another message."""
+    return {
+        name: one
+        for name, one in attempt.verdicts.items()
+        if name != "commit-msg" or str(one.get("message") or "") in messages
+    }

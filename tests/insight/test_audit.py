@@ -206,3 +206,45 @@ def test_a_policy_that_the_log_describes_before_its_commit_is_told_by_the_commit
         "commit": adopted,
         "origin": "committed",
     }
+
+
+WORDS = """\
+version: 1
+rules:
+  subject: {at: commit-msg, prompt: "not commit.subject.startswith('feat: ')", message: no type}
+  typed: {at: commit-msg, block: "commit.subject == 'five'", message: no type at all}
+  size: {at: pre-commit, prompt: files.changed_count > 1, message: "{files.changed_count} files"}
+"""
+
+
+def test_what_was_said_of_another_message_is_not_said_of_an_amended_commit(tmp_path: Path) -> None:
+    gated = making.make(tmp_path / "repo")
+    gated.commit_policy(WORDS)
+    gated.commit("stuff", a="1\n", b="1\n")
+    gated.git("commit", "-q", "--amend", "-m", "feat: d")
+    gated.write("c", "1\n")
+    gated.add()
+    assert gated.say("commit", "-q", "-m", "five").code == 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(terminal, "confirm", lambda question, command: True)
+        respond(Journal(str(gated.folder)), gated.log("signal")[-1]["id"], "proceed_with_risk", ANN, "a test")
+    gated.git("commit", "-q", "-m", "five")
+    assert {one.kind for one in asked(gated, "HEAD~1..").entries[0].exemptions} == {OVERRIDE}
+    gated.git("commit", "-q", "--amend", "-m", "feat: changed words")
+    changed, made, *_ = asked(gated).entries
+    assert made.subject == "feat: d" and made.judgements[0].hooks == ["pre-commit"]
+    assert (made.judgements[0].decision, made.judgements[0].said) == ("warn", [("size", "prompt")])
+    assert changed.exemptions == [] and changed.judgements[0].said == []
+    assert (changed.judgements[0].decision, changed.judgements[0].hooks) == ("allow", ["pre-commit"])
+
+
+def test_a_commit_is_told_by_the_attempt_that_judged_its_message(tmp_path: Path) -> None:
+    gated = making.make(tmp_path / "repo")
+    gated.commit_policy(WORDS)
+    gated.commit("once", a="1\n")
+    gated.git("branch", "kept")
+    gated.git("reset", "-q", "--soft", "HEAD~1")
+    gated.git("commit", "-q", "-m", "feat: again")
+    for revision, said in (("kept", [("subject", "prompt")]), ("main", [])):
+        (judgement,) = asked(gated, f"{revision}~1..{revision}").entries[0].judgements
+        assert (judgement.hooks, judgement.said) == (["pre-commit", "commit-msg"], said)
