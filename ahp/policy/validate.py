@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from ahp.conditions import typecheck as conditions
 from ahp.conditions.diagnostics import ConditionError, Position
@@ -11,9 +12,9 @@ from ahp.conditions.regexes import regex
 from ahp.conditions.schema import MAX_COST, MAX_RULES, Schema, Type
 from ahp.conditions.typecheck import Checked, Each
 from ahp.facts.schemas import triggers_of, where
-from ahp.policy import environments, refine
+from ahp.policy import blame, environments, refine
 from ahp.policy.expand import expand
-from ahp.policy.problems import Place, Problem
+from ahp.policy.problems import Place, Problem, quoted
 from ahp.policy.raw import Field, RawPolicy, RawRule
 from ahp.policy.rule import Policy, Rule, limits_in
 from ahp.policy.templates import check_texts
@@ -55,19 +56,19 @@ class _Checker:
         return policy, _unique(self.problems)
 
     def environment(self, field: Field) -> Checked | None:
-        return self.condition(field, self.vocabulary.for_environments, ())
+        return self.condition(field, self.vocabulary.for_environments, None)
 
     def rule(self, raw: RawRule) -> Rule | None:
         before = len(self.problems)
         schema = self.vocabulary.schema(raw.trigger)
         self.levels(raw)
         self.problems += _check_action(raw)
-        filters = [self.condition(field, schema, (raw.trigger,)) for field in raw.filters]
+        filters = [self.condition(field, schema, raw) for field in raw.filters]
         each = self.each(raw, schema)
         if len(self.problems) > before and (raw.get("each") and each is None):
             return None
         item = (each.var, each.item) if each is not None else None
-        condition = self.condition(raw.fields["condition"], schema, (raw.trigger,), item)
+        condition = self.condition(raw.fields["condition"], schema, raw, item)
         if condition is None or None in filters:
             return None
         limits = {f"limits.{name}" for name in self.raw.limits}
@@ -97,37 +98,43 @@ class _Checker:
         field = raw.fields.get("each")
         if field is None or field.value is None:
             return None
+
+        def ask(constants: dict[str, Any]) -> Each:
+            return conditions.check_each(field.value, schema, position=_position(field.place), constants=constants)
+
         try:
-            return conditions.check_each(
-                field.value, schema, position=_position(field.place), constants=self.vocabulary.constants
-            )
+            return ask(self.vocabulary.constants)
         except ConditionError as error:
-            self.refuse(error.problems, field, (raw.trigger,))
+            self.refuse(error.problems, field, raw, ask)
             return None
 
-    def condition(
-        self, field: Field, schema: Schema, triggers: tuple[str, ...], item: Item | None = None
-    ) -> Checked | None:
-        """The typed condition in a field; None when it is wrong, which `problems` then say."""
-        try:
-            checked = conditions.check(
+    def condition(self, field: Field, schema: Schema, raw: RawRule | None, item: Item | None = None) -> Checked | None:
+        """The typed condition in a field of a rule, or of `environment`; None when it is wrong, which `problems` then
+        say.
+        """
+
+        def ask(constants: dict[str, Any]) -> Checked:
+            return conditions.check(
                 field.value,
                 schema,
                 position=_position(field.place),
                 item=item,
-                constants=self.vocabulary.constants,
+                constants=constants,
                 variants=self.vocabulary.variants,
             )
+
+        try:
+            checked = ask(self.vocabulary.constants)
         except ConditionError as error:
-            self.refuse(error.problems, field, triggers)
+            self.refuse(error.problems, field, raw, ask)
             return None
         if checked.constant_problem is not None:
             what, empty = _text(checked.constant_problem), self.emptied(checked, schema)
-            told = self.advice if empty else self.problems
-            told.append(Problem(_at(checked.constant_problem, field.place), what + empty))
+            told, verb = (self.advice, "reads") if empty else (self.problems, "cannot use")
+            told.append(self.placed(checked.constant_problem, what + empty, field, raw, ask, verb))
             if not empty:
                 return None
-        self.advice += [Problem(_at(found, field.place), _text(found)) for found in checked.advice]
+        self.advice += [self.placed(found, _text(found), field, raw, ask, "reads") for found in checked.advice]
         return checked
 
     def emptied(self, checked: Checked, schema: Schema) -> str:
@@ -141,20 +148,30 @@ class _Checker:
         is_it = empty and (again is None or again.constant is None)
         return f", as {' and '.join(f'`{path}`' for path in empty)} is empty" if is_it else ""
 
-    def refuse(self, found: Iterable[ConditionProblem], field: Field, triggers: tuple[str, ...]) -> None:
+    def refuse(self, found: Iterable[ConditionProblem], field: Field, raw: RawRule | None, ask: blame.Ask) -> None:
         for problem in found:
             text = _text(problem)
-            if problem.kind == "name" and triggers:
-                text = self.elsewhere(problem.message, field.value, triggers[0]) or text
-            self.problems.append(self.of_limit(field, text) or Problem(_at(problem, field.place), text))
+            if problem.kind == "name" and raw is not None:
+                text = self.elsewhere(problem.message, field.value, raw.trigger) or text
+            self.problems.append(self.placed(problem, text, field, raw, ask))
 
-    def of_limit(self, field: Field, text: str) -> Problem | None:
-        """What to say of a pack's condition, which was right until the policy changed a limit that it names."""
-        for path in sorted(limits_in(str(field.value))) if field.layer.startswith("pack ") else ():
-            limit = self.raw.limits.get(path.removeprefix("limits."))
-            if limit is not None and not limit.layer.startswith("pack "):
-                return Problem(limit.place, f"a rule of {field.layer} cannot use this as `{path}`: {text}")
-        return None
+    def placed(
+        self,
+        found: ConditionProblem,
+        text: str,
+        field: Field,
+        raw: RawRule | None,
+        ask: blame.Ask,
+        verb: str = "cannot use",
+    ) -> Problem:
+        """What is found about a condition: at its place, or where another file gives the limit that is to blame."""
+        blamed = blame.limit_of(found, field.value, field, self.raw, self.vocabulary.constants, ask)
+        if blamed is None:
+            return Problem(_at(found, field.place), text)
+        path, limit = blamed
+        who = f"`{raw.key}`" if raw is not None else "a condition of `environment`"
+        what = f"{who} of {field.place.file} {verb} {quoted(limit.value)} as `{path}`: {text}"
+        return Problem(limit.place, what)
 
     def elsewhere(self, message: str, condition: str, trigger: str) -> str:
         """What to say of a name that is only unknown at this trigger; "" when it is unknown everywhere."""

@@ -62,6 +62,14 @@ def test_what_is_seldom_meant_is_advice(load: Load, text: str, said: str) -> Non
     assert any(said in line for line in advice(load, text)), advice(load, text)
 
 
+def test_advice_on_a_condition_stands_where_another_file_gives_the_limit_it_is_about(load: Load) -> None:
+    said = (
+        "hooks.yaml:2:24: `conventional-subject` of pack conventional-commits reads 'feat' as `limits.commit_types`: "
+    )
+    [line] = advice(load, "extends: [conventional-commits]\nlimits: {commit_types: feat}")
+    assert line.startswith(said), line
+
+
 def test_a_whole_rule_under_the_name_of_a_pack_s_is_told_what_it_keeps(load: Load) -> None:
     own = "extends: [core]\nrules:\n  large-files: {at: pre-push, prompt: files.changed_count > 3, message: many}"
     said = "is a rule of pack core, too, and keeps `each`, `finding`, `fix` of that one; give the rule another id, or"
