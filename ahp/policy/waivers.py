@@ -18,6 +18,9 @@ PATH = WAIVERS
 LONGEST_DAYS = 90
 WARNED_DAYS = 7
 
+_BRANCHES = "refs/heads/"
+_SIGNS = frozenset("*?[")  # of patterns; git has none of them in a branch's name
+
 # Keys as other tools call them.
 _KNOWN_AS = {
     **dict.fromkeys(("until", "expiry", "expires_at", "end"), "expires"),
@@ -42,7 +45,7 @@ class Waiver(BaseModel):
     rule: _Line
     """The rule's key: a short rule's id, else `oracle/id`."""
     subject: _Line
-    """The issue, branch or session that it is excused on; `*` for all."""
+    """The issue, branch or session that it is excused on, which is no pattern; `*` for all."""
     reason: _Line
     """Why; shown with every signal that it excuses."""
     approver: _Line
@@ -94,7 +97,8 @@ class Waivers(BaseModel):
         return min(holding, key=lambda waiver: waiver.subject == "*", default=None)
 
     def warnings(self, today: datetime.date, digests: dict[str, str] | None = None) -> list[str]:
-        """What a person should know: expired, about to expire (a week before), bound to a rule that changed or is gone.
+        """What a person should know: expired, about to expire (a week before), for a subject that nothing has, bound to
+        a rule that changed or is gone.
 
         `digests` maps the keys of the policy's rules to their digests; None leaves that comparison out.
         """
@@ -167,6 +171,8 @@ def _warning(waiver: Waiver, today: datetime.date, digests: dict[str, str] | Non
     left = (waiver.expires - today).days
     if left < 0:
         return f"{name} expired on {waiver.expires}"
+    if never := _no_subject(waiver.subject):
+        return f"{name} never holds: {never}"
     if digests is not None and waiver.rule not in digests:
         return f"{name}: the policy has no such rule{_meant(waiver.rule, digests)}"
     if digests is not None and waiver.digest is None:
@@ -175,6 +181,15 @@ def _warning(waiver: Waiver, today: datetime.date, digests: dict[str, str] | Non
         return f"{name} does not hold: the rule has changed since it was approved"
     if left <= WARNED_DAYS:
         return f"{name} expires {'today' if left == 0 else f'in {left} days' if left > 1 else 'tomorrow'}"
+    return ""
+
+
+def _no_subject(subject: str) -> str:
+    """Why no issue, branch or session is called so, and what to write; "" where one can be."""
+    if subject.startswith(_BRANCHES):
+        return f"a branch is its short name; write `{one_line(subject.removeprefix(_BRANCHES))}`"
+    if subject != "*" and not _SIGNS.isdisjoint(subject):
+        return "a subject is no pattern; name the issue, branch or session, or write `*` for all"
     return ""
 
 

@@ -78,6 +78,22 @@ def test_one_hears_of_an_expiry_a_week_before_and_of_all_that_does_not_hold() ->
     ]
 
 
+@pytest.mark.parametrize(
+    ("subject", "told"),
+    [
+        ("feature/*", "a subject is no pattern; name the issue, branch or session, or write `*` for all"),
+        ("**", "a subject is no pattern"),
+        ("FEAT-?", "a subject is no pattern"),
+        ("refs/heads/feature/a", "a branch is its short name; write `feature/a`"),
+    ],
+)
+def test_a_subject_that_nothing_has_is_told(subject: str, told: str) -> None:
+    given = parse(FILE.replace("FEAT-1", f'"{subject}"'))
+    said = given.warnings(datetime.date(2026, 2, 3), {"size/1": OLD, "secrets/1": NEW})
+    assert said[0].startswith(f"waiver of size/1 on {subject} never holds: {told}")
+    assert len(said) == 2 and " on * is bound to no digest" in said[1]
+
+
 def test_no_file_content_is_no_waiver() -> None:
     assert parse("").waivers == []
     assert parse("[]").waivers == []
