@@ -34,14 +34,18 @@ def text(report: Report, whole: bool = False) -> None:
     if any("not among the given facts" in fault for outcome in report.failed for fault in outcome.faults):
         click.echo("a namespace that a test gives is whole: give the missing fact, too, or leave the namespace out\n")
     shown = [rule for rule in report.rules if rule.own or rule.spoke or whole]
-    rows = [(one_line(r.rule), r.trigger, str(r.spoke or "never"), str(r.asked - r.spoke)) for r in shown]
+    rows = [
+        (one_line(r.rule), r.trigger, str(r.spoke or "never"), str(r.asked - r.spoke - r.undecided), str(r.undecided))
+        for r in shown
+    ]
     told = {(rule.rule, rule.trigger) for rule in shown}
     rows += [
-        (f"{one_line(s.rule)} for {one_line(s.other)}", s.trigger, str(s.times or "never"), "")
+        (f"{one_line(s.rule)} for {one_line(s.other)}", s.trigger, str(s.times or "never"), "", "")
         for s in report.refinements
         if (s.rule, s.trigger) in told
     ]
-    table(rows, ("rule", "trigger", "spoke", "silent"), numbers=(2, 3), styles={"never": "yellow"})
+    heads = ("rule", "trigger", "spoke", "silent", "undecided")
+    table(rows, heads, numbers=(2, 3, 4), styles={"never": "yellow"})
     failed, total = len(report.failed), len(report.outcomes)
     reached = sum(1 for rule in report.rules if rule.spoke)
     refined = sum(1 for one in report.refinements if one.times)

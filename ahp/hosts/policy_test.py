@@ -32,6 +32,7 @@ from ahp.system.view import Unchanged
 
 _BUDGET = 60.0
 _NOWHERE = "/nonexistent"
+_UNDECIDED = ("undecided: ", "not decidable here: ")  # how the reason begins why such a rule says nothing
 
 
 class Outcome(NamedTuple):
@@ -43,12 +44,15 @@ class Outcome(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """How often a rule was asked in the tests, and how often it spoke; a shadow rule speaks to the log."""
+    """How often a rule was asked in the tests, how often it spoke, and how often it could not be decided, whatever it
+    said then; a shadow rule speaks to the log.
+    """
 
     rule: str
     trigger: str
     asked: int
     spoke: int
+    undecided: int
     own: bool = True
     """Whether its condition is the project's own, not a pack's."""
 
@@ -144,18 +148,20 @@ def run(policy: Policy, cases: Iterable[Case]) -> Report:
     outcomes = [_try(case, programs[case.keys.trigger]) for case in cases]
     asked = Counter(outcome.case.keys.trigger for outcome in outcomes if outcome.verdict is not None)
     spoke: Counter[tuple[str, str]] = Counter()
+    undecided: Counter[tuple[str, str]] = Counter()
     refined: Counter[tuple[str, str, str]] = Counter()
     for outcome in outcomes:
         if outcome.verdict is not None:
             spoke.update((outcome.case.keys.trigger, rule) for rule in _spoke(outcome.verdict))
+            undecided.update((outcome.case.keys.trigger, rule) for rule in _undecided(outcome.verdict))
             refined.update((outcome.case.keys.trigger, *pair) for pair in _refined(outcome.verdict))
     own = {(rule.trigger, rule.key) for rule in policy.rules if not rule.layer.startswith("pack ")}
     rules, refinements = [], []
     for trigger, program in programs.items():
         assert program.answers is not None
         for entry in program.rules:
-            key = entry.key
-            rules.append(Reached(key, trigger, asked[trigger], spoke[trigger, key], (trigger, key) in own))
+            key, at = entry.key, (trigger, entry.key)
+            rules.append(Reached(key, trigger, asked[trigger], spoke[at], undecided[at], at in own))
             for other in program.answers.rules[key].refines:
                 refinements.append(Softened(key, other, trigger, refined[trigger, key, other]))
     return Report(outcomes, rules, refinements)
@@ -209,8 +215,14 @@ def _said(signal: Signal) -> str:
 
 def _spoke(verdict: Verdict) -> set[str]:
     """The rules that matched; one that could not be decided did not."""
-    said = {str(signal.context["rule"]) for signal in verdict.signals if not signal.context.get("undecidable")}
-    return said | {one["rule"] for one in verdict.dropped if not one["why"].startswith("undecided: ")}
+    told = {str(signal.context["rule"]) for signal in verdict.signals} | {one["rule"] for one in verdict.dropped}
+    return told - _undecided(verdict)
+
+
+def _undecided(verdict: Verdict) -> set[str]:
+    """The rules that could not be decided, also those that say nothing then."""
+    said = {str(signal.context["rule"]) for signal in verdict.signals if signal.context.get("undecidable")}
+    return said | {one["rule"] for one in verdict.dropped if one["why"].startswith(_UNDECIDED)}
 
 
 def _refined(verdict: Verdict) -> set[tuple[str, str]]:

@@ -45,8 +45,8 @@ def test_all_tests_of_the_project_are_run_and_what_they_reach_is_told(
     repo.write(".ahp/tests/note.txt", "no test")
     assert run(["policy", "test"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert lines[0] == ["rule", "trigger", "spoke", "silent"]
-    assert ["size", "pre-commit", "1", "0"] in lines and ["never", "pre-push", "never", "0"] in lines
+    assert lines[0] == ["rule", "trigger", "spoke", "silent", "undecided"]
+    assert ["size", "pre-commit", "1", "0", "0"] in lines and ["never", "pre-push", "never", "0", "0"] in lines
     assert ["boxes/last", "for", "boxes/open", "pre-issue-submit", "1"] in lines
     assert " ".join(lines[-1]) == "2 of 2 tests hold; 3 of 4 rules reached, 1 of 1 refinements"
 
@@ -83,6 +83,17 @@ def test_a_fact_that_a_test_left_out_is_told_with_what_to_do(repo: Repo, capsys:
     assert "\na namespace that a test gives is whole: give the missing fact, too, or" in out
 
 
+@pytest.mark.parametrize("on_missing", ["block", "prompt", "skip"])
+def test_a_rule_that_could_not_be_decided_was_not_silent(
+    repo: Repo, capsys: pytest.CaptureFixture[str], on_missing: str
+) -> None:
+    repo.write(".ahp/hooks.yaml", POLICY.replace("changed_count > 3", f"changed_count > 3, on_missing: {on_missing}"))
+    repo.write(".ahp/tests/a.yaml", "- {name: a, trigger: pre-commit, facts: {files: {added: []}}, expect: {}}\n")
+    assert run(["policy", "test"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["size", "pre-commit", "never", "0", "1"] in lines
+
+
 def test_json_holds_tests_rules_and_refinements(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     repo.write(
         ".ahp/tests/a.yaml",
@@ -92,7 +103,8 @@ def test_json_holds_tests_rules_and_refinements(repo: Repo, capsys: pytest.Captu
     found = json.loads(capsys.readouterr().out)
     assert [test["decision"] for test in found["tests"]] == ["warn", "warn", "allow", None]
     assert found["tests"][0]["line"] == 2 and found["tests"][2]["faults"] == ["decision: expected deny, got allow"]
-    assert {"rule": "never", "trigger": "pre-push", "asked": 0, "spoke": 0, "own": True} in found["rules"]
+    never = {"rule": "never", "trigger": "pre-push", "asked": 0, "spoke": 0, "undecided": 0, "own": True}
+    assert never in found["rules"]
     assert found["refinements"] == [
         {"rule": "boxes/last", "other": "boxes/open", "trigger": "pre-issue-submit", "times": 1}
     ]
