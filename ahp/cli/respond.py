@@ -11,6 +11,7 @@ from ahp.journal.answers import AnswerRefused
 
 if TYPE_CHECKING:
     from ahp.journal.logged_signal import LoggedSignal
+    from ahp.protocol.actor import Actor
 
 _SHOWN = 20
 
@@ -31,7 +32,7 @@ def command(words: tuple[str, ...], last: bool, reason: str, feedback: str, form
     aid      suggestion_applied, suggestion_deferred
     """
     from ahp.journal.place import journal_of
-    from ahp.journal.respond import fitting, respond
+    from ahp.journal.respond import fitting, refusal, respond
     from ahp.protocol.actor import identify
     from ahp.system import environ, jsontext
 
@@ -43,10 +44,11 @@ def command(words: tuple[str, ...], last: bool, reason: str, feedback: str, form
     if not signal:
         found = fitting(journal, by, _known(action))
         if not found:
-            raise AnswerRefused(f"nothing waits for {action or 'an answer'}; `ahp log` shows what was said")
+            why = refusal(journal, by, action)
+            raise AnswerRefused(why or f"nothing waits for {action or 'an answer'}; `ahp log` shows what was said")
         if not last:
             for one in found[:_SHOWN]:
-                click.echo(_line(one))
+                click.echo(_line(one, by))
             click.echo(f"which one? ahp respond ID {action or 'ACTION'}, or ahp respond --last {action or 'ACTION'}")
             return 2
         signal = found[0].id
@@ -69,10 +71,10 @@ def _known(action: str) -> str:
     return action
 
 
-def _line(signal: LoggedSignal) -> str:
+def _line(signal: LoggedSignal, by: Actor) -> str:
     """`a1b2c3d4  prompt  size/1  main  acknowledge, apply_suggestion, dismiss`."""
-    from ahp.protocol.signals import ACTIONS_OF
+    from ahp.journal.respond import possible
     from ahp.protocol.text import one_line
 
-    fit = ", ".join(ACTIONS_OF.get(signal.intensity, ()))
+    fit = ", ".join(possible(signal, by))
     return "  ".join((signal.id[:8], signal.intensity.ljust(7), one_line(signal.rule), one_line(signal.subject), fit))

@@ -41,19 +41,36 @@ def fitting(journal: Journal, by: Actor, action: str = "") -> list[LoggedSignal]
         return [signal for signal in state.latest(_LOOKED_AT) if _fits(signal, by, action)]
 
 
+def refusal(journal: Journal, by: Actor, action: str) -> str:
+    """Why `by` may not give the answer `action` to what waits for it: of the newest signal, their own ones first; ""
+    where nothing waits for it. Raises AhpError.
+    """
+    with State.open(journal) as state:
+        waiting = [s for s in state.latest(_LOOKED_AT) if _waits(s) and action in ACTIONS_OF.get(s.intensity, ())]
+    own_first = sorted(waiting, key=lambda signal: signal.actor != str(by))
+    return _why_not(own_first[0], by, action) if own_first else ""
+
+
+def possible(signal: LoggedSignal, by: Actor) -> list[str]:
+    """The answers to a signal that are this actor's to give."""
+    return [action for action in ACTIONS_OF.get(signal.intensity, ()) if not _why_not(signal, by, action)]
+
+
 def _fits(signal: LoggedSignal, by: Actor, action: str) -> bool:
-    if not signal.enforced or signal.by not in ("", answers.AUTOMATIC):
-        return False
-    wanted = (action,) if action else ACTIONS_OF.get(signal.intensity, ())
-    return any(_may(signal, by, one) for one in wanted)
+    found = possible(signal, by) if _waits(signal) else []
+    return action in found if action else bool(found)
 
 
-def _may(signal: LoggedSignal, by: Actor, action: str) -> bool:
+def _waits(signal: LoggedSignal) -> bool:
+    return signal.enforced and signal.by in ("", answers.AUTOMATIC)
+
+
+def _why_not(signal: LoggedSignal, by: Actor, action: str) -> str:
     try:
         _check(signal, by, action, reason="asked")
-    except answers.AnswerRefused:
-        return False
-    return True
+    except answers.AnswerRefused as refused:
+        return str(refused)
+    return ""
 
 
 def _check(signal: LoggedSignal, by: Actor, action: str, reason: str) -> None:

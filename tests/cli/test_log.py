@@ -235,6 +235,15 @@ def test_the_last_signal_is_answered_without_its_id(journal: Journal) -> None:
     assert "nothing waits for acknowledge" in str(run(respond.command, "--last", "acknowledge").exception)
 
 
+def test_an_agent_is_told_why_the_last_block_is_not_its_to_let_pass(journal: Journal) -> None:
+    arguments = (["--last", "proceed_with_risk", "--reason", "x"], ["b1b2", "proceed_with_risk", "--reason", "x"])
+    agent = {"USER": "ann", "AHP_AGENT": "claude"}
+    runs = [CliRunner().invoke(respond.command, one, standalone_mode=False, env=agent) for one in arguments]
+    assert "is a person's answer" in str(runs[0].exception) and str(runs[0].exception) == str(runs[1].exception)
+    listed = CliRunner().invoke(respond.command, [], standalone_mode=False, env=agent).output
+    assert "retry_after_fix, abort\n" in listed and "proceed_with_risk" not in listed
+
+
 def test_without_an_id_what_fits_is_listed(journal: Journal) -> None:
     result = run(respond.command)
     assert result.return_value == 2

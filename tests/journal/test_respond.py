@@ -6,7 +6,8 @@ import pytest
 
 from ahp.journal import segments
 from ahp.journal.answers import AnswerRefused
-from ahp.journal.respond import fitting, respond
+from ahp.journal.respond import fitting, possible, refusal, respond
+from ahp.protocol.actor import Actor
 from ahp.system import terminal
 from ahp.system.errors import AhpError
 
@@ -66,3 +67,20 @@ def test_what_fits_is_what_the_actor_may_still_answer(story: Story) -> None:
     assert [signal.id for signal in fitting(story.journal, AGENT, "acknowledge")] == [mine[0]]
     assert fitting(story.journal, AGENT, "proceed_with_risk") == []
     assert fitting(story.journal, PERSON, "proceed_with_risk") == []
+
+
+def test_an_answer_that_is_not_theirs_to_give_is_refused_as_of_a_signal_that_is_named(story: Story) -> None:
+    assert refusal(story.journal, AGENT, "proceed_with_risk") == ""
+    story.signal("block")
+    assert refusal(story.journal, AGENT, "proceed_with_risk").startswith("proceed_with_risk is a person's answer")
+    story.signal("block", overridable=False, actor="human:ann")
+    assert refusal(story.journal, PERSON, "proceed_with_risk").startswith("this rule cannot be overridden")
+    assert refusal(story.journal, AGENT, "proceed_with_risk").startswith("proceed_with_risk is a person's answer")
+    assert refusal(story.journal, AGENT, "acknowledge") == ""
+
+
+def test_only_answers_that_the_actor_may_give_are_possible(story: Story) -> None:
+    signal = story.seen(story.signal("block"))
+    assert possible(signal, AGENT) == ["retry_after_fix", "abort"]
+    assert possible(signal, PERSON) == ["retry_after_fix", "proceed_with_risk", "abort"]
+    assert possible(signal, Actor("agent", "other")) == []
