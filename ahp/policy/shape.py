@@ -186,7 +186,10 @@ def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines
     if path[:1] == ("limits",) and len(path) > 1 and path[-1] != "[key]":
         return _no_limit(path, node, plain)
     place = node.at(path).place
-    key = next((str(step) for step in reversed(path) if isinstance(step, str)), "the file")
+    named = [step for step in path if isinstance(step, str)]
+    if "intensity" in named[:-1]:
+        named.pop()  # an environment, or the `default` that one level alone stands for
+    key = named[-1] if named else "the file"
     if kind == "extra_forbidden":
         return _unknown_key(path, _keys_of(seen.get(id(_walk(plain, path[:-1])))), node.key_place(path), lines)
     if path[-1] == "[key]":
