@@ -1,11 +1,13 @@
 """Literals that what they are compared with never is, or hardly ever: every word is right, and the rule stays silent.
 
-What a fact never equals is refused like a typo; what it seldom does is advice.
+What begins as no value of a fact does is refused like a typo; the rest is advice.
 """
 
 from __future__ import annotations
 
 import ast
+import datetime
+import re
 from typing import Any
 
 from ahp.conditions.checker import Checker, Typed
@@ -16,9 +18,14 @@ _FOREIGN = {  # what values of a meaning never begin with: what they are instead
     "branch": (("refs/heads/",), "a branch is its short name"),
 }
 
+_BRACES = re.compile(r"(?<!\\)\{([^{}]*,[^{}]*)\}")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_YEAR = re.compile(r"\d{4}(-(0[1-9]|1[0-2]))?")  # or a month of it: a date comes before or after that, too
+
 
 def compared(checker: Checker, fact: Typed, literal: Typed) -> None:
     """A fact that is asked whether it is a literal, or begins or ends with it, or a list whether the literal is in."""
+    _cased(checker, fact, literal)
     means = fact.type.means or (fact.type.item.means if fact.type.item else "")
     if means not in _FOREIGN or not literal.is_const():
         return
@@ -34,18 +41,29 @@ def compared(checker: Checker, fact: Typed, literal: Typed) -> None:
 def equalled(checker: Checker, fact: Typed, literal: Typed) -> None:
     """A fact that is asked whether it is a literal, or a list whether the literal is in: a file is no folder."""
     compared(checker, fact, literal)
-    if not literal.is_const() or "path" not in (fact.type.means, fact.type.item.means if fact.type.item else ""):
+    if not literal.is_const():
         return
+    means = fact.type.means or (fact.type.item.means if fact.type.item else "")
     for value in _texts(literal):
-        if value.endswith("/") and "*" not in value:
+        if means == "path" and value.endswith("/") and "*" not in value:
             what = f"the path of a file is never {quoted(value)}, a folder"
             one = f"glob({fact.bare}, {quoted(value)})"
             several = f"any(glob(x, {quoted(value)}) for x in {fact.bare})"
             checker.advise(literal.node, what, f"write {one if fact.type.item is None else several}")
+        elif means == "program" and (name := _program(value)) != value:
+            what = f"{fact.text} is the name of a program alone, never {quoted(value)}"
+            rest = ", and ask for its arguments beside it" if " " in value else ""
+            checker.advise(literal.node, what, f"write {quoted(name)}{rest}" if name else "")
+        elif means == "date" and not _is_day(value):
+            checker.advise(literal.node, f"no day is {quoted(value)}", "a date is written as '2026-02-09'")
 
 
 def globbed(checker: Checker, fact: Typed, pattern: Typed) -> None:
     """A fact that is matched with patterns."""
+    _cased(checker, fact, pattern, signs="[\\")
+    for value in _texts(pattern) if pattern.is_const() else ():
+        if hint := braced(value):
+            checker.advise(pattern.node, f"in the pattern {quoted(value)} braces stand for themselves", hint)
     if fact.type.means not in _FOREIGN or not pattern.is_const():
         return
     for value in _texts(pattern):
@@ -59,21 +77,61 @@ def globbed(checker: Checker, fact: Typed, pattern: Typed) -> None:
 
 
 def measured(checker: Checker, fact: Typed, literal: Typed) -> None:
-    """A number that is compared in size with a literal."""
+    """A number or a text that is compared in size with a literal."""
     value = literal.plan[1] if literal.is_const() else None
+    if fact.type.means == "date" and isinstance(value, str) and not (_is_day(value) or _YEAR.fullmatch(value)):
+        checker.advise(literal.node, f"no day is {quoted(value)}", "a date is written as '2026-02-09'")
     if fact.type.means == "percent" and isinstance(value, float) and 0 < value < 1:
         what = f"{fact.text} is a percentage from 0 to 100, {value:g} is less than one percent"
         checker.advise(literal.node, what, f"write {value * 100:g}")
 
 
 def contained(checker: Checker, item: Typed, text: Typed) -> None:
-    """A text that is asked whether it is a part of a literal text."""
+    """A text that is asked whether it is a part of a text: of a literal it was meant to be one of several."""
+    _cased(checker, text, item)
     if text.is_const() and not item.is_const():
         what = f"{text.text} is one text: `in` asks whether {item.text} is a part of it"
         value = str(text.plan[1])
         several = ", ".join(quoted(one) for one in value.replace(",", " ").split()) if "," in value else quoted(value)
         mend = f"write a list: [{value}]" if not isinstance(text.node, ast.Constant) else f"write [{several}]"
         checker.advise(text.node, what, mend)
+
+
+def braced(pattern: str) -> str:
+    """What to write where a glob has alternatives in braces, as the shell reads them; "" where it has none."""
+    parts = _BRACES.split(pattern)
+    if len(parts) == 1:
+        return ""
+    several = [quoted(parts[0] + one + parts[2]) for one in parts[1].split(",")] if len(parts) == 3 else ["PATTERN, …"]
+    return f"write a list: [{', '.join(several)}]"
+
+
+def _cased(checker: Checker, fact: Typed, literal: Typed, signs: str = "") -> None:
+    """A text in one case that is asked about letters of the other, in the condition itself: a limit may be read twice,
+    in its own case, too. `signs` are those behind which letters are not what they seem.
+    """
+    how = str(fact.plan[0])
+    if how not in ("lower", "upper") or not isinstance(literal.node, (ast.Constant, ast.List, ast.Tuple)):
+        return
+    for value in _texts(literal) if literal.is_const() else ():
+        cased = value.lower() if how == "lower" else value.upper()
+        if cased != value and set(signs).isdisjoint(value):
+            checker.advise(
+                literal.node, f"{fact.text} never has the letters of {quoted(value)}", f"write {quoted(cased)}"
+            )
+
+
+def _program(value: str) -> str:
+    """The base name of the program that a text with a path or arguments begins with."""
+    words = value.split()
+    return words[0].rpartition("/")[2] if words else value
+
+
+def _is_day(value: str) -> bool:
+    try:
+        return bool(_DAY.fullmatch(value) and datetime.date.fromisoformat(value))
+    except ValueError:
+        return False
 
 
 def _is_foreign(checker: Checker, literal: Typed, means: str, value: str) -> bool:

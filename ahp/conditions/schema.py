@@ -30,7 +30,8 @@ class Type:
     `name` is one of NAMES; a list has its `item`, a record (and the items of a list of records) its `fields`; `low`,
     `high` and `enum` bound the value where the schema says so. `any` is a map's value: its type is known at run time
     only. `number` is an int or a float. `means` says what a text or number is, where that tells which literals it can
-    be: `path` (from the repository's top), `branch` (a short name), `percent` (0 to 100).
+    be: `path` (from the repository's top), `branch` (a short name), `percent` (0 to 100), `program` (a base name),
+    `date` (`2026-02-09`).
     """
 
     name: str

@@ -20,7 +20,7 @@ NAMESPACE = Namespace(
         "hour": fact("int", "hour of the day", min=0, max=23),
         "minute": fact("int", "minute of the hour", min=0, max=59),
         "weekday": fact("str", "English name of the day, lower case", enum=list(WEEKDAYS)),
-        "date": fact("str", "2026-02-09"),
+        "date": fact("str", "2026-02-09", means="date"),
     },
 )
 

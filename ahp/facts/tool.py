@@ -25,7 +25,7 @@ NAMESPACE = Namespace(
             "list[record]",
             "the simple commands inside the shell command, nested ones too; empty for every other tool",
             fields={
-                "program": fact("str", "base name of the program; empty when it cannot be told"),
+                "program": fact("str", "base name of the program; empty when it cannot be told", means="program"),
                 "verb": fact("str", "its subcommand: `push` of git, `pr merge` of gh"),
                 "args": fact("list[str]", "its arguments, unquoted"),
                 "flags": fact(

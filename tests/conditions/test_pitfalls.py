@@ -14,9 +14,16 @@ SCHEMA = Schema(
         "branch.name": {"type": "str", "means": "branch"},
         "coverage.current": {"type": "float", "means": "percent", "min": 0, "max": 100},
         "tool.args": {"type": "list[str]"},
+        "tool.commands": {"type": "list[record]", "fields": {"program": {"type": "str", "means": "program"}}},
+        "time.date": {"type": "str", "means": "date"},
     }
 )
-LIMITS = {"limits.one": "main", "limits.several": ["main", "next"], "limits.patterns": ["docs", "*.md"]}
+LIMITS = {
+    "limits.one": "main",
+    "limits.several": ["main", "next"],
+    "limits.patterns": ["docs", "*.md"],
+    "limits.upper": "*.PNG",
+}
 
 
 def advice(text: str) -> list[str]:
@@ -68,6 +75,29 @@ def test_what_a_fact_never_is_is_refused(text: str, said: str) -> None:
             "one text: `in` asks whether 'branch.name' is a part of it; write a list: [main]",
         ),
         ("branch.name in 'main'", "write ['main']"),
+        ("time.date == '01.02.2026'", "no day is '01.02.2026'; a date is written as '2026-02-09'"),
+        ("time.date in ['2026-02-30', '2026-02-28']", "no day is '2026-02-30'"),
+        ("time.date == '2026-02'", "no day is '2026-02'"),
+        ("time.date < '2026-13-01'", "no day is '2026-13-01'"),
+        ("'2026-2-1' <= time.date", "no day is '2026-2-1'"),
+        (
+            "any(c.program == 'git push' for c in tool.commands)",
+            "'c.program' is the name of a program alone, never 'git push'; write 'git', and ask for its arguments",
+        ),
+        ("any(c.program in ['/bin/rm', 'mv'] for c in tool.commands)", "never '/bin/rm'; write 'rm'"),
+        (
+            "any(glob(f, '*.{js,ts}') for f in files.changed)",
+            "in the pattern '*.{js,ts}' braces stand for themselves; write a list: ['*.js', '*.ts']",
+        ),
+        ("any(glob(a, '{a,b}/{c,d}') for a in tool.args)", "write a list: [PATTERN, …]"),
+        (
+            "any(f.lower().endswith('.PY') for f in files.changed)",
+            "'f.lower()' never has the letters of '.PY'; write '.py'",
+        ),
+        ("any(glob(f.lower(), ['*.py', '*.PY']) for f in files.changed)", "write '*.py'"),
+        ("branch.name.lower() == 'Feature'", "write 'feature'"),
+        ("branch.name.upper() in ['MAIN', 'Next']", "write 'NEXT'"),
+        ("'Wip' in branch.name.lower()", "write 'wip'"),
     ],
 )
 def test_what_is_seldom_meant_is_advice(text: str, said: str) -> None:
@@ -84,6 +114,12 @@ def test_what_is_seldom_meant_is_advice(text: str, said: str) -> None:
         "branch.name in limits.several or glob(branch.name, ['release/*', 'main'])",
         "coverage.current < 80 or coverage.current == 0.0 or coverage.current < coverage.current - 0.5",
         "'/' in branch.name",
+        "time.date >= '2026-07' and time.date < '2027' or time.date == '2028-02-29' or time.date.startswith('2026-12')",
+        "any(c.program == 'git' or c.program == '' or c.program.startswith('git-') for c in tool.commands)",
+        "any(glob(f, ['{{name}}/**', '\\\\{a,b}', '{a}']) for f in files.changed)",
+        "any(glob(f.lower(), ['*.[A-Z]', '*.py']) or f.lower().endswith('.py') for f in files.changed)",
+        "any(glob(f, limits.upper) or glob(f.lower(), limits.upper) for f in files.changed)",
+        "branch.name.lower() != branch.name and branch.name.lower() == 'straße'",
     ],
 )
 def test_what_is_meant_is_silent(text: str) -> None:
