@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from ahp.conditions import reference
 from ahp.conditions.evaluate import set_deadline
+from ahp.conditions.pitfalls import braced
 from ahp.conditions.plan import Plan, walk
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Checked
@@ -12,7 +13,7 @@ from ahp.policy import pairs
 from ahp.policy.expand import LEVELS
 from ahp.policy.problems import Place, PolicyError, Problem, closest
 from ahp.policy.rule import Policy, Rule, limits_in
-from ahp.policy.templates import templates
+from ahp.policy.templates import lone_brace, named, templates
 from ahp.policy.vocabulary import Vocabulary
 from ahp.protocol.triggers import TRIGGERS
 
@@ -41,10 +42,13 @@ def advise(policy: Policy) -> list[Problem]:
     # With `on_missing` its author has said what happens without its facts.
     settled = {rule.raw.where("condition") for rule in policy.rules if rule.raw.get("on_missing") is not None}
     advice = [one for one in policy.advice if one.place not in settled or "undecidable" not in one.what]
+    words = Vocabulary(policy.raw)
     for rule in policy.rules:
         advice += _of_rule(rule, policy.raw.setting("escalation") is not None)
+        advice += _braces(rule, words.schema(rule.trigger))
     advice += _softenings(policy) + _twins(policy) + pairs.advise(policy) + _lent(policy)
     advice += _unread_limits(policy) + _unread_facts(policy) + _idle_actions(policy)
+    advice += _twice(policy) + _patterns(policy) + _fraction(policy)
     if policy.raw.setting("mode") == "observe":
         place = policy.raw.settings["mode"].place
         advice.append(Problem(place, "`mode: observe` logs every signal and enforces none"))
@@ -70,11 +74,72 @@ def _of_rule(rule: Rule, climbs: bool) -> list[Problem]:
     if not rule.raw.get("continue_allowed"):
         what = f"`continue_allowed: false` is what the signal says; `{rule.key}` stops nothing by it, `block` does"
         found.append(Problem(rule.raw.where("continue_allowed"), what))
+    if rule.locked and rule.shadow:
+        found.append(Problem(rule.raw.where("shadow"), f"`{rule.key}` is `locked`, and yet `shadow` only logs it"))
     skips = rule.raw.get("on_missing") == "skip" and not rule.raw.where("on_missing").file.startswith("pack ")
     if skips and "block" in levels:
         what = f"`{rule.key}` blocks, but lets everything pass where its facts never were known (`on_missing: skip`)"
         found.append(Problem(rule.raw.where("on_missing"), what))
     return found
+
+
+def _braces(rule: Rule, schema: Schema) -> list[Problem]:
+    """Braces of the rule's texts that have no other one, and those in its action that name a fact."""
+    found = []
+    for key, text, place in templates(rule.raw):
+        if rest := lone_brace(text):
+            which = "nothing closes" if rest[0] == "{" else "closes nothing"
+            what = f"`{key}` has a brace that {which}: `{rest}`; a brace itself is written twice"
+            found.append(Problem(place, what))
+    action = rule.raw.get("action")
+    written = {key: getattr(action, name, None) for key, name in (("value", "value"), ("with", "with_"))}
+    for key, value in written.items():
+        texts = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else [value]
+        names = [name for text in texts if isinstance(text, str) for name in named(text)]
+        for name in names:
+            if name in schema or (rule.each is not None and name.partition(".")[0] == rule.each.var):
+                what = (
+                    f"`{key}` is written as it is: `{{{name}}}` is filled in only in what a signal says, as `message`"
+                )
+                found.append(Problem(rule.raw.where("action"), what))
+    return found
+
+
+def _twice(policy: Policy) -> list[Problem]:
+    """Triggers that a rule names a second time."""
+    found = []
+    for draft in policy.raw.short.values():
+        at = draft.fields["at"]
+        for trigger in dict.fromkeys(one for one in at.value if at.value.count(one) > 1):
+            found.append(Problem(at.place, f"`{draft.id}` names {trigger} more than once; it is asked there once"))
+    return found
+
+
+def _patterns(policy: Policy) -> list[Problem]:
+    """Alternatives in braces in the globs that stand outside of conditions."""
+    raw = policy.raw
+    fields = [("when_changed", field, field.value.when_changed) for field in raw.facts.values()]
+    fields += (
+        [("authority", raw.settings["authority"], raw.setting("authority"))] if "authority" in raw.settings else []
+    )
+    fields += [(name, raw.reports[name], raw.report(name)) for name in ("tests", "coverage") if name in raw.reports]
+    return [
+        Problem(field.place, f"in the pattern `{pattern[:60]}` of `{key}` braces stand for themselves; {hint}")
+        for key, field, patterns in fields
+        for pattern in patterns
+        if (hint := braced(pattern))
+    ]
+
+
+def _fraction(policy: Policy) -> list[Problem]:
+    """A floor of coverage that is a fraction of one."""
+    field = policy.raw.reports.get("coverage_threshold")
+    if field is None or field.value is None or not 0 < field.value < 1:
+        return []
+    what = (
+        f"`coverage_threshold` is a percentage, {field.value:g} is less than one percent; write {field.value * 100:g}"
+    )
+    return [Problem(field.place, what)]
 
 
 def _softenings(policy: Policy) -> list[Problem]:

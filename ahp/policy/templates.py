@@ -28,6 +28,18 @@ def templates(rule: RawRule) -> Iterator[tuple[str, str, Place]]:
         yield "finding", finding.message, rule.where("finding")
 
 
+def lone_brace(text: str) -> str:
+    """The first brace of a template that has no other one, with what follows it; "" where there is none."""
+    left = _PART.sub(lambda found: " " * len(found.group()), text)
+    at = next((at for at, sign in enumerate(left) if sign in "{}"), len(text))
+    return text[at : at + 40]
+
+
+def named(text: str) -> list[str]:
+    """The names that stand in the braces of a text."""
+    return [found.group(1).strip() for found in _PART.finditer(text) if found.group(1) is not None]
+
+
 def check_texts(rule: RawRule, schema: Schema, limits: set[str], each: Each | None) -> tuple[set[str], list[Problem]]:
     """The fact paths that the rule's texts name, and the problems of its texts."""
     shows: set[str] = set()

@@ -55,11 +55,42 @@ def test_a_pack_needs_no_advice(load: Load, pack: str) -> None:
          "`a` and `b` refuse everything together: one of them always holds"),
         ("limits: {zzz: 80}", "no rule reads the limit `zzz`"),
         ("rules: {a: {at: pre-commit, prompt: \"contains(files.changed, '*.env')\"}}", "ask for a pattern"),
+        ('rules: {a: {at: pre-push, block: push.is_force, message: "see {branch.name"}}',
+         "hooks.yaml:1:59: `message` has a brace that nothing closes: `{branch.name`; a brace itself is written twice"),
+        ('rules: {a: {at: pre-push, block: push.is_force, fix: ["see branch.name}"]}}',
+         "has a brace that closes nothing: `}`"),
+        ("rules: {a: {at: pre-push, block: push.is_force, locked: true, shadow: true}}",
+         "hooks.yaml:1:71: `a` is `locked`, and yet `shadow` only logs it"),
+        ("rules: {a: {at: [pre-push, pre-push], block: push.is_force}}",
+         "hooks.yaml:1:17: `a` names pre-push more than once; it is asked there once"),
+        ("reports: {coverage_threshold: 0.8}",
+         "hooks.yaml:1:31: `coverage_threshold` is a percentage, 0.8 is less than one percent; write 80"),
+        ("reports: {tests: ['build/*.{xml,json}']}", "of `tests` braces stand for themselves; write a list:"),
+        ("authority: ['release/{1,2}']", "write a list: ['release/1', 'release/2']"),
+        ("facts: {lint: {preset: ruff, when_changed: '*.{py,pyi}'}}", "write a list: ['*.py', '*.pyi']"),
         (SEED, "softening: where `checklist-validator/2` matches, the stronger `checklist-validator/1` is not heard"),
     ],
 )  # fmt: skip
 def test_what_is_seldom_meant_is_advice(load: Load, text: str, said: str) -> None:
     assert any(said in line for line in advice(load, text)), advice(load, text)
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        ("{type: append, target: commit.message, value: 'Ticket: {branch.name}'}", "`value`: `{branch.name}`"),
+        ("{type: replace, target: commit.message, pattern: x, with: '{branch.name}'}", "`with`: `{branch.name}`"),
+        ("{type: set, target: tool.input.paths, value: ['{p}']}", "`value`: `{p}`"),
+        ("{type: set, target: tool.input.env, value: {a: '{p.x}'}}", "`value`: `{p.x}`"),
+    ],
+)
+def test_a_fact_is_not_filled_in_where_an_action_writes(load: Load, action: str, said: str) -> None:
+    rule = "at: pre-tool-use, each: p in tool.paths, control: p == 'a'"
+    if "commit.message" in action:
+        rule = "at: commit-msg, control: commit.is_merge"
+    [line] = advice(load, f"rules: {{a: {{{rule}, action: {action}}}}}")
+    key, _, name = said.partition(": ")
+    assert f"{key} is written as it is: {name} is filled in only in what a signal says, as `message`" in line
 
 
 def test_advice_on_a_condition_stands_where_another_file_gives_the_limit_it_is_about(load: Load) -> None:
@@ -90,7 +121,9 @@ rules:
   refuses: {at: pre-commit, block: files.changed_count > 50}
   other: {at: pre-push, prompt: files.changed_count > 90, message: "{types.count}"}
   lint: {at: pre-push, on_missing: skip, prompt: lint.count > 0}
-  marked: {at: commit-msg, prompt: commit.is_merge, action: {type: append, target: commit.message, value: x}}
+  marked: {at: commit-msg, prompt: commit.is_merge, action: {type: append, target: commit.message, value: "{x} {"}}
+  braced: {at: pre-push, prompt: files.changed_count > 99, message: "{{x}} {files.changed_count} }}", locked: true}
+  dry: {at: pre-tool-use, control: tool.name == 'mcp', action: {type: set, target: tool.input.a, value: {b: "${HOME}"}}}
 """,
     )
 
