@@ -6,9 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from ahp.journal import index as indexes
-from ahp.journal import rotation, segments, tables
+from ahp.journal import loss, rotation, segments, tables
 from ahp.journal.index import JournalUnwritable, LogFiles
-from ahp.protocol import records
 from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
@@ -16,9 +15,6 @@ from ahp.system.errors import AhpError
 _RELEVANT = (b'"signal"', b'"episode-end"', b'"forget_after"', b'"window"', b'"kind": "policy"')
 # Every so many lines the time stamp is parsed too, so that the scan also stops among irrelevant lines.
 _SAMPLE = 64
-
-
-_TOLD = "that is recorded, and `ahp log verify` goes on saying so"
 
 Write = Callable[[indexes.Index, Sequence[Mapping[str, object]]], None]
 
@@ -37,17 +33,18 @@ def recover(log: LogFiles, write: Write | None = None) -> indexes.Index:
         with log.lock:
             if fitting := log.fitting():
                 return fitting  # another process has just done it
-            known = log.remembered()
+            known = loss.memories(log)
             if write and _size(log.log_path) == 0:
-                rotation.begin(log, log.genesis or (known.genesis if known else None))
+                rotation.begin(log, log.genesis or next((one.genesis for one in known if one.genesis), None))
             index = _catch_up(log, base or _look_back(log))
-            loss = _loss(log, known, index)
-            if loss and write:
-                write(index, [loss])
-                left = f"of {loss['had']} lines {loss['found']} are left"
-                left = left if loss["found"] != loss["had"] else f"of its {loss['had']} lines the last is not whole"
-                log.loss = f"the end of the log is gone ({left}); {_TOLD}"
-            elif index.inode and index.size and not loss:  # an empty file is still to be begun
+            lost = loss.gone(log.folder, known)
+            if lost and write:
+                found = index.count
+                write(index, [loss.record(lost, found)])
+                log.loss = loss.sentence(lost, found)
+                if any(loss.is_gone(log.folder, one) for one in known):  # a state that remembers less of the same
+                    tables.forget(log.folder + tables.NAME)
+            elif index.inode and index.size and not lost:  # an empty file is still to be begun
                 indexes.IndexFile(log.index_path).save(index)
             return index
     except JournalUnwritable:
@@ -58,26 +55,6 @@ def recover(log: LogFiles, write: Write | None = None) -> indexes.Index:
             raise JournalUnwritable(f"the log {log.log_path} cannot be written: {why}") from None
     # Nothing can be locked or written here; for a reader the log still tells.
     return _catch_up(log, base or _look_back(log))
-
-
-def _loss(log: LogFiles, old: indexes.Index | None, index: indexes.Index) -> dict[str, object] | None:
-    """The record that says that the end of this log is gone, as the former index, else the state, remembers it."""
-    if old is not None and (not old.inode or old.genesis != index.genesis):
-        return None  # of another log, which the genesis record names
-    had, head = (old.count, old.head) if old is not None else tables.remembered(log.folder + "/state.db")
-    if not head or head == indexes.NO_HEAD or _has_line(log.folder, had, head):
-        return None
-    return records.other("cut", clock.iso(clock.now()), had=had, found=index.count, head="sha256:" + head)
-
-
-def _has_line(folder: str, number: int, head: str) -> bool:
-    for line in segments.backward(folder):
-        if digest.sha256(line.raw) == head:
-            return True
-        told = (line.record() or {}).get("n")
-        if isinstance(told, int) and told < number:
-            return False
-    return False
 
 
 def _beforehand(log: LogFiles) -> indexes.Index | None:

@@ -66,7 +66,7 @@ def _copied(journal: Journal, folder: str) -> str:
 def rebuild(journal: Journal) -> None:
     """Removes the state, so that the next reader makes it anew from the log. Raises AhpError."""
     try:
-        tables.remove(journal.folder + "/state.db")
+        tables.remove(journal.folder + tables.NAME)
     except OSError as error:
         raise AhpError(f"cannot remove {error.filename}: {error.strerror}") from None
 

@@ -1,7 +1,8 @@
 """Episodes and answers as of the last record, kept in SQLite so that the log is read only once (design §3, §7).
 
 Everything here is derived. A `state.db` that is missing, corrupt, of another version, or that does not fit the log is
-made anew from as much of the log as can matter now; one that cannot be written is replaced by a fold in memory.
+made anew from as much of the log as can matter now; one that cannot be written is replaced by a fold in memory. Only
+what it remembers of lines that are gone from the log (`ahp.journal.loss`) is kept until the log says so.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TypeVar
 
-from ahp.journal import checkpoint, counts, segments, tables
+from ahp.journal import checkpoint, counts, loss, segments, tables
 from ahp.journal.answers import AUTOMATIC, SKIP_LASTS
 from ahp.journal.append import Journal
 from ahp.journal.episodes import Episode
@@ -34,8 +35,11 @@ class State:
     `read_to` is the number of the file that the last record is in, and the offset after it.
     """
 
-    def __init__(self, journal: Journal, fold: Fold, read_to: tuple[int, int], now: float) -> None:
+    def __init__(
+        self, journal: Journal, fold: Fold, read_to: tuple[int, int], lost: tables.Remembered | None, now: float
+    ) -> None:
         self.journal, self.store, self._fold, self.read_to, self._asked = journal, fold.store, fold, read_to, now
+        self._lost = lost
 
     @classmethod
     def open(cls, journal: Journal, now: float | None = None, path: str = "") -> State:
@@ -46,7 +50,7 @@ class State:
         now = clock.now() if now is None else now
         patience.doing = "the log"
         try:
-            return cls._open(journal, now, path or journal.folder + "/state.db")
+            return cls._open(journal, now, path or journal.folder + tables.NAME)
         finally:
             patience.doing = ""
 
@@ -153,7 +157,8 @@ class State:
         return self._ask(lambda store: store.waived_as(name))
 
     def settle(self) -> int:
-        """Appends what was derived: ends of forgotten episodes, automatic answers, counted tool calls.
+        """Appends what was derived: ends of forgotten episodes, automatic answers, counted tool calls. And that the
+        log's end is gone, where only the state remembered it: no writer asks that as long as the index fits.
 
         Gives the number of records; 0 when another process has just written. Raises JournalUnwritable.
         """
@@ -162,8 +167,13 @@ class State:
         found: list[dict[str, object]] = []
         if made_from == self.read_to:
             found = self._ask(lambda store: self._derived(store, index.keys))
+            lines, lost, self._lost = index.count, self._lost, None
+            if lost is not None:
+                found.append(loss.record(lost, lines))
             if not self.journal.append(found, after=made_from):
                 found = []
+            elif lost is not None:
+                self.journal.loss = loss.sentence(lost, lines)
         return len(found) + counts.fold(self.journal)
 
     def _derived(self, store: Store, keys: set[str]) -> list[dict[str, object]]:
@@ -178,7 +188,7 @@ class State:
             return question(self.store)
         except sqlite3.Error:
             self.close()
-            self._fold, self.read_to = _in_memory(self.journal)
+            self._fold, self.read_to, _ = _in_memory(self.journal)
             self.store = self._fold.store
             return question(self.store)
 
@@ -198,7 +208,11 @@ def _automatic(signal: LoggedSignal, now: float) -> dict[str, object]:
     return records.response(of, clock.iso(min(signal.answered, now)), signal.action, AUTOMATIC)
 
 
-def _synchronised(journal: Journal, path: str) -> tuple[Fold, tuple[int, int]]:
+_Read = tuple[Fold, tuple[int, int], tables.Remembered | None]
+"""A fold, how far it has read, and what the state remembers that is gone from the log."""
+
+
+def _synchronised(journal: Journal, path: str) -> _Read:
     """The fold over `state.db`, brought up to the last record. Raises sqlite3.Error, OSError, AhpError."""
     segments.check_format(journal.folder)
     store = tables.SqlStore(path)
@@ -207,25 +221,31 @@ def _synchronised(journal: Journal, path: str) -> tuple[Fold, tuple[int, int]]:
             known = store.meta()
             fold = Fold(store, float(str(known.get("at", 0.0))))
             mark = _mark(known)
-            if mark is None or known.get("boot") != store.boot or not checkpoint.holds(mark, journal.folder):
+            fits = known.get("boot") == store.boot and mark is not None and checkpoint.holds(mark, journal.folder)
+            lost, is_whole = None, fits and "genesis" in known and not known.get("gone")
+            if not is_whole and (memory := tables.remembered_by(known)):
+                lost = memory if loss.is_gone(journal.folder, memory) else None
+            if fits and mark is not None:
+                begin = (mark.serial, mark.end)
+            else:
                 store.reset()
                 fold.at = 0.0
                 begin = checkpoint.window(journal.folder)
-            else:
-                begin = (mark.serial, mark.end)
             read = checkpoint.read_into(fold, journal.folder, begin)
             if read.head:
                 store.put_meta(at=fold.at, boot=store.boot, **read._asdict())
-        return fold, (read.serial, read.end)
+            if not is_whole:
+                store.put_meta(genesis=loss.genesis_told(journal.folder), gone=tables.as_gone(lost))
+        return fold, (read.serial, read.end), lost
     except BaseException:
         store.close()
         raise
 
 
-def _in_memory(journal: Journal) -> tuple[Fold, tuple[int, int]]:
+def _in_memory(journal: Journal) -> _Read:
     fold = Fold(MemoryStore())
     read = checkpoint.read_into(fold, journal.folder, checkpoint.window(journal.folder))
-    return fold, (read.serial, read.end)
+    return fold, (read.serial, read.end), None
 
 
 def _mark(known: dict[str, object]) -> checkpoint.Checkpoint | None:

@@ -7,15 +7,17 @@ import json
 import os
 import sqlite3
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from ahp.journal.answers import RISK, kind_of
 from ahp.journal.episodes import Acknowledgement, Attempt, Episode
 from ahp.journal.logged_signal import Act, LoggedSignal
 
 VERSION = 4
+NAME = "/state.db"
+"""Beside the log."""
 FILES = ("", "-wal", "-shm")
 """What the names of a database's files end with."""
 _BUSY = 0.1
@@ -42,17 +44,45 @@ ON CONFLICT (id) DO UPDATE SET episode = excluded.episode, open = excluded.open,
 """
 
 
-def remembered(path: str) -> tuple[int, str]:
-    """The number and SHA-256 of the last line that the state at `path` was made from; (0, "") when it does not say."""
+class Remembered(NamedTuple):
+    """The last line of a log that something beside it was made from: number, SHA-256; the log's id, "" if unknown."""
+
+    lines: int
+    head: str
+    genesis: str
+
+
+def remembered(path: str) -> Remembered | None:
+    """What the state at `path` remembers, None when it does not say."""
     if not os.path.isfile(path):
-        return 0, ""
+        return None
     try:
         with closing(SqlStore(path)) as store:
-            known = store.meta()
+            return remembered_by(store.meta())
     except (sqlite3.Error, OSError):
-        return 0, ""
-    n, head = known.get("n"), known.get("head")
-    return (n, head) if isinstance(n, int) and isinstance(head, str) else (0, "")
+        return None
+
+
+def remembered_by(meta: Mapping[str, object]) -> Remembered | None:
+    """As `remembered`. A line that was gone when the state was made anew (`as_gone`) counts before the last one."""
+    lines, head, genesis = str(meta.get("gone") or "  ").split(" ", 2)
+    if head:
+        return Remembered(int(lines), head, genesis)
+    n, last = meta.get("n"), meta.get("head")
+    return Remembered(n, last, str(meta.get("genesis") or "")) if isinstance(n, int) and isinstance(last, str) else None
+
+
+def as_gone(lost: Remembered | None) -> str:
+    """As `remembered_by` reads it from the `gone` of a state that is made anew."""
+    return f"{lost.lines} {lost.head} {lost.genesis}" if lost else ""
+
+
+def forget(path: str) -> None:
+    """Lets the state at `path` remember nothing; the next reader makes it anew. Does nothing where that fails."""
+    with contextlib.suppress(sqlite3.Error, OSError):
+        if os.path.isfile(path):
+            with closing(SqlStore(path)) as store, store.transaction():
+                store.drop_meta()
 
 
 def remove(path: str) -> None:
@@ -128,6 +158,9 @@ class SqlStore:
 
     def put_meta(self, **values: object) -> None:
         self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+
+    def drop_meta(self) -> None:
+        self._db.execute("DELETE FROM meta")
 
     def episode(self, key: str) -> Episode | None:
         if key not in self._episodes:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from ahp.journal import segments
+from ahp.journal import loss, segments, tables
 from ahp.journal.append import Journal
 from ahp.journal.rotation import genesis_told
 from ahp.protocol.text import one_line
@@ -51,7 +51,7 @@ def verify(journal: Journal, kept: Collection[str] = ()) -> Report:
     segments.check_format(journal.folder)
     anchors = sorted({_parse(one) for one in kept}, key=lambda one: one.line)
     while True:
-        index = journal.remembered()
+        index, state = journal.remembered(), tables.remembered(journal.folder + tables.NAME)
         found = segments.listed(journal.folder)
         first = segments.opening(found[0]) if found else {}
         chain = _Chain({one.head for one in anchors} | ({index.head} if index else set()))
@@ -61,9 +61,12 @@ def verify(journal: Journal, kept: Collection[str] = ()) -> Report:
             break  # else a person pruned it meanwhile
     genesis = genesis_told(first)
     problems = [*_beginning(journal, found, first, chain), *chain.told, *chain.problems()]
-    if index and index.inode and index.head not in chain.seen:
-        lost = f"its index remembers {index.count} lines, the last of which is gone"
-        problems.append(f"the log was cut or its end edited: {lost}")
+    lost = {"index": index.count} if index and index.inode and index.head not in chain.seen else {}
+    if not lost and state and loss.is_gone(journal.folder, state):
+        lost = {"state": state.lines}
+    for name, lines in lost.items():
+        told = f"its {name} remembers {lines} lines, the last of which is gone"
+        problems.append(f"the log was cut or its end edited: {told}")
     notes = list(chain.notes)
     if anchors:
         problems += _against(anchors, chain, genesis)
