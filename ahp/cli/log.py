@@ -201,7 +201,6 @@ def _print_open(found: Sequence[Open], form: str) -> bool:
     """Whether there was anything to print."""
     from ahp.protocol.text import one_line
     from ahp.system import jsontext
-    from ahp.system.terminal import table
 
     if form == "json":
         for one in found:
@@ -213,9 +212,21 @@ def _print_open(found: Sequence[Open], form: str) -> bool:
         times = f"{past}, since {one.since[:10]}, until {one.ends[:10]}"
         about = [one_line(text, 60) for text in (one.rule, one.subject, one.actor)]
         rows.append([one.intensity.ljust(7), *about, times, one.id[:8], one_line(one.message, _MESSAGE)])
+    _print_standing(rows)
+    return bool(rows)
+
+
+def _print_standing(rows: list[list[str]]) -> None:
+    """What stands: level, rule, subject, actor, how it stands, id, message. A terminal has the last ones below it."""
+    from ahp.system.terminal import table
+
+    if sys.stdout.isatty():
+        rows = [
+            [level, id, "\n".join(["  ".join(filter(None, about)), *filter(None, (stands, message))])]
+            for level, *about, stands, id, message in rows
+        ]
     if rows:
         table(rows, styles=_STYLES)
-    return bool(rows)
 
 
 def _print_skips(wanted: Filter, form: str) -> bool:
@@ -223,7 +234,6 @@ def _print_skips(wanted: Filter, form: str) -> bool:
     from ahp.hosts import skipping
     from ahp.protocol.text import one_line
     from ahp.system import jsontext
-    from ahp.system.terminal import table
 
     repo = _repository()
     found = skipping.standing(repo) if repo is not None else []
@@ -237,8 +247,7 @@ def _print_skips(wanted: Filter, form: str) -> bool:
         ["skip   ", one_line(s.rule, 60), one_line(s.branch, 60), one_line(s.by, 60), told, s.id[:8], s.reason]
         for s, _, _, told in told
     ]
-    if rows:
-        table(rows, styles=_STYLES)
+    _print_standing(rows)
     return bool(rows)
 
 

@@ -15,6 +15,7 @@ from ahp.system.errors import AhpError
 
 _PATIENCE = 30.0
 _CONSIDERATION = 600.0
+_NARROW = 32  # columns of a terminal, for the last one of a table
 _UNSEEN = 2.0  # s of work without a bar
 
 TYPE_CHECKING = False
@@ -33,8 +34,9 @@ def table(
 ) -> None:
     """Prints rows of cells on standard output, the columns `numbers` to the right.
 
-    At a terminal the last column wraps inside its own edges, and a cell that is a key of `styles` is drawn in that
-    style (in rich's words, like "bold red"). Elsewhere each row is one line of any length, columns apart by two blanks.
+    At a terminal the last column wraps inside its own edges, or, where that leaves it too little and there are no
+    titles, below the others; a cell that is a key of `styles` is drawn in that style (in rich's words, like "bold
+    red"). Elsewhere each row is one line of any length, columns apart by two blanks.
     Nothing in a cell is markup, and what would move the cursor is made visible.
     """
     cells = [[_visible(cell) for cell in row] for row in ([titles] if titles else [])]
@@ -54,13 +56,29 @@ def _draw(cells: list[list[str]], titled: bool, numbers: Sequence[int], styles: 
     from rich.table import Table
     from rich.text import Text
 
+    console = Console(highlight=False)
+    if not titled and indent + _least(cells) > console.width:
+        for *row, last in cells:
+            head = Text("  ").join([Text(cell, styles.get(cell.strip(), "")) for cell in row if cell.strip()])
+            console.print(Padding(head, (0, 0, 0, indent)))
+            console.print(Padding(Text(last, styles.get(last.strip(), "")), (0, 0, 0, indent + 2)))
+        return
     drawn = Table.grid(padding=(0, 2, 0, 0))
     for at in range(len(cells[0])):
         drawn.add_column(justify="right" if at in numbers else "left", overflow="fold")
     for number, row in enumerate(cells):
         style = "bold" if titled and not number else ""
         drawn.add_row(*[Text(cell, styles.get(cell.strip(), style)) for cell in row])
-    Console(highlight=False).print(Padding(drawn, (0, 0, 0, indent)))
+    console.print(Padding(drawn, (0, 0, 0, indent)))
+
+
+def _least(cells: list[list[str]]) -> int:
+    """The width below which more than the last column of a table has to wrap, or that one into single words."""
+    from rich.cells import cell_len
+
+    columns = zip(*cells, strict=True)
+    *widths, last = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in columns]
+    return sum(width + 2 for width in widths) + min(last, _NARROW)
 
 
 def _visible(text: str) -> str:

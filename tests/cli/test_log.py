@@ -146,6 +146,29 @@ def test_a_terminal_gets_colours_and_a_hint(
         monkeypatch.setenv("NO_COLOR", "1")
 
 
+@pytest.mark.parametrize("option", [(), ("--open",)])
+@pytest.mark.parametrize("width", [40, 80])
+def test_no_terminal_is_too_narrow_for_whole_words(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...], width: int
+) -> None:
+    journal.append(
+        [_signal("c" + ID[1:], "prompt", subject="topic-14", actor="agent:codex", message="split it in two")]
+    )
+    piped = run(log.command, *option).output
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", str(width))
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    log.command.main(list(option), standalone_mode=False)
+    lines = Text.from_ansi(terminal.getvalue()).plain.splitlines()
+    assert all(cell_len(line) <= width for line in lines)
+    drawn = [re.sub(r"^\d{4}-", "", word) for word in " ".join(lines).split()]
+    wanted = [re.sub(r"^\d{4}-", "", word) for word in piped.split()]
+    seconds = re.compile(r"(\d\d:\d\d):\d\d")
+    assert sorted(drawn) == sorted(seconds.sub(r"\1", word) for word in wanted)
+    assert len(lines) <= piped.count("\n") * (3 if width == 80 else 6)
+
+
 def test_following_ends_with_an_interrupt(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     def follow(*_: object) -> Any:
         yield _signal("c" + ID[1:], "aid")

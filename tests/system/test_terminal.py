@@ -166,6 +166,21 @@ def test_at_a_terminal_the_last_column_wraps_in_its_own_edges(monkeypatch: pytes
     assert "".join(lines[4:]).count("漢") == 30
 
 
+def test_where_the_last_column_would_be_thin_its_cells_are_below_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = on_screen(monkeypatch)
+    monkeypatch.setenv("COLUMNS", "40")
+    rows = [("11-24 10:00", "prompt ", "a1b2c3d4", "size/1  topic-14  agent:claude\nsplit it into two commits, please")]
+    terminal.table([*rows, ("", "block  ", "", "no")], styles={"prompt": "red"}, indent=2)
+    assert screen.lines() == [
+        "  11-24 10:00  prompt   a1b2c3d4",
+        "    size/1  topic-14  agent:claude",
+        "    split it into two commits, please",
+        "  block",
+        "    no",
+    ]
+    assert "\x1b[31mprompt" in screen.getvalue()
+
+
 @pytest.mark.parametrize("plain", [False, True])
 def test_a_styled_word_is_coloured_unless_nobody_wants_colour(monkeypatch: pytest.MonkeyPatch, plain: bool) -> None:
     screen = on_screen(monkeypatch)
