@@ -30,6 +30,11 @@ _SENTENCES = {
     "prune": "removed up to line {lines}",
     "rotation": "goes on after {after}",
 }
+_DERIVED = {
+    "dismiss": " (by silence)",
+    "suggestion_deferred": " (by silence)",
+    "retry_after_fix": " (clean later)",
+}
 _TOLD = ("decision", "had", "found", "was", "lines", "after")
 _AT_ONCE = 100  # rows that are drawn together: the first of a long log show at once
 
@@ -304,7 +309,7 @@ def _fields(record: Mapping[str, object]) -> list[str]:
         word("subject"),
         word("actor") or word("by"),
         *marks,
-        _answered(word("action"), record.get("by")),
+        _answered(word("action"), record),
         word("id")[:8] or word("commit")[:12],
         (word("message", _MESSAGE) or word("reason", _MESSAGE) or word("feedback", _MESSAGE) or _sentence(record))
         + _place(record),
@@ -341,8 +346,10 @@ def _place(record: Mapping[str, object]) -> str:
     return f" ({one_line(place, 200)}{more})"
 
 
-def _answered(action: str, by: object) -> str:
-    """`→ acknowledge`; what silence answered is told from what somebody did."""
+def _answered(action: str, record: Mapping[str, object]) -> str:
+    """`→ acknowledge`; what nobody typed is told from what somebody did."""
     if not action:
         return ""
-    return f"→ {action}" + (" (by silence)" if by == "ahp" and action in ("dismiss", "suggestion_deferred") else "")
+    # A tool call is never evaluated clean later: there it was a person who answered another signal of the episode.
+    is_derived = record.get("by") == "ahp" and (action != "retry_after_fix" or "target" not in record)
+    return f"→ {action}" + (_DERIVED.get(action, "") if is_derived else "")

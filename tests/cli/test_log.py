@@ -249,6 +249,18 @@ def test_silence_is_told_from_an_answer(journal: Journal) -> None:
     assert "→ dismiss" in lines[1]
 
 
+def test_an_answer_that_a_clean_evaluation_gave_is_told_from_a_mend_that_somebody_told_of(journal: Journal) -> None:
+    more = {"hook": "pre-tool-use", "target": "shell git", "actor": "agent:claude"}
+    journal.append([_signal(f"{n}" + ID[1:], "block", **more) for n in "cd"])
+    run(respond.command, "b1", "retry_after_fix")
+    run(respond.command, "c1", "retry_after_fix")
+    for actor in ("human:ann", "agent:claude"):
+        journal.append([{**_signal("", ""), "kind": "episode-end", "reason": "mended", "actor": actor}])
+    lines = run(log.command).output.splitlines()
+    answers = [line.partition("→ ")[2].partition("  ")[0] for line in lines]
+    assert answers == ["retry_after_fix (clean later)", *["retry_after_fix"] * 3]
+
+
 def test_the_last_signal_is_answered_without_its_id(journal: Journal) -> None:
     result = run(respond.command, "--last", "acknowledge")
     assert (result.return_value, result.output) == (
