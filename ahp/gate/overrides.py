@@ -104,8 +104,9 @@ def of_commit(
 def trailers(event: "Event", *views: "View") -> list[str]:
     """The trailer lines that the commit of a commit-msg event has to carry: one for each override that it passed under.
 
-    `views` are what its hooks have seen of the change: a merge brings more to HEAD than it changes itself. Raises
-    AhpError when the log cannot be read.
+    `views` are what its hooks have seen of the change: a merge brings more to HEAD than it changes itself. The message
+    of an amend is judged with another change, where those count that this command has used. Raises AhpError when the
+    log cannot be read.
     """
     journal = Journal(event.journal, event.genesis)
     if not journal.index().has_open(TRIGGERS[event.trigger].family, event.subject, event.actor.kind):
@@ -114,8 +115,8 @@ def trailers(event: "Event", *views: "View") -> list[str]:
 
     changes = {view.digest() for view in views} - {""}
     with State.open(journal) as state:
-        risks = state.risks_taken(None) if changes else []
-        used = [_override(signal) for signal in risks if signal.spent and signal.spent.change in changes]
+        spent = [(signal, signal.spent) for signal in state.risks_taken(None) if signal.spent]
+    used = [_override(signal) for signal, by in spent if by.change in changes or by.token == event.attempt]
     return list(dict.fromkeys(override.trailer for override in used))
 
 

@@ -19,6 +19,7 @@ from ahp.system.commits import Past, commits, views
 from ahp.system.git import Repository
 from ahp.system.terminal import Seen, unseen
 
+_OF_MESSAGES = "commit-msg"
 OVERRIDE, WAIVER, BYPASS, SKIPPED, UNDECIDED = "override", "waiver", "bypass", "skipped", "undecided"
 
 
@@ -130,7 +131,8 @@ class _Reading:
     def _as_made(self) -> Iterator[Judgement]:
         """The last attempt that passed and was about this change, as far as it was about this message.
 
-        One that judged another message made another commit, which was amended: it counts where there is none else.
+        One that judged another message made another commit, which was amended: its word on the content counts where
+        there is none else. An amend's own hooks for the content judge what it changes, its message the whole commit.
         """
         raw = self.past.message.encode("utf-8", "surrogateescape")
         mark = f"{overrides.TRAILER}:".lower().encode()
@@ -142,7 +144,13 @@ class _Reading:
             for attempt in self.known.attempts.get(digest, {}).values()
             if attempt.passed and self._fits(about := _about(attempt, messages), digest)
         ]
-        for _, attempt, about in sorted(found, key=lambda one: one[0])[-1:]:
+        latest = [(attempt, about) for _, attempt, about in sorted(found, key=lambda one: one[0], reverse=True)]
+        of_content = [(one, told) for one, about in latest if (told := _without(about, _OF_MESSAGES))]
+        for attempt, about in latest[:1]:
+            signals = _spoken(attempt, about)
+            if list(about) == [_OF_MESSAGES] and of_content:
+                signals = [*_spoken(*of_content[0]), *signals]
+                about = {**of_content[0][1], **about}
             verdicts = list(about.values())
             last = verdicts[-1]
             decision = "warn" if any(one.get("decision") == "warn" for one in verdicts) else ""
@@ -153,7 +161,7 @@ class _Reading:
                 decision or str(last.get("decision")),
                 self._policy(last),
                 str(last.get("actor") or ""),
-                self._heard([one for one in attempt.signals if one.get("hook") in about], verdicts),
+                self._heard(signals, verdicts),
             )
 
     def _policy(self, record: Mapping[str, object]) -> PolicyName:
@@ -165,7 +173,7 @@ class _Reading:
 
     def _fits(self, about: Mapping[str, object], digest: str) -> bool:
         # All commits that change nothing change the same: only the message tells one from another.
-        return "commit-msg" in about if digest in self.known.empty else bool(about)
+        return _OF_MESSAGES in about if digest in self.known.empty else bool(about)
 
     def _pushed(self) -> Iterator[Judgement]:
         brought = self.brought.brought.get(self.past.id)
@@ -254,5 +262,14 @@ def _about(attempt: Attempt, messages: set[str]) -> dict[str, Mapping[str, objec
     return {
         name: one
         for name, one in attempt.verdicts.items()
-        if name != "commit-msg" or str(one.get("message") or "") in messages
+        if name != _OF_MESSAGES or str(one.get("message") or "") in messages
     }
+
+
+def _without(about: dict[str, Mapping[str, object]], hook: str) -> dict[str, Mapping[str, object]]:
+    return {name: one for name, one in about.items() if name != hook}
+
+
+def _spoken(attempt: Attempt, about: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """The signals of the hooks that are asked `about`."""
+    return [one for one in attempt.signals if one.get("hook") in about]

@@ -144,6 +144,7 @@ def test_a_commit_under_an_override_carries_its_trailer(tmp_path: Path, change: 
         journal=journal.folder,
         genesis=None,
         trigger="commit-msg",
+        attempt="another",
         subject="main",
         actor=SimpleNamespace(kind="human"),
     )

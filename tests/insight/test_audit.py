@@ -232,10 +232,10 @@ def test_what_was_said_of_another_message_is_not_said_of_an_amended_commit(tmp_p
     assert {one.kind for one in asked(gated, "HEAD~1..").entries[0].exemptions} == {OVERRIDE}
     gated.git("commit", "-q", "--amend", "-m", "feat: changed words")
     changed, made, *_ = asked(gated).entries
-    assert made.subject == "feat: d" and made.judgements[0].hooks == ["pre-commit"]
+    assert made.subject == "feat: d" and made.judgements[0].hooks == ["pre-commit", "commit-msg"]
     assert (made.judgements[0].decision, made.judgements[0].said) == ("warn", [("size", "prompt")])
     assert changed.exemptions == [] and changed.judgements[0].said == []
-    assert (changed.judgements[0].decision, changed.judgements[0].hooks) == ("allow", ["pre-commit"])
+    assert (changed.judgements[0].decision, changed.judgements[0].hooks) == ("allow", ["pre-commit", "commit-msg"])
 
 
 def test_a_commit_is_told_by_the_attempt_that_judged_its_message(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def judge(hook: Hook) -> int:
         return code
     final = verdict.modified.draft if verdict.modified is not None else draft
     assert final is not None
-    for trailer in overrides.trailers(event, about, view, view.whole()):
+    for trailer in overrides.trailers(event, view, view.whole()):
         final = _with_trailer(hook, final, trailer)
     if final != draft:
         files.replace(path, final, 0o644)

@@ -93,6 +93,21 @@ def test_the_message_of_an_amend_stands_for_the_whole_commit(gated: Gated) -> No
     assert "refused by merge" in gated.say("commit", "-q", "--amend", "-m", "feat: d").text
 
 
+def test_the_override_of_an_amends_message_leaves_its_line_there(gated: Gated) -> None:
+    gated.policy(ABOUT_BOTH)
+    gated.write("src/a")
+    gated.add()
+    gated.git("commit", "-qm", "feat: a")
+    assert gated.say("commit", "-q", "--amend", "-m", "docs: a").code == 1
+    (refused,) = gated.log("signal")
+    answer = ["ahp", "respond", refused["id"], "proceed_with_risk", "--reason", "so it is"]
+    assert attended(answer, gated.root)[0] == 0
+    assert gated.say("commit", "-q", "--amend", "-m", "docs: a").code == 0
+    assert gated.git("log", "-1", "--format=%B").count("Ahp-Override: docs ") == 1
+    assert gated.say("commit", "-q", "--amend", "-m", "feat: a").code == 0
+    assert "Ahp-Override" not in gated.git("log", "-1", "--format=%B")
+
+
 def test_the_first_commit_of_all_can_be_amended(gated: Gated) -> None:
     gated.policy(ABOUT_BOTH)
     gated.git("checkout", "-q", "--orphan", "fresh")
