@@ -18,6 +18,7 @@ from ahp.protocol.levels import strength
 from ahp.protocol.text import one_line
 from ahp.system import clock, digest
 from ahp.system.commits import Past
+from ahp.system.history import RangeView
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -270,7 +271,22 @@ class Broken(Candidate):
         if first.is_object:
             return [*found, f"in an object made anew{tag} OBJECT" if tag else "in an object made anew"]
         since = f"{first.id[:_SHOWN]}^" if first.parents else "--root"
-        return [*found, f"in the commit itself: git commit --amend, an older one: git rebase -i {since}{tag}"]
+        # Without --rebase-merges each merge is left out, with what it resolved; where there is none it changes nothing.
+        mend = f"git commit --amend, an older one: git rebase -i --rebase-merges {since}"
+        if first.is_merge:  # its line cannot be made an `edit`
+            found.append(f"in the merge itself: {mend}, with a line `break` behind that of the merge{tag}")
+        else:
+            found.append(f"in the commit itself: {mend}{tag}")
+        if self._is_below_merge(first):
+            found.append("what a merge above it changed by hand has to be made again: --rebase-merges merges anew")
+        return found
+
+    def _is_below_merge(self, commit: Past) -> bool:
+        """Whether a merge lies between the commit and the tip of the range. Raises GitError."""
+        repo, view = self.event.repo, self.event.view
+        if repo is None or not isinstance(view, RangeView):
+            return False
+        return bool(repo.line("rev-list", "--max-count=1", "--merges", "--ancestry-path", f"{commit.id}..{view.new}"))
 
     def paths(self) -> list[str]:
         return list(dict.fromkeys(path for _, candidate in self._members for path in candidate.paths()))

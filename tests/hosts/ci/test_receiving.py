@@ -300,7 +300,7 @@ def test_the_first_push_to_an_empty_server(tmp_path: Path, repo: Repo) -> None:
     repo.commit("feat: bad", **{".ahp/hooks.yaml": POLICY, "c.txt": "TODO\n"})
     repo.git("remote", "add", "origin", str(bare.root))
     code, said = push(repo, "HEAD:main")
-    assert code == 1 and "no-todo" in said and "an older one: git rebase -i --root" in said
+    assert code == 1 and "no-todo" in said and "an older one: git rebase -i --rebase-merges --root" in said
     repo.git("rm", "-q", "c.txt")
     repo.git("commit", "-q", "--amend", "-m", "feat: fine")
     assert push(repo, "HEAD:main")[0] == 0

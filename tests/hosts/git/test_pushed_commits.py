@@ -67,10 +67,57 @@ def test_a_secret_that_a_later_commit_removed_does_not_leave(work: Gated) -> Non
     assert code == 1
     assert said.startswith("ahp: push refused by secret (")
     assert f"  {bad[:10]} b:2\n" in said
-    assert f"  - in the commit itself: git commit --amend, an older one: git rebase -i {bad[:10]}^\n" in said + "\n"
+    mend = f"  - in the commit itself: git commit --amend, an older one: git rebase -i --rebase-merges {bad[:10]}^\n"
+    assert mend in said + "\n"
     (signal,) = work.log("signal")
     assert (signal["hook"], signal["rule"], signal["commits"]) == ("pre-push", "secret", [bad])
     assert (signal["counted"], signal["findings"][0]["line"]) == (False, 2)
+
+
+def merged(of: Gated, **files: str) -> str:
+    """A merge of a branch that is no ancestor, with `files` that neither side has; its id."""
+    made(of, ours="1\n")
+    of.git("checkout", "-q", "-b", "side", "HEAD~1")
+    made(of, theirs="1\n")
+    of.git("checkout", "-q", "work")
+    of.git(*SILENT, "merge", "-q", "--no-ff", "--no-commit", "side")
+    return made(of, "a merge", **files)
+
+
+def rebased(of: Gated, todo: str, *arguments: str) -> None:
+    """Runs the rebase that a refusal advises up to where it stops; `todo` is the sed script of who edits its list."""
+    of.git("-c", f"sequence.editor=sed -i '{todo}'", *SILENT, "rebase", *arguments)
+
+
+def test_the_rebase_that_is_advised_keeps_the_merges_above(work: Gated) -> None:
+    bad = made(work, b="SECRET\n")
+    merged(work)
+    code, said = push(work)
+    mend = f"-i --rebase-merges {bad[:10]}^"
+    again = "what a merge above it changed by hand has to be made again: --rebase-merges merges anew"
+    assert code == 1 and f"an older one: git rebase {mend}\n" in said and f"  - {again}\n" in said
+    rebased(work, f"s/^pick {bad[:7]}/edit {bad[:7]}/", *mend.split())
+    work.write("b", "1\n")
+    work.git(*SILENT, "commit", "-q", "-a", "--amend", "--no-edit")
+    work.git(*SILENT, "rebase", "--continue")
+    assert len(work.git("rev-list", "--parents", "-1", "HEAD").split()) == 3
+    assert push(work) == (0, "")
+
+
+def test_a_merge_is_mended_behind_its_line(work: Gated) -> None:
+    bad = merged(work, evil="SECRET\n", good="kept\n")
+    made(work, c="1\n")
+    code, said = push(work)
+    mend = f"-i --rebase-merges {bad[:10]}^"
+    advice = f"git commit --amend, an older one: git rebase {mend}, with a line `break` behind that of the merge"
+    assert code == 1 and f"  - in the merge itself: {advice}\n" in f"{said}\n"
+    assert "made again" not in said
+    rebased(work, "/^merge/a break", *mend.split())
+    work.write("evil", "1\n")
+    work.git(*SILENT, "commit", "-q", "-a", "--amend", "--no-edit")
+    work.git(*SILENT, "rebase", "--continue")
+    assert work.git("show", "HEAD~1:good") == "kept" and len(work.git("rev-parse", "HEAD~1^@").split()) == 2
+    assert push(work) == (0, "")
 
 
 def test_what_only_watches_is_logged_in_silence(work: Gated) -> None:
