@@ -8,7 +8,6 @@ from ahp.cli.options import FACTS, ISSUE, OUTPUTS, triggers
 from ahp.hosts.ci.outputs import FORMATS
 from ahp.system import files
 from ahp.system.errors import AhpError
-from ahp.system.git import Repository
 from ahp.system.terminal import progress
 
 
@@ -44,21 +43,7 @@ def command(
     from ahp.cli.judge import event_here, judge
 
     assert trigger is not None
-    event = event_here(trigger, issue, facts)
-    code = judge(event, form)
-    if trigger == "pre-push" and form == "text" and not facts and event.repo is not None:
-        _tell_of_commits(event.repo, event.user_policy)
-    return code
-
-
-def _tell_of_commits(repo: Repository, user_policy: str) -> None:
-    """The push itself judges each commit, too; what is asked here is the range."""
-    from ahp.hosts.git import policy_checks
-    from ahp.hosts.git.clone_policies import ClonePolicies
-
-    check = policy_checks.unpushed(ClonePolicies(repo, user_policy))
-    if check.status == "note":
-        click.echo(f"ahp: the push judges each commit, too: {check.detail}; {check.mend}", err=True)
+    return judge(event_here(trigger, issue, facts), form)
 
 
 def _all(form: str, outputs: tuple[tuple[str, str], ...]) -> int:

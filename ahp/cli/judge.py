@@ -27,9 +27,9 @@ def _nobody(event: Event) -> bool:
 
 def judge(event: Event, form: str) -> int:
     """Prints the verdict of `event` and gives the exit code: 0 allowed, 1 refused."""
-    from ahp.gate.decide import decide
+    from ahp.hosts import api
 
-    verdict = decide(event)
+    verdict = api.judge(event)
     if form == "json":
         click.echo(jsontext.encode(verdict.as_dict()))
     elif verdict.signals or verdict.notes:

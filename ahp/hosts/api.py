@@ -49,7 +49,7 @@ class Gate:
         not act then, either.
         """
         event = self.event(trigger, issue_id=issue_id, dry=dry, facts=facts)
-        verdict = decide(event)
+        verdict = judge(event)
         session_calls.note_judged(event, verdict)
         return verdict
 
@@ -114,3 +114,15 @@ class Gate:
 
     def _actor(self, env: dict[str, str]) -> Actor:
         return Actor("agent", self._agent) if self._agent else identify(env)
+
+
+def judge(event: Event) -> Verdict:
+    """The verdict on an event that `Gate.event` has made, as on the real one. Raises AhpError.
+
+    Of a push with facts that are stated the range alone is judged: nothing states what is in its commits.
+    """
+    if event.push is None or (event.mode == "dry" and event.given):
+        return decide(event)
+    from ahp.hosts.git import asked_push
+
+    return asked_push.judge(event)

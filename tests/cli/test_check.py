@@ -215,16 +215,48 @@ def test_without_evidence_the_seed_s_rules_say_which_fact_is_missing(
     assert signal["payload"]["message"].startswith("cannot tell: tests.failed_count is missing")
 
 
-def test_of_a_push_the_commits_that_would_not_pass_are_told_beside_the_range(
-    here: Repo, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def pushing(here: Repo) -> Repo:
+    """`here`, where the upstream has all but a commit that breaks the rule `size`."""
     here.git("init", "-q", "--bare", str(here.root.parent / "remote.git"))
     here.git("remote", "add", "origin", str(here.root.parent / "remote.git"))
     here.git("push", "-q", "-u", "origin", "main")
-    assert main.run(["check", "pre-push"]) == 0
-    assert capsys.readouterr().err == ""
     here.commit("two", **{"a.txt": "1\n", "b.txt": "1\n"})
+    return here
+
+
+def test_of_a_push_each_commit_is_judged(pushing: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    commit = pushing.git("rev-parse", "HEAD")[:10]
+    code, out = run(capsys, "check", "pre-push")
+    assert code == 1 and out.startswith("ahp: push refused by size\n  2 files\n")
+    verdict = ask(capsys, "check", "pre-push")
+    assert verdict["decision"] == "deny"
+    signal = verdict["signals"][0]
+    assert signal["context"]["rule"] == "size"
+    assert {one["commit"] for one in signal["context"]["findings"]} == {commit}
+    assert log(pushing) == []
+    pushing.git("reset", "-q", "--hard", "HEAD~1")
+    assert run(capsys, "check", "pre-push") == (0, "")
+
+
+def test_a_push_is_judged_for_real_with_its_commits(pushing: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = run(capsys, "run", "pre-push")
+    assert code == 1 and out.startswith("ahp: push refused by size (")
+    told = {(one["kind"], one.get("rule")): one for one in log(pushing)}
+    assert (told["signal", "size"]["hook"], told["signal", "size"]["host"]) == ("pre-push", "cli")
+    assert told["verdict", None]["decision"] == "deny"
+
+
+def test_of_a_push_that_is_stated_the_range_alone_is_judged(pushing: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "check", "pre-push", "--facts", '{"push": {"is_force": false}}') == (0, "")
+
+
+def test_a_push_that_nobody_judges_passes(pushing: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    pushing.git("add", "-f", ".ahp/hooks.yaml")
+    pushing.git("commit", "-q", "-m", "a policy")
+    pushing.git("rm", "-q", ".ahp/hooks.yaml")
+    pushing.git("commit", "-q", "-m", "none")
+    pushing.git("push", "-q")
+    pushing.commit("two", **{"c.txt": "1\n", "d.txt": "1\n"})
     assert main.run(["check", "pre-push"]) == 0
-    said = capsys.readouterr().err
-    assert said.startswith("ahp: the push judges each commit, too: 1 of 1 commit would not pass: ")
-    assert "(size)" in said and "ahp try --range" in said
+    assert capsys.readouterr().err.startswith("ahp: no policy judges here")

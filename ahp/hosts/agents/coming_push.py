@@ -3,16 +3,14 @@
 What the remote has is known as it was last fetched; git's own hook would be told it by the remote.
 """
 
-import os
 from typing import Any
 
 from ahp.hosts.git import pre_push
-from ahp.hosts.git.githooks import Hook
-from ahp.protocol.event import Event, PushRef, Workspace
+from ahp.hosts.git.asked_push import AskedPush
+from ahp.protocol.event import Event, PushRef
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
 from ahp.system.git import Repository
-from ahp.system.view import View
 
 _OPTIONS = """
   -u --set-upstream -q --quiet -v --verbose -f --force --force-with-lease --force-if-includes --progress --no-progress
@@ -21,26 +19,6 @@ _OPTIONS = """
 _KNOWN = frozenset(_OPTIONS.split())
 _READS = ("status", "diff", "log", "show", "rev-parse", "ls-files", "remote", "config", "describe", "blame", "add")
 _HEADS = "refs/heads/"
-
-
-class Coming(Hook):
-    """The pre-push hook that git would start, asked by the agent's."""
-
-    __slots__ = ("asked",)
-
-    def __init__(self, asked: Event, remote: str) -> None:
-        where = Workspace(asked.root, asked.journal, asked.env, asked.repo, asked.genesis, asked.user_policy)
-        assert asked.repo is not None
-        super().__init__("pre-push", str(os.getppid()), [remote], asked.actor, asked.repo, where)
-        self.asked = asked
-
-    def event(self, view: View | None = None, trigger: str = "") -> Event:
-        """As the hook's, in the session of the call."""
-        return self.asked.but(trigger=trigger or self.name, view=view, tool=None)
-
-    def attempt(self) -> str:
-        """The call is the attempt."""
-        return self.asked.attempt
 
 
 def verdicts(event: Event, call: dict[str, Any], before: list[dict[str, Any]]) -> tuple[list[Verdict], str]:
@@ -62,7 +40,7 @@ def verdicts(event: Event, call: dict[str, Any], before: list[dict[str, Any]]) -
     known = [ref for ref in refs if ref is not None]
     if len(known) < len(refs):
         return [], "which refs it pushes is known only when it runs"
-    hook = Coming(event, remote)
+    hook = AskedPush(event, remote)
     done: list[Verdict] = []
     for verdict in pre_push.judge_refs(hook, known, remote):
         done.append(verdict)

@@ -50,7 +50,9 @@ def check_commit(hook: Hook, commit: str) -> None:
 
 
 def log_push(hook: Hook, told: Sequence[Told]) -> None:
-    """Logs the pushed commits that break a rule and that no hook judged."""
+    """Logs the pushed commits that break a rule and that no hook judged, where the push is judged for real."""
+    if hook.event().mode != "real":
+        return
     _log(hook, _unjudged(hook, [one for one in told if one.candidate.enforced]))
 
 

@@ -131,8 +131,9 @@ def _prepared(hook: Hook, refs: Sequence[PushRef], remote: str) -> list[_Pushed]
     ruled = []
     for ref in refs:
         event = hook.event()
-        event.push, event.remote = ref, without_credentials(remote)
-        event.subject = subject_of(_source(repo, ref))
+        if event.push is not ref:  # else it was asked about, and may be for an issue
+            event.push, event.remote = ref, without_credentials(remote)
+            event.subject = subject_of(_source(repo, ref))
         ruled.append((event, targets.of_push(event, remote)))
     with_authority = [ref for ref, (_, in_force) in zip(refs, ruled, strict=True) if in_force.has_authority]
     ranges.foresee_ranges(repo, with_authority, remote, has_authority=True)
