@@ -10,7 +10,7 @@ import pytest
 
 from ahp.hosts.git import ranges
 from ahp.protocol.event import PushRef
-from ahp.system import git, lines
+from ahp.system import git, lines, tracking
 from ahp.system.errors import Unknown
 from ahp.system.history import RangeView
 from tests.conftest import Repo
@@ -209,10 +209,35 @@ def test_without_reflogs_the_refs_are_believed(here: Repo, tmp_path: Path) -> No
     assert brought(here) == []
 
 
+@pytest.mark.parametrize("setting", [None, "true", "always"])
+def test_a_ref_that_came_without_a_reflog_where_one_is_kept_is_not_believed(here: Repo, setting: str | None) -> None:
+    here.git("config", "--unset", "core.logAllRefUpdates")
+    if setting is not None:
+        here.git("config", "core.logAllRefUpdates", setting)
+    here.commit("secret", secret="1\n")
+    off = ("-c", "core.logAllRefUpdates=false")
+    here.git(*off, "update-ref", "refs/remotes/origin/fake", "HEAD")
+    assert not (here.root / ".git/logs/refs/remotes/origin/fake").exists()
+    assert brought(here) == ["secret"]
+    here.write(".git/refs/remotes/origin/zz", here.head() + "\n")
+    repo = at(here)
+    repo.env = {**repo.env, "GIT_CONFIG_PARAMETERS": "'core.logallrefupdates'='false'"}
+    assert not tracking.believes(repo, "refs/remotes/origin/zz") and tracking.doubts(repo, "refs/remotes/origin/zz")
+    assert tracking.believed(repo) == tracking.believed(repo, "origin") == [here.git("rev-parse", "HEAD~1")]
+
+
+def test_what_a_bare_repository_fetched_has_no_reflog(here: Repo, tmp_path: Path) -> None:
+    remote, bare = str(tmp_path / "remote.git"), tmp_path / "bare.git"
+    here.git("clone", "-q", "--bare", remote, str(bare))
+    Repo(bare).git("config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
+    Repo(bare).git("fetch", "-q")
+    Repo(bare).git("worktree", "add", "-q", str(tmp_path / "linked"), "main")
+    assert not (bare / "logs/refs/remotes").exists()
+    assert brought(Repo(tmp_path / "linked")) == []
+
+
 def test_refs_kept_in_tables_have_their_reflogs_asked_of_git(here: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     """git 2.45 can keep refs elsewhere than in files; older ones cannot make such a repository, so it is made up."""
-    from ahp.system import tracking
-
     here.commit("secret", secret="1\n")
     here.git("update-ref", "refs/remotes/origin/zz", "HEAD")
     here.git("reflog", "delete", "--updateref", "refs/remotes/origin/main@{0}")
