@@ -13,7 +13,10 @@ NAMESPACE = Namespace(
     light=True,
     schema={
         "name": fact(
-            "str", "short name; empty when the head is detached, outside a repository, for a tag", means="branch"
+            "str",
+            "short name; of each commit of a push, and in CI, the one it comes from; "
+            "empty when the head is detached, outside a repository, for a tag",
+            means="branch",
         ),
         "target": fact("str", "where it goes: in a push the branch that is written to, else the branch itself"),
         "is_default": fact(

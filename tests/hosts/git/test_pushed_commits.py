@@ -120,6 +120,23 @@ def test_a_merge_is_mended_behind_its_line(work: Gated) -> None:
     assert push(work) == (0, "")
 
 
+def test_a_rule_of_the_range_guards_where_it_goes_and_can_tell_what_is_pushed(work: Gated) -> None:
+    """docs/git.md: `branch.name` at a push."""
+    said = "{branch.name} to {branch.target}"
+    work.commit_policy(f"""\
+version: 1
+rules:
+  each: {{at: pre-commit, prompt: files.changed_count > 0, message: "each: {said}"}}
+  range: {{at: pre-push, prompt: push.commit_count > 0, message: "range: {said}, {{push.local_ref}} to {{push.ref}}"}}
+""")
+    work.git("push", "-q", "--no-verify", "origin", "HEAD:main")
+    made(work, a="1\n")
+    code, told = push(work, "work:other")
+    assert code == 0
+    assert "  each: 'work' to 'other'\n" in told
+    assert "  range: 'other' to 'other', 'refs/heads/work' to 'refs/heads/other'\n" in told
+
+
 def test_what_only_watches_is_logged_in_silence(work: Gated) -> None:
     work.git("checkout", "-q", "main")
     work.commit_policy("mode: observe\n" + POLICY)
