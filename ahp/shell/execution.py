@@ -18,7 +18,11 @@ NESTED = 6
 # Variables whose value is a command; and those that name a file which is run.
 _COMMANDS = ("COMMAND", "EDITOR", "PAGER", "ASKPASS", "RSH", "LESSOPEN", "LESSCLOSE", "VISUAL", "GIT_SSH", "PERL5DB")
 _COMMAND_NAMES = (*_COMMANDS, "EXTERNAL_DIFF", "BROWSER")
-_LEADING_ELSEWHERE = ("PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES")
+# By these another program may be what git's name stands for, or git reads another user's settings.
+_LEADING_ELSEWHERE = (
+    *("PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"),
+    *("HOME", "XDG_CONFIG_HOME"),
+)
 _CHECKS_SYNTAX = "-n"  # of a shell
 _DOTGLOB = ("dotglob", "globdots")  # of bash and zsh; zsh takes them with underlines, and in any case
 _STARTUP_FILES = ("BASH_ENV", "ENV", "PYTHONSTARTUP")
@@ -106,7 +110,7 @@ class Execution:
                 self._run_script(Run(script=content), None)
 
     def _found_by(self) -> list[str]:
-        """The variables, set before, by which another program may be what git's name stands for."""
+        """The variables, set before, that lead git elsewhere."""
         variables = self._state.variables
         names = [name for name in _LEADING_ELSEWHERE if variables.has(name)]
         expanded = {name: variables.expand(f"${name}", True) for name in names if name not in variables.exported}
@@ -245,10 +249,10 @@ class Execution:
                 self._read(text, state.nested + 1)
                 state.aliases[name] = text
         elif program in state.functions and words[0] == program:
-            self._call(program, words, stdin)
+            self._call(command, words, stdin)
         elif "/" in words[0]:
             if (content := state.stored(words[0])) is not None:
-                self._run_script(Run(script=content, arguments=tuple(words)), stdin)
+                self._run_script(Run(script=content, arguments=tuple(words)), stdin, False, command.assignments)
             elif not synopsis.is_listed(program):
                 self._note_script(command, self._marks.located(words[0]), False)
         if program in ("setopt", *SHELLS) or (program == "shopt" and "-u" not in words):
@@ -291,21 +295,22 @@ class Execution:
             state.nested -= 1
             return printed
         if run.script is not None:
-            self._run_script(run, stdin, here)
+            self._run_script(run, stdin, here, assignments)
         elif run.file is not None and (run.language in SHELLS or run.language in SOURCING):
             content = state.stored(run.file)
             if content is not None:
-                self._run_script(run.of(content), None, here)
+                self._run_script(run.of(content), None, here, assignments)
         return None
 
-    def _run_script(self, run: Run, stdin: str | None, here: bool = False) -> None:
-        """Reads a text as a script; `here` says that it runs in this very shell."""
+    def _run_script(self, run: Run, stdin: str | None, here: bool = False, assignments: "Sequence[str]" = ()) -> None:
+        """Reads a text as a script; `here` says that it runs in this very shell, `assignments` stand before it."""
         state, script = self._state, run.script or ""
         parts = self._marks.of(script)
         if any(part.origin == "file" for part in parts):
             return  # an existing file, judged when it was written
         folder, ambient, state.stdin = state.folder, state.stdin, stdin
-        kept = state.variables.copy()
+        kept, exported = state.variables.copy(), dict(state.variables.exported)
+        given = state.variables.give(assignments)
         if not here:
             state.bind(run.arguments)
         if not script.startswith("#!") or "sh" in script.split("\n", 1)[0]:
@@ -316,22 +321,29 @@ class Execution:
             self.unknown()
         if not here:
             state.variables.restore(kept)
+            state.variables.exported = exported
             state.folder = folder
+        elif given:
+            state.variables.restore(kept, given)
+            state.variables.take_back(given, exported)
         state.stdin = ambient
 
-    def _call(self, name: str, words: list[str], stdin: str | None) -> None:
+    def _call(self, command: Command, words: list[str], stdin: str | None) -> None:
         """Reads the body of a function with its arguments."""
-        state, body = self._state, self._state.functions[name]
-        state.called.add(name)
+        state, body = self._state, self._state.functions[command.program]
+        state.called.add(command.program)
         if state.nested >= NESTED or not state.affords(len(body.text or b"")):
             self.unknown()
             return
-        kept, ambient, state.stdin = state.variables.copy(), state.stdin, stdin
+        kept, exported = state.variables.copy(), dict(state.variables.exported)
+        ambient, state.stdin = state.stdin, stdin
         state.nested += 1
+        given = state.variables.give(command.assignments)
         state.bind(tuple(words))
         self._walk(body)
         state.nested -= 1
-        state.variables.restore(kept, ("@", "*", *"0123456789"))
+        state.variables.restore(kept, (*given, "@", "*", *"0123456789"))
+        state.variables.take_back(given, exported)
         state.stdin = ambient
 
 

@@ -76,6 +76,22 @@ class Variables:
         """`export NAME=value`."""
         self.exported[name] = value
 
+    def give(self, assignments: "Iterable[str]") -> list[str]:
+        """`NAME=value` before a command, as what it runs finds them; returns the names."""
+        names = []
+        for name, _, value in (one.partition("=") for one in assignments):
+            is_told = not is_known(value) or not any(sign in value for sign in "$`")
+            self.bind(name, value if is_told else self._mark(value, "outside", False))
+            self.export(name, value)
+            names.append(name)
+        return names
+
+    def take_back(self, names: "Iterable[str]", exported: dict[str, str]) -> None:
+        """Those names as they were exported before."""
+        for name in names:
+            self.exported.pop(name, None)
+        self.exported |= {name: exported[name] for name in names if name in exported}
+
     def copy(self) -> dict[str, Value | None]:
         """The values, to be given back to `restore`."""
         return dict(self._values)

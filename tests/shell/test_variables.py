@@ -144,8 +144,8 @@ ENVIRONMENT = {"VENV": "/x/.venv", "SHELL": "/bin/bash", "HOME": "/home/me", "BA
         ("export GOPATH='git push -f #'; $(go env GOPATH)/bin/lint", ""),
         ("go() { echo git; }; $(go env GOPATH)/bin/lint", ""),
         # What the text may set, or puts there.
-        ("VENV='git push -f #' sh -c '$VENV/bin/pytest'", ""),
-        ("env V\"ENV\"='git push -f #' sh -c '$VENV/bin/pytest'", ""),
+        ("VENV='git push -f #' sh -c '$VENV/bin/pytest'", "git"),
+        ("env V\"ENV\"='git push -f #' sh -c '$VENV/bin/pytest'", "git"),
         ("export V\"ENV\"='git push -f #'; $VENV/bin/pytest", ""),
         ("for i in 1 2; do $VENV/bin/pytest; VENV='git push -f'; done", ""),
         ("read VENV < f; $VENV/bin/pytest", ""),
