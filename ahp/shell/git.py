@@ -32,8 +32,8 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
     """Reads the arguments of git, without the program."""
     found = roles.read("git", args, stdin, known)
     after = _behind_dashes(args)
-    if found.verb and "-n" in found.flags and synopsis.of(f"git.{found.verb}") is None:
-        found.unknown("program")  # an alias, or a program of its own: `git ci -n`
+    if found.verb and synopsis.of(f"git.{found.verb}") is None:
+        _alias(found, args, known)
     found.writes = [path for path in map(_plain, found.writes) if path]
     if found.verb == "config":
         _config(found, known)
@@ -43,6 +43,8 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
         found.writes = []
     elif found.verb == "restore" or (found.verb == "rm" and "--cached" in found.flags):
         _as_a_whole(found)
+    elif found.verb == "merge-file" and {"--stdout", "--object-id"} & set(found.flags):
+        found.writes = []
     elif found.verb in ("apply", "am"):
         patches.of_git(found, stdin, known)
     elif found.verb == "reflog" and found.operands[:1] in (["expire"], ["delete"]):
@@ -53,6 +55,20 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
         found.writes.append(".")
     found.runs += [Run(script=word.partition("::")[2]) for word in found.operands if word.startswith("ext::")]
     return found
+
+
+def _alias(found: Usage, args: list[str], known: Marks) -> None:
+    """An alias, or a program of its own: `git ci -n`."""
+    from ahp.shell import unlisted
+
+    if "-n" in found.flags:
+        found.unknown("program")
+    given = args[args.index(found.verb) + 1 :] if found.verb in args else []
+    told = unlisted.read("git", given, known)
+    found.writes += told.writes
+    found.unsure += told.unsure
+    found.runs += told.runs
+    found.places |= told.places
 
 
 def _plain(path: str) -> str:
