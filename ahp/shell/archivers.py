@@ -19,18 +19,26 @@ def tar(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage
     found.reads += archives if modes else found.operands
     found.writes += found.operands if "--remove-files" in found.flags else []
     if modes & {"--extract", "--get"}:
-        members = found.operands or _members(None if archives and archives != ["-"] else stdin, known)
+        count = next((value for name, value in found.values if name == "--strip-components"), "")
+        stripped = int(count) if count.isdecimal() and len(count) < 4 else 0
+        source = None if archives and archives != ["-"] else stdin
+        members = [_stripped(member, stripped) for member in found.operands or _members(source, known)]
         found.writes += [usage.joined(folder, member) for folder in folders or ["."] for member in members]
-        stripped = next((value for name, value in found.values if name == "--strip-components"), "")
-        _unpack(
-            found,
-            archives if not found.operands else [],
-            folders,
-            int(stripped) if stripped.isdecimal() and len(stripped) < 4 else 0,
-        )
+        archives = [*archives, *known.opened.get(source or "", ())]
+        _unpack(found, archives if not found.operands else [], folders, stripped)
     elif not modes:
         found.writes += archives
     return found
+
+
+def printed(program: str, args: list[str], known: Marks) -> tuple[str, ...]:
+    """The names in the archive that `tar c FILES` prints; none where only running tells."""
+    found = tar(program, args, None, known)
+    archives = {value for name, value in found.values if name == "--file"}
+    renamed = {"--transform", "--files-from"} & {name for name, _ in found.values}
+    if "--create" not in found.flags or archives - {"-"} or renamed:
+        return ()
+    return tuple(known.pattern(one).lstrip("/") for one in found.operands)
 
 
 def unpacker(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
@@ -44,6 +52,22 @@ def unpacker(program: str, args: list[str], stdin: str | None, known: Marks) -> 
         archives = [] if {"-l", "-t", "-p", "-Z", "-v"} & set(found.flags) else found.operands[:1]
     folders = [value for name, value in found.values if name in ("-d", "-o", "--output-directory", "-output-directory")]
     _unpack(found, archives, folders)
+    return found
+
+
+def module(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
+    """`python -m tarfile -e ARCHIVE FOLDER`, `python -m zipfile -c ARCHIVE FILES`."""
+    found = roles.read(program, args, stdin, known)
+    archives, others = found.operands[:1], found.operands[1:]
+    if "--extract" in found.flags:
+        found.reads += archives
+        found.writes += [usage.joined(folder, ANYTHING) for folder in others[:1] or ["."]]
+        _unpack(found, archives, others[:1])
+    elif "--create" in found.flags:
+        found.writes += archives
+        found.reads += others
+    else:
+        found.reads += found.operands
     return found
 
 
@@ -62,7 +86,16 @@ def _unpack(found: Usage, archives: list[str], folders: list[str], stripped: int
     found.unpacks += [(archive, into, stripped) for archive in archives if archive not in ("", "-")]
 
 
+def _stripped(member: str, count: int) -> str:
+    """The name in an archive without its first parts; what is left of a folder then is what is in it."""
+    if not count or member.startswith(ANYTHING):
+        return member
+    return "/".join([part for part in member.split("/") if part not in ("", ".")][count:]) or "."
+
+
 def _members(stdin: str | None, known: Marks) -> list[str]:
-    """What an archive holds that comes in: `git archive OLD src | tar x`."""
+    """What an archive holds that comes in: `git archive OLD src | tar x`, `tar c src | tar x`."""
+    if stdin in known.packed:
+        return list(known.packed[stdin])
     patterns = [part.pattern for part in known.of(stdin or "")]
     return patterns if patterns and not any(one.startswith(ANYTHING) for one in patterns) else [ANYTHING]

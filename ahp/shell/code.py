@@ -7,8 +7,8 @@ like a path is a file; what is handed to a shell is a text for one.
 from itertools import islice
 
 from ahp.shell import code_files
-from ahp.shell.code_files import given
-from ahp.shell.code_values import STRING, STRINGS, unquoted
+from ahp.shell.code_files import given, parts_of
+from ahp.shell.code_values import STRING, STRINGS, added, unquoted, with_values
 from ahp.shell.usage import is_file, looks_like_a_path
 from ahp.system.plain import Plain
 from ahp.system.regex import regex
@@ -47,7 +47,6 @@ class Code(Plain):
         self.unknown |= other.unknown
 
 
-_ADDED = regex(r"(['\"])\s*(?:\+|\.(?=\s*['\"]))\s*\1")  # `'.a' + 'hp'`
 # Functions that start a program wherever they are named; and those with everyday names, which do so where a module for
 # it is named, too.
 _START_NAMES = """run-shell-command system popen popen2 popen3 shell_exec passthru proc_open pcntl_exec Popen execSync
@@ -77,6 +76,11 @@ _DELETES_ALL = regex(
     r"\b(?:rmtree|rm_rf|rm_r|remove_tree|remove_entry_secure|rmSync|removeSync|delete-directory(?:/files)?|rimraf"
     r"|deleteDirectory|deleteRecursively|RemoveAll|emptyDirSync)(?:[\s(]+)"
 )
+# Functions that unpack an archive, where they are given a folder: it is the second argument, or the first.
+_UNPACKS = regex(r"\b(unpack_archive|extractall|extractAllTo)\(")
+_ARCHIVES = regex(r"\b(?:tarfile\.open|TarFile(?:\.\w+)?|ZipFile|AdmZip)\(")
+_KEYWORD = regex(r"\s*+(\w++)\s*+=(?!=)")
+_FOLDER_NAMES = ("extract_dir", "path")
 # `os.environ['X'] = 'y'`, `process.env.X = 'y'`, `ENV['X'] = 'y'`, `putenv('X=y')`.
 _SETS = regex(
     r"\b(?:environ|env|ENV)(?:\[\s*['\"]|\.|->\{['\"]?|\{['\"]?)([A-Z][A-Z0-9_]*)['\"]?[\]}]?\s*=\s*['\"]?([\w./-]*)"
@@ -106,7 +110,7 @@ _CALLS = 200
 
 def general(text: str) -> Code:
     """A text in a language without a reader of its own."""
-    text = _ADDED.sub("", text)
+    text = added(text)
     found = Code()
     for called, arguments in islice(_calls(text), _CALLS):
         words = list(strings(arguments))
@@ -120,6 +124,7 @@ def general(text: str) -> Code:
     found.scripts += [unquoted(one) for one in _EXECUTED.findall(text)]
     for match in islice(_DELETES_ALL.finditer(text), _CALLS):
         found.commands += [["rm", "-r", word] for word in strings(given(text, match.end()))]
+    found.commands += _unpacked(text)
     for match in islice(_GIT_CALLS.finditer(text), _CALLS):
         found.commands.append(["git", match[1].replace("_", "-"), *strings(given(text, match.end()))])
     if _NO_HOOKS.search(text):
@@ -132,11 +137,34 @@ def general(text: str) -> Code:
     told = code_files.told(text)
     writes = bool(told.writes) or _is_writing(text)
     texts = [one.lstrip("<>+|") for one in strings(told.rest if writes else text)]
-    files = [one for one in texts if (looks_like_a_path(one) or one[:1] == ".") and is_file(one) and one.isprintable()]
+    named = [one for one in texts if looks_like_a_path(one) or (one[:1] == "." and one != ".")]  # `walk(".")`
+    files = [one for one in named if is_file(one) and one.isprintable()]
     found.writes = told.writes
     found.reads, found.unsure = ([], files) if writes else (files, [])
     found.changes = writes
     return found
+
+
+def _unpacked(text: str) -> list[list[str]]:
+    """The archives that are unpacked, as `tar` would be told."""
+    if _UNPACKS.search(text) is None:
+        return []
+    text = with_values(text)
+    opened = [word for call in islice(_ARCHIVES.finditer(text), _CALLS) for word in _first(given(text, call.end()))]
+    found = []
+    for call in islice(_UNPACKS.finditer(text), _CALLS):
+        parts = parts_of(given(text, call.end()))
+        names = {name[1]: part for part in parts if (name := _KEYWORD.match(part))}
+        plain = [part for part in parts if part.strip() and _KEYWORD.match(part) is None]
+        archives = _first(plain.pop(0)) if call[1] == "unpack_archive" and plain else opened
+        told = [*plain[:1], *[names[name] for name in _FOLDER_NAMES if name in names]]
+        folders = _first(told[0]) if told else ["."]
+        found += [["tar", "-xf", archive, "-C", folder] for archive in archives for folder in folders]
+    return found
+
+
+def _first(text: str) -> list[str]:
+    return list(strings(text))[:1]
 
 
 def _is_writing(text: str) -> bool:

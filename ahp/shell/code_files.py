@@ -95,7 +95,7 @@ def _take_path(text: str, path: "re.Match[str]", take: "Callable[[int, str, bool
     """What a method of a path does with it."""
     name = path[2]
     if name == "open":
-        modes = _parts(given(text, path.end()))
+        modes = parts_of(given(text, path.end()))
         if _opens_to_write(["", *modes]):
             take(path.start(1), path[1], True)
         elif all(map(_READ_ONLY.match, modes)):
@@ -108,7 +108,7 @@ def _take_path(text: str, path: "re.Match[str]", take: "Callable[[int, str, bool
 
 def _take_call(text: str, call: "re.Match[str]", take: "Callable[[int, str, bool], None]", shadowed: set[str]) -> None:
     """What one call does with each of its arguments; a name in `shadowed` may be one of another function."""
-    name, parts = call[1], _parts(given(text, call.end()))
+    name, parts = call[1], parts_of(given(text, call.end()))
     places = [call.end() + sum(len(part) + 1 for part in parts[:number]) for number in range(len(parts))]
     for number, (place, part) in enumerate(zip(places, parts, strict=True)):
         if name in _opens:
@@ -152,7 +152,7 @@ def given(text: str, start: int) -> str:
     return arguments(text, start, ";\n" if is_bare else "")
 
 
-def _parts(text: str) -> list[str]:
+def parts_of(text: str) -> list[str]:
     """The arguments one by one."""
     cuts, depth, place = [-1], 0, 0
     while place < len(text):

@@ -17,7 +17,8 @@ STRING = (
 STRINGS = regex(STRING, DOTALL)
 PATH = r"(?:\b(?:Path|PurePath|Pathname\.new|Path\.of|Paths\.get|File)\(\s*+)"
 """What makes a path of a string."""
-_ADDED = regex(r"(['\"])\s*(?:\+|\.(?=\s*['\"]))\s*\1")  # `'.a' + 'hp'`
+_ADDS = regex(r"\s*[+.]\s*")
+_LONG = ('"""', "'''")
 _SEVERAL = rf"{STRING}(?>(?:\s*+,\s*+{STRING})*)\s*+,?\s*+"
 _JOINED = regex(rf"\b(?:path|File)\.(?:join|resolve)\(\s*+({_SEVERAL})\)", DOTALL)
 _DIVIDED = regex(rf"{PATH}({STRING})\s*+\)((?>(?:\s*+/\s*+{STRING})+))", DOTALL)
@@ -117,13 +118,24 @@ def _expression(text: str, start: int) -> str:
 
 def unquoted(string: str) -> str:
     """The text of one string."""
-    size = 3 if string[:3] in ('"""', "'''") and len(string) >= 6 else 1
+    size = 3 if string[:3] in _LONG and len(string) >= 6 else 1
     return _ESCAPED.sub(lambda found: _ESCAPES.get(found[1], found[1]), string[size:-size])
+
+
+def added(text: str) -> str:
+    """The text with strings that are added as one: `'.a' + 'hp'`."""
+    parts, at = [""], 0
+    for string in STRINGS.finditer(text):
+        between, one, last = text[at : string.start()], string[0], parts[-1]
+        is_more = _ADDS.fullmatch(between) and last[-1:] == one[0] and not {last[-3:], one[:3]} & {*_LONG}
+        parts[-1:] = [last[:-1], one[1:]] if is_more else [last, between, one]
+        at = string.end()
+    return "".join([*parts, text[at:]])
 
 
 def _together(text: str) -> str:
     """Strings that are added, and paths that are joined, as one string."""
-    text = _JOINED.sub(lambda found: _one(STRINGS.findall(found[1])), _ADDED.sub("", text))
+    text = _JOINED.sub(lambda found: _one(STRINGS.findall(found[1])), added(text))
     return _DIVIDED.sub(lambda found: f"Path({_one([found[1], *STRINGS.findall(found[2])])})", text)
 
 

@@ -102,13 +102,15 @@ class _Reader:
             if name not in self.state.called:
                 self._walk(body)
 
-    def _walk(self, node: "Node") -> None:
+    def _walk(self, node: "Node") -> str | None:
+        printed: str | None = None
         self._depth += 1
         if self._depth > _DEPTH:
             self.execution.unknown()
         else:
-            self._statement(node, self.state.stdin)
+            printed = self._statement(node, self.state.stdin)
         self._depth -= 1
+        return printed
 
     def _statement(self, node: "Node", stdin: str | None) -> str | None:
         """Reads a statement; returns what it prints, None where only running tells."""
@@ -132,16 +134,23 @@ class _Reader:
             self._function(node)
         elif kind == "subshell":
             before, self.state.stdin = self.state.stdin, stdin
-            self._substitution(node)
+            printed = self._substitution(node)
             self.state.stdin = before
+            return printed if printed in self.state.marks.packed else None
         elif kind in _WORDS:
             self._expander.word(node)
         else:
-            before, self.state.stdin = self.state.stdin, stdin
-            for child in node.named_children:
-                self._walk(child)
-            self.state.stdin = before
+            return self._several(node, stdin)
         return None
+
+    def _several(self, node: "Node", stdin: str | None) -> str | None:
+        """Statements one after the other; returns the archive that the last of them prints: `cd x && tar c .`."""
+        before, self.state.stdin = self.state.stdin, stdin
+        printed: str | None = None
+        for child in node.named_children:
+            printed = self._walk(child)
+        self.state.stdin = before
+        return printed if printed in self.state.marks.packed else None
 
     # Substitutions and pipes
 
@@ -161,6 +170,8 @@ class _Reader:
         told = (
             state.marks.named(printed or "", text(node)) if single else state.marks.mark(Unknown(text(node), "output"))
         )
+        if printed in state.marks.packed:
+            state.marks.packed[told] = state.marks.packed[printed]
         if node.type != "process_substitution":
             return told
         state.pipes[text(node)] = told

@@ -25,13 +25,14 @@ _LEADING_ELSEWHERE = (
 )
 _CHECKS_SYNTAX = "-n"  # of a shell
 _DOTGLOB = ("dotglob", "globdots")  # of bash and zsh; zsh takes them with underlines, and in any case
+_ELSEWHERE = ("ssh", "autossh", "mosh", "rsh", "dbclient", "kubectl", "oc", "lxc", "docker", "podman", "nerdctl")
 _STARTUP_FILES = ("BASH_ENV", "ENV", "PYTHONSTARTUP")
 
 
 class Execution:
     """The commands of a script so far. `read` reads a nested script, `walk` the body of a function."""
 
-    def __init__(self, state: State, read: "Callable[[str, int], None]", walk: "Callable[[Node], None]") -> None:
+    def __init__(self, state: State, read: "Callable[[str, int], None]", walk: "Callable[[Node], str | None]") -> None:
         self.commands: list[Command] = []
         self._state = state
         self._marks = state.marks
@@ -273,6 +274,8 @@ class Execution:
             here = state.folder
             state.folder = usage.joined(here, self._marks.pattern(found.folder))
             given = None if run.stdin == "" else run.stdin or stdin
+            if program in _ELSEWHERE and given in self._marks.packed:  # it is unpacked on another machine
+                given = self._marks.mark(Unknown("", "output"))
             if run.file is not None and (run.language in SHELLS or run.language in SOURCING):
                 self._note_script(command, run.file, True)
             printed = self._start(run, command.assignments, given, program == "eval" or program in SOURCING)

@@ -62,6 +62,8 @@ class Marks:
         """The files of which a mark stands for all the text."""
         self.compared: dict[str, tuple[str, ...]] = {}
         """The files of which a mark stands for a patch that git prints."""
+        self.packed: dict[str, tuple[str, ...]] = {}
+        """The names in the archive that a mark stands for."""
 
     def mark(self, unknown: Unknown) -> str:
         """The character that stands for it."""

@@ -89,9 +89,10 @@ class Meanings:
 
     def _copy_to(self, word: str) -> None:
         sources = [self._marks.pattern(source) for source, _ in self.usage.copies]
-        if not is_folder(word) or any(source.endswith(_CONTENTS) for source in sources):
+        is_target = "--no-target-directory" in self.usage.flags
+        if is_target or not is_folder(word) or any(source.endswith(_CONTENTS) for source in sources):
             self._write_file(word)
-        if not (self._program in _COPIERS and _HOST.match(word)):
+        if not is_target and not (self._program in _COPIERS and _HOST.match(word)):
             # Where the name does not tell whether the target is a folder, both readings count.
             whole = self._program == "cp" and "--parents" in self.usage.flags
             names = [source if whole else source.rstrip("/").rpartition("/")[2] for source in sources]

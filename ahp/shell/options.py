@@ -4,7 +4,7 @@ from ahp.system.plain import Plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
 
 class Spec(Plain):
@@ -40,13 +40,16 @@ class Options(Plain):
         self.flags, self.values, self.operands = flags, values, operands
 
 
-def parse(args: list[str], spec: Spec, permute: bool = True) -> Options:
-    """Reads options as GNU getopt does; with `permute` also after the first operand."""
+def parse(args: list[str], spec: Spec, permute: bool = True, last: "Container[str]" = ()) -> Options:
+    """Reads options as GNU getopt does; with `permute` also after the first operand, behind none of those in `last`."""
     flags: dict[str, None] = {}
     values: list[tuple[str, str]] = []
     operands: list[str] = []
     rest = args[::-1]  # the next one last: taking it away moves none of the others
     while rest:
+        if values and values[-1][0] in last:
+            operands += rest[::-1]
+            break
         arg = rest.pop()
         if arg == "--":
             operands += rest[::-1]

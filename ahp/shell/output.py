@@ -1,6 +1,6 @@
 """What a command prints, as far as reading tells: the text may become a script, a file name, an argument."""
 
-from ahp.shell import find, marks, patches, searches
+from ahp.shell import archivers, find, marks, patches, searches
 from ahp.shell.marks import ANYTHING, Marks, Unknown
 from ahp.shell.search import Search
 from ahp.system.regex import DOTALL, regex
@@ -31,6 +31,10 @@ _LISTS = frozenset((*_SEARCHES, *_FOLDER_LISTS, "fd", "fdfind", "locate", "git",
 _PASSES = frozenset(
     (*_SEARCHES, "sort", "uniq", "head", "tail", "shuf", "tac", "cat", "pv", "comm", "cut", "tr", "sed", "awk")
 )
+_TARS = ("tar", "bsdtar", "gtar")
+_PACKERS = frozenset(
+    ("gzip", "gunzip", "zcat", "pigz", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "lz4", "pv")
+)
 # What these print is one folder, in which programs are.
 _FOLDERS = regex(
     r"go env GO(?:PATH|BIN|ROOT)|(?:npm|pnpm|yarn) (?:bin|root|prefix)(?: (?:-g|--global))?|brew --prefix(?: [\w@.-]+)?"
@@ -54,6 +58,8 @@ def printed(program: str, args: list[str], stdin: str | None, files: dict[str, s
     text = _text(program, args, stdin, files, known)
     if text is not None and len(text) <= _MOST:
         return text
+    if stdin in known.packed and program in _PACKERS:
+        return stdin or ""
     parts = known.of(stdin or "")
     if stdin and (not parts or any(part.origin == "script" for part in parts)):
         return known.mark(Unknown("", "script"))  # made from a text of the script: `echo … | base64 -d`
@@ -63,6 +69,8 @@ def printed(program: str, args: list[str], stdin: str | None, files: dict[str, s
         known.opened[mark] = tuple(args)
     elif program == "git" and (compared := patches.compared(args)) is not None:
         known.compared[mark] = compared
+    elif program in _TARS and (members := archivers.printed(program, args, known)):
+        known.packed[mark] = members
     return mark
 
 

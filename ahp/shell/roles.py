@@ -56,7 +56,8 @@ class _Reading:
     def options(self, args: list[str], found: Synopsis) -> None:
         """The options, then the operands; a verb goes on with the line of its own."""
         usage, meanings = self._usage, self._meanings
-        read = options.parse(args, found.spec, found.permutes)
+        modules = [name for name, role in found.roles.items() if role == "MODULE"]  # what follows is the module's
+        read = options.parse(args, found.spec, found.permutes, modules)
         meanings.synopsis = found
         usage.flags += [flag for flag in read.flags if flag not in usage.flags]
         usage.values += read.values

@@ -297,6 +297,7 @@ READERS: "dict[str, Callable[[str, list[str], str | None, Marks], Usage]]" = {
     "dd": dd,
     **dict.fromkeys(("tar", "bsdtar", "gtar"), archivers.tar),
     **dict.fromkeys(("unzip", "unar", "7z", "7za", "7zr", "jar"), archivers.unpacker),
+    **dict.fromkeys(("tarfile", "zipfile"), archivers.module),
     "xargs": xargs,
     "parallel": parallel,
     "trap": trap,

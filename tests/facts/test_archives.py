@@ -77,7 +77,10 @@ def test_a_large_one_is_not_read_through(made: Path, monkeypatch: pytest.MonkeyP
         ("7z x a.7z -osub", ("/p/a.7z", "sub", 0)),
         ("unar -o sub a.zip", ("/p/a.zip", "sub", 0)),
         ("jar xf a.jar", ("/p/a.jar", ".", 0)),
-        *[(command, None) for command in ("tar tf a.tar", "tar cf a.tar src", "tar xf a.tar src", "tar x < a.tar")],
+        ("tar x < a.tar", ("/p/a.tar", ".", 0)),
+        ("cat a.tar | tar x", ("/p/a.tar", ".", 0)),
+        ("python3 -m zipfile -e a.zip d", ("/p/a.zip", "d", 0)),
+        *[(command, None) for command in ("tar tf a.tar", "tar cf a.tar src", "tar xf a.tar src", "tar x")],
         *[(command, None) for command in ("unzip -l a.zip", "7z l a.7z", "jar tf a.jar", "jar", "unzip")],
     ],
 )

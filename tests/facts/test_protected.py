@@ -136,6 +136,8 @@ def test_an_archive_is_told_by_the_names_in_it(repo: Any, make_event: Any, gathe
     for command, said in {
         "tar xf a.tar": set(),
         "tar xf a.tar --strip-components=1": kinds,
+        "cat a.tar | tar x --strip-components=1": kinds,
+        "tar x --strip-components=1 < a.tar": kinds,
         "mkdir -p x/y; tar -xf a.tar -C x/y": set(),
         "tar -xf a.tar -C x/y --strip-components=1": set(),
         "tar xf missing.tar; unzip -o missing.zip": set(),

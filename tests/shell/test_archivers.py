@@ -42,6 +42,9 @@ def test_the_files_of_a_line(line: str, reads: list[str], writes: list[str]) -> 
         ("7z x a.7z -od", [("a.7z", "d", 0)]),
         ("jar xf a.jar", [("a.jar", ".", 0)]),
         ("jar tf a.jar", []),
+        ("tarfile -e a.tar", [("a.tar", ".", 0)]),
+        ("zipfile --extract a.zip d", [("a.zip", "d", 0)]),
+        ("zipfile -l a.zip", []),
     ],
 )
 def test_what_a_line_unpacks_and_where(line: str, unpacks: list[tuple[str, str, int]]) -> None:
