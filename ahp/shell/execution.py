@@ -62,6 +62,8 @@ class Execution:
         state = self._state
         named = self._program(words[0])
         told, program = named != "", _name(named)
+        if program not in state.functions:
+            program = synopsis.named(words[0], program)
         if program.startswith("git-") and synopsis.of(f"git.{program[4:]}") is not None:
             program, words = "git", ["git", program[4:], *words[1:]]  # `/usr/lib/git-core/git-commit`
         elif program == "hub" and any(synopsis.of(f"git.{word}") is not None for word in words[1:2]):

@@ -107,6 +107,19 @@ def is_listed(program: str) -> bool:
     return program in ("", "git") or program in SHELLS or of(program) is not None
 
 
+def named(word: str, program: str) -> str:
+    """The name under which a program is listed that is called by `word`: of `python3.11` python, of `gcc-12` gcc.
+
+    By a path, only an interpreter is: `./test2` is a script of the project.
+    """
+    stem = program.rstrip("0123456789.").removesuffix("-")
+    if not stem or not program[-1:].isdigit() or is_listed(program) or not is_listed(stem):
+        return program
+    listed = of(stem)
+    is_interpreter = stem in SHELLS or (listed is not None and "RUN" in listed.operands)
+    return stem if is_interpreter or "/" not in word else program
+
+
 def is_foreign(program: str) -> bool:
     """Whether a program may do with a file what its synopsis does not say."""
     found = of(program)
