@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_OWN_FOLDER = ("/proc/self/cwd", "/proc/thread-self/cwd")
+_PLACES = {"cwd": "", "root": "/"}
 
 
 def inside(path: str, root: str, folder: str = "") -> str:
@@ -45,15 +45,22 @@ def paths_of(paths: "Sequence[str]", root: str, folder: str = "", checkout: str 
     found = []
     top = real(root) if root and paths else ""
     for path in paths:
-        for own in _OWN_FOLDER:
-            if (path + "/").startswith(own + "/"):
-                path = path[len(own) :].lstrip("/")
+        path = _own(path)
         found.append(inside(path, root, folder))
         if root:
             found.append(inside(real(_whole(path, root, folder)), top))
         if checkout:
             found.append(_led_to(_whole(path, root, folder), root, checkout))
     return list(dict.fromkeys(found))
+
+
+def _own(path: str) -> str:
+    """The path without `/proc/PID/cwd` or `/proc/PID/root` before it: the process may be any, ours among them."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if not path.startswith("/") or parts[:1] != ["proc"]:
+        return path
+    at = next((number for number in range(2, min(len(parts), 5)) if parts[number] in _PLACES), 0)
+    return _PLACES[parts[at]] + "/".join(parts[at + 1 :]) if at else path
 
 
 def _led_to(place: str, root: str, checkout: str) -> str:
@@ -76,7 +83,4 @@ def in_checkout(place: str, root: str, checkout: str) -> str:
 
 def place_of(path: str, root: str, folder: str = "") -> str:
     """Where a path of a call that runs in `folder` of `root` lies on the disk."""
-    for own in _OWN_FOLDER:
-        if (path + "/").startswith(own + "/"):
-            path = path[len(own) :].lstrip("/")
-    return _whole(path, root, folder)
+    return _whole(_own(path), root, folder)

@@ -1,8 +1,8 @@
 """Program texts of small languages: awk, sed, ed and vi, patches, makefiles, crontabs, the clients of databases."""
 
-from ahp.shell.code import Code, general
-from ahp.shell.code_values import STRING, unquoted
-from ahp.shell.usage import is_file
+from ahp.shell.code import Code, general, strings
+from ahp.shell.code_values import STRING, Quoted, unquoted
+from ahp.shell.usage import is_file, looks_like_a_path
 from ahp.system.regex import DOTALL, IGNORECASE, MULTILINE, regex
 
 TYPE_CHECKING = False
@@ -19,18 +19,22 @@ _AWK_WRITES = regex(rf"\bprintf?\b[^;\n]{{0,500}}?>>?\s*({STRING})")
 _AWK_RUNS = regex(rf"\bsystem\s*\(\s*({STRING})?|\|&?\s*({STRING})|({STRING})\s*\|&?\s*getline")
 _AWK_COMPUTES = regex(rf"system\s*\(\s*(?!{STRING}\s*\))")
 _AWK_JOINS = regex(rf"{STRING}(?:\s*[$\w](?>(?:{STRING}|[^|;}}\n])*)(\|&?\s*getline)?)?")
+_AWK_NAMES = regex(r'\bprintf?\b[^;\n{}]{0,500}?>>?[ \t]*(?:"[^"\n]*"[ \t]*)?[A-Za-z_$(]')
 _AWK_READS = regex(rf"getline[^;}}\n<]*<\s*({STRING})")
 
 
 def _awk(text: str) -> Code:
     """`print > "FILE"`, `system("TEXT")`, `print | "TEXT"`, `"TEXT" | getline`."""
     scripts = [unquoted(next(filter(None, found), '""')) for found in _AWK_RUNS.findall(text)]
-    return Code(
+    found = Code(
         reads=[unquoted(one) for one in _AWK_READS.findall(text)],
         writes=[one for one in map(unquoted, _AWK_WRITES.findall(text)) if is_file(one)],
         scripts=[one for one in scripts if one],
         unknown=_AWK_COMPUTES.search(text) is not None or any(_AWK_JOINS.findall(text)),
     )
+    if _AWK_NAMES.search(text):  # the name is computed: `print > f`, `print > $1`
+        found.changes, found.unsure = True, [one for one in strings(text) if looks_like_a_path(one)]
+    return found
 
 
 _SED_WRITES = regex(r"(?:^|[;\n}/0-9$] *|[/gpIi0-9])[wW] +([^\n;]+)", MULTILINE)
@@ -90,6 +94,15 @@ def _client(text: str) -> Code:
     scripts = [found[1].strip() for found in _CLIENT_RUNS.finditer(text)]
     writes = [(found[1] or found[2]).strip("'\"") for found in _CLIENT_WRITES.finditer(text)]
     return Code(writes=writes, scripts=[one for one in scripts if one], unknown="" in scripts)
+
+
+_PERL_NAMES = regex(r"<([\w.~/*?\[\]{},-]*[*?/][\w.~/*?\[\]{},-]*)>")
+
+
+def _perl(text: str) -> Code:
+    """Perl: `unlink <src/*>` is a pattern of the shell between brackets."""
+    quoted = Quoted(text)
+    return general(_PERL_NAMES.sub(lambda one: one[0] if quoted.has(one.start()) else f'"{one[1]}"', text))
 
 
 _TCL_RUNS = regex(r"\b(?:spawn|exec|system)\s+([^;\n]+)")
@@ -166,6 +179,7 @@ _NAMES: "dict[Callable[[str], Code], str]" = {
     _ex: "ed red ex vi vim nvim view vimdiff gvim nano",
     _emacs: "emacs",
     _client: "sqlite3 mysql mariadb psql sftp ftp lftp telnet gdb lldb dc m4",
+    _perl: "perl",
     _tcl: "expect tclsh wish",
     _patch: "patch git apply_patch applypatch",
     _make: "make gmake bmake GNUmakefile makefile Makefile",

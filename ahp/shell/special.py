@@ -187,13 +187,14 @@ _SPLITS = regex(r"-[iv0]*S")
 
 
 def awk(program: str, args: list[str], stdin: str | None, known: Marks) -> Usage:
-    """`gawk -i inplace TEXT FILES`: the files that it reads are written; `-v NAME=FILE`: it may be."""
+    """`gawk -i inplace TEXT FILES`: the files that it reads are written; `-v NAME=FILE`, or what comes in, may be."""
     found = roles.read(program, args, stdin, known)
     if ("--include", "inplace") in found.values or ("--include", "/inplace") in found.values:
         found.writes += found.reads
     if ">" in found.code:
         given = [value for name, value in found.values if name == "--assign"] + found.operands
         files = [value.partition("=")[2] for value in given]
+        files += (stdin or "").split() if marks.is_known(stdin or "") else []
         found.unsure += [file for file in files if usage.looks_like_a_path(file)]
     return found
 
