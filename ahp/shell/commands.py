@@ -27,6 +27,16 @@ _EXPORTS = ("export", "declare", "typeset")
 _WORDS = ("string", "concatenation", "expansion", "simple_expansion", "word", "raw_string", "test_command")
 
 
+def _raw_strings(node: "Node") -> "list[Node]":
+    """The strings between single quotes below a node."""
+    found, rest = [], [node]
+    while rest:
+        one = rest.pop()
+        found += [one] if one.type == "raw_string" else []
+        rest += one.named_children
+    return found
+
+
 class Reading(Plain):
     """What a script does, as far as reading tells.
 
@@ -123,7 +133,9 @@ class _Reader:
             return self._pipeline(node.named_children, stdin)
         if kind in ("variable_assignment", "variable_assignments"):
             items = [node] if kind == "variable_assignment" else node.named_children
-            self.execution.bare(Command(assignments=[self._assign(item) for item in items]), [])
+            command = Command(assignments=[self._assign(item) for item in items])
+            self.execution.bare(command, [])
+            self.execution.prompts(command.assignments)
         elif kind in ("declaration_command", "unset_command"):
             self._declaration(node)
         elif kind == "for_statement":
@@ -139,6 +151,8 @@ class _Reader:
             return printed if printed in self.state.marks.packed else None
         elif kind in _WORDS:
             self._expander.word(node)
+            if kind == "test_command":
+                self.execution.subscripts([text(child) for child in _raw_strings(node)])
         else:
             return self._several(node, stdin)
         return None
@@ -217,6 +231,7 @@ class _Reader:
                     self.state.variables.forget_environment(word.partition("=")[0] if marks.is_known(word) else "")
                 words = [self.state.marks.shown(word) for word in expanded]
                 command.args += words
+                self.execution.subscripts(words)
                 if command.program in _EXPORTS:
                     command.assignments += [item for word in words for item in self._set_before(word)]
         command.args += [item for item in command.assignments if item.partition("=")[0] not in command.args]

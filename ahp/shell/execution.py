@@ -7,6 +7,7 @@ from ahp.shell.marks import ANYTHING, Unknown
 from ahp.shell.redirects import Redirects
 from ahp.shell.state import State
 from ahp.shell.usage import SHELLS, SOURCING, Run, Usage
+from ahp.system.regex import regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ _LEADING_ELSEWHERE = (
 _CHECKS_SYNTAX = "-n"  # of a shell
 _DOTGLOB = ("dotglob", "globdots")  # of bash and zsh; zsh takes them with underlines, and in any case
 _ELSEWHERE = ("ssh", "autossh", "mosh", "rsh", "dbclient", "kubectl", "oc", "lxc", "docker", "podman", "nerdctl")
+_PROMPTS = ("PS0", "PS1", "PS2", "PS3", "PS4")
+_SUBSTITUTES = regex(r"\$\(|`")
+# They take an index apart: `a[…]`.
+_INDEXING = ("test", "[", "[[", "let", "read", "mapfile", "readarray", "getopts", "wait")
 _STARTUP_FILES = ("BASH_ENV", "ENV", "PYTHONSTARTUP")
 
 
@@ -103,12 +108,24 @@ class Execution:
         )
         return "" if is_written else name
 
+    def prompts(self, assignments: list[str]) -> None:
+        """Runs what the shell expands when it shows these variables, exported or not: `PS4`."""
+        self.environment([item for item in assignments if item.startswith(_PROMPTS)])
+
+    def subscripts(self, words: list[str]) -> None:
+        """Runs what stands in an index, which these commands expand once more: `[ -v 'a[$(x)]' ]`."""
+        for word in words:
+            if "[" in word and _SUBSTITUTES.search(word):
+                self._run_script(Run(script=f': "{word}"'), None)
+
     def environment(self, assignments: list[str]) -> None:
         """Runs what variables name: `GIT_EDITOR`, `PAGER`, `PROMPT_COMMAND`, `BASH_ENV`."""
         for item in assignments:
             name, _, value = item.partition("=")
             if name.endswith(_COMMAND_NAMES) and value:
                 self._run_script(Run(script=value.lstrip("|- ")), None)
+            elif name in _PROMPTS and _SUBSTITUTES.search(value):
+                self._run_script(Run(script=f': "{value}"'), None)
             elif name in _STARTUP_FILES and (content := self._state.stored(value)) is not None:
                 self._run_script(Run(script=content), None)
 
@@ -118,7 +135,8 @@ class Execution:
         names = [name for name in _LEADING_ELSEWHERE if variables.has(name)]
         expanded = {name: variables.expand(f"${name}", True) for name in names if name not in variables.exported}
         texts = {name: self._marks.shown(value) for name, value in expanded.items() if isinstance(value, str)}
-        return [f"{name}={variables.exported.get(name) or texts.get(name, '')}" for name in names]
+        hashed = [f"PATH={self._state.hashed['git']}"] if "git" in self._state.hashed else []
+        return [*hashed, *[f"{name}={variables.exported.get(name) or texts.get(name, '')}" for name in names]]
 
     def _add(self, command: Command) -> None:
         if len(self.commands) < usage.MOST_COMMANDS:
@@ -260,6 +278,8 @@ class Execution:
                 self._note_script(command, self._marks.located(words[0]), False)
         if program in ("setopt", *SHELLS) or (program == "shopt" and "-u" not in words):
             state.variables.globs_hidden |= any(word.replace("_", "").lower() in _DOTGLOB for word in words)
+        if program in _INDEXING or (program == "printf" and words[1:2] == ["-v"]):
+            self.subscripts(words[1:3] if program == "printf" else words[1:])
         for other in state.other_names(words[0]):  # it may be that, too: not every shell reads aliases
             found.runs.append(Run((*other, *words[1:])))
         self.environment(command.assignments)

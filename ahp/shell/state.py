@@ -35,6 +35,8 @@ class State:
         self.programs: dict[str, str] = {}
         """The names of programs that the script copied or linked, by the path of the copy."""
         self.aliases: dict[str, str] = {}
+        self.hashed: dict[str, str] = {}
+        """The files that the shell was told to run, by the names of programs: `hash -p`."""
         self.pipes: dict[str, str] = {}
         """What `<(…)` prints, by its source."""
         self._budget = _BUDGET
@@ -72,15 +74,17 @@ class State:
             if words[1:2] == ["-v"] and len(words) > 3:
                 self.variables.bind(words[2], output.printed(program, words[3:], None, {}, self.marks))
             return
+        is_list = program != "read" or any(word.startswith("-") and "a" in word for word in words)
         line = (stdin or "").rstrip("\n")
         parts = self.marks.of(line)
         names = [word for word in words[1:] if word.isidentifier()]
-        whole = program == "read" and len(names) == 1 and "\n" not in line
+        whole = not is_list and len(names) == 1 and "\n" not in line
         for name in names:
             if whole and stdin is not None and (marks.is_known(line) or (marks.is_unknown(line) and len(parts) == 1)):
                 self.variables.bind(name, line)
             elif stdin is None or (parts and all(part.origin in ("file", "outside") for part in parts)):
-                self.variables.bind(name, self.marks.mark(Unknown(f"${name}")))
+                one = self.marks.mark(Unknown(f"${name}"))
+                self.variables.bind(name, [one] if is_list else one)  # each item of a list may be an option
             else:
                 self.variables.bind(name, None)
 
@@ -111,7 +115,8 @@ class State:
         for word in found.fetched:
             self.write(word, self._unseen(word))
         if program == "hash" and "-p" in found.flags and len(found.operands) > 1:
-            self.programs[found.operands[1]] = _base_name(self.marks.pattern(found.operands[0]))
+            self.hashed[found.operands[1]] = self.marks.pattern(found.operands[0])
+            self.programs[found.operands[1]] = _base_name(self.hashed[found.operands[1]])
         for source, copy in found.copies:
             if "/" in self.marks.pattern(source):
                 self.programs[self.path(copy)] = _base_name(self.marks.pattern(source))
