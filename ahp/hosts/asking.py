@@ -1,5 +1,7 @@
 """The one way to ask: every event of every host is made here; who asks, where, about which state.  [light]"""
 
+import posix
+
 from ahp.protocol.event import Event, PushRef, Workspace
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, digest, environ, git
@@ -61,13 +63,23 @@ def repository_here() -> "Repository":
 
 def user_policy() -> str:
     """The user's layer, in the home that the password database names: no variable moves it (design §3)."""
-    import os
     import pwd
 
     try:
-        return pwd.getpwuid(os.getuid()).pw_dir + "/.ahp/hooks.yaml"
+        return pwd.getpwuid(posix.getuid()).pw_dir + "/.ahp/hooks.yaml"
     except KeyError:
         return ""
+
+
+def layer_by_hook(known: str) -> str:
+    """The user's layer by what a hook knows, `UID:PATH` of who installed it: for any other user it is their own.
+
+    A path alone is that path.
+    """
+    uid, colon, path = known.partition(":")
+    if not (colon and uid.isdecimal()):
+        return known
+    return path if uid == str(posix.getuid()) else user_policy()
 
 
 def subject_of(branch: str, issue: str | None = None, session: str | None = None) -> str:

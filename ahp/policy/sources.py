@@ -15,6 +15,8 @@ PACKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "packs")
 
 _NAMES = ("hooks.yaml", "hooks.local.yaml", "waivers.yaml", "agent.yaml")
 
+_OF_A_USER = "; it is a user's own policy: where another user installed the hooks, ahp install git"
+
 # A file a policy depends on: its absolute path and content digest, None where it is absent.
 Watched = tuple[str, str | None]
 
@@ -55,7 +57,7 @@ class FileSource:
         for layer, path in self.paths.items():
             if layer == "project":
                 self._refuse_links(path)
-            data = self._read(path)
+            data = self._read(path, _OF_A_USER if layer == "user" else "")
             self.contents.append((path, data))
             if data is not None:
                 found.append((layer, self._name(path), data))
@@ -76,11 +78,11 @@ class FileSource:
                 why = f"{what} a symbolic link, which is no policy; put the file itself here"
                 raise PolicyError([Problem(Place(self._name(path)), why)])
 
-    def _read(self, path: str) -> bytes | None:
+    def _read(self, path: str, mend: str = "") -> bytes | None:
         try:
             data = files.read(path, MAX_BYTES)
         except AhpError as error:
-            why = str(error).removeprefix(f"{path} ")
+            why = str(error).removeprefix(f"{path} ") + mend
             raise PolicyError([Problem(Place(self._name(path)), why)]) from None
         self.watched.append((path, None if data is None else tagged(data)))
         return data

@@ -228,6 +228,18 @@ def test_the_user_s_policy_is_in_the_home_of_the_password_database(home: Path, m
     assert asking.user_policy() == ""
 
 
+def test_a_hook_that_another_user_installed_has_the_layer_of_who_runs_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs, own = "/home/a:b/.ahp/hooks.yaml", f"{home}/.ahp/hooks.yaml"
+    monkeypatch.setenv("HOME", "/home/a:b")
+    assert asking.layer_by_hook(f"{os.getuid()}:{theirs}") == theirs
+    assert asking.layer_by_hook(f"{os.getuid()}:") == ""
+    assert asking.layer_by_hook(f"{os.getuid() + 1}:{theirs}") == own
+    assert asking.layer_by_hook(f"{os.getuid() + 1}:") == own
+    assert (asking.layer_by_hook(theirs), asking.layer_by_hook("")) == (theirs, "")
+
+
 def test_the_workspace_knows_the_log_that_was_installed(here: Repo) -> None:
     assert asking.around(str(here.root)).genesis is None
     here.write(".git/ahp/install.json", json.dumps({"genesis": "g1"}))

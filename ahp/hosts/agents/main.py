@@ -45,7 +45,9 @@ class Reply:
 
 
 class Installed:
-    """What the launcher knows: the id of the log, the user's policy, git, and the ahp folder that it was made for."""
+    """What the launcher knows: the id of the log, the policy of the user who made it (`asking.layer_by_hook`), git, and
+    the ahp folder that it was made for.
+    """
 
     __slots__ = ("folder", "genesis", "git", "user_policy")
 
@@ -54,8 +56,8 @@ class Installed:
 
 
 def main(stale_bundle: str = "") -> None:
-    """Judges and ends the process. `sys.argv` holds "agent", the folder of the launcher, the id of the log, the path of
-    the user's policy, git's; then the client and its event. A `stale_bundle` is written anew at the end.
+    """Judges and ends the process. `sys.argv` holds "agent", what an `Installed` is made of, the folder first, then the
+    client and its event. A `stale_bundle` is written anew at the end.
     """
     gc.disable()
     _, folder, genesis, user_policy, program, *arguments = sys.argv[1:]
@@ -151,7 +153,8 @@ def _workspace(dialect: "Any", asked: Asked, installed: Installed) -> Workspace:
         repo = git.locate(top, plain, installed.git)
         repo.env = {**plain, "GIT_DIR": repo.git_dir, "GIT_WORK_TREE": repo.root}
         if repo.root and repo.ahp_dir == installed.folder:
-            return Workspace(repo.root, repo.ahp_dir, env, repo, installed.genesis or None, installed.user_policy)
+            user_policy = asking.layer_by_hook(installed.user_policy)
+            return Workspace(repo.root, repo.ahp_dir, env, repo, installed.genesis or None, user_policy)
     return asking.around(folder)
 
 

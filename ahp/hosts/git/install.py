@@ -209,7 +209,7 @@ def baked(repo: Repository, genesis: str, user_policy: str) -> dict[str, str]:
         "BUNDLE": path,
         "START": f"import sys; sys.path += {paths!r}; from ahp.hosts.git.main import main; main({path!r})",
         "LOG": genesis,
-        "USER": user_policy,
+        "USER": f"{os.getuid()}:{user_policy}",
         "GIT": _git_program(repo),
         "OTHERS": " ".join(markers()),
     }

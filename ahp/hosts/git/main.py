@@ -7,6 +7,7 @@ import gc
 import posix
 import sys
 
+from ahp.hosts import asking
 from ahp.hosts.git.githooks import HOOKS, Hook
 from ahp.protocol.actor import Actor, identify
 from ahp.protocol.event import Workspace
@@ -17,18 +18,19 @@ from ahp.system.errors import AhpError
 def main(stale_bundle: str = "") -> None:
     """Judges and ends the process: 0 allowed, 1 the policy refuses, 2 ahp could not judge (design §10).
 
-    `sys.argv` holds the hook's name and the process id of git; then what is baked into the shim: the id of the log, the
-    path of the user's policy, and git's; then git's own arguments. A `stale_bundle` is written anew at the end.
+    `sys.argv` holds the hook's name and the process id of git; then what is baked into the shim: the id of the log, who
+    installed it with the path of their policy (`asking.layer_by_hook`), and that of git; then git's own arguments. A
+    `stale_bundle` is written anew at the end.
     """
     gc.disable()  # the process ends before a collection would find anything
-    name, parent, genesis, user_policy, program, *arguments = sys.argv[1:]
+    name, parent, genesis, known, program, *arguments = sys.argv[1:]
     actor = Actor("human")
     try:
         env = environ.current()
         patience.begin(name, env)
         actor = identify(env)
         repo = git.locate(posix.getcwd(), env, program)
-        where = Workspace(repo.root, repo.ahp_dir, env, repo, genesis or None, user_policy)
+        where = Workspace(repo.root, repo.ahp_dir, env, repo, genesis or None, asking.layer_by_hook(known))
         code = HOOKS[name].judge(Hook(name, parent, arguments, actor, repo, where))
         if stale_bundle:
             _renew(stale_bundle)

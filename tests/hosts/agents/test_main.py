@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,6 +43,21 @@ def policy(project: Repo) -> None:
 
 def test_what_no_rule_speaks_of_is_allowed_with_not_a_word(ask: Ask, call: Call) -> None:
     assert ask(call("Bash", command="ls")) == (0, None, "")
+
+
+def test_a_launcher_that_another_user_made_asks_the_layer_of_who_runs_it(
+    project: Repo, ask: Ask, call: Call, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = "version: 1\nrules:\n  {}: {{at: pre-tool-use, block: tool.command.startswith('ls '), message: no}}\n"
+    theirs, own = project.root.parent / "theirs.yaml", home / ".ahp" / "hooks.yaml"
+    theirs.write_text(rule.format("theirs"))
+    own.parent.mkdir()
+    own.write_text(rule.format("own"))
+    known = main.Installed("", "", "git", f"{project.root}/.git/ahp")
+    monkeypatch.setattr(main, "Installed", lambda: known)
+    for uid, name in ((os.getuid(), "theirs"), (os.getuid() + 1, "own")):
+        known.user_policy = f"{uid}:{theirs}"
+        assert f"ahp blocked: {name} (" in ask(call("Bash", command=f"ls {name}")).text
 
 
 @pytest.mark.parametrize("client", ["claude", "codex"])

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ahp.hosts import asking
 from ahp.hosts.git import install as installing
 from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.idle_hook import IDLE
@@ -88,7 +89,7 @@ class Gated(Repo):
                 or not (baked := _BAKED_USER.search(shim.read_text(errors="surrogateescape")))
             ):
                 return
-            (user,) = shlex.split(baked[1])
+            user = asking.layer_by_hook(*shlex.split(baked[1]))
             if user not in ("", str(self.user_policy)):
                 return  # a process has installed it, for the person who runs the tests
             with contextlib.suppress(AhpError):

@@ -495,3 +495,23 @@ def test_a_rule_about_lines_says_what_gets_them_in_a_partial_clone(gated: Gated,
     assert "the content of big/one is not in this partial clone); to get it: git diff --cached --numstat" in said.text
     clone.git("diff", "--cached", "--numstat")
     assert clone.say("commit", "-q", "-m", "x").code == 0
+
+
+def test_hooks_that_another_user_installed_ask_the_layer_of_who_commits(gated: Gated, ask: Ask, home: Path) -> None:
+    gated.commit_policy("version: 1\nrules:\n  many: {at: pre-commit, block: files.changed_count > 100}\n")
+    gated.write("a.txt")
+    gated.add()
+    theirs = gated.root.parent / "theirs.yaml"
+    theirs.write_text("version: 1\nrules:\n  theirs: {at: pre-commit, block: files.changed_count > 0}\n")
+    code, said = ask("pre-commit", user=f"{os.getuid()}:{theirs}")
+    assert code == 1 and "refused by theirs" in said
+    assert ask("pre-commit", user=f"{os.getuid() + 1}:{theirs}") == (0, "")
+    own = home / ".ahp" / "hooks.yaml"
+    own.parent.mkdir()
+    own.write_text(theirs.read_text().replace("theirs", "own"))
+    code, said = ask("pre-commit", user=f"{os.getuid() + 1}:{theirs}")
+    assert code == 1 and "refused by own" in said
+    own.unlink()
+    own.mkdir()
+    code, said = ask("pre-commit", user=f"{os.getuid() + 1}:{theirs}")
+    assert "a user's own policy: where another user installed the hooks, ahp install git" in said
