@@ -19,6 +19,8 @@ from ahp.system.errors import AhpError
 
 MAX_NODES = 300_000
 MAX_DEPTH = 32
+_DEEPER = f"nested deeper than {MAX_DEPTH} levels"
+_TOO_DEEP = "exceeded maximum nesting depth"  # of libyaml from 0.2.6 on, which looks ahead and so may stop before us
 
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)\Z")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
@@ -183,7 +185,7 @@ class _Reader:
         place = self.place(event)
         self.refuse(event, place)
         if len(self.stack) >= MAX_DEPTH:
-            raise self.fatal(place, f"nested deeper than {MAX_DEPTH} levels")
+            raise self.fatal(place, _DEEPER)
         value: object = {} if isinstance(event, yaml.MappingStartEvent) else []
         if event.anchor:
             self.anchors[event.anchor] = None
@@ -316,6 +318,8 @@ def _syntax(error: yaml.YAMLError, name: str, text: str) -> Fault:
     what = str(getattr(error, "problem", "") or getattr(error, "reason", "") or "cannot be read")
     if mark is None:
         return Fault(Place(name), what[:200], "syntax")
+    if what == _TOO_DEEP:
+        return Fault(Place(name, mark.line + 1, mark.column + 1), _DEEPER)
     lines = text.rstrip().split("\n")
     at = context if context and mark.index >= len(text.rstrip()) else mark
     line = min(at.line, len(lines) - 1)
