@@ -106,7 +106,7 @@ class Index:
         elif kind == "policy":
             named = str(record.get("digest"))
             self.policies.pop(named, None)
-            self.policies[named] = str(record.get("commit") or "")
+            self.policies[named] = commit_of(record)
             for oldest in list(self.policies)[:-POLICIES]:
                 del self.policies[oldest]
             self.changed = True
@@ -138,6 +138,14 @@ def opens(record: "Mapping[str, object]") -> bool:
     """
     told = record.get("intensity") != "aid" and not record.get("shadow") and not record.get("waived")
     return told and record.get("commits") is None
+
+
+def commit_of(record: "Mapping[str, object]") -> str:
+    """The commit whose policy a policy record tells of, which may judge where nothing else does; "" where it is none.
+
+    One that was only pushed is not in force anywhere (authority §2.3).
+    """
+    return "" if record.get("origin") == "pushed" else str(record.get("commit") or "")
 
 
 def key_of(record: "Mapping[str, object]") -> str:

@@ -113,7 +113,7 @@ def _note_back(index: indexes.Index, record: dict[str, object], decided: set[str
     if record.get("kind") == "policy":
         named = str(record.get("digest"))
         if named not in index.policies and len(index.policies) < indexes.POLICIES:
-            index.policies = {named: str(record.get("commit") or ""), **index.policies}
+            index.policies = {named: indexes.commit_of(record), **index.policies}
         return
     if record.get("kind") not in ("signal", "episode-end"):
         return

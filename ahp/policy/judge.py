@@ -42,7 +42,7 @@ class Judge:
 
     def is_described(self, index: "Index") -> bool:
         """Whether the log of `index` has the policy's rules, and the commit that has it where one does."""
-        return index.describes(self.program.policy, committed=self.tree is not None)
+        return index.describes(self.program.policy, committed=self.origin == COMMITTED)
 
     def answers(self, event: "Event") -> "Answers":
         """The words and actions of its program; compiled again where their file was cut or removed.

@@ -364,6 +364,21 @@ def test_what_a_clone_notes_of_its_remote_takes_no_policy_away(ruled: Gated, hid
     assert said.code == 1 and "refused by keys" in said.text
 
 
+def test_a_policy_that_was_only_pushed_never_judges_in_another_s_place(ruled: Gated) -> None:
+    with_a_remote(ruled)
+    assert attempt(ruled, "fine.txt").code == 0
+    ruled.git("checkout", "-q", "-b", "weak")
+    ruled.write(HOOKS, BLOCKS.replace("keys", "others").replace("*.pem", "*.none"))
+    ruled.git("commit", "-q", "--no-verify", "-am", "a weak one")
+    ruled.git("push", "-q", "origin", "weak")
+    assert "pushed" in [one["origin"] for one in ruled.log("policy")]
+    no_remote(ruled)
+    ruled.git("checkout", "-q", "main")
+    ruled.git("reset", "-q", "--hard", ruled.git("rev-list", "--max-parents=0", "HEAD"))
+    said = attempt(ruled)
+    assert said.code == 1 and "refused by keys" in said.text
+
+
 def test_a_team_that_gave_ahp_up_is_left_alone(ruled: Gated) -> None:
     assert attempt(ruled, "fine.txt").code == 0
     ruled.git("rm", "-q", HOOKS)
