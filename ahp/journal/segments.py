@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from io import BytesIO
 from typing import NamedTuple
 
 from ahp import __version__
@@ -136,11 +137,11 @@ def blocks_in(part: Segment, offset: int = 0, block: int = BLOCK * 4) -> Iterato
         rest, begin, at = b"", offset, offset
         while data := reader.at(at, block):
             at += len(data)
-            lines = data.split(b"\n")
+            lines = BytesIO(data).readlines()  # which finds their ends several times as fast as `split`
             lines[0] = rest + lines[0]
-            rest = lines.pop()
+            rest = b"" if lines[-1].endswith(b"\n") else lines.pop()
             if lines:
-                yield begin, lines, True
+                yield begin, [line[:-1] for line in lines], True
                 begin = at - len(rest)
             block = BLOCK * 4 if lines else block * 2
         if rest:
