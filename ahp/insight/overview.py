@@ -7,24 +7,28 @@ from __future__ import annotations
 
 import copy
 import heapq
-from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
-from ahp.insight import columns
+from ahp.insight import columns, parts, tallies
 from ahp.insight.chronicle import LEVELS, Chronicle
-from ahp.insight.columns import Names, Notes
 from ahp.insight.groups import UNTOLD, Group
 from ahp.insight.observed_store import ObservedStore
+from ahp.insight.parts import Part
 from ahp.insight.stats import Figures, Stats, read, summed
+from ahp.insight.tallies import Tallies
 from ahp.journal.episodes import Episode
+from ahp.system import clock
 from ahp.system.terminal import Seen, unseen
 
 STORIES = 12
 """Episodes told one by one, of the open and of the closed ones each: what climbed, then what took most attempts."""
 _STEPS = 40
 _DAY = 86400.0
+_Weight = tuple[int, int, float, str, str, str, int]
 
 
 class Step(NamedTuple):
@@ -84,9 +88,15 @@ def collect(
     What it keeps does not grow with the log but by some bytes a signal. `rule` is a key, an oracle's name or a pattern,
     times are in seconds. Raises AhpError when a log cannot be read.
     """
+    if not from_:
+        begin = partial(_WatchedPart, rule=rule, since=since)
+        shared = parts.of(begin, _found, folder, clock.now() if now is None else now, seen)
+        if shared is not None:
+            part, found = shared
+            return found.overview(part)
     chronicle = _Watched(rule=rule, since=since)
     read(chronicle, folder, from_, now, seen)
-    return chronicle.overview()
+    return _found(chronicle).overview(chronicle)
 
 
 class _Telling:
@@ -101,9 +111,10 @@ class _Telling:
         self.steps: list[Step] = []
 
     @property
-    def weight(self) -> tuple[int, int, float, int]:
+    def weight(self) -> _Weight:
         """What has more of it is told first: levels, attempts; then what is later."""
-        return len({step.level for step in self.steps}), self.tries, self.opened, self.number
+        levels = len({step.level for step in self.steps})
+        return levels, self.tries, self.opened, self.rule, self.subject, self.actor, self.number
 
     def step(self, at: float, level: str, message: str) -> None:
         self.tries += 1
@@ -123,7 +134,7 @@ class _Store(ObservedStore):
     def __init__(self) -> None:
         super().__init__()
         self.open_stories: dict[int, _Telling] = {}
-        self.closed_stories: list[tuple[tuple[int, int, float, int], float, _Telling]] = []
+        self.closed_stories: list[tuple[_Weight, float, _Telling]] = []
         self.days: Counter[tuple[int, str]] = Counter()
         self.waived: Counter[str] = Counter()
 
@@ -146,21 +157,30 @@ class _Store(ObservedStore):
 
 
 class _Both(Group):
-    """Rule and actor at once: what is noted so can be summed by either."""
+    """Rule and actor at once, behind the length of the rule's name: what is noted so can be summed by either."""
 
     def __init__(self) -> None:
         super().__init__("both")
         self._actor = Group("agent")
         self._names: dict[tuple[str, str], str] = {}
-        self.parts: dict[str, tuple[str, str, str]] = {}
 
     def of(self, record: Mapping[str, object], at: float) -> str:
         told = str(record.get("rule") or UNTOLD), str(record.get("actor") or "")
         known = self._names.get(told)
         if known is None:
-            known = self._names[told] = str(len(self._names))
-            self.parts[known] = told[0], self._actor.of(record, at), ""
+            rule = told[0]
+            known = self._names[told] = f"{len(rule)}:{rule}{self._actor.of(record, at)}"
         return known
+
+
+def _rule_of(both: str) -> str:
+    length, _, names = both.partition(":")
+    return names[: int(length)]
+
+
+def _actor_of(both: str) -> str:
+    length, _, names = both.partition(":")
+    return names[int(length) :]
 
 
 class _Watched(Chronicle):
@@ -169,13 +189,12 @@ class _Watched(Chronicle):
     store: _Store
 
     def __init__(self, *, rule: str | None, since: float | None) -> None:
-        self.both = _Both()
-        super().__init__(self.both, rule=rule, since=since)
+        super().__init__(_Both(), rule=rule, since=since)
         self.store = _Store()
 
     def beside(self) -> _Watched:
         other = _Watched(rule=self.wanted, since=self.since)
-        other.both = other.group = self.both
+        other.group = self.group
         other.names, other.policies, other.store.actions = self.names, self.policies, self.store.actions
         return other
 
@@ -215,64 +234,57 @@ class _Watched(Chronicle):
                 known = store.open_stories[number] = _Telling(number, record, self.at)
             known.step(self.at, level, str(record.get("message") or ""))
 
-    def overview(self) -> Overview:
-        """What was noted, summed."""
-        told = sorted(self.store.open_stories.values(), key=lambda one: one.weight, reverse=True)
-        closed = sorted(self.store.closed_stories, key=lambda one: one[0], reverse=True)
+
+class _WatchedPart(Part, _Watched):
+    """Of some subjects."""
+
+
+@dataclass
+class _Found:
+    """What a chronicle has noted of a log, or of some of its subjects. A closed episode comes with its weight."""
+
+    tallies: Tallies
+    days: Counter[tuple[int, str]]
+    waived: Counter[str]
+    open: list[_Telling]
+    closed: list[tuple[_Weight, Story]]
+
+    def join(self, other: _Found) -> None:
+        """Takes over what was noted of other subjects."""
+        self.tallies.join(other.tallies)
+        self.days.update(other.days)
+        self.waived.update(other.waived)
+        self.open += other.open
+        self.closed += other.closed
+
+    def overview(self, chronicle: _Watched) -> Overview:
+        """All of it, summed; `chronicle` knows the policies."""
+
+        def by(name: str) -> Chronicle:
+            view = copy.copy(chronicle)
+            view.group = Group(name)
+            return view
+
+        whole = summed(by("all"), self.tallies.regrouped(lambda _: ""))
+        told = sorted(self.open, key=lambda one: one.weight, reverse=True)
+        closed = sorted(self.closed, key=lambda one: one[0], reverse=True)
         return Overview(
-            summed(self._by("rule", 0)),
-            summed(self._by("agent", 1)),
-            next(iter(summed(self._by("all", 2)).groups), Figures("")),
-            dict(self.store.days),
+            summed(by("rule"), self.tallies.regrouped(_rule_of)),
+            summed(by("agent"), self.tallies.regrouped(_actor_of)),
+            next(iter(whole.groups), Figures("")),
+            dict(self.days),
             [one.story(0.0, "open") for one in told[:STORIES]],
-            [one.story(ended, self._state(one.number)) for _, ended, one in closed],
+            [story for _, story in closed[:STORIES]],
             len(told),
-            dict(self.store.waived),
-            self.at,
+            dict(self.waived),
+            chronicle.at,
         )
 
-    def _state(self, number: int) -> str:
-        episodes = self.notes.episodes
-        return columns.state_of(episodes.state[number], episodes.flags[number])
 
-    def _by(self, by: str, part: int) -> Chronicle:
-        """The same notes, grouped by one part of the names: rule, actor, nothing."""
-        view, notes = copy.copy(self), copy.copy(self.notes)
-        view.group, view.names = Group(by), Names()
-        parts = self.both.parts
-        to = [view.names[parts[name][part] if name in parts else name if part < 2 else ""] for name in self.names.words]
-        untold = view.names[UNTOLD]
-        view.store = copy.copy(self.store)
-        view.store.notes = notes
-        notes.signals, notes.episodes = copy.copy(notes.signals), copy.copy(notes.episodes)
-        notes.signals.group = array("L", map(to.__getitem__, notes.signals.group))
-        notes.episodes.group = array("L", map(to.__getitem__, notes.episodes.group))
-        # An evaluation is no rule's own: the policies tell which were asked.
-        evaluations, notes.evaluations = notes.evaluations, {}
-        for (group, hook, policy, working), taken in evaluations.items():
-            place = untold if by == "rule" else to[group], hook, policy, working
-            notes.evaluations.setdefault(place, array("d")).extend(taken)
-        calls, notes.calls = notes.calls, Counter()
-        for called, many in calls.items():
-            notes.calls[called._replace(group=untold if by == "rule" else to[called.group])] += many
-        _regroup(notes, to)
-        return view
-
-
-def _regroup(notes: Notes, to: list[int]) -> None:
-    """Gives what was counted by group to the groups that `to` maps them to."""
-    skipped, bypasses, comment_count = notes.skipped, notes.bypasses, notes.comment_count
-    notes.skipped, notes.bypasses, notes.comment_count = Counter(), Counter(), Counter()
-    for counted, anew in (
-        (skipped, notes.skipped),
-        (bypasses, notes.bypasses),
-        (comment_count, notes.comment_count),
-    ):
-        for group, many in counted.items():
-            anew[to[group]] += many
-    comments, notes.comments = notes.comments, {}
-    for group, listed in comments.items():
-        notes.comments.setdefault(to[group], []).extend(listed)
-    for listed in notes.comments.values():
-        listed.sort(key=lambda one: one.at)
-        del listed[: -columns.COMMENTS_KEPT]
+def _found(chronicle: _Watched) -> _Found:
+    store, episodes = chronicle.store, chronicle.notes.episodes
+    closed = [
+        (weight, told.story(ended, columns.state_of(episodes.state[told.number], episodes.flags[told.number])))
+        for weight, ended, told in store.closed_stories
+    ]
+    return _Found(tallies.of(chronicle), store.days, store.waived, [*store.open_stories.values()], closed)

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, Self, TypeVar
 from zlib import crc32
 
-from ahp.insight import reading, tallies
+from ahp.insight import reading
 from ahp.insight.chronicle import Chronicle
-from ahp.insight.groups import Group
 from ahp.insight.observed_store import ELSEWHERE
-from ahp.insight.tallies import Tallies
 from ahp.journal.segments import Segment
 from ahp.system import clock, process
 from ahp.system.terminal import Seen, unseen
@@ -32,14 +30,21 @@ class _Unclear(Exception):
     """The log has something of which only one reading of all can tell."""
 
 
+class Found(Protocol):
+    """What one process found, which takes over what another one did."""
+
+    def join(self, other: Self, /) -> None: ...
+
+
+F = TypeVar("F", bound=Found)
+P = TypeVar("P", bound="Part")
+
+
 class Task(NamedTuple):
     """What one process reads and counts: part `number` of `many`, of files as long as `sizes` (bytes)."""
 
     files: list[Segment]
     sizes: list[int]
-    by: str
-    rule: str | None
-    since: float | None
     now: float
     number: int
     many: int
@@ -48,13 +53,13 @@ class Task(NamedTuple):
 class Part(Chronicle):
     """The chronicle of some subjects: those of one part of many."""
 
-    def __init__(self, task: Task) -> None:
-        super().__init__(Group(task.by), rule=task.rule, since=task.since)
-        self._part, self._parts = task.number, task.many
+    def take(self, number: int, many: int) -> None:
+        """Counts part `number` of `many` alone. Comes before the first record."""
+        self._part, self._parts = number, many
         self._is_mine: dict[object, bool] = {}  # by subject
         self._is_mine[None] = self._is_about_mine({})
         self._passed = ""  # the latest time stamp of what came elsewhere, until something asks for the time
-        self._is_timeless = task.since is None and task.by != "week"  # nobody asks when an evaluation was
+        self._is_timeless = self.since is None and self.group.by != "week"  # nobody asks when an evaluation was
 
     def apply(self, record: _Record, where: tuple[int, int, int] = (0, 0, 0)) -> None:
         get = record.get
@@ -78,7 +83,7 @@ class Part(Chronicle):
         if is_mine and kind != "feedback":
             if self._passed:
                 self._catch_up_with(record)
-            Chronicle.apply(self, record)
+            super().apply(record)
             return
         self._passes(record)
         if kind == "signal":
@@ -152,13 +157,16 @@ _ELSEWHERE: dict[str, Callable[[Part, _Record], None]] = {
 }
 
 
-def of(chronicle: Chronicle, folder: str, now: float, seen: Seen) -> tuple[Chronicle, Tallies] | None:
-    """The tallies of the log in `folder` for the group and the rules of `chronicle`, and one that knows its policies.
+def of(
+    make: Callable[[], P], find: Callable[[P], F], folder: str, now: float, seen: Seen = unseen
+) -> tuple[P, F] | None:
+    """What `find` finds in the chronicles of the log in `folder` that `make` begins, and one of them.
 
     None where the log is short, with one processor, where a file was pruned meanwhile, and where a process was
     killed, which is logged. Raises AhpError when the log cannot be read or is of a newer format.
     """
-    files = reading.files(folder, chronicle.since)
+    part = make()
+    files = reading.files(folder, part.since)
     sizes = [*map(reading.length_of, files)]
     count = min(process.processors(), _MOST)
     if count < 2 or sum(sizes) < LONG:
@@ -167,13 +175,12 @@ def of(chronicle: Chronicle, folder: str, now: float, seen: Seen) -> tuple[Chron
     from multiprocessing import get_context
     from signal import SIG_IGN, SIGINT, signal
 
-    by, rule, since = chronicle.group.by, chronicle.wanted, chronicle.since
-    tasks = [Task(files, sizes, by, rule, since, now, number, count) for number in range(count)]
+    tasks = [Task(files, sizes, now, number, count) for number in range(count)]
     with ProcessPoolExecutor(count - 1, get_context("fork"), signal, (SIGINT, SIG_IGN)) as pool:
-        others = [pool.submit(_counted, task) for task in tasks[1:]]
+        others = [pool.submit(_counted, make, find, task) for task in tasks[1:]]
         try:
-            part, lines = _read(tasks[0], seen)
-            told = tallies.of(part)
+            lines = _read(part, tasks[0], seen)
+            told = find(part)
             found = [other.result() for other in others]
         except BrokenProcessPool:
             why = "another one was killed, as for want of memory"
@@ -188,14 +195,16 @@ def of(chronicle: Chronicle, folder: str, now: float, seen: Seen) -> tuple[Chron
     return part, told
 
 
-def _counted(task: Task) -> tuple[Tallies, int]:
-    part, lines = _read(task)
-    return tallies.of(part), lines
+def _counted(make: Callable[[], P], find: Callable[[P], F], task: Task) -> tuple[F, int]:
+    part = make()
+    lines = _read(part, task)
+    return find(part), lines
 
 
-def _read(task: Task, seen: Seen = unseen) -> tuple[Part, int]:
-    """The chronicle of a part, and how many lines were read."""
-    part, count = Part(task), 0
+def _read(part: Part, task: Task, seen: Seen = unseen) -> int:
+    """Feeds `part` what the task names. How many lines were read."""
+    part.take(task.number, task.many)
+    count = 0
     with reading.no_garbage():
         for lines in reading.blocks_of(task.files, task.sizes, seen):
             count += len(lines)
@@ -204,4 +213,4 @@ def _read(task: Task, seen: Seen = unseen) -> tuple[Part, int]:
                 if record:
                     part.apply(record)
     part.expire(task.now)
-    return part, count
+    return count

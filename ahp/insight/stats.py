@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate
 from math import ceil
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from ahp.insight import columns, many_logs, parts, reading, sql_tallies, tallies
 from ahp.insight.chronicle import LEVELS, Asked, Chronicle
 from ahp.insight.columns import Comment
 from ahp.insight.groups import Group
+from ahp.insight.parts import Part
 from ahp.insight.tallies import Spent, Tallies
 from ahp.system import clock
 from ahp.system.terminal import Seen, unseen
@@ -143,7 +144,8 @@ def collect(
         told = sql_tallies.of(chronicle, folder, then, seen)
         if told is not None:
             return summed(chronicle, told)
-        shared = parts.of(chronicle, folder, then, seen)
+        begin = partial(Part, Group(by), rule=rule, since=since)
+        shared = parts.of(begin, tallies.of, folder, then, seen)
         if shared is not None:
             return summed(*shared)
     chronicle = Chronicle(Group(by), rule=rule, since=since)

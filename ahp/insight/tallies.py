@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,17 +45,14 @@ class Tallies:
     first: float = 0.0
     last: float = 0.0
 
-    def join(self, other: Tallies) -> None:
-        """Takes over those of other subjects of the same log."""
-        counted: tuple[tuple[Counter[Any], Counter[Any]], ...] = (
-            (self.signals, other.signals),
-            (self.episodes, other.episodes),
-            (self.skipped, other.skipped),
-            (self.bypasses, other.bypasses),
-            (self.comment_count, other.comment_count),
-        )
-        for mine, its in counted:
-            mine.update(its)
+    def join(self, other: Tallies, name: Callable[[str], str] = str) -> None:
+        """Takes over those of other subjects of the same log, in the groups that `name` makes of theirs."""
+        for (group, level, marks, action, is_given), many in other.signals.items():
+            self.signals[name(group), level, marks, action, is_given] += many
+        for (group, state, flags), many in other.episodes.items():
+            self.episodes[name(group), state, flags] += many
+        for (group, hook, policy, working), spent in other.evaluations.items():
+            self.evaluations.setdefault((name(group), hook, policy, working), []).extend(spent)
         by_group: tuple[tuple[dict[str, Counter[Any]], dict[str, Counter[Any]]], ...] = (
             (self.spoken, other.spoken),
             (self.seconds, other.seconds),
@@ -63,16 +60,27 @@ class Tallies:
         )
         for known, more in by_group:
             for group, values in more.items():
-                known[group].update(values)
-        for place, spent in other.evaluations.items():
-            self.evaluations.setdefault(place, []).extend(spent)
-        self.waived |= other.waived
+                known[name(group)].update(values)
+        for counted, others in (
+            (self.skipped, other.skipped),
+            (self.bypasses, other.bypasses),
+            (self.comment_count, other.comment_count),
+        ):
+            for group, many in others.items():
+                counted[name(group)] += many
+        self.waived |= {(name(group), waiver) for group, waiver in other.waived}
         for group, comments in other.comments.items():
-            listed = sorted(self.comments.get(group, []) + comments, key=lambda one: one.at)
-            self.comments[group] = listed[-COMMENTS_KEPT:]
+            listed = sorted(self.comments.get(name(group), []) + comments, key=lambda one: one.at)
+            self.comments[name(group)] = listed[-COMMENTS_KEPT:]
         self.denied += other.denied
         self.first = min(filter(None, (self.first, other.first)), default=0.0)
         self.last = max(self.last, other.last)
+
+    def regrouped(self, name: Callable[[str], str]) -> Tallies:
+        """The same entries in the larger groups that `name` makes of theirs."""
+        told = Tallies()
+        told.join(self, name)
+        return told
 
     def evaluated(self, place: tuple[str, str, str, str], tenths: Iterable[int], many: Iterable[int]) -> None:
         """Adds evaluations at a place: so many took so many tenths."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+from collections.abc import Callable
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from ahp.insight import parts, reading, stats
+from ahp.insight import overview, parts, reading, stats
 from ahp.insight.groups import BY
 from ahp.insight.parts import Task
-from ahp.insight.stats import Stats
+from ahp.insight.stats import Figures, Stats
 from ahp.insight.tallies import Tallies
 from ahp.system import clock, process
 from ahp.system.errors import AhpError
@@ -31,6 +34,12 @@ counted = parts._counted
 
 def alone_and_shared(folder: Path, count: int = 3, **asked: Any) -> tuple[Stats, Stats | None]:
     """By one process, and by `count`, None where these do not tell of this log."""
+    alone, shared = _both(partial(stats.collect, str(folder), **asked), count)
+    _sort_comments(alone.groups, shared.groups if shared else [])
+    return alone, shared
+
+
+def _both(collect: Callable[[], Any], count: int) -> tuple[Any, Any]:
     told: list[object] = []
 
     def noted(*arguments: Any) -> object:
@@ -42,12 +51,15 @@ def alone_and_shared(folder: Path, count: int = 3, **asked: Any) -> tuple[Stats,
         patch.setattr(parts, "LONG", 0)
         patch.setattr(parts, "of", noted)
         patch.setattr(process, "processors", lambda: count)
-        shared = stats.collect(str(folder), **asked)
+        shared = collect()
         patch.setattr(parts, "of", lambda *_: None)
-        alone = stats.collect(str(folder), **asked)
-    for figures in (*alone.groups, *shared.groups):
-        figures.comments.sort()  # of one moment, about several subjects, they come in any order
+        alone = collect()
     return alone, shared if told[0] else None
+
+
+def _sort_comments(*groups: list[Figures]) -> None:
+    for figures in chain(*groups):
+        figures.comments.sort()  # of one moment, about several subjects, they come in any order
 
 
 @examples(25, *HealthCheck)
@@ -67,7 +79,12 @@ def test_figures_of_logs_of_anything(
     with tempfile.TemporaryDirectory() as folder:
         random_log.write(Path(folder) / "ahp", records, steps)
         alone, shared = alone_and_shared(Path(folder) / "ahp", count, by=by, since=since, rule=rule, now=now)
+        asked: Any = {"since": since, "rule": rule, "now": now}
+        all_told, in_parts = _both(partial(overview.collect, folder + "/ahp", **asked), count)
     assert shared == alone
+    for told in (all_told, in_parts):
+        _sort_comments(told.rules.groups, told.actors.groups, [told.whole])
+    assert in_parts == all_told
 
 
 def _log(folder: Path, *more: Record) -> None:
@@ -131,8 +148,8 @@ def test_a_file_that_is_pruned_before_all_have_read_it(tmp_path: Path, monkeypat
     assert alone_and_shared(tmp_path / "ahp")[1] is None
 
 
-def _fewer(task: Task) -> tuple[Tallies, int]:
-    told, lines = counted(task)
+def _fewer(make: Any, find: Any, task: Task) -> tuple[Tallies, int]:
+    told, lines = counted(make, find, task)
     return told, lines - 1
 
 
@@ -146,7 +163,7 @@ def test_it_is_told_when_one_is_killed(
     assert "read by one process, which takes longer: another one was killed" in caplog.text
 
 
-def _killed(task: Task) -> tuple[Tallies, int]:
+def _killed(make: Any, find: Any, task: Task) -> tuple[Tallies, int]:
     os.kill(os.getpid(), signal.SIGKILL)
     raise AssertionError
 
