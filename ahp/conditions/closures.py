@@ -199,7 +199,12 @@ def same(builder: "Builder", node: "Any") -> "Closure":
 
 
 def _same(left: "Any", right: "Any") -> bool:
-    return _kind(left) == _kind(right) and bool(left == right)
+    kind = _kind(left)
+    if kind != _kind(right) or left != right:
+        return False
+    if kind == "list":  # [true] equals [1] to Python
+        return all(map(_same, left, right))
+    return kind != "map" or all(_same(one, right[name]) for name, one in left.items())
 
 
 def within(builder: "Builder", node: "Any") -> "Closure":

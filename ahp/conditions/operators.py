@@ -149,7 +149,8 @@ def _equal(checker: Checker, left: Typed, right: Typed, node: ast.expr) -> Plan:
     for one, other in ((left, right), (right, left)):
         if other.plan == ["const", None]:
             return ["null", one.plan]
-    if ANY in (left.type, right.type):
+    both_lists = left.group == right.group == "list"
+    if ANY in (left.type, right.type) or (both_lists and ANY in (left.type.item, right.type.item)):
         return ["same", left.plan, right.plan]
     both = left.group == right.group and left.group not in ("map", "record")
     if both and left.group == "list" and left.type.item and right.type.item:

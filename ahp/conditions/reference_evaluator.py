@@ -70,6 +70,10 @@ _number = _of(("number",), lambda found: found)
 
 
 def _equal(left: Any, right: Any) -> bool:
+    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
+        return len(left) == len(right) and all(map(_equal, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_equal(one, right[name]) for name, one in left.items())
     return _kind(left) == _kind(right) and bool(left == right)
 
 

@@ -144,8 +144,9 @@ Set = Numbers | Values
 
 def key(value: Any) -> tuple[str, Any]:
     """A value as a member of a set: true is not 1."""
-    if isinstance(value, list):
-        return ("list", repr(value))
+    if isinstance(value, list):  # by its text, in which [1.0] is [1]
+        whole = [int(one) if isinstance(one, float) and one.is_integer() else one for one in value]
+        return ("list", repr(whole))
     return ("bool" if isinstance(value, bool) else "value", value)
 
 

@@ -22,13 +22,16 @@ SCHEMA = Schema(
         "b.b": {"type": "bool", "nullable": True, "optional": True},
         "l.s": {"type": "list[str]"},
         "l.r": {"type": "list[record]", "fields": {"p": {"type": "str"}, "n": {"type": "int"}}, "optional": True},
+        "l.i": {"type": "list[int]"},
         "m.m": {"type": "map"},
     }
 )
 TEXTS = ["", "a", "x", "a/b.py", "main", "Zoë"]
 NUMBERS = [0, 1, 2, 5, -1, 0.5, 1.0]
 
-_scalar = st.sampled_from([None, True, False, 0, 1, 1.0, 2, "a", "x", ["a"], {"k": "a"}])
+_scalar = st.sampled_from(
+    [None, True, False, 0, 1, 1.0, 2, "a", "x", ["a"], {"k": "a"}, [1], [1.0], [True], {"k": 1}, {"k": True}]
+)
 _record = st.fixed_dictionaries({"p": st.sampled_from(TEXTS), "n": st.integers(-2, 6)})
 _VALUES: dict[str, st.SearchStrategy[Any]] = {
     "n.a": st.integers(0, 5),
@@ -41,6 +44,7 @@ _VALUES: dict[str, st.SearchStrategy[Any]] = {
     "b.b": st.one_of(st.none(), st.booleans()),
     "l.s": st.lists(st.sampled_from(TEXTS), max_size=3),
     "l.r": st.lists(_record, max_size=3),
+    "l.i": st.lists(st.integers(0, 2), max_size=2),
     "m.m": st.dictionaries(st.sampled_from(["k", "other"]), _scalar),
 }
 
@@ -116,7 +120,7 @@ def conditions(depth: int, var: bool = False) -> st.SearchStrategy[str]:
     number, text = numbers(min(depth, 1), var), texts(min(depth, 1), var)
     base = st.one_of(
         st.sampled_from(["b.a", "b.b", "true", "false", "b.b == true", "s.e == 'x'", "m.m.k", "s.e in ['x']"]),
-        st.sampled_from(["l.s == ['a']", "l.s != ['a', 'x']", "l.s == []"]),
+        st.sampled_from(["l.s == ['a']", "l.s != ['a', 'x']", "l.s == []", "l.i == [1]", "l.i != [1.0]"]),
         _join("{} {} {}", number, order, number),
         _join("{} {} {} {} {}", number, order, number, order, number),
         _join("{} {} {}", text, order, text),
@@ -137,7 +141,7 @@ def conditions(depth: int, var: bool = False) -> st.SearchStrategy[str]:
             "{} {} {}",
             st.just("m.m.k"),
             st.sampled_from(["==", "!="]),
-            st.sampled_from(["1", "'a'", "true", "null", "m.m.other"]),
+            st.sampled_from(["1", "'a'", "true", "null", "m.m.other", "[1]", "[1.0]", "[true]"]),
         ),
         _join("has({})", st.sampled_from(["n.b", "s.b", "m.m.k", "l.r"])),
         *calls(("bool",), 0, var),

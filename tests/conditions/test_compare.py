@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ahp.conditions.compare import conjuncts, namespaces, stricter
+from ahp.conditions.compare import conjuncts, leave_nothing, namespaces, stricter
 from ahp.conditions.evaluate import MISSING, Undecided, build
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import check, check_each
@@ -71,6 +71,8 @@ PAIRS = [
     ("x.n > 2 if x.b else x.n > 3", "x.n > 2", "unknown"),
     ("y.m.k == 'a'", "y.m.k in ['a']", "unknown"),
     ("y.m.k == 'a'", "'a' == y.m['k']", "equal"),
+    ("y.m.k == [1]", "y.m.k == [1.0]", "equal"),
+    ("y.m.k == [1]", "y.m.k == [true]", "unknown"),
 ]
 
 
@@ -142,6 +144,12 @@ def _rank(condition: Any, facts: list[Any]) -> int:
         return 2 if condition(facts) else 0
     except Undecided:
         return 1
+
+
+def test_lists_of_equal_numbers_are_one_value() -> None:
+    both = [check(text, SCHEMA) for text in ("y.m.k != [1]", "y.m.k != [1.0]")]
+    assert not leave_nothing(both)
+    assert leave_nothing([check("y.m.k != [1]", SCHEMA), check("y.m.k != [true]", SCHEMA)])
 
 
 def test_conjuncts_are_normalised() -> None:

@@ -23,6 +23,7 @@ SCHEMA = Schema(
         "a.l": {"type": "list[str]", "nullable": True},
         "a.r": {"type": "list[record]", "fields": {"p": {"type": "str"}, "n": {"type": "int", "nullable": True}}},
         "a.i": {"type": "map", "nullable": True},
+        "a.v": {"type": "list"},
     }
 )
 PATHS = [fact.path for fact in SCHEMA]
@@ -119,6 +120,13 @@ def test_presence() -> None:
     assert evaluate("default(a.i.x, 'no') == 'no'", i={})
     assert evaluate("a.n == null", n=None) and not evaluate("a.n == 1", n=None) and evaluate("a.n != 1", n=None)
     assert evaluate("a.s in ['x', null]", s=None)
+
+
+def test_true_in_a_list_or_a_map_is_not_1() -> None:
+    assert not evaluate("a.i.x == [1]", i={"x": [True]}) and evaluate("a.i.x == [1]", i={"x": [1.0]})
+    assert not evaluate("a.v == [1]", v=[True]) and not evaluate("[1] == a.v", v=[[1]])
+    assert not evaluate("a.i.x == a.i.y", i={"x": {"z": [True]}, "y": {"z": [1]}})
+    assert evaluate("a.i.x == a.i.y", i={"x": {"z": [1]}, "y": {"z": [1]}})
 
 
 def test_an_item_that_decides_wins_over_one_that_is_unknown() -> None:
