@@ -53,7 +53,7 @@ def _signs(text: str) -> Iterator[tuple[int, str]]:
         if sign == "\\":
             at += 1
         elif in_class:
-            if text.startswith("[:", at) and (end := text.find(":]", at)) > 0:
+            if text.startswith("[:", at) and (end := text.find(":]", at + 2)) > 0:
                 at = end + 1
             else:
                 in_class = sign != "]"
