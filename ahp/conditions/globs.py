@@ -49,7 +49,7 @@ def _any_of(patterns: "list[str]") -> "Test":
         test = glob(pattern)  # a pattern that cannot be compiled is refused, whatever its shape
         below = pattern.removeprefix("**/")
         folder = pattern.removesuffix("/**").removeprefix("/")
-        if not _meta(below) and "/" not in below:
+        if below and not _meta(below) and "/" not in below:
             names.add(below)
         elif below[:1] == "*" and len(below) > 1 and not _meta(below[1:]) and "/" not in below:
             endings.append(below[1:])

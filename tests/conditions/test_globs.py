@@ -127,7 +127,7 @@ def test_paths_past_the_bound_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 _GLOBS = st.sampled_from(
-    ".env **/.env *.py **/*.py src/** /src/** src/*.py a? **/a* /x * ** d/ [ab] a\\*".split()  # noqa: SIM905
+    ".env **/.env *.py **/*.py src/** /src/** src/*.py a? **/a* /x * ** **/ /** d/ [ab] a\\*".split()  # noqa: SIM905
 )
 _NAMES = st.sampled_from([".env", "a", "ab", "src", "x", "d", "b.py", "a*", "src.py", ""])
 _PATHS = st.lists(_NAMES, min_size=1, max_size=4)
