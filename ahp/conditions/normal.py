@@ -118,7 +118,9 @@ def _leaf(plan: Plan, types: Types, negate: bool) -> Node:
     if op in _NOT:
         return _comparison(_NOT[op] if negate else op, plan, types)
     if op == "flag":
-        return _about(plan, plan[1], _exactly([not negate], ANY), UNKNOWN, types, negate)
+        # A map's value that is neither true nor false leaves it unknown, and decides other questions about it.
+        term = ["as", plan[1], ["bool"]] if infer(plan[1], types).name == "any" else plan[1]
+        return _about(plan, term, _exactly([not negate], ANY), UNKNOWN, types, negate)
     if op == "null":
         nothing = _exactly([], infer(plan[1], types))
         values = sets.complement(nothing) if negate else nothing
@@ -157,7 +159,7 @@ def _about(plan: Plan, term: Plan, values: sets.Set, null: int, types: Types, ne
     outcome = null if kind.nullable else None
     shown = values.text(text)
     if plan[0] == "flag":
-        shown = f"not {text}" if negate else text
+        shown = f"not {render(plan[1], types)}" if negate else render(plan[1], types)
     elif plan[0] == "null":
         shown = f"{text} is not null" if negate else f"{text} is null"
     elif kind.name == "bool" and outcome is None and isinstance(values, sets.Values) and len(values.members) == 1:

@@ -71,6 +71,8 @@ PAIRS = [
     ("x.n > 2 if x.b else x.n > 3", "x.n > 2", "unknown"),
     ("y.m.k == 'a'", "y.m.k in ['a']", "unknown"),
     ("y.m.k == 'a'", "'a' == y.m['k']", "equal"),
+    ("y.m.k and y.m.k != 'a'", "y.m.k and y.m.k != 'b'", "unknown"),  # for 'b' undecidable, then false
+    ("y.m.k", "y.m.k and x.b", "stronger"),
     ("y.m.k == [1]", "y.m.k == [1.0]", "equal"),
     ("y.m.k == [1]", "y.m.k == [true]", "unknown"),
 ]
