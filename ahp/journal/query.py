@@ -299,9 +299,9 @@ class _Counting(Fold):
 
 def _begin(folder: str, wanted: Filter, limit: int | None) -> tuple[tuple[int, int], bool]:
     """Where to begin so that the last `limit` wanted records are read; whether there are more before."""
-    begin, found = (1, 0), 0
     if limit is None and wanted.since is None:
-        return begin, False
+        return (1, 0), False
+    begin, found = end(folder), 0
     for line in segments.backward(folder):
         record = line.record()
         at = time_of(record) if record else None

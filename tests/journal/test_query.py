@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ahp.journal import query
+from ahp.journal import checkpoint, query
 from ahp.journal.append import Journal
 from ahp.system import clock
 
@@ -68,6 +68,17 @@ def test_filters(story: Story) -> None:
     assert ids(story, since=START + 2 * DAY) == []
     assert ids(story, kinds=("genesis",), until=START) != []
     assert ids(story) == [a, b, c]
+
+
+def test_what_is_newer_than_the_log_is_not_looked_for_in_it(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    story.signal()
+    begun: list[tuple[int, int]] = []
+    read_into = checkpoint.read_into
+    monkeypatch.setattr(
+        checkpoint, "read_into", lambda fold, folder, at: begun.append(at) or read_into(fold, folder, at)
+    )
+    assert ids(story, since=START + 2 * DAY) == []
+    assert begun == [query.end(story.journal.folder)]
 
 
 def test_an_answer_shows_who_gave_it_and_when(story: Story) -> None:
