@@ -83,7 +83,7 @@ class Journal(LogFiles):
                 try:
                     posix.fsync(synced)
                 finally:
-                    posix.close(synced)
+                    files.let_go(synced)
             return True
         except OSError as error:
             raise self._unwritable(error.strerror or str(error)) from None
@@ -122,7 +122,10 @@ class Journal(LogFiles):
         return self.genesis is not None and index.genesis != self.genesis
 
     def __del__(self) -> None:
-        self.close()
+        try:
+            self.close()
+        except JournalUnwritable:  # a record that is gone by then the index remembers
+            pass
 
     def close(self) -> None:
         """Closes what is kept open between appends. Raises JournalUnwritable where that says that a write failed."""

@@ -250,7 +250,7 @@ class IndexFile:
         """Lets go of the file and of what was read from it."""
         fd, self.fd, self.index = self.fd, -1, None  # also where closing fails: the number is another file's then
         if fd >= 0:
-            posix.close(fd)
+            files.let_go(fd)  # an index that was not written is made anew
 
 
 class LogFiles:

@@ -33,7 +33,7 @@ def read(path: str, limit: int | None = None) -> bytes | None:
     except OSError as error:
         raise AhpError(f"cannot read {path}: {error.strerror}") from None
     finally:
-        posix.close(fd)
+        let_go(fd)
 
 
 def tail(path: str, length: int) -> bytes | None:
@@ -49,7 +49,15 @@ def tail(path: str, length: int) -> bytes | None:
     except OSError as error:
         raise AhpError(f"cannot read {path}: {error.strerror}") from None
     finally:
+        let_go(fd)
+
+
+def let_go(fd: int) -> None:
+    """Closes what was only read, locked, or is on the disk already: where that fails (NFS), nothing is lost."""
+    try:
         posix.close(fd)
+    except OSError:
+        pass
 
 
 def _open(path: str) -> int | None:
@@ -205,6 +213,6 @@ class Lock:
         fd, self.fd = self.fd, -1
         try:
             if fd >= 0:
-                posix.close(fd)
+                let_go(fd)
         finally:
             self._thread.release()

@@ -208,6 +208,25 @@ def test_a_failing_sync_is_told(journal: Journal, monkeypatch: pytest.MonkeyPatc
         journal.append([PROMPT], durable=True)
 
 
+def test_files_that_fail_to_close_end_no_process_with_a_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, told = os.close, []
+
+    def close(fd: int) -> None:
+        real(fd)
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    journal = Journal(str(tmp_path / "ahp"))
+    journal.append([PROMPT])
+    with monkeypatch.context() as patch:
+        patch.setattr("posix.close", close)
+        journal.append([PROMPT], durable=True)
+        del journal
+    assert not told
+
+
 def test_clean_tool_calls_are_entries_of_one_size(journal: Journal) -> None:
     journal.count("pre-tool-use", "agent", "some session\udcff")
     journal.count("x" * 100, "agent")

@@ -75,6 +75,21 @@ def test_an_error_while_reading_is_named(tmp_path: Path, monkeypatch: pytest.Mon
         files.read(str(tmp_path / "a"))
 
 
+def test_what_was_only_read_or_locked_may_fail_to_close(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"x")
+    real = os.close
+
+    def close(fd: int) -> None:
+        real(fd)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(posix, "close", close)
+    assert files.read(str(path)) == files.tail(str(path), 1) == b"x"
+    with files.Lock(str(tmp_path / "lock")):
+        pass
+
+
 def test_every_byte_is_written_in_as_many_writes_as_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = posix.write
     monkeypatch.setattr(posix, "write", lambda fd, data: real(fd, bytes(data)[:3]))
