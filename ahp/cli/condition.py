@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,9 +11,11 @@ from typing import Any
 import click
 
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
+from ahp.conditions.parse import parse, place_of
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Checked, ConditionError, check
 from ahp.hosts.given_facts import read
+from ahp.system import jsontext
 from ahp.system.errors import AhpError
 
 MAX_LINE = 16 * 1024 * 1024  # bytes of one request: what any host may send (design §11)
@@ -101,10 +104,28 @@ def judge(text: str, schema: Schema, facts: Mapping[str, Any] | None) -> dict[st
     try:
         return {"value": evaluate(checked, facts), **said}
     except Undecided as undecided:
-        column = max(text.find(undecided.path or ""), 0) + 1
+        column = _column(text, undecided.path)
         return {"error": str(undecided), "stage": "eval", "kind": undecided.kind, "column": column}
     except Bound as bound:
         return {"error": str(bound), "stage": "eval", "kind": "bound", "column": 1}
+
+
+def _column(text: str, path: str | None) -> int:
+    """Where a condition first reads the fact at `path`, counted from 1 in its line; 1 where no fact is to blame."""
+    places = [place_of(node) for node in ast.walk(parse(text)) if path and _path(node) == path]
+    return min(((place.line, place.column) for place in places), default=(1, 0))[1] + 1
+
+
+def _path(node: ast.AST) -> str:
+    """The path that a piece of a condition spells, as `Undecided.path` does; "" for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{_path(node.value)}.{node.attr}"
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        key = node.slice.value
+        return f"{_path(node.value)}.{key}" if isinstance(key, str) else _path(node.value)
+    return ""
 
 
 def evaluate(checked: Checked, facts: Mapping[str, Any]) -> bool:
@@ -150,9 +171,9 @@ def _lines() -> Iterator[bytes]:
 
 def _request(line: bytes) -> tuple[dict[str, Any] | None, str]:
     try:
-        found = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return None, f"not JSON: {error}"[:500]
+        found = jsontext.decode(line.decode())
+    except ValueError as error:
+        return None, f"not JSON: {str(error).removeprefix('not JSON ')}"[:500]
     if not isinstance(found, dict) or not isinstance(found.get("expression"), str):
         return None, "a request is an object with an expression"
     if not isinstance(found.get("facts") or {}, dict):

@@ -54,6 +54,27 @@ def test_a_condition_is_evaluated(facts: str) -> None:
     assert json.loads(done.output)["value"] is True
 
 
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("git.branch == 'tests.failed' or tests.failed > 1", 33),
+        ("(git.branch == 'x' or\n  tests.failed > 1)", 3),
+        ("git.branch == 'x' or tool.input['né'] == tool.input.nosuch", 22),
+        ("git.branch == 'x' or git.tags[7] == 'x'", 22),
+    ],
+)
+def test_the_column_is_where_the_fact_is_read(text: str, column: int, facts: str) -> None:
+    done = ahp(text, *SCHEMA, "--facts", facts, "--format", "json")
+    assert json.loads(done.output)["column"] == column
+
+
+def test_a_batch_takes_numbers_that_are_json() -> None:
+    lines = [f'{{"id": 1, "expression": "true", "facts": {{"files": {{"n": {n}}}}}}}' for n in ("NaN", "1e400", "1")]
+    done = ahp("--batch", *SCHEMA, input="\n".join(lines))
+    answers = [json.loads(line) for line in done.output.splitlines()]
+    assert [one.get("kind") for one in answers] == ["input", "input", None]
+
+
 def test_without_a_schema_the_facts_of_ahp_are_known() -> None:
     assert ahp("files.changed_count > 1").exit_code == 0
 
