@@ -5,7 +5,7 @@ own. Native operations raise on null and on MISSING, so the common case needs no
 """
 
 from ahp.conditions.globs import PatternError
-from ahp.conditions.runtime import MISSING, Bound, PlanError, Undecided, present, unusable
+from ahp.conditions.runtime import MISSING, Bound, PlanError, Undecided, number, present, unusable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,12 +86,12 @@ greater = binary(lambda a, b: lambda f: a(f) > b(f), lambda i, c: lambda f: f[i]
 greater_or_equal = binary(lambda a, b: lambda f: a(f) >= b(f), lambda i, c: lambda f: f[i] >= c)
 equal = binary(lambda a, b: lambda f: a(f) == b(f), lambda i, c: lambda f: f[i] == c)
 unequal = binary(lambda a, b: lambda f: a(f) != b(f), lambda i, c: lambda f: f[i] != c)
-plus = binary(lambda a, b: lambda f: a(f) + b(f), lambda i, c: lambda f: f[i] + c)
-minus = binary(lambda a, b: lambda f: a(f) - b(f), lambda i, c: lambda f: f[i] - c)
-times = binary(lambda a, b: lambda f: a(f) * b(f), lambda i, c: lambda f: f[i] * c)
-divided = binary(lambda a, b: lambda f: a(f) / b(f), lambda i, c: lambda f: f[i] / c)
-floor_divided = binary(lambda a, b: lambda f: a(f) // b(f), lambda i, c: lambda f: f[i] // c)
-remainder = binary(lambda a, b: lambda f: a(f) % b(f), lambda i, c: lambda f: f[i] % c)
+plus = binary(lambda a, b: lambda f: number(a(f) + b(f)), lambda i, c: lambda f: number(f[i] + c))
+minus = binary(lambda a, b: lambda f: number(a(f) - b(f)), lambda i, c: lambda f: number(f[i] - c))
+times = binary(lambda a, b: lambda f: number(a(f) * b(f)), lambda i, c: lambda f: number(f[i] * c))
+divided = binary(lambda a, b: lambda f: number(a(f) / b(f)), lambda i, c: lambda f: number(f[i] / c))
+floor_divided = binary(lambda a, b: lambda f: number(a(f) // b(f)), lambda i, c: lambda f: number(f[i] // c))
+remainder = binary(lambda a, b: lambda f: number(a(f) % b(f)), lambda i, c: lambda f: number(f[i] % c))
 
 
 def negative(builder: "Builder", node: "Any") -> "Closure":

@@ -9,7 +9,7 @@ from ahp.conditions import sets
 from ahp.conditions.evaluate import closure
 from ahp.conditions.language import LOOP, OPERATIONS, children
 from ahp.conditions.plan import Plan, walk
-from ahp.conditions.runtime import FAULTS
+from ahp.conditions.runtime import FAULTS, Bound
 from ahp.conditions.schema import ANY, Type, join, type_of_value
 
 Types = Mapping[str, Type]
@@ -70,7 +70,7 @@ def folded(plan: Plan) -> Plan:
         return plan
     try:
         return ["const", closure(plan, {})([])]
-    except (*FAULTS, ArithmeticError):
+    except (*FAULTS, ArithmeticError, Bound):
         return plan
 
 
@@ -85,6 +85,7 @@ def domain(plan: Plan, types: Types) -> sets.Set | None:
         low, high = _range(plan, types)
     except OverflowError:  # an integer beyond every float: nothing is said
         low, high = -math.inf, math.inf
+    low, high = (-math.inf if low != low else low), (math.inf if high != high else high)
     return sets.Numbers.between(
         None if low == -math.inf else low, None if high == math.inf else high, kind.name == "int"
     )

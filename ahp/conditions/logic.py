@@ -7,7 +7,7 @@ not multiply the work.
 
 from time import monotonic
 
-from ahp.conditions.runtime import FAULTS, MAX_ITEMS, Bound, unusable
+from ahp.conditions.runtime import FAULTS, MAX_ITEMS, Bound, number, unusable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -164,12 +164,12 @@ def total(builder: "Builder", node: "Any") -> "Closure":
     chosen, cell = builder.build(node[3]), builder.cell(node[4])
 
     def added(facts: "Slots") -> "Any":
-        number: Any = 0
+        found: Any = 0
         for chunk in _chunks(source(facts)):
             for cell[0] in chunk:
                 if chosen(facts):
-                    number = number + value(facts)
-        return number
+                    found = found + value(facts)
+        return number(found)
 
     return added
 

@@ -10,7 +10,7 @@ from ahp.conditions.diagnostics import quoted
 from ahp.conditions.evaluate import closure
 from ahp.conditions.lexical import Refused
 from ahp.conditions.plan import Plan, walk
-from ahp.conditions.runtime import FAULTS
+from ahp.conditions.runtime import FAULTS, Bound
 from ahp.conditions.schema import ANY, BOOL, SchemaError, Type, type_of_value
 from ahp.conditions.spelling import nearest
 
@@ -69,15 +69,15 @@ def _computable(checker: Checker, found: Typed) -> None:
     if any(part[0] in ("fact", "item") for part in walk(plan)):
         return
     try:
-        value = closure(plan, {})([])
+        closure(plan, {})([])
     except ZeroDivisionError:
         raise checker.refuse(found.node, "type", "division by zero") from None
     except OverflowError:
         raise checker.refuse(found.node, "bound", "the number is too large") from None
+    except Bound:
+        raise checker.refuse(found.node, "bound", "the calculation has no number for a result") from None
     except FAULTS:
         raise checker.refuse(found.node, "type", "the calculation has no value") from None
-    if value != value:
-        raise checker.refuse(found.node, "bound", "the calculation has no number for a result")
 
 
 def logic(checker: Checker, node: ast.BoolOp) -> Typed:

@@ -66,6 +66,16 @@ def _of(kinds: tuple[str, ...], function: Callable[..., Any]) -> Callable[..., A
     return checked
 
 
+def _finite(function: Callable[..., Any]) -> Callable[..., Any]:
+    def computed(*values: Any) -> Any:
+        found = function(*values)
+        if found != found:
+            raise Bound("not a number")
+        return found
+
+    return computed
+
+
 _number = _of(("number",), lambda found: found)
 
 
@@ -96,7 +106,7 @@ def _matching(compiler: Callable[[str], Callable[[str], bool]]) -> Callable[[Any
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.USub, ast.UAdd)
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    **{node: _of(("number",), simpleeval.DEFAULT_OPERATORS[node]) for node in _ARITHMETIC},
+    **{node: _of(("number",), _finite(simpleeval.DEFAULT_OPERATORS[node])) for node in _ARITHMETIC},
     **{node: _of(("number", "str"), simpleeval.DEFAULT_OPERATORS[node]) for node in _ORDER},
     ast.Eq: _equal,
     ast.NotEq: lambda a, b: not _equal(a, b),

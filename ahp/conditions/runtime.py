@@ -77,6 +77,13 @@ def present(value: "Any") -> "Any":
     return value
 
 
+def number(value: "Any") -> "Any":
+    """The result of arithmetic. Raises Bound where that is no number, which nothing is less or greater than."""
+    if value != value:
+        raise Bound("a calculation beyond floats has no number for a result")
+    return value
+
+
 def unusable(value: "Any") -> Undecided:
     """Why `value` is none that an operation can work with: it is absent, or null or of another type."""
     return Undecided("missing_fact" if value is MISSING else "null_operand")

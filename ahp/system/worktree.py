@@ -131,7 +131,7 @@ class WorkTreeView(View):
         except OSError:
             return b"\0"
         finally:
-            posix.close(fd)
+            files.let_go(fd)
 
 
 def is_left_out(repo: Repository, path: str) -> bool:

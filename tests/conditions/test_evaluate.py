@@ -122,6 +122,13 @@ def test_presence() -> None:
     assert evaluate("a.s in ['x', null]", s=None)
 
 
+def test_arithmetic_that_has_no_number_for_a_result_breaks_a_bound() -> None:
+    for text in ("a.i.x * 9e307 - a.i.x * 9e307 < 1", "sum((a.m - x.n) * 9e307 * 9e307 for x in a.r) < 1"):
+        with pytest.raises(Bound):
+            evaluate(text, m=1, i={"x": 1e308}, r=[{"n": 0}, {"n": 2}])
+    assert check("a.m - 9e307 * 9e307 < 5", SCHEMA).constant in (None, True)
+
+
 def test_true_in_a_list_or_a_map_is_not_1() -> None:
     assert not evaluate("a.i.x == [1]", i={"x": [True]}) and evaluate("a.i.x == [1]", i={"x": [1.0]})
     assert not evaluate("a.v == [1]", v=[True]) and not evaluate("[1] == a.v", v=[[1]])
