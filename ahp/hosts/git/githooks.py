@@ -48,6 +48,8 @@ HOOKS = {
         GitHook("post-commit", "post_commit"),
     )
 }
+# Those before which another hook of their git command may have asked.
+_LATER = ("commit-msg", "post-commit")
 # Those that judge the content of a commit.
 CONTENT = tuple([name for name, hook in HOOKS.items() if hook.gives == "staged"])
 # The others that git may run in a clone; those of a user's or machine's shared folder go on running.
@@ -84,9 +86,12 @@ class Hook:
         return event
 
     def attempt(self) -> str:
-        """The name of this git command in the log: what its first hook left, else a new one; one for all its refs."""
+        """The name of this git command in the log: what its first hook left, else a new one; one for all its refs.
+
+        A push is asked about once: a token for its process id is one that somebody put there, or as old as that number.
+        """
         if not self._attempt:
-            left = token.find(self.repo, self.parent)
+            left = token.find(self.repo, self.parent) if self.name in _LATER else None
             new = f"git:{self.parent}:{int(clock.now() * 1000):x}"
             self._attempt = new if left is None or left.deferred else left.attempt
         return self._attempt

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from ahp.hosts.git import token
+from ahp.hosts.git.githooks import Hook
+from ahp.protocol.actor import Actor
+from ahp.protocol.event import Workspace
 from ahp.system.errors import AhpError
 from tests.hosts.git import gated as making
 from tests.hosts.git.conftest import Ask
@@ -154,6 +157,14 @@ def test_a_longer_token_leaves_nothing_that_counts(gated: Gated) -> None:
     assert token.find(repo, "1234567") is None
     found = token.find(repo, "7")
     assert found is not None and found.attempt == "git:7:a"
+
+
+@pytest.mark.parametrize(("name", "believes"), [("commit-msg", True), ("post-commit", True), ("pre-push", False)])
+def test_what_begins_a_git_command_is_an_attempt_of_its_own(gated: Gated, name: str, believes: bool) -> None:
+    repo = gated.repository()
+    token.leave(repo, "7", "forged", message=True, after=True)
+    where = Workspace(repo.root, repo.ahp_dir, repo.env, repo)
+    assert (Hook(name, "7", [], Actor("agent", "claude"), repo, where).attempt() == "forged") is believes
 
 
 def test_with_an_editor_the_content_is_judged_before_the_message_is_typed(gated: Gated, tmp_path: Path) -> None:
