@@ -7,19 +7,20 @@ the logged facts, which are scalars: where it needs one that the log lacks it is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ahp.conditions.evaluate import Undecided
 from ahp.gate.match import COUNTED
 from ahp.gate.rendering import quoted
 from ahp.gate.weighing import may_speak_for
 from ahp.insight import many_logs, reading, record_facts
-from ahp.insight.asked_policy import SILENT, UNDECIDED, AskedRules, AskedTrigger, Found, asks_alike
+from ahp.insight.asked_policy import SILENT, UNDECIDED, AskedRules, AskedTrigger, Found
 from ahp.insight.changes import EXAMPLES, Backtest, Change, Example, Tally
+from ahp.insight.past_policies import OF_COMMITS, PastPolicies, ReadOld
 from ahp.insight.reading import event_of
 from ahp.policy import compile as compiling
-from ahp.policy.program import Program
-from ahp.policy.rule import Policy, rule_digest
+from ahp.policy.program import RuleAnswer
+from ahp.policy.rule import Policy
 from ahp.protocol.levels import LEVEL_OF
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock
@@ -27,20 +28,20 @@ from ahp.system.jsontext import encode
 from ahp.system.terminal import Seen, unseen
 
 _TALLIES = 20_000
-
-ReadOld = Callable[[Mapping[str, object]], Policy | None]
+_PUSH = "pre-push"
+_REFINED = "refined by "
+_OF_EACH_COMMIT = Undecided("the facts of each commit")
 
 
 class Replay:
     """Feeds the records of a log to a policy. `read_old` gives the policy that a `policy` record tells of, or None."""
 
     def __init__(self, policy: Policy, read_old: ReadOld, since: float | None = None) -> None:
-        self.policy, self.read_old, self.since = policy, read_old, since
+        self.policy, self.since = policy, since
         self.triggers = {name: AskedTrigger(policy, program) for name, program in compiling.programs(policy).items()}
         self.done = Backtest()
-        self._rules: dict[str, dict[str, dict[str, str]]] = {}  # digest → trigger → rule → rule digest
-        self._old: dict[str, Mapping[str, Program]] = {}
-        self._alike: dict[tuple[str, str, str], tuple[frozenset[str], AskedRules]] = {}
+        self.past = PastPolicies(read_old)
+        self._alike: dict[tuple[str, str, str, str], tuple[frozenset[str], AskedRules]] = {}
         self._tallies: dict[tuple[Found, str | Undecided], Tally] = {}
         self._changes: dict[tuple[str, str, str], Change] = {}
         self._missing: dict[str, Counter[str]] = {}
@@ -48,6 +49,7 @@ class Replay:
         self._said: dict[str, Mapping[str, object]] = {}
         self._event: tuple[object, ...] = ()
         self._log, self._at, self._stamp = "", 0.0, object()
+        self._said_at = 0.0
 
     def apply(self, record: Mapping[str, object], log: str = "") -> None:
         """Takes up one record of the log of that name."""
@@ -59,26 +61,28 @@ class Replay:
         if stamp != self._stamp:
             self._at, self._stamp = max(self._at, clock.seconds(stamp) or 0.0), stamp
         if kind == "policy":
-            self._describe(record)
+            if self.past.describe(record):
+                self._alike.clear()  # what asked alike was told without it
         elif kind == "signal":
             self._signal(record)
         elif kind == "verdict":
-            said = self._said if self._said and self._event == event_of(record) else {}
-            self._judge(record, said)
+            if self._said and self._event != event_of(record):
+                self._tool_call()
+            self._judge(record, self._said)
             self._event, self._said = (), {}
         elif kind == "count":
             self._count(record)
 
     def take_policies(self, other: Replay) -> None:
         """Knows the policies that `other` was told of from the beginning."""
-        self._rules, self._old = dict(other._rules), dict(other._old)
+        self.past.take(other.past)
 
     def result(self) -> Backtest:
         """What came of it."""
         self._tool_call()
         self._settle()
         for (hook, policy), calls in self._called.items():
-            for key in self._alike_rules(self.triggers[hook], policy, "")[1].keys:
+            for key in self._alike_rules(self.triggers[hook], (policy, ""), "")[1].keys:
                 self.done.calls[key] = self.done.calls.get(key, 0) + calls
         order = sorted(
             self._changes.values(), key=lambda one: (one.weight, -one.count, one.rule, one.before, one.after)
@@ -92,25 +96,11 @@ class Replay:
     def _counts(self) -> bool:
         return self.since is None or self._at >= self.since
 
-    def _describe(self, record: Mapping[str, object]) -> None:
-        told: dict[str, dict[str, str]] = {}
-        rules = record.get("rules")
-        for one in rules if isinstance(rules, list) else ():
-            if isinstance(one, list) and len(one) > 3:
-                told.setdefault(str(one[0]), {})[str(one[1])] = str(one[3])
-        digest = str(record.get("digest"))
-        if digest not in self._rules:
-            self._alike.clear()  # what asked alike was told without it
-        self._rules[digest] = told
-        old = self.read_old(record)
-        if old is not None and _rules_of(old) == told:
-            self._old[digest] = compiling.programs(old)
-
     def _signal(self, record: Mapping[str, object]) -> None:
         event = event_of(record)
         if event != self._event:
             self._tool_call()
-            self._event, self._said = event, {}
+            self._event, self._said, self._said_at = event, {}, self._at
         self._said[str(record.get("rule"))] = record
 
     def _tool_call(self) -> None:
@@ -122,7 +112,9 @@ class Replay:
             for signal in self._said.values():
                 told = signal.get("facts")
                 facts |= told if isinstance(told, dict) else {}
+            at, self._at = self._at, self._said_at
             self._judge({**first, "facts": facts, "environment": "", "working": ""}, self._said)
+            self._at = at
         self._event, self._said = (), {}
 
     def _judge(self, record: Mapping[str, object], said: Mapping[str, Mapping[str, object]]) -> None:
@@ -131,14 +123,13 @@ class Replay:
             return
         done = self.done
         done.begin, done.end = min(done.begin or self._at, self._at), max(done.end, self._at)
-        policies = [str(record.get(name) or "") for name in ("policy", "working")]
-        if policies[0] not in self._rules:
+        policies = str(record.get("policy") or ""), str(record.get("working") or "")
+        if policies[0] not in self.past:
             done.skipped += 1
             return
         done.judged += 1
-        passed = {str(one.get("rule")) for one in _mappings(record.get("skipped"))}
-        dropped = {str(one.get("rule")) for one in _mappings(record.get("dropped"))}
-        alike, others = self._alike_rules(now, policies[0], policies[1])
+        passed, dropped = record.get("skipped"), record.get("dropped")
+        others = self._alike_rules(now, policies, str(record.get("environment") or ""))[1]
         facts = record.get("facts")
         known: Mapping[str, object] = facts if isinstance(facts, dict) else {}
         environment: str | Undecided | None = None
@@ -153,7 +144,8 @@ class Replay:
         if environment is None:
             environment = self._environment(now, policies[0], record, known)
         if said or passed or dropped:
-            tally = self._tally(now, found, environment, said, passed, (set(said) | dropped | passed) & alike)
+            before = self._said_then(record, said)
+            tally = self._tally(now, found, environment, before, self._asked_again(now, policies, before, said))
             done.refused += "block" in tally.before.values()
             self._add(tally, 1)
         else:
@@ -167,42 +159,84 @@ class Replay:
         """Of evaluations that nothing was said at, which are nearly all, it is only counted how often they come."""
         if len(self._tallies) >= _TALLIES:
             self._settle()
-        tally = self._tallies[found, environment] = self._tally(now, found, environment, {}, set(), set())
+        tally = self._tallies[found, environment] = self._tally(now, found, environment, {}, {})
         return tally
+
+    def _said_then(self, record: Mapping[str, object], said: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
+        """What each rule that the log tells of said of itself; also one that was not delivered, as it matched."""
+        before = {rule: _before(signal) for rule, signal in said.items()}
+        for one in _mappings(record.get("skipped")):
+            before.setdefault(str(one.get("rule")), UNDECIDED)
+        policies = str(record.get("policy") or ""), str(record.get("working") or "")
+        hook, environment = str(record.get("hook")), str(record.get("environment") or "")
+        for one in _mappings(record.get("dropped")):
+            rule, is_spoken_for = str(one.get("rule")), str(one.get("why")).startswith(_REFINED)
+            triggers = (hook, *OF_COMMITS) if hook == _PUSH else (hook,)
+            level = SILENT if is_spoken_for else self.past.level(policies, triggers, rule, environment)
+            before.setdefault(rule, level)
+        return before
+
+    def _asked_again(
+        self,
+        now: AskedTrigger,
+        policies: tuple[str, str],
+        before: Mapping[str, str],
+        said: Mapping[str, Mapping[str, object]],
+    ) -> dict[str, AskedTrigger | None]:
+        """Where the new policy asks what these rules asked then: what they said tells whether they match.
+
+        A push also told of rules that each of its commits was asked. Where such a rule asks otherwise now it is None:
+        the log has no facts of each commit.
+        """
+        alike = self._alike_rules(now, policies, "")[0]
+        same: dict[str, AskedTrigger | None] = {key: now for key in before if key in alike}
+        for key in before if now.program.trigger == _PUSH else ():
+            signal = said.get(key, {})
+            if not signal.get("commits") and (key in now.plans or self.past.has(policies, _PUSH, key)):
+                continue
+            there = [asked for asked in map(self.triggers.__getitem__, OF_COMMITS) if key in asked.plans]
+            judges = (str(signal.get("policy") or policies[0]), policies[1])
+            if there:
+                same[key] = next((one for one in there if key in self._alike_rules(one, judges, "")[0]), None)
+        return same
 
     def _tally(
         self,
         now: AskedTrigger,
         found: Found,
         environment: str | Undecided,
-        said: Mapping[str, Mapping[str, object]],
-        passed: set[str],
-        same: set[str],
+        before: dict[str, str],
+        same: Mapping[str, AskedTrigger | None],
     ) -> Tally:
-        """What changes where the rules `said` had spoken and `passed` had been passed over; `same` ask what they asked
-        then, `found` are the others."""
-        before = {rule: _before(signal) for rule, signal in said.items()}
+        """What changes where the rules `before` had said so; those of `same` ask what they asked then, at that trigger
+        (None: nobody knows what they say), `found` are the others."""
         doubts: dict[str, Undecided] = {}
-        matched: list[str] = []
+        matched: dict[str, AskedTrigger] = {}
         still_open: list[str] = []
-        for key in same:
-            (still_open if key in passed or before.get(key) == UNDECIDED else matched).append(key)
+        for key, asked in same.items():
+            if asked is None:
+                doubts[key] = _OF_EACH_COMMIT
+            elif before[key] == UNDECIDED:
+                still_open.append(key)
+            else:
+                matched[key] = asked
         for key, holds in found.holds:
+            if key in same:
+                continue
             if isinstance(holds, Undecided):
                 doubts[key] = holds
             else:
-                matched.append(key)
+                matched[key] = now
         after = {
             **dict.fromkeys([*still_open, *doubts], UNDECIDED),
-            **{key: now.level(key, environment) for key in matched},
+            **{key: asked.level(key, environment) for key, asked in matched.items()},
         }
         if isinstance(environment, Undecided):
             doubts |= {key: environment for key in matched if after[key] == UNDECIDED}
-        self._refine(now, after)
+        _refine({key: asked.answers.rules[key] for key, asked in matched.items()}, after)
         tally = Tally(before, "block" in after.values())
-        for key in dict.fromkeys([*before, *passed, *after]):
-            was = before.get(key, UNDECIDED if key in passed else SILENT)
-            will = after.get(key, SILENT)
+        for key in dict.fromkeys([*before, *after]):
+            was, will = before.get(key, SILENT), after.get(key, SILENT)
             if was != will:
                 tally.changes.append(self._changes.setdefault((key, was, will), Change(key, was, will)))
                 if key in doubts:
@@ -221,15 +255,6 @@ class Replay:
         for tally in self._tallies.values():
             self._add(tally, tally.count)
         self._tallies.clear()
-
-    def _refine(self, now: AskedTrigger, after: dict[str, str]) -> None:
-        """Silences what another rule that matches speaks for."""
-        rules = now.answers.rules
-        levels = {key: level for key, level in after.items() if level in LEVEL_OF}
-        for key, level in levels.items():
-            for other in rules[key].refines:
-                if other in levels and may_speak_for(rules[key], level, rules[other], levels[other]):
-                    after[other] = SILENT
 
     def _exemplify(self, change: Change, record: Mapping[str, object], facts: Mapping[str, object]) -> None:
         if len(change.examples) < EXAMPLES:
@@ -251,40 +276,35 @@ class Replay:
     ) -> str | Undecided:
         """The named environment as the new policy would tell it: the log does where both policies name them alike."""
         names = now.program.settings.environment
-        old = self._old.get(policy)
-        is_same = old is not None and encode(old[now.program.trigger].settings.environment) == encode(names)
+        old = self.past.program(policy, now.program.trigger)
+        is_same = old is not None and encode(old.settings.environment) == encode(names)
         told = record.get("environment")
         return told if names and is_same and told and isinstance(told, str) else now.environment.named(record, facts)
 
-    def _alike_rules(self, now: AskedTrigger, policy: str, working: str) -> tuple[frozenset[str], AskedRules]:
-        """The rules of the new policy that the old ones asked in the same words about the same facts, and the others.
-
-        The old policy tells, where it can still be read; else the log where a rule had the same digest. What such a
-        rule said then tells whether it matched.
+    def _alike_rules(
+        self, now: AskedTrigger, policies: tuple[str, str], environment: str
+    ) -> tuple[frozenset[str], AskedRules]:
+        """The rules of the new policy that ask what one of the old ones asked, and those whose silence tells nothing:
+        the others, and what had no level in that environment then.
         """
-        place = (now.program.trigger, policy, working)
+        place = (now.program.trigger, *policies, environment)
         known = self._alike.get(place)
         if known is None:
-            found = set()
-            for digest in filter(None, (policy, working)):
-                if digest in self._old:
-                    found |= asks_alike(now, self._old[digest][now.program.trigger])
-                else:
-                    described = self._rules.get(digest, {}).get(now.program.trigger, {})
-                    found |= {key for key, told in now.digests.items() if described.get(key) == told}
-            found &= now.plans.keys()
-            others = AskedRules(now, [key for key in now.plans if key not in found])
-            known = self._alike[place] = frozenset(found), others
+            digests = [*filter(None, policies)]
+            alike = self.past.alike(now, digests)
+            telling = alike - self.past.mute(digests, now.program.trigger, environment)
+            others = AskedRules(now, [key for key in now.plans if key not in telling])
+            known = self._alike[place] = frozenset(alike), others
         return known
 
 
-def _rules_of(policy: Policy) -> dict[str, dict[str, str]]:
-    """Digests by trigger and rule, as the log's `policy` records have them."""
-    told: dict[str, dict[str, str]] = {}
-    for rule in policy.rules:
-        if rule.enabled:
-            told.setdefault(rule.trigger, {})[rule.key] = rule_digest(rule, policy)
-    return told
+def _refine(rules: Mapping[str, RuleAnswer], after: dict[str, str]) -> None:
+    """Silences what another rule that matches speaks for; `rules` are those that match."""
+    levels = {key: after[key] for key in rules if after[key] in LEVEL_OF}
+    for key, level in levels.items():
+        for other in rules[key].refines:
+            if other in levels and may_speak_for(rules[key], level, rules[other], levels[other]):
+                after[other] = SILENT
 
 
 def _before(signal: Mapping[str, object]) -> str:

@@ -209,6 +209,18 @@ def test_the_old_policy_must_be_the_one_that_the_log_describes() -> None:
     assert [one.after for one in log.replayed(text, readable=True).changes] == ["undecided"]
 
 
+def test_a_policy_that_is_described_again_with_its_commit_can_be_read_from_then_on() -> None:
+    log = Log()
+    committed = log.records.pop()
+    log.records.append({**committed, "origin": "working", "commit": None})
+    log.asked({}, ("names", "block"))
+    log.records.append(committed)
+    log.asked({}, ("names", "block"))
+    text = OLD.replace("names: {at: pre-commit, block", "names: {at: pre-commit, prompt")
+    told = [("names", "block", "prompt", 1), ("names", "block", "undecided", 1)]
+    assert changes(log.replayed(text, readable=True)) == told
+
+
 def test_a_filter_that_is_false_or_open_is_heeded() -> None:
     log = Log()
     log.asked({"files.changed_count": 9, "files.insertions": 3}, ("size", "prompt"))
@@ -262,6 +274,56 @@ def test_what_was_dropped_as_refined_matched_and_what_was_undecided_still_is() -
     log = Log()
     log.asked({"files.changed_count": 9}, skipped=[{"rule": "size", "why": "?"}])
     assert changes(log.replayed(OLD.replace("most: 5", "most: 8"))) == [("size", "undecided", "prompt", 1)]
+
+
+def test_what_matched_and_was_not_delivered_has_its_own_level() -> None:
+    log = Log()
+    dropped = [{"rule": "size", "why": "said before of the same"}]
+    log.asked({"files.changed_count": 9}, ("names", "block"), dropped=dropped)
+    assert changes(log.replayed(OLD)) == []
+    louder = OLD.replace("prompt: files", "block: files")
+    assert changes(log.replayed(louder)) == [("size", "prompt", "block", 1)]
+    assert changes(log.replayed(OLD.replace("most: 5", "most: 10"))) == [("size", "prompt", "silent", 1)]
+
+
+def test_the_silence_of_a_rule_that_had_no_level_there_tells_nothing() -> None:
+    rule = "{id: a, condition: files.changed_count > 3, intensity: {production: block, default: %s}}"
+    text = "environment: {production: branch.name == 'main'}\n"
+    text += "hooks: {pre-commit: {oracles: [{name: o, rules: [" + rule + "]}]}}\n"
+    log = Log(text % "allow")
+    log.asked({"files.changed_count": 9}, environment="development")
+    log.asked({"files.changed_count": 9}, ("o/a", "block"), environment="production")
+    log.asked({}, ("o/a", "block"), environment="production")
+    log.asked({}, environment="production")
+    assert changes(log.replayed(text % "allow", readable=True)) == []
+    assert changes(log.replayed(text % "prompt", readable=True)) == [("o/a", "silent", "prompt", 1)]
+
+
+OF_COMMITS = """\
+rules:
+  size: {at: pre-commit, prompt: files.changed_count > 5}
+  names: {at: [pre-commit, pre-push], block: "'a' in files.changed"}
+  subject: {at: commit-msg, block: "'x' in commit.subject"}
+"""
+
+
+def test_what_a_push_told_of_its_commits_is_what_their_rules_say_at_commits() -> None:
+    log = Log(OF_COMMITS)
+    push: dict[str, Any] = {"hook": "pre-push", "marks": {"commits": ["c1"]}}
+    push["dropped"] = [{"rule": "size", "why": "said before of the same"}]
+    push["skipped"] = [{"rule": "subject", "why": "not decidable here"}]
+    log.asked({}, ("names", "block"), **push)
+    log.asked({}, ("subject", "block"), hook="pre-push", marks={"commits": ["c1"]})
+    log.asked({}, ("names", "block"), hook="pre-push")  # of the range
+    assert changes(log.replayed(OF_COMMITS)) == []
+    softer = OF_COMMITS.replace("block: \"'x'", "prompt: \"'x'")
+    told = [("subject", "block", "prompt", 1)]
+    assert changes(log.replayed(softer, readable=True)) == told
+    gone = OF_COMMITS.replace("size: {at: pre-commit, prompt: files.changed_count > 5}", "").replace("  \n", "")
+    assert changes(log.replayed(gone)) == [("size", "prompt", "silent", 1)]
+    done = log.replayed(OF_COMMITS.replace("'x' in", "'y' in"))
+    assert changes(done) == [("subject", "block", "undecided", 1)]
+    assert done.missing == {"subject": ["the facts of each commit"]} and done.decided == []
 
 
 def test_a_rule_that_refines_silences_the_one_it_speaks_for() -> None:
@@ -343,6 +405,8 @@ def test_tool_calls_without_facts_are_unknown() -> None:
     done = log.replayed(OLD.replace("'curl' in", "'wget' in"))
     assert done.calls == {"shell": 40}
     assert changes(done) == [("shell", "block", "silent", 1)]
+    log.asked({"files.changed_count": 1})  # a tool call is over where something else is asked
+    assert changes(log.replayed(OLD.replace("'curl' in", "'wget' in"))) == changes(done)
     assert log.replayed(OLD).calls == {} and changes(log.replayed(OLD)) == []
     log.records.insert(0, log.records.pop(1))  # counted before the policy was described, as the first calls are
     assert log.replayed(OLD).calls == {} and changes(log.replayed(OLD)) == []
