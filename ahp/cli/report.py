@@ -83,8 +83,8 @@ def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str 
             from_=from_,
             seen=lambda done, total: seen(done >> 20, total >> 20),
         )
-    name, waivers = _project(say)
-    made = write(content(name, told, waivers, say, now=now, rule=rule), say)
+    name, waivers, digests = _project(say)
+    made = write(content(name, told, waivers, say, now=now, rule=rule, digests=digests), say)
     if path == "-":
         click.echo(made)
         return
@@ -92,18 +92,28 @@ def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str 
     click.echo(f"wrote {one_line(path, 1000)}")
 
 
-def _project(say: Texts) -> tuple[str, Sequence[Waiver] | str]:
-    """The name of the project, and the waivers of its committed policy or why there are none to show."""
-    from ahp.policy import tree, waivers
+def _project(say: Texts) -> tuple[str, Sequence[Waiver] | str, dict[str, str] | None]:
+    """The name of the project, the waivers of its committed policy or why there are none to show, and the digests of
+    its rules, None where it does not load.
+    """
+    from ahp.policy import layers, tree, waivers
+    from ahp.policy.rule import rule_digest
+    from ahp.policy.sources import TreeSource
     from ahp.system import git
 
     try:
         repo = git.discover(os.getcwd(), environ.current())
     except git.NotARepository:
-        return os.path.basename(os.getcwd()), say("waivers_nowhere")
+        return os.path.basename(os.getcwd()), say("waivers_nowhere"), None
     name = os.path.basename(repo.root or repo.git_dir).removesuffix(".git")
     try:
-        data = tree.of_commit(repo, "HEAD").read(waivers.PATH)
-        return name, waivers.parse(data).waivers if data else []
+        head = tree.of_commit(repo, "HEAD")
+        data = head.read(waivers.PATH)
+        given = waivers.parse(data).waivers if data else []
     except AhpError as error:
-        return name, say("waivers_unread", why=one_line(error, 300))
+        return name, say("waivers_unread", why=one_line(error, 300)), None
+    try:
+        policy = layers.load(TreeSource(head, "HEAD")) if given and head.has_policy else None
+    except AhpError:
+        return name, given, None
+    return name, given, {rule.key: rule_digest(rule, policy) for rule in policy.rules} if policy else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -67,6 +67,11 @@ class Waiver(BaseModel):
             and (self.digest or first_use or digest) == digest
             and today <= self.expires  # `parse` refuses what would hold too long
         )
+
+    def is_void(self, digests: Mapping[str, str]) -> bool:
+        """Whether it excuses nothing, on whatever day; `digests` are those of the policy's rules by key."""
+        known = digests.get(self.rule)
+        return known is None or self.digest not in (None, known) or bool(_no_subject(self.subject))
 
     @property
     def name(self) -> str:

@@ -58,6 +58,11 @@ def test_of_a_rule_and_of_the_last_days(project: Repo) -> None:
 def test_waivers_are_those_of_the_committed_policy(project: Repo) -> None:
     project.write(".ahp/waivers.yaml", "[]\n")
     assert "a move" in page(project)
+    project.commit("with its rule", **{".ahp/hooks.yaml": example.POLICY})
+    assert "2 days" in page(project) and "does not hold" not in page(project)
+    gone = "version: 1\nrules: {other: {at: pre-commit, prompt: files.changed_count > 5}}\n"
+    project.commit("without it", **{".ahp/hooks.yaml": gone})
+    assert "2 days" not in (text := page(project)) and "does not hold" in text
     project.commit("second", **{".ahp/waivers.yaml": "- {rule: x}\n"})
     assert "The waivers cannot be read: .ahp/waivers.yaml:1" in page(project)
 

@@ -94,6 +94,13 @@ def test_a_subject_that_nothing_has_is_told(subject: str, told: str) -> None:
     assert len(said) == 2 and " on * is bound to no digest" in said[1]
 
 
+def test_a_waiver_of_another_rule_or_for_a_pattern_is_void() -> None:
+    size, secrets = parse(FILE).waivers
+    assert [size.is_void({"size/1": digest}) for digest in (OLD, NEW)] == [False, True]
+    assert size.is_void({"other": OLD}) and not secrets.is_void({"secrets/1": NEW})
+    assert size.model_copy(update={"subject": "topic/*"}).is_void({"size/1": OLD})
+
+
 def test_no_file_content_is_no_waiver() -> None:
     assert parse("").waivers == []
     assert parse("[]").waivers == []

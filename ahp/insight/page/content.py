@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ahp import __version__
@@ -43,7 +43,10 @@ class Hint(NamedTuple):
 
 
 class Granted(NamedTuple):
-    """A waiver with the days that are left of it, as a share of the longest one too; below 0 it has expired."""
+    """A waiver with the days that are left of it, as a share of the longest one too.
+
+    `state` is `holds`, `soon` (it expires), `expired`, or `void`: it excuses nothing, as its rule or subject is gone.
+    """
 
     rule: str
     subject: str
@@ -83,9 +86,19 @@ class Content(NamedTuple):
 
 
 def content(
-    name: str, told: Overview, waivers: Sequence[Waiver] | str, say: Texts, *, now: float, rule: str | None = None
+    name: str,
+    told: Overview,
+    waivers: Sequence[Waiver] | str,
+    say: Texts,
+    *,
+    now: float,
+    rule: str | None = None,
+    digests: Mapping[str, str] | None = None,
 ) -> Content:
-    """The page about the project `name`; `waivers` is a sentence where they could not be read, `now` in seconds."""
+    """The page about the project `name`; `waivers` is a sentence where they could not be read, `now` in seconds.
+
+    `digests` maps the keys of the rules that the waivers are of to their digests, None where nobody knows them.
+    """
     begin, end = told.rules.begin, told.rules.end
     first, last = say.day(begin), say.day(end)
     period = "" if not begin else first if first == last else say("period", begin=first, end=last)
@@ -106,7 +119,7 @@ def content(
         hints[shown:],
         say("advice_lead" if hints else "advice_none", sample=advice.SAMPLE),
         [one(told, say) for one in drawn] if begin else [],
-        _waivers(waivers, told, say, now),
+        _waivers(waivers, told, say, now, digests),
         _comments(told, say),
         not begin,
         len([one for one in told.rules.groups if one.signals]) > 1,
@@ -187,14 +200,17 @@ def _figures(told: Overview, hint: advice.Advice, say: Texts) -> str:
     return "，".join(parts)
 
 
-def _waivers(given: Sequence[Waiver] | str, told: Overview, say: Texts, now: float) -> Waivers:
+def _waivers(
+    given: Sequence[Waiver] | str, told: Overview, say: Texts, now: float, digests: Mapping[str, str] | None
+) -> Waivers:
     if isinstance(given, str):
         return Waivers([], given)
     today = datetime.datetime.fromtimestamp(now, datetime.UTC).date()
     listed = []
     for one in sorted(given, key=lambda waiver: waiver.expires):
         left = (one.expires - today).days
-        state = "expired" if left < 0 else "soon" if left <= WARNED_DAYS else "holds"
+        is_void = digests is not None and one.is_void(digests)
+        state = "expired" if left < 0 else "void" if is_void else "soon" if left <= WARNED_DAYS else "holds"
         listed.append(
             Granted(
                 one_line(one.rule),
@@ -202,8 +218,8 @@ def _waivers(given: Sequence[Waiver] | str, told: Overview, say: Texts, now: flo
                 one_line(one.approver),
                 one_line(one.reason, 400),
                 one.expires.isoformat(),
-                say("expired") if left < 0 else say.count(left, "day"),
-                min(1.0, max(0.0, left / LONGEST_DAYS)),
+                say(state) if state in ("expired", "void") else say.count(left, "day"),
+                0.0 if state == "void" else min(1.0, max(0.0, left / LONGEST_DAYS)),
                 state,
                 f"{told.waived.get(one.name, 0):,}",
             )
