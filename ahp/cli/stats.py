@@ -123,7 +123,7 @@ def _print_table(stats: Stats) -> None:
     loud = stats.groups if stats.by != "rule" else loud
     columns = shutil.get_terminal_size().columns
     width = max(_NAME, columns - (_WIDTH - _NAME)) if sys.stdout.isatty() else _LONGEST
-    unmended = never_mended(stats) if stats.by == "rule" else set()
+    unmended = never_mended(stats) if stats.by in ("rule", "hook") else set()
     rows = [_row(one, width, one.name not in unmended) for one in loud]
     if rows:
         click.echo()
@@ -215,7 +215,7 @@ def _parts(one: Figures, may_mend: bool) -> Iterator[tuple[str, str]]:
     if any(aside.values()):
         yield "aside", ", ".join(f"{number} {what}" for what, number in aside.items() if number)
     if one.comment_count:
-        yield "feedback", counted(one.comment_count, "comment") + ", the last ones first"
+        yield "feedback", counted(one.comment_count, "comment") + ", the last ones first" * (one.comment_count > 1)
     for comment in reversed(one.comments):
         yield "", f"{clock.iso(comment.at)[:10]} {one_line(comment.by, 60)}: {one_line(comment.text, 400)}"
 

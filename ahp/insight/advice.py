@@ -19,8 +19,10 @@ _EXCUSED, _UNMENDED = 0.3, 0.5
 _SLOW_TRIES = 3
 _AGAIN = 0.3
 _MENDED, _UNQUESTIONED = 0.9, 0.05
+_UNDECIDED = 0.5
 
 NOISY, BLIND_SPOT, DORMANT, EFFECTIVE, FLAPPING = "noisy", "blind spot", "dormant", "effective", "flapping"
+UNDECIDED = "undecided"
 
 
 class Advice(NamedTuple):
@@ -51,10 +53,13 @@ def advise(stats: Stats) -> list[Advice]:
 
 
 def never_mended(stats: Stats) -> set[str]:
-    """The rules in force that are asked of tool calls, sessions and what people type, and nowhere else.
+    """The rules in force that are asked of tool calls, sessions and what people type, and nowhere else; of figures by
+    hook, those hooks.
 
     Nothing there is mended (design §8.5): a call that was refused is not made again, and its episode is forgotten.
     """
+    if stats.by == "hook":
+        return {one.name for one in stats.groups if _is_call(one.name)}
     return {rule for rule, about in _about_calls(stats).items() if all(about)}
 
 
@@ -62,9 +67,12 @@ def _about_calls(stats: Stats) -> dict[str, list[bool]]:
     """Of each rule in force, whether its triggers are those."""
     found: dict[str, list[bool]] = {}
     for asked in stats.in_force:
-        is_call = asked.hook in TRIGGERS and TRIGGERS[asked.hook].family in COUNTED
-        found.setdefault(asked.rule, []).append(is_call)
+        found.setdefault(asked.rule, []).append(_is_call(asked.hook))
     return found
+
+
+def _is_call(hook: str) -> bool:
+    return hook in TRIGGERS and TRIGGERS[hook].family in COUNTED
 
 
 def _of(one: Figures, levels: list[str], seconds: float, may_mend: bool) -> list[Advice]:
@@ -73,6 +81,8 @@ def _of(one: Figures, levels: list[str], seconds: float, may_mend: bool) -> list
     closed = one.episodes - one.states.get("open", 0)
     if closed < SAMPLE:
         return []
+    if undecided := _undecided(one):
+        return [undecided]
     found = [_noisy(one, closed, levels, may_mend), _blind_spot(one), _flapping(one), _effective(one, closed, levels)]
     return [advice for advice in found if advice]
 
@@ -102,6 +112,15 @@ def _of_packs() -> frozenset[str]:
             merge(policy, file)
         found.update(rule.key for rule in expand(policy)[0])
     return frozenset(found)
+
+
+def _undecided(one: Figures) -> Advice | None:
+    """That it hardly ever could be asked: how its episodes end tells nothing of its condition then."""
+    signals, undecided = one.signals + one.shadow + one.waived, one.undecided - one.passed_over
+    if undecided < _UNDECIDED * signals or not undecided:
+        return None
+    figures = f"{percent(undecided / signals)} of {counted(signals, 'signal')} only told that a fact is missing"
+    return Advice(one.name, UNDECIDED, figures, "see that its evidence is made, or say `on_missing: skip`")
 
 
 def _noisy(one: Figures, closed: int, levels: list[str], may_mend: bool) -> Advice | None:

@@ -63,8 +63,8 @@ class Figures:
 
     `asked` evaluations; `signals` delivered, in `attempts` by the `levels` in force (an aid is an attempt of its own);
     apart from these `shadow` and `waived` signals. `undecided` signals and evaluations that passed the rule over for
-    want of a fact, `climbed` attempts above the rule's own level, `overridden` signals that a person let pass.
-    `answers` by action, `unanswered` signals. `bypasses`: commits that no hook judged.
+    want of a fact, these `passed_over` alone; `climbed` attempts above the rule's own level, `overridden` signals that
+    a person let pass. `answers` by action, `unanswered` signals. `bypasses`: commits that no hook judged.
 
     Of the `episodes` each is one of open, mended, overridden, bypassed, reset (the change shares too little with what
     the signal was about to tell), withdrawn (a person ended it), forgotten. `seconds` and `tries` until mended;
@@ -81,6 +81,7 @@ class Figures:
     shadow: int = 0
     waived: int = 0
     undecided: int = 0
+    passed_over: int = 0
     climbed: int = 0
     overridden: int = 0
     answers: dict[str, Answers] = field(default_factory=dict)
@@ -188,6 +189,7 @@ def summed(chronicle: Chronicle, told: Tallies | None = None) -> Stats:
     _episodes(told, of)
     for name, many in told.skipped.items():
         of(name).undecided += many
+        of(name).passed_over += many
     for name, many in told.bypasses.items() if chronicle.group.by != "rule" else ():
         of(name).bypasses += many
     for name, comments in told.comments.items():

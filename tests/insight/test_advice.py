@@ -48,12 +48,23 @@ def test_a_tool_call_that_was_not_made_again_is_no_noise() -> None:
     assert noisy.figures == "40% of 20 episodes excused"
 
 
+def test_a_rule_that_lacks_its_evidence_is_not_called_noisy() -> None:
+    told: dict[str, Any] = {"episodes": 20, "excused": 9, "states": {"forgotten": 20}}
+    (one,) = advice(undecided=45, passed_over=5, **told)
+    assert (one.kind, one.change) == ("undecided", "")
+    assert one.figures == "80% of 50 signals only told that a fact is missing"
+    assert kinds(undecided=45, passed_over=25, **told) == kinds(undecided=9, passed_over=9, **told) == ["noisy"]
+    assert kinds(undecided=40, episodes=5, states={"forgotten": 5}) == []
+
+
 def test_a_rule_of_tool_calls_and_commits_is_mended_at_commits() -> None:
     hooks = {"calls": ["pre-tool-use"], "both": ["pre-tool-use", "pre-commit"], "commits": ["pre-commit"]}
     in_force = [Asked(hook, rule, "block") for rule, told in hooks.items() for hook in told]
     groups = [Figures(rule, signals=20, episodes=20, states={"forgotten": 20}) for rule in hooks]
     stats = Stats("rule", DAY, 90 * DAY, 1000, 0, 0, groups, in_force)
     assert never_mended(stats) == {"calls"}
+    hooked = [Figures("pre-tool-use"), Figures("pre-commit"), Figures("(unknown)")]
+    assert never_mended(stats._replace(by="hook", groups=hooked)) == {"pre-tool-use"}
     assert [one.rule for one in advise(stats)] == ["commits"]  # of both nobody knows what was forgotten where
 
 

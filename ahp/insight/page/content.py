@@ -21,7 +21,7 @@ from ahp.system import clock
 _COMMENTS = 30
 _HINTS = 6  # that stand open, so that the charts are not far below
 _NOT_WORTH_A_FOLD = 3
-_ORDER = (advice.NOISY, advice.BLIND_SPOT, advice.FLAPPING, advice.EFFECTIVE, advice.DORMANT)
+_ORDER = (advice.NOISY, advice.UNDECIDED, advice.BLIND_SPOT, advice.FLAPPING, advice.EFFECTIVE, advice.DORMANT)
 
 
 class Tile(NamedTuple):

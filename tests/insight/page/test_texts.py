@@ -29,7 +29,18 @@ def test_each_text_is_used() -> None:
     source = "".join(path.read_text("utf-8") for path in listed).replace("'", '"')
     made = {"do_", "change_", "most_", "theme_"}  # and the words of the gate itself
     names = {key for key in WORDS["texts"] if not key.startswith(tuple(made))}
-    words = {"noisy", "blind spot", "dormant", "effective", "flapping", "block", "control", "prompt", "aid"}
+    words = {
+        "noisy",
+        "undecided",
+        "blind spot",
+        "dormant",
+        "effective",
+        "flapping",
+        "block",
+        "control",
+        "prompt",
+        "aid",
+    }
     words |= {"mended", "passed", "reset", "forgotten", "open", "overridden", "bypassed", "withdrawn"}
     assert {name for name in names - words if f'"{name}"' not in source} == set()
 
