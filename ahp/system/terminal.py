@@ -172,15 +172,18 @@ def ask(question: str, patience: float = _PATIENCE) -> bool | None:
 
 
 def choose(question: str, choices: Mapping[str, str]) -> str | None:
-    """The key of `choices` (a letter each, "" for none, and what it does) that a person types.
+    """The key of `choices` (a letter each, "" for none, and what it does) that a person types, or what it does in full.
 
     None when nobody answers in time.
     """
     offered = ", ".join(f"[{key or 'Enter'}] {told}" for key, told in choices.items())
-    while True:
-        typed = line(f"{question}\n{offered}?")
-        if typed is None or typed.lower() in choices:
-            return None if typed is None else typed.lower()
+    words = {told.lower(): key for key, told in choices.items()}
+    while (typed := line(f"{question}\n{offered}?")) is not None:
+        picked = words.get(typed.lower(), typed.lower())
+        if picked in choices:
+            return picked
+        question = f"{typed[:40]!r} is none of these:"
+    return None
 
 
 def line(question: str, patience: float = _CONSIDERATION) -> str | None:

@@ -219,7 +219,12 @@ def test_one_of_the_choices_is_taken_and_anything_else_asked_again(monkeypatch: 
     typed, asked = ["x", "", "P"], list[str]()
     monkeypatch.setattr(terminal, "line", lambda question: asked.append(question) or typed.pop(0))
     assert terminal.choose("what now?", {"p": "pass", "s": "stop"}) == "p"
-    assert asked == ["what now?\n[p] pass, [s] stop?"] * 3
+    offered = "\n[p] pass, [s] stop?"
+    assert asked == [
+        f"{question}{offered}" for question in ("what now?", "'x' is none of these:", "'' is none of these:")
+    ]
+    typed = ["Stop"]
+    assert terminal.choose("what now?", {"p": "pass", "s": "stop"}) == "s"
 
 
 def test_a_line_is_read_as_text(at_pty: int) -> None:
