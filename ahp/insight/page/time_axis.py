@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import datetime
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -53,9 +54,15 @@ def _begin(day: int, unit: str) -> int:
         return day
     if unit == "week":
         return day - (day + 3) % 7  # 1970-01-01 was a Thursday
-    date = datetime.date(1970, 1, 1) + datetime.timedelta(day)
-    return day - date.day + 1
+    return day - _date(day).day + 1
 
 
 def _next(day: int, unit: str) -> int:
-    return _begin(day + 31, unit) if unit == "month" else day + (7 if unit == "week" else 1)
+    if unit != "month":
+        return day + (7 if unit == "week" else 1)
+    date = _date(day)
+    return day + calendar.monthrange(date.year, date.month)[1]
+
+
+def _date(day: int) -> datetime.date:
+    return datetime.date(1970, 1, 1) + datetime.timedelta(day)

@@ -34,3 +34,5 @@ def test_as_many_as_fit_without_a_gap(first: str, last: str, unit: str, begins: 
 def test_nothing_and_far_too_much() -> None:
     assert buckets({}) == []
     assert len(buckets({(0, "block"): 1, (day("2400-01-01"), "block"): 1})) == 600
+    last = buckets({(0, "block"): 1, (day("9999-12-31"), "block"): 1})[-1]  # no calendar goes on from there
+    assert (last.begin, last.end) == (day("9999-12-01") * 86400, (day("9999-12-31") + 1) * 86400)
