@@ -88,8 +88,8 @@ def check_maker(first: Mapping[str, object], path: str) -> None:
     """Raises AhpError when the first record of the file at `path` tells a format that this ahp does not know."""
     told = first.get("format", FORMAT)
     if not isinstance(told, int) or told > FORMAT:
-        by = str(first.get("ahp"))[:40]
-        raise AhpError(f"{path} was written by ahp {by}, and this is {__version__}; upgrade ahp")
+        by = f"ahp {str(first['ahp'])[:40]}" if "ahp" in first else "a newer ahp"
+        raise AhpError(f"{path} was written by {by}, and this is {__version__}; upgrade ahp")
 
 
 def backward(folder: str) -> Iterator[Line]:

@@ -185,6 +185,9 @@ def test_a_log_of_a_newer_format_is_refused_with_a_sentence(journal: Journal) ->
     ):
         with pytest.raises(AhpError, match=r"was written by ahp 9\..*; upgrade ahp"):
             ask()
+    path.write_bytes(path.read_bytes().replace(b'"ahp"', b'"by"'))
+    with pytest.raises(AhpError, match="was written by a newer ahp, and this is"):
+        query.folded(journal.folder)
 
 
 def test_a_log_that_names_no_format_is_of_the_first_one(journal: Journal) -> None:

@@ -55,7 +55,7 @@ class Section(NamedTuple):
 
 def over_time(told: Overview, say: Texts) -> Section:
     """Signals over time, by level."""
-    parts = buckets(told.days)
+    parts = buckets({at: count for at, count in told.days.items() if at[1] in LEVELS})  # a log may tell anything
     bars, rows = [], []
     for part in parts:
         name = say.month(part.begin) if part.unit == "month" else say.day(part.begin)

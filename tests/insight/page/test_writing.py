@@ -271,6 +271,8 @@ def test_what_a_log_may_lack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     quiet = written_of(told.lines, tmp_path / "quiet")
     assert "No rule had anything to say" in quiet.ids["report"] and "waives nothing" in quiet.ids["waivers"]
     assert quiet.tables == {} and "Nothing to show for this time" in quiet.ids["rules"]
+    odd = {"timestamp": "2026-01-05T00:00:00.000Z", "kind": "signal", "id": "1", "rule": "r", "hook": "pre-commit"}
+    assert "Nothing to show for this time" in written_of([json.dumps(odd)], tmp_path / "odd").ids["time"]  # no level
     assert "Show rules that contain" not in quiet.ids["advice"]
     of_one_day = overview.collect(str(tmp_path / "quiet"), now=lively.END)
     assert content("x", of_one_day, [], Texts("en"), now=lively.END).period == "5 January 2026"
