@@ -91,6 +91,7 @@ def respond(journal: Journal, prefix: str, action: str, by: Actor, reason: str =
     A person is asked at the terminal before a rule passes. Raises AnswerRefused when there is no such signal or the
     answer is not theirs to give, AhpError when nobody can be asked, JournalUnwritable.
     """
+    reason, feedback = one_line(reason, _TEXT).strip(), one_line(feedback, _TEXT).strip()
     with State.open(journal) as state:
         id = answers.one(prefix, state.find(prefix))
         signal = state.signal(id)
@@ -100,21 +101,21 @@ def respond(journal: Journal, prefix: str, action: str, by: Actor, reason: str =
         message = one_line(state.record(signal).get("message") or "", _QUESTION)
     if action == answers.RISK:
         question = f"ahp: {one_line(signal.rule)} blocks: {message}\nlet it pass once, for this change?"
-        typed = f"ahp respond {one_line(prefix)} {action} --reason {shlex.quote(one_line(reason, _TEXT))}"
+        typed = f"ahp respond {one_line(prefix)} {action} --reason {shlex.quote(reason)}"
         if not terminal.confirm(question, typed):
             raise answers.AnswerRefused("nothing was recorded: the answer was no")
     details: dict[str, object] = {}
     if reason:
-        details["reason"] = one_line(reason, _TEXT)
+        details["reason"] = reason
     if feedback:
-        details["feedback"] = one_line(feedback, _TEXT)
+        details["feedback"] = feedback
     more: dict[str, object] = {"details": details} if details else {}
     of: dict[str, object] = {name: getattr(signal, name) for name in ("hook", "intensity", "source", "id")}
     if action == answers.RISK:  # the line in the commit is held against these
         more |= {"digest": signal.rule_digest, "content": signal.content}
     lines = [records.response(of, stamp, action, str(by), rule=signal.rule, subject=signal.subject, **more)]
     if feedback:
-        said = {"id": id, "rule": signal.rule, "by": str(by), "feedback": details["feedback"]}
+        said = {"id": id, "rule": signal.rule, "by": str(by), "feedback": feedback}
         lines.append(records.other("feedback", stamp, **said))
     journal.append(lines, durable=action == answers.RISK)
     follows = _FOLLOWS.get(action)

@@ -56,6 +56,11 @@ def test_one_is_told_what_follows(story: Story) -> None:
     assert respond(story.journal, story.signal(), "dismiss", AGENT).response.details is None
 
 
+def test_blanks_are_neither_a_reason_nor_a_comment(story: Story) -> None:
+    assert respond(story.journal, story.signal(), "dismiss", PERSON, " ", "\n \t").response.details is None
+    assert b'"feedback"' not in Path(story.journal.log_path).read_bytes()
+
+
 def test_what_fits_is_what_the_actor_may_still_answer(story: Story) -> None:
     mine = [story.signal(), story.signal("block", overridable=False)]
     hers = story.signal("prompt", actor="human:ann")
