@@ -313,7 +313,8 @@ def _before(signal: Mapping[str, object]) -> str:
         return SILENT
     if signal.get("undecidable"):
         return UNDECIDED
-    return str(signal.get("declared") or signal.get("intensity"))
+    told = str(signal.get("declared") or signal.get("intensity"))
+    return told if told in LEVEL_OF else SILENT
 
 
 def _mappings(value: object) -> list[Mapping[str, object]]:

@@ -430,6 +430,7 @@ def test_hostile_facts_are_no_facts() -> None:
     log = Log()
     log.asked({"files.changed_count": [9]})
     log.asked(["x"])  # type: ignore[arg-type]
+    log.asked({"files.changed_count": 1}, ("size", "\a"))  # no level
     assert [one.after for one in log.replayed(OLD.replace("most: 5", "most: 8")).changes] == ["undecided"]
 
 
