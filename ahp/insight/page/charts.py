@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ahp.insight.wording import shortened
 from ahp.system import clock
 
 LEVELS = ("block", "control", "prompt", "aid")
 OUTCOMES = ("mended", "passed", "reset", "forgotten", "open")
 _ROW = 26
+_COLUMN = 6.2  # pixels of most characters of a name; what is wider is cut at its end
 _FEWEST = 14  # bars that the axis of time has room for: one alone would be a wall
 _SHAPES = {"block": "square", "control": "diamond", "prompt": "triangle-up", "aid": "circle"}
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
@@ -207,14 +209,19 @@ def _lying(panel: Panel, above: Sequence[str] = ()) -> Spec:
 
 
 def _labels(names: Sequence[str], width: int) -> Spec:
-    rows = [{"row": _row(n), "name": name} for n, name in enumerate(names)]
+    rows = _named(names, width)
     mark = {"type": "text", "align": "left", "limit": width}
     where = {"y": _rows(len(names)), "x": {"value": 0}, "text": {"field": "name"}, "description": {"value": ""}}
     return {"width": width, "height": {"step": _ROW}, **_layer(rows, mark, where)}
 
 
+def _named(names: Sequence[str], width: int) -> list[Spec]:
+    """The name of each row, as it fits `width` (pixels)."""
+    return [{"row": _row(n), "name": shortened(name, int(width / _COLUMN))} for n, name in enumerate(names)]
+
+
 def _above(names: Sequence[str], width: int) -> Spec:
-    rows = [{"row": _row(n), "name": name} for n, name in enumerate(names)]
+    rows = _named(names, width)
     mark = {"type": "text", "align": "left", "dy": -15, "limit": width}
     return _layer(rows, mark, {"y": _rows(len(names)), "x": {"value": 0}, "text": {"field": "name"}})
 
