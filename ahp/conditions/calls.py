@@ -88,6 +88,8 @@ def _made(checker: Checker, node: ast.Call, operation: Operation, before: list[T
         pitfalls.compared(checker, *operands)
     if operation.name == "glob":
         pitfalls.globbed(checker, *operands)
+    elif operation.name == "matches":
+        pitfalls.searched(checker, operands[1])
     if operation.name == "contains":
         return operators.membership(checker, operands[1], operands[0], node)
     last = operands[-1].plan
@@ -110,6 +112,8 @@ def _arity(checker: Checker, node: ast.Call, operation: Operation, before: int) 
         wanted = f"{low} to {high} arguments" if low != high else "1 argument" if low == 1 else f"{low} arguments"
         variadic = operation.most > len(operation.takes)
         hint = "to find the largest of a list compare each: any(x > 5 for x in LIST)" if variadic else ""
+        if operation.call == LOOP:
+            hint = f"write {operation.name}(… for x in LIST)"
         what = f"{operation.name}() takes {wanted}, not {len(node.args)}"
         raise checker.refuse(node, "type", what, hint)
 
@@ -178,12 +182,13 @@ def _compile(checker: Checker, node: ast.expr, name: str, pattern: Any) -> None:
     if is_nothing or not all(isinstance(one, str) for one in several):
         raise checker.refuse(node, "pattern", f"the pattern of {name}() is a text or a list of texts")
     what = "glob" if name == "glob" else "regular expression"
+    whose = f" of {ast.unparse(node)}" if isinstance(node, ast.Attribute) else ""
     for one in several:
         try:
             globs.glob(one) if name == "glob" else regexes.regex(one)
         except globs.PatternError as error:
             hint = "" if name == "glob" else _mended(one)
-            raise checker.refuse(node, "pattern", f"{quoted(one, 40)} is not a {what}: {error}", hint) from None
+            raise checker.refuse(node, "pattern", f"{quoted(one, 40)}{whose} is not a {what}: {error}", hint) from None
 
 
 def _mended(pattern: str) -> str:

@@ -11,7 +11,7 @@ from ahp.conditions.diagnostics import quoted
 from ahp.conditions.language import FUNCTION, LOOP, METHOD, OPERATIONS, callables
 from ahp.conditions.lexical import Refused
 from ahp.conditions.schema import ANY, Type
-from ahp.conditions.spelling import nearest, word_hint
+from ahp.conditions.spelling import ending, nearest, word_hint
 
 
 def name(checker: Checker, node: ast.Name) -> Typed:
@@ -50,9 +50,10 @@ def _unknown(checker: Checker, node: ast.Name) -> Typed:
     if operation is not None and operation.call in (FUNCTION, LOOP):
         raise checker.refuse(node, "name", f"{quoted(node.id)} is a function", f"call it: {node.id}(…)")
     known = [*_under(checker, ""), *checker.scope, *LITERALS]
-    near = nearest(node.id, known)
+    near = ending(node.id, [*checker.constants, *(fact.path for fact in checker.schema)])[:3]
+    near = near or [one for one in (nearest(node.id, known),) if one]
     hint = word_hint(node.id) or (
-        f"did you mean {quoted(near)}?" if near else f"{KNOWN_ARE}{', '.join(sorted(known)[:12])}"
+        f"did you mean {' or '.join(map(quoted, near))}?" if near else f"{KNOWN_ARE}{', '.join(sorted(known)[:12])}"
     )
     raise checker.refuse(node, "name", f"unknown name {quoted(node.id)}", hint)
 
@@ -69,9 +70,11 @@ def _member(checker: Checker, node: ast.expr, base: ast.expr, name: str) -> Type
         found = _path(checker, path, node)
         if found is not None:
             return found
-        if prefix not in checker.schema and _under(checker, prefix):
+        if prefix not in checker.schema and (prefix == "env" or _under(checker, prefix)):
             near = nearest(name, _under(checker, prefix))
             hint = f"did you mean {quoted(near)}?" if near else f"it has {', '.join(_under(checker, prefix)[:12])}"
+            if prefix == "env" and not near:
+                hint = f"list the variable at the top of the policy: env_allow: [{name}]"
             raise checker.refuse(node, "name", f"{quoted(prefix)} has no fact {quoted(name)}", hint)
     typed = _owner(checker, base)
     if typed.type is ANY or typed.type.name == "map":

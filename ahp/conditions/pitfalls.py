@@ -19,6 +19,7 @@ _FOREIGN = {  # what values of a meaning never begin with: what they are instead
 }
 
 _BRACES = re.compile(r"(?<!\\)\{([^{}]*,[^{}]*)\}")
+_SLASHES = re.compile(r"/(.+)/([gimsuy]+)")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _YEAR = re.compile(r"\d{4}(-(0[1-9]|1[0-2]))?")  # or a month of it: a date comes before or after that, too
 
@@ -74,6 +75,14 @@ def globbed(checker: Checker, fact: Typed, pattern: Typed) -> None:
         if fact.type.means == "path" and value.isalpha() and value.islower():
             what = f"the pattern {quoted(value)} is for files of that name"
             checker.advise(pattern.node, what, f"for all that is in such a folder: {quoted(value + '/')}")
+
+
+def searched(checker: Checker, pattern: Typed) -> None:
+    """A regular expression that is searched for: other languages write slashes around it."""
+    for value in _texts(pattern) if pattern.is_const() else ():
+        if found := _SLASHES.fullmatch(value):
+            mend = quoted(f"(?i){found[1]}" if "i" in found[2] else found[1])
+            checker.advise(pattern.node, f"the slashes of {quoted(value)} are searched for, too", f"write {mend}")
 
 
 def measured(checker: Checker, fact: Typed, literal: Typed) -> None:

@@ -13,7 +13,8 @@ _KNOWN_AS = {
     "every": "all", "exists_one": "any", "startsWith": "startswith", "starts_with": "startswith", "hasPrefix":
     "startswith", "endsWith": "endswith", "ends_with": "endswith", "hasSuffix": "endswith", "toLowerCase": "lower",
     "toLower": "lower", "lowerAscii": "lower", "casefold": "lower", "toUpperCase": "upper", "toUpper": "upper",
-    "trim": "strip", "get": "default", "coalesce": "default", "lstrip": "strip", "rstrip": "strip",
+    "trim": "strip", "get": "default", "coalesce": "default", "lstrip": "strip", "rstrip": "strip", "Bash": "shell",
+    "bash": "shell", "sh": "shell",
 }  # fmt: skip
 
 # What people write by habit of another language, and what stands for it here.
@@ -57,6 +58,8 @@ _WORD_HINTS = {
     "FALSE": "write 'false'",
     "NULL": "write 'null'",
     "nil": "write 'null'",
+    "yes": "write 'true'",
+    "no": "write 'false'",
     "re": "write matches(text, 'regex')",
     "os": "a variable of the environment is env.NAME, listed under env_allow:",
     "process": "a variable of the environment is env.NAME, listed under env_allow:",
@@ -64,7 +67,6 @@ _WORD_HINTS = {
     "git": "what git knows is in branch, commit, files and diff",
     "undefined": "ask has(fact)",
     "lambda": "",
-    "env": "list the variable under env_allow:",
     "limits": "name the constant under limits:",
     "prompt": "what a user types is no fact",
 }
@@ -84,8 +86,13 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     return plain[close[0]] if close else None
 
 
+def ending(word: str, paths: Iterable[str]) -> list[str]:
+    """The paths that `word` is without their dots, or without what stands before the last one."""
+    return sorted({path for path in paths if _plain(word) in (_plain(path), _plain(path.rpartition(".")[2]))})
+
+
 def _plain(name: str) -> str:
-    return name.replace("_", "").lower()
+    return name.replace("_", "").replace(".", "").lower()
 
 
 def operator_hint(word: str) -> str:

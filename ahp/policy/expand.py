@@ -59,7 +59,8 @@ def _meant(draft: RuleDraft, policy: RawPolicy) -> str:
         return f"`{draft.id}` is a rule of pack {name}, which is not extended; write `extends: [{name}]`"
     if (id := closest(str(draft.id), whole)) is None:
         what = "`level` changes a rule of a pack or of an extended file, and none is called"
-        return f"{what} `{str(draft.id)[:60]}`" if "level" in draft.fields else ""
+        mend = "a rule of your own has its condition at its level: `prompt: CONDITION`"
+        return f"{what} `{str(draft.id)[:60]}`; {mend}" if "level" in draft.fields else ""
     return f"no rule is called `{str(draft.id)[:60]}`; did you mean `{id}` of {whole[id].layer}?"
 
 

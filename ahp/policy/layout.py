@@ -9,6 +9,7 @@ from typing import NamedTuple
 import yaml
 
 _COLON = re.compile(r"(\s*(?:- )?[\w.\-]+):([^\s:/].*)$")
+_WORD = re.compile(r" *[\w.\-]+\s*")
 _KEY = re.compile(r"\s*(?:- +)?[\w.\-]+:(?:\s|$)")
 
 
@@ -35,7 +36,16 @@ def slip(lines: list[str], line: int, column: int, said: str) -> Slip | None:
     for number in (line, _before(lines, line)):
         if number and (mended := _with_space(lines[number - 1])):
             return Slip(number, lines[number - 1].index(":") + 1, "a space is missing behind the colon", mended)
-    return _closing_nothing(lines, line) or _indented(lines, line)
+    return _closing_nothing(lines, line) or _without_colon(lines, line) or _indented(lines, line)
+
+
+def _without_colon(lines: list[str], line: int) -> Slip | None:
+    """A word alone, with lines below it that stand further in."""
+    above = _before(lines, line)
+    if not above or not _WORD.fullmatch(lines[above - 1]) or _indent(lines[above - 1]) >= _indent(lines[line - 1]):
+        return None
+    word = lines[above - 1].strip()
+    return Slip(above, _indent(lines[above - 1]) + len(word) + 1, "a colon is missing here", f"{word}:")
 
 
 def _open(lines: list[str]) -> Slip | None:

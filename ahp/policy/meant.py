@@ -20,7 +20,7 @@ _KEYS = {
     **dict.fromkeys(("path", "filename"), "file"),
     **dict.fromkeys(("description", "msg", "text", "reason"), "message"),
     **dict.fromkeys(("hint", "help", "suggestion", "remedy"), "fix"),
-    **dict.fromkeys(("disabled", "active"), "enabled"),
+    "active": "enabled",
     **dict.fromkeys(("for", "foreach", "for_each"), "each"),
     **dict.fromkeys(("constants", "vars", "variables", "params"), "limits"),
     **dict.fromkeys(("env", "environments"), "environment"),
@@ -65,6 +65,8 @@ def key(name: str, valid: Sequence[str]) -> str:
         *_LIST,
     }:
         return "; it belongs to a rule, and rules stand in a list under `rules:`"
+    if name == "disabled" and "enabled" in valid:
+        return "; write `enabled: false`"
     if LEVELS.get(name) in valid:
         return f"; the level is called `{LEVELS[name]}`"
     if known != name and known in valid:
@@ -85,6 +87,11 @@ def _alike(name: str, valid: Sequence[str]) -> str:
     return f"; its letter {at} is U+{ord(letter):04X} ({called}); write `{meant}`"
 
 
+def is_rule(value: object) -> bool:
+    """Whether the value of a key is a short rule."""
+    return isinstance(value, dict) and bool(value.keys() & {"at", *ShortRule.LEVELS})
+
+
 def value(word: str, valid: Sequence[str]) -> str:
     """The sentence tail for a word that is none of the `valid` ones."""
     level = LEVELS.get(word)
@@ -93,7 +100,7 @@ def value(word: str, valid: Sequence[str]) -> str:
 
 def no_trigger(name: str) -> tuple[str, str]:
     """What to say of a text that is no trigger, and the line with the list that it was meant to be ("" for none)."""
-    several = name.replace(",", " ").split()
+    several = [word.lstrip("-") for word in name.replace(",", " ").split()]
     if len(several) > 1 and all(one in TRIGGERS for one in several):
         return f"`{name[:60]}` is one text; several triggers are a list", f"at: [{', '.join(several)}]"
     if name in _GIT:

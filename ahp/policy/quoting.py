@@ -1,5 +1,6 @@
 """Frequent mistakes in quoting conditions in YAML, and the line as it was meant (design §4)."""
 
+import ast
 import re
 
 import yaml
@@ -13,7 +14,10 @@ _IN_FLOW = (
     re.compile(r"[{,]\s*[\w.\-]+: +([\w.]+\([^(){},]*,[^(){}]*\)[^,{}]*?)\s*(?=[,}])"),
     re.compile(r"[{,]\s*[\w.\-]+: +(\{[^{},]*\} *[^,{}\s][^,{}]*?)\s*(?=[,}])"),
     re.compile(r"[{,]\s*[\w.\-]+: +([%@`][^,{}]*?)\s*(?=[,}])"),
+    re.compile(r"[{,]\s*[\w.\-]+: +([^\s,{}\[\]'\"][^,{}]*?\{[^{}]*\}[^,{}]*?)\s*(?=[,}])"),
 )
+# an item of a list in brackets that begins as no value does
+_IN_LIST = re.compile(r"(?<=[\[,])(\s*)([*&%@`][^,\[\]{}'\"]*?)(?=\s*[,\]])")
 # a value in quotes that are quotes of its own, too: 'a == 'b''
 _TWICE = re.compile(
     r"""([:,\[{-]\s+)(['"])((?:(?!\2)[^,{}\n])*\2(?:(?!\2)[^,{}\n])*\2(?:(?!\2)[^,{}\n])*)\2(?=\s*(?:[,}]|$))"""
@@ -54,8 +58,11 @@ def mend_line(line: str) -> str:
             return mended
     for found in _TWICE.finditer(line):
         mended = line[: found.start()] + found.group(1) + quote(found.group(3)) + line[found.end() :]
-        if _loads(mended):
+        if not _is_expression(found.group()[len(found.group(1)) :]) and _loads(mended):
             return mended.strip()
+    mended = _IN_LIST.sub(lambda found: found[1] + quote(found[2]), line)
+    if mended != line and _loads(mended):
+        return mended.strip()
     for found in (match for pattern in _IN_FLOW for match in pattern.finditer(line)):
         mended = line[: found.start(1)] + quote(found.group(1)) + line[found.end(1) :]
         if _loads(mended):
@@ -63,10 +70,29 @@ def mend_line(line: str) -> str:
     for pattern in (_ENTRY, _ITEM):
         whole = pattern.match(line)
         if whole and _needs_quotes(whole.group(2)):
-            mended = whole.group(1) + quote(whole.group(2)) + (whole.group(3) or "")
+            mended = whole.group(1) + quote(_unwrapped(whole.group(2))) + (whole.group(3) or "")
             if _loads(mended):
                 return mended.strip()
     return ""
+
+
+def mend_escape(line: str, column: int) -> str:
+    """The line with the text in double quotes around `column` (from 1) in single ones, where a backslash is itself."""
+    begin, end = line.rfind('"', 0, column - 1), line.find('"', column - 1)
+    if begin < 0 or end < 0:
+        return ""
+    text = line[begin + 1 : end].replace("'", "''")
+    mended = f"{line[:begin]}'{text}'{line[end + 1 :]}"
+    return mended.strip() if _loads(mended) else ""
+
+
+def mend_item(line: str, column: int) -> str:
+    """The line with the item of a list quoted that begins at `column` (from 1) and that a colon made a mapping."""
+    item = re.compile(r"[^,\[\]{}]+" if "[" in line[: column - 1] else r".+?(?=\s+#|\s*$)").match(line, column - 1)
+    if item is None:
+        return ""
+    mended = line[: item.start()] + quote(item[0].rstrip()) + line[item.end() :]
+    return mended.strip() if _loads(mended) else ""
 
 
 def mend_cut(value: str, line: str, end: int) -> str:
@@ -84,6 +110,21 @@ def _needs_quotes(value: str) -> bool:
         # a list or mapping with a mistake inside, unless text follows its closing bracket
         return re.match(r"[{\[][^{}\[\]]*[}\]].", value) is not None
     return value[0] in _INDICATORS or ": " in value or value.endswith(":")
+
+
+def _unwrapped(value: str) -> str:
+    """A value in quotes, one of which inside ends it too early, without the outer ones: 'it's' is meant as it's."""
+    is_wrapped = value[0] in "'\"" and value[-1] == value[0] and len(value) > 1
+    return value[1:-1] if is_wrapped and not _is_expression(value) else value
+
+
+def _is_expression(text: str) -> bool:
+    """Whether the quotes of a value belong to texts in it, as in 'a' in x or y == 'b'."""
+    try:
+        ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _loads(line: str) -> bool:

@@ -102,7 +102,10 @@ def _sound_part(plain: dict[str, Any], error: ValidationError) -> dict[str, Any]
         path = _without_tags(item["loc"], plain)
         holder = _walk(rest, path[:-1])
         if item["type"] == "extra_forbidden" and isinstance(holder, dict):
-            holder.pop(path[-1], None)
+            value = holder.pop(path[-1], None)
+            if path[0] == "hooks" and path[-1] in ShortRule.LEVELS:  # told as such, and not that it is incomplete
+                holder.setdefault("condition", value)
+                holder.setdefault("intensity", path[-1])
             cut = not _NAME.fullmatch(str(path[-1]))  # the rest of a condition that a comma has cut
             if path[0] == "rules" and len(path) == 3 and (cut or not holder.keys() & ShortRule.LEVELS):
                 rest["rules"].pop(path[1], None)  # the unknown key may be a misspelt level
@@ -119,7 +122,10 @@ def mistakes(error: ValidationError, node: Node, plain: object, seen: dict[int, 
     `plain` is the very object that was validated, `seen` the context: it names the model of each mapping in it.
     """
     lines = text.splitlines()
-    return [_problem(item, node, plain, seen, lines) for item in error.errors(include_url=False)]
+    errors = error.errors(include_url=False)
+    if any(len(item["loc"]) == 1 and meant.is_rule(item.get("input")) for item in errors):
+        errors = [item for item in errors if item["loc"] != ("rules",)]  # empty, since its rules stand beside it
+    return [_problem(item, node, plain, seen, lines) for item in errors]
 
 
 def extended(data: bytes, name: str) -> list[tuple[str, Place]]:
@@ -191,6 +197,9 @@ def _problem(error: Any, node: Node, plain: object, seen: dict[int, type], lines
         named.pop()  # an environment, or the `default` that one level alone stands for
     key = named[-1] if named else "the file"
     if kind == "extra_forbidden":
+        if len(path) == 1 and meant.is_rule(given):
+            what = f"the rule `{_short(path[0])}` does not stand under `rules:`; indent it below that key"
+            return Problem(node.key_place(path), what)
         return _unknown_key(path, _keys_of(seen.get(id(_walk(plain, path[:-1])))), node.key_place(path), lines)
     if path[-1] == "[key]":
         place = node.key_place(path[:-1])
@@ -264,7 +273,10 @@ def _wrong_kind(kind: str, key: str, given: object, place: Place, lines: list[st
         return Problem(place, f"`{key}` is empty; it needs {wanted}, or leave the key out")
     if kind == "dict_type" and key == "rules" and isinstance(given, list):
         return Problem(place, "`rules` is a mapping of ids, not a list: in place of `- id: NAME` write `NAME:`")
-    mended = quoting.mend_text(lines[place.line - 1], key) if kind == "string_type" else ""
+    line = lines[place.line - 1]
+    mended = quoting.mend_text(line, key) if kind == "string_type" else ""
+    if kind == "string_type" and isinstance(given, dict):
+        mended = quoting.mend_item(line, place.column) or mended
     if kind == "list_type" and isinstance(given, str):
         mended = _as_list(key, given)
     elif kind == "bool_type" and str(given).lower() in (*_OFF, *_ON):

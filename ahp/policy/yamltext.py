@@ -8,6 +8,7 @@ from ahp.system import yamltree
 from ahp.system.yamltree import Fault, Node, Place, YamlError
 
 MAX_BYTES = 1 << 20
+_ESCAPES = ("found unknown escape character", "did not find expected hexdecimal number")
 _HINTS = {"merge": ", or use `extends`", "boolean": "; for triggers write `at:`"}
 
 
@@ -47,20 +48,30 @@ def _problem(fault: Fault, lines: list[str]) -> Problem:
         found = layout.slip(lines, place.line, place.column, fault.what) if place.line <= len(lines) else None
         if found is not None:
             return Problem(place._replace(line=found.line, column=found.column), found.what, found.mended)
+        if fault.what in _ESCAPES and (mended := quoting.mend_escape(lines[place.line - 1], place.column)):
+            return Problem(place, "in double quotes a backslash begins an escape; write single ones", mended)
         # libyaml often notices one line too late, at the next key
         for number in (place.line, place.line - 1):
             if 0 < number <= len(lines) and (mended := quoting.mend_line(lines[number - 1])):
-                what = f"no value begins with `{sign}`" if (sign := _sign(fault.what, lines, place)) else fault.what
+                what = f"no value begins with `{sign}`" if (sign := _sign(fault.what, lines, place)) else _cut(fault)
                 return Problem(place._replace(line=number), f"{what}; the value needs quotes", mended)
         return Problem(place, f"not YAML: {fault.what}")
     return Problem(place, fault.what + _HINTS.get(fault.kind, ""))
 
 
+def _cut(fault: Fault) -> str:
+    """Why libyaml does not take a value without quotes to be the one text that it is."""
+    if fault.what.startswith("mapping values are not allowed"):
+        return "a colon with a space behind it begins another value"
+    return "YAML takes the value to end here, and text follows"
+
+
 def _sign(what: str, lines: list[str], place: Place) -> str:
     """The character that libyaml says cannot begin anything; "" where it says something else."""
-    if not what.startswith("found character that cannot start any token"):
-        return ""
-    return lines[place.line - 1][place.column - 1 : place.column]
+    line = lines[place.line - 1]
+    if what.startswith("did not find expected alphabetic or numeric character"):  # behind the `*` or `&`
+        return next((sign for sign in reversed(line[: place.column]) if sign in "*&"), "")
+    return line[place.column - 1 : place.column] if what.startswith("found character that cannot start any") else ""
 
 
 def _cut_values(root: Node, text: str) -> list[Problem]:

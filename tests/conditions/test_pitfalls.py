@@ -90,6 +90,7 @@ def test_what_a_fact_never_is_is_refused(text: str, said: str) -> None:
             "in the pattern '*.{js,ts}' braces stand for themselves; write a list: ['*.js', '*.ts']",
         ),
         ("any(glob(a, '{a,b}/{c,d}') for a in tool.args)", "write a list: [PATTERN, …]"),
+        ("matches(branch.name, '/fix/i')", "the slashes of '/fix/i' are searched for, too; write '(?i)fix'"),
         (
             "any(f.lower().endswith('.PY') for f in files.changed)",
             "'f.lower()' never has the letters of '.PY'; write '.py'",

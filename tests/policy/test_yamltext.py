@@ -112,6 +112,10 @@ def test_what_is_refused_names_its_place(text: str | bytes, said: str) -> None:
         ("a: {b: c, d: e[0], f: g # }\n", "f:1:4: the `{` that opens here is never closed"),
         ("a: {b: '}'\n", "f:1:4: the `{` that opens here is never closed"),
         ("a:\n  b: {c: d}}\n", "f:2:12: this `}` closes nothing"),
+        ("r:\n  a\n    at: x\n", "f:2:4: a colon is missing here\n    write: a:"),
+        ("a: b: c\n", "f:1:5: a colon with a space behind it begins another value; the value needs quotes"),
+        ("a:\n  - *.lock\n", "f:2:6: no value begins with `*`; the value needs quotes"),
+        ('a: "x\\d"\n', "f:1:6: in double quotes a backslash begins an escape; write single ones"),
         (
             "a: {b: %d files}\n",
             'f:1:8: no value begins with `%`; the value needs quotes\n    write: a: {b: "%d files"}',
@@ -153,6 +157,14 @@ def test_all_problems_are_named_at_once() -> None:
         ("x: {block: 'branch.name == 'main'', at: b}", "x: {block: \"branch.name == 'main'\", at: b}"),
         ("x: {message: {a.b} files, at: b}", 'x: {message: "{a.b} files", at: b}'),
         ("- 'a' in b", "- \"'a' in b\""),
+        ("block: 'a' in b or c == 'd'", "block: \"'a' in b or c == 'd'\""),
+        ("message: 'it's wrong'", 'message: "it\'s wrong"'),
+        ("- *.lock", '- "*.lock"'),
+        ("made: [*.lock, a.b, *.map] # x", 'made: ["*.lock", a.b, "*.map"] # x'),
+        ("fix: [`git add`]", 'fix: ["`git add`"]'),
+        ("x: {block: a in {'b', 'c'}, at: d}", "x: {block: \"a in {'b', 'c'}\", at: d}"),
+        ("block: \"matches(a, '\\d')\"", "block: 'matches(a, ''\\d'')'"),
+        ('x: {a: "\\d", b: "c"}', "x: {a: '\\d', b: \"c\"}"),
     ],
 )
 def test_a_frequent_slip_is_shown_mended(line: str, mended: str) -> None:
