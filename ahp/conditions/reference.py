@@ -36,12 +36,13 @@ def explain(
     """A condition, as the author wrote it, and every sub-expression, outermost first, with its value or its Undecided
     or Bound.
 
-    Literals, the inside of loops and the namespaces in a path have no lines of their own.
+    Literals, the inside of loops and the namespaces in a path have no lines of their own. A key in brackets is told
+    behind a dot, so that one fact has one name, whose value may be one that is not shown.
     """
-    evaluator, whole = Evaluator(facts, constants or {}), parse(text)
+    evaluator, whole = Evaluator(facts, constants or {}), _Dotted().visit(parse(text))
     found: dict[str, Any] = {}
     for node in _explained(whole):
-        source = text if node is whole else ast.unparse(node)
+        source = text if node is whole else _source(node)
         if source not in found:
             try:
                 found[source] = evaluator.run(node)
@@ -79,6 +80,26 @@ def _outcome(evaluate: Callable[..., Any]) -> str:
         return "undecidable"
     except Bound:
         return "out of bounds"
+
+
+class _Dotted(ast.NodeTransformer):
+    """Writes `a['b']` as `a.b`, which is the same."""
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        if not isinstance(key, str) or not key.isidentifier():
+            return node
+        return ast.copy_location(ast.Attribute(node.value, key, ast.Load()), node)
+
+
+def _source(node: ast.expr) -> str:
+    """What stands there, without the second pair of parentheses that `ast.unparse` gives to a loop."""
+    text = ast.unparse(node)
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.GeneratorExp):
+            text = text.replace(ast.unparse(call), ast.unparse(call.func) + ast.unparse(call.args[0]))
+    return text
 
 
 def _explained(node: ast.AST) -> list[ast.expr]:

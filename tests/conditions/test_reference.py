@@ -89,6 +89,8 @@ def test_explain_gives_every_part_its_value() -> None:
     assert reference.explain("false", {}) == []
     parts = [("has( a.n )==true", True), ("has(a.n)", True), ("a.n", 2)]
     assert reference.explain("has( a.n )==true", {"a.n": 2}) == parts
+    assert reference.explain("a['l'][0] == 'x'", {"a.l": ["x"]})[1:] == [("a.l[0]", "x"), ("a.l", ["x"])]
+    assert reference.explain("1 < count(x for x in a.l)", {"a.l": ["x"]})[1][0] == "count(x for x in a.l)"
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,8 @@ def test_the_log_holds_no_argument_of_a_tool(desk: Desk) -> None:
     ("condition", "part"),
     [
         ("env.TOKEN.startswith('s')", "env.TOKEN"),
+        ("env['TOKEN'].startswith('s')", "env.TOKEN"),
+        ("diff['added'][0]['text'] == 'sesame'", "diff.added[0].text"),
         ("diff.added[0].text == 'sesame'", "diff.added[0].text"),
     ],
 )
