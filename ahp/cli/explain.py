@@ -18,6 +18,19 @@ if TYPE_CHECKING:
     from ahp.protocol.actor import Actor
 
 _MARKS = {"true": "yes", "false": "no", "undecided": "?", "filtered": "-", "bound": "!"}
+_FATES = {
+    "delivered as block": "refuses",
+    "delivered as control": "changes the action",
+    "delivered as prompt": "warns",
+    "delivered as aid": "advises",
+}
+_DECISIONS = {
+    "allow": "passes",
+    "suggest": "passes, with advice",
+    "warn": "passes, with a warning",
+    "allow_with_modification": "passes, changed",
+    "deny": "is refused",
+}
 
 
 @click.command()
@@ -33,20 +46,29 @@ def command(what: str, issue: str, facts: str | None, form: str) -> int:
     """
     if what not in TRIGGERS and all(c in "0123456789abcdef-" for c in what):
         return _signal(what, form)
-    from ahp.cli.judge import event_here
+    from ahp.cli.judge import event_here, unstaged
     from ahp.gate.explain import explain
 
-    asked = [what] if what in TRIGGERS else _asked_at(what)
-    explanations = [explain(event_here(trigger, issue, facts)) for trigger in asked]
-    for number, whole in enumerate(explanations):
-        mine = [reason for reason in whole.reasons if what in (reason.key, whole.verdict.trigger)]
-        one = whole._replace(reasons=mine)
+    events = [event_here(trigger, issue, facts) for trigger in ([what] if what in TRIGGERS else _asked_at(what))]
+    explanations = [explain(event) for event in events]
+    for number, (whole, event) in enumerate(zip(explanations, events, strict=True)):
+        is_about_all = what == whole.verdict.trigger
+        one = whole if is_about_all else _only(whole, what)
         if form == "json":
             _json(one)
         else:
             click.echo("\n" * (number > 0), nl=False)
-            _text(one)
+            _text(one, is_about_all)
+            if why := unstaged(event):
+                click.echo(f"\n{why}")
     return 1 if any(one.verdict.denied for one in explanations) else 0
+
+
+def _only(whole: "Explanation", rule: str) -> "Explanation":
+    """What an explanation says of one rule."""
+    reasons = [reason for reason in whole.reasons if reason.key == rule]
+    read = {path for reason in reasons for path in reason.rule.reads}
+    return whole._replace(reasons=reasons, missing={path: why for path, why in whole.missing.items() if path in read})
 
 
 def _asked_at(rule: str) -> list[str]:
@@ -95,7 +117,10 @@ def _signal(prefix: str, form: str) -> int:
         return 0
     _told(record)
     click.echo(f"rule: {one_line(whose, 500)}")
-    for name in ("condition", "steps", "answers", "for_a_person"):
+    for name, text in (("when", rule.when), ("each", rule.each), ("condition", rule.condition)) if rule else ():
+        if text:
+            click.echo(f"{name}: {one_line(text, 1000)}")
+    for name in ("steps", "answers", "for_a_person"):
         for line in told[name]:
             click.echo(f"{name.removesuffix('s')}: {one_line(line, 1000)}")
     click.echo("the whole record: --format json")
@@ -159,40 +184,48 @@ def _fitting(record: "Mapping[str, object]", who: "Actor") -> list[str]:
     return fit
 
 
-def _text(explanation: "Explanation") -> None:
+def _text(explanation: "Explanation", is_about_all: bool) -> None:
+    """Prints it; the verdict is that of all rules, so it stands there only where it `is_about_all` of them."""
     verdict = explanation.verdict
     environment = explanation.environment or "undecidable: the strictest level holds"
-    click.echo(f"{verdict.trigger} on {one_line(verdict.subject)}, environment {environment}: {verdict.decision}")
+    said = f": {_DECISIONS[verdict.decision]}" if is_about_all else ""
+    click.echo(f"{verdict.trigger} on {one_line(verdict.subject)}, environment {environment}{said}")
     if not explanation.reasons:
         click.echo("no rule of a policy is asked here")
     oracle = None
     for reason in explanation.reasons:
-        if reason.rule.oracle != oracle:
-            oracle = reason.rule.oracle
-            click.echo(f"\n{one_line(oracle)}")
+        is_alone = reason.key == reason.rule.oracle  # a short rule
+        if is_alone or reason.rule.oracle != oracle:
+            click.echo("" if is_alone else f"\n{one_line(reason.rule.oracle)}")
+        oracle = reason.rule.oracle
         for line in _lines(reason, f"{reason.origin}: " if verdict.working else ""):
-            click.echo(line)
+            click.echo(line if is_alone else f"  {line}")
+    if explanation.missing or verdict.notes:
+        click.echo()
     for path, absent in explanation.missing.items():
         mend = f"; to get it: {one_line(absent.command)}" if absent.command else ""
-        click.echo(f"\nmissing {path}: {one_line(absent.reason)}{mend}")
+        click.echo(f"missing {path}: {one_line(absent.reason)}{mend}")
     for note in verdict.notes:
-        click.echo(f"\n{one_line(note, 500)}")
+        click.echo(one_line(note, 500))
 
 
 def _lines(reason: "Reason", whose: str) -> list[str]:
     from ahp.gate.explain import shown
 
     rule = reason.rule
-    fate = f" — {one_line(reason.fate, 300)}" if reason.fate else ""
-    lines = [f"  [{_MARKS[reason.outcome]}] {one_line(rule.id)}{fate}  ({whose}{rule.position})"]
+    fate = _FATES.get(reason.fate, reason.fate).replace("undecided: cannot tell", "cannot be decided")
+    if reason.outcome == "filtered":
+        fate = "not asked: its `when` does not hold"
+    told = f" — {one_line(fate, 300)}" if fate else ""
+    lines = [f"[{_MARKS[reason.outcome]}] {one_line(rule.id)}{told}  ({whose}{rule.position})"]
     values = dict(reason.values)
     for word, text in (("when ", rule.when), ("each ", rule.each), ("", rule.condition)):
         if text:
             value = f" = {one_line(shown(values.pop(text)), 300)}" if text in values else ""
-            lines.append(f"      {word}{one_line(text, 500)}{value}")
-    lines += [f"        {one_line(text, 300)} = {one_line(shown(value), 300)}" for text, value in values.items()]
+            lines.append(f"    {word}{one_line(text, 500)}{value}")
+    lines += [f"      {one_line(text, 300)} = {one_line(shown(value), 300)}" for text, value in values.items()]
     for key, why in rule.refines.items():
-        lines.append(f"        speaks for {one_line(key)}: {one_line(why, 300)}")
+        lines.append(f"      speaks for {one_line(key)}: {one_line(why, 300)}")
     return lines
 
 

@@ -25,6 +25,14 @@ def _nobody(event: Event) -> bool:
     return not any(judge.program.triggers for judge in judges_of(event))
 
 
+def unstaged(event: Event) -> str:
+    """Why there is nothing to say of a commit for which nothing is staged; "" of any other event."""
+    view = event.view
+    if event.trigger != "pre-commit" or event.given or view is None or view.change().entries:
+        return ""
+    return "nothing is staged (git add); why a commit was refused: ahp explain ID, as `ahp log` shows it"
+
+
 def judge(event: Event, form: str) -> int:
     """Prints the verdict of `event` and gives the exit code: 0 allowed, 1 refused."""
     from ahp.hosts import api
@@ -37,5 +45,6 @@ def judge(event: Event, form: str) -> int:
     elif _nobody(event):
         click.echo("ahp: no policy judges here, so everything passes; `ahp init` writes one", err=True)
     elif sys.stdout.isatty():
-        click.echo(f"ahp: {event.trigger}: nothing to say")
+        why = unstaged(event)
+        click.echo(f"ahp: {event.trigger}: nothing to say" + (f"; {why}" if why else ""))
     return 1 if verdict.denied else 0

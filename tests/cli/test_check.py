@@ -70,7 +70,12 @@ def test_on_a_terminal_silence_is_said(
     here: Repo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    assert run(capsys, "check", "pre-commit") == (0, "ahp: pre-commit: nothing to say\n")
+    code, out = run(capsys, "check", "pre-commit")
+    assert code == 0 and out.startswith("ahp: pre-commit: nothing to say; nothing is staged (git add); ")
+    assert run(capsys, "explain", "pre-commit")[1].endswith("ahp explain ID, as `ahp log` shows it\n")
+    here.write("a.txt")
+    here.add()
+    assert "nothing is staged" not in run(capsys, "explain", "pre-commit")[1]
 
 
 def test_a_check_judges_and_leaves_no_trace(here: Repo, capsys: pytest.CaptureFixture[str]) -> None:

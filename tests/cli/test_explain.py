@@ -45,8 +45,8 @@ def test_a_signal_is_told_with_its_rule_findings_steps_and_answers(
     assert [line for line in lines if line.startswith("finding: ")][1].startswith("finding: bad2")
     assert "rule: .ahp/hooks.yaml:6:12" in lines
     assert not any("sha256:" in line for line in lines) and lines[-1] == "the whole record: --format json"
-    assert [line for line in lines if line.startswith(("condition", "step", "answer"))] == [
-        "condition: p in files.changed",
+    assert [line for line in lines if line.startswith(("each", "condition", "step", "answer"))] == [
+        "each: p in files.changed",
         "condition: p.startswith('bad')",
         "step: rename it",
         "step: or ask {files.changed_count} others",
@@ -116,7 +116,7 @@ def test_a_rule_shows_each_condition_once_with_its_value(
     repo.commit("first", **{"a.txt": "1"})
     monkeypatch.chdir(repo.root)
     assert run(["explain", "wide"]) == 0
-    assert [line.strip() for line in capsys.readouterr().out.splitlines()[4:]] == [
+    assert [line.strip() for line in capsys.readouterr().out.splitlines()[3:-2]] == [
         "when branch.name=='main' = true",
         "files.changed_count>1 and branch.name=='main' = false",
         "branch.name = 'main'",
@@ -124,3 +124,23 @@ def test_a_rule_shows_each_condition_once_with_its_value(
         "files.changed_count = 0",
         "branch.name == 'main' = true",
     ]
+
+
+def test_of_one_rule_only_what_it_misses_is_told(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = (
+        "{covered: {at: pre-push, prompt: coverage.current < 80, on_missing: skip}, "
+        "tested: {at: pre-push, when: branch.is_detached, prompt: tests.total == 0}}"
+    )
+    repo.write(".ahp/hooks.yaml", f"version: 1\nrules: {rules}\n")
+    repo.commit("first", **{"a.txt": "1"})
+    monkeypatch.chdir(repo.root)
+    assert run(["explain", "pre-push"]) == 0
+    whole = capsys.readouterr().out
+    assert whole.startswith("pre-push on main, environment development: passes\n\n[?] covered — cannot be decided: cov")
+    assert "\n[-] tested — not asked: its `when` does not hold  (" in whole
+    assert run(["explain", "tested", "--facts", "{branch: {is_detached: true}}"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("pre-push on main, environment development\n") and "missing tests.total" in said
+    assert "missing coverage" in whole and "coverage" not in said
