@@ -50,7 +50,7 @@ def show(run_id: str, form: str) -> int:
 
 @click.command()
 @RUN
-@click.option("--speed", type=Number(min=0), default=1.0, help="Times as fast; 0: at once.")
+@click.option("--speed", type=Number(min=0), default=1.0, metavar="N", help="Times as fast; 0: at once.")
 def replay(run_id: str, speed: float) -> int:
     """Tell RUN again as it happened, at most two seconds between two events."""
     from ahp.runner.run import live

@@ -4,14 +4,14 @@ import os
 
 import click
 
-from ahp.cli.options import FACTS, ISSUE, OUTPUTS, triggers
+from ahp.cli.options import FACTS, ISSUE, OUTPUTS, TRIGGERS_THERE_ARE, triggers
 from ahp.hosts.ci.outputs import FORMATS
 from ahp.system import files
 from ahp.system.errors import AhpError
 from ahp.system.terminal import progress
 
 
-@click.command()
+@click.command(epilog=TRIGGERS_THERE_ARE)
 @click.argument("trigger", required=False, shell_complete=triggers)
 @click.option("--all", "whole", is_flag=True, help="Judge every file as it lies there, not a change.")
 @ISSUE
@@ -27,6 +27,8 @@ def command(
     outputs: tuple[tuple[str, str], ...],
 ) -> int:
     """Judge TRIGGER, or with --all the tree as it is, without logging or counting anything.
+
+    Exit code 0: it passes, warnings included; 1: it is refused; 2: it could not be judged.
 
     With --all the rules of commits, pushes and merges are asked as if all files were new: those that git tracks, as
     they lie there, and those that it does not track and does not ignore. Formats other than text and json, and

@@ -41,6 +41,8 @@ def command(
 
     Range, target and actor come from the platform: GitHub Actions, GitLab, Jenkins, Buildkite, Azure. Nothing is
     checked out, logged or counted, and no command of a policy runs.
+
+    Exit code 0: it passes, warnings included; 1: it is refused; 2: it could not be judged.
     """
     if without and only:
         raise click.UsageError("--without policy and --only policy leave nothing to ask; give one of them")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON, triggers
+from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON, TRIGGERS_THERE_ARE, triggers
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import jsontext
@@ -33,7 +33,7 @@ _DECISIONS = {
 }
 
 
-@click.command()
+@click.command(epilog=TRIGGERS_THERE_ARE)
 @click.argument("what", metavar="TRIGGER|RULE|SIGNAL", shell_complete=triggers)
 @ISSUE
 @FACTS
@@ -42,7 +42,7 @@ def command(what: str, issue: str, facts: str | None, form: str) -> int:
     """Show each rule of TRIGGER, or one RULE wherever it is asked, with the values it sees now, or all that the log has
     of one SIGNAL (an id's beginning).
 
-    Nothing is logged, nothing counts.
+    Nothing is logged, nothing counts. Exit code 0; 1 where the trigger is refused now; 2 where that cannot be judged.
     """
     if what not in TRIGGERS and all(c in "0123456789abcdef-" for c in what):
         return _signal(what, form)

@@ -4,7 +4,7 @@ from itertools import groupby
 
 import click
 
-from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON, triggers
+from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON, TRIGGERS_THERE_ARE, triggers
 from ahp.facts.listing import Row, listing
 from ahp.protocol.text import one_line
 from ahp.system.jsontext import encode
@@ -14,7 +14,7 @@ _ITEMS = 3
 _WIDTH = 100
 
 
-@click.command()
+@click.command(epilog=TRIGGERS_THERE_ARE)
 @click.argument("trigger", shell_complete=triggers)
 @ISSUE
 @FACTS

@@ -27,7 +27,12 @@ def command() -> None:
 @click.argument("kind", metavar="TYPE", type=click.Choice(["epic", "feature", "chore", "fix", "arch"]))
 @click.argument("title")
 @click.option("-d", "--needs", metavar="ID", multiple=True, help="An issue that has to be done first.")
-@click.option("-c", "--criticality", type=click.Choice(["low", "medium", "high", "critical"]))
+@click.option(
+    "-c",
+    "--criticality",
+    type=click.Choice(["low", "medium", "high", "critical"]),
+    help="Default: fix and epic high, feature medium, chore low.",
+)
 def new(kind: str, title: str, needs: tuple[str, ...], criticality: str | None) -> int:
     """Write the next ticket of TYPE (epic, feature, chore, fix, arch), in draft; prints its path."""
     click.echo(one_line(_tracker().create(kind, title, needs, criticality or ""), 1000))
@@ -103,7 +108,12 @@ def submit(issue: str, form: str) -> int:
 
 @command.command()
 @_ISSUE
-@click.option("-s", "--solution", type=click.Choice(["implemented", "cancelled", "wontfix", "duplicate"]))
+@click.option(
+    "-s",
+    "--solution",
+    type=click.Choice(["implemented", "cancelled", "wontfix", "duplicate"]),
+    help="What it is closed as; default: as the ticket says, else implemented.",
+)
 @TEXT_OR_JSON
 def close(issue: str, solution: str | None, form: str) -> int:
     """End it: pass the gate, set `stage: done` and `status: closed`, move the file."""

@@ -43,14 +43,14 @@ _AT_ONCE = 100  # rows that are drawn together: the first of a long log show at 
 @click.option("--rule", metavar="RULE", help="A rule's key, an oracle's name, or a pattern with *.")
 @click.option("--subject", metavar="NAME", help="An issue, branch or session.")
 @click.option("--hook", metavar="TRIGGER", help="A trigger, like pre-commit.")
-@click.option("--intensity", type=click.Choice(["block", "control", "prompt", "aid"]))
+@click.option("--intensity", type=click.Choice(["block", "control", "prompt", "aid"]), help="Signals of this level.")
 @click.option("--actor", metavar="WHO", help="human, agent or ci, or one of them: agent:claude.")
 @click.option("--since", metavar="TIME", help="A day, a time stamp, or an age like 2h or 14d.")
 @click.option("--until", metavar="TIME", help="As --since.")
 @click.option(
     "--kind", "kinds", multiple=True, metavar="KIND", help="Records to show; default: signal, bypass, install."
 )
-@click.option("-n", "--limit", type=click.IntRange(1, sys.maxsize), metavar="N", help="The last N; default: all.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="The last N; default: all.")
 @click.option("--open", "only_open", is_flag=True, help="What is open now, and how far up its ladder it is.")
 @click.option("--follow", is_flag=True, help="Wait for more, answers included, until interrupted.")
 @TEXT_OR_JSON
@@ -91,7 +91,7 @@ def command(
         return 0
     folder = journal().folder
     begin = query.end(folder) if follow else None
-    found, more = query.folded(folder, wanted, limit=limit, until=begin)
+    found, more = query.folded(folder, wanted, limit=None if limit is None else min(limit, sys.maxsize), until=begin)
     if not _print(found, form) and form == "text" and not follow:
         click.echo("nothing was said yet" if is_all else "nothing in the log fits", err=True)
     if more and form == "text" and sys.stdout.isatty():

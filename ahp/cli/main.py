@@ -24,10 +24,10 @@ _SECTIONS = {
         "uninstall": "take the gate away; earlier hooks come back",
     },
     "Judge": {
-        "check": "what the policy would say now; never logs, never counts",
-        "run": "judge for real",
+        "check": "what the policy would say now, at a trigger or to all files; never logs, never counts",
+        "run": "judge for real: signals are logged, attempts count",
         "ci": "judge a range of commits where it goes: the check that nobody can skip",
-        "explain": "every oracle and rule of a trigger, with the values they saw; or one signal",
+        "explain": "why: the rules of a trigger, one rule, or one signal, with the values seen",
     },
     "Answer": {
         "respond": "answer a signal",

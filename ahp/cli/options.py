@@ -1,10 +1,12 @@
 """Options that several commands have."""
 
 import os
+import textwrap
 from typing import Any
 
 import click
 
+from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock
 from ahp.system.errors import AhpError
 
@@ -58,6 +60,8 @@ def _each_once(
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _LONGEST_AGE = 10  # characters
 
+# "\b" keeps click from breaking the lines anew, at hyphens
+TRIGGERS_THERE_ARE = "\b\n" + textwrap.fill(f"Triggers: {', '.join(TRIGGERS)}", 76, break_on_hyphens=False)
 TEXT_OR_JSON = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 RUN = click.argument("run_id", metavar="[RUN]", default="")
 ISSUE = click.option("--issue", metavar="ID", default="", help="The issue that it is about.")
@@ -91,8 +95,6 @@ FROM = click.option(
 
 def triggers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """The triggers that what was typed may become."""
-    from ahp.protocol.triggers import TRIGGERS
-
     return [name for name in TRIGGERS if name.startswith(incomplete)]
 
 
