@@ -9,7 +9,7 @@ from ahp.cli import tally
 from ahp.hosts.ci.templates import KINDS
 from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
-from ahp.system.terminal import progress
+from ahp.system.terminal import progress, prose
 
 if TYPE_CHECKING:
     from ahp.hosts.adoption import Adoption
@@ -63,7 +63,7 @@ def _adopt(where: "Workspace", packs: tuple[str, ...], force: bool) -> None:
     with progress("looking at past commits") as seen:
         done = adopt(where, identify(where.env), packs, force, seen)
     found = ", ".join(done.plan.survey.found())
-    click.echo(f"{done.path}: packs {', '.join(done.plan.packs)}" + (f"; found {found}" if found else ""))
+    click.echo(prose(f"{done.path}: packs {', '.join(done.plan.packs)}" + (f"; found {found}" if found else "")))
     plan = done.plan
     starts = {**{rule: f"shadow: {why}" for rule, why in plan.watched.items()}}
     starts |= {rule: f"prompt: {why}" for rule, why in plan.asked.items()}
@@ -73,7 +73,8 @@ def _adopt(where: "Workspace", packs: tuple[str, ...], force: bool) -> None:
         (done.waiting, "wait until a person runs `ahp trust`"),
     ):
         if names:
-            click.echo(f"its commands {state}: {', '.join(one_line(name.removeprefix('facts.')) for name in names)}")
+            told = ", ".join(one_line(name.removeprefix("facts.")) for name in names)
+            click.echo(prose(f"its commands {state}: {told}"))
     for line in _next(done, os.path.realpath(os.getcwd()) == os.path.realpath(where.root)):
         click.echo(line)
 

@@ -4,6 +4,7 @@ import click
 
 from ahp.hosts.agents.clients import CLIENTS
 from ahp.protocol.text import one_line
+from ahp.system.terminal import prose
 
 
 @click.command(
@@ -37,7 +38,8 @@ def _agent(client: str, user: bool) -> None:
     repo = repository_here()
     done = install(repo, client, user_policy(), user=user)
     share = "" if user else "; commit it, so that everybody's agent is judged"
-    click.echo(f"{client}: {'hooks in' if done.changed else 'nothing to change in'} {one_line(done.path, 1000)}{share}")
+    said = "hooks in" if done.changed else "nothing to change in"
+    click.echo(prose(f"{client}: {said} {one_line(done.path, 1000)}{share}"))
     todo = done.todo
     if client == "codex":
         from ahp.hosts.agents import codex_trust
@@ -46,7 +48,7 @@ def _agent(client: str, user: bool) -> None:
         if not todo:
             click.echo("codex: it trusts these hooks, and runs them")
     if todo:
-        click.echo(f"{client}: {todo}")
+        click.echo(prose(f"{client}: {todo}"))
 
 
 def _git() -> None:
@@ -70,7 +72,8 @@ def _git() -> None:
     for path in done.aside:
         click.echo(f"git: {says_aside(path)}")
     if done.husky:
-        click.echo(f"git: husky's hooks in {one_line(done.husky, 1000)} call them by one line each: commit those")
+        said = f"git: husky's hooks in {one_line(done.husky, 1000)} call them by one line each: commit those"
+        click.echo(prose(said))
     if lfs.is_used(repo, everywhere=True) and (kept := lfs.check(repo)).status != "ok":
         click.echo(f"git: git-lfs: {kept.detail}; {kept.mend}")
     policy = policy_checks.loaded(repo, user_policy())
@@ -78,10 +81,10 @@ def _git() -> None:
         click.echo("git: the policy here is not valid; what is wrong: ahp policy lint")
         return
     if policy.status == "note":
-        click.echo(f"git: policy: {policy.detail}; {policy.mend}")
+        click.echo(prose(f"git: policy: {policy.detail}; {policy.mend}"))
     commands = policy_checks.commands(ClonePolicies(repo, user_policy()))
     if commands.status != "ok":
-        click.echo(f"git: {commands.detail}; {commands.mend}")
+        click.echo(prose(f"git: {commands.detail}; {commands.mend}"))
 
 
 def _monoco() -> None:

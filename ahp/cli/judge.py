@@ -30,7 +30,7 @@ def unstaged(event: Event) -> str:
     view = event.view
     if event.trigger != "pre-commit" or event.given or view is None or view.change().entries:
         return ""
-    return "nothing is staged (git add); why a commit was refused: ahp explain ID, as `ahp log` shows it"
+    return "nothing is staged (git add); what was said before: ahp explain ID, as `ahp log` shows it"
 
 
 def judge(event: Event, form: str) -> int:

@@ -1,15 +1,12 @@
 """What `ahp init` and `ahp try` share: how the judgement of past commits is printed."""
 
-import shutil
-import sys
-import textwrap
 from collections.abc import Mapping
 
 import click
 
 from ahp.hosts.history import Said, Tally
 from ahp.protocol.text import one_line
-from ahp.system.terminal import table
+from ahp.system.terminal import prose, table
 
 _WORDS = {"block": "blocked", "control": "changed", "prompt": "warned", "undecidable": "not decidable"}
 _WIDTH = 100
@@ -34,18 +31,10 @@ def show(tally: Tally, keys: Mapping[str, bool], watched: Mapping[str, str], lim
         rest = [key for key in keys if key not in loud and keys[key] is asked]
         if not asked and len(rest) > _ELSEWHERE:
             rest[_ELSEWHERE - 1 :] = [f"and {len(rest) - _ELSEWHERE + 1} more: ahp policy show"]
-        lines += _wrapped(f"{word}: {', '.join(rest)}") if rest else []
+        lines += prose(f"{word}: {', '.join(rest)}", indent=2).splitlines() if rest else []
     for commit, reason in tally.unjudged[:3]:
         lines.append(f"{commit.id[:10]} could not be judged: {one_line(reason, _WIDTH)}")
     click.echo("".join(f"  {line}\n" for line in lines), nl=False)
-
-
-def _wrapped(text: str) -> list[str]:
-    """The lines of a list of names as they fit the terminal; through a pipe it stays one line."""
-    if not sys.stdout.isatty():
-        return [text]
-    width = shutil.get_terminal_size().columns - 2
-    return textwrap.wrap(text, max(width, 20), subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _line(said: list[Said], watched: str) -> str:

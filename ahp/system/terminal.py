@@ -5,8 +5,10 @@ rich draws, and is imported only when a person looks on: hooks, pipes and files 
 
 import os
 import select
+import shutil
 import sys
 import termios
+import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,6 +50,17 @@ def table(
     for row in cells:
         padded = [cell.rjust(widths[at]) if at in numbers else cell.ljust(widths[at]) for at, cell in enumerate(row)]
         print(" " * indent + "  ".join(padded).replace("\n", " ").rstrip())
+
+
+def prose(text: str, indent: int = 0) -> str:
+    """`text` as lines that fit the terminal, the later ones two columns further in; through a pipe it stays one line.
+
+    Not for commands: what is copied out of it has the line ends.
+    """
+    if not sys.stdout.isatty():
+        return text
+    width = max(shutil.get_terminal_size().columns - indent, 20)
+    return textwrap.fill(text, width, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 
 
 def _draw(cells: list[list[str]], titled: bool, numbers: Sequence[int], styles: Mapping[str, str], indent: int) -> None:

@@ -235,3 +235,11 @@ def test_a_line_is_read_as_text(at_pty: int) -> None:
 def test_nobody_chooses_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terminal, "_terminal", lambda: None)
     assert terminal.choose("what now?", {"p": "pass"}) is None
+
+
+def test_prose_wraps_at_blanks_and_only_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "git: no such program on PATH for facts.ruff"
+    assert terminal.prose(text) == text
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "24")
+    assert terminal.prose(text) == "git: no such program on\n  PATH for facts.ruff"
