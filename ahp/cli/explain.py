@@ -59,7 +59,7 @@ def command(what: str, issue: str, facts: str | None, form: str) -> int:
         else:
             click.echo("\n" * (number > 0), nl=False)
             _text(one, is_about_all)
-            if why := unstaged(event):
+            if one.reasons and (why := unstaged(event)):
                 click.echo(f"\n{why}")
     return 1 if any(one.verdict.denied for one in explanations) else 0
 

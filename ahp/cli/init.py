@@ -49,8 +49,10 @@ def _write_ci(where: "Workspace", kinds: tuple[str, ...]) -> None:
     from ahp.hosts.ci import templates
 
     repo = where.repo
-    if repo is None or not repo.root:
+    if repo is None:
         raise AhpError("what runs `ahp ci` belongs into a git work tree; make one first: git init")
+    if not repo.root:
+        raise AhpError("this repository is bare, and what runs `ahp ci` belongs into a work tree: write it in a clone")
     for line in templates.write(repo, kinds):
         click.echo(line)
 

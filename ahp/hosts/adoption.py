@@ -62,8 +62,10 @@ def adopt(
     exist, and when the user's own layer does not go with it.
     """
     repo = where.repo
-    if repo is None or not repo.root:
+    if repo is None:
         raise AhpError("a policy belongs to a git work tree; make one first: git init")
+    if not repo.root:
+        raise AhpError("this repository is bare, and a policy belongs to a work tree: write it in a clone, and push it")
     for name in wanted:
         if name not in packs():
             raise AhpError(f"there is no pack {one_line(name)}{nearest(name, packs())}")

@@ -54,6 +54,8 @@ def check(where: Workspace, seen: Seen) -> Report:
     """
     if where.repo is None:
         raise AhpError("there is no git repository here, so nothing tells which files belong to the tree")
+    if not where.repo.root:
+        raise AhpError("this repository is bare: there is no tree here; ahp ci judges its commits")
     return _Check(where).report(seen)
 
 

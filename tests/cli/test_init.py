@@ -112,3 +112,14 @@ def test_after_init_and_install_an_ordinary_commit_prints_nothing(repo: Repo) ->
     repo.add()
     done = repo.run("git", "commit", "--quiet", "--message", "Change it")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_in_a_bare_repository_nobody_is_told_to_make_another(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo.git("init", "-q", "--bare", str(repo.root / "bare.git"))
+    monkeypatch.chdir(repo.root / "bare.git")
+    for command in (["init"], ["init", "--ci", "github"], ["check", "--all"]):
+        assert run(command) == 2
+        said = capsys.readouterr()
+        assert "this repository is bare" in said.out + said.err and "git init" not in said.err, command
