@@ -36,7 +36,8 @@ def find(candidates: list[Candidate], now: float) -> list[str]:
         if holding is not None:
             told = (candidate.key, candidate.rule.digest, candidate.content(), holding.by, holding.reason)
             candidate.override = Override("", *told, skip=holding.id)
-            notes.append(f"{_name(candidate)} is skipped, as {holding.by} said before: {one_line(holding.reason, 300)}")
+            who = holding.by.partition(":")[2] or "a person"
+            notes.append(f"{_name(candidate)} is skipped, as {who} said before: {one_line(holding.reason, 300)}")
         elif own:
             notes.append(f"the skip of {_name(candidate)} does not hold: {own[0].why_not(*here)}")
     return notes

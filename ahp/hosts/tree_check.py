@@ -165,7 +165,11 @@ class _Check:
             one for one in found if one.result.level == "block" and not one.undecided and not one.result.excused
         ]
         code = 2 if any(one.unknowable for one in blocking) else 1 if blocking else 0
-        undecided = [f"{one.result.rule} is not decided: {one.undecided}" for one in found if one.undecided]
+        undecided = [
+            f"{one.result.rule} is not decided: {one.undecided.removeprefix('cannot tell: ')}"
+            for one in found
+            if one.undecided
+        ]
         notes = [*self._notes, *undecided]
         if self._not_asked:
             named = list(self._not_asked)

@@ -78,7 +78,7 @@ def commit(work: Gated, message: str, *how: str, agent: bool = False, **files: s
 def test_the_next_commit_passes_says_so_and_holds_at_the_push(work: Gated) -> None:
     given = give(work)
     assert told(work)[0].startswith("waits for the next commit on work until ")
-    assert commit(work, "one", a="SECRET\n") == (0, "ahp: secret is skipped, as human:ann said before: a test key\n")
+    assert commit(work, "one", a="SECRET\n") == (0, "ahp: secret is skipped, as ann said before: a test key\n")
     line = next(one for one in work.git("log", "-1", "--format=%B").splitlines() if one.startswith("Ahp-Override: "))
     (answer,) = work.log("response")
     (signal,) = work.log("signal")

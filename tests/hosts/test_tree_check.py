@@ -90,7 +90,7 @@ def test_every_file_and_line_counts_as_added(here: Repo) -> None:
     assert said["tidy"] == ("prompt", "tidy up; its fixer: tidy now")
     assert "clean" not in said and "dark" not in said
     assert told.about == "8 files of the work tree, 2 of them not tracked"
-    assert told.notes[0].startswith("clean is not decided: cannot tell: lint.exit_code is missing (nobody accepted")
+    assert told.notes[0].startswith("clean is not decided: lint.exit_code is missing (nobody accepted")
     assert told.notes[1:] == ["2 rules are about changes and not about a tree, and are not asked: main, size"]
     assert {rule.id for rule in told.rules} >= {"todo", "license"} and progress[-1] == (8, 8)
 
