@@ -47,15 +47,13 @@ def text(report: Report, whole: bool = False) -> None:
     heads = ("rule", "trigger", "spoke", "silent", "undecided")
     table(rows, heads, numbers=(2, 3, 4), styles={"never": "yellow"})
     failed, total = len(report.failed), len(report.outcomes)
-    reached = sum(1 for rule in report.rules if rule.spoke)
+    names, reached = {rule.rule for rule in report.rules}, {rule.rule for rule in report.rules if rule.spoke}
     refined = sum(1 for one in report.refinements if one.times)
-    covered = f"{reached} of {len(report.rules)} rules reached"
+    covered = f"{len(reached)} of {len(names)} rules reached"
     if report.refinements:
         covered += f", {refined} of {len(report.refinements)} refinements"
-    if len(shown) < len(report.rules):
-        click.echo(
-            f"{len(report.rules) - len(shown)} rules of packs that no test reached are left out; with them: --all"
-        )
+    if hidden := names - {rule.rule for rule in shown}:
+        click.echo(f"{len(hidden)} rules of packs that no test reached are left out; with them: --all")
     click.echo(f"{total - failed} of {total} tests hold; {covered}")
 
 

@@ -60,6 +60,8 @@ def test_rules_of_packs_that_no_test_reached_are_counted(repo: Repo, capsys: pyt
     assert run(["policy", "test", "--all"]) == 0
     out = capsys.readouterr().out
     assert "key-files" in out and "left out" not in out
+    named = {line.split()[0] for line in out.splitlines()[1:-1] if " for " not in line}
+    assert f" of {len(named)} rules reached" in out  # one that is asked at two triggers is one rule
 
 
 def test_a_test_that_fails_is_named_with_its_place_and_the_exit_code_is_one(
