@@ -167,8 +167,10 @@ def _problem(node: Node, error: Any) -> Problem:
         return Problem(node.at(where[:-1]).place, f"a waiver needs `{field}`")
     if not where:
         return Problem(node.place, "the file is a list of waivers: each begins with `- rule: …`")
-    text = _EXPECTED.get(field) or error["msg"][:1].lower() + error["msg"][1:]
-    return Problem(node.at(where).place, f"{field}: {text}")
+    place, wanted = node.at(where).place, _EXPECTED.get(field)
+    if wanted is None:
+        return Problem(place, f"{field}: {error['msg'][:1].lower()}{error['msg'][1:]}")
+    return Problem(place, f"`{field}` is {wanted}, not {quoted(error['input'])}")
 
 
 def _warning(waiver: Waiver, today: datetime.date, digests: dict[str, str] | None) -> str:

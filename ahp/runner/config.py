@@ -6,9 +6,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ahp.facts.policy import AGENT_FILE
-from ahp.runner.validation import load_yaml, sentences
+from ahp.runner.validation import faults, tree
 from ahp.system import files
-from ahp.system.errors import AhpError
+from ahp.system.yamltree import YamlError
 
 _LIMIT = 64 << 10
 
@@ -109,12 +109,10 @@ class AgentConfig(BaseModel):
 
 
 def load_config(root: str) -> AgentConfig:
-    """The settings of the project at `root`, the defaults without a file. Raises AhpError with place and cause."""
+    """The settings of the project at `root`, the defaults without a file. Raises AhpError with every place."""
     data = files.read(os.path.join(root, AGENT_FILE), _LIMIT)
-    value = None if data is None else load_yaml(data, AGENT_FILE, _LIMIT)
+    node = None if data is None else tree(data, AGENT_FILE, _LIMIT)
     try:
-        return AgentConfig.model_validate({} if value is None else value)
+        return AgentConfig.model_validate({} if node is None else node.plain())
     except ValidationError as error:
-        raise AhpError(
-            "\n".join(f"{AGENT_FILE}: {problem}" for problem in sentences(error, "the file", AgentConfig.model_fields))
-        ) from None
+        raise YamlError(faults(error, node, AGENT_FILE, AgentConfig.model_fields)) from None

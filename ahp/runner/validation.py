@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from ahp.conditions.spelling import nearest
 from ahp.system import yamltree
+from ahp.system.yamltree import Fault, Node, Place
 
 _MOST = 10
 
@@ -27,6 +28,18 @@ def sentences(error: ValidationError, whole: str = "", known: Iterable[str] = ()
     return found
 
 
+def faults(error: ValidationError, node: Node | None, name: str, known: Iterable[str] = ()) -> list[Fault]:
+    """What was wrong with the file `name`, whose tree is `node`, each at its place; `known` as of `sentences`."""
+    found = []
+    for item, said in zip(error.errors(include_url=False), sentences(error, "the file", known), strict=False):
+        path = tuple(part for part in item["loc"] if isinstance(part, str | int))
+        place = Place(name)
+        if node is not None:
+            place = node.key_place(path) if item["type"] == "extra_forbidden" else node.at(path).place
+        found.append(Fault(place, said))
+    return found
+
+
 def _unknown(name: str, known: tuple[str, ...]) -> str:
     near = nearest(name, known)
     meant = f"; did you mean {near}?" if near else f"; there are {', '.join(known)}" if len(known) <= _MOST else ""
@@ -35,5 +48,10 @@ def _unknown(name: str, known: tuple[str, ...]) -> str:
 
 def load_yaml(data: bytes, name: str, limit: int) -> Any:
     """The value of the YAML or JSON file `name`, of at most `limit` bytes. Raises AhpError with every place."""
-    node = yamltree.read(yamltree.decode(data, name, limit), name)
+    node = tree(data, name, limit)
     return None if node is None else node.plain()
+
+
+def tree(data: bytes, name: str, limit: int) -> Node | None:
+    """The tree of such a file, None where it is empty. Raises AhpError with every place."""
+    return yamltree.read(yamltree.decode(data, name, limit), name)

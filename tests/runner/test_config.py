@@ -29,14 +29,15 @@ def test_a_file_sets_what_it_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("max_tokens: 0", r"agent.yaml: max_tokens: .*greater than or equal to 1"),
+        ("max_tokens: 0", r"agent.yaml:1:13: max_tokens: .*greater than or equal to 1"),
         ("max_tokens: -1", "max_tokens"),
         ("max_replans: -1", "max_replans"),
         ("max_token: 5", "max_token: no such name; did you mean max_tokens"),
         ("max_tokens: 1\nmax_tokens: 2", r"agent.yaml:2:1: the key 'max_tokens' is already given in line 1"),
         ("budget_usd: .nan", "budget_usd"),
         ("a: [", r"agent.yaml:1:\d+"),
-        ("- a", "agent.yaml: the file"),
+        ("a: 1\nmax_tokens: x", r"agent.yaml:1:1: a: no such name\n.*agent.yaml:2:13: max_tokens: "),
+        ("- a", "agent.yaml:1:1: the file"),
         ("when: 2026-99-99", "when: no such name$"),
         ("a: " + "[" * 5_000, "agent.yaml"),
         ("x: " + "y" * 70_000, "bytes"),
