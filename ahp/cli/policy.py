@@ -15,6 +15,7 @@ from ahp.system import jsontext
 from ahp.system.terminal import table
 
 _ADVISED = 90 * 86400.0
+_TOLD_WHOLE = ("rule", "waiver", "test")  # parts whose sentence names them, or that are all there is
 
 
 @click.group(cls=Group)
@@ -255,5 +256,6 @@ def diff(ref: str, form: str) -> int:
     else:
         for change in changes:
             at = f" at {change.trigger}" if change.trigger else ""
-            click.echo(f"{change.verdict}: {change.key}{at}: {change.part}: {one_line(change.detail, 500)}")
+            part = "" if change.part in _TOLD_WHOLE else f"{change.part}: "
+            click.echo(f"{change.verdict}: {change.key}{at}: {part}{one_line(change.detail, 500)}")
     return 0

@@ -204,5 +204,9 @@ def test_diff_compares_a_commit_with_the_work_tree(repo: Repo, capsys: pytest.Ca
     assert run(["policy", "diff", "HEAD"]) == 0
     out = capsys.readouterr().out.splitlines()
     assert out[0].startswith("weaker: a at pre-commit: condition: `files.changed_count > 3` became")
+    repo.write(".ahp/hooks.yaml", POLICY.replace("}}", "}, new: {at: pre-push, prompt: push.is_force}}"))
+    assert run(["policy", "diff"]) == 0
+    assert capsys.readouterr().out == "stronger: new at pre-push: added\n"
+    repo.write(".ahp/hooks.yaml", POLICY.replace("> 3", "> 30"))
     assert run(["policy", "diff", "--format", "json"]) == 0
     assert [change["verdict"] for change in json.loads(capsys.readouterr().out)] == ["weaker", "weaker"]
