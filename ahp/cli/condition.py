@@ -104,8 +104,13 @@ def judge(text: str, schema: Schema, facts: Mapping[str, Any] | None) -> dict[st
     try:
         return {"value": evaluate(checked, facts), **said}
     except Undecided as undecided:
-        column = _column(text, undecided.path)
-        return {"error": str(undecided), "stage": "eval", "kind": undecided.kind, "column": column}
+        return {
+            "error": str(undecided),
+            "told": undecided.told(),
+            "stage": "eval",
+            "kind": undecided.kind,
+            "column": _column(text, undecided.path),
+        }
     except Bound as bound:
         return {"error": str(bound), "stage": "eval", "kind": "bound", "column": 1}
 
@@ -155,7 +160,7 @@ def _text(result: dict[str, Any]) -> str:
     if result.get("stage") == "load":
         return "\n".join(result["problems"])
     if "error" in result:
-        return f"undecidable: {result['error']}"
+        return f"undecidable ({result['kind']}): {result.get('told', result['error'])}"
     head = json.dumps(result["value"]) if "value" in result else "accepted"
     reads = [f"reads {', '.join(result['reads'])}"] if result["reads"] else []
     return "\n".join([head, *reads, *(f"note: {note}" for note in result["notes"])])

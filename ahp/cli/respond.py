@@ -67,6 +67,10 @@ def _known(action: str) -> str:
 
     known = [name for names in ACTIONS_OF.values() for name in names]
     if action and action not in known:
+        if all(letter in "0123456789abcdef-" for letter in action):
+            raise click.UsageError(
+                f"{quoted(action)} needs an answer, too: ahp respond {action[:40]} ACTION; `ahp respond` lists them"
+            )
         raise click.UsageError(f"{quoted(action)} answers nothing{nearest(action, known)}")
     return action
 

@@ -56,7 +56,8 @@ def _refuse_unknown(rule: str, keys: dict[str, bool], policy: Policy) -> None:
     from ahp.policy.problems import nearest
 
     if rule not in keys:
-        raise AhpError(f"no rule is called {one_line(rule)}{nearest(rule, keys)}")
+        hint = nearest(rule, keys) or "; `ahp policy show` lists them"
+        raise AhpError(f"no rule is called {one_line(rule)}{hint}")
     if not keys[rule]:
         at = sorted({one.trigger for one in policy.rules if one.key == rule})
         raise AhpError(

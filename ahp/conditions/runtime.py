@@ -27,6 +27,20 @@ class Undecided(Exception):
     def __str__(self) -> str:
         return self.kind + (": " + self.path if self.path else "")
 
+    def told(self) -> str:
+        """Half a sentence for people: what has no value, and why."""
+        if self.path:
+            return self.path + (" is null" if self.kind == "null_operand" else " is missing")
+        return _TOLD[self.kind]
+
+
+_TOLD = {
+    "missing_fact": "a fact is missing",
+    "null_operand": "a value is null, or of another type than its condition needs",
+    "index": "a list has no such item",
+    "zero_division": "a number is divided by zero",
+}
+
 
 class Bound(Exception):
     """A fact or a calculation exceeds a limit; the gate then refuses (design §5)."""

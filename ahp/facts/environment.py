@@ -63,7 +63,7 @@ def _choose(choices: "list[tuple[str, Any]]", event: Event, settings: Settings) 
             if holds(facts):
                 return name
         except Undecided as undecided:
-            absent = missing.get(undecided.path or "") or Absent(str(undecided))
+            absent = missing.get(undecided.path or "") or Absent(undecided.told())
             return Absent(f"whether this is {name} cannot be told: {absent.reason}", absent.command)
     return DEFAULT
 

@@ -136,10 +136,10 @@ class Candidate:
             return rendering.message(self.rule, self.facts.values, self.hit)
         path = self.hit.undecided.path or ""
         if not path:
-            return f"cannot tell: {one_line(self.hit.undecided)}"
+            return f"cannot tell: {one_line(self.hit.undecided.told())}"
         if absent := self._absent():
             return undecided(absent.reason, absent.command, path)
-        return undecided(self.hit.undecided.kind.replace("_", " "), "", path)
+        return f"cannot tell: {one_line(self.hit.undecided.told())}"
 
     def _absent(self) -> "Absent | None":
         """The fact for want of which it could not be decided."""

@@ -144,7 +144,7 @@ def shown(value: object) -> str:
     if value is HIDDEN:
         return "(not shown)"
     if isinstance(value, Undecided):
-        return f"? ({value.path} is missing)" if value.path else f"? ({value.kind.replace('_', ' ')})"
+        return f"? ({value.told()})"
     if isinstance(value, Bound):
         return f"? ({value})"
     return "? (missing)" if value is MISSING else quoted(value)

@@ -289,6 +289,7 @@ def test_without_an_id_what_fits_is_listed(journal: Journal) -> None:
     assert result.output.splitlines()[-1] == "which one? ahp respond ID ACTION, or ahp respond --last ACTION"
     assert run(respond.command, "abort").output.splitlines()[0].startswith("b1b2c3d4  block")
     assert "answers nothing; did you mean `abort`?" in str(run(respond.command, "abor").exception)
+    assert "'0f3c' needs an answer, too: ahp respond 0f3c ACTION" in str(run(respond.command, "0f3c").exception)
     assert "ahp respond SIGNAL ACTION" in str(run(respond.command, "a", "b", "c").exception)
     assert "ahp respond SIGNAL ACTION" in str(run(respond.command, "--last").exception)
 

@@ -40,10 +40,11 @@ def test_a_condition_is_evaluated(facts: str) -> None:
     assert ahp("files.changed_count > 20", *SCHEMA, "--facts", facts).output.startswith("true\n")
     assert ahp("git.branch == 'x'", *SCHEMA, "--facts", facts).output.startswith("false\n")
     done = ahp("tests.failed > 1", *SCHEMA, "--facts", facts)
-    assert done.exit_code == 2 and "undecidable: missing_fact: tests.failed" in done.output
+    assert done.exit_code == 2 and "undecidable (missing_fact): tests.failed is missing" in done.output
     done = ahp("coverage.previous > 1", *SCHEMA, "--facts", facts, "--format", "json")
     assert json.loads(done.output) == {
         "error": "null_operand: coverage.previous",
+        "told": "coverage.previous is null",
         "stage": "eval",
         "kind": "null_operand",
         "column": 1,

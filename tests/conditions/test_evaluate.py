@@ -108,6 +108,8 @@ def test_undecidable_names_kind_and_fact(text: str, facts: dict[str, Any], kind:
     assert caught.value.kind == kind
     if path is not None:
         assert caught.value.path == path and path in str(caught.value)
+    told = caught.value.told()
+    assert "_" not in told.removeprefix(path or "") and (path or "") in told  # no word of the code
 
 
 def test_presence() -> None:
