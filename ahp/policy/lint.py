@@ -48,7 +48,7 @@ def advise(policy: Policy) -> list[Problem]:
         advice += _braces(rule, words.schema(rule.trigger))
     advice += _softenings(policy) + _twins(policy) + pairs.advise(policy) + _lent(policy)
     advice += _unread_limits(policy) + _unread_facts(policy) + _idle_actions(policy)
-    advice += _twice(policy) + _patterns(policy) + _fraction(policy)
+    advice += _twice(policy) + _patterns(policy) + _fraction(policy) + _lost_controls(policy)
     if policy.raw.setting("mode") == "observe":
         place = policy.raw.settings["mode"].place
         advice.append(Problem(place, "`mode: observe` logs every signal and enforces none"))
@@ -229,6 +229,19 @@ def _idle_actions(policy: Policy) -> list[Problem]:
             what = f"an `action` is carried out by `control`; `{rule.key}` never does it"
             found.append(Problem(rule.raw.where("action"), what))
     return found
+
+
+def _lost_controls(policy: Policy) -> list[Problem]:
+    """Controls that a ladder without their rung makes refusals from the first time on."""
+    escalation = policy.raw.setting("escalation")
+    if escalation is None or "control" in escalation.ladder or escalation.ladder[-1] != "block":
+        return []
+    mend = "give it `control`, or the rule `escalate: false`"
+    return [
+        Problem(rule.raw.where("intensity"), f"the ladder has no `control`, so `{rule.key}` refuses at once; {mend}")
+        for rule in policy.rules
+        if "control" in rule.intensity.values() and rule.escalates
+    ]
 
 
 def _twins(policy: Policy) -> list[Problem]:

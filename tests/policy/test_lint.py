@@ -54,6 +54,9 @@ def test_a_pack_needs_no_advice(load: Load, pack: str) -> None:
         ("rules: {a: {at: pre-push, block: files.insertions > 9}, b: {at: pre-push, block: files.insertions < 15}}",
          "`a` and `b` refuse everything together: one of them always holds"),
         ("limits: {zzz: 80}", "no rule reads the limit `zzz`"),
+        (("escalation: {ladder: [prompt, block]}\n"
+          "rules: {a: {at: pre-commit, control: commit.is_merge, action: {type: run, command: [x]}}}"),
+         "hooks.yaml:2:29: the ladder has no `control`, so `a` refuses at once; give it `control`, or the rule"),
         ("rules: {a: {at: pre-commit, prompt: \"contains(files.changed, '*.env')\"}}", "ask for a pattern"),
         ('rules: {a: {at: pre-push, block: push.is_force, message: "see {branch.name"}}',
          "hooks.yaml:1:59: `message` has a brace that nothing closes: `{branch.name`; a brace itself is written twice"),
