@@ -39,7 +39,8 @@ def command(mend: bool, ci: bool, form: str) -> int:
         return 0 if good else 1
     if mended:
         click.echo(f"ahp: {'; '.join(mended)}")
-    terminal.table([(check.status.ljust(5), check.name, _what(check)) for check in checks], styles=_STYLES)
+    rows = [(check.status.ljust(5), check.name, _what(check)) for check in _told_once(checks)]
+    terminal.table(rows, styles=_STYLES)
     return 0 if good else 1
 
 
@@ -60,6 +61,16 @@ def _of_ci(repo: "Repository") -> list["Check"]:
     from ahp.hosts.ci import doctor
 
     return doctor.examine(repo)
+
+
+def _told_once(checks: list["Check"]) -> list["Check"]:
+    """The checks, where several hooks are not there with one row for all of them."""
+    gone = [check for check in checks if check.detail.endswith(f"/{check.name} is not there")]
+    if len(gone) < 2:
+        return checks
+    folder, names = gone[0].detail.removesuffix(f"/{gone[0].name} is not there"), [check.name for check in gone]
+    whole = gone[0]._replace(name="hooks", detail=f"{folder} has no {', '.join(names[:-1])} and {names[-1]}")
+    return [whole if check is gone[0] else check for check in checks if check not in gone[1:]]
 
 
 def _what(check: "Check") -> str:

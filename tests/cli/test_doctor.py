@@ -45,6 +45,14 @@ def test_what_is_wrong_is_mended_with_fix(repo: Repo, capsys: pytest.CaptureFixt
     assert capsys.readouterr().out.startswith("ahp: installed anew\nok ")
 
 
+def test_hooks_that_are_not_there_are_one_row(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    for hook in ("pre-push", "post-commit"):
+        (repo.root / ".git/hooks" / hook).unlink()
+    assert run(["doctor"]) == 1
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("ok")]
+    assert line.startswith("wrong  hooks ") and line.endswith("has no pre-push and post-commit; mend: ahp install git")
+
+
 def test_what_is_not_ahp_s_to_mend_stays_wrong(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     repo.write(".ahp/hooks.yaml", "version: 1\nrules: 7\n")
     assert run(["doctor", "--fix", "--format", "json"]) == 1
