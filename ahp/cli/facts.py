@@ -8,7 +8,7 @@ from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON, TRIGGERS_THERE_ARE, trig
 from ahp.facts.listing import Row, listing
 from ahp.protocol.text import one_line
 from ahp.system.jsontext import encode
-from ahp.system.terminal import table
+from ahp.system.terminal import prose, table
 
 _ITEMS = 3
 _WIDTH = 100
@@ -57,7 +57,7 @@ def _text(rows: list[Row]) -> None:
         # A namespace that is absent as a whole says so once.
         reasons = {_why(row) for row in block}
         common = reasons.pop() if len(block) > 1 and len(reasons) == 1 else ""
-        click.echo("\n" * (number > 0) + f"{namespace}: {source}{'; ' if common else ''}{common}")
+        click.echo("\n" * (number > 0) + prose(f"{namespace}: {source}{'; ' if common else ''}{common}"))
         values = ["absent" if common else _why(row) or _value(row) for row in block]
         table([(row.path, row.type, value) for row, value in zip(block, values, strict=True)], indent=2)
 
