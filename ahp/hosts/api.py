@@ -121,8 +121,13 @@ def judge(event: Event) -> Verdict:
 
     Of a push with facts that are stated the range alone is judged: nothing states what is in its commits.
     """
-    if event.push is None or (event.mode == "dry" and event.given):
+    if event.mode == "dry" and event.given:
+        return decide(event)
+    parts = asking.of_content(event)
+    if event.push is None and len(parts) == 1:
         return decide(event)
     from ahp.hosts.git import asked_push
 
-    return asked_push.judge(event)
+    if event.push is not None:
+        return asked_push.judge(event)
+    return asked_push.as_one(event, [decide(part) for part in parts])

@@ -111,6 +111,18 @@ def issue_in(branch: str) -> str:
     return ""
 
 
+def of_content(event: Event) -> list[Event]:
+    """The events that judge what the commit of `event` changes.
+
+    git runs no pre-merge-commit for a merge that is concluded by `git commit` (githooks), so its rules are asked here,
+    about all that the merge brings.
+    """
+    view = event.view
+    if event.trigger != "pre-commit" or view is None or view.kind != "index" or not view.joins():
+        return [event]
+    return [event, event.but(trigger="pre-merge-commit", view=view.whole())]  # type: ignore[attr-defined]
+
+
 def complete(asked: Event, folder: str) -> None:
     """Gives an event that no hook brought about the state that would be judged now: a view, a message, a push.
 

@@ -28,6 +28,7 @@ rules:
     action: {type: clamp, target: tool.input.timeout, max: 60}
   mine: {at: prompt-submit, prompt: "session.id == 's2'"}
   size: {at: pre-commit, block: files.changed_count > 3}
+  merged: {at: pre-merge-commit, block: "'big' in files.changed"}
   done: {at: pre-issue-submit, block: files.changed_count > 0}
 """
 
@@ -59,6 +60,15 @@ def test_a_change_of_the_arguments_is_handed_back(project: Repo) -> None:
     verdict = Gate(project.root).judge("pre-tool-use", tool=call)
     assert verdict.decision == "allow_with_modification" and verdict.modified is not None
     assert verdict.modified.tool is not None and verdict.modified.tool["input"] == {"url": "x", "timeout": 60}
+
+
+def test_a_commit_that_concludes_a_merge_is_asked_the_rules_of_merges_too(project: Repo) -> None:
+    project.git("checkout", "-q", "-b", "side")
+    project.commit("side", big="1\n")
+    project.git("checkout", "-q", "-")
+    project.git("merge", "-q", "--no-ff", "--no-commit", "side")
+    verdict = Gate(project.root).judge("pre-commit", dry=True)
+    assert verdict.denied and [one.context["rule"] for one in verdict.signals] == ["merged"]
 
 
 def test_only_the_program_s_own_facts_are_taken_for_real(project: Repo) -> None:

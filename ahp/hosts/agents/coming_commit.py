@@ -7,6 +7,7 @@ from typing import Any
 
 from ahp.facts.call_paths import inside
 from ahp.gate.decide import decide
+from ahp.hosts import asking
 from ahp.policy.judges import judges_of
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
@@ -42,9 +43,12 @@ def verdicts(event: Event, call: dict[str, Any], before: list[dict[str, Any]]) -
             staged = _staged(event, repo, folder, call, before)
         except GitError as error:
             return [], f"what it commits cannot be told ({one_line(error, 200)})"
-        done = [decide(event.but(trigger="pre-commit", view=IndexView(staged), tool=None))]
-        if done[0].denied:
-            return done, ""
+        content = event.but(trigger="pre-commit", view=IndexView(staged), tool=None)
+        done = []
+        for part in asking.of_content(content):
+            done.append(decide(part))
+            if done[-1].denied:
+                return done, ""
         view = IndexView(staged)
         about = event.but(trigger="commit-msg", view=view.amended() if "--amend" in call["flags"] else view, tool=None)
         judges = judges_of(about)

@@ -37,11 +37,11 @@ def judge(event: Event) -> Verdict:
     """The verdict on the push of `event`: on its range, each commit in it, each move of a ticket. Raises AhpError."""
     assert event.push is not None
     remote = event.remote or ""
-    return _as_one(event, list(pre_push.judge_refs(AskedPush(event, remote), [event.push], remote)))
+    return as_one(event, list(pre_push.judge_refs(AskedPush(event, remote), [event.push], remote)))
 
 
-def _as_one(event: Event, verdicts: Sequence[Verdict]) -> Verdict:
-    """The verdicts on one push as one, by the first's policy; without any nobody judges it."""
+def as_one(event: Event, verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdicts on one action as one, by the first's policy; without any nobody judges it."""
     first = verdicts[0] if verdicts else Verdict("allow", event.trigger, event.subject, "")
     for other in verdicts[1:]:
         first.decision = min(first.decision, other.decision, key=_DECISIONS.index)

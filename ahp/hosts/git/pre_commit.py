@@ -1,6 +1,7 @@
 """pre-commit and pre-merge-commit: judge what is staged, and leave a token for the later hooks.  [light]"""
 
 from ahp.gate.decide import decide
+from ahp.hosts import asking
 from ahp.hosts.git import token
 from ahp.hosts.git.githooks import Hook, read_staged, say
 from ahp.policy.judges import judges_of
@@ -21,22 +22,29 @@ def judge(hook: Hook) -> int:
 def judge_staged(hook: Hook, event: Event, message_follows: bool = True) -> int:
     """Judges a commit's content; when it may go on, leaves a token. `message_follows`: commit-msg has not run yet."""
     judges = judges_of(event)
-    verdict = decide(event, judges)
-    code = say(hook, verdict)
-    if code == 0:
-        about_messages = any("commit-msg" in judge.program.triggers for judge in judges)
-        has_work = about_messages or bool(verdict.trailers)
-        if has_work:
-            _wake(hook)
-        token.leave(
-            hook.repo,
-            hook.parent,
-            event.attempt,
-            message=message_follows and has_work,
-            after=any("post-commit" in judge.program.triggers for judge in judges),
-        )
-        token.allow_deferring(hook.repo, about_messages)
-    return code
+    trailers: list[str] = []
+    told: set[object] = set()
+    for part in asking.of_content(event):
+        verdict = decide(part, judges if part is event else None)
+        if not verdict.denied:  # what is asked at both triggers is told once
+            verdict.signals = [signal for signal in verdict.signals if signal.context["rule"] not in told]
+        if code := say(hook, verdict):
+            return code
+        told.update([signal.context["rule"] for signal in verdict.signals])
+        trailers += verdict.trailers
+    about_messages = any("commit-msg" in judge.program.triggers for judge in judges)
+    has_work = about_messages or bool(trailers)
+    if has_work:
+        _wake(hook)
+    token.leave(
+        hook.repo,
+        hook.parent,
+        event.attempt,
+        message=message_follows and has_work,
+        after=any("post-commit" in judge.program.triggers for judge in judges),
+    )
+    token.allow_deferring(hook.repo, about_messages)
+    return 0
 
 
 def _wake(hook: Hook) -> None:

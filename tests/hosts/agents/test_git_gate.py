@@ -18,6 +18,7 @@ rules:
     block: contains(l.text, 'KEY')
     finding: {file: l.path}
     message: key
+  big: {at: pre-merge-commit, block: "'big.py' in files.changed", message: too big to merge}
   subject: {at: commit-msg, block: "not commit.subject.startswith('fix: ')", message: no type}
   shout:
     at: commit-msg
@@ -78,6 +79,14 @@ def test_what_a_commit_would_hold_is_judged_before_it_is_made(work: Repo, ask: A
         assert ask(call("Bash", command=command)) == QUIET, command
     assert work.git("diff", "--cached", "--name-only") == before
     assert not [path for path in (work.root / ".git").iterdir() if path.name.startswith("ahp-index")]
+
+
+def test_a_merge_that_it_would_conclude_is_asked_the_rules_of_merges_too(work: Repo, ask: Ask, call: Call) -> None:
+    work.git("checkout", "-q", "-b", "side")
+    work.commit("fix: side", **{"big.py": "1\n"})
+    work.git("checkout", "-q", "-")
+    work.git("merge", "-q", "--no-ff", "--no-commit", "side")
+    assert ask(call("Bash", command="git commit -m 'fix: both'")).text.startswith("ahp blocked: big")
 
 
 def test_its_message_is_judged_where_it_is_written_out(work: Repo, ask: Ask, call: Call) -> None:

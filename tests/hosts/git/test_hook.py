@@ -354,6 +354,7 @@ def test_an_agent_reads_at_most_600_characters_and_never_a_way_round(gated: Gate
         assert said.text.count("refused by") == 6
 
 
+OF_COMMITS = BAD.replace("[pre-commit, pre-merge-commit]", "pre-commit")
 LINES = """\
 version: 1
 rules:
@@ -374,7 +375,7 @@ def conflict(gated: Gated) -> None:
     gated.commit("main", "--no-verify", **{"a.txt": "main\n"})
 
 
-@pytest.mark.parametrize("policy", [BAD, LINES])
+@pytest.mark.parametrize("policy", [OF_COMMITS, LINES])
 def test_a_conflicted_merge_is_judged_on_what_it_changes_itself(gated: Gated, policy: str) -> None:
     conflict(gated)
     gated.policy(policy)
@@ -389,6 +390,22 @@ def test_a_conflicted_merge_is_judged_on_what_it_changes_itself(gated: Gated, po
     assert gated.say("commit", "-q", "--no-edit") == (0, "")
     assert gated.git("rev-list", "--parents", "-1", "HEAD").count(" ") == 2
     assert gated.log("bypass") == []
+
+
+@pytest.mark.parametrize("messages", ["", "  words: {at: commit-msg, block: commit.subject == ''}\n"])
+def test_a_merge_that_is_concluded_by_hand_is_asked_the_rules_of_merges_too(gated: Gated, messages: str) -> None:
+    conflict(gated)
+    gated.policy(BAD + messages)
+    gated.say("merge", "--no-edit", "side")
+    gated.write("a.txt", "main\nside\n")
+    gated.add("a.txt")
+    assert gated.say("commit", "--no-edit").text.startswith("ahp: merge refused by no-bad")
+    gated.policy(BAD.replace("block:", "prompt:") + messages)
+    gated.write("bad2.txt")
+    gated.add("bad2.txt")
+    said = gated.say("commit", "-q", "--no-edit")
+    assert (said.code, said.text.count("no-bad")) == (0, 1)  # told once, though both triggers ask it
+    assert [one["hook"] for one in gated.log("signal")[1:]] == ["pre-commit", "pre-merge-commit"]
 
 
 def test_a_secret_that_resolves_a_conflict_is_the_merge_s_own(gated: Gated) -> None:
@@ -426,7 +443,7 @@ def test_a_squash_is_all_its_own_and_a_merge_held_back_is_not(gated: Gated, opti
     gated.git("checkout", "-q", "-b", "side")
     gated.commit("side", "--no-verify", **{"bad.txt": "1\n"})
     gated.git("checkout", "-q", "main")
-    gated.policy(BAD)
+    gated.policy(OF_COMMITS)
     gated.git("merge", "-q", *options, "side")
     assert gated.say("commit", "-q", "-m", "x").code == (options == ["--squash"])
 

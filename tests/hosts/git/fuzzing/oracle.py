@@ -85,7 +85,8 @@ def broken_at(git: Git, one: Seen, cleanup: str) -> set[str]:
     if one.hook == "pre-merge-commit":
         return {"name"} if _bad_names(git, tree, head) else set()
     if one.hook == "pre-commit":
-        return _broken_content(git, tree, [*head, *(merged if head else [])])
+        of_merge = {"name"} if head and merged and _bad_names(git, tree, head) else set()
+        return of_merge | _broken_content(git, tree, [*head, *(merged if head else [])])
     return {"subject"} if _stored(git, one.shown, cleanup).startswith("wip") else set()
 
 
