@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Callable, Collection
 
 from ahp.facts import policy as names
-from ahp.policy import diff, layers, succession, waivers, yamltext
+from ahp.policy import diff, layers, merged, succession, waivers, yamltext
 from ahp.policy import tree as trees
 from ahp.policy.diff import STRONGER, UNKNOWN, WEAKER, Change
 from ahp.policy.problems import Place, PolicyError, quoted
@@ -28,7 +28,7 @@ def facts(event: Event) -> dict[str, object]:
     entries = event.view.change().entries
     sides = Sides(RangeView(event.repo, base, base), event.view, lambda: _in_force(event, base))
     touched = names.suspects(entries)
-    found = [*_links(entries), *sides.changes(touched)]
+    found = [*_links(entries), *_without_merged(event, sides.changes(touched), touched)]
     weaker = [one for one in found if one.verdict == WEAKER or (event.actor.kind != "human" and one.weakens)]
     return {
         "changed": any(sides.is_part(path) for path in touched),
@@ -36,6 +36,20 @@ def facts(event: Event) -> dict[str, object]:
         "weakenings": [_record(one) for one in found if one.weakens],
         "rules_weakened": sorted({one.key for one in weaker if one.trigger}),
     }
+
+
+def _without_merged(event: Event, found: list[Change], touched: Collection[str]) -> list[Change]:
+    """`found` without what is as weak in the policy that a merge takes from the default branch."""
+    assert event.view is not None and event.repo is not None
+    for parent in merged.from_default(event) if any(one.weakens for one in found) else ():
+        sides = Sides(RangeView(event.repo, parent, parent), event.view)
+        weaker = {_mark(one) for one in sides.changes(touched) if one.weakens}
+        found = [one for one in found if not one.weakens or _mark(one) in weaker]
+    return found
+
+
+def _mark(change: Change) -> tuple[str, ...]:
+    return (change.trigger, change.key, change.part, "" if change.trigger else change.detail)
 
 
 def touches_only_policy(event: Event) -> bool:
