@@ -77,7 +77,7 @@ def _draft(event: Event, repository: Repository) -> tuple[str, str]:
     text = event.draft.decode("utf-8", "surrogateescape")
     # With this editor git tells a hook that the draft is not edited (githooks, `GIT_EDITOR`), unless somebody set it.
     edited = event.env.get("GIT_EDITOR") != ":" or event.cleanup == "edited"
-    if not edited and not event.cleanup and commit_message.is_plain(text):
+    if not edited and not event.cleanup and commit_message.is_plain(text) and not _names_comments(event.env):
         return commit_message.clean(text, "whitespace", "#", edited), "whitespace"
     mode, comment = "", "#"
     asked = r"^(commit\.cleanup|core\.comment(char|string))$"
@@ -91,6 +91,11 @@ def _draft(event: Event, repository: Repository) -> tuple[str, str]:
     if event.cleanup not in ("", "edited"):
         mode = event.cleanup
     return commit_message.clean(text, mode, comment, edited), mode
+
+
+def _names_comments(env: dict[str, str]) -> bool:
+    """Whether git's command line or a variable may name what comments begin with: any letter can be."""
+    return "comment" in env.get("GIT_CONFIG_PARAMETERS", "").lower() or "GIT_CONFIG_COUNT" in env
 
 
 def _author(event: Event, repository: Repository) -> str:

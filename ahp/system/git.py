@@ -31,6 +31,8 @@ NO_MONITOR = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GI
 _PATHS = ("GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR")
 # How the person's git is to read patterns of paths: ahp's own are the same for everybody.
 _PATHSPECS = ("GIT_GLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_LITERAL_PATHSPECS", "GIT_NOGLOB_PATHSPECS")
+# What makes `git config` read one file in place of all that the other commands of git read.
+_ONE_FILE = "GIT_CONFIG"
 # For `git log`: without what a person's configuration would add to it.
 PLAIN_LOG = ("--no-show-signature", "--encoding=UTF-8", "--no-color")
 
@@ -260,9 +262,8 @@ def locate(folder: str, env: dict[str, str], git: str = "git") -> Repository:
     root = _work_tree(git_dir, common_dir, folder)
     if root != folder and _same(root, folder):
         root = folder  # one name for one place: compiled policies are kept by it
-    return Repository(
-        root, git_dir, common_dir, {name: env[name] for name in env if name not in _PATHSPECS}, git, folder
-    )
+    kept = {name: env[name] for name in env if name not in _PATHSPECS and name != _ONE_FILE}
+    return Repository(root, git_dir, common_dir, kept, git, folder)
 
 
 def discover(folder: str, env: dict[str, str], git: str = "git") -> Repository:

@@ -416,6 +416,13 @@ def test_a_clean_up_named_on_the_command_line_changes_no_verdict(
         assert plain.returncode or not subject.startswith("JIRA-1 "), (message, said.text)
 
 
+def test_a_setting_of_one_command_is_known_also_where_git_config_is_given_a_file_of_its_own(gated: Gated) -> None:
+    gated.policy(SUBJECT)
+    settings = ("-c", "commit.cleanup=strip", "-c", "core.commentChar=J")
+    options = (*settings, "commit", "-q", "--allow-empty", "-m", "JIRA-1 good\nbad")
+    assert gated.say(*options, env={"GIT_CONFIG": "/dev/null"}).code == 1
+
+
 def test_what_git_wrote_for_an_editor_that_does_nothing_is_no_part_of_the_message(gated: Gated) -> None:
     """Agents set `GIT_EDITOR=:`, which git itself sets where it opens no editor and takes no comment away."""
     gated.policy("version: 1\nrules:\n  told: {at: commit-msg, block: \"'branch' in commit.message\"}\n")
