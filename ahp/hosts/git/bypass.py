@@ -8,45 +8,78 @@ from collections.abc import Sequence
 
 from ahp.gate.of_commits import Told, by_the_log
 from ahp.hosts import objects
+from ahp.hosts.git import token
 from ahp.hosts.git.githooks import Hook
 from ahp.hosts.git.output import write
 from ahp.journal import segments
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable
+from ahp.policy import tree as trees
+from ahp.policy.judge import WORKING, Judge
 from ahp.policy.judges import judges_of
 from ahp.policy.policies import Policies
 from ahp.protocol import records
 from ahp.protocol.text import one_line
-from ahp.system import clock, reflogs
-from ahp.system.commits import listed, views
+from ahp.system import clock, commits, reflogs
+from ahp.system.git import Repository
 from ahp.system.history import CommitView
 
 _LINES = 200_000
+_OF_MESSAGES = "commit-msg"
 _PRESENT = ("actor", "branch", "issue", "checklist", "env", "session")  # of a commit that was made just now
 
 
-def check_commit(hook: Hook, commit: str) -> None:
-    """Tells which blocking rules HEAD breaks that no pre-commit hook was asked about, and logs it."""
+def check_commit(hook: Hook, commit: str, was_asked: bool = False) -> None:
+    """Tells which blocking rules HEAD breaks that no pre-commit hook was asked about, and logs it. The hook `was_asked`
+    about an amend, which is judged on what it changes itself: the commit in whose place it comes may not have been.
+    """
     repo = hook.repo
-    event = hook.event(CommitView(repo, commit), "pre-commit")
-    here = Policies(lambda trigger: judges_of(hook.event(None, trigger)))
-    asked = objects.CommitJudge(event, here, gathered=_PRESENT, excuse=by_the_log(repo.ahp_dir))
-    if not asked.has_rules:
-        return
-    (past,) = listed(repo, [commit])
-    (view,) = views(repo, [past], with_text=False)
-    told = _unjudged(hook, [one for one in asked.ask(past, view) if one.candidate.enforced])
-    if not told:
-        return
-    _log(hook, told)
+    listed = _listed_before(repo, commit)
+    if listed is not None and not trees.of_commit(repo, commit).has_policy:
+        _tell_of_removal(hook)
+    told = _unjudged(hook, [one for one in _ask(hook, commit, listed) if one.candidate.enforced])
+    if not was_asked:  # else that is logged of the commit in whose place it comes
+        _log(hook, told)
     blocking = {one.candidate.key: one.candidate for one in told if one.candidate.intensity == "block"}
+    token.note_broken(repo, commit if blocking else "")
     for key, candidate in blocking.items():
         places = [f"{one['file']}:{one['line']}" for one in candidate.findings() if "file" in one and "line" in one]
         where = f" ({one_line(places[0])})" if places else ""
-        said = f"this commit breaks {one_line(key)}, and no hook was asked: {one_line(candidate.message())}{where}"
-        write(f"ahp: {said}; a push of it is refused")
+        breaks = f"still breaks {one_line(key)}" if was_asked else f"breaks {one_line(key)}, and no hook was asked"
+        write(f"ahp: this commit {breaks}: {one_line(candidate.message())}{where}; a push of it is refused")
     if blocking:
         _explain(hook)
+
+
+def _ask(hook: Hook, commit: str, listed: bytes | None) -> list[Told]:
+    """What the rules say of HEAD, by who judged when it was made: `listed` are the policy's files of then."""
+    repo = hook.repo
+
+    def judges(trigger: str) -> list[Judge]:
+        event = hook.event(None, trigger)
+        event.listed = listed
+        return judges_of(event)
+
+    event = hook.event(CommitView(repo, commit), "pre-commit")
+    asked = objects.CommitJudge(event, Policies(judges), gathered=_PRESENT, excuse=by_the_log(repo.ahp_dir))
+    if not asked.has_rules:
+        return []
+    (past,) = commits.listed(repo, [commit])
+    (view,) = commits.views(repo, [past], with_text=False)
+    return asked.ask(past, view)
+
+
+def _listed_before(repo: Repository, commit: str) -> bytes | None:
+    """What git lists of the policy's files in the parent of `commit`; None where that has none. Raises GitError."""
+    parent = repo.commit_id(f"{commit}^1")
+    return repo.policies[parent] if parent and trees.of_commit(repo, parent).has_policy else None
+
+
+def _tell_of_removal(hook: Hook) -> None:
+    """Says so where nobody judges any more because HEAD took the policy away: without a remote there is no push."""
+    if all(judge.origin == WORKING for judge in judges_of(hook.event(None, "pre-commit"))):
+        said = "this commit takes the policy away, so that nobody judges what comes after it"
+        write(f"ahp: {said}; to undo it: git revert HEAD")
 
 
 def log_push(hook: Hook, told: Sequence[Told]) -> None:
@@ -103,7 +136,7 @@ def _change(one: Told) -> str:
 def _unjudged(hook: Hook, told: Sequence[Told]) -> list[Told]:
     """Those whose change, or message for a rule of messages, no hook let pass, and of which there is no notice."""
     marks = {change: change.encode() for change in map(_change, told) if change}
-    judged: set[tuple[str, str]] = set()
+    judged: set[tuple[str, str, str]] = set()
     noticed: set[str] = set()
     for number, line in enumerate(segments.backward(hook.repo.ahp_dir) if told else ()):
         if number >= _LINES:
@@ -115,13 +148,15 @@ def _unjudged(hook: Hook, told: Sequence[Told]) -> list[Told]:
         if record.get("kind") == "bypass":
             noticed.add(str(record.get("commit")))
         elif record.get("kind") == "verdict" and record.get("decision") != "deny":
-            judged.add((str(record.get("change")), str(record.get("message") or "")))
+            judged.add((str(record.get("hook")), str(record.get("change")), str(record.get("message") or "")))
     return [one for one in told if one.commit.id not in noticed and not any(_is_about(one, *what) for what in judged)]
 
 
-def _is_about(one: Told, change: str, message: str) -> bool:
-    if change != _change(one):
+def _is_about(one: Told, hook: str, change: str, message: str) -> bool:
+    """Whether the verdict of a hook on that change and message is one on what broke the rule. The hook for messages
+    tells nothing of the content: it is shown all that an amended commit changes, and asks rules for messages alone.
+    """
+    is_of_message = one.candidate.event.trigger == _OF_MESSAGES
+    if change != _change(one) or (hook == _OF_MESSAGES) is not is_of_message:
         return False
-    if one.candidate.event.trigger != "commit-msg":
-        return True
-    return message == records.message_digest(one.commit.message.encode("utf-8", "surrogateescape"))
+    return not is_of_message or message == records.message_digest(one.commit.message.encode("utf-8", "surrogateescape"))

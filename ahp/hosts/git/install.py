@@ -131,7 +131,7 @@ def uninstall(repo: Repository) -> Installed:
             if put_aside:
                 aside.append(put_aside)
     _leave_husky(repo)
-    for name in ("/ahp-token", "/ahp-message"):
+    for name in ("/ahp-token", "/ahp-message", "/ahp-broken"):
         if os.path.lexists(repo.git_dir + name):
             os.unlink(repo.git_dir + name)
     if shared and repo.config("core.hooksPath") == folder:

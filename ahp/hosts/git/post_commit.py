@@ -13,11 +13,15 @@ def judge(hook: Hook) -> int:
     if commit is None:
         raise AhpError("HEAD names no commit after a commit; is this hook called by git?")
     left = token.find(hook.repo, hook.parent)
-    event = hook.event(CommitView(hook.repo, commit))
+    view = CommitView(hook.repo, commit)
+    event = hook.event(view)
     token.withdraw(hook.repo)
-    if left is None or left.deferred:
+    noted = token.broken(hook.repo)
+    if left is None or left.deferred or noted not in ("", view.old):
         from ahp.hosts.git import bypass
 
-        bypass.check_commit(hook, commit)
+        bypass.check_commit(hook, commit, was_asked=left is not None and not left.deferred)
+    elif noted:
+        token.note_broken(hook.repo, "")
     say(hook, decide(event))
     return 0

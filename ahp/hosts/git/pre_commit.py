@@ -41,7 +41,7 @@ def judge_staged(hook: Hook, event: Event, message_follows: bool = True) -> int:
         hook.parent,
         event.attempt,
         message=message_follows and has_work,
-        after=any("post-commit" in judge.program.triggers for judge in judges),
+        after=any("post-commit" in judge.program.triggers for judge in judges) or token.follows_broken(hook.repo),
     )
     token.allow_deferring(hook.repo, about_messages)
     return 0

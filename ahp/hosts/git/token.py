@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _NAME = "/ahp-token"
 _DEFER = "/ahp-message"
+_BROKEN = "/ahp-broken"
 _WORDS = ("quiet", "work")
 
 
@@ -66,6 +67,31 @@ def withdraw(repo: "Repository") -> None:
         files.overwrite(repo.git_dir + _NAME, b"-\n", truncate=False)
     except AhpError:
         return  # a git directory that cannot be written holds no token of this run either
+
+
+def note_broken(repo: "Repository", commit: str) -> None:
+    """Notes the commit that was just made and breaks a rule nobody was asked about, so that an amend of it is looked at
+    as a whole; "" for none.
+    """
+    path = repo.git_dir + _BROKEN
+    try:
+        if commit:
+            files.replace(path, commit.encode())
+        elif posix.access(path, posix.F_OK):
+            posix.unlink(path)
+    except (AhpError, OSError):
+        return  # the push judges what an amend comes to
+
+
+def broken(repo: "Repository") -> str:
+    """The commit of `note_broken`, "" for none."""
+    return (files.read(repo.git_dir + _BROKEN, 4096) or b"").decode("ascii", "replace")
+
+
+def follows_broken(repo: "Repository") -> bool:
+    """Whether HEAD is that commit."""
+    noted = broken(repo)
+    return noted != "" and noted == repo.head_id()
 
 
 def _head(repo: "Repository") -> str:

@@ -63,6 +63,46 @@ def test_what_was_refused_and_then_forced_is_one(here: Gated) -> None:
     assert len(here.log("bypass")) == 1
 
 
+def test_an_amend_of_what_no_hook_was_asked_about_is_looked_at_as_a_whole(here: Gated) -> None:
+    here.policy(POLICY + "  words: {at: commit-msg, block: commit.subject == 'wip'}\n")
+    staged(here, **{"a.txt": "BAD\n"})
+    here.say("commit", "-q", "-n", "-m", "x")
+    said = here.say("commit", "-q", "--amend", "-m", "y")
+    assert said == (0, SAID.replace("breaks bad, and no hook was asked", "still breaks bad"))
+    assert len(here.log("bypass")) == 1
+    staged(here, **{"a.txt": "good\n"})
+    assert here.say("commit", "-q", "--amend", "--no-edit") == (0, "")
+    assert here.say("commit", "-q", "--amend", "-m", "z") == (0, "")
+    here.git(*SILENT, "commit", "-q", "--allow-empty", "-m", "on top")
+    assert here.say("push", "-q", "origin", "main") == (0, "")
+
+
+def test_a_commit_on_top_of_what_no_hook_was_asked_about_is_its_own(here: Gated) -> None:
+    staged(here, **{"a.txt": "BAD\n"})
+    here.say("commit", "-q", "-n", "-m", "x")
+    staged(here, b="1\n")
+    assert here.say("commit", "-q", "-m", "y") == (0, "")
+    assert not (here.root / ".git/ahp-broken").exists()
+
+
+def test_what_takes_the_policy_along_is_judged_by_the_one_before(gated: Gated) -> None:
+    gated.commit_policy(POLICY)
+    gated.policy(POLICY.replace("contains([l.text], 'BAD')", "l.text == 'never'"))
+    staged(gated, **{"a.txt": "BAD\n"})
+    gated.git("add", "-f", ".ahp/hooks.yaml")
+    assert gated.say("commit", "-q", "-n", "-m", "x") == (0, SAID)
+
+
+def test_without_a_remote_the_commit_that_takes_the_policy_away_is_told(gated: Gated) -> None:
+    gated.commit_policy(POLICY)
+    code, said = gated.say("revert", "--no-edit", "HEAD")
+    assert code == 0 and "ahp: this commit takes the policy away, so that nobody judges what comes after it;" in said
+    assert "ahp: " not in gated.say("revert", "--no-edit", "HEAD").text
+    gated.git("checkout", "-q", "-b", "topic")
+    gated.git("rm", "-q", ".ahp/hooks.yaml")
+    assert "ahp: " not in gated.say("commit", "-n", "-m", "gone").text  # that of main judges on
+
+
 def test_a_warning_is_logged_and_left_to_the_push(here: Gated) -> None:
     staged(here, a="1\n", b="1\n")
     assert here.say("commit", "-q", "-m", "x", "--no-verify") == (0, "")
