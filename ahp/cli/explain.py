@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ahp.gate.explain import Explanation, Reason
     from ahp.policy.program import RuleAnswer
     from ahp.protocol.actor import Actor
+    from ahp.protocol.event import Event
+    from ahp.protocol.verdict import Verdict
 
 _MARKS = {"true": "yes", "false": "no", "undecided": "?", "filtered": "-", "bound": "!"}
 _FATES = {
@@ -48,19 +50,28 @@ def command(what: str, issue: str, facts: str | None, form: str) -> int:
         return _signal(what, form)
     from ahp.cli.judge import event_here, unstaged
     from ahp.gate.explain import explain
+    from ahp.hosts import asking, verdict_text
 
-    events = [event_here(trigger, issue, facts) for trigger in ([what] if what in TRIGGERS else _asked_at(what))]
+    is_about_all = what in TRIGGERS
+    events = [event_here(trigger, issue, facts) for trigger in ([what] if is_about_all else _asked_at(what))]
+    if is_about_all:
+        events = asking.of_content(*events)
     explanations = [explain(event) for event in events]
     for number, (whole, event) in enumerate(zip(explanations, events, strict=True)):
-        is_about_all = what == whole.verdict.trigger
         one = whole if is_about_all else _only(whole, what)
+        pushed = _pushed(event) if is_about_all else None
+        if pushed is not None:
+            explanations[number] = one = one._replace(verdict=pushed)
         if form == "json":
             _json(one)
-        else:
-            click.echo("\n" * (number > 0), nl=False)
-            _text(one, is_about_all)
-            if one.reasons and (why := unstaged(event)):
-                click.echo(f"\n{why}")
+            continue
+        click.echo("\n" * (number > 0), nl=False)
+        _text(one, is_about_all)
+        if pushed is not None and len(pushed.signals) > len(whole.verdict.signals):
+            said = verdict_text.text(pushed, event.actor, event.env)
+            click.echo(f"\nwith its commits and the tickets that it moves:\n{said}")
+        if one.reasons and (why := unstaged(event)):
+            click.echo(f"\n{why}")
     return 1 if any(one.verdict.denied for one in explanations) else 0
 
 
@@ -69,6 +80,14 @@ def _only(whole: "Explanation", rule: str) -> "Explanation":
     reasons = [reason for reason in whole.reasons if reason.key == rule]
     read = {path for reason in reasons for path in reason.rule.reads}
     return whole._replace(reasons=reasons, missing={path: why for path, why in whole.missing.items() if path in read})
+
+
+def _pushed(event: "Event") -> "Verdict | None":
+    """The verdict on a whole push, of which the rules explained are those about the range; None for what is none."""
+    from ahp.hosts import api
+
+    is_stated = event.mode == "dry" and event.given
+    return api.judge(event) if event.push is not None and not is_stated else None
 
 
 def _asked_at(rule: str) -> list[str]:

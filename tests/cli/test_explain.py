@@ -144,3 +144,22 @@ def test_of_one_rule_only_what_it_misses_is_told(
     said = capsys.readouterr().out
     assert said.startswith("pre-push on main, environment development\n") and "missing tests.total" in said
     assert "missing coverage" in whole and "coverage" not in said
+
+
+def test_a_push_is_explained_with_what_is_said_of_its_commits(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = "  size: {at: pre-push, block: files.changed_count > 9}\n"
+    merge = "  merge: {at: pre-merge-commit, block: files.changed_count > 0}\n"
+    repo.commit("first", **{".ahp/hooks.yaml": POLICY + size + merge})
+    repo.git("checkout", "-q", "-b", "side")
+    repo.commit("second", bad1="1")
+    monkeypatch.chdir(repo.root)
+    assert run(["explain", "pre-push"]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("pre-push on side, environment development: is refused\n") and "[no] size" in said
+    assert "ahp: push refused by names" in said.partition("with its commits and the tickets that it moves:\n")[2]
+    repo.git("checkout", "-q", "main")
+    repo.git("merge", "-q", "--no-ff", "--no-commit", "side")
+    assert run(["explain", "pre-commit"]) == 1
+    assert "[yes] merge — refuses" in capsys.readouterr().out
