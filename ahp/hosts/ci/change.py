@@ -92,16 +92,23 @@ def change_of(
     else:
         view = boundaries.range_over(repo, head, known, whole=merged)
     view.revisions()  # raises Unknown where nobody can tell what the range is
-    had = own_tip if merged else view.old if name else said.before or ""
+    had = (said.before or own_tip) if merged else view.old if name else said.before or ""
     source = said.source or _branch(repo, head)
     return Change(view, head, source, ref, own_tip, default, default_tip, remote, had, merged)
 
 
 def _pushed_onto(repo: Repository, said: Proposal, head: str) -> str:
-    """What the ref had before the push, "" for nothing; where the platform does not say, the head's first parent."""
-    if said.before is None:
+    """What the ref had before the push, "" for nothing; where the platform does not say, the head's first parent.
+
+    That also stands for the last good build of a commit that is gone: else none would ever be good again.
+    """
+    known = repo.commit_id(said.before) if said.before else ""
+    if said.before is None or (known is None and said.is_last_good and not repo.shallow()):
         return repo.commit_id(f"{head}^") or ""
-    return _commit(repo, said.before) if said.before else ""
+    if known is None:
+        had = f"what {one_line(said.target)} had, {said.before}, is not in this clone, so nobody can say what is new"
+        raise AhpError(f"{had}; mend: {_fetch(repo, _remote(repo), said.before)}")
+    return known
 
 
 def _remote(repo: Repository) -> str:

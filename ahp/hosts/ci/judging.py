@@ -214,6 +214,9 @@ class _Judging:
         if self._change.merged and code == 1:
             code = 0
             notes.append("this is merged already: what is wrong with it is told, and nothing is refused")
+        if self._change.merged and self._change.had != self._change.own_tip:
+            gone = f"{self._change.had[:10]}, which the last good build was of, is not in this clone any more"
+            notes.append(f"{gone}: judged is what {self._change.head[:10]} adds to its first parent")
         if self._in_force is NOBODY:
             why = self._broken or "where this goes there is no policy yet"
             notes.append(f"{why}: the rules that it brings itself are asked")

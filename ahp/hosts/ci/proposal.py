@@ -35,6 +35,8 @@ class Proposal(NamedTuple):
     """The name of the repository's default branch."""
     actor: str = ""
     """The account that brings the change, where the platform vouches for it."""
+    is_last_good: bool = False
+    """Whether `before` is what the last good build was of: it stands for what the ref had, and may be gone for good."""
 
 
 def commit_id(value: object, name: str) -> str:

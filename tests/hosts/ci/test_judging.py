@@ -411,6 +411,10 @@ def test_what_was_pushed_to_main_is_told_and_not_refused(
     work.git("update-ref", "refs/remotes/origin/main", before)
     github(tmp_path, monkeypatch, "push", event)
     assert ci(capsys)[0] == 1
+    event["ref"], event["before"] = "refs/heads/main", "1" * 40
+    github(tmp_path, monkeypatch, "push", event)
+    code, said = ci(capsys)
+    assert code == 2 and "what refs/heads/main had, 1111111111111111111111111111111111111111, is not in this" in said
 
 
 def test_a_run_that_somebody_starts_judges_what_its_branch_would_bring(
@@ -438,6 +442,13 @@ def test_a_push_whose_beginning_the_platform_does_not_say_is_the_last_step(
     code, said = ci(capsys)
     assert (code, "c.txt:1" in said, "b.txt" in said) == (0, True, False), said
     assert "1 commit up to" in said and "this is merged already" in said
+    monkeypatch.delenv("BUILDKITE")
+    told = {"JENKINS_URL": "x", "GIT_COMMIT": head, "BRANCH_NAME": "main", "GIT_PREVIOUS_SUCCESSFUL_COMMIT": "1" * 40}
+    for variable, value in told.items():
+        monkeypatch.setenv(variable, value)
+    code, said = ci(capsys)  # a commit that was replaced, and that the server may not keep
+    assert (code, "c.txt:1" in said, "b.txt" in said, "commits are lost" in said) == (0, True, False, True), said
+    assert "1111111111, which the last good build was of, is not in this clone any more" in said
 
 
 def test_what_names_more_than_one_commit_or_hides_one_is_told_or_seen_through(

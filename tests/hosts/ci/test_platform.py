@@ -165,7 +165,7 @@ AZURE_PULL = {
         ),
         (
             {**JENKINS, "BRANCH_NAME": "main", "GIT_PREVIOUS_SUCCESSFUL_COMMIT": BEFORE, "GIT_PREVIOUS_COMMIT": MERGE},
-            Proposal("Jenkins", "push", HEAD, BEFORE, "main", "refs/heads/main"),
+            Proposal("Jenkins", "push", HEAD, BEFORE, "main", "refs/heads/main", is_last_good=True),
         ),
         ({**JENKINS, "BRANCH_NAME": "main"}, Proposal("Jenkins", "push", HEAD, None, "main", "refs/heads/main")),
         (

@@ -22,7 +22,8 @@ version: 1
 rules:
   no-todo: {at: pre-commit, each: l in diff.added, block: "contains(l.text, 'TODO')"}
   weaker: {at: [pre-commit, pre-merge-commit], block: policy.weakened, locked: true}
-  tested: {at: pre-push, on_missing: skip, block: tests.failed_count > 0}
+  tested: {at: pre-push, on_missing: skip, block: tests.failed_count > 0 and files.changed_count == 3}
+  single: {at: pre-push, prompt: push.commit_count == 1}
 """
 LOCK = "ahp-engine==0 --hash=sha256:00\n"
 RULES, POLICY_CHECK = ".github/workflows/ahp-rules.yml", ".github/workflows/ahp-policy.yml"
@@ -47,7 +48,8 @@ class Server:
         repo.git("switch", "--quiet", "--detach")
         # Good but for a test, which only who runs it can know.
         self.fine = repo.commit("A page", **{"page.md": "text\n", "Makefile": MAKEFILE, ".gitignore": "junit.xml\n"})
-        repo.git("update-ref", "refs/pull/1/head", self.fine)
+        for ref in ("refs/pull/1/head", "refs/heads/topic"):  # of the repository's own; the other comes from a fork
+            repo.git("update-ref", ref, self.fine)
         repo.git("reset", "--quiet", "--hard", self.main)
         repo.git("mv", RULES, ".github/workflows/renamed.yml")
         for name in (RULES, POLICY_CHECK, ".github/workflows/faked.yml"):
@@ -132,7 +134,7 @@ def test_what_tests_find_is_for_the_weaker_job(server: Server, machine: Machine)
     text, pulled = server.on_main(".github/workflows/ahp-evidence.yml"), pull(server, server.fine)
     env = {"GITHUB_SERVER_URL": f"file://{server.folder}", "GITHUB_REPOSITORY": "org/shop.git"}
     ran = platform_jobs.github(machine, text, "pull_request", pulled, **env)
-    assert ran.code == 1 and "push refused by tested" in ran.said, ran.said
+    assert ran.code == 1 and "push refused by tested" in ran.said and "single" in ran.said, ran.said
 
 
 REQUEST = {

@@ -33,4 +33,4 @@ def read(env: Mapping[str, str]) -> Proposal:
     if not branch:
         return Proposal(_NAME, "run", head=head)
     before = commit_id(env.get("GIT_PREVIOUS_SUCCESSFUL_COMMIT"), "GIT_PREVIOUS_SUCCESSFUL_COMMIT")
-    return Proposal(_NAME, "push", head, before or None, branch, BRANCHES + branch)
+    return Proposal(_NAME, "push", head, before or None, branch, BRANCHES + branch, is_last_good=bool(before))
