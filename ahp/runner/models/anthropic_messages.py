@@ -3,7 +3,7 @@
 from typing import Any
 
 from ahp.runner.models.endpoint import Endpoint
-from ahp.runner.models.exchange import Exchange, count, texts, within_time
+from ahp.runner.models.exchange import Exchange, arguments, count, texts, within_time
 from ahp.runner.models.model import Answer, FinishReason, ModelError, NativeCall, Want
 from ahp.runner.run.conversation import Message
 
@@ -49,12 +49,12 @@ class AnthropicModel:
         clean = self._exchange.clean
         calls = [
             NativeCall(
-                clean(block["name"]),
-                block["input"] if isinstance(block.get("input"), dict | str) else {},
+                clean(block["name"]) if isinstance(block.get("name"), str) else "",
+                arguments(block.get("input"), clean),
                 clean(block["id"]) if isinstance(block.get("id"), str) else "",
             )
             for block in content
-            if isinstance(block, dict) and block.get("type") == "tool_use" and isinstance(block.get("name"), str)
+            if isinstance(block, dict) and block.get("type") == "tool_use"
         ]
         usage = body.get("usage") if isinstance(body.get("usage"), dict) else {}
         read = [count(usage.get(name)) for name in _READ]

@@ -22,6 +22,8 @@ from ahp.system.errors import AhpError, Timeout
 T = TypeVar("T")
 
 _LARGEST = 32 << 20  # bytes of a reply
+_LARGEST_ERROR = 1 << 20  # bytes that are read of one with an error; its status tells the rest
+_MOST = 1 << 53  # tokens or dollars; what is more is no count
 _LONGEST = 300  # characters of a server's error
 _SHORTEST_KEY = 8  # what is shorter is no key, and may stand in any text
 _USER_INFO = re.compile(r"(?<=//)[^/@\s\"'<>]+@")
@@ -34,6 +36,8 @@ _OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 _REPLIES = frozenset({"choices", "content", "data"})  # keys of what is no error
+# Without one of these headers a reply ends where the connection does, also where that broke.
+_TELLS_ITS_END = frozenset({"content-length", "transfer-encoding"})
 # What a server says of a request that it will never take as it is, also with status 500.
 _REFUSED = re.compile(r"role|template|jinja|tool|grammar|schema|response_format|max_completion_tokens", re.IGNORECASE)
 
@@ -89,6 +93,7 @@ class Exchange:
                 # Certificates take longer to load than a local server to answer, and here none is ever looked at.
                 verify=not (self.to.is_local and self.to.base_url.startswith("http:")),
                 timeout=timeout_s,
+                event_hooks={"response": [self._stop_at_error]},
             )
             return getattr(package, kind)(
                 api_key=self.key or "none",
@@ -105,24 +110,27 @@ class Exchange:
         package = sdk(self.to.api)
         try:
             async with send(**request) as response:
-                data = await self._read(response.iter_bytes())
+                data = await _up_to(_LARGEST, response.iter_bytes())
         except (AhpError, asyncio.CancelledError):
             raise
-        except package.APIStatusError as error:
-            raise self._refusal(error.status_code, error.body, error.response.headers) from None
         except package.APIConnectionError as error:
+            if isinstance(error.__cause__, AhpError):  # what `_stop_at_error` has raised
+                raise error.__cause__ from None
             raise self._unreachable(error.__cause__ or error) from None
         except OSError as error:
             raise self._unreachable(error) from None
         except Exception as error:  # noqa: BLE001  # the SDK, its HTTP library and the proxy settings have no common class
             raise self._broken(error) from None
+        if len(data) > _LARGEST:
+            raise ModelError(f"{self.who} answered with more than {_LARGEST >> 20} MB")
         if not data.strip():
             raise ModelError(f"{self.who} answered with an empty body", transient=True)
         try:
             value = jsontext.decode(data.decode("utf-8-sig", "replace"))
         except ValueError:
             said = self.clean(one_line(data[:_LONGEST].decode("utf-8", "replace"), 100))
-            raise ModelError(f"{self.who} answered with no JSON: {said!r}") from None
+            cut = data.lstrip()[:1] == b"{" and not response.headers.keys() & _TELLS_ITS_END
+            raise ModelError(f"{self.who} answered with no JSON: {said!r}", transient=cut) from None
         if isinstance(value, dict) and value.get("error") and not value.keys() & _REPLIES:
             raise self.failed(value, response.headers)
         return value
@@ -152,14 +160,16 @@ class Exchange:
         """Such text on one line of an error."""
         return _USER_INFO.sub("…@", self.clean(one_line(text, _LONGEST)))
 
-    async def _read(self, parts: AsyncIterator[bytes]) -> bytes:
-        read, size = [], 0
-        async for part in parts:
-            read.append(part)
-            size += len(part)
-            if size > _LARGEST:
-                raise ModelError(f"{self.who} answered with more than {_LARGEST >> 20} MB")
-        return b"".join(read)
+    async def _stop_at_error(self, response: Any) -> None:
+        """Raises what a status that is none of success means, before the SDK reads all that comes with it."""
+        if response.is_success:
+            return
+        text = (await _up_to(_LARGEST_ERROR, response.aiter_bytes())).decode("utf-8-sig", "replace")
+        try:
+            body = jsontext.decode(text)
+        except ValueError:
+            body = text.strip()
+        raise self._refusal(response.status_code, body, response.headers)
 
     def _refusal(self, status: int, body: object, headers: Any) -> ModelError:
         said = _message(body)
@@ -218,6 +228,17 @@ def _message(body: object) -> str:
     return body if isinstance(body, str) else ""
 
 
+async def _up_to(limit: int, parts: AsyncIterator[bytes]) -> bytes:
+    """A body, of a longer one as much as tells that it has more than `limit` bytes."""
+    read, size = [], 0
+    async for part in parts:
+        read.append(part)
+        size += len(part)
+        if size > limit:
+            break
+    return b"".join(read)
+
+
 def _root(error: BaseException) -> BaseException:
     while error.__cause__ is not None or error.__context__ is not None:
         error = error.__cause__ or error.__context__ or error
@@ -237,9 +258,24 @@ def _retry_after(headers: Any) -> float | None:
     return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
+def arguments(value: object, clean: Callable[[str], str]) -> dict[str, Any] | str:
+    """The arguments of a call: an object, nothing as an empty one, anything else as the text that should be one."""
+    if isinstance(value, dict):
+        return value
+    text = value if isinstance(value, str) else "" if value is None else json.dumps(value)
+    return clean(text) if text.strip() else {}
+
+
 def count(value: object) -> int | None:
     """A number of tokens as a server reports it; None for anything else, also for the 0 of one that does not count."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MOST else None
+
+
+def price(value: object) -> float | None:
+    """A price in US dollars as a server reports it; None for anything else."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < _MOST:
+        return None
+    return float(value)
 
 
 def texts(content: object, kinds: Iterable[str] = ("text", "output_text")) -> str:

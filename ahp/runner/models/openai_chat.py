@@ -1,11 +1,11 @@
 """Models behind OpenAI's chat completions: OpenAI itself, llama.cpp, vLLM, Ollama and the many that speak it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ahp.runner.config import ReplyFormat
 from ahp.runner.models.endpoint import Endpoint
-from ahp.runner.models.exchange import Exchange, Refused, count, texts, within_time
+from ahp.runner.models.exchange import Exchange, Refused, arguments, count, price, texts, within_time
 from ahp.runner.models.model import Answer, FinishReason, ModelError, NativeCall, Want
 from ahp.runner.run.conversation import Message
 
@@ -87,9 +87,7 @@ class OpenAIModel:
             said = self._exchange.shown(body)
             raise ModelError(f"{self._exchange.who} answered with no message: {said}", transient=True)
         usage = _map(_map(body).get("usage"))
-        cost = usage.get("cost")
-        priced = isinstance(cost, int | float) and not isinstance(cost, bool) and cost >= 0
-        price = float(cost) if cost is not None and priced else self.endpoint.unpriced
+        cost = price(usage.get("cost"))
         clean = self._exchange.clean
         said, refused = texts(message.get("content")), texts(message.get("refusal"))
         return Answer(
@@ -98,7 +96,7 @@ class OpenAIModel:
             tuple(_calls(message, clean)),
             count(usage.get("prompt_tokens")),
             count(usage.get("completion_tokens")),
-            price,
+            self.endpoint.unpriced if cost is None else cost,
         )
 
 
@@ -147,17 +145,19 @@ def _other_form(form: _Form, request: Mapping[str, Any], said: str) -> _Form | N
     return next(iter([*named, *(other for _, other in ways)]), None)
 
 
-def _calls(message: Mapping[str, Any], clean: Any) -> list[NativeCall]:
-    listed = message.get("tool_calls")
-    items = [_map(item) for item in listed] if isinstance(listed, list) else []
+def _calls(message: Mapping[str, Any], clean: Callable[[str], str]) -> list[NativeCall]:
+    """The calls beside the text. One without a name stays one: the model hears that there is no such tool."""
+    listed, old = message.get("tool_calls"), message.get("function_call")
+    items = listed if isinstance(listed, list) else [listed]
     found = []
-    for item in [*items, {"function": message.get("function_call")}]:
-        function, call_id = _map(item.get("function")), item.get("id")
-        if not isinstance(function.get("name"), str):
-            continue
-        args = function.get("arguments")
-        args = args if isinstance(args, dict) else clean(args) if isinstance(args, str) and args.strip() else {}
-        found.append(NativeCall(clean(function["name"]), args, clean(call_id) if isinstance(call_id, str) else ""))
+    for item in map(_map, filter(None, [*items, {"function": old} if old else None])):
+        function, call_id = _map(item.get("function")) or _map(item.get("custom")) or item, item.get("id")
+        name, args = function.get("name"), arguments(function.get("arguments", function.get("input")), clean)
+        found.append(
+            NativeCall(
+                clean(name) if isinstance(name, str) else "", args, clean(call_id) if isinstance(call_id, str) else ""
+            )
+        )
     return found
 
 

@@ -98,6 +98,26 @@ def says(value: object, status: int = 200, **headers: str) -> Play:
     return play
 
 
+def sends(sent: bytes) -> Play:
+    """`sent`, then the end of the connection."""
+
+    def play(server: Server, connection: socket.socket) -> None:
+        connection.sendall(sent)
+
+    return play
+
+
+def endless(sent: bytes) -> Play:
+    """`sent`, then as much as the client takes, for ever."""
+
+    def play(server: Server, connection: socket.socket) -> None:
+        connection.sendall(sent)
+        while not server.stopped.is_set():
+            connection.sendall(b"x" * (1 << 16))
+
+    return play
+
+
 def resets(sent: bytes = b"") -> Play:
     """A connection that breaks after `sent`."""
 

@@ -36,14 +36,19 @@ def test_one_request() -> None:
         {"type": "text", "text": "I look."},
         {"type": "tool_use", "id": "1", "name": "look", "input": {"at": "a"}},
         {"type": "tool_use", "id": "2", "name": "look", "input": None},
-        {"type": "tool_use", "id": "3"},
+        {"type": "tool_use", "id": "3", "name": "look", "input": ["a"]},
+        {"type": "tool_use", "id": "4"},
     ]
     usage = {"input_tokens": 5, "cache_read_input_tokens": 100, "output_tokens": 3}
     with Server([says(message(content, "tool_use", usage))]) as server:
         got = ask(server, Want("action", (LOOK,), {"type": "object"}))
-    assert got == Answer(
-        "I look.", "tool_calls", (NativeCall("look", {"at": "a"}, "1"), NativeCall("look", {}, "2")), 105, 3
+    calls = (
+        NativeCall("look", {"at": "a"}, "1"),
+        NativeCall("look", {}, "2"),
+        NativeCall("look", '["a"]', "3"),
+        NativeCall("", {}, "4"),
     )
+    assert got == Answer("I look.", "tool_calls", calls, 105, 3)
     (request,) = server.requests
     assert request.path == "/v1/messages"
     assert KEY in (

@@ -15,7 +15,20 @@ from ahp.runner.models.model import Answer, ContextOverflow, ModelError, NativeC
 from ahp.runner.models.openai_chat import OpenAIModel
 from ahp.runner.run.conversation import Message
 from ahp.system.errors import Timeout
-from tests.runner.models.server import HEAD, LONG, Play, Server, chat, dribbles, error, hangs, resets, says
+from tests.runner.models.server import (
+    HEAD,
+    LONG,
+    Play,
+    Server,
+    chat,
+    dribbles,
+    endless,
+    error,
+    hangs,
+    resets,
+    says,
+    sends,
+)
 
 ASKED: list[Message] = [{"role": "system", "content": "be good"}, {"role": "user", "content": "hello?"}]
 LOOK = ToolDefinition("look", "looks", {"type": "object", "properties": {"at": {"type": "string"}}})
@@ -98,10 +111,14 @@ def test_native_calls() -> None:
         function("look", ""),
         function("look", None),
         function("look", '{"at": '),
-        function(None, "{}"),
+        function("look", [1]),
         {**function("look", {}), "id": "call_1"},
-        {"type": "custom"},
+        {"type": "custom", "custom": {"name": "look", "input": "a"}},
+        {"name": "look", "arguments": {"at": "c"}},
+        function(None, "{}"),
         "nothing",
+        None,
+        {},
     ]
     played = says(chat(None, "tool_calls", tool_calls=listed, function_call={"name": "old", "arguments": "{}"}))
     with Server([played]) as server:
@@ -113,7 +130,12 @@ def test_native_calls() -> None:
         NativeCall("look", {}, "1"),
         NativeCall("look", {}, "1"),
         NativeCall("look", '{"at": ', "1"),
+        NativeCall("look", "[1]", "1"),
         NativeCall("look", {}, "call_1"),
+        NativeCall("look", "a"),
+        NativeCall("look", {"at": "c"}),
+        NativeCall("", "{}", "1"),
+        NativeCall("", {}),
         NativeCall("old", "{}"),
     )
     assert server.requests[0].body["tools"] == [
@@ -316,6 +338,7 @@ def test_a_reply_that_the_server_broke_off_is_no_reply(finish: str) -> None:
         ({"prompt_tokens": -5, "completion_tokens": 2.5, "cost": -1}, (None, None, 0.0)),
         ({"prompt_tokens": True, "completion_tokens": "7", "cost": True}, (None, None, 0.0)),
         ({"prompt_tokens": 3, "completion_tokens": 1, "cost": 2}, (3, 1, 2.0)),
+        ({"prompt_tokens": 10**400, "completion_tokens": 1, "cost": 10**400}, (None, 1, 0.0)),
     ],
 )
 def test_what_a_server_does_not_count_is_not_reported(usage: object, counted: tuple[object, ...]) -> None:
@@ -336,6 +359,9 @@ def test_elsewhere_than_on_this_machine_a_price_that_is_not_told_is_not_known() 
         (resets(HEAD + b'{"choices"'), "no answer", True),
         (says(b" \n"), "answered with an empty body", True),
         (says(b'{"choices": [', 200), "no JSON", False),
+        # Without its length a reply ends where the connection breaks.
+        (sends(b"HTTP/1.1 200 OK\r\n\r\n" + b'{"choices": ['), "no JSON", True),
+        (sends(b"HTTP/1.1 200 OK\r\n\r\n" + b"<html>"), "no JSON", False),
         (says(b"<html>Proxy</html>"), "no JSON: '<html>Proxy</html>'", False),
         (says({"choices": []}), "no message", True),
         (says({"choices": None}), "no message", True),
@@ -359,6 +385,13 @@ def test_a_server_that_is_not_there() -> None:
         with pytest.raises(ModelError, match="Is the server running") as raised:
             ask(one)
     assert raised.value.transient
+
+
+def test_of_an_error_without_end_no_more_is_read_than_tells_what_it_is() -> None:
+    flood = endless(b"HTTP/1.1 500 X\r\n\r\n" + b'{"error": "out of order')
+    with Server([flood]) as server, pytest.raises(ModelError, match="out of order") as raised:
+        ask(model(server))
+    assert raised.value.transient and server.cut.wait(LONG)
 
 
 @pytest.mark.parametrize(
