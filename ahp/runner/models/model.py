@@ -1,5 +1,6 @@
 """What the runner needs of a language model."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -14,13 +15,14 @@ class ModelError(AhpError):
     """The model gave no answer.
 
     `transient` says that the same request may succeed when it is made again, after `retry_after_s` seconds where the
-    server named a time.
+    server named a time that is a number.
     """
 
     def __init__(self, problem: str, *, transient: bool = False, retry_after_s: float | None = None) -> None:
         super().__init__(problem)
         self.transient = transient
-        self.retry_after_s = retry_after_s
+        is_number = isinstance(retry_after_s, int | float) and abs(retry_after_s) <= sys.float_info.max
+        self.retry_after_s = retry_after_s if is_number else None
 
 
 class ContextOverflow(ModelError):

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
@@ -319,6 +320,14 @@ def test_nobody_waits_for_a_model_longer_than_there_is_time(settings: dict[str, 
     scene = Scene([ModelError("busy", transient=True, retry_after_s=100), "answer"], **settings)
     assert scene.turn.stop_reason == "MODEL_ERROR"
     assert "busy (to be asked again in 100 s" in scene.turn.answer
+
+
+@pytest.mark.parametrize("seconds", ["3", float("nan"), float("inf"), 10**400])
+def test_a_time_to_wait_that_is_no_number_is_none(seconds: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ahp.system.interrupt.sleep", lambda seconds: None)
+    scene = Scene([ModelError("busy", transient=True, retry_after_s=seconds), "answer"])
+    assert scene.turn.ok
+    assert [event["seconds"] for event in scene.of("model_retry")] == [1.0]
 
 
 def test_each_wait_is_twice_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
