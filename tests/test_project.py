@@ -47,7 +47,22 @@ LIGHT_MAY_IMPORT = frozenset(
     {"sys", "gc", "posix", "time", "errno", "_signal", "_json", "_sha256", "_sha2", "_thread", "select", "marshal"}
 )
 
-TEXT_SUFFIXES = {".py", ".md", ".toml", ".yaml", ".yml", ".sh", ".txt", ".json", ".jsonl", ".js", ".ts", ".xml", ""}
+TEXT_SUFFIXES = {
+    ".py",
+    ".md",
+    ".toml",
+    ".yaml",
+    ".yml",
+    ".sh",
+    ".txt",
+    ".json",
+    ".jsonl",
+    ".js",
+    ".cjs",
+    ".ts",
+    ".xml",
+    "",
+}
 
 
 @functools.cache
@@ -277,7 +292,7 @@ def test_nothing_is_left_for_later() -> None:
     wrong = [
         f"{path.relative_to(PROJECT)}:{number}: {line.strip()}"
         for path in tracked_files()
-        if path.suffix in {".py", ".sh", ".ts", ".js"} and path.parts[len(PROJECT.parts)] != "tests"
+        if path.suffix in {".py", ".sh", ".ts", ".js", ".cjs"} and path.parts[len(PROJECT.parts)] != "tests"
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1)
         if mark.search(line)
     ]

@@ -46,8 +46,11 @@ def by_exit_code(ran: Ran, what: str, file: str) -> VerificationResult:
     return VerificationResult("test_failure", said, found, f"Read what {what} printed, and mend it.")
 
 
-def of_junit(ran: Ran, what: str, *, not_collected: bool = False) -> VerificationResult:
-    """What a JUnit report tells, held against the exit code: a report of green tests is not believed to a red one."""
+def of_junit(ran: Ran, what: str, *, not_collected: bool = False, no_tests: int = 0) -> VerificationResult:
+    """What a JUnit report tells, held against the exit code: a report of green tests is not believed to a red one.
+
+    `no_tests` of those that passed are none.
+    """
     if ran.report is None:
         return crash(ran, what)
     try:
@@ -56,7 +59,7 @@ def of_junit(ran: Ran, what: str, *, not_collected: bool = False) -> Verificatio
         return crash(ran, what, f"{what} ended with {ran.code}, and {clean(str(absent), 300)}")
     details = [_of_case(case, ran) for case in report.failed[:DETAILS]]
     red: VerificationType = "collection_error" if not_collected else "test_failure"
-    passed = max(report.total - report.failed_count - report.skipped, 0)
+    passed = max(report.total - report.failed_count - report.skipped - no_tests, 0)
     return of_counts(ran, what, passed, report.failed_count, details, red)
 
 
