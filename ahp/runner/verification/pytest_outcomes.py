@@ -38,6 +38,7 @@ _left_out_by_workers: dict[str, None] = {}
 _ended: dict[str, str] = {}
 _faked: dict[tuple[str, str], str] = {}
 _unseen: dict[str, None] = {}
+_called: set[str] = set()
 
 # What tests start themselves is not to load this.
 _paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
@@ -84,13 +85,21 @@ def pytest_testnodedown(node: Any, error: Any) -> None:
 
 
 @pytest.hookimpl(tryfirst=True, hookwrapper=True)
+def pytest_pyfunc_call(pyfuncitem: Any) -> Generator[None, Any, None]:
+    """Notes that the function of a test is called; a `runtest` in the place of pytest's own may not come to that."""
+    _called.add(pyfuncitem.nodeid)
+    yield
+
+
+@pytest.hookimpl(tryfirst=True, hookwrapper=True)
 def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None]:
     """Notes on the report, which other processes may send, that the test ran, and what it raised."""
     # Tests of unittest catch what they raise, and pytest puts it into `call` on the way.
     raised = call.excinfo or next(iter(getattr(item, "_excinfo", None) or ()), None)
     report = (yield).get_result()
     raised = raised or call.excinfo
-    report.ahp_ran = True
+    # Other kinds of tests (of unittest, of plugins) need not be functions that pytest calls.
+    report.ahp_ran = type(item) is not pytest.Function or item.nodeid in _called
     report.ahp_raised = raised.exconly()[:500] if raised else ""
 
 

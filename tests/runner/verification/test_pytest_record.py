@@ -40,6 +40,18 @@ os._exit(0)
 """
 
 
+NEVER_CALLED = """\
+from _pytest.python import Function
+Function.runtest = lambda self: None
+def test_c(): assert 0
+"""
+WRAPPED = """\
+def pytest_collection_modifyitems(items):
+    for item in items:
+        item.runtest = lambda runtest=item.runtest: runtest()
+"""
+
+
 def told(**changes: Any) -> str:
     return json.dumps(RECORD | changes)
 
@@ -85,6 +97,8 @@ def test_a_report_is_held_against_exit_code_and_record(
     [
         ({"conftest.py": FAKED}, "test_failure", "1 test failed and reported as passed, 1 passed"),
         ({"conftest.py": FORGED}, "crash", "2 tests did not run and reported as passed, test_it.py::test_good first"),
+        ({"test_a.py": NEVER_CALLED}, "crash", "3 tests did not run and reported as passed, test_a.py::test_c first"),
+        ({"conftest.py": WRAPPED}, "test_failure", "1 test failed, 1 passed"),
         ({"conftest.py": WRITES_ITSELF}, "crash", "pytest ended with 0 and did not come to its end"),
         ({"pytest.ini": PYTEST.rstrip() + " --setup-plan --trace\n"}, "test_failure", "1 test failed, 1 passed"),
         (
