@@ -8,6 +8,7 @@ __all__ = [
     "ContextOverflow",
     "EventLog",
     "FunctionTool",
+    "Message",
     "Model",
     "ModelError",
     "NativeCall",
@@ -16,6 +17,7 @@ __all__ = [
     "ToolContext",
     "ToolDefinition",
     "Touched",
+    "VerificationResult",
     "Want",
     "connect",
     "is_protocol_content",
@@ -33,10 +35,12 @@ if TYPE_CHECKING:
     from ahp.runner.models.connect import connect
     from ahp.runner.models.model import Answer, ContextOverflow, Model, ModelError, NativeCall, ToolDefinition, Want
     from ahp.runner.run.agent import Agent, AgentTurn
+    from ahp.runner.run.conversation import Message
     from ahp.runner.run.events import EventLog
     from ahp.runner.tools.catalog import standard_tools
     from ahp.runner.tools.function import tool
     from ahp.runner.tools.tool import FunctionTool, Tool, ToolContext
+    from ahp.runner.verification.result import VerificationResult
     from ahp.runner.words.control_protocol import read_control, try_parse_control_envelope
     from ahp.runner.words.guard import is_protocol_content
 
@@ -48,6 +52,7 @@ _LAZY = {
     "ContextOverflow": "ahp.runner.models.model",
     "EventLog": "ahp.runner.run.events",
     "FunctionTool": "ahp.runner.tools.tool",
+    "Message": "ahp.runner.run.conversation",
     "Model": "ahp.runner.models.model",
     "ModelError": "ahp.runner.models.model",
     "NativeCall": "ahp.runner.models.model",
@@ -56,6 +61,7 @@ _LAZY = {
     "ToolContext": "ahp.runner.tools.tool",
     "ToolDefinition": "ahp.runner.models.model",
     "Touched": "ahp.facts.tool_call",
+    "VerificationResult": "ahp.runner.verification.result",
     "Want": "ahp.runner.models.model",
     "connect": "ahp.runner.models.connect",
     "is_protocol_content": "ahp.runner.words.guard",

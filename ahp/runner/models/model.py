@@ -1,7 +1,7 @@
 """What the runner needs of a language model."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -89,8 +89,10 @@ class Model(Protocol):
         """How events call it."""
         ...
 
-    def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float, want: Want | None = None) -> Answer:
-        """The reply to `messages`: system first, then user and assistant in turn, a user last.
+    def query(
+        self, messages: list[Message], *, max_tokens: int, timeout_s: float, want: Want | None = None
+    ) -> Answer | Awaitable[Answer]:
+        """The reply to `messages`: system first, then user and assistant in turn, a user last. It may be async.
 
         At most `max_tokens` tokens within `timeout_s` seconds. Raises ContextOverflow, ModelError.
         """

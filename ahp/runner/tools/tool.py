@@ -77,8 +77,11 @@ class Tool(Protocol):
         """What a call with these arguments will touch, judged before it runs; None: as the arguments' names tell."""
         ...
 
-    def run(self, args: Any, context: ToolContext) -> str:
-        """What it did, for the model. Raises AhpError with a sentence when it could not, Timeout past its limit."""
+    def run(self, args: Any, context: ToolContext) -> object:
+        """What it did, for the model: a text, or values that it is told as JSON. It may be async.
+
+        Raises AhpError with a sentence when it could not, Timeout past its limit.
+        """
         ...
 
 

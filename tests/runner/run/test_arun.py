@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
 from ahp.runner.config import AgentConfig
+from ahp.runner.models.model import Answer, Model
 from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.events import EventLog
 from ahp.runner.scripted import AnyArgs, Hang, Scripted, ScriptedGate, ScriptedModel
-from ahp.runner.tools.tool import FunctionTool, ToolContext
+from ahp.runner.tools.tool import FunctionTool, Tool, ToolContext
 from ahp.runner.verification import running
 from ahp.runner.verification.check import Check
 from ahp.runner.verification.outcomes import by_exit_code
@@ -59,6 +61,11 @@ def test_the_event_loop_goes_on_meanwhile() -> None:
         return turn.answer, broken.stop_reason
 
     assert asyncio.run(main()) == ("done", "MODEL_ERROR")
+
+
+def test_models_and_tools_that_are_async_are_of_the_types_that_are_asked_for() -> None:
+    assert get_type_hints(Model.query)["return"] == Answer | Awaitable[Answer]
+    assert get_type_hints(Tool.run)["return"] is object
 
 
 def test_what_it_raises_is_raised_where_it_is_awaited() -> None:
