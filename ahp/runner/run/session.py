@@ -1,45 +1,34 @@
-"""One run's talk with the model: every request, within its limits, and every action a reply asks for."""
+"""One run's talk with the model: what it is told, how its replies are read, and every action they ask for."""
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ahp.facts.policy import AGENT_FILE
-from ahp.protocol.text import one_line
 from ahp.runner.config import AgentConfig
 from ahp.runner.context.retriever import Retriever, tokens
 from ahp.runner.gating.gated_tools import GatedTools
 from ahp.runner.gating.signal_desk import SignalDesk
-from ahp.runner.models.model import Answer, ContextOverflow, Model, ModelError
-from ahp.runner.models.reply_text import as_text, fault_of, with_calls, without_half_a_call
+from ahp.runner.models.model import Model
+from ahp.runner.models.reply_text import as_text
 from ahp.runner.run import prompts
-from ahp.runner.run.conversation import Conversation, Message, RoleOrder, Trimmed, estimate
+from ahp.runner.run.conversation import Conversation
 from ahp.runner.run.cursor import Cursor
 from ahp.runner.run.events import AnyLog
 from ahp.runner.run.frames import Frames
 from ahp.runner.run.limits import Breaker, Budget, Room, Usage
+from ahp.runner.run.requests import Requests
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.stop_reason import Stop
 from ahp.runner.run.wants import Wants
 from ahp.runner.words import chat_template
 from ahp.runner.words.actions import Malformed, Respond
-from ahp.runner.words.excerpt import excerpt, failure
+from ahp.runner.words.excerpt import excerpt
 from ahp.runner.words.replies import Act, Reply, Words, read_reply
-from ahp.system import interrupt
-from ahp.system.deadline import Worker, awaited
-from ahp.system.errors import AhpError, Timeout
-from ahp.system.interrupt import Ended
 
-_FIRST_WAIT = 1.0  # seconds
 _ANSWERS = ("answer", "react")
 _CUT_SHOWN = 400  # characters of a reply that was cut
 _MOST_SILENCES = 3  # replies in a row that are cut before they say anything
-_OVER_BUDGET = {
-    "BUDGET_TOKENS": "its tokens (budget_tokens) are used up",
-    "BUDGET_USD": "its money (budget_usd) is used up",
-    "BUDGET_TIME": "its time (budget_seconds) is used up",
-}
-_NO_PRICE = f"budget_usd cannot be kept: take it out of {AGENT_FILE}, and set budget_tokens there"
 
 
 class Session:
@@ -68,13 +57,11 @@ class Session:
         self._silences = 0  # in a row
         self._cuts = 0  # in a row
         self._native = False  # whether the last reply's calls came beside its text
-        self._model = model
-        self._wants = wants
         self._retriever = retriever
-        self._worker = Worker()
         # Here the clock of the budget starts.
         budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
         self.usage = Usage(budget, Room(config.context_tokens))
+        self._requests = Requests(model, config, events, wants, self.usage)
         self._system = system
         self._conversation: Conversation | None = None
         self._reminders: list[str] = []
@@ -110,7 +97,7 @@ class Session:
         other.events, other.desk, other.tools = events, desk, tools
         other.cut, other._cuts, other._reminders = False, 0, []
         other.silent, other._silences = False, 0
-        other._worker, other._conversation = Worker(), None
+        other._requests, other._conversation = self._requests.beside(events), None
         other._retriever = self._retriever.at(root, desk.may_read, desk.brief)
         if cursor is not None:
             other._take_up_talk(cursor)
@@ -194,14 +181,7 @@ class Session:
 
     def ask(self, scene: str) -> str:
         """The model's reply to the conversation. Raises Stop when a budget is used up or the model fails."""
-        over = self.budget.exhausted()
-        if over:
-            raise Stop(over, f"the run ends here: {_OVER_BUDGET[over]}. Raise it in {AGENT_FILE} to go on.")
-        room = self.usage.room.tokens
-        limit = self.usage.room.limit
-        self._trimmed(self._talk.fit(room), "context_tokens" if room == limit else "what the model took before")
-        answer = self._answer(scene)
-        self._count(answer)
+        answer = self._requests.answer(scene, self._talk)
         text = as_text(answer)
         self._native = bool(answer.calls)
         self.cut = answer.finish_reason == "length"
@@ -213,40 +193,10 @@ class Session:
         if self._silences == _MOST_SILENCES:
             raise Stop(
                 "MODEL_ERROR",
-                f"{self._model.name} used up its {self.config.max_tokens} tokens {self._silences} times before it said "
-                f"anything, most likely for thoughts: raise max_tokens in {AGENT_FILE}.",
+                f"{self._requests.model_name} used up its {self.config.max_tokens} tokens {self._silences} times "
+                f"before it said anything, most likely for thoughts: raise max_tokens in {AGENT_FILE}.",
             )
         return text
-
-    def _answer(self, scene: str) -> Answer:
-        """The model's answer; a request that is too long or fails for a time is made again. Raises Stop."""
-        retries = Breaker(self.config.max_model_retries)
-        attempt = 0
-        while True:
-            attempt += 1
-            try:
-                answer = self._query(scene, attempt)
-                self.usage.room.took(estimate(self._talk.messages))
-                return answer
-            except ContextOverflow as error:
-                self.usage.room.refused(estimate(self._talk.messages))
-                trimmed = self._talk.shorten()
-                if trimmed == Trimmed():
-                    raise Stop("CONTEXT_OVERFLOW", f"system prompt and task alone are too long: {error}") from error
-                self._trimmed(trimmed, "the model's context is full")
-            except ModelError as error:
-                if not error.transient or not retries.spend():
-                    raise Stop("MODEL_ERROR", str(error)) from error
-                self._wait(error, retries.spent)
-
-    def _wait(self, error: ModelError, retry: int) -> None:
-        """Waits before a request is made again. Raises Stop when there is not that much time."""
-        seconds = _FIRST_WAIT * 2 ** (retry - 1) if error.retry_after_s is None else max(error.retry_after_s, 0.0)
-        left = self.budget.seconds_left()
-        if seconds > self.config.model_timeout_s or (left is not None and seconds >= left):
-            raise Stop("MODEL_ERROR", f"{error} (to be asked again in {seconds:g} s, for which there is no time)")
-        self.events("model_retry", problem=str(error), retry=retry, seconds=seconds)
-        interrupt.sleep(seconds)
 
     def read(self, text: str, scene: str) -> Reply:
         """What a reply to `scene` does."""
@@ -292,73 +242,4 @@ class Session:
     def close(self) -> None:
         """Ends all that tools of this run have started, and leaves its threads."""
         self.tools.close()
-        self._worker.leave()
-
-    def _query(self, scene: str, attempt: int) -> Answer:
-        messages: list[Message] = [message.copy() for message in self._talk.messages]
-        seconds = self.config.model_timeout_s
-        left = self.budget.seconds_left()
-        seconds = seconds if left is None else min(seconds, left)
-        want, who = self._wants.of(scene), f"the model {self._model.name}"
-        self.usage.request()
-        self.events(
-            "model_request",
-            scene=scene,
-            attempt=attempt,
-            model=self._model.name,
-            max_tokens=self.config.max_tokens,
-            messages=len(messages),
-            tokens=estimate(messages),
-        )
-        try:
-            answer = self._worker.call(
-                seconds,
-                lambda: awaited(
-                    self._model.query(messages, max_tokens=self.config.max_tokens, timeout_s=seconds, want=want),
-                    seconds,
-                    who,
-                ),
-                who,
-            )
-        except (ModelError, RoleOrder):  # the one is for the caller, the other is a bug of ours
-            raise
-        except Timeout as error:
-            self._worker.leave()
-            over = self.budget.exhausted()
-            raise Stop(over or "MODEL_TIMEOUT", f"{error} (model_timeout_s, budget_seconds in {AGENT_FILE})") from error
-        except AhpError as error:
-            raise Stop("MODEL_ERROR", str(error)) from error
-        except (KeyboardInterrupt, Ended):
-            raise
-        except BaseException as error:  # a model is outside code: what it raises ends the run, not ahp
-            raise Stop("MODEL_ERROR", failure(error)) from error
-        fault = fault_of(answer)
-        if fault is not None:
-            raise Stop("MODEL_ERROR", f"the model {self._model.name} {fault}")
-        answer = without_half_a_call(answer)
-        if answer.finish_reason == "content_filter":
-            self._count(answer)
-            said = f": {one_line(answer.text, 300)}" if answer.text.strip() else ""
-            raise Stop("MODEL_ERROR", f"the model {self._model.name} declines to answer (its content filter){said}")
-        return answer
-
-    def _count(self, answer: Answer) -> None:
-        read = estimate(self._talk.messages) if answer.input_tokens is None else answer.input_tokens
-        written = answer.output_tokens
-        if written is None:
-            written = estimate([{"role": "assistant", "content": answer.text}])
-        self.budget.add(read + written, answer.usd or 0.0)
-        self.events(
-            "model_answer",
-            text=with_calls(answer.text, answer.calls),
-            finish_reason=answer.finish_reason,
-            input_tokens=read,
-            output_tokens=written,
-            usd=answer.usd or 0.0,
-        )
-        if answer.usd is None and self.budget.usd is not None:
-            raise Stop("BUDGET_USD", f"{self._model.name} tells no price, so {_NO_PRICE}")
-
-    def _trimmed(self, trimmed: Trimmed, why: str) -> None:
-        if trimmed != Trimmed():
-            self.events("trimmed", pairs=trimmed.pairs, cuts=list(trimmed.cuts), why=why)
+        self._requests.close()

@@ -1,0 +1,165 @@
+"""The requests of a run to its model: within time and budgets, made again where that may help, counted."""
+
+from ahp.facts.policy import AGENT_FILE
+from ahp.protocol.text import one_line
+from ahp.runner.config import AgentConfig
+from ahp.runner.models.model import Answer, ContextOverflow, Model, ModelError
+from ahp.runner.models.reply_text import fault_of, with_calls, without_half_a_call
+from ahp.runner.run.conversation import Conversation, Message, RoleOrder, Trimmed, estimate
+from ahp.runner.run.events import AnyLog
+from ahp.runner.run.limits import Breaker, Budget, Usage
+from ahp.runner.run.stop_reason import Stop
+from ahp.runner.run.wants import Wants
+from ahp.runner.words.excerpt import failure
+from ahp.system import interrupt
+from ahp.system.deadline import Worker, awaited
+from ahp.system.errors import AhpError, Timeout
+from ahp.system.interrupt import Ended
+
+_FIRST_WAIT = 1.0  # seconds
+_OVER_BUDGET = {
+    "BUDGET_TOKENS": "its tokens (budget_tokens) are used up",
+    "BUDGET_USD": "its money (budget_usd) is used up",
+    "BUDGET_TIME": "its time (budget_seconds) is used up",
+}
+_NO_PRICE = f"budget_usd cannot be kept: take it out of {AGENT_FILE}, and set budget_tokens there"
+
+
+class Requests:
+    """Those of one conversation at a time. `usage` is what the whole run uses, however many of these it has."""
+
+    def __init__(self, model: Model, config: AgentConfig, events: AnyLog, wants: Wants, usage: Usage) -> None:
+        self.usage = usage
+        self._model = model
+        self._config = config
+        self._events = events
+        self._wants = wants
+        self._worker = Worker()
+
+    def beside(self, events: AnyLog) -> "Requests":
+        """Requests of a step that works beside others, counted together with all others'."""
+        return Requests(self._model, self._config, events, self._wants, self.usage)
+
+    @property
+    def model_name(self) -> str:
+        """How events call the model."""
+        return self._model.name
+
+    @property
+    def _budget(self) -> Budget:
+        return self.usage.budget
+
+    def answer(self, scene: str, talk: Conversation) -> Answer:
+        """The model's answer to a conversation, which is made to fit. Raises Stop when there is none."""
+        over = self._budget.exhausted()
+        if over:
+            raise Stop(over, f"the run ends here: {_OVER_BUDGET[over]}. Raise it in {AGENT_FILE} to go on.")
+        room = self.usage.room.tokens
+        limit = self.usage.room.limit
+        self._trimmed(talk.fit(room), "context_tokens" if room == limit else "what the model took before")
+        answer = self._answer(scene, talk)
+        self._count(answer, talk)
+        return answer
+
+    def close(self) -> None:
+        """Leaves a request that may still go on."""
+        self._worker.leave()
+
+    def _answer(self, scene: str, talk: Conversation) -> Answer:
+        """The model's answer; a request that is too long or fails for a time is made again. Raises Stop."""
+        retries = Breaker(self._config.max_model_retries)
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                answer = self._query(scene, attempt, talk)
+                self.usage.room.took(estimate(talk.messages))
+                return answer
+            except ContextOverflow as error:
+                self.usage.room.refused(estimate(talk.messages))
+                trimmed = talk.shorten()
+                if trimmed == Trimmed():
+                    raise Stop("CONTEXT_OVERFLOW", f"system prompt and task alone are too long: {error}") from error
+                self._trimmed(trimmed, "the model's context is full")
+            except ModelError as error:
+                if not error.transient or not retries.spend():
+                    raise Stop("MODEL_ERROR", str(error)) from error
+                self._wait(error, retries.spent)
+
+    def _wait(self, error: ModelError, retry: int) -> None:
+        """Waits before a request is made again. Raises Stop when there is not that much time."""
+        seconds = _FIRST_WAIT * 2 ** (retry - 1) if error.retry_after_s is None else max(error.retry_after_s, 0.0)
+        left = self._budget.seconds_left()
+        if seconds > self._config.model_timeout_s or (left is not None and seconds >= left):
+            raise Stop("MODEL_ERROR", f"{error} (to be asked again in {seconds:g} s, for which there is no time)")
+        self._events("model_retry", problem=str(error), retry=retry, seconds=seconds)
+        interrupt.sleep(seconds)
+
+    def _query(self, scene: str, attempt: int, talk: Conversation) -> Answer:
+        messages: list[Message] = [message.copy() for message in talk.messages]
+        seconds = self._config.model_timeout_s
+        left = self._budget.seconds_left()
+        seconds = seconds if left is None else min(seconds, left)
+        want, who = self._wants.of(scene), f"the model {self._model.name}"
+        self.usage.request()
+        self._events(
+            "model_request",
+            scene=scene,
+            attempt=attempt,
+            model=self._model.name,
+            max_tokens=self._config.max_tokens,
+            messages=len(messages),
+            tokens=estimate(messages),
+        )
+        try:
+            answer = self._worker.call(
+                seconds,
+                lambda: awaited(
+                    self._model.query(messages, max_tokens=self._config.max_tokens, timeout_s=seconds, want=want),
+                    seconds,
+                    who,
+                ),
+                who,
+            )
+        except (ModelError, RoleOrder):  # the one is for the caller, the other is a bug of ours
+            raise
+        except Timeout as error:
+            self._worker.leave()
+            over = self._budget.exhausted()
+            raise Stop(over or "MODEL_TIMEOUT", f"{error} (model_timeout_s, budget_seconds in {AGENT_FILE})") from error
+        except AhpError as error:
+            raise Stop("MODEL_ERROR", str(error)) from error
+        except (KeyboardInterrupt, Ended):
+            raise
+        except BaseException as error:  # a model is outside code: what it raises ends the run, not ahp
+            raise Stop("MODEL_ERROR", failure(error)) from error
+        fault = fault_of(answer)
+        if fault is not None:
+            raise Stop("MODEL_ERROR", f"the model {self._model.name} {fault}")
+        answer = without_half_a_call(answer)
+        if answer.finish_reason == "content_filter":
+            self._count(answer, talk)
+            said = f": {one_line(answer.text, 300)}" if answer.text.strip() else ""
+            raise Stop("MODEL_ERROR", f"the model {self._model.name} declines to answer (its content filter){said}")
+        return answer
+
+    def _count(self, answer: Answer, talk: Conversation) -> None:
+        read = estimate(talk.messages) if answer.input_tokens is None else answer.input_tokens
+        written = answer.output_tokens
+        if written is None:
+            written = estimate([{"role": "assistant", "content": answer.text}])
+        self._budget.add(read + written, answer.usd or 0.0)
+        self._events(
+            "model_answer",
+            text=with_calls(answer.text, answer.calls),
+            finish_reason=answer.finish_reason,
+            input_tokens=read,
+            output_tokens=written,
+            usd=answer.usd or 0.0,
+        )
+        if answer.usd is None and self._budget.usd is not None:
+            raise Stop("BUDGET_USD", f"{self._model.name} tells no price, so {_NO_PRICE}")
+
+    def _trimmed(self, trimmed: Trimmed, why: str) -> None:
+        if trimmed != Trimmed():
+            self._events("trimmed", pairs=trimmed.pairs, cuts=list(trimmed.cuts), why=why)
