@@ -14,7 +14,7 @@ from ahp.system.errors import AhpError
 
 _MOST = 400  # files below one protected folder
 _MOST_FILTERS = 100
-_LARGEST = 1 << 20  # bytes of one that is looked into
+_MOST_BYTES = 32 << 20  # that one search looks into, ahp's own byte code among them
 
 
 def found(search: Search, folder: str, places: Iterable[tuple[str, str]], root: str) -> list[tuple[str, str]]:
@@ -22,14 +22,14 @@ def found(search: Search, folder: str, places: Iterable[tuple[str, str]], root: 
     its top. `places` are what is protected; those outside of the root no search from inside it finds.
     """
     told: dict[str, tuple[str, str]] = {}
-    is_taken = _taker(search)
+    is_taken, holds = _taker(search), _holder(search)
     start = "" if folder in (".", "") else folder.rstrip("/") + "/"
     for kind, place in places:
         top = place[len(start) :].partition("/")[0] if place.startswith(start) else ""
         is_packed = search.word != "" and place.endswith("/objects")  # what is in them is compressed
         if top and top not in told and not is_packed and not place.startswith(("/", "~", "..")):
             for path in islice(_below(f"{root}/{place}"), _MOST):
-                if is_taken(os.path.relpath(path, f"{root}/{start}")) and _holds(search, path):
+                if is_taken(os.path.relpath(path, f"{root}/{start}")) and holds(path):
                     told[top] = (kind, start + top)
                     break
     return list(told.values())
@@ -83,13 +83,19 @@ def _test(kind: str, text: str) -> "Callable[[str], object] | None":
     return re.compile(translate(text if kind in ("take", "path") else text.removesuffix("/"))).match
 
 
-def _holds(search: Search, path: str) -> bool:
-    """Whether the file has the word in it; one that cannot be read, or is large, may have it."""
-    if not search.word:
-        return True
-    try:
-        data = files.read(path, _LARGEST)
-    except AhpError:
-        return True
-    text, word = (data or b""), search.word.encode("utf-8", "surrogateescape")
-    return word.lower() in text.lower() if search.folds else word in text
+def _holder(search: Search) -> Callable[[str], bool]:
+    """A test whether a file has the word in it; one that cannot be read, or for which no bytes are left, may have it."""
+    word, left = search.word.encode("utf-8", "surrogateescape"), _MOST_BYTES
+
+    def holds(path: str) -> bool:
+        nonlocal left
+        if not word:
+            return True
+        try:
+            text = files.read(path, left) or b""
+        except AhpError:
+            return True
+        left -= len(text)
+        return word.lower() in text.lower() if search.folds else word in text
+
+    return holds

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ahp.facts import protected, tool_call
+from ahp.facts import protected, searched, tool_call
 from ahp.hosts import asking
 from ahp.protocol.actor import Actor
 from tests.conftest import Repo
@@ -154,3 +154,16 @@ def test_so_many_filters_that_to_read_them_takes_long_leave_nothing_out(project:
     script = "grep -rl policy . --exclude-dir=.ahp {} | xargs sed -i s/policy/x/"
     assert told(project, script.format(few)) == []
     assert told(project, script.format(many)) == [".ahp"]
+
+
+def test_a_large_file_is_looked_into_and_what_is_too_much_may_have_the_word(
+    project: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = project.root / ".git/ahp/cache"
+    cache.mkdir(parents=True)
+    for name in ("agent.pyc", "light.pyc"):  # ahp's own byte code
+        (cache / name).write_bytes(b"\0" * (1 << 20))
+    script = "grep -rl elsewhere . | xargs sed -i s/elsewhere/x/"
+    assert told(project, script) == []
+    monkeypatch.setattr(searched, "_MOST_BYTES", 2 << 20)  # some are gone for the policy
+    assert told(project, script) == [".git"]
