@@ -96,8 +96,8 @@ class PastPolicies:
 
 def _levels_in(levels: Mapping[str, object], environment: str) -> list[str]:
     """The level in an environment; where that is not known, each that it may be."""
-    default = str(levels.get("default", ""))
-    return [str(levels.get(environment, default))] if environment else [*map(str, levels.values()), default]
+    told = [levels.get(environment, levels.get("default"))] if environment else [*levels.values()]
+    return [str(level) for level in told if level is not None]
 
 
 def _rules_of(policy: Policy) -> dict[str, dict[str, str]]:
