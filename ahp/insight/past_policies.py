@@ -79,9 +79,10 @@ class PastPolicies:
         known = list(digests)
         for trigger in triggers:
             told = [self._levels.get((digest, trigger), {}).get(rule) for digest in known]
-            named = [str(levels.get(environment, levels.get("default"))) for levels in told if levels is not None]
+            named = [str(one.get(environment, one.get("default"))) for one in told if one is not None]
             if named:
-                return strongest([level for level in named if level in LEVEL_OF] or [SILENT])
+                levels = [level for level in named if level in LEVEL_OF]
+                return strongest(levels) if levels else SILENT
         return SILENT
 
     def mute(self, digests: Iterable[str], trigger: str, environment: str) -> set[str]:

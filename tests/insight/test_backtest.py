@@ -284,6 +284,9 @@ def test_what_matched_and_was_not_delivered_has_its_own_level() -> None:
     louder = OLD.replace("prompt: files", "block: files")
     assert changes(log.replayed(louder)) == [("size", "prompt", "block", 1)]
     assert changes(log.replayed(OLD.replace("most: 5", "most: 10"))) == [("size", "prompt", "silent", 1)]
+    for levels in ({}, {"default": "allow"}, {"default": [1]}, "prompt"):  # none that anybody could have heard
+        log.records[0]["rules"][0][2] = levels
+        assert changes(log.replayed(OLD)) == [("size", "silent", "prompt", 1)]
 
 
 def test_the_silence_of_a_rule_that_had_no_level_there_tells_nothing() -> None:
