@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from ahp.cli.options import SINCE, check_replaceable, seconds_of
+from ahp.cli.options import SINCE, check_replaceable, check_spares_logs, seconds_of
 from ahp.system import clock, terminal
 from ahp.system.errors import AhpError
 
@@ -37,8 +37,7 @@ def export(form: str, since: str | None, output: str | None) -> int:
         raise click.UsageError("Parquet needs a file: ahp log export --format parquet -o FILE")
     if output is not None:
         check_replaceable(output, "without -o it is printed")
-        if os.path.realpath(os.path.dirname(os.path.abspath(output))) == os.path.realpath(folder):
-            raise AhpError(f"{output} would be among the files of the log itself; name another folder")
+        check_spares_logs(output, folder)
     with terminal.progress("reading the log, MB") as told:
 
         def seen(done: int, total: int) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -45,6 +46,15 @@ def check_replaceable(path: str, instead: str) -> None:
     """
     if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):
         raise click.BadParameter(f"{path!r} is there and no regular file; {instead}")
+
+
+def check_spares_logs(path: str, folder: str, sources: Sequence[str] = ()) -> None:
+    """Raises AhpError where `path` would be a file of the log in `folder`, or is one of the files `sources`."""
+    where = os.path.abspath(path)
+    if os.path.realpath(os.path.dirname(where)) == os.path.realpath(folder):
+        raise AhpError(f"{path} would be among the files of the log itself; name another folder")
+    if os.path.realpath(where) in map(os.path.realpath, sources):
+        raise AhpError(f"{path} is what is read; name another file")
 
 
 def _each_once(

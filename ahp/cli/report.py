@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ahp.cli.options import FROM, SINCE, seconds_of
+from ahp.cli.options import FROM, SINCE, check_spares_logs, seconds_of
 from ahp.protocol.text import one_line
 from ahp.system import clock, environ, files, terminal
 from ahp.system.errors import AhpError
@@ -74,6 +74,8 @@ def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str 
 
     say, now = Texts(language), clock.now()
     where = os.path.abspath(path)
+    if path != "-":
+        check_spares_logs(path, journal().folder, from_)
     with terminal.progress("reading the log, MB") as seen:
         told = overview.collect(
             "" if from_ else journal().folder,

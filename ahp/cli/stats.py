@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from ahp.cli.options import FROM, SINCE, TEXT_OR_JSON, seconds_of
+from ahp.cli.options import FROM, SINCE, TEXT_OR_JSON, check_spares_logs, seconds_of
 from ahp.insight.advice import SAMPLE, Advice, never_mended
 from ahp.insight.groups import BY
 from ahp.insight.stats import Figures, Spread, Stats, collect
@@ -60,6 +60,8 @@ def command(
         raise click.UsageError("--write goes with --advise: ahp stats --advise --write")
     if advise and by != "rule":
         raise click.UsageError("--advise is about rules; leave out --by")
+    if target and target != "-":
+        check_spares_logs(target, journal().folder, from_)
     now = clock.now()
     with terminal.progress("reading the log, MB") as seen:
         stats = collect(
@@ -249,6 +251,8 @@ def _propose(found: list[Advice], target: str) -> None:
 
     source = FileSource(around(os.getcwd()).root)
     source.paths = {"project": source.paths["project"]}
+    if os.path.realpath(target) == os.path.realpath(source.paths["project"]):
+        raise click.UsageError("FILE is where the patch goes, not the policy; `ahp stats --advise --write` prints it")
     proposal = propose(source, found)
     diff = proposal.diff()
     if target == "-":

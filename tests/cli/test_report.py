@@ -75,6 +75,18 @@ def test_outside_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "there is no git repository here" in text and "nothing for this time yet" in text
 
 
+def test_no_log_is_written_over(project: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    log = project.root / ".git" / "ahp" / "signals.jsonl"
+    before = log.read_bytes()
+    copy = project.root / "copy.jsonl"
+    copy.write_bytes(before)
+    assert run(["report", "--html", str(log)]) == 2
+    assert "would be among the files of the log itself; name another folder" in capsys.readouterr().err
+    assert run(["report", "--html", "copy.jsonl", "--from", "./copy.jsonl"]) == 2
+    assert "copy.jsonl is what is read; name another file" in capsys.readouterr().err
+    assert log.read_bytes() == copy.read_bytes() == before
+
+
 def test_what_cannot_be_written_is_said(project: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["report", "--html", "no/such/out.html"]) == 2
     assert "cannot write" in capsys.readouterr().err

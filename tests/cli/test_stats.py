@@ -157,6 +157,17 @@ def test_advice_as_a_patch_changes_nothing(project: Path, capsys: pytest.Capture
     assert (project.parent / "advice.diff").read_text() == patch
 
 
+def test_a_patch_takes_no_place_of_policy_or_log(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policy, log = project / "hooks.yaml", project / "signals.jsonl"
+    policy.write_text(example.POLICY)
+    alias = project.parent / "alias.yaml"
+    alias.symlink_to(policy)
+    for path, said in ((alias, "is where the patch goes, not the policy"), (log, "among the files of the log itself")):
+        before = path.read_bytes()
+        assert run(["stats", "--advise", "--write", str(path)]) == 2
+        assert said in capsys.readouterr().err and path.read_bytes() == before
+
+
 def test_no_older_patch_is_left_where_nothing_is_proposed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "hooks.yaml").write_text(example.POLICY)
     told(capsys, "--advise", "--write", "advice.diff")
