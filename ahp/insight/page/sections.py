@@ -140,6 +140,8 @@ def actors(told: Overview, say: Texts) -> Section:
     present = {part.kind for bar in shares for part in bar.parts}
     heads = ["actor", "episodes", "attempts", "mended", "after", "tries", "forgotten", "excused"]
     rows = [[Cell(name), *_figures(one, say)] for name, one in zip(names, found, strict=True)]
+    unmended = never_mended(told.rules)
+    of_calls = sum(one.episodes for one in told.rules.groups if one.name in unmended)
     return Section(
         "actors",
         say("actors"),
@@ -147,7 +149,7 @@ def actors(told: Overview, say: Texts) -> Section:
         _both(names, panels),
         [(kind, say(kind)) for kind in OUTCOMES if kind in present],
         Table([Cell(say(head), n > 0) for n, head in enumerate(heads)], rows, []),
-        [],
+        [say("actors_calls", many=say.count(of_calls, "episode"))] if of_calls else [],
     )
 
 

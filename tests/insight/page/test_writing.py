@@ -204,8 +204,13 @@ def test_chinese_advice_has_the_figures_it_rests_on(made: Made, monkeypatch: pyt
     monkeypatch.setattr(advice, "advise", lambda stats: kinds)
     noisy, flapping = made.page("zh").hints
     assert "已修正" in noisy.figures and "复发" not in noisy.figures and "一天内复发 100%" in flapping.figures
-    monkeypatch.setattr(advice, "never_mended", lambda stats: {one.name})
-    assert "已修正" not in made.page("zh").hints[0].figures
+    assert [section.notes for section in made.page("en").sections if section.id == "actors"] == [[]]
+    for module in (advice, sections):
+        monkeypatch.setattr(module, "never_mended", lambda stats: {one.name})
+    page = made.page("zh")
+    assert "已修正" not in page.hints[0].figures
+    (noted,) = [section.notes for section in page.sections if section.id == "actors"]
+    assert noted[0].startswith(f"{one.episodes} 个事件只关乎工具调用")
 
 
 def test_where_no_episode_was_there_is_no_chart_of_how_they_ended(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
