@@ -84,7 +84,7 @@ def _test(kind: str, text: str) -> "Callable[[str], object] | None":
 
 
 def _holder(search: Search) -> Callable[[str], bool]:
-    """A test whether a file has the word in it; one that cannot be read, or for which no bytes are left, may have it."""
+    """A test whether a file has the word in it; one that cannot be read, or that no bytes are left for, may have it."""
     word, left = search.word.encode("utf-8", "surrogateescape"), _MOST_BYTES
 
     def holds(path: str) -> bool:
