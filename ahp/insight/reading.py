@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,14 +34,26 @@ def blocks(folder: str, since: float | None = None, seen: Seen = unseen) -> Iter
 
 
 def blocks_of(wanted: Sequence[Segment], sizes: Sequence[int], seen: Seen) -> Iterator[list[bytes]]:
-    """The lines of files as long as `sizes` (bytes): what is appended later is not read."""
+    """The lines of files as long as `sizes` (bytes): what is appended later is not read. A file that turns out to be
+    shorter was pruned or cut meanwhile, which is logged.
+    """
     total, done = sum(sizes), 0
     for segment, size in zip(wanted, sizes, strict=True):
+        end = 0
         for begin, lines, _ in segments.blocks_in(segment):
             seen(min(done + begin, total), total)
-            yield lines if begin + sum(map(len, lines)) + len(lines) <= size else [*_upto(size - begin, lines)]
+            end = begin + sum(map(len, lines)) + len(lines)
+            yield lines if end <= size else [*_upto(size - begin, lines)]
+        if end < size:
+            tell_short(segment)
         done += size
     seen(total, total)
+
+
+def tell_short(segment: Segment) -> None:
+    """Logs that a file is not as long any more as when the reading began."""
+    told = f"{segment.path} was removed or cut while the log was read: what it told is not counted"
+    logging.getLogger(__name__).warning("ahp: %s", told)
 
 
 def _upto(size: int, lines: Sequence[bytes]) -> Iterator[bytes]:

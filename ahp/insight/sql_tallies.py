@@ -140,6 +140,7 @@ class _Reading:
         """Reads a file, by its descriptor: another process may rotate the log meanwhile."""
         with segments.Reader(segment) as file, closing(self.database.cursor()) as cursor:
             if file.fd < 0:
+                reading.tell_short(segment)
                 return _Times(0, None, None, None, 0, False)
             cursor.execute("SET VARIABLE path = ?", [f"/dev/fd/{file.fd}"])
             cursor.execute("SET VARIABLE first = ?::BIGINT", [place << _PLACES])

@@ -8,6 +8,7 @@ from ahp.insight import reading
 from ahp.journal.append import Journal
 from ahp.system import clock, jsontext
 from ahp.system.errors import AhpError
+from ahp.system.terminal import unseen
 from tests.journal.story import DAY, START, Story
 
 
@@ -99,3 +100,15 @@ def test_a_file_that_is_rotated_before_its_length_is_looked_at_is_read_whole(
     story.signal()
     monkeypatch.setattr(reading, "files", lambda folder, since=None: files)
     assert [r["kind"] for r in reading.records(story.journal.folder)].count("signal") >= 5
+
+
+def test_a_file_that_is_pruned_or_cut_meanwhile_is_told(story: Story, caplog: pytest.LogCaptureFixture) -> None:
+    listed = reading.files(story.journal.folder)
+    sizes = [*map(reading.length_of, listed)]
+    Path(listed[1].path).unlink()
+    Path(listed[2].path).write_bytes(Path(listed[2].path).read_bytes()[: sizes[2] // 2])
+    lines = [line for block in reading.blocks_of(listed, sizes, unseen) for line in block]
+    assert len(lines) < len([*reading.records(story.journal.folder)]) + 2
+    first, second = (record.getMessage() for record in caplog.records)
+    assert first.startswith(f"ahp: {listed[1].path} was removed or cut while the log was read")
+    assert listed[2].path in second

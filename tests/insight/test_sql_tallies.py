@@ -144,13 +144,16 @@ def test_it_is_told_when_duckdb_fails(
     assert "without DuckDB, which takes longer: Out of Memory Error" in caplog.text
 
 
-def test_a_file_that_is_pruned_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_pruned_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     _log(tmp_path / "ahp")
     here = f"{tmp_path}/ahp/signals"
     listed = [Segment(1, here + ".1.jsonl"), Segment(2, here + ".jsonl")]
     monkeypatch.setattr(sql_tallies.reading, "files", lambda *_: listed)
     fold, quick = both(tmp_path / "ahp")
     assert quick == fold and fold.evaluations == 2
+    assert f"{listed[0].path} was removed or cut while the log was read" in caplog.text
 
 
 def test_a_newer_log_is_refused(tmp_path: Path) -> None:
