@@ -7,7 +7,7 @@ from typing import Literal
 from ahp.conditions.entailment import Entailment, never, rank
 from ahp.conditions.evaluate import build
 from ahp.conditions.normal import Group, Leaf, Loop, Node, group, normal
-from ahp.conditions.plan import as_fact, reads
+from ahp.conditions.plan import Plan, as_fact, reads
 from ahp.conditions.samples import fact_sets
 from ahp.conditions.typecheck import Checked
 
@@ -64,7 +64,12 @@ def leave_nothing(parts: list[Checked]) -> bool:
 
 def _normal(checked: Checked) -> Node:
     found = normal(checked.plan, checked.types)
-    return Group("false", "or", ()) if never(found) and not checked.reads else found
+    return Group("false", "or", ()) if never(found) and not reads(_asked_of_facts(checked)) else found
+
+
+def _asked_of_facts(checked: Checked) -> Plan:
+    """The plan, with the item of the rule's `each` as one more fact."""
+    return as_fact(checked.plan, checked.item[0]) if checked.item else checked.plan
 
 
 def _conjuncts(checked: Checked) -> tuple[Node, ...]:
@@ -80,7 +85,7 @@ def _reads(node: Node) -> frozenset[str]:
 
 def _apart(more: Checked, less: Checked) -> bool:
     """Whether some facts make `more` truer than `less`, in the order false < undecidable < true."""
-    plans = [as_fact(one.plan, one.item[0]) if one.item else one.plan for one in (more, less)]
+    plans = [_asked_of_facts(one) for one in (more, less)]
     paths = sorted(reads(plans[0]) | reads(plans[1]))
     slots = {path: index for index, path in enumerate(paths)}
     first, second = build(plans[0], slots), build(plans[1], slots)

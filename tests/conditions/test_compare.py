@@ -247,4 +247,7 @@ def test_conditions_about_the_items_of_each_compare_too() -> None:
     one = check("glob(l.path, ['*.py', '*.js'])", SCHEMA, item=(each.var, each.item))
     other = check("glob(l.path, '*.py')", SCHEMA, item=(each.var, each.item))
     assert stricter(one, other) == "stronger"
-    assert check("l.line < 1", SCHEMA, item=(each.var, each.item)).constant is False
+    never = check("l.line < 1", SCHEMA, item=(each.var, each.item))
+    assert never.constant is False
+    assert stricter(never, check("false", SCHEMA, item=(each.var, each.item))) != "equal"  # undecidable without a line
+    assert stricter(never, check("l.path == 'a'", SCHEMA, item=(each.var, each.item))) == "unknown"
