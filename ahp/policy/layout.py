@@ -9,6 +9,7 @@ from typing import NamedTuple
 import yaml
 
 _COLON = re.compile(r"(\s*(?:- )?[\w.\-]+):([^\s:/].*)$")
+_BLOCK = re.compile(r":\s+[|>][-+0-9]*\s*$")  # a key whose text stands in the lines below
 _WORD = re.compile(r" *[\w.\-]+\s*")
 _KEY = re.compile(r"\s*(?:- +)?[\w.\-]+:(?:\s|$)")
 
@@ -29,6 +30,8 @@ def slip(lines: list[str], line: int, column: int, said: str) -> Slip | None:
     """
     if "unexpected end of stream" in said:
         return Slip(line, column, "the quote that opens here is never closed")
+    if found := _outside_of_block(lines, line) or _without_comma(lines[line - 1], line, column):
+        return found
     if said.startswith(("did not find expected ',' or ", "did not find expected node content")):
         return _unclosed(lines, line, column) or _open(lines)
     if not said.startswith(("mapping values are not allowed", "did not find expected key")):
@@ -46,6 +49,29 @@ def _without_colon(lines: list[str], line: int) -> Slip | None:
         return None
     word = lines[above - 1].strip()
     return Slip(above, _indent(lines[above - 1]) + len(word) + 1, "a colon is missing here", f"{word}:")
+
+
+def _outside_of_block(lines: list[str], line: int) -> Slip | None:
+    """A line of text that does not stand further in than the key whose text it was meant to be."""
+    for number in (line, _before(lines, line)):
+        above = _before(lines, number) if number else 0
+        if above and _BLOCK.search(lines[above - 1]) and _indent(lines[number - 1]) <= _indent(lines[above - 1]):
+            what = f"the text that line {above} begins has to stand further in than its key"
+            return Slip(number, _indent(lines[number - 1]) + 1, what) if not _KEY.match(lines[number - 1]) else None
+    return None
+
+
+def _without_comma(text: str, line: int, column: int) -> Slip | None:
+    """A key inside of `{…}` that follows a value without a comma; `column` is that of its colon."""
+    found = re.search(r"[^\s,{:]( +)([\w.\-]+)$", text[: column - 1]) if text[column - 1 : column] == ":" else None
+    if found is None or text.count("{", 0, column) <= text.count("}", 0, column):
+        return None
+    mended = f"{text[: found.start(1)]}, {text[found.start(2) :]}"
+    try:
+        yaml.load(mended, Loader=yaml.CSafeLoader)
+    except yaml.YAMLError:
+        return None
+    return Slip(line, found.start(1) + 1, f"a comma is missing before `{found[2]}`", mended.strip())
 
 
 def _open(lines: list[str]) -> Slip | None:

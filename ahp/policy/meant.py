@@ -56,6 +56,8 @@ def key(name: str, valid: Sequence[str]) -> str:
         return "; here the level has the condition: `block: …`, `prompt: …`"
     if known == "intensity" and set(ShortRule.LEVELS) <= set(valid):
         return "; here the level is the key of the condition: `block: …`, `prompt: …`"
+    if name == "refines" and set(ShortRule.LEVELS) <= set(valid):
+        return "; only a rule under `hooks:` has it, beside the rule that it refines"
     if name in _SHORT and "intensity" in valid:
         return f"; {_SHORT[name]}"
     if name in ShortRule.LEVELS and "intensity" in valid:

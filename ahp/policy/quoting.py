@@ -22,6 +22,7 @@ _IN_LIST = re.compile(r"(?<=[\[,])(\s*)([*&%@`][^,\[\]{}'\"]*?)(?=\s*[,\]])")
 _TWICE = re.compile(
     r"""([:,\[{-]\s+)(['"])((?:(?!\2)[^,{}\n])*\2(?:(?!\2)[^,{}\n])*\2(?:(?!\2)[^,{}\n])*)\2(?=\s*(?:[,}]|$))"""
 )
+_BLOCK = re.compile(r"[|>][-+0-9]*")  # begins a text of several lines
 # what YAML reads as something else at the head of a plain value
 _INDICATORS = "!'\"{[&*%@`|>#"
 
@@ -83,7 +84,7 @@ def mend_escape(line: str, column: int) -> str:
         return ""
     text = line[begin + 1 : end].replace("'", "''")
     mended = f"{line[:begin]}'{text}'{line[end + 1 :]}"
-    return mended.strip() if _loads(mended) else ""
+    return mended.strip() if _loads(mended) else mend_line(mended)
 
 
 def mend_item(line: str, column: int) -> str:
@@ -106,6 +107,8 @@ def mend_cut(value: str, line: str, end: int) -> str:
 
 
 def _needs_quotes(value: str) -> bool:
+    if _BLOCK.fullmatch(value):
+        return False
     if value[0] in "{[":
         # a list or mapping with a mistake inside, unless text follows its closing bracket
         return re.match(r"[{\[][^{}\[\]]*[}\]].", value) is not None

@@ -36,6 +36,9 @@ _CONDITION_KEYS = frozenset({"condition", "when", "each", "block", "control", "p
 _LIMITS_OF_TYPE = {"greater_than_equal": "at least {ge}", "less_than_equal": "at most {le}"}
 _NAME = re.compile(r"[\w.\-]+")
 _REQUIREMENT = re.compile(r"\s*(>=|<=|==|>|<)\s*([0-9]+(?:\.[0-9]+){0,3})\s*\Z")
+_SHELL = frozenset("&|;<>$`*?")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_NUMBERS = ("int", "float")  # pydantic's own steps for the members of a union of both
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,8 @@ def mistakes(error: ValidationError, node: Node, plain: object, seen: dict[int, 
     errors = error.errors(include_url=False)
     if any(len(item["loc"]) == 1 and meant.is_rule(item.get("input")) for item in errors):
         errors = [item for item in errors if item["loc"] != ("rules",)]  # empty, since its rules stand beside it
+    told = {item["loc"] for item in errors}
+    errors = [item for item in errors if item["loc"][-1:] != ("int",) or (*item["loc"][:-1], "float") not in told]
     return [_problem(item, node, plain, seen, lines) for item in errors]
 
 
@@ -180,7 +185,7 @@ def _without_tags(path: Path, plain: object) -> Path:
     value = plain
     for number, step in enumerate(path, 1):
         inside = _walk(value, (step,))
-        if inside is not value or number == len(path):
+        if inside is not value or (number == len(path) and step not in _NUMBERS):
             kept.append(step)
         value = inside
     return tuple(kept)
@@ -285,7 +290,12 @@ def _wrong_kind(kind: str, key: str, given: object, place: Place, lines: list[st
 
 
 def _as_list(key: str, text: str) -> str:
-    """The line with its text as the list that is wanted, a command word by word; "" where a quote is not closed."""
+    """The line with its text as the list that is wanted, a command word by word; "" where a quote is not closed.
+
+    No shell reads a command, so what only a shell understands is handed to one.
+    """
+    if key in ("run", "command") and not _SHELL.isdisjoint(_QUOTED.sub("", text)):
+        return f"{key}: [sh, -c, {quoting.quote(text)}]"
     try:
         words = shlex.split(text) if key in ("run", "command") else [text]
     except ValueError:

@@ -48,7 +48,8 @@ def _problem(fault: Fault, lines: list[str]) -> Problem:
         found = layout.slip(lines, place.line, place.column, fault.what) if place.line <= len(lines) else None
         if found is not None:
             return Problem(place._replace(line=found.line, column=found.column), found.what, found.mended)
-        if fault.what in _ESCAPES and (mended := quoting.mend_escape(lines[place.line - 1], place.column)):
+        if fault.what in _ESCAPES:
+            mended = quoting.mend_escape(lines[place.line - 1], place.column)
             return Problem(place, "in double quotes a backslash begins an escape; write single ones", mended)
         # libyaml often notices one line too late, at the next key
         for number in (place.line, place.line - 1):

@@ -112,6 +112,11 @@ def test_what_is_refused_names_its_place(text: str | bytes, said: str) -> None:
         ("a: {b: c, d: e[0], f: g # }\n", "f:1:4: the `{` that opens here is never closed"),
         ("a: {b: '}'\n", "f:1:4: the `{` that opens here is never closed"),
         ("a:\n  b: {c: d}}\n", "f:2:12: this `}` closes nothing"),
+        ("a:\n  b: >-\n  c == 'd'\n", "f:3:3: the text that line 2 begins has to stand further in than its key"),
+        (
+            "a: {at: b block: c, d: e}\n",
+            "f:1:10: a comma is missing before `block`\n    write: a: {at: b, block: c, d: e}",
+        ),
         ("r:\n  a\n    at: x\n", "f:2:4: a colon is missing here\n    write: a:"),
         ("a: b: c\n", "f:1:5: a colon with a space behind it begins another value; the value needs quotes"),
         ("a:\n  - *.lock\n", "f:2:6: no value begins with `*`; the value needs quotes"),
