@@ -2,12 +2,15 @@
 
 import os
 import sys
+from collections.abc import Mapping
 
 import click
 
 from ahp.hosts import verdict_text
 from ahp.protocol.event import Event
+from ahp.protocol.text import one_line
 from ahp.system import jsontext
+from ahp.system.errors import AhpError
 
 
 def event_here(trigger: str, issue: str, facts: str | None = None, dry: bool = True) -> Event:
@@ -16,7 +19,22 @@ def event_here(trigger: str, issue: str, facts: str | None = None, dry: bool = T
     from ahp.hosts.api import Gate
 
     given = given_facts.read(facts) if facts else None
-    return Gate(os.getcwd(), host="cli").event(trigger, issue_id=issue, dry=dry, facts=given)
+    event = Gate(os.getcwd(), host="cli").event(trigger, issue_id=issue, dry=dry, facts=given)
+    _refuse_misspelt(event, given or {})
+    return event
+
+
+def _refuse_misspelt(event: Event, given: Mapping[str, object]) -> None:
+    """Raises AhpError for a namespace that is stated, and that neither ahp nor the policy has."""
+    from ahp.facts.registry import NAMESPACES
+    from ahp.policy.judges import judges_of
+    from ahp.policy.problems import nearest
+
+    foreign = [name for name in given if name not in NAMESPACES]
+    known = {name for judge in judges_of(event) for name in judge.program.settings.commands} if foreign else set()
+    for name in foreign:
+        if name not in known:
+            raise AhpError(f"--facts: there are no facts `{one_line(name)}`{nearest(name, {*NAMESPACES, *known})}")
 
 
 def _nobody(event: Event) -> bool:

@@ -107,7 +107,8 @@ def quoted(value: object, *, named: int = _NAMED, chinese: bool = False) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, dict):
-        return f"'{one_line(value.get('path', value))}'"
+        line = f":{value['line']}" if "path" in value and isinstance(value.get("line"), int) else ""
+        return f"'{one_line(value.get('path', value))}{line}'"
     return one_line(value)
 
 

@@ -265,3 +265,10 @@ def test_a_push_that_nobody_judges_passes(pushing: Repo, capsys: pytest.CaptureF
     pushing.commit("two", **{"c.txt": "1\n", "d.txt": "1\n"})
     assert main.run(["check", "pre-push"]) == 0
     assert capsys.readouterr().err.startswith("ahp: no policy judges here")
+
+
+def test_facts_of_a_name_that_nobody_has_are_no_facts(here: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["check", "pre-commit", "--facts", "{filse: {changed_count: 9}}"]) == 2
+    assert "there are no facts `filse`; did you mean `files`?" in capsys.readouterr().err
+    here.write(".ahp/hooks.yaml", "facts: {filse: {run: [x], parse: exit}}\nrules: {}\n")
+    assert main.run(["check", "pre-commit", "--facts", "{filse: {exit_code: 0}}"]) == 0

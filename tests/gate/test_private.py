@@ -70,7 +70,7 @@ def test_an_explanation_says_where_the_lines_stand(desk: Desk) -> None:
     desk.policy("rules:\n  r: {at: pre-commit, each: l in diff.added, prompt: \"l.text == 'sesame'\"}\n")
     added = [{"path": "a.txt", "line": 1, "text": "sesame"}]
     (reason,) = explain(desk.event(mode="dry", diff={"added": added, "removed": []})).reasons
-    assert [(part, shown(value)) for part, value in reason.values] == [("diff.added", "'a.txt'")]
+    assert [(part, shown(value)) for part, value in reason.values] == [("diff.added", "'a.txt:1'")]
 
 
 def test_no_password_of_an_address_is_logged(desk: Desk) -> None:
