@@ -44,6 +44,9 @@ def command(what: str, issue: str, facts: str | None, form: str) -> int:
     """Show each rule of TRIGGER, or one RULE wherever it is asked, with the values it sees now, or all that the log has
     of one SIGNAL (an id's beginning).
 
+    Before each rule stands whether its condition holds: yes, no, ? where that cannot be decided, - where the rule is
+    not asked, ! where a limit is exceeded.
+
     Nothing is logged, nothing counts. Exit code 0; 1 where the trigger is refused now; 2 where that cannot be judged.
     """
     if what not in TRIGGERS and all(c in "0123456789abcdef-" for c in what):
