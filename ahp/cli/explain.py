@@ -1,5 +1,6 @@
 """`ahp explain`: why the gate says what it says."""
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +12,7 @@ from ahp.system import jsontext
 from ahp.system.errors import AhpError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from ahp.gate.explain import Explanation, Reason
     from ahp.policy.program import RuleAnswer
@@ -69,9 +70,10 @@ def command(what: str, issue: str, facts: str | None, form: str) -> int:
             _json(one)
             continue
         click.echo("\n" * (number > 0), nl=False)
-        _text(one, is_about_all)
-        if pushed is not None and len(pushed.signals) > len(whole.verdict.signals):
-            said = verdict_text.text(pushed, event.actor, event.env)
+        more = pushed if pushed and _rules_of(pushed) - _rules_of(whole.verdict) else None
+        _text(one, is_about_all, () if more else one.verdict.notes)
+        if more is not None:
+            said = verdict_text.text(more, event.actor, event.env)
             click.echo(f"\nwith its commits and the tickets that it moves:\n{said}")
         if one.reasons and (why := unstaged(event)):
             click.echo(f"\n{why}")
@@ -91,6 +93,11 @@ def _pushed(event: "Event") -> "Verdict | None":
 
     is_stated = event.mode == "dry" and event.given
     return api.judge(event) if event.push is not None and not is_stated else None
+
+
+def _rules_of(verdict: "Verdict") -> "Counter[str]":
+    """How many signals of a verdict each rule sent."""
+    return Counter(str(signal.context["rule"]) for signal in verdict.signals)
 
 
 def _asked_at(rule: str) -> list[str]:
@@ -206,7 +213,7 @@ def _fitting(record: "Mapping[str, object]", who: "Actor") -> list[str]:
     return fit
 
 
-def _text(explanation: "Explanation", is_about_all: bool) -> None:
+def _text(explanation: "Explanation", is_about_all: bool, notes: "Iterable[str]") -> None:
     """Prints it; the verdict is that of all rules, so it stands there only where it `is_about_all` of them."""
     verdict = explanation.verdict
     environment = explanation.environment or "undecidable: the strictest level holds"
@@ -222,12 +229,12 @@ def _text(explanation: "Explanation", is_about_all: bool) -> None:
         oracle = reason.rule.oracle
         for line in _lines(reason, f"{reason.origin}: " if verdict.working else ""):
             click.echo(line if is_alone else f"  {line}")
-    if explanation.missing or verdict.notes:
+    if explanation.missing or notes:
         click.echo()
     for path, absent in explanation.missing.items():
         mend = f"; to get it: {one_line(absent.command)}" if absent.command else ""
         click.echo(f"missing {path}: {one_line(absent.reason)}{mend}")
-    for note in verdict.notes:
+    for note in notes:
         click.echo(one_line(note, 500))
 
 

@@ -150,16 +150,19 @@ def test_a_push_is_explained_with_what_is_said_of_its_commits(
     repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     size = "  size: {at: pre-push, block: files.changed_count > 9}\n"
+    size += "  covered: {at: pre-push, block: coverage.current < 9}\n"
     merge = "  merge: {at: pre-merge-commit, block: files.changed_count > 0}\n"
     repo.commit("first", **{".ahp/hooks.yaml": POLICY + size + merge})
     repo.git("checkout", "-q", "-b", "side")
     repo.commit("second", bad1="1")
+    repo.write("bad1", "2")  # so that no report is of what is pushed
     monkeypatch.chdir(repo.root)
     assert run(["explain", "pre-push"]) == 1
     said = capsys.readouterr().out
     assert said.startswith("pre-push on side, environment development: is refused\n") and "[no] size" in said
     assert "ahp: push refused by names" in said.partition("with its commits and the tickets that it moves:\n")[2]
-    repo.git("checkout", "-q", "main")
+    assert said.count("covered is not decidable here") == 1
+    repo.git("checkout", "-q", "-f", "main")
     repo.git("merge", "-q", "--no-ff", "--no-commit", "side")
     assert run(["explain", "pre-commit"]) == 1
     assert "[yes] merge — refuses" in capsys.readouterr().out
