@@ -113,7 +113,10 @@ class Fold:
     def _next_attempt(
         self, record: Mapping[str, object], hook: str, subject: str, actor_kind: str, act: Act | None = None
     ) -> None:
-        """What the subject was told before and has not answered is answered by its going on (design §7)."""
+        """What the subject was told before and has not answered is answered by its going on (design §7).
+
+        What it was told in this attempt, which is refused now, led to nothing and counts on no ladder (§8.2).
+        """
         trigger = TRIGGERS.get(hook)
         if trigger is None or trigger.post:
             return
@@ -128,6 +131,14 @@ class Fold:
             if not signal.act.same(act):
                 signal.answer("suggestion_deferred" if signal.intensity == "aid" else "dismiss", AUTOMATIC, self.at)
                 self.store.put_signal(signal)
+            elif record.get("decision") == "deny":
+                self._refused_after(signal)
+
+    def _refused_after(self, signal: LoggedSignal) -> None:
+        episode = self.open(signal.key) if signal.episode else None
+        if episode and episode.landing and episode.landing.act.same(signal.act):
+            episode.landing = None
+            self.store.put_episode(episode)
 
     def _end(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
         episode = self.open(key_of(record))

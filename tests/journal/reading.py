@@ -64,14 +64,22 @@ class Reading:
             told = o["intensity"] == "aid" or (o["intensity"] == "prompt" and self.goes_past(o))
             if not (mine and told and self.is_enforced(o)) or s["action"]:
                 continue
-            if old["attempt"] and new["attempt"] and old["host"] == new["host"]:
-                same = old["attempt"] == new["attempt"]
-            elif (old["host"], old["hook"]) == (new["host"], new["hook"]):
-                same = old["at"] == at
-            else:
-                same = bool(old["change"]) and old["change"] == new["change"] and 0 <= at - old["at"] <= 600
-            if not same:
+            if not self.is_same(old, new, at):
                 s["action"] = "suggestion_deferred" if o["intensity"] == "aid" else "dismiss"
+            elif r["decision"] == "deny" and s["in"] is self.open.get(s["key"]):
+                self.nothing_came_of(s["in"], old)
+
+    def is_same(self, old: dict[str, Any], new: dict[str, Any], at: float) -> bool:
+        if old["attempt"] and new["attempt"] and old["host"] == new["host"]:
+            return bool(old["attempt"] == new["attempt"])
+        if (old["host"], old["hook"]) == (new["host"], new["hook"]):
+            return bool(old["at"] == at)
+        return bool(old["change"]) and old["change"] == new["change"] and 0 <= at - old["at"] <= 600
+
+    def nothing_came_of(self, e: dict[str, Any] | None, told: dict[str, Any]) -> None:
+        waits = e and e["waits"]
+        if e and waits and self.is_same(waits["act"], told, told["at"]):
+            e["waits"] = None
 
     def take_verdict(self, r: dict[str, Any], at: float) -> None:
         self.going_on(r, at)

@@ -105,6 +105,15 @@ def test_an_attempt_counts_when_a_later_one_starts_from_another_commit(story: St
     assert story.count() == 2
 
 
+def test_a_warning_counts_nothing_when_another_rule_refuses_its_commit(story: Story) -> None:
+    story.signal(head="aaa", attempt="git:1")
+    story.signal(rule="subject", hook="commit-msg", intensity="block", decision="deny", head="aaa", attempt="git:1")
+    assert nth(story, head="bbb") == 0
+    story.signal(head="bbb", attempt="git:2")
+    assert story.count() == 0
+    assert nth(story, head="ccc") == 1
+
+
 def test_the_first_commit_of_all_starts_from_none(story: Story) -> None:
     story.signal(head="")
     assert (story.count(), nth(story, head=""), nth(story, head="aaa")) == (0, 0, 1)
