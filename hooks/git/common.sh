@@ -4,6 +4,7 @@ python=@PYTHON@
 package=@PACKAGE@
 program=@PROGRAM@
 bundle=@BUNDLE@
+[ -f "$bundle" ] || bundle=${0%/*}/@NEAR@ # where the repository was moved
 start=@START@
 log=@LOG@
 user=@USER@

@@ -211,10 +211,15 @@ def _put(fd: int, text: str) -> None:
 
 
 def _renew(path: str) -> None:
-    """Writes the bundle anew; where that cannot be, the next hook is as slow as this one, and no less right."""
+    """Writes the bundle anew; where that cannot be, the next hook is as slow as this one, and no less right.
+
+    A repository that was moved is not made again where it was.
+    """
     from ahp.hosts.git import bundle, installation
 
     try:
+        if not posix.access(path.rsplit("/", 2)[0], posix.F_OK):
+            return
         bundle.write(path, sys.executable, installation.import_paths(), "agent")
     except AhpError:
         return

@@ -15,6 +15,7 @@ from ahp.policy import cache
 from ahp.system import environ, files, process
 from ahp.system.errors import AhpError
 
+PLACE = "/cache/light.pyc"  # in a repository's ahp folder
 _ENTRY = "ahp.hosts.git.main"
 # Who starts: what each of its hooks loads, at once; and what it may load. The light namespaces are for both.
 _AT_ONCE = {

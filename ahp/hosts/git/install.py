@@ -29,7 +29,6 @@ from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.view import RAW
 
-_BUNDLE = "/cache/light.pyc"
 _HUSKY = "/husky"
 _LOG_ID = re.compile(rb"^log='?([0-9A-Za-z-]+)'?$", re.MULTILINE)
 
@@ -201,12 +200,15 @@ def shim(hook: str, known: dict[str, str]) -> bytes:
 
 def baked(repo: Repository, genesis: str, user_policy: str) -> dict[str, str]:
     """What the shims of this installation have to know, by the name of its place in the templates."""
-    path, paths = repo.ahp_dir + _BUNDLE, installation.import_paths()
+    path, paths = repo.ahp_dir + bundle.PLACE, installation.import_paths()
+    is_gits = hooks_folder(repo)[0] == repo.common_dir + "/hooks"
     return {
         "PYTHON": installation.interpreter(),
         "PACKAGE": f"{package()}/__init__.py",
         "PROGRAM": installation.program(),
         "BUNDLE": path,
+        # Of a folder within the work tree, what lies near it may be anybody's.
+        "NEAR": f"../ahp{bundle.PLACE}" if is_gits else "",
         "START": f"import sys; sys.path += {paths!r}; from ahp.hosts.git.main import main; main({path!r})",
         "LOG": genesis,
         "USER": f"{os.getuid()}:{user_policy}",

@@ -33,7 +33,7 @@ def main(stale_bundle: str = "") -> None:
         where = Workspace(repo.root, repo.ahp_dir, env, repo, genesis or None, asking.layer_by_hook(known))
         code = HOOKS[name].judge(Hook(name, parent, arguments, actor, repo, where))
         if stale_bundle:
-            _renew(stale_bundle)
+            _renew(stale_bundle, repo.ahp_dir)
     except AhpError as error:
         from ahp.hosts.git.failure import refuse
 
@@ -49,11 +49,18 @@ def main(stale_bundle: str = "") -> None:
     posix._exit(code)
 
 
-def _renew(path: str) -> None:
-    """Writes the bundle anew; where that cannot be, the next hook is as slow as this one, and no less right."""
+def _renew(path: str, folder: str) -> None:
+    """Writes the bundle anew, where there is none into the repository's ahp `folder`: it may have been moved since the
+    hooks were made. Where that cannot be, the next hook is as slow as this one, and no less right.
+    """
     from ahp.hosts.git import bundle, installation, output
+    from ahp.system import files
 
     try:
+        if not posix.access(path, posix.F_OK):
+            path = folder + bundle.PLACE
+            if bundle.is_fresh(files.read(path) or b""):
+                return
         bundle.write(path, sys.executable, installation.import_paths())
     except AhpError as error:
         output.write(f"ahp: hooks are slower than they could be: {error}")

@@ -266,9 +266,12 @@ def test_a_moved_repository(work: Gated) -> None:
     moved = Gated(work.root.rename(work.root.parent / "elsewhere"))
     moved.git("worktree", "repair", str(tree.root))
     moved.git("reset", "-q", "--hard")
-    installing.install(moved.repository(), "")  # the shims name the bundle by its old place
     is_judged_here(moved)
     is_judged_here(Gated(tree.root), "bad2.txt", "good2.txt")
+    assert not work.root.exists()  # the shims name the bundle by its old place
+    (moved.folder / "cache/light.pyc").unlink()
+    is_judged_here(moved, "bad3.txt", "good3.txt")
+    assert (moved.folder / "cache/light.pyc").exists() and not work.root.exists()
 
 
 def test_a_moved_work_tree_of_a_separate_git_directory(tmp_path: Path) -> None:
