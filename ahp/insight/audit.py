@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ahp.gate import overrides
-from ahp.insight import reading
+from ahp.insight import amends, reading
 from ahp.insight.commit_records import OF_COMMITS, Attempt, CommitRecords, PolicyName, is_id
 from ahp.insight.pushed import Pushed, pushed
 from ahp.protocol import records
@@ -102,7 +102,8 @@ def audit(
     Raises AhpError for a range that git does not know and a log that cannot be read.
     """
     past = commits(repo, revisions, limit)
-    known = CommitRecords(past, list(views(repo, past, with_text=False)))
+    parts = amends.parts(repo, [one.id for one in past])
+    known = CommitRecords(past, list(views(repo, past, with_text=False)), parts)
     for record in reading.records(folder, None, seen):
         known.take(record)
     brought = pushed(repo, [one.id for one in past], known.pushes, known.before or [])
@@ -145,13 +146,15 @@ class _Reading:
             if attempt.passed and self._fits(about := _about(attempt, messages), digest)
         ]
         latest = [(attempt, about) for _, attempt, about in sorted(found, key=lambda one: one[0], reverse=True)]
-        of_content = [(one, told) for one, about in latest if (told := _without(about, _OF_MESSAGES))]
-        for attempt, about in latest[:1]:
-            signals = _spoken(attempt, about)
-            if list(about) == [_OF_MESSAGES] and of_content:
-                signals = [*_spoken(*of_content[0]), *signals]
-                about = {**of_content[0][1], **about}
-            verdicts = list(about.values())
+        of_content = [(one, told) for one, about in latest if (told := _without(about, _OF_MESSAGES))][:1]
+        of_content = of_content or self._in_parts()
+        for attempt, about in latest[:1] or of_content[:1]:
+            said_by = [(attempt, about)]
+            if not latest or list(about) == [_OF_MESSAGES]:
+                said_by = [*reversed(of_content), *([(attempt, about)] if latest else [])]
+                about = {name: one for _, told in said_by for name, one in told.items()}
+            signals = [one for part in said_by for one in _spoken(*part)]
+            verdicts = [one for _, told in said_by for one in told.values()]
             last = verdicts[-1]
             decision = "warn" if any(one.get("decision") == "warn" for one in verdicts) else ""
             yield Judgement(
@@ -163,6 +166,24 @@ class _Reading:
                 str(last.get("actor") or ""),
                 self._heard(signals, verdicts),
             )
+
+    def _in_parts(self) -> list[tuple[Attempt, dict[str, Mapping[str, object]]]]:
+        """What the hooks for content last said of each part of an amended commit, the newest first; nothing where one
+        was not judged.
+        """
+        found = []
+        for part in self.known.parts.get(self.past.id, ()):
+            judged = [
+                (attempt.order, attempt, about)
+                for attempt in self.known.attempts.get(part.digest, {}).values()
+                if attempt.passed and (about := _without(attempt.verdicts, _OF_MESSAGES))
+                if not part.head or any(one.get("head") == part.head for one in about.values())
+            ]
+            if not judged:
+                return []
+            _, attempt, about = max(judged, key=lambda one: one[0])
+            found.append((attempt, about))
+        return found
 
     def _policy(self, record: Mapping[str, object]) -> PolicyName:
         """The policy that judged. The log describes one once, often in the work tree, just before it is committed."""
@@ -266,7 +287,7 @@ def _about(attempt: Attempt, messages: set[str]) -> dict[str, Mapping[str, objec
     }
 
 
-def _without(about: dict[str, Mapping[str, object]], hook: str) -> dict[str, Mapping[str, object]]:
+def _without(about: Mapping[str, Mapping[str, object]], hook: str) -> dict[str, Mapping[str, object]]:
     return {name: one for name, one in about.items() if name != hook}
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ahp.insight.amends import Part
 from ahp.insight.pushed import Push
 from ahp.journal.answers import RISK, kind_of
 from ahp.system.commits import Past, PastView
@@ -49,12 +50,15 @@ class Attempt:
 class CommitRecords:
     """What a log has of the commits `past`; `shown` are their views. It is fed the log's records, in their order.
 
-    `attempts` are by change and by git command, `given` the overrides by what binds them (rule, rule digest, content)
-    and `risks` by the signal that was answered, each with who and why; `before` are the tips that the first install
-    found, None without one.
+    `parts` are those of amended commits (`amends.parts`), `attempts` are by change and by git command, `given` the
+    overrides by what binds them (rule, rule digest, content) and `risks` by the signal that was answered, each with who
+    and why; `before` are the tips that the first install found, None without one.
     """
 
-    def __init__(self, past: Sequence[Past], shown: Sequence[PastView]) -> None:
+    def __init__(
+        self, past: Sequence[Past], shown: Sequence[PastView], parts: Mapping[str, Sequence[Part]] | None = None
+    ) -> None:
+        self.parts = parts or {}
         self.ids = {one.id for one in past}
         self.changes: dict[str, set[str]] = {}
         self.empty: set[str] = set()
@@ -66,6 +70,7 @@ class CommitRecords:
                     if not part.change().entries:
                         self.empty.add(digest)
         self._wanted = {digest for digests in self.changes.values() for digest in digests}
+        self._wanted |= {part.digest for some in self.parts.values() for part in some}
         self.attempts: dict[str, dict[str, Attempt]] = {}
         self.policies: dict[str, PolicyName] = {}
         self.risks: dict[str, tuple[str, str]] = {}

@@ -13,6 +13,7 @@ _TAIL = 64 << 20  # bytes of one reflog
 _MAKING = ("commit", "cherry-pick", "revert", "am")
 _STEPS = ("(pick)", "(reword)", "(squash)", "(fixup)", "(edit)", "(continue)")
 _MERGED = "Merge made by"
+_AMEND = "commit (amend)"
 _FAST_FORWARD = "cherry-pick: fast-forward"
 
 
@@ -23,12 +24,19 @@ def made_here(repo: Repository) -> dict[str, str]:
     Raises GitError, AhpError.
     """
     found: dict[str, str] = {}
-    for commit, message in _entries(repo):
+    for _, commit, message in _entries(repo):
         word = message.partition(":")[0].partition(" ")[0]
         makes = (word in _MAKING and message != _FAST_FORWARD) or _MERGED in message
         if makes or any(step in message.partition(":")[0] for step in _STEPS):
             found[commit] = word
     return found
+
+
+def amended(repo: Repository) -> dict[str, str]:
+    """Commit id → the commit in whose place it came by `git commit --amend`. None of reflogs in the reftable format, of
+    which git does not tell both. Raises GitError, AhpError.
+    """
+    return {commit: before for before, commit, message in _entries(repo) if before and message.startswith(_AMEND)}
 
 
 def mark(repo: Repository, branch: str) -> str:
@@ -47,20 +55,20 @@ def mark(repo: Repository, branch: str) -> str:
         return ""
 
 
-def _entries(repo: Repository) -> Iterator[tuple[str, str]]:
-    """(new commit, message) of every entry."""
+def _entries(repo: Repository) -> Iterator[tuple[str, str, str]]:
+    """(old commit, "" where git does not tell it, new commit, message) of every entry."""
     if files.read(repo.common_dir + "/reftable/tables.list") is not None:
         asked = ("log", "--walk-reflogs", "--format=%H %gs", "--branches", "HEAD", "--")
         for line in repo.run(*asked, ok=(0, 128)).decode("utf-8", "surrogateescape").split("\n"):
             commit, _, message = line.partition(" ")
-            yield commit, message
+            yield "", commit, message
         return
     for path in _logs(repo):
         for line in (files.tail(path, _TAIL) or b"").decode("utf-8", "surrogateescape").split("\n"):
             head, _, message = line.partition("\t")
             ids = head.split(" ", 2)
             if len(ids) == 3:
-                yield ids[1], message
+                yield ids[0], ids[1], message
 
 
 def _logs(repo: Repository) -> Iterator[str]:
