@@ -28,8 +28,15 @@ INSTALL = "ahp install git"
 _LEAST = 10 << 20  # bytes free; git itself needs more than ahp
 _SAMPLE = 64 << 10
 # What a shim says in lines of its own about where it was installed.
-_BAKED = re.compile(r"^(python|package|git|log|user)=(.*)$", re.MULTILINE)
-_BAKED_NAMES = {"python": "Python", "package": "ahp", "git": "git", "log": "log", "user": "policy of the user"}
+_BAKED = re.compile(r"^(python|package|git|log|user|bundle)=(.*)$", re.MULTILINE)
+_BAKED_NAMES = {
+    "python": "Python",
+    "package": "ahp",
+    "git": "git",
+    "log": "log",
+    "user": "policy of the user",
+    "bundle": "place of the repository",
+}
 
 
 def examine(repo: Repository, user_policy: str) -> list[Check]:

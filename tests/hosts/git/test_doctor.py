@@ -172,6 +172,10 @@ def test_a_shim_that_was_made_to_pass_is_found_out(gated: Gated) -> None:
     check = doctor._interpreter(gated.repository(), str(gated.user_policy))
     log = installing.noted(gated.repository())
     assert check.detail == f"pre-commit was made for another log (another) than {log}"
+    path.write_text(re.sub("^log=.*$", f"log={log}", path.read_text(), flags=re.MULTILINE))
+    moved = Gated(gated.root.rename(gated.root.parent / "moved"))
+    detail = doctor._interpreter(moved.repository(), str(gated.user_policy)).detail
+    assert detail.startswith(f"pre-commit was made for another place of the repository ({gated.root}/.git/ahp/")
 
 
 @pytest.mark.slow
