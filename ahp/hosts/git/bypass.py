@@ -25,7 +25,7 @@ from ahp.system.git import Repository
 from ahp.system.history import CommitView
 
 _LINES = 200_000
-_OF_MESSAGES = "commit-msg"
+_OF_MESSAGES, _OF_ALL = "commit-msg", "pre-push"
 _PRESENT = ("actor", "branch", "issue", "checklist", "env", "session")  # of a commit that was made just now
 
 
@@ -153,10 +153,12 @@ def _unjudged(hook: Hook, told: Sequence[Told]) -> list[Told]:
 
 
 def _is_about(one: Told, hook: str, change: str, message: str) -> bool:
-    """Whether the verdict of a hook on that change and message is one on what broke the rule. The hook for messages
-    tells nothing of the content: it is shown all that an amended commit changes, and asks rules for messages alone.
+    """Whether the verdict of a hook on that change and message is one on what broke the rule: a hook asks the rules of
+    its own trigger alone, a push those of all commits. The same change may be a commit, a merge and an amend.
     """
-    is_of_message = one.candidate.event.trigger == _OF_MESSAGES
-    if change != _change(one) or (hook == _OF_MESSAGES) is not is_of_message:
+    trigger = one.candidate.event.trigger
+    if change != _change(one) or hook not in (trigger, _OF_ALL):
         return False
-    return not is_of_message or message == records.message_digest(one.commit.message.encode("utf-8", "surrogateescape"))
+    if trigger != _OF_MESSAGES:
+        return True
+    return message == records.message_digest(one.commit.message.encode("utf-8", "surrogateescape"))

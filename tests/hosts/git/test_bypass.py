@@ -77,6 +77,16 @@ def test_an_amend_of_what_no_hook_was_asked_about_is_looked_at_as_a_whole(here: 
     assert here.say("push", "-q", "origin", "main") == (0, "")
 
 
+def test_a_verdict_on_a_commit_is_none_on_the_merge_that_brings_the_same(here: Gated) -> None:
+    here.policy(POLICY + "  big: {at: pre-merge-commit, block: \"'big' in files.changed\", message: big}\n")
+    here.git("checkout", "-q", "-b", "side")
+    staged(here, big="1\n")
+    here.say("commit", "-q", "-m", "side")
+    here.git("checkout", "-q", "main")
+    assert here.say("merge", "-q", "--no-ff", "--no-edit", "side").code == 1
+    assert "this commit breaks big, and no hook was asked: big" in here.say("commit", "-n", "--no-edit").text
+
+
 def test_a_commit_on_top_of_what_no_hook_was_asked_about_is_its_own(here: Gated) -> None:
     staged(here, **{"a.txt": "BAD\n"})
     here.say("commit", "-q", "-n", "-m", "x")
