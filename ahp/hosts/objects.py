@@ -39,6 +39,11 @@ _WITH_ASCII = (
     *("gb", "big5", "euc", "shift", "sjis", "iso-2022-"),
 )
 
+# What is the same of a commit for whatever one actor brings to one remote.
+_OF_COMMITS = frozenset(
+    {"files", "diff", "moved", "debuggers", "ignored", "repo", "commit", "deps", "policy", "actor", "limits", "time"}
+)
+
 Known = Mapping[str, Mapping[str, object]]
 
 
@@ -67,6 +72,7 @@ class CommitJudge:
         self._excuse, self._triggers = excuse, triggers
         self._inquiries: dict[tuple[int, str], Inquiry] = {}
         self._given: dict[tuple[int, str], dict[str, Any]] = {}
+        self._alike: dict[int, tuple[object, ...] | None] = {}
 
     @property
     def has_rules(self) -> bool:
@@ -99,6 +105,25 @@ class CommitJudge:
             brought = view if trigger == OF_MERGES else view.own
             told += inquiry.ask(commit, lambda judge, at=trigger, on=brought: self._asked(judge, at, commit, on))  # type: ignore[misc]
         return told
+
+    def alike(self, commit: Past) -> tuple[object, ...] | None:
+        """What besides the commit itself decides whether anything is said of it; None where that may be anything."""
+        policies = self._own.get(commit.id, self._policies)
+        if id(policies) not in self._alike:
+            self._alike[id(policies)] = self._hangs_on(policies)
+        return self._alike[id(policies)]
+
+    def _hangs_on(self, policies: Policies) -> tuple[object, ...] | None:
+        actor = self._event.actor
+        known: list[object] = [id(policies), self._event.remote, actor.kind, actor.name, actor.is_verified]
+        for trigger in self._triggers:
+            for judge in policies.at(trigger):
+                given, reads = self._common(judge, trigger), judge.program.reads
+                if not _OF_COMMITS.issuperset(reads.keys() - given.keys()) or "environment" not in given:
+                    return None
+                known.append(given["environment"][""])
+                known += [repr(self._known[name].get(field)) for name in self._known for field in reads.get(name, ())]
+        return tuple(known)
 
     def ask_object(self, oid: str, view: RangeView) -> list[Told]:
         """What the rules of content say of a tree or a blob that a ref names: of all that is in it. Raises AhpError."""
@@ -154,7 +179,8 @@ def judge_each(
     repo: Repository, asked: Sequence[tuple[CommitJudge, Sequence[Past]]], seen: Seen = unseen
 ) -> list[OfCommits]:
     """What each judge says of its commits. A commit is read once, however many judges ask about it, and a hundred at a
-    time. Raises AhpError, which names the commit.
+    time; of which one judge says nothing, another that would say the same is not asked. Raises AhpError, which names
+    the commit.
     """
     every = {commit.id: commit for _, past in asked for commit in past}
     numbers: dict[str, list[int]] = {}
@@ -168,9 +194,15 @@ def judge_each(
         patience.doing = f"commit {commit.id[:10]}, {done} of {len(every)}"
         try:
             _check_encoding(commit.encoding)
+            clean: set[tuple[object, ...]] = set()
             for number in numbers[commit.id]:
+                alike = asked[number][0].alike(commit) if len(numbers[commit.id]) > 1 else None
+                if alike in clean:
+                    continue
                 if found := asked[number][0].ask(commit, view):
                     told[number][commit.id] = found
+                elif alike is not None:
+                    clean.add(alike)
         except AhpError as error:
             raise AhpError(f"commit {commit.id[:10]}: {error}") from error
         seen(done, len(every))

@@ -92,7 +92,7 @@ def of_ref(
     """
     in_force, notes = _in_force([default] if default is not None else [], event.journal)
     ruling = policies.committed(in_force, event.journal, notes)
-    named = bool(in_force) and _is_named(ref.removeprefix(_BRANCHES), in_force[0], event.journal)
+    named = bool(in_force) and _naming(in_force[0], event.journal)(ref.removeprefix(_BRANCHES))
     has_authority = ref.startswith(_BRANCHES) and (counts_as_default or named)
     if has_authority:
         found, told = _in_force(own(), event.journal)
@@ -103,27 +103,27 @@ def of_ref(
     return ruling
 
 
-def names(default: PolicyTree, branch: str, folder: str) -> bool:
-    """Whether `authority:` of the policy that is in force on the default branch names `branch`."""
+def names(default: PolicyTree, folder: str) -> Callable[[str], bool]:
+    """Tells of a branch whether `authority:` of the policy that is in force on the default branch names it."""
     in_force, _ = _in_force([default], folder)
-    return bool(in_force) and _is_named(branch, in_force[0], folder)
+    return _naming(in_force[0], folder) if in_force else lambda branch: False
 
 
-def _is_named(branch: str, tree: PolicyTree, folder: str) -> bool:
+def _naming(tree: PolicyTree, folder: str) -> Callable[[str], bool]:
     program, _ = succession.program_of(tree, folder, _TRIGGER)
     if program is None:
-        return False
+        return lambda branch: False
     if program.answers is None and not cache.read_answers(program):
         from ahp.policy import compile as compiling
 
         program = compiling.committed(tree, folder)[_TRIGGER]
     patterns = program.answers.authority if program.answers is not None else []
     if not patterns:
-        return False
+        return lambda branch: False
     from ahp.conditions.globs import glob
 
     # Of the whole name: who may push ann/stable has no word in what is asked of stable.
-    return glob(["/" + one.removeprefix(_BRANCHES).lstrip("/") for one in patterns])(branch)
+    return glob(["/" + one.removeprefix(_BRANCHES).lstrip("/") for one in patterns])
 
 
 def _own_of(repo: Repository, push: PushRef, remote: str) -> list[PolicyTree]:

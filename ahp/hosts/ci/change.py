@@ -94,7 +94,7 @@ def change_of(
     view.revisions()  # raises Unknown where nobody can tell what the range is
     had = (said.before or own_tip) if merged else view.old if name else said.before or ""
     source = said.source or _branch(repo, head)
-    return Change(view, head, source, ref, own_tip, default, default_tip, remote, had, merged)
+    return Change(view, head, source, ref, own_tip if has_authority else "", default, default_tip, remote, had, merged)
 
 
 def _pushed_onto(repo: Repository, said: Proposal, head: str) -> str:

@@ -8,36 +8,45 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ahp.facts.absent import Absent
-from ahp.facts.policy import APPROVERS
 from ahp.gate.decide import decide
 from ahp.gate.of_commits import OfCommits
 from ahp.hosts import asking, objects
 from ahp.hosts.ci.approvers import Approvers
 from ahp.hosts.ci.change import Change
 from ahp.hosts.ci.proposal import BRANCHES
-from ahp.hosts.ci.report import Report, Result, RuleText, report, result, rule_text
+from ahp.hosts.ci.report import Report, Result, RuleText, report, result
+from ahp.hosts.ci.ruling import ALL, OTHERS, POLICY, Place, Places
 from ahp.hosts.issue_transitions import gates_of
 from ahp.hosts.verdict_text import name_of, rule_of, steps_of
-from ahp.policy import cache, policies, succession, targets
+from ahp.policy import policies, targets
 from ahp.policy import tree as trees
 from ahp.policy.policies import NOBODY, Policies
-from ahp.policy.problems import PolicyError
-from ahp.policy.program import RuleAnswer
-from ahp.policy.tree import PolicyTree
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, PushRef, Workspace
 from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
-from ahp.system.commits import listed
+from ahp.system import boundaries, commits
 from ahp.system.errors import AhpError
 from ahp.system.git import NO_MONITOR, Repository
 from ahp.system.terminal import Seen
 
-ALL, POLICY, OTHERS = "all", "policy", "others"
+__all__ = [
+    "ALL",
+    "OTHERS",
+    "POLICY",
+    "Question",
+    "is_named",
+    "judge",
+    "judge_all",
+    "naming",
+    "repository_here",
+    "scratch",
+]
+
 _PUSH, _MERGE = "pre-push", "pre-merge"  # whose rules are asked of the range
 _AT_ONCE = (objects.OF_CONTENT, objects.OF_MERGES)  # a message belongs to one commit
 _BUDGET = 3600.0  # s; CI has a limit of its own
@@ -77,43 +86,119 @@ def judge(repo: Repository, question: Question, env: dict[str, str], folder: str
 
     `folder` keeps what is compiled (`scratch`). Raises AhpError where it cannot be judged.
     """
-    return _Judging(repo, question, env, folder).report(seen)
+    return next(judge_all(repo, [question], env, folder, seen))
+
+
+def judge_all(
+    repo: Repository, questions: Sequence[Question], env: dict[str, str], folder: str, seen: Seen
+) -> Iterator[Report]:
+    """`judge` for several changes of one run, with their actor and part in common: what they share is asked once.
+
+    Of those before one that has nobody who can judge it, what is said is told before that is raised.
+    """
+    places = Places(questions[0].part if questions else ALL)
+    asked: list[_Judging] = []
+    wrong: AhpError | None = None
+    for question in questions:
+        try:
+            asked.append(_Judging(repo, question, places, env, folder))
+        except AhpError as error:
+            wrong = error
+            break
+    if len(asked) > 1:
+        commits.foresee(repo, [one.change.view for one in asked])
+        with_messages = [oid for one in asked if one.reads_messages for oid in one.commits]
+        commits.texts(repo, list(dict.fromkeys(with_messages)))
+    for one, of_commits in zip(asked, _judged(repo, asked, seen), strict=True):
+        yield one.report(of_commits)
+    if wrong is not None:
+        raise wrong
 
 
 def is_named(repo: Repository, branch: str, commit: str, folder: str) -> bool:
     """Whether `authority:` of the policy of `commit` ("" for none) names `branch`."""
-    return bool(commit) and targets.names(trees.of_commit(repo, commit), branch, folder)
+    return bool(commit) and naming(repo, commit, folder)(branch)
+
+
+def naming(repo: Repository, commit: str, folder: str) -> Callable[[str], bool]:
+    """Tells of a branch whether `authority:` of the policy of `commit` names it."""
+    return targets.names(trees.of_commit(repo, commit), folder)
+
+
+def _judged(repo: Repository, asked: Sequence[_Judging], seen: Seen) -> list[OfCommits]:
+    """What is said of the commits of each, of which many may be the same."""
+    every = list(dict.fromkeys(oid for one in asked for oid in one.commits))
+    past = {commit.id: commit for commit in commits.listed(repo, every)}
+    own = _own(repo, asked)
+    judges = [one.of_commits(own[id(one.place)]) for one in asked]
+    found = objects.judge_each(
+        repo, [(judge, [past[oid] for oid in one.commits]) for judge, one in zip(judges, asked, strict=True)], seen
+    )
+    return [one.of_object(judge) or of_commits for one, judge, of_commits in zip(asked, judges, found, strict=True)]
+
+
+def _own(repo: Repository, asked: Sequence[_Judging]) -> dict[int, dict[str, Policies]]:
+    """By place, commit → who judges it instead, of those commits whose own policy adds rules."""
+    found: dict[int, dict[str, Policies]] = {}
+    for place in {id(one.place): one.place for one in asked}.values():
+        those = [one for one in asked if one.place is place]
+        every = list(dict.fromkeys(oid for one in those for oid in one.commits))
+        own = policies.of_commits(repo, every, those[0].event, place.in_force)
+        narrow = {id(one): place.narrowed_to_each(one) for one in {id(one): one for one in own.values()}.values()}
+        found[id(place)] = {commit: narrow[id(one)] for commit, one in own.items()}
+    return found
 
 
 class _Judging:
-    def __init__(self, repo: Repository, question: Question, env: dict[str, str], folder: str) -> None:
-        self._repo, self._change, self._part = repo, question.change, question.part
-        self._event = self._asked(question, env, folder)
-        self._broken = ""
-        self._in_force = self._of_target()
-        brought = targets.added_by_tip(self._event, self._in_force)
-        if self._broken and brought is NOBODY:  # else it may be the change that mends it
-            raise AhpError(f"{self._broken}, and no older one does; a change that brings one that loads mends this")
-        self._ruling = self._narrow(self._in_force.and_those_of(brought), lambda rule: True)
-        self._approvers = self._who_may_excuse()
+    """One change that is judged: its event, who judges it, and its `commits`, newest first."""
 
-    def report(self, seen: Seen) -> Report:
-        of_commits = self._judge_commits(seen)
-        verdicts = []
-        if self._ruling.at(_PUSH):
-            verdicts.append(objects.judge_range(self._event, self._ruling, of_commits))
-        if self._asks(_MERGE):
-            verdicts.append(objects.judge_range(self._at(_MERGE), self._ruling))
-        at_once = policies.narrowed(self._ruling, self._event, lambda rule: not _is_of_each(rule))
-        verdicts += [decide(self._at(name), at_once.at(name)) for name in _AT_ONCE if _has_rules(at_once, name)]
-        if any(self._asks(name) for name in TRIGGERS if name.startswith("pre-issue-")):
-            verdicts += [decide(gate, self._ruling.at(gate.trigger)) for gate in gates_of(self._event)]
-        return self._told(verdicts, of_commits.judged)
+    def __init__(self, repo: Repository, question: Question, places: Places, env: dict[str, str], folder: str) -> None:
+        self._repo, self.change = repo, question.change
+        self.event = self._asked(question, env, folder)
+        self.place: Place = places.of(self.event, self.change)
+        self._ruling = self.place.ruling(self.event)
+        self._approvers = Approvers(repo, self.place.allowed, time.time(), self.place.software_keys)
+        self.commits = _commits_of(repo, self.change)
+
+    @property
+    def reads_messages(self) -> bool:
+        """Whether a rule of the range reads what its commits say."""
+        return any("messages" in one.program.reads.get("push", ()) for one in self._ruling.of_range.at(_PUSH))
+
+    def of_commits(self, own: dict[str, Policies]) -> objects.CommitJudge:
+        """Who is asked about its commits, of which `own` has those that are judged by another policy, too."""
+        return objects.CommitJudge(
+            self.event,
+            self.place.of_each,
+            own=own,
+            known={"branch": self._branch()},
+            gathered=("actor", "issue", "checklist"),
+            excuse=self._approvers.excuse,
+        )
 
     @property
     def _is_object(self) -> bool:
         """Whether it is a tree or a blob that a ref comes to name."""
-        return not self._change.head and bool(self._change.view.change().entries)
+        return not self.change.head and bool(self.change.view.change().entries)
+
+    def of_object(self, judge: objects.CommitJudge) -> OfCommits | None:
+        """What is said of a tree or a blob that a ref comes to name; None where it is a commit, or none."""
+        if not self._is_object:
+            return None
+        assert self.event.push is not None
+        return objects.judge_object(judge, self.event.push.local_oid, self.change.view)
+
+    def report(self, of_commits: OfCommits) -> Report:
+        asked, verdicts = self._ruling.of_range, []
+        if asked.at(_PUSH):
+            verdicts.append(objects.judge_range(self.event, asked, of_commits))
+        if _has_rules(asked, _MERGE):
+            verdicts.append(objects.judge_range(self._at(_MERGE), asked))
+        at_once = self._ruling.at_once
+        verdicts += [decide(self._at(name), at_once.at(name)) for name in _AT_ONCE if _has_rules(at_once, name)]
+        if any(_has_rules(asked, name) for name in TRIGGERS if name.startswith("pre-issue-")):
+            verdicts += [decide(gate, asked.at(gate.trigger)) for gate in gates_of(self.event)]
+        return self._told(verdicts, of_commits.judged)
 
     def _asked(self, question: Question, env: dict[str, str], folder: str) -> Event:
         """The event of the range: as the push that would bring it to its target."""
@@ -129,73 +214,17 @@ class _Judging:
         return objects.without_evidence(event)
 
     def _branch(self) -> dict[str, object]:
-        change = self._change
+        change = self.change
         target = change.target.removeprefix(BRANCHES) if change.target.startswith(BRANCHES) else ""
         past = Absent("CI judges a range, and no branch that is checked out", elsewhere=True)
         told = {"name": change.source, "target": target, "is_default": bool(target) and target == change.default}
         return {**told, "is_detached": not change.source, "ahead": past, "behind": past}
 
-    def _of_target(self) -> Policies:
-        change = self._change
-        default = self._tree(change.default_tip, change.default) if change.default_tip else None
-        own = self._tree(change.own_tip, change.target) if change.own_tip else None
-        for tree in (default, own):
-            _check_readable(tree, self._event.journal)
-        is_default = change.target == BRANCHES + change.default
-        found = targets.of_ref(self._event, change.target, is_default, default, lambda: [own] if own else [])
-        for tree in (own, default) if found is NOBODY else ():
-            wrong = succession.program_of(tree, self._event.journal, _PUSH)[1] if tree and tree.has_policy else ""
-            if tree and wrong:
-                self._broken = f"the policy of {tree.name} does not load ({wrong})"
-        return found
-
-    def _tree(self, commit: str, ref: str) -> PolicyTree:
-        return trees.of_commit(self._repo, commit, ref.removeprefix(BRANCHES))
-
-    def _narrow(self, these: Policies, keep: Callable[[RuleAnswer], bool]) -> Policies:
-        """The rules that CI asks, of the part that is wanted."""
-
-        def is_asked(rule: RuleAnswer) -> bool:
-            about_policy = any(path.partition(".")[0] == "policy" for path in rule.reads)
-            wanted = self._part == ALL or about_policy == (self._part == POLICY)
-            return wanted and rule.ci != "skip" and keep(rule)
-
-        return policies.narrowed(these, self._event, is_asked)
-
-    def _who_may_excuse(self) -> Approvers:
-        tree = self._in_force.trees[0] if self._in_force.trees else None
-        allowed = tree.read(APPROVERS) if tree is not None else None
-        judges = self._in_force.at(_PUSH)
-        software_keys = bool(judges) and judges[0].answers(self._event).software_keys
-        return Approvers(self._repo, allowed or b"", time.time(), software_keys)
-
-    def _judge_commits(self, seen: Seen) -> OfCommits:
-        change = self._change
-        revisions = change.view.revisions() if change.head and change.head not in change.view.boundaries() else []
-        ids = self._repo.run("rev-list", *revisions, "--").decode().split() if revisions else []
-        own = policies.of_commits(self._repo, ids, self._event, self._in_force)
-        narrow = {id(one): self._narrow(one, _is_of_each) for one in {id(one): one for one in own.values()}.values()}
-        asked = objects.CommitJudge(
-            self._event,
-            self._narrow(self._in_force, _is_of_each),
-            own={commit: narrow[id(one)] for commit, one in own.items()},
-            known={"branch": self._branch()},
-            gathered=("actor", "issue", "checklist"),
-            excuse=self._approvers.excuse,
-        )
-        if self._is_object:
-            assert self._event.push is not None
-            return objects.judge_object(asked, self._event.push.local_oid, self._change.view)
-        return objects.judge_commits(asked, self._event, listed(self._repo, ids), seen) if ids else OfCommits()
-
     def _at(self, trigger: str) -> Event:
-        return self._event.but(trigger=trigger)
-
-    def _asks(self, trigger: str) -> bool:
-        return _has_rules(self._ruling, trigger)
+        return self.event.but(trigger=trigger)
 
     def _told(self, verdicts: list[Verdict], commits: int) -> Report:
-        rules = self._rules()
+        rules = self._ruling.rules
         results: dict[str, Result] = {}
         for verdict in verdicts:
             for signal in verdict.signals:
@@ -211,20 +240,20 @@ class _Judging:
         signals = [signal for verdict in verdicts for signal in verdict.signals]
         if any(signal.intensity == "block" and signal.context.get("unknowable") for signal in signals):
             code = 2
-        if self._change.merged and code == 1:
+        if self.change.merged and code == 1:
             code = 0
             notes.append("this is merged already: what is wrong with it is told, and nothing is refused")
-        if self._change.merged and self._change.had != self._change.own_tip:
-            gone = f"{self._change.had[:10]}, which the last good build was of, is not in this clone any more"
-            notes.append(f"{gone}: judged is what {self._change.head[:10]} adds to its first parent")
-        if self._in_force is NOBODY:
-            why = self._broken or "where this goes there is no policy yet"
+        if self.change.merged and self.change.had != self.change.own_tip:
+            gone = f"{self.change.had[:10]}, which the last good build was of, is not in this clone any more"
+            notes.append(f"{gone}: judged is what {self.change.head[:10]} adds to its first parent")
+        if self.place.in_force is NOBODY:
+            why = self.place.broken or "where this goes there is no policy yet"
             notes.append(f"{why}: the rules that it brings itself are asked")
         return report(self._about(commits, bool(results)), code, list(rules.values()), list(results.values()), notes)
 
     def _about(self, commits: int, is_told: bool) -> str:
-        change = self._change
-        by = self._in_force.trees[0] if self._in_force.trees else None
+        change = self.change
+        by = self.place.in_force.trees[0] if self.place.in_force.trees else None
         whose = f", by the policy of {by.name} ({by.commit[:10]})" if by is not None else ""
         count = f"{commits} commit{'s' if commits != 1 else ''}"
         if self._is_object:
@@ -236,38 +265,12 @@ class _Judging:
             return nothing + whose if is_told else f"nothing to judge: {nothing}"
         return f"{count} up to {change.head[:10]}, bound for {change.target.removeprefix(BRANCHES)}{whose}"
 
-    def _rules(self) -> dict[str, RuleText]:
-        """Every rule that is asked, by its name."""
-        found: dict[str, RuleText] = {}
-        for trigger in TRIGGERS:
-            for one in self._ruling.at(trigger):
-                asked = {plan.key for plan in one.program.rules}
-                for key, rule in one.answers(self._at(trigger)).rules.items():
-                    if key in asked:
-                        found.setdefault(name_of(key), rule_text(name_of(key), rule))
-        return found
 
-
-def _is_of_each(rule: RuleAnswer) -> bool:
-    """Whether each commit is asked: also where the rule would have the range, but reads what only a commit has."""
-    return rule.ci == "each" or any(path.partition(".")[0] == "commit" for path in rule.reads)
+def _commits_of(repo: Repository, change: Change) -> list[str]:
+    """The commits of the range, newest first. Raises Unknown where nobody can tell which they are."""
+    known = change.view.revisions()[2:] if change.head else []
+    return [] if not change.head or change.head in known else boundaries.outgoing(repo, change.head, known)
 
 
 def _has_rules(these: Policies, trigger: str) -> bool:
     return any(one.program.rules for one in these.at(trigger))
-
-
-def _check_readable(tree: PolicyTree | None, folder: str) -> None:
-    """Raises AhpError for a policy that asks for another ahp, or is not in this clone: no older one takes its place in
-    CI (authority §2.4). A partial clone may have the one that a change left long ago, and not that of its target.
-    """
-    if tree is None or not tree.has_policy or cache.find_committed(tree, folder, _PUSH) is not None:
-        return
-    from ahp.policy import compile as compiling
-
-    try:
-        compiling.committed(tree, folder)
-    except PolicyError as error:
-        if error.is_for_another_ahp or error.is_unread:
-            mend = "; mend: git fetch --refetch --no-filter" if error.is_unread else ""
-            raise AhpError(f"the policy of {tree.name} cannot judge: {error}{mend}") from error

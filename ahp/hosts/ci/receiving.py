@@ -12,7 +12,7 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import NamedTuple
@@ -22,7 +22,9 @@ from ahp.hosts.ci.change import Change
 from ahp.hosts.ci.formats import plain
 from ahp.hosts.ci.proposal import BRANCHES, TAGS
 from ahp.hosts.ci.report import Report, report
-from ahp.hosts.git.ranges import object_of, read_refs
+from ahp.hosts.git import ranges
+from ahp.hosts.git.ranges import read_refs
+from ahp.policy import policies
 from ahp.protocol.event import PushRef
 from ahp.protocol.text import one_line
 from ahp.system import boundaries, environ, git
@@ -47,8 +49,8 @@ class _Server(NamedTuple):
     """The repository as it was before the push: its default branch with its commit, and every branch's commit.
 
     `fresh` are the commits of what is pushed that no branch has (None: git cannot tell), `allowed` the refs besides
-    branches and tags that an admin takes, `admitted` the ids of tips that need no judgement. `folder` keeps the
-    policies that are compiled.
+    branches and tags that an admin takes, `admitted` the ids of tips that need no judgement. `is_named` tells of a
+    branch whether `authority:` names it, `folder` keeps the policies that are compiled.
     """
 
     repo: Repository
@@ -58,8 +60,21 @@ class _Server(NamedTuple):
     fresh: frozenset[str] | None
     allowed: list[str]
     admitted: list[str]
+    is_named: Callable[[str], bool]
     env: dict[str, str]
     folder: str
+
+
+class _Move(NamedTuple):
+    """What is pushed to `ref`, which may be another than git names: the commit `tip`, "" where it is none, the commit
+    `own_tip` whose policy judges if that ref has one of its own, and the commits that are `known` there.
+    """
+
+    pushed: PushRef
+    ref: str
+    tip: str
+    own_tip: str
+    known: list[str]
 
 
 def judge(lines: bytes, limit: float = LIMIT) -> int:
@@ -76,12 +91,11 @@ def judge(lines: bytes, limit: float = LIMIT) -> int:
     repo = git.discover(env.get("GIT_DIR") or ".", env)
     repo.env |= {name: env[name] for name in _QUARANTINE if name in env}
     code = 0
-    folder = repo.ahp_dir + _COMPILED
+    repo.answers = {}
     with _within(limit):
         pushed = _refs(lines)
-        server = _before(repo, pushed, env, folder)
-        for ref in pushed:
-            told = _judged(server, ref)
+        server = _before(repo, pushed, env, repo.ahp_dir + _COMPILED)
+        for ref, told in zip(pushed, _judged(server, pushed), strict=True):
             if told.exit_code or told.results:
                 sys.stderr.write(f"ahp: {one_line(ref.remote_ref, 300)}\n{plain.write(told)}")
             code = max(code, told.exit_code)
@@ -138,7 +152,8 @@ def _before(repo: Repository, pushed: list[PushRef], env: dict[str, str], folder
     allowed, admitted = _named(repo, "ahp.allowRef"), _named(repo, "ahp.admit")
     tips = list(dict.fromkeys(listed))
     fresh = _outgoing(repo, pushed, tips)
-    return _Server(repo, head.removeprefix(BRANCHES), tip or "", tips, fresh, allowed, admitted, env, folder)
+    is_named = judging.naming(repo, tip, folder) if tip else lambda branch: False
+    return _Server(repo, head.removeprefix(BRANCHES), tip or "", tips, fresh, allowed, admitted, is_named, env, folder)
 
 
 def _outgoing(repo: Repository, pushed: list[PushRef], tips: list[str]) -> frozenset[str] | None:
@@ -155,30 +170,37 @@ def _outgoing(repo: Repository, pushed: list[PushRef], tips: list[str]) -> froze
     return frozenset(listed.decode().split())
 
 
-def _judged(server: _Server, pushed: PushRef) -> Report:
+def _judged(server: _Server, pushed: list[PushRef]) -> Iterator[Report]:
+    """What is told of each ref, in their order; what is asked of git for each is asked for all at once."""
     repo = server.repo
-    ref = _resolved(repo, pushed.remote_ref)
+    ranges.foresee(repo, pushed)
+    named = [(one, _resolved(repo, one.remote_ref)) for one in pushed]
+    told = [_not_judged(server, one, ref) for one, ref in named]
+    moves = [_move(server, *one) for one, known in zip(named, told, strict=True) if known is None]
+    policies.foresee(repo, list(dict.fromkeys(one.tip for one in moves if one.tip)))
+    apart = [one for one in moves if one.tip and not _is_there(server, one)]
+    boundaries.foresee(repo, [(one.tip, one.known, one.known) for one in apart])
+    views = [_brought(server, one) for one in moves]
+    begun = {id(one): view.boundaries() for one, view in zip(moves, views, strict=True)}
+    boundaries.foresee(repo, [(one.tip, begun[id(one)], one.known) for one in apart])
+    questions = [_question(server, one, view) for one, view in zip(moves, views, strict=True)]
+    reports = judging.judge_all(repo, [one for one in questions if one], server.env, server.folder, unseen)
+    for_each = (next(reports) if one else _ADMITTED for one in questions)
+    return (known or next(for_each) for known in told)
+
+
+def _not_judged(server: _Server, pushed: PushRef, ref: str) -> Report | None:
+    """What is told of a ref that is refused or admitted unseen."""
     if ref.startswith(_REPLACE):
         return _refused("refs/replace/ would have git show other objects than there are")
     if not ref.startswith((BRANCHES, TAGS)) and ref not in server.allowed:
         mend = shlex.join(["git", "config", "--add", "ahp.allowRef", one_line(ref, 400)])
         return _refused(f"only branches and tags are taken; an admin allows more: {mend}")
-    is_admitted = bool(pushed.local_oid.strip("0")) and pushed.local_oid in server.admitted
-    if is_admitted and _is_new(server, pushed):
-        return _ADMITTED
-    name = ref.removeprefix(BRANCHES) if ref.startswith(BRANCHES) else ""
-    is_there = bool(pushed.remote_oid.strip("0"))
-    has_authority = bool(name) and (
-        name == server.default or judging.is_named(repo, name, server.default_tip, server.folder)
-    )
-    own_tip = (repo.commit_id(pushed.remote_oid) or "") if name and is_there else ""
-    view, head = _brought(server, pushed, [own_tip] if own_tip and has_authority else server.tips)
-    if is_admitted and view.old != head:  # else the line that an import left would let the branch be moved back to it
-        return _ADMITTED
-    had = pushed.remote_oid
-    change = Change(view, head, name, ref, own_tip, server.default, server.default_tip, "", had, merged=False)
-    asked = PushRef(pushed.local_ref, pushed.local_oid, ref, had)
-    return judging.judge(repo, judging.Question(change, push=asked), server.env, server.folder, unseen)
+    return _ADMITTED if _is_admitted(server, pushed) and _is_new(server, pushed) else None
+
+
+def _is_admitted(server: _Server, pushed: PushRef) -> bool:
+    return bool(pushed.local_oid.strip("0")) and pushed.local_oid in server.admitted
 
 
 def _is_new(server: _Server, pushed: PushRef) -> bool:
@@ -187,19 +209,48 @@ def _is_new(server: _Server, pushed: PushRef) -> bool:
     return tip is None or server.fresh is None or tip in server.fresh
 
 
-def _brought(server: _Server, pushed: PushRef, known: list[str]) -> tuple[RangeView, str]:
-    """The range that the server does not have, and its tip; "" for what is no commit, nothing for a deletion."""
+def _move(server: _Server, pushed: PushRef, ref: str) -> _Move:
     repo = server.repo
+    name = ref.removeprefix(BRANCHES) if ref.startswith(BRANCHES) else ""
+    has_authority = bool(name) and (name == server.default or server.is_named(name))
+    own_tip = (repo.commit_id(pushed.remote_oid) or "") if has_authority and pushed.remote_oid.strip("0") else ""
+    tip = (repo.commit_id(pushed.local_oid) or "") if pushed.local_oid.strip("0") else ""
+    return _Move(pushed, ref, tip, own_tip, [own_tip] if own_tip else server.tips)
+
+
+def _is_there(server: _Server, move: _Move) -> bool:
+    """Whether it brings no commit, as is known of all that is pushed at once."""
+    return move.known is server.tips and server.fresh is not None and move.tip not in server.fresh
+
+
+def _brought(server: _Server, move: _Move) -> RangeView:
+    """The range that the server does not have; nothing for a deletion. Raises AhpError."""
+    repo, pushed = server.repo, move.pushed
     if not pushed.local_oid.strip("0"):
         empty = repo.empty_tree()
-        return RangeView(repo, empty, empty), ""
-    if tip := repo.commit_id(pushed.local_oid):
-        if known is server.tips and server.fresh is not None and tip not in server.fresh:
-            return RangeView(repo, tip, tip), tip
-        return boundaries.range_over(repo, tip, known), tip
-    if whole := object_of(repo, pushed):
-        return whole, ""
+        return RangeView(repo, empty, empty)
+    if move.tip:
+        if _is_there(server, move):
+            return RangeView(repo, move.tip, move.tip)
+        return boundaries.range_over(repo, move.tip, move.known)
+    if whole := ranges.object_of(repo, pushed):
+        return whole
     raise AhpError(f"the object {pushed.local_oid[:10]} that {one_line(pushed.remote_ref, 300)} would name is not here")
+
+
+def _question(server: _Server, move: _Move, view: RangeView) -> judging.Question | None:
+    """What is asked about a ref; None where it is admitted all the same."""
+    pushed = move.pushed
+    # Else the line that an import left would let the branch be moved back to it.
+    if _is_admitted(server, pushed) and view.old != move.tip:
+        return None
+    name = move.ref.removeprefix(BRANCHES) if move.ref.startswith(BRANCHES) else ""
+    change = Change(
+        *(view, move.tip, name, move.ref, move.own_tip, server.default, server.default_tip, ""),
+        had=pushed.remote_oid,
+        merged=False,
+    )
+    return judging.Question(change, push=PushRef(pushed.local_ref, pushed.local_oid, move.ref, pushed.remote_oid))
 
 
 def _resolved(repo: Repository, ref: str) -> str:

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from ahp.hosts import objects
 from ahp.hosts.ci import receiving
 from ahp.policy import compile as compiling
 from ahp.policy import tree
-from ahp.system import environ, git
+from ahp.system import environ, git, process
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.git import Repository
 from tests.conftest import Repo
@@ -270,6 +271,54 @@ def test_many_refs_of_what_is_there_already_cost_git_nothing_each(
     lines = "".join(f"{'0' * 40} {tip} refs/tags/{number}\n" for number in range(100))
     assert received(server, lines, monkeypatch) == 0
     assert len(asked) == of_one, asked
+
+
+def test_many_refs_of_one_line_cost_what_its_commits_cost(
+    repo: Repo, server: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commits = [repo.commit(f"feat: {number}", **{f"{number}.txt": "1\n"}) for number in range(6)]
+    server.git("fetch", "-q", str(repo.root), "main")
+    assert received(server, f"{'0' * 40} {commits[0]} refs/tags/first\n", monkeypatch) == 0  # compiles the policy
+    ran, asked = [], []
+    capture, ask = process.capture, objects.CommitJudge.ask
+    monkeypatch.setattr(process, "capture", lambda argv, **more: ran.append(argv) or capture(argv, **more))
+    monkeypatch.setattr(
+        objects.CommitJudge, "ask", lambda self, one, view: asked.append(one.id) or ask(self, one, view)
+    )
+    lines = [f"{'0' * 40} {commit} refs/tags/{commit}\n" for commit in commits]
+    assert received(server, "".join(lines[-2:]), monkeypatch) == 0
+    of_two = len(ran)
+    assert received(server, "".join(lines), monkeypatch) == 0
+    assert len(ran) == 2 * of_two and sorted(asked) == sorted(commits * 2)
+    assert capsys.readouterr().err.count("warned by size") == 2 + 4
+
+
+def test_a_commit_of_several_branches_is_asked_for_each_where_a_rule_tells_them_apart(
+    repo: Repo, server: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = "  b: {at: pre-commit, block: \"branch.name == 'bad' and 'b.txt' in files.changed\"}\n"
+    start = repo.commit("chore: more rules", **{".ahp/hooks.yaml": POLICY + rule})
+    tip = repo.commit("feat: more", **{"b.txt": "b\n"})
+    server.git("fetch", "-q", str(repo.root), "main")
+    server.git("update-ref", "refs/heads/main", start)
+    lines = [f"{'0' * 40} {tip} refs/heads/{name}\n" for name in ("good", "bad")]
+    for order in (lines, lines[::-1]):
+        assert received(server, "".join(order), monkeypatch) == 1
+        said = capsys.readouterr().err
+        assert "refs/heads/bad" in said and "refused by b" in said and "refs/heads/good" not in said
+
+
+def test_a_policy_that_this_ahp_cannot_read_on_a_branch_that_has_none_of_its_own_stops_no_push_there(
+    repo: Repo, server: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = repo.commit("chore: newer", **{".ahp/hooks.yaml": f'requires: ">=99"\n{POLICY}'})
+    new = repo.commit("chore: as it was", **{".ahp/hooks.yaml": POLICY})
+    server.git("fetch", "-q", str(repo.root), "main")
+    server.git("update-ref", "refs/heads/topic", old)
+    assert received(server, f"{old} {new} refs/heads/topic\n", monkeypatch) == 0
+    server.git("update-ref", "refs/heads/main", old)
+    with pytest.raises(AhpError, match="the policy of main cannot judge"):
+        received(server, f"{old} {new} refs/heads/main\n", monkeypatch)
 
 
 def test_what_takes_too_long_is_refused_with_the_reason(work: Repo, server: Repo) -> None:
