@@ -190,7 +190,7 @@ def test_init_writes_through_no_link_and_into_no_bare_repository(
     repo.git("init", "--quiet", "--bare", str(tmp_path / "bare.git"))
     monkeypatch.chdir(tmp_path / "bare.git")
     assert run(["init", "--ci", "github"]) == 2
-    assert "git work tree" in capsys.readouterr().err
+    assert "this repository is bare" in capsys.readouterr().err
 
 
 def test_init_of_both_writes_a_policy_and_the_checks_for_its_branch(
