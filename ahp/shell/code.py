@@ -97,6 +97,11 @@ _HIDES = regex(
     r"|pickle|Function|instance_eval|class_eval|unpack|pack|decodeURIComponent|urlopen|urllib|requests|codecs|chr|binding"
     r")\s*[\s(.]"
 )
+# The text of another file, which is run: `exec(open(F).read())`, `runpy.run_path(F)`; `do F` of Perl, `load F` of Ruby.
+_RUNS_A_FILE = regex(
+    r"\b(?:exec|eval)[ \t]*+\(\s*+(?:compile\(\s*+)?(?:io\.)?(?:open|(?:pathlib\.)?Path)\("
+    r"|\brun_(?:path|module)\(|\bexecfile\(|(?:\A|[;{\n])[ \t]*+(?:do|load)[ \t]*+\(?['\"]"
+)
 _IS_JAVASCRIPT = regex(r"\brequire\(|=>|\bconst\b|\blet\b|\bconsole\.|\bimport\b")
 _WRITES = regex(
     r"\brm\b|rm_|rmSync|put|\b(?:cp|mv|ln|ftruncate)\b|erase|\.text\s*="
@@ -133,7 +138,7 @@ def general(text: str) -> Code:
     if not _IS_JAVASCRIPT.search(text):  # there they are templates
         found.scripts += [unquoted(one) for one in STRINGS.findall(text) if one.startswith("`")]
     hidden = {match[0].rstrip(" (.\n") for match in _HIDES.finditer(text)} - ({"exec"} if found.scripts else set())
-    found.unknown |= bool(hidden) or _RENAMED.search(text) is not None
+    found.unknown |= bool(hidden) or any(one.search(text) for one in (_RENAMED, _RUNS_A_FILE))
     told = code_files.told(text)
     writes = bool(told.writes) or _is_writing(text)
     texts = [one.lstrip("<>+|") for one in strings(told.rest if writes else text)]

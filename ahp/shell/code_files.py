@@ -9,11 +9,13 @@ from ahp.system.plain import Plain
 from ahp.system.regex import DOTALL, regex
 
 # Functions by which of their arguments is written: the first, all, the second.
-_FIRST = """writeFile writeFileSync appendFile appendFileSync outputFile outputFileSync outputJson outputJsonSync
+_FIRST = """WriteFile writeFile writeFileSync
+    appendFile appendFileSync outputFile outputFileSync outputJson outputJsonSync
     writeJson writeJsonSync createWriteStream truncate truncateSync writeTextFile writeTextFileSync file_put_contents
     chown chownSync lchown utimes utimesSync write binwrite FileWriter FileOutputStream PrintWriter writeString"""
 _ALL = """unlink unlinkSync rm rmSync rmdir rmdirSync rmtree remove removeSync removedirs rm_rf rm_r rm_f delete chmod
-    chmodSync lchmod rename renameSync renames replace move mv moveSync touch utime safe_unlink deleteIfExists"""
+    chmodSync lchmod rename renameSync renames replace move mv moveSync touch utime safe_unlink deleteIfExists
+    Remove RemoveAll Rename Create create remove_file remove_dir_all"""
 _SECOND = """copy copy2 copyfile copyFile copyFileSync copytree cp cp_r cpSync copySync symlink symlinkSync link
     linkSync ln_s ln_sf copymode"""
 _READ = """readFile readFileSync readTextFile readTextFileSync file_get_contents existsSync exists isfile isdir getsize
@@ -23,7 +25,8 @@ _OPEN = "open fopen openSync sysopen FileIO ZipFile"
 _firsts, _alls, _seconds = frozenset(_FIRST.split()), frozenset(_ALL.split()), frozenset(_SECOND.split())
 _reads, _opens = frozenset(_READ.split()), frozenset(_OPEN.split())
 # Names that methods of other things have, too: behind a dot they count where a module for files is named there.
-_EVERYDAY_NAMES = "write remove delete rm replace move mv touch copy cp link rename read append open stat"
+_EVERYDAY_NAMES = """write remove delete rm replace move mv touch copy cp link rename read append open stat create
+    Create Remove Rename"""
 _MODULE_NAMES = "os fs fsp fse fsPromises promises shutil File FileUtils IO Files Deno Bun io posix codecs glob"
 _EVERYDAY, _MODULES = frozenset(_EVERYDAY_NAMES.split()), frozenset(_MODULE_NAMES.split())
 _NAMES = "|".join(sorted({*_firsts, *_alls, *_seconds, *_reads, *_opens}, key=lambda name: (-len(name), name)))

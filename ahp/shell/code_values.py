@@ -37,6 +37,12 @@ _PLAIN = regex(r"[^'\"`()\[\]{};,\n#:]++")
 _AS = regex(r"\sas\s++[$]\w++.*+", DOTALL)
 _ESCAPED = regex(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t"}
+# Folders that nothing was in before, and into which nothing else leads: `with TemporaryDirectory() as d`, `mkdtemp()`.
+_TEMPORARY_AS = regex(r"\bwith[ \t]++(?:tempfile\.)?TemporaryDirectory\([^(),='\"]*+\)[ \t]++as[ \t]++(\w++)[ \t]*+:")
+_TEMPORARY = regex(
+    r"\b(?:tempfile\.)?(?:mkdtemp|gettempdir)\((?:(?:prefix|suffix)=)?(?:\w*+|['\"][\w.-]*+['\"])\)|\bos\.tmpdir\(\)"
+)
+_TEMPORARY_IN = regex(r"\b(?:fs\.)?mkdtempSync\(([^()\n]*+)\)")
 # Where one of these stands, a name may be used before the place at which it gets its value, or by another way.
 _DEFERS = regex(r"\b(?:def|function|sub|class|lambda|global|proc)\b|=>|->")
 _MOST, _LONGEST, _GROWN = 100, 2000, 8
@@ -59,7 +65,7 @@ class Quoted(Plain):
 
 def with_values(text: str) -> str:
     """The text with strings in the places of the names that stand for them; what is put together is one string."""
-    text = _together(text)
+    text = _together(_with_temporary(text))
     quoted, defers = Quoted(text), _DEFERS.search(text) is not None
     values: dict[str, str] = {}
     done, at = "", 0
@@ -90,6 +96,11 @@ def with_values(text: str) -> str:
         if is_plain and STRINGS.search(value) and len(value) * text.count(name) <= _GROWN * _LONGEST:
             values[name] = value
     return _together(done + _filled(text[at:], values))
+
+
+def _with_temporary(text: str) -> str:
+    text = _TEMPORARY_AS.sub(r'\1 = "/tmp/tmp";', text)
+    return _TEMPORARY_IN.sub(r"\1", _together(_TEMPORARY.sub('"/tmp/tmp"', text)))
 
 
 def arguments(text: str, start: int, ends: str) -> str:

@@ -11,13 +11,14 @@ if TYPE_CHECKING:
 class Command(Plain):
     """One simple command. Texts are as the script has them, unknown parts included; paths have `**` for those.
 
-    `program` is a base name; "" for a bare assignment or redirect, or when it is not known. `folder` is where the `cd`s
-    before it, and options like `git -C`, lead; "" where the script starts. `may_write` are those of `paths` that it may
-    write: its program is not known here. `unpacks` are (archive, folder, parts taken off the names in it), `patches`
-    the files with patches that it applies, `scripts` those that it runs and that the script did not write: (path,
-    folder in which it runs, whether a shell is told to run it). `searches` are (folder, search) where it writes what a
-    search finds. `unknown` are its words that are known only when it runs, as the script has them; `does_nothing` says
-    that it shows help or a version, or what it would do.
+    `program` is a base name; "" for a bare assignment or redirect, or when it is not known. `folder` is where the
+    `cd`s before it, and options like `git -C`, lead; "" where the script starts. `may_write` are those of `paths`
+    that it may write: its program is not known here. `unpacks` are (archive, folder, parts taken off the names in
+    it), `patches` the files with patches that it applies, `scripts` those that it runs and that the script did not
+    write: (path, folder in which it runs, the program that is told to run it, "" where the file says, arguments, ""
+    for unknown ones). `searches` are (folder, search) where it writes what a search finds. `unknown` are its words
+    that are known only when it runs, as the script has them; `does_nothing` says that it shows help or a version,
+    or what it would do.
     """
 
     __slots__ = (
@@ -46,7 +47,7 @@ class Command(Plain):
         self.may_write: list[str] = []
         self.unpacks: list[tuple[str, str, int]] = []
         self.patches: list[Patch] = []
-        self.scripts: list[tuple[str, str, bool]] = []
+        self.scripts: list[tuple[str, str, str, tuple[str, ...]]] = []
         self.searches: list[tuple[str, Search]] = []
         self.unknown: list[str] = []
         self.does_nothing = False

@@ -53,18 +53,30 @@ class Reading(Plain):
         self.commands, self.files, self.drafts, self.appended = commands, files, drafts, appended
 
 
-def read(script: str, environment: "Mapping[str, str] | None" = None) -> list[Command]:
+def read(script: str, environment: "Mapping[str, str] | None" = None, arguments: "Sequence[str]" = ()) -> list[Command]:
     """The commands that a shell would run, in order of the text; both sides of every choice.
 
-    Of `environment`, the variables that the agent has, those count that the text only reads. Never raises: what cannot
-    be read is a command without a program that is `unresolved`.
+    Of `environment`, the variables that the agent has, those count that the text only reads; `arguments` are its `$1`,
+    `$2` … Never raises: what cannot be read is a command without a program that is `unresolved`.
     """
-    return read_all(script, environment).commands
+    return read_all(script, environment, arguments).commands
 
 
-def read_all(script: str, environment: "Mapping[str, str] | None" = None) -> Reading:
+def read_program(language: str, text: str, arguments: "Sequence[str]" = ()) -> list[Command]:
+    """What a text does in the language of a program, and the commands that it starts. Never raises."""
+    reader = _Reader({})
+    try:
+        reader.execution.program(language, marks.without_marks(text), list(map(marks.without_marks, arguments)))
+    except RecursionError:  # thousands of nested expansions
+        reader.execution.unknown()
+    return reader.execution.commands
+
+
+def read_all(script: str, environment: "Mapping[str, str] | None" = None, arguments: "Sequence[str]" = ()) -> Reading:
     """The commands as `read` gives them, and the files that the script writes. Never raises."""
     reader = _Reader(only_read(script, environment))
+    if arguments:
+        reader.state.bind(("", *map(marks.without_marks, arguments)))
     try:
         reader.script(marks.without_marks(script), 0)
         reader.uncalled()

@@ -32,6 +32,9 @@ _SUBSTITUTES = regex(r"\$\(|`")
 # They take an index apart: `a[…]`.
 _INDEXING = ("test", "[", "[[", "let", "read", "mapfile", "readarray", "getopts", "wait")
 _STARTUP_FILES = ("BASH_ENV", "ENV", "PYTHONSTARTUP")
+_SCRIPTS = (".py", ".sh")
+# Of these files only a part is run, or it is no text of a language.
+_READ_ELSEWHERE = ("patch", "git", "apply_patch", "applypatch", "make", "gmake", "bmake", "ninja", "meson", "just")
 
 
 class Execution:
@@ -49,6 +52,13 @@ class Execution:
         last = self.commands[-1] if self.commands else None
         if last is None or last.program or last.args or last.assignments or last.unresolved_at != ["program"]:
             self._add(UNKNOWN)
+
+    def program(self, language: str, text: str, arguments: "Sequence[str]") -> None:
+        """Adds what a text in the language of a program does; it may write files that are its arguments."""
+        command, found = Command(language), Usage(operands=[word for word in arguments if not usage.is_folder(word)])
+        self._read_code(Run(code=text, language=language), found)
+        self._add(self._described(command, found, [], None))
+        self._follow(command, [language], found, None)
 
     def bare(self, command: Command, writes: "Sequence[str]") -> None:
         """Adds a command that only assigns or redirects."""
@@ -275,7 +285,9 @@ class Execution:
             if (content := state.stored(words[0])) is not None:
                 self._run_script(Run(script=content, arguments=tuple(words)), stdin, False, command.assignments)
             elif not synopsis.is_listed(program):
-                self._note_script(command, self._marks.located(words[0]), False)
+                self._note_script(command, self._marks.located(words[0]), "", words[1:])
+        elif words[0].endswith(_SCRIPTS):  # `uv run x.py`
+            self._note_script(command, words[0], "", words[1:])
         if program in ("setopt", *SHELLS) or (program == "shopt" and "-u" not in words):
             state.variables.globs_hidden |= any(word.replace("_", "").lower() in _DOTGLOB for word in words)
         if program in _INDEXING or (program == "printf" and words[1:2] == ["-v"]):
@@ -298,19 +310,23 @@ class Execution:
             given = None if run.stdin == "" else run.stdin or stdin
             if program in _ELSEWHERE and given in self._marks.packed:  # it is unpacked on another machine
                 given = self._marks.mark(Unknown("", "output"))
-            if run.file is not None and (run.language in SHELLS or run.language in SOURCING):
-                self._note_script(command, run.file, True)
+            if run.file is not None and run.language not in _READ_ELSEWHERE:
+                language = "sh" if run.language in SOURCING else run.language
+                self._note_script(command, run.file, language, run.arguments[1:])
             printed = self._start(run, command.assignments, given, program == "eval" or program in SOURCING)
             state.folder = state.folder if program == "eval" or program in SOURCING else here
         state.mounts = mounts
         return printed if len(found.runs) == 1 else None
 
-    def _note_script(self, command: Command, file: str, is_named: bool) -> None:
+    def _note_script(self, command: Command, file: str, language: str, words: "Sequence[str]") -> None:
         """Remembers a file that is run, unless the script itself wrote it: then it is read as a part of it."""
-        if command.program in SHELLS and _CHECKS_SYNTAX in command.flags:
+        state = self._state
+        if state.stored(file) is not None or (command.program in SHELLS and _CHECKS_SYNTAX in command.flags):
             return
-        paths = self._paths(self._state.folder, [file]) if self._state.stored(file) is None else []
-        command.scripts += [(path, self._state.folder, is_named) for path in paths if "*" not in path]
+        source = state.copied.get(state.path(file))
+        paths = self._paths(state.folder, [file]) if source is None else [source]
+        given = tuple([self._marks.shown(word) if marks.is_known(word) else "" for word in words])
+        command.scripts += [(path, state.folder, language, given) for path in paths if "*" not in path]
 
     def _start(self, run: Run, assignments: list[str], stdin: str | None, here: bool) -> str | None:
         state = self._state

@@ -178,7 +178,7 @@ _NAMES: "dict[Callable[[str], Code], str]" = {
     _sed: "sed gsed",
     _ex: "ed red ex vi vim nvim view vimdiff gvim nano",
     _emacs: "emacs",
-    _client: "sqlite3 mysql mariadb psql sftp ftp lftp telnet gdb lldb dc m4",
+    _client: "sqlite3 litecli duckdb mysql mariadb mycli psql usql pgcli cockroach sftp ftp lftp telnet gdb lldb dc m4",
     _perl: "perl",
     _tcl: "expect tclsh wish",
     _patch: "patch git apply_patch applypatch",

@@ -147,6 +147,14 @@ class Meanings:
     def code_from_stdin(self) -> None:
         if self._stdin and marks.is_known(self._stdin):
             self._code(self._stdin)
+        else:
+            self._opened()
+
+    def _opened(self) -> bool:
+        """Runs the files whose text comes in; False where none does."""
+        opened = self._marks.opened.get(self._stdin or "", ())
+        self.usage.runs += [Run(file=one, language=self._program) for one in opened]
+        return bool(opened)
 
     def _script_file(self, word: str, arguments: tuple[str, ...] = ()) -> None:
         if word in ("-", "/dev/stdin"):
@@ -165,7 +173,7 @@ class Meanings:
             self.usage.runs.append(Run(script=self._stdin))
         elif self._stdin and not parts:
             self._code(self._stdin)
-        elif not any(part.origin == "file" for part in parts):
+        elif not self._opened() and not any(part.origin == "file" for part in parts):
             self.usage.unknown("program")
 
     def image(self, image: str, words: list[str]) -> None:
@@ -226,6 +234,8 @@ class Meanings:
         usage.operands += words
         if module := self._module():
             usage.runs.append(Run((*module, *words)))
+            place = module[0].replace(".", "/")  # where the project has it
+            usage.runs += [Run(file=f"{place}{end}", language=self._program) for end in (".py", "/__main__.py")]
         elif self.replaced & {"CODE", "RUN"}:
             if self.in_place or self._program in ("perl", "ruby"):
                 for word in words:

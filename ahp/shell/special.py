@@ -26,7 +26,7 @@ def shell(program: str, args: list[str], stdin: str | None, known: Marks) -> Usa
             rest.pop(0)
         if single and "s" in option[:_CLUSTER] and not reads_text:
             found.operands = rest
-            return _piped(found, stdin, (program, *rest))
+            return _piped(found, stdin, (program, *rest), known)
     if reads_text:
         rest = [word for index, word in enumerate(rest) if index or not word.startswith("-")]
     elif rest[:1] in (["-"], ["--"]):
@@ -37,7 +37,7 @@ def shell(program: str, args: list[str], stdin: str | None, known: Marks) -> Usa
         if rest:
             found.runs.append(Run(script=rest[0], arguments=tuple(rest[1:])))
     elif not rest or rest[0] == "/dev/stdin":
-        return found if usage.ASKS & set(found.flags) else _piped(found, stdin)
+        return found if usage.ASKS & set(found.flags) else _piped(found, stdin, known=known)
     else:
         found.reads.append(rest[0])
         if known.pattern(rest[0]).startswith(ANYTHING) and marks.is_unknown(rest[0]):
@@ -46,9 +46,11 @@ def shell(program: str, args: list[str], stdin: str | None, known: Marks) -> Usa
     return found
 
 
-def _piped(found: Usage, stdin: str | None, arguments: tuple[str, ...] = ()) -> Usage:
+def _piped(found: Usage, stdin: str | None, arguments: tuple[str, ...] = (), known: Marks | None = None) -> Usage:
     if stdin is None:  # a terminal, or what only the caller knows
         found.unknown("program")
+    elif known is not None and (opened := known.opened.get(stdin)):
+        found.runs += [Run(file=one, language="sh", arguments=arguments) for one in opened]
     else:
         found.runs.append(Run(script=stdin, arguments=arguments, stdin=""))
     return found

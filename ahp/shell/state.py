@@ -34,6 +34,8 @@ class State:
         """Those of them of which only what is added at their end is known."""
         self.programs: dict[str, str] = {}
         """The names of programs that the script copied or linked, by the path of the copy."""
+        self.copied: dict[str, str] = {}
+        """The files that the script copied, moved or linked, by the path of the copy."""
         self.aliases: dict[str, str] = {}
         self.hashed: dict[str, str] = {}
         """The files that the shell was told to run, by the names of programs: `hash -p`."""
@@ -120,6 +122,8 @@ class State:
         for source, copy in found.copies:
             if "/" in self.marks.pattern(source):
                 self.programs[self.path(copy)] = _base_name(self.marks.pattern(source))
+            for path in (copy, f"{copy.rstrip('/')}/{_base_name(source)}"):
+                self.copied[self.path(path)] = self.copied.get(self.path(source), self.path(source))
             content = self._unseen(source) if ":" in source else self.stored(source)
             if content is not None:
                 self.write(copy, content)

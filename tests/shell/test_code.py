@@ -42,6 +42,11 @@ def test_what_it_starts_is_told(text: str, scripts: list[str], commands: list[li
         "__import__('os').system('a')",
         "from os import system as s; s('a')",
         "exec(base64.b64decode('eA=='))",
+        "exec(open('x.py').read())",
+        "exec(compile(open(f).read(), f, 'exec'))",
+        "runpy.run_path('x.py')",
+        "use strict;\ndo './x.pl';",
+        "load 'x.rb'",
         "process.binding('spawn_sync')",
     ],
 )

@@ -170,5 +170,5 @@ def test_without_an_environment_a_variable_names_no_program() -> None:
 
 def test_a_script_is_found_by_the_environment() -> None:
     for word in ('"$VENV/../x.sh"', "$VENV/../x.sh"):
-        assert read(word, ENVIRONMENT)[-1].scripts == [("/x/.venv/../x.sh", "", False)]
-    assert read("cd sub && $PWD/x.sh", ENVIRONMENT)[-1].scripts == [("sub/./x.sh", "sub", False)]
+        assert read(word, ENVIRONMENT)[-1].scripts == [("/x/.venv/../x.sh", "", "", ())]
+    assert read("cd sub && $PWD/x.sh", ENVIRONMENT)[-1].scripts == [("sub/./x.sh", "sub", "", ())]
