@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from ahp.protocol.event import Event
 
-KINDS = ("policy", "log", "git hooks", "git configuration", "git history", "agent settings")
+KINDS = ("policy", "log", "git hooks", "git configuration", "git history", "agent settings", "ahp")
 
 _PROJECT_SETTINGS = """
     .claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml .gemini/settings.json
@@ -36,6 +36,12 @@ _IN_HOME = {
     "git configuration": (".gitconfig", ".config/git"),
     "agent settings": tuple(_HOME_SETTINGS.split()),
 }
+# Of the whole machine.
+_IN_SYSTEM = {
+    "git configuration": ("/etc/gitconfig",),
+    "agent settings": ("/etc/claude-code", "/etc/codex", "/etc/gemini-cli", "/etc/cursor"),
+}
+_ENGINE = __file__.rpartition("/facts/")[0]
 # Below the git directory, and the one that all work trees share.
 _IN_GIT = {
     "log": ("ahp", "ahp/signals.jsonl"),
@@ -130,6 +136,9 @@ def _places(event: "Event") -> list[tuple[str, str]]:
     """(kind, path) of everything that is protected here; paths as the facts of a call have them."""
     root, repo = event.root, event.repo
     places = [(kind, name) for kind, names in _IN_PROJECT.items() for name in names]
+    places += [(kind, name) for kind, names in _IN_SYSTEM.items() for name in names]
+    if not _is_in(_ENGINE, root):  # where it is, the project is ahp, or has it among its packages
+        places.append(("ahp", inside(_ENGINE, root)))
     places += [(kind, f"~/{name}") for kind, names in _IN_HOME.items() for name in names]
     home = _home(event)
     if home:

@@ -20,7 +20,7 @@ _CHANGING = """
 _STARTING = "shell bash terminal command cmd exec execute run process powershell console ssh repl eval tmux"
 _READS, _WRITES, _SHELLS = [frozenset(words.split()) for words in (_READING, _CHANGING, _STARTING)]
 _TAKES_AWAY = frozenset(("delete", "remove", "move", "rename"))
-_ARGUMENTS = ("args", "arguments")
+_ARGUMENTS = ("args", "arguments", "argv", "options", "flags")
 _CODE = ("code", "source")
 _TYPED = ("input", "keys", "chars")
 _TERMINALS = frozenset(
@@ -55,11 +55,13 @@ def command_of(native_name: str, given: "Mapping[str, object]") -> str | None:
         return _quoted(git)
     words = set(_words(native_name, whole=True))
     if words & _SHELLS:
-        more = _list(given, _ARGUMENTS)
+        more = _more(given)
         if parts := _list(given, COMMANDS):
             return _quoted([*parts, *more])
         if text := _text(given, COMMANDS):
             return f"{text} {_quoted(more)}" if more else text
+        if more:
+            return _quoted(more)
         if text := _text(given, _CODE):
             return _quoted(["ipython", "-c", text])
     if words & _TERMINALS and any(key in given for key in _TYPED):
@@ -78,14 +80,22 @@ def _git(native_name: str, given: "Mapping[str, object]") -> list[str]:
     words = [word for word in _words(native_name) if word != "git"]
     verbs = ["-".join(words[:2]), *words]
     verb = next((word for word in verbs if word and synopsis.of(f"git.{word}") is not None), "")
-    if not verb:
-        return []
-    keys = {_kebab(key): value for key, value in given.items()}
     folder = _text(given, _FOLDERS)
+    where = ["-C", folder] if folder else []
+    if not verb:
+        more = _more(given)
+        return ["git", *where, *(more[1:] if more[:1] == ["git"] else more)] if more else []
+    keys = {_kebab(key): value for key, value in given.items()}
     flags = [f"--{'no-verify' if key in _SKIPS else key}" for key, value in keys.items() if value is True]
     operands = [value for key in _OPERANDS if isinstance(value := given.get(key), str) and value]
     mode = [f"--{value}" for key in ("mode",) if isinstance(value := keys.get(key), str) and verb == "reset"]
-    return ["git", *(["-C", folder] if folder else []), verb, *mode, *flags, *operands]
+    return ["git", *where, verb, *mode, *flags, *_more(given), *operands]
+
+
+def _more(given: "Mapping[str, object]") -> list[str]:
+    """Words of the command line that are given as they are, in a list or in one text."""
+    texts = [value for key in _ARGUMENTS if isinstance(value := given.get(key), str)]
+    return [*_list(given, _ARGUMENTS), *[word for text in texts for word in text.split()]]
 
 
 def _text(given: "Mapping[str, object]", keys: tuple[str, ...]) -> str:

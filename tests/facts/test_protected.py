@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from ahp.facts import near_remotes, tool_call
-from ahp.facts.protected import KINDS
+from ahp.facts import near_remotes, protected, tool_call
+from ahp.facts.protected import KINDS as ALL_KINDS
+
+KINDS = ALL_KINDS[:-1]  # of what lies in the project
 
 
 def told(make_event: Any, gather: Any, native: str, arguments: dict[str, Any], **slots: Any) -> set[tuple[str, bool]]:
@@ -201,3 +203,19 @@ def test_a_configuration_that_cannot_be_read_names_no_remote(repo: Any, make_eve
     (repo.root / ".git/config").write_bytes(b"#" * (1 << 20) + b"\n")
     event.tool = tool_call.read("", "Bash", {"command": "git -C ../x branch -D main"}, root=event.root)
     assert near_remotes.reached(event, event.tool) == []
+
+
+def test_what_holds_for_the_whole_machine_and_ahp_itself_where_it_is_no_part_of_the_project(
+    make_event: Any, gather: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shell(command: str) -> set[tuple[str, bool]]:
+        return told(make_event, gather, "Bash", {"command": command})
+
+    assert shell("echo x >> /etc/gitconfig; cp x /etc/hosts.x") == {("git configuration", True)}
+    assert shell("cp x /etc/claude-code/managed-settings.json") == {("agent settings", True)}
+    monkeypatch.setattr(protected, "_ENGINE", "/opt/engine/src/ahp")
+    for command in ("sed -i s/a/b/ /opt/engine/src/ahp/gate/decide.py", "rm -rf /opt/engine"):
+        assert shell(command) == {("ahp", True)}
+    assert shell("cat /opt/engine/src/ahp/x.py; touch /opt/engine/src/other.py") == set()
+    monkeypatch.setattr(protected, "_ENGINE", f"{make_event('pre-tool-use', view=None).root}/ahp")
+    assert shell("sed -i s/a/b/ ahp/gate/decide.py; rm -rf ahp") == set()
