@@ -20,7 +20,9 @@ _KEPT = 4_000  # characters of what a test printed
 # Before 1.24 go says in plain lines which package it cannot build, and prints the compiler's words as errors.
 _GO_NOT_BUILT = re.compile(r"^FAIL\t(\S{1,500}) \[(?:build|setup) failed\]", re.MULTILINE)
 _RUST_CASE = re.compile(r"^test (.{1,500}?) \.\.\. (ok|FAILED|ignored)", re.MULTILINE)
-_RUST_RESULT = re.compile(r"^test result: \w+\. (\d{1,9}) passed; (\d{1,9}) failed;", re.MULTILINE)
+_RUST_RESULT = re.compile(
+    r"^test result: \w+\. (\d{1,9}) passed; (\d{1,9}) failed;(?: (\d{1,9}) ignored;)?", re.MULTILINE
+)
 _RUST_BEGUN = re.compile(r"^running \d{1,9} tests?$", re.MULTILINE)
 _RUST_FAILURE = re.compile(r"^---- (.{1,500}?) stdout ----\n(.*?)(?=^---- |^failures:|\Z)", re.MULTILINE | re.DOTALL)
 _RUST_PLACE = re.compile(r"panicked at (?:'.*', )?([^\s:]{1,500}):(\d{1,9}):\d+:?\n?(.*)")
@@ -78,7 +80,7 @@ def _read_go(ran: Ran) -> VerificationResult:
     failed = [key for key, what in tests.items() if what == "fail"]
     # A test that fails because its subtests do says nothing itself.
     leaves = [key for key in failed if not any(f"{key[1]}/" in other[1] and other[0] == key[0] for other in failed)]
-    passed = sum(what == "pass" for what in tests.values())
+    passed, skipped = (sum(what == one for what in tests.values()) for one in ("pass", "skip"))
     details = [_go_failure(key, printed.get(key, ""), ran) for key in leaves[:DETAILS]]
     packages = [key[0] for key, what in outcome.items() if what == "fail" and not key[1]]
     silent = [name for name in packages if not any(key[0] == name for key in failed)]
@@ -86,7 +88,7 @@ def _read_go(ran: Ran) -> VerificationResult:
     odd = [name for name in silent if any(key[0] == name and key[1] for key in printed)]
     details += [_go_failure((name, "a package"), printed.get((name, ""), ""), ran) for name in odd]
     if details or not silent:
-        return outcomes.of_counts(ran, "go test", passed, len(leaves) + len(odd), details[:DETAILS])
+        return outcomes.of_counts(ran, "go test", passed, len(leaves) + len(odd), details[:DETAILS], skipped=skipped)
     said = built + ran.err.decode("utf-8", "replace") + "".join(printed.get((name, ""), "") for name in silent)
     places = [
         detail(outcomes.relative(file, ran), int(line), error, said) for file, line, error in _GO_PLACE.findall(said)
@@ -158,18 +160,18 @@ def _read_cargo(ran: Ran) -> VerificationResult:
         return VerificationResult("collection_error", summary, details, outcomes.start(details))
     ran = replace(ran, out=_NOT_JSON.sub(b"", ran.out))
     text = ran.out.decode("utf-8", "replace")
-    results = [(int(passed), int(failed)) for passed, failed in _RUST_RESULT.findall(text)]
+    results = [[int(count or 0) for count in counts] for counts in _RUST_RESULT.findall(text)]
     if not results:
         return outcomes.crash(ran, "cargo test")
     said = dict(_RUST_FAILURE.findall(text))
     names = [name for name, what in _RUST_CASE.findall(text) if what == "FAILED"]
     details = [_rust_failure(name, said.get(name, ""), ran) for name in names[:DETAILS]]
-    passed, failed = (sum(column) for column in zip(*results, strict=True))
+    passed, failed, ignored = (sum(column) for column in zip(*results, strict=True))
     cut_short = len(_RUST_BEGUN.findall(text)) - len(results)
     if cut_short > 0 and not (failed or ran.code):
         why = f"{counted(cut_short, 'program')} of tests ended before the tests did, with exit code 0"
         return outcomes.crash(ran, "cargo test", why)
-    return outcomes.of_counts(ran, "cargo test", passed, failed, details)
+    return outcomes.of_counts(ran, "cargo test", passed, failed, details, skipped=ignored)
 
 
 def _compiler_error(message: Mapping[str, Any], ran: Ran) -> VerificationDetail:

@@ -10,7 +10,14 @@ from ahp.policy.presets import PRESETS
 from ahp.runner.verification import outcomes, tools
 from ahp.runner.verification.check import PLUGINS, RECORD, REPORT, SCRATCH, Check, Ran
 from ahp.runner.verification.project import Project, joined, tops, upper_first
-from ahp.runner.verification.result import DETAILS, VerificationDetail, VerificationResult, counted, detail
+from ahp.runner.verification.result import (
+    DETAILS,
+    VerificationDetail,
+    VerificationResult,
+    VerificationType,
+    counted,
+    detail,
+)
 from ahp.system import jsontext, process
 
 _TEST_FILE = re.compile(r"(?:^|/)(?:__tests__/.*|[^/]*\.(?:test|spec))\.[cm]?[jt]sx?$")
@@ -192,12 +199,11 @@ def _read_jest(ran: Ran, what: str) -> VerificationResult:
     if not suites:
         return VerificationResult("no_tests", f"{what} found no tests", suggestion="Write a test of what was changed.")
     only_broken = bool(broken) and not failed
-    found = outcomes.of_counts(
-        ran, what, passed, failed + broken, details[:DETAILS], "collection_error" if only_broken else "test_failure"
-    )
+    red: VerificationType = "collection_error" if only_broken else "test_failure"
+    found = outcomes.of_counts(ran, what, passed, failed + broken, details[:DETAILS], red, skipped=skipped)
     ran_files = {outcomes.relative(str(suite["name"]), ran) for suite in suites}
     left_out = [path for path in (outcomes.relative(one, ran) for one in ran.files) if path not in ran_files]
-    return outcomes.less(found, left_out, skipped=skipped)
+    return outcomes.less(found, left_out)
 
 
 def _failed(suite: Any, case: Any, ran: Ran) -> VerificationDetail:

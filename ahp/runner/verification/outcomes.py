@@ -60,7 +60,7 @@ def of_junit(ran: Ran, what: str, *, not_collected: bool = False, no_tests: int 
     details = [_of_case(case, ran) for case in report.failed[:DETAILS]]
     red: VerificationType = "collection_error" if not_collected else "test_failure"
     passed = max(report.total - report.failed_count - report.skipped - no_tests, 0)
-    return of_counts(ran, what, passed, report.failed_count, details, red)
+    return of_counts(ran, what, passed, report.failed_count, details, red, skipped=report.skipped)
 
 
 def of_counts(
@@ -70,6 +70,8 @@ def of_counts(
     failed: int,
     details: Sequence[VerificationDetail],
     red: VerificationType = "test_failure",
+    *,
+    skipped: int = 0,
 ) -> VerificationResult:
     """What counts of tests come to, held against the exit code. `red` is what failures are called."""
     if failed or details:
@@ -86,22 +88,21 @@ def of_counts(
         )
     if not passed:
         return VerificationResult("no_tests", f"{what} found no tests", suggestion="Write a test of what was changed.")
-    return VerificationResult("passed", f"{counted(passed, 'test')} passed")
+    return VerificationResult("passed", green(passed, skipped))
 
 
-def less(
-    found: VerificationResult, test_files: Sequence[str], tests: Sequence[str] = (), skipped: int = 0
-) -> VerificationResult:
-    """What passed, with what did not: how many tests were skipped, and the files and tests that were left out."""
+def green(passed: int, skipped: int) -> str:
+    """The summary of what passed."""
+    return f"{counted(passed, 'test')} passed" + (f", {skipped} skipped" if skipped else "")
+
+
+def less(found: VerificationResult, test_files: Sequence[str], tests: Sequence[str] = ()) -> VerificationResult:
+    """What passed, with the files and tests that were left out."""
     if not found.ok:
         return found
     left = [counted(len(names), what) for names, what in ((tests, "test"), (test_files, "test file")) if names]
-    told = [
-        found.summary,
-        *([f"{skipped} skipped"] if skipped else ()),
-        *([f"{' and '.join(left)} left out"] if left else ()),
-    ]
-    return replace(found, summary=", ".join(told), left_out=[*test_files, *tests][:LEFT_OUT])
+    told = f"{found.summary}, {' and '.join(left)} left out" if left else found.summary
+    return replace(found, summary=told, left_out=[*test_files, *tests][:LEFT_OUT])
 
 
 def holds(path: str, form: re.Pattern[bytes]) -> bool:

@@ -84,8 +84,8 @@ def _held_against(record: Record, told: VerificationResult, ran: Ran) -> Verific
         return VerificationResult("no_tests", "pytest found no tests that passed or failed", suggestion=_WRITE_ONE)
     known = frozenset(record.files)
     unread = [path for path in ran.files if path not in known and outcomes.holds(f"{ran.folder}/{path}", _HOLDS_TESTS)]
-    counts = replace(told, type="passed", summary=f"{counted(record.passed, 'test')} passed", suggestion="")
-    return outcomes.less(counts, [outcomes.relative(path, ran) for path in unread], record.left_out, record.skipped)
+    counts = replace(told, type="passed", summary=outcomes.green(record.passed, record.skipped), suggestion="")
+    return outcomes.less(counts, [outcomes.relative(path, ran) for path in unread], record.left_out)
 
 
 def _record(ran: Ran) -> Record | None:

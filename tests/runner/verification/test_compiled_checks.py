@@ -71,6 +71,8 @@ def test_cargo_says_where_a_test_failed_and_what_cannot_be_compiled(rust: Path) 
 def test_what_cargo_prints_is_held_against_its_exit_code() -> None:
     green = "test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n"
     assert _read_cargo(ran(0, green + green)).summary == "4 tests passed"
+    skipped = green.replace("0 ignored", "1 ignored")
+    assert _read_cargo(ran(0, green + skipped)).summary == "4 tests passed, 1 skipped"
     assert _read_cargo(ran(101, green)).type == "test_failure"
     assert _read_cargo(ran(0, green.replace("2 passed", "0 passed"))).type == "no_tests"
     assert _read_cargo(ran(101, "", "error: no such manifest")).type == "crash"
@@ -120,6 +122,11 @@ def test_go_s_events_say_where(tmp_path: Path) -> None:
     assert (found.type, found.summary) == ("test_failure", "1 test failed, 1 passed")
     assert found.details[0].place == "sub/a_test.go:12"
     assert found.details[0].error == "TestA/inner: got 1, want 2"
+
+
+def test_tests_of_go_that_are_skipped_are_counted() -> None:
+    out = events(("pass", "TestA", ""), ("skip", "TestB", ""), ("pass", "", ""))
+    assert _read_go(ran(0, out)).summary == "1 test passed, 1 skipped"
 
 
 def test_where_a_test_of_go_says_no_place_its_stack_or_folder_does(tmp_path: Path) -> None:
