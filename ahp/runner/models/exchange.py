@@ -175,8 +175,9 @@ class Exchange:
         said = _message(body)
         shown = self.shown(said) or f"HTTP status {status}"
         if status in (401, 403):
-            given = f"the key (of {', '.join(KEY_VARIABLES)} or the keyring)"
-            return ModelError(f"{self.who} refuses {given if self.key else f'no key ({KEY_VARIABLES[0]})'}: {shown}")
+            if not self.key:
+                return ModelError(f"{self.who} wants a key; put it into {KEY_VARIABLES[0]}: {shown}")
+            return ModelError(f"{self.who} refuses the key (of {', '.join(KEY_VARIABLES)} or the keyring): {shown}")
         if status == 413 or _OVERFLOW.search(said):
             return ContextOverflow(f"{self.who}: {shown}")
         if status == 404:

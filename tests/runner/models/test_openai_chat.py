@@ -264,6 +264,11 @@ def test_what_will_not_pass_is_not_transient(status: int, message: str, said: st
     assert said in str(found)
 
 
+def test_a_server_that_wants_a_key_is_told_from_one_that_refuses_it() -> None:
+    with Server([says(error("who are you?"), 401)]) as server, pytest.raises(ModelError, match="wants a key; put it"):
+        ask(model(server, None))
+
+
 @pytest.mark.parametrize(
     "message",
     [
