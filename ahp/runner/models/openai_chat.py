@@ -18,6 +18,7 @@ _FINISH: dict[str, FinishReason] = {
     "content_filter": "content_filter",
     "sensitive": "content_filter",
 }
+_GARBLED_CALL = "malformed_function_call"  # of Gemini, in one form or another
 # The server broke off (OpenRouter, vLLM, DeepSeek, GLM): what there is of the reply is half of one.
 _BROKEN_OFF = ("error", "abort", "insufficient_system_resource", "network_error")
 
@@ -79,6 +80,8 @@ class OpenAIModel:
         choices = _map(body).get("choices")
         choice = _map(choices[0]) if isinstance(choices, list) and choices else {}
         message, ended = choice.get("message"), str(choice.get("finish_reason"))
+        if _GARBLED_CALL in ended.lower():
+            ended = "tool_calls"
         if choice.get("error") or _map(body).get("error"):
             raise self._exchange.failed(choice if choice.get("error") else _map(body))
         if ended in _BROKEN_OFF:

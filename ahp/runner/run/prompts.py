@@ -42,6 +42,10 @@ STEP_NUDGE = "That was neither a tool call nor a control object. Go on with the 
 PLAIN_WORDS = (
     "Nobody can read that reply: it is no answer. Answer the task in plain words, without any JSON around them."
 )
+LOST_CALL = (
+    "Your reply ends for a tool call, and none could be read. Send the call as one JSON object, or reply in plain "
+    "words without one."
+)
 SIGNAL_IN_ANSWER = (
     "Your answer has a control signal in it, and the person would read it. Answer again without it; if it is what the "
     "answer is about, send the same again."

@@ -24,9 +24,10 @@ from ahp.runner.run.wants import Wants
 from ahp.runner.words import chat_template
 from ahp.runner.words.actions import Malformed, Respond
 from ahp.runner.words.excerpt import excerpt
-from ahp.runner.words.replies import Act, Reply, Words, read_reply
+from ahp.runner.words.replies import Act, Protocol, Reply, Words, read_reply
 
 _ANSWERS = ("answer", "react")
+_CALLS = ("step", "react")
 _CUT_SHOWN = 400  # characters of a reply that was cut
 _MOST_SILENCES = 3  # replies in a row that are cut before they say anything
 
@@ -57,6 +58,7 @@ class Session:
         self._silences = 0  # in a row
         self._cuts = 0  # in a row
         self._native = False  # whether the last reply's calls came beside its text
+        self._lost_calls = 0  # replies in a row that ended for a call which is not there
         self._retriever = retriever
         # Here the clock of the budget starts.
         budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
@@ -96,7 +98,7 @@ class Session:
         other = copy.copy(self)
         other.events, other.desk, other.tools = events, desk, tools
         other.cut, other._cuts, other._reminders = False, 0, []
-        other.silent, other._silences = False, 0
+        other.silent, other._silences, other._lost_calls = False, 0, 0
         other._requests, other._conversation = self._requests.beside(events), None
         other._retriever = self._retriever.at(root, desk.may_read, desk.brief)
         if cursor is not None:
@@ -184,6 +186,7 @@ class Session:
         answer = self._requests.answer(scene, self._talk)
         text = as_text(answer)
         self._native = bool(answer.calls)
+        self._lost_calls = self._lost_calls + 1 if answer.finish_reason == "tool_calls" and not answer.calls else 0
         self.cut = answer.finish_reason == "length"
         self._cuts = self._cuts + 1 if self.cut else 0
         self.silent = self.cut and (not text.strip() or chat_template.only_thoughts(text))
@@ -206,9 +209,17 @@ class Session:
             if isinstance(reply, Words) and self._cuts > 1 and scene in _ANSWERS:
                 return Words(f"{reply.text}\n\n{prompts.cut_answer(self.config.max_tokens)}")
             reply = Malformed(prompts.cut(self.config.max_tokens, silent=self.silent))
+        if isinstance(reply, Act):
+            self._lost_calls = 0
+        elif self._lost_calls and scene in _CALLS and self._lost_call(reply):
+            reply = Malformed(prompts.LOST_CALL)
         if isinstance(reply, Malformed):
             self.events("malformed_reply", problem=reply.problem)
         return reply
+
+    def _lost_call(self, reply: Reply) -> bool:
+        """Whether a reply ended for a call that is not there; words may come again: some servers say so of each."""
+        return isinstance(reply, Protocol) if self._lost_calls > 1 else isinstance(reply, Protocol | Words)
 
     def _outside(self) -> list[str]:
         """The texts from outside in this conversation, as far as the model still reads them."""

@@ -92,6 +92,7 @@ def test_the_text_of_a_reply(content: object, more: dict[str, object], text: str
         ("tool_calls", "tool_calls"),
         ("function_call", "tool_calls"),
         ("content_filter", "content_filter"),
+        ("function_call_filter: MALFORMED_FUNCTION_CALL", "tool_calls"),
         ("eos", "stop"),
         (None, "stop"),
     ],

@@ -9,7 +9,7 @@ import pytest
 from ahp.runner.models.model import Answer, ContextOverflow, ModelError, NativeCall
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.events import EventLog
-from ahp.runner.scripted import Hang, ScriptedGate, ScriptedModel, Sleep, scripted_tool, signal, verdict
+from ahp.runner.scripted import Hang, Scripted, ScriptedGate, ScriptedModel, Sleep, scripted_tool, signal, verdict
 from tests.runner.runs import DONE, Scene, block, call, plan
 
 
@@ -230,3 +230,23 @@ def test_what_a_model_quotes_of_a_file_is_no_call() -> None:
     native = Answer("I do so:", "tool_calls", (NativeCall("look", {"at": "all"}),))
     for reply in (held, native):
         assert len(Scene([call(), reply, "done"], tools=[look]).of("tool_call")) == 2
+
+
+@pytest.mark.parametrize("said", ["", "Let me look."])
+@pytest.mark.parametrize("planning", [False, True])
+def test_a_reply_that_ends_for_a_call_which_is_not_there_is_no_answer(said: str, planning: bool) -> None:
+    lost: list[Scripted] = [Answer(said, "tool_calls")] * (1 if said else 2)
+    work = [*lost, call(), *([DONE] if planning else []), "done"]
+    scene = Scene([plan("a"), *work] if planning else work, planning=planning)
+    assert (scene.turn.answer, len(scene.of("tool_call"))) == ("done", 1)
+    assert "none could be read" in scene.of("malformed_reply")[0]["problem"]
+
+
+def test_where_every_reply_is_said_to_end_for_a_call_the_second_one_is_the_answer() -> None:
+    scene = Scene([Answer("It is 5.", "tool_calls")] * 2)
+    assert (scene.turn.answer, scene.turn.requests) == ("It is 5.", 2)
+
+
+def test_what_is_wrong_with_a_call_is_told_before_that_none_could_be_read() -> None:
+    scene = Scene([Answer('{"tool": "look", "args": ', "tool_calls"), "done"])
+    assert "it has no end" in scene.of("malformed_reply")[0]["problem"]
