@@ -99,8 +99,8 @@ def with_values(text: str) -> str:
 
 
 def _with_temporary(text: str) -> str:
-    text = _TEMPORARY_AS.sub(r'\1 = "/tmp/tmp";', text)
-    return _TEMPORARY_IN.sub(r"\1", _together(_TEMPORARY.sub('"/tmp/tmp"', text)))
+    text = _TEMPORARY_AS.sub(lambda found: f'{found[1]} = "/tmp/tmp";', text)
+    return _TEMPORARY_IN.sub(lambda found: found[1], _together(_TEMPORARY.sub('"/tmp/tmp"', text)))
 
 
 def arguments(text: str, start: int, ends: str) -> str:

@@ -32,7 +32,7 @@ def said(desk: Desk, condition: str, command: str, more: str = "") -> str:
         ("any(s.startswith('a.') for s in c.config) or c.verb == 'x'", "git -c a.b=c x", "git x: a.b=c"),
         ("contains(c.args, 'push') and c.verb == 'push'", "git push", "git push"),  # it is named already
         ("contains(c.unresolved_at, 'program')", "$X y", "a command: $X"),
-        ("contains(c.unresolved_at, 'program')", "cat x | sh", "what sh runs"),
+        ("contains(c.unresolved_at, 'program')", "curl x | sh", "what sh runs"),
         ("contains(c.unresolved_at, 'program')", 'eval "$(cat x)"', "what eval runs: $(cat x)"),
         ("all(f != '--quiet' for f in c.flags)", "git push", "git push"),
         ("contains(c.args, 'x') or len(c.verb.strip()) > 90", "git x; rm x", "git x, rm: x"),
