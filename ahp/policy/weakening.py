@@ -28,7 +28,7 @@ def facts(event: Event) -> dict[str, object]:
     entries = event.view.change().entries
     sides = Sides(RangeView(event.repo, base, base), event.view, lambda: _in_force(event, base))
     touched = names.suspects(entries)
-    found = [*_links(entries), *_without_merged(event, sides.changes(touched), touched)]
+    found = [*_links(entries), *_without_merged(event, base, sides.changes(touched), touched)]
     weaker = [one for one in found if one.verdict == WEAKER or (event.actor.kind != "human" and one.weakens)]
     return {
         "changed": any(sides.is_part(path) for path in touched),
@@ -38,18 +38,24 @@ def facts(event: Event) -> dict[str, object]:
     }
 
 
-def _without_merged(event: Event, found: list[Change], touched: Collection[str]) -> list[Change]:
-    """`found` without what is as weak in the policy that a merge takes from the default branch."""
+def _without_merged(event: Event, base: str, found: list[Change], touched: Collection[str]) -> list[Change]:
+    """`found` without what a merge takes from the default branch, where that made it weaker and still has it so."""
     assert event.view is not None and event.repo is not None
-    for parent in merged.from_default(event) if any(one.weakens for one in found) else ():
-        sides = Sides(RangeView(event.repo, parent, parent), event.view)
-        weaker = {_mark(one) for one in sides.changes(touched) if one.weakens}
-        found = [one for one in found if not one.weakens or _mark(one) in weaker]
-    return found
+    excused: set[tuple[str, str, str]] = set()
+    for taken in merged.from_default(event, base) if any(one.weakens for one in found) else ():
+        parted, joined, *tips = [RangeView(event.repo, one, one) for one in (taken.parted, taken.joined, *taken.tips)]
+        beyond = [one for tip in tips for one in Sides(tip, event.view).changes(touched) if one.weakens]
+        if not any(one.part == "file" for one in beyond):  # else one of the two is none that can be compared
+            excused |= _marks(Sides(parted, joined).changes(touched)) - _marks(beyond)
+    return [one for one in found if not one.weakens or _mark(one) not in excused]
 
 
-def _mark(change: Change) -> tuple[str, ...]:
-    return (change.trigger, change.key, change.part, "" if change.trigger else change.detail)
+def _marks(found: Collection[Change]) -> set[tuple[str, str, str]]:
+    return {_mark(one) for one in found if one.weakens}
+
+
+def _mark(change: Change) -> tuple[str, str, str]:
+    return (change.trigger, change.key, change.part)
 
 
 def touches_only_policy(event: Event) -> bool:

@@ -33,6 +33,7 @@ def weakened(repo: Repo, commit: str = "") -> list[object]:
 @pytest.fixture
 def topic(repo: Repo, tmp_path: Path) -> Repo:
     """On branch `topic` with a strict policy; `origin/main` has one that lacks a rule."""
+    repo.commit("before there was one", **{"a.txt": "a\n"})
     repo.commit("policy", **{".ahp/hooks.yaml": STRICT + RULE})
     repo.git("branch", "topic")
     repo.commit("less", **{".ahp/hooks.yaml": STRICT})
@@ -78,3 +79,44 @@ def test_without_a_remote_the_local_branch_is_the_default_one(topic: Repo) -> No
     assert weakened(topic, "HEAD") == []
     topic.git("branch", "-f", "main", "HEAD")  # a merge that main has is its own change
     assert weakened(topic, "HEAD") == ["two"]
+
+
+def test_a_former_commit_of_the_default_branch_excuses_nothing(topic: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    topic.git("checkout", "-q", "-b", "weak", "topic")
+    topic.commit("weak", **{".ahp/hooks.yaml": "version: 1\n"})
+    topic.git("checkout", "-q", "topic")
+    first = topic.git("rev-list", "--max-parents=0", "HEAD")
+    monkeypatch.setenv(f"GITHEAD_{first}", "main")  # which the default branch has, and has no policy
+    topic.git("read-tree", "-u", "-m", "HEAD", "weak")
+    assert weakened(topic) == ["one", "two"]
+    tree = topic.git("write-tree")
+    made = topic.git("commit-tree", tree, "-p", "HEAD", "-p", first, "-m", "as if it were merged")
+    assert weakened(topic, made) == ["one", "two"]
+
+
+def test_what_is_not_in_force_any_more_on_the_default_branch_is_a_weakening(topic: Repo) -> None:
+    weak = topic.git("rev-parse", "origin/main")
+    topic.git("checkout", "-q", "main")
+    topic.commit("strict again", **{".ahp/hooks.yaml": STRICT + RULE})
+    topic.git("push", "-q", "origin", "main")
+    topic.git("checkout", "-q", "topic")
+    topic.git("merge", "-q", "--no-ff", "--no-commit", weak)
+    assert weakened(topic) == ["two"]
+
+
+def test_what_is_only_on_the_branch_is_not_taken_away_by_a_merge(topic: Repo) -> None:
+    topic.commit("stricter", **{".ahp/hooks.yaml": STRICT + RULE + RULE.replace("two", "three").replace("2", "3")})
+    topic.git("merge", "-q", "--no-ff", "--no-commit", "-s", "ours", "origin/main")
+    topic.git("checkout", "origin/main", "--", ".ahp")
+    assert weakened(topic) == ["three"]
+
+
+def test_a_policy_of_the_default_branch_that_does_not_load_excuses_nothing(topic: Repo) -> None:
+    topic.git("checkout", "-q", "main")
+    topic.commit("broken", **{".ahp/hooks.yaml": "version: 1\nrules: 1\n"})
+    topic.git("push", "-q", "origin", "main")
+    topic.git("checkout", "-q", "topic")
+    topic.git("merge", "-q", "--no-ff", "--no-commit", "-s", "ours", "origin/main")
+    topic.write(".ahp/hooks.yaml", STRICT)
+    topic.add()
+    assert weakened(topic) == ["two"]
