@@ -34,13 +34,13 @@ def follow(event: "Event") -> None:
     waiting: list[tuple[str, str, str, tuple[str, ...]]] = list(noted)
     start, listed = str(call.get("folder", "")), call.get("commands")
     found: list[dict[str, Any]] = []
-    seen: set[str] = set()
+    seen: set[tuple[str, tuple[str, ...]]] = set()
     left, looked = _LIMIT, 0
     while waiting and looked < _MOST:
         path, folder, program, given = waiting.pop(0)
         place = real(place_of(path, event.root, start))
-        data = b"" if place in seen else _data(place, left)
-        seen.add(place)
+        data = b"" if (place, given) in seen else _data(place, left)
+        seen.add((place, given))
         program = _runs_it(path, data, program)
         if not data or not program:
             continue
@@ -84,8 +84,8 @@ def _runs_it(path: str, data: bytes, program: str) -> str:
     first = data.split(b"\n", 1)[0].decode("utf-8", "replace")
     names = [synopsis.named(word, word) for word in first.replace("/", " ").split()] if first.startswith("#!") else []
     shell = next((name for name in names if name in SHELLS), "")
-    if program in SHELLS:
-        return shell if names else program
+    if program in SHELLS:  # to it the first line is a comment
+        return shell or program
     named = program or shell or next(filter(_is_interpreter, names), "")
     return named or ("python" if path.endswith(".py") else "")  # `uv run x.py`
 

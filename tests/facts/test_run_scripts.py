@@ -23,6 +23,7 @@ FILES = {
     "w.sql": ".output .ahp/hooks.yaml\nselect 1;\n",
     "given.py": "import sys\nopen(sys.argv[1], 'w').write(open('README').read())\n",
     "given.sh": "cp README $1\n",
+    "liar": "#!/usr/bin/env python3\ngit commit -n\n",
     "makefile": "all:\n\tgit commit -n\n",
     "binary": b"#!/bin/sh\n\0git commit -n\n",
     "large.sh": "git commit -n\n" + "#" * (64 << 10),
@@ -51,6 +52,8 @@ def test_the_commands_of_a_script_that_runs_are_those_of_the_call(repo: Repo, ma
         ("cd sub && timeout 5 bash ../x.sh", [COMMIT]),
         ("source x.sh", [COMMIT]),
         ("bash -ex plain", [PUSH]),
+        ("bash liar", [COMMIT]),
+        ("./liar; python liar", []),
         ("bash sub/up.sh; cat x.sh; bash -n x.sh", []),
         ("cd sub; . ./up.sh", [COMMIT]),
         ("git commit -m x.sh; make x.sh; ls ./x.sh", []),
@@ -100,7 +103,7 @@ def test_what_a_script_in_another_language_writes_is_written_by_the_call(repo: R
         ("perl w.pl", ".ahp/hooks.yaml"),
         ("sqlite3 x.db < w.sql", ".ahp/hooks.yaml"),
         ("sqlite3 -init w.sql x.db ''", ".ahp/hooks.yaml"),
-        ("bash given.sh .ahp/hooks.yaml", ".ahp/hooks.yaml"),
+        ("bash given.sh a.txt; bash given.sh .ahp/hooks.yaml", ".ahp/hooks.yaml"),
     ):
         assert writes in followed(make_event, command)[0]["writes"], command
     repo.commit("scripts", **{"e.py": FILES["e.py"]})
