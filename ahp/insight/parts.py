@@ -196,6 +196,7 @@ def of(
 
 
 def _counted(make: Callable[[], P], find: Callable[[P], F], task: Task) -> tuple[F, int]:
+    logging.disable(logging.WARNING)  # what is wrong with a file, the process that reads the first part tells
     part = make()
     lines = _read(part, task)
     return find(part), lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import tempfile
@@ -146,6 +147,18 @@ def test_a_file_that_is_pruned_before_all_have_read_it(tmp_path: Path, monkeypat
     _log(tmp_path / "ahp")
     monkeypatch.setattr(parts, "_counted", _fewer)
     assert alone_and_shared(tmp_path / "ahp")[1] is None
+
+
+def test_a_file_that_is_gone_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    _log(tmp_path / "ahp")
+    monkeypatch.setattr(parts, "LONG", 0)
+    monkeypatch.setattr(process, "processors", lambda: 3)
+    monkeypatch.setattr(reading, "length_of", lambda segment: 1 << 30)
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest's own, so that it goes to standard error
+    assert stats.collect(str(tmp_path / "ahp")).evaluations == 4
+    assert capfd.readouterr().err.count("was removed or cut") == 1
 
 
 def _fewer(make: Any, find: Any, task: Task) -> tuple[Tallies, int]:
