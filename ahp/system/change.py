@@ -4,6 +4,7 @@ from ahp.system import digest
 from ahp.system.errors import AhpError
 
 FILE, EXECUTABLE, LINK, SUBMODULE = 0o100644, 0o100755, 0o120000, 0o160000  # modes, as git has them
+DIGEST = "change1:"  # how the digest of a change begins
 
 
 class FileChange:
@@ -45,7 +46,7 @@ class FileChange:
 
 
 class Change:
-    """The entries of a change in git's order, and its digest: `change1:` + SHA-256 over modes, ids and paths.
+    """The entries of a change in git's order, and its digest: `DIGEST` + SHA-256 over modes, ids and paths.
 
     The digest is of the change without rename detection, so that what was staged and what was committed compare equal.
     `lacking` are the paths whose content before or after is not in this partial clone: their lines are not counted.
@@ -61,12 +62,12 @@ class Change:
     def digest(self) -> str:
         if not self._digest:
             lines = "\0".join(sorted(self._lines()))
-            self._digest = "change1:" + digest.sha256(lines.encode("utf-8", "surrogateescape"))
+            self._digest = DIGEST + digest.sha256(lines.encode("utf-8", "surrogateescape"))
         return self._digest
 
     def identify(self, more: bytes) -> None:
         """Takes `more` into the digest: what tells this change from another that does the same to the tree."""
-        self._digest = "change1:" + digest.sha256(self.digest.encode() + b"\0" + more)
+        self._digest = DIGEST + digest.sha256(self.digest.encode() + b"\0" + more)
 
     def _lines(self) -> list[str]:
         lines = []

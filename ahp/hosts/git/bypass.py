@@ -4,7 +4,8 @@ Nobody is accused of a skipped hook: clean commits are not told of, nor are thos
 made. What is logged is evidence for whoever reads the log, not proof.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 
 from ahp.gate.of_commits import Told, by_the_log
 from ahp.hosts import objects
@@ -21,10 +22,12 @@ from ahp.policy.policies import Policies
 from ahp.protocol import records
 from ahp.protocol.text import one_line
 from ahp.system import clock, commits, reflogs
+from ahp.system.change import DIGEST
 from ahp.system.git import Repository
 from ahp.system.history import CommitView
 
 _LINES = 200_000
+_CHANGES = re.compile(DIGEST.encode() + rb"[0-9a-z:]+")
 _OF_MESSAGES, _OF_ALL = "commit-msg", "pre-push"
 _PRESENT = ("actor", "branch", "issue", "checklist", "env", "session")  # of a commit that was made just now
 
@@ -135,30 +138,31 @@ def _change(one: Told) -> str:
 
 def _unjudged(hook: Hook, told: Sequence[Told]) -> list[Told]:
     """Those whose change, or message for a rule of messages, no hook let pass, and of which there is no notice."""
-    marks = {change: change.encode() for change in map(_change, told) if change}
-    judged: set[tuple[str, str, str]] = set()
+    wanted = {change.encode() for change in map(_change, told) if change}
+    judged: dict[str, set[tuple[str, str]]] = {}
     noticed: set[str] = set()
     for number, line in enumerate(segments.backward(hook.repo.ahp_dir) if told else ()):
         if number >= _LINES:
             break
-        present = [change for change, mark in marks.items() if mark in line.raw]
-        record = line.record() if present or b'"bypass"' in line.raw else None
+        is_about_one = not wanted.isdisjoint(_CHANGES.findall(line.raw))
+        record = line.record() if is_about_one or b'"bypass"' in line.raw else None
         if record is None:
             continue
         if record.get("kind") == "bypass":
             noticed.add(str(record.get("commit")))
         elif record.get("kind") == "verdict" and record.get("decision") != "deny":
-            judged.add((str(record.get("hook")), str(record.get("change")), str(record.get("message") or "")))
-    return [one for one in told if one.commit.id not in noticed and not any(_is_about(one, *what) for what in judged)]
+            by = str(record.get("hook")), str(record.get("message") or "")
+            judged.setdefault(str(record.get("change")), set()).add(by)
+    return [one for one in told if one.commit.id not in noticed and not _was_judged(one, judged.get(_change(one), ()))]
 
 
-def _is_about(one: Told, hook: str, change: str, message: str) -> bool:
-    """Whether the verdict of a hook on that change and message is one on what broke the rule: a hook asks the rules of
-    its own trigger alone, a push those of all commits. The same change may be a commit, a merge and an amend.
+def _was_judged(one: Told, by: Collection[tuple[str, str]]) -> bool:
+    """Whether one of the verdicts on its change, each `by` a hook on a message, is one on what broke the rule: a hook
+    asks the rules of its own trigger alone, a push those of all commits. The same change may be a commit, a merge and
+    an amend.
     """
     trigger = one.candidate.event.trigger
-    if change != _change(one) or hook not in (trigger, _OF_ALL):
-        return False
-    if trigger != _OF_MESSAGES:
-        return True
-    return message == records.message_digest(one.commit.message.encode("utf-8", "surrogateescape"))
+    messages = [message for hook, message in by if hook in (trigger, _OF_ALL)]
+    if trigger != _OF_MESSAGES or not messages:
+        return bool(messages)
+    return records.message_digest(one.commit.message.encode("utf-8", "surrogateescape")) in messages
