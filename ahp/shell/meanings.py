@@ -3,7 +3,7 @@
 from ahp.shell import marks, options
 from ahp.shell.marks import ANYTHING, Marks
 from ahp.shell.synopsis import Synopsis
-from ahp.shell.usage import ASKS, SOURCING, Run, Usage, is_folder, joined, looks_like_a_path
+from ahp.shell.usage import ASKS, SOURCING, Run, Usage, is_folder, joined, looks_like_a_path, text_files
 from ahp.system.regex import IGNORECASE, regex
 
 TYPE_CHECKING = False
@@ -152,7 +152,7 @@ class Meanings:
 
     def _opened(self) -> bool:
         """Runs the files whose text comes in; False where none does."""
-        opened = self._marks.opened.get(self._stdin or "", ())
+        opened = text_files(self._stdin, self._marks)
         self.usage.runs += [Run(file=one, language=self._program) for one in opened]
         return bool(opened)
 

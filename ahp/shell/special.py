@@ -49,7 +49,7 @@ def shell(program: str, args: list[str], stdin: str | None, known: Marks) -> Usa
 def _piped(found: Usage, stdin: str | None, arguments: tuple[str, ...] = (), known: Marks | None = None) -> Usage:
     if stdin is None:  # a terminal, or what only the caller knows
         found.unknown("program")
-    elif known is not None and (opened := known.opened.get(stdin)):
+    elif known is not None and (opened := usage.text_files(stdin, known)):
         found.runs += [Run(file=one, language="sh", arguments=arguments) for one in opened]
     else:
         found.runs.append(Run(script=stdin, arguments=arguments, stdin=""))

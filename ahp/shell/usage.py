@@ -1,6 +1,6 @@
 """What one command line does: its options and operands, the files it reads and writes, the commands it runs."""
 
-from ahp.shell.marks import is_known
+from ahp.shell.marks import is_known, is_plain
 from ahp.system.plain import Plain
 from ahp.system.regex import regex
 
@@ -26,6 +26,7 @@ A_SHELL = regex(r"(?:^|[^\w-])(?:/usr)?/bin/(?:ba|da|z|k|c|tc)?sh\b")
 MOST_COMMANDS = 500
 """How many commands are read of one script; what has more is not known in full."""
 _NO_FILES = ("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty")
+_DEVICES = frozenset(("dev", "proc"))  # the folders that may lead to the input of the command itself
 
 
 class Run(Plain):
@@ -154,6 +155,16 @@ def looks_like_a_path(word: str) -> bool:
 def is_file(path: str) -> bool:
     """Whether a path names a file that can be kept."""
     return path not in ("", "-", "{}") and path not in _NO_FILES and not path.startswith("/dev/fd/")
+
+
+def text_files(text: str | None, known: "Marks") -> tuple[str, ...]:
+    """The files whose text it is, all of it; none where a name is not known, or is that of no file on a disk."""
+    opened = known.opened.get(text or "", ())
+    return opened if all(map(_is_on_a_disk, opened)) else ()
+
+
+def _is_on_a_disk(path: str) -> bool:
+    return is_plain(path) and is_file(path) and _DEVICES.isdisjoint(path.split("/"))
 
 
 def is_folder(path: str) -> bool:
