@@ -5,14 +5,12 @@ A script that HEAD has as it lies there is the project's own, and not read. Of t
 told: what is known only when they run was no question before, and is none now.
 """
 
-from os.path import isdir
-
 from ahp.facts.call_paths import joined, paths_of, place_of
 from ahp.shell import commands, synopsis
 from ahp.shell.usage import SHELLS
 from ahp.system import files
 from ahp.system.errors import AhpError
-from ahp.system.paths import real
+from ahp.system.paths import is_directory, real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,8 +104,8 @@ def _is_as_committed(event: "Event", place: str, data: bytes) -> bool:
 def _surely(record: "dict[str, Any]", root: str, folder: str, given: tuple[str, ...]) -> "dict[str, Any]":
     """The record with what is sure of it alone, and those of the arguments `given` that it may write."""
     writes = paths_of([path for path in record["writes"] if "*" not in path], root, folder)
-    files_given = [path for path in record["may_write"] if path in given and not isdir(place_of(path, root, folder))]
-    may_write = paths_of(files_given, root, folder)
+    told = [path for path in record["may_write"] if path in given]
+    may_write = paths_of([path for path in told if not is_directory(place_of(path, root, folder))], root, folder)
     record.update(writes=writes, paths=writes, may_write=may_write)
     record.update(unknown=[], unresolved=False, unresolved_at=[])
     return record
