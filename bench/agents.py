@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ahp.hosts.agents.install import command
+from ahp.agents.install import command
 from bench.commit import Budget
 from bench.measure import Broken, Row, interleave, real_time, table
 from bench.scratch import EMPTY_PYTHON, Scratch

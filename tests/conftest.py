@@ -285,7 +285,7 @@ def bundles_made_once(session_patch: pytest.MonkeyPatch) -> None:
     """The bundles that installing writes: each is made once, for they hold nothing of the repository."""
     make = bundle.write
 
-    def write(path: str, interpreter: str, paths: list[str], starter: str = "git") -> None:
+    def write(path: str, interpreter: str, paths: list[str], starter: str = "ahp.hosts.git.bundle:GIT") -> None:
         key = (interpreter, *paths, starter)
         if key not in _bundles:
             make(path, interpreter, paths, starter)

@@ -8,7 +8,7 @@ import click
 @click.command()
 def command() -> None:
     """Print what blocks tool calls, commits and pushes here, in at most 200 tokens. Nothing is logged."""
-    from ahp.hosts.agents import brief
+    from ahp.hosts import brief
     from ahp.hosts.api import Gate
 
     event = Gate(os.getcwd(), host="cli").event("session-start", dry=True)

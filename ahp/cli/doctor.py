@@ -46,15 +46,16 @@ def command(mend: bool, ci: bool, form: str) -> int:
 
 def _of_clone(repo: "Repository", mend: bool) -> tuple[list["Check"], list[str]]:
     """The checks of the hooks here, after mending what can be, and what was mended."""
-    from ahp.hosts.agents import doctor as agents
+    from ahp.hosts import table
     from ahp.hosts.asking import user_policy
     from ahp.hosts.git import doctor
 
-    checks = [*doctor.examine(repo, user_policy()), *agents.examine(repo)]
+    def examined() -> list["Check"]:
+        return [check for name in table.able("examine") for check in table.host(name).examine(repo)]
+
+    checks = examined()
     mended = doctor.fix(repo, user_policy(), checks) if mend else []
-    if mended:
-        checks = [*doctor.examine(repo, user_policy()), *agents.examine(repo)]
-    return checks, mended
+    return (examined() if mended else checks), mended
 
 
 def _of_ci(repo: "Repository") -> list["Check"]:

@@ -2,7 +2,9 @@
 
 import click
 
-_WHOLE = 500  # characters of a sentence; click's own limit cuts it to fit one line
+from ahp.system import wings
+
+WHOLE = 500  # characters of a sentence; click's own limit cuts it to fit one line
 
 # What other tools call it.
 KNOWN_AS = {
@@ -27,19 +29,31 @@ KNOWN_AS = {
 
 
 class Group(click.Group):
-    """A group of commands, listed as they were defined."""
+    """A group of commands, listed as they were defined; then those that wings and other packages add to it."""
+
+    def added(self) -> dict[str, str]:
+        """Name → place of the commands added to this group: `log export` to `log`, a single word to `ahp` itself."""
+        begin = "" if self.name in (None, "cli") else f"{self.name} "
+        names = {
+            name.removeprefix(begin): place for name, place in wings.added("commands").items() if name.startswith(begin)
+        }
+        return {name: place for name, place in names.items() if " " not in name}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+        return list({**self.commands, **self.added()})
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if command := super().get_command(ctx, name):
-            command.short_help = command.get_short_help_str(_WHOLE)  # for completion, too
+        command = super().get_command(ctx, name)
+        if command is None and (place := self.added().get(name)):
+            command = wings.load(place, "commands")
+        if command:
+            command.short_help = command.get_short_help_str(WHOLE)  # for completion, too
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        there = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
-            formatter.write_dl([(name, one.get_short_help_str(_WHOLE)) for name, one in self.commands.items()])
+            formatter.write_dl([(name, one.get_short_help_str(WHOLE)) for name, one in there if one])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -18,7 +18,7 @@ _ISSUE = click.argument("issue", metavar="ID")
 _MARKS = {"todo": " ", "doing": "/", "done": "x", "cancelled": "~"}
 
 
-@click.group(cls=Group)
+@click.group("issue", cls=Group)
 def command() -> None:
     """Tickets in Issues/: make them, read them, take them through the gate."""
 
@@ -132,8 +132,8 @@ def _tracker() -> "Tracker":
 
 
 def _move(step: str, issue: str, form: str, solution: str = "") -> int:
-    from ahp.cli.say import say
     from ahp.hosts import issue as host
+    from ahp.hosts.verdict_text import say
 
     moved = host.move(step, issue, solution)
     if form == "json":

@@ -26,15 +26,17 @@ def event_here(trigger: str, issue: str, facts: str | None = None, dry: bool = T
 
 def _refuse_misspelt(event: Event, given: Mapping[str, object]) -> None:
     """Raises AhpError for a namespace that is stated, and that neither ahp nor the policy has."""
-    from ahp.facts.registry import NAMESPACES
+    from ahp.facts import registry
     from ahp.policy.judges import judges_of
     from ahp.policy.problems import nearest
 
-    foreign = [name for name in given if name not in NAMESPACES]
+    foreign = [name for name in given if not registry.is_known(name)]
     known = {name for judge in judges_of(event) for name in judge.program.settings.commands} if foreign else set()
     for name in foreign:
         if name not in known:
-            raise AhpError(f"--facts: there are no facts `{one_line(name)}`{nearest(name, {*NAMESPACES, *known})}")
+            raise AhpError(
+                f"--facts: there are no facts `{one_line(name)}`{nearest(name, {*registry.declared(), *known})}"
+            )
 
 
 def _nobody(event: Event) -> bool:

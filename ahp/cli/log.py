@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import click
 
 from ahp.cli.groups import Group
-from ahp.cli.log_export import export, ship
 from ahp.cli.options import TEXT_OR_JSON, seconds_of
 from ahp.system.errors import AhpError
 
@@ -39,7 +38,7 @@ _TOLD = ("decision", "had", "found", "was", "lines", "after")
 _AT_ONCE = 100  # rows that are drawn together: the first of a long log show at once
 
 
-@click.group(cls=Group, invoke_without_command=True)
+@click.group("log", cls=Group, invoke_without_command=True)
 @click.option("--rule", metavar="RULE", help="A rule's key, an oracle's name, or a pattern with *.")
 @click.option("--subject", metavar="NAME", help="An issue, branch or session.")
 @click.option("--hook", metavar="TRIGGER", help="A trigger, like pre-commit.")
@@ -171,10 +170,6 @@ def anchor(push: str | None) -> int:
             raise AhpError(_NO_REMOTE)
         anchors.push(repo, log, push)
     return 0
-
-
-command.add_command(export)
-command.add_command(ship)
 
 
 def journal() -> Journal:

@@ -4,7 +4,7 @@
 """
 
 import errno
-import importlib.util
+import importlib
 import os
 import sys
 import traceback
@@ -12,8 +12,9 @@ import traceback
 import click
 
 from ahp import __version__
-from ahp.cli.groups import Group
+from ahp.cli.groups import WHOLE, Group
 from ahp.protocol.text import one_line
+from ahp.system import wings
 from ahp.system.errors import AhpError, lost_dependency
 
 _SECTIONS = {
@@ -39,18 +40,12 @@ _SECTIONS = {
         "try": "what a rule or policy would have said to past commits",
         "facts": "the facts of a trigger, with their types and sources",
         "condition": "check and evaluate a condition",
-        "replay": "what another policy would have said to what is in the log",
     },
     "Look back": {
         "log": "what was said and answered",
-        "stats": "which rules earn their keep: asked, said, answered, mended",
-        "report": "a page of charts of what the log tells, or an audit of commits",
-        "watch": "signals as they come, and what is about to block; answers are given from it",
     },
     "Issues and agents": {
         "issue": "the life of an issue",
-        "agent": "the embedded agent runner",
-        "verify": "the project's own tests and linters, as the runner and policies see them",
         "brief": "what an agent is told of the policy when its session begins",
     },
     "For other programs": {
@@ -61,34 +56,51 @@ _SECTIONS = {
 }
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _MODULES = {"try": "try_"}  # a keyword is no name for a module
+_OTHERS = "Added by other packages"
 
 
-def _module(name: str) -> str:
-    return f"ahp.cli.{_MODULES.get(name, name)}"
+def _sections() -> dict[str, dict[str, str]]:
+    """The commands of core and of the wings, by section: name → what it does."""
+    sections = {title: dict(section) for title, section in _SECTIONS.items()}
+    for wing in wings.names():
+        for name, (title, told) in getattr(wings.wing_of(wing), "HELP", {}).items():
+            sections.setdefault(title, {})[name] = told
+    return sections
 
 
 class _Commands(Group):
     """Imports a command when it is asked for: no command pays for the others."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for section in _SECTIONS.values() for name in section if importlib.util.find_spec(_module(name))]
+        own = [name for section in _sections().values() for name in section]
+        return [*own, *[name for name in self.added() if name not in own]]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in self.list_commands(ctx):
+        own = next((told[name] for told in _SECTIONS.values() if name in told), "")
+        if own:
+            command = importlib.import_module(f"ahp.cli.{_MODULES.get(name, name)}").command
+        elif name in (added := self.added()):
+            command = wings.load(added[name], "commands")
+            own = next((told[name] for told in _sections().values() if name in told), "")
+        else:
             return None
-        command = importlib.import_module(_module(name)).command
-        assert isinstance(command, click.Command)
+        if not isinstance(command, click.Command):
+            raise AhpError(f"{added[name]}, which a package adds to ahp.commands, is no command of click")
         command.name = name
         # click would make one of the docstring's beginning, cut to a line.
-        command.short_help = next(told[name] for told in _SECTIONS.values() if name in told)
+        command.short_help = own or command.get_short_help_str(WHOLE)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        there = self.list_commands(ctx)
-        width = max(map(len, there))
-        for title, section in _SECTIONS.items():
+        sections = _sections()
+        own = {name for section in sections.values() for name in section}
+        others = [(name, self.get_command(ctx, name)) for name in self.added() if name not in own]
+        if others:
+            sections[_OTHERS] = {name: command.short_help or "" for name, command in others if command}
+        width = max(len(name) for section in sections.values() for name in section)
+        for title, section in sections.items():
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), told) for name, told in section.items() if name in there])
+                formatter.write_dl([(name.ljust(width), told) for name, told in section.items()])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -11,14 +11,13 @@ from ahp.cli.groups import Group
 from ahp.cli.options import POLICY, TEXT_OR_JSON
 from ahp.policy.problems import PolicyError, Problem
 from ahp.protocol.text import one_line
-from ahp.system import jsontext
+from ahp.system import jsontext, wings
 from ahp.system.terminal import table
 
-_ADVISED = 90 * 86400.0
 _TOLD_WHOLE = ("rule", "waiver", "test")  # parts whose sentence names them, or that are all there is
 
 
-@click.group(cls=Group)
+@click.group("policy", cls=Group)
 def command() -> None:
     """Lint, show, test, compare and describe policies."""
 
@@ -133,11 +132,9 @@ def _tests_and_runner(root: str) -> list[Problem]:
     from ahp.system.yamltree import YamlError
 
     found = policy_test.mistakes(root)
-    if os.path.lexists(f"{root}/{AGENT_FILE}"):
-        from ahp.runner.config import load_config
-
+    if os.path.lexists(f"{root}/{AGENT_FILE}") and (place := wings.added("settings").get(AGENT_FILE)):
         try:
-            load_config(root)
+            wings.load(place)(root)
         except YamlError as error:
             found += [Problem(fault.place, fault.what) for fault in error.faults]
         except AhpError as error:
@@ -190,18 +187,9 @@ def show(policy_name: str | None, whole: bool, form: str) -> int:
 
 
 def _advice() -> dict[str, list[str]]:
-    """What the log of the last 90 days advises on each rule."""
-    from ahp.cli.log import journal
-    from ahp.insight.advice import advise
-    from ahp.insight.stats import collect
-    from ahp.system import clock, terminal
-
-    with terminal.progress("reading the log, MB") as seen:
-        told = lambda done, total: seen(done >> 20, total >> 20)  # noqa: E731
-        stats = collect(journal().folder, since=clock.now() - _ADVISED, seen=told)
-    found: dict[str, list[str]] = {}
-    for one in advise(stats):
-        found.setdefault(one.rule, []).append(f"{one.kind}: {one.figures}; {one.do}")
+    """What the log advises on each rule; nothing where no wing reads logs for that."""
+    place = wings.added("advice").get("log")
+    found: dict[str, list[str]] = wings.load(place)() if place else {}
     return found
 
 

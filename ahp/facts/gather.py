@@ -54,8 +54,10 @@ def _collect(namespace: str, fields: "frozenset[str]", event: "Event", settings:
 
         return given.fields_of(namespace, told, fields)
     if namespace not in registry.NAMESPACES:
-        from ahp.facts import command_facts
+        if namespace not in settings.namespaces:
+            from ahp.facts import command_facts
 
-        return command_facts.gather(namespace, event, fields, settings)
+            return command_facts.gather(namespace, event, fields, settings)
+        registry.meet(namespace, settings.namespaces[namespace])
     found: dict[str, object] = registry.module(namespace).gather(event, fields, settings)
     return found

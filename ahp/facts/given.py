@@ -25,7 +25,7 @@ def fields_of(namespace: str, given: Mapping[str, Any], fields: Collection[str])
 
     A dot in a field goes one level down (`tasks.total`). Raises AhpError for a value of another type than the fact's.
     """
-    entries = registry.namespace(namespace).schema if namespace in registry.NAMESPACES else {}
+    entries = registry.namespace(namespace).schema if registry.is_known(namespace) else {}
     found: dict[str, object] = {}
     for field in fields:
         value: object = given

@@ -63,7 +63,7 @@ def listing(event: Event, settings: registry.Settings) -> list[Row]:
 def _source(event: Event, namespace: str) -> str:
     if event.given is not None and namespace in event.given:
         return "the given facts"
-    if namespace not in registry.NAMESPACES:
+    if not registry.is_known(namespace):
         return "a command of the policy"
     kind = event.view.kind if event.view is not None else ""
     return registry.namespace(namespace).source or _VIEWS[kind]

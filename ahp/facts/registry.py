@@ -2,6 +2,7 @@
 
 A namespace is a module `ahp.facts.NAME` with a `NAMESPACE` and a function `gather(event, fields, settings)` that gives
 the values of `fields` (or more), or raises Absent. A new one takes its module and its name in `NAMESPACES`, no more.
+Another package adds one by an entry point `ahp.facts`, whose name is the namespace's and whose value is the module.
 """
 
 from ahp.system.jsontext import Record, encode
@@ -112,9 +113,26 @@ def fact(type: str, doc: str, **more: "Any") -> "dict[str, Any]":
     return {"type": type, "doc": doc, **more}
 
 
+added: "dict[str, Any]" = {}
+"""The namespaces of other packages that this process has met: name → module."""
+
+
+def meet(name: str, place: str) -> None:
+    """Imports the namespace that another package adds. Raises AhpError where that cannot be."""
+    if name not in added:
+        from ahp.system import wings
+
+        added[name] = wings.load(place, "facts")
+
+
 def module(name: str) -> "Any":
     """The module of a namespace."""
-    return __import__("ahp.facts." + name, None, None, ("gather",))
+    return added[name] if name in added else __import__("ahp.facts." + name, None, None, ("gather",))
+
+
+def is_known(name: str) -> bool:
+    """Whether that is a namespace, of ahp or of a package that this process has met."""
+    return name in NAMESPACES or name in added
 
 
 def namespace(name: str) -> Namespace:
@@ -124,8 +142,17 @@ def namespace(name: str) -> Namespace:
 
 
 def declared() -> "dict[str, Namespace]":
-    """What every namespace declares, by name. Imports them all."""
-    return {name: namespace(name) for name in NAMESPACES}
+    """What every namespace declares, by name; those of other packages, too. Imports them all."""
+    for name, place in places().items():
+        meet(name, place)
+    return {name: namespace(name) for name in (*NAMESPACES, *added)}
+
+
+def places() -> "dict[str, str]":
+    """Where the namespaces are that other packages add, by name."""
+    from ahp.system import wings
+
+    return {name: place for name, place in wings.added("facts").items() if name not in NAMESPACES}
 
 
 def by_namespace(paths: "Iterable[str]") -> "dict[str, list[str]]":
@@ -140,18 +167,18 @@ def by_namespace(paths: "Iterable[str]") -> "dict[str, list[str]]":
 def is_list(path: str) -> bool:
     """Whether the fact at `path` is a list, as far as its namespace says; what a policy adds is not looked at."""
     name, _, field = path.partition(".")
-    return name in NAMESPACES and str(namespace(name).schema.get(field, {}).get("type", "")).startswith("list")
+    return is_known(name) and str(namespace(name).schema.get(field, {}).get("type", "")).startswith("list")
 
 
 def is_private(path: str) -> bool:
     """Whether the value of the fact at `path`, or of what lies below it, is never logged or shown (design §7)."""
     name, _, field = path.partition(".")
-    return name in NAMESPACES and field.startswith(namespace(name).private)
+    return is_known(name) and field.startswith(namespace(name).private)
 
 
 def alike(name: str, one: "Settings", other: "Settings") -> bool:
     """Whether a namespace, or a command of the policy, has the same values under two policies' settings."""
-    if name in NAMESPACES:
+    if is_known(name):
         return all(encode(getattr(one, field)) == encode(getattr(other, field)) for field in namespace(name).settings)
     return encode(one.commands.get(name)) == encode(other.commands.get(name))
 
@@ -200,11 +227,12 @@ class Settings(Record):
     """The policy's settings as far as facts need them.
 
     `limits` are values, or mappings by environment with `default`; `timezone` "" for the machine's; `environment` pairs
-    of name and plan, None while one is being chosen. `trusted` says whether a person accepted a command; without it
-    none runs. `compare_policies` gives the facts of `policy` about an event that may touch it.
+    of name and plan, None while one is being chosen; `namespaces` name → place of those read that other packages add.
+    `trusted` says whether a person accepted a command; without it none runs. `compare_policies` gives the facts of
+    `policy` about an event that may touch it.
     """
 
-    fields = ("limits", "env_allow", "timezone", "reports", "commands", "environment")
+    fields = ("limits", "env_allow", "timezone", "reports", "commands", "environment", "namespaces")
     __slots__ = (*fields, "compare_policies", "trusted")
     parts = {"reports": Reports, "commands": {str: Command}}  # noqa: RUF012
     limits: "dict[str, Any]"
@@ -213,6 +241,7 @@ class Settings(Record):
     reports: Reports
     commands: dict[str, Command]
     environment: "list[tuple[str, Any]] | None"
+    namespaces: dict[str, str]
     if TYPE_CHECKING:
         compare_policies: Callable[[Event], dict[str, object]] | None = None
         trusted: Callable[[Command], bool] | None = None

@@ -37,7 +37,7 @@ def schema_for(trigger: str) -> dict[str, Entry]:
 def where(path: str) -> list[str]:
     """The triggers that can have the fact, in the order of design §4; empty when there is no such fact."""
     name, _, field = path.partition(".")
-    declared = registry.namespace(name) if name in registry.NAMESPACES else None
+    declared = registry.namespace(name) if registry.is_known(name) else None
     entry = declared.schema.get(field, declared.own) if declared else None
     return [] if declared is None or entry is None else list(entry.get("triggers", declared.triggers))
 

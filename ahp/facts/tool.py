@@ -1,11 +1,21 @@
-"""`tool`: the tool call of a coding agent (design §6), in one vocabulary for all clients."""
+"""`tool`: the tool call of a coding agent (design §6), in one vocabulary for all clients.  [light]
+
+The wing `agents` reads calls (`ahp.agents.calls.reader`). Without it a call has its names and arguments, and what the
+tool itself says that it touches; a rule that reads more is undecided.
+"""
 
 from ahp.facts.absent import Absent
-from ahp.facts.protected import KINDS, written
 from ahp.facts.registry import TOOL, Namespace, fact
-from ahp.facts.tool_names import NAMES
+from ahp.facts.tool_names import COMMANDS, NAMES, kind_of
 from ahp.protocol.event import Event
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+KINDS = ("policy", "log", "git hooks", "git configuration", "git history", "agent settings", "ahp")
+"""What a protected file is."""
 _AFTER = ["post-tool-use"]
 _PLACES = (
     "where: `program` (what runs), `option` (it may become one), `path` (a written one, chosen by a command or by the "
@@ -79,16 +89,90 @@ NAMESPACE = Namespace(
 )
 
 
+class Touched:
+    """What a tool says a call will touch: the `paths` it reads, those it `writes`, the shell `command` it runs, and
+    the `unsure` paths, which it may write.
+    """
+
+    __slots__ = ("command", "paths", "unsure", "writes")
+
+    def __init__(
+        self,
+        paths: "Iterable[str]" = (),
+        writes: "Iterable[str]" = (),
+        command: "str | None" = None,
+        unsure: "Iterable[str]" = (),
+    ) -> None:
+        self.paths, self.writes, self.command, self.unsure = tuple(paths), tuple(writes), command, tuple(unsure)
+
+
+reader: "Any" = None
+"""The module that reads calls, False where there is none; None until somebody asks, or the wing is imported."""
+
+
+def _reader() -> "Any":
+    """The module that reads calls, None where no wing adds one to the table `facts`."""
+    global reader
+    if reader is None:
+        from ahp.system import wings
+
+        place = wings.added("facts").get("tool")
+        reader = wings.load(place) if place else False
+    return reader or None
+
+
 def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
-    """The values of `fields`, as the client's adapter read them from the call."""
+    """The values of `fields`, as they were read from the call."""
     call = event.tool
     if call is None:
         raise Absent("no tool call was given")
     found = {field: call.get(field, Absent(f"the client does not tell tool.{field}")) for field in fields}
-    if "protected" in fields and "protected" not in call:
-        found["protected"] = written(event, call)
-    if "refused" in fields and "refused" not in call:
-        from ahp.facts.refused import to_another_tool
-
-        found["refused"] = to_another_tool(event, call)
+    for field in ("protected", "refused"):
+        if field in fields and field not in call and (wing := _reader()) is not None:
+            found[field] = getattr(wing, field)(event, call)
     return found
+
+
+def call_of(
+    name: str,
+    native_name: str,
+    given: "Mapping[str, object]",
+    *,
+    root: str = "",
+    folder: str = "",
+    writes: bool = False,
+    touched: "Touched | None" = None,
+    checkout: str = "",
+) -> "dict[str, object]":
+    """The call of a tool as `ahp.agents.calls.tool_call.read` gives it; without that wing, what is told of it."""
+    if (wing := _reader()) is not None:
+        read: dict[str, object] = wing.call_of(
+            name, native_name, given, root=root, folder=folder, writes=writes, touched=touched, checkout=checkout
+        )
+        return read
+    call: dict[str, object] = {
+        "name": name or kind_of(native_name),
+        "native_name": native_name,
+        "input": dict(given),
+        "folder": folder,
+        "command": next((str(given[key]) for key in COMMANDS if key in given), ""),
+        "target": native_name,
+    }
+    if touched is not None and touched.command is None:
+        call.update(commands=[], paths=[*touched.paths], writes=[*touched.writes])
+    return call
+
+
+def changed(event: Event, given: "Mapping[str, object]") -> Event:
+    """The event with other arguments of its call, and with what follows from them; the one it came from stays."""
+    if (wing := _reader()) is not None:
+        made: Event = wing.changed(event, given)
+        return made
+    call = event.tool or {}
+    return event.but(tool=call_of(str(call.get("name", "")), str(call.get("native_name", "")), given))
+
+
+def view_of(event: Event) -> "Any":
+    """The files before and after the call (`View`), None where nobody knows."""
+    wing = _reader()
+    return None if wing is None else wing.view_of(event)

@@ -1,6 +1,6 @@
 """Control actions: what a rule changes instead of refusing (design §4; seed 002 §2.2 modifications)."""
 
-from ahp.facts import call_view, commit, tool_call
+from ahp.facts import commit, tool
 from ahp.facts import commit_message as messages
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line, trim
@@ -78,10 +78,7 @@ def _with(event: Event, target: str, value: object) -> Event:
         return event.but(draft=str(value).encode("utf-8", "surrogateescape"), given=given)
     assert event.tool is not None
     arguments = _put(event.tool.get("input"), target.removeprefix(_INPUT), value)
-    # Made anew from the arguments: commands, paths, the target of an escalation, what it does to files.
-    changed = event.but(tool=tool_call.changed(event.tool, arguments, event.root, event.checkout))
-    changed.view = call_view.view_of(changed)
-    return changed
+    return tool.changed(event, arguments)
 
 
 def _put(given: object, path: str, value: object) -> dict[str, object]:

@@ -59,7 +59,7 @@ class Facts:
         """Gathers what only a message names, once a rule has matched; commands are not run for a sentence."""
         unknown = [path for path in paths if path not in self.values and path not in self.missing]
         for namespace, fields in registry.by_namespace(unknown).items():
-            if namespace not in registry.NAMESPACES:
+            if namespace in self.program.settings.commands:
                 continue
             try:
                 self._gather({namespace: fields}, self.program.settings)

@@ -60,7 +60,7 @@ def _is_told(path: str) -> bool:
     name, _, field = path.partition(".")
     if name == "files":
         return field in _FILES
-    return path in LINES or (name in _REPORTS and path != _PREVIOUS) or name not in registry.NAMESPACES
+    return path in LINES or (name in _REPORTS and path != _PREVIOUS) or not registry.is_known(name)
 
 
 class Inquiry:

@@ -3,7 +3,7 @@
 from ahp.conditions.language import LOOP, OPERATIONS
 from ahp.conditions.runtime import FAULTS, Bound, Builder
 from ahp.protocol.text import one_line
-from ahp.shell.usage import SHELLS, SOURCING
+from ahp.shell.names import SHELLS, SOURCING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

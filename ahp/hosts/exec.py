@@ -2,15 +2,18 @@
 
 import os
 import shlex
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ahp.facts import tool
 from ahp.gate.decide import decide
 from ahp.hosts.api import Gate
 from ahp.hosts.issue import branches_of
+from ahp.hosts.verdict_text import say, steps_of
 from ahp.protocol.event import Event
+from ahp.protocol.signals import reason_of
 from ahp.protocol.verdict import Verdict
-from ahp.shell import commands, monoco
-from ahp.system import boundaries
+from ahp.shell import monoco
+from ahp.system import boundaries, environ, jsontext, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
@@ -46,16 +49,53 @@ def gates_of(argv: list[str], host: str = "exec") -> list[IssueGate]:
     Raises AhpError when it moves one and nobody can tell which, or where.
     """
     found: list[IssueGate] = []
-    for command in commands.read(shlex.join(argv)):
-        given = monoco.arguments(command.program, command.args)
+    for command in _commands(argv):
+        given = monoco.arguments(command["program"], command["args"])
         move = monoco.read(given) if given is not None else None
         if move is not None:
-            if command.unresolved:
+            if command["unresolved"]:
                 raise AhpError("which issue this moves is only told by running it; write the id out")
             # `python -m monoco` is read twice, as what Python does and as what the module does.
-            gates = _gates(move, os.path.join(command.folder or ".", move.root), host)
+            gates = _gates(move, os.path.join(command["folder"] or ".", move.root), host)
             found += [gate for gate in gates if gate not in found]
     return found
+
+
+def through_the_gate(argv: list[str], asking: str) -> int:
+    """Judges a command, runs it, judges what follows; its exit code. `asking` is the host: exec, shim."""
+    env = environ.current()
+    gates = gates_of(argv, asking)
+    verdicts = ask(gates)
+    told_json = any(env.get(name, "").lower() in ("1", "true") for name in ("AGENT_FLAG", "MONOCO_AGENT"))
+    as_json = told_json or any(gate.json for gate in gates)
+    for verdict in verdicts:
+        if verdict.denied and as_json:
+            print(jsontext.encode(_refusal(verdict)))
+        else:
+            say(verdict, env)
+        if verdict.denied:
+            return 1
+    code = process.attached(argv, {**env, **followed(gates)})
+    if code == 0:
+        for after in follow(gates):
+            say(after, env)
+    return code
+
+
+def _refusal(verdict: Verdict) -> dict[str, object]:
+    """A refusal as Monoco words its own, for who reads its JSON."""
+    blocks = [signal for signal in verdict.signals if signal.intensity == "block"]
+    reasons = [f"[{signal.context['rule']}] {reason_of(signal.payload)}" for signal in blocks]
+    steps = [step for signal in blocks for step in steps_of(signal.payload)]
+    error = f"{verdict.trigger} refused by ahp: {'; '.join(reasons)}"
+    return {"error": error, "suggestions": steps, "decision": "deny"}
+
+
+def _commands(argv: list[str]) -> list[dict[str, Any]]:
+    """The commands in a command line, as `tool.commands` has them; where no wing reads shells, that one alone."""
+    alone = {"program": os.path.basename(argv[0]), "args": argv[1:], "folder": "", "unresolved": False}
+    read = tool.call_of("shell", "shell", {"command": shlex.join(argv)}).get("commands")
+    return read if isinstance(read, list) else [alone]
 
 
 def ask(gates: list[IssueGate]) -> list[Verdict]:

@@ -8,8 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ahp.facts import call_view, commit, given, registry, schemas, tool_call
-from ahp.facts.registry import NAMESPACES
+from ahp.facts import commit, given, registry, schemas, tool
 from ahp.policy.problems import nearest
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
@@ -45,7 +44,7 @@ def check(stated: Mapping[str, object], name: str) -> None:
     """Raises AhpError for a fact that does not exist, in a namespace whose facts are known; `name` says where."""
     known = schemas.schema_all()
     for namespace, fields in stated.items():
-        if namespace in NAMESPACES and not registry.namespace(namespace).own and isinstance(fields, Mapping):
+        if registry.is_known(namespace) and not registry.namespace(namespace).own and isinstance(fields, Mapping):
             paths = [path for path in known if path.startswith(f"{namespace}.")]
             unknown = next((field for field in fields if f"{namespace}.{field}" not in known), None)
             if unknown is not None and (namespace, unknown) not in _BESIDE:
@@ -60,13 +59,13 @@ def state(event: Event, facts: Mapping[str, object], others: Mapping[str, Any] |
     """
     event.given = dict(others or {})
     for namespace, fields in facts.items():
-        if not isinstance(fields, Mapping) and namespace in NAMESPACES and namespace != "environment":
+        if not isinstance(fields, Mapping) and registry.is_known(namespace) and namespace != "environment":
             raise AhpError(f"{namespace} is a mapping of facts, not {one_line(repr(fields), 60)}")
         stated = _filled(namespace, fields) if isinstance(fields, Mapping) else {"": fields}
         if namespace == "tool":
             event.given.pop("tool", None)
             event.tool = as_call(stated, event.root, event.checkout)
-            event.view = call_view.view_of(event)
+            event.view = tool.view_of(event)
             continue
         if namespace == "commit" and (text := _message(stated)) is not None:
             event.draft = text.encode("utf-8", "surrogateescape")
@@ -79,7 +78,7 @@ def as_call(stated: Mapping[str, object], root: str = "", checkout: str = "") ->
 
     `name` is the kind (one of `ahp.facts.tool.NAMES`), `native_name` the client's name, `input` the arguments. What is
     stated besides adds to what follows from those; `writes: true` says that the call writes the files that it names,
-    `touched` (a `tool_call.Touched`) is what the tool itself says of the call. `checkout` is the linked work tree in
+    `touched` (a `tool.Touched`) is what the tool itself says of the call. `checkout` is the linked work tree in
     which it runs, "" for the root itself.
 
     Raises AhpError for a fact of a wrong type.
@@ -95,8 +94,8 @@ def as_call(stated: Mapping[str, object], root: str = "", checkout: str = "") ->
     native = str(stated.get("native_name") or "")
     name = str(stated.get("name") or ("" if native else "shell" if arguments.get("command") else "other"))
     native = native or name
-    said = touched if isinstance(touched, tool_call.Touched) else None
-    known = tool_call.read(
+    said = touched if isinstance(touched, tool.Touched) else None
+    known = tool.call_of(
         name, native, arguments, root=root, writes=bool(stated.get("writes")), touched=said, checkout=checkout
     )
     for field, value in stated.items():

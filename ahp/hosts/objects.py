@@ -158,7 +158,7 @@ class CommitJudge:
         key = (id(judge), trigger)
         if key not in self._given:
             program = judge.program
-            reads = [name for name in program.reads if name in registry.NAMESPACES and name not in self._gathered]
+            reads = [name for name in program.reads if registry.is_known(name) and name not in self._gathered]
             past = {name: registry.namespace(name).past for name in reads}
             given: dict[str, Any] = {name: Absent(why, elsewhere=True) for name, why in past.items() if why}
             given |= self._known

@@ -293,3 +293,13 @@ def _changed(modification: dict[str, object]) -> str:
         return f"{count} of at most {modification['updated']} files, the first: {first}, …"
     before, after = one_line(modification["original"], 80), one_line(modification["updated"], 80)
     return f"{modification['target']}: {before!r} → {after!r}"
+
+
+def say(verdict: "Verdict | None", env: dict[str, str]) -> None:
+    """Prints what there is to say on standard error; nothing for a verdict without signals and notes."""
+    if verdict is not None and (verdict.signals or verdict.notes):
+        import sys
+
+        from ahp.protocol.actor import identify
+
+        print(text(verdict, identify(env), env), file=sys.stderr)

@@ -88,7 +88,11 @@ class AskedEnvironment:
     def __init__(self, program: Program) -> None:
         self._limits = _constants(program)
         self._slots = Slots()
-        unsure = [name for name in (*registry.NAMESPACES, *program.settings.commands) if name != "limits"]
+        unsure = [
+            name
+            for name in (*registry.NAMESPACES, *program.settings.namespaces, *program.settings.commands)
+            if name != "limits"
+        ]
         choices = program.settings.environment or []
         self._choices = [(name, build(left_open(plan, unsure), self._slots)) for name, plan in choices]
         self._reads = [path for path in self._slots if not path.startswith("limits.")]

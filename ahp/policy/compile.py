@@ -14,7 +14,7 @@ from ahp.policy.sources import FileSource, TreeSource, Watched
 from ahp.policy.tree import PolicyTree
 from ahp.protocol.event import Event
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import jsontext, patience
+from ahp.system import files, jsontext, patience
 from ahp.system.digest import tagged
 
 
@@ -69,15 +69,22 @@ def programs(policy: Policy, watched: Iterable[Watched] = ()) -> dict[str, Progr
     for trigger, one in made.items():
         assert one.answers is not None
         one.policy = one.answers.policy = digest
-        one.sources = list(dict(watched).items())
+        one.sources = list(dict([*watched, *_of_packages(settings)]).items())
         one.triggers = [name for name in TRIGGERS if rules[name]]
         for rule in rules[trigger]:
             one.answers.rules[rule.key].position = str(rule.raw.where("condition"))
     return made
 
 
+def _of_packages(settings: Settings) -> list[Watched]:
+    """The files of the namespaces that other packages add: with another text of one, the policy is compiled anew."""
+    paths = [str(registry.module(name).__file__) for name in settings.namespaces]
+    return [(path, tagged(files.read(path) or b"")) for path in paths]
+
+
 def _settings(policy: Policy) -> Settings:
     raw = policy.raw
+    read = {path.partition(".")[0] for rule in policy.rules for path in rule.reads} - raw.facts.keys()
     reports = {name: raw.report(name) for name in Reports.fields}
     return Settings(
         limits=policy.limits(),
@@ -86,6 +93,7 @@ def _settings(policy: Policy) -> Settings:
         reports=Reports(**reports),
         commands={name: _fact_command(field.value) for name, field in raw.facts.items()},
         environment=[(name, checked.plan) for name, checked in policy.environment],
+        namespaces={name: place for name, place in registry.places().items() if name in read},
     )
 
 

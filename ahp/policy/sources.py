@@ -7,7 +7,7 @@ from typing import Protocol
 from ahp.policy.cache import PROJECT, layer_paths
 from ahp.policy.problems import Place, PolicyError, Problem
 from ahp.policy.yamltext import MAX_BYTES
-from ahp.system import files
+from ahp.system import files, wings
 from ahp.system.digest import tagged
 from ahp.system.errors import AhpError
 
@@ -157,12 +157,16 @@ def misnamed(root: str) -> list[str]:
 
 
 def packs() -> list[str]:
-    """Names of the packs that came with this ahp."""
-    return sorted(name.removesuffix(".yaml") for name in os.listdir(PACKS) if name.endswith(".yaml"))
+    """Names of the packs: those that came with this ahp, and those that other packages add."""
+    own = [name.removesuffix(".yaml") for name in os.listdir(PACKS) if name.endswith(".yaml")]
+    return sorted({*own, *wings.added("packs")})
 
 
 def pack(name: str) -> tuple[str, bytes] | None:
     """Absolute path and content of a pack, None when there is none of that name."""
     path = os.path.join(PACKS, name + ".yaml")
     data = files.read(path, MAX_BYTES)
+    if data is None and (place := wings.added("packs").get(name)):  # a file beside the module of another package
+        path = os.path.join(os.path.dirname(os.path.abspath(wings.load(place, "packs").__file__)), name + ".yaml")
+        data = files.read(path, MAX_BYTES)
     return None if data is None else (path, data)

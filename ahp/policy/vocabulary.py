@@ -61,13 +61,13 @@ class Vocabulary:
     def schema(self, trigger: str) -> Schema:
         """What rules of `trigger` may read."""
         if trigger not in self._schemas:
-            self._schemas[trigger] = _built_in(trigger, registry.NAMESPACES).extended(self.own_entries)
+            self._schemas[trigger] = _built_in(trigger, tuple(registry.declared())).extended(self.own_entries)
         return self._schemas[trigger]
 
     @cached_property
     def everything(self) -> Schema:
         """What any trigger may read."""
-        return _built_in("", registry.NAMESPACES).extended(self.own_entries)
+        return _built_in("", tuple(registry.declared())).extended(self.own_entries)
 
     @cached_property
     def for_environments(self) -> Schema:

@@ -29,7 +29,7 @@ __all__ = [
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ahp.facts.tool_call import Touched
+    from ahp.facts.tool import Touched
     from ahp.runner.config import AgentConfig
     from ahp.runner.gating.gate_adapter import RepositoryGate
     from ahp.runner.models.connect import connect
@@ -60,7 +60,7 @@ _LAZY = {
     "Tool": "ahp.runner.tools.tool",
     "ToolContext": "ahp.runner.tools.tool",
     "ToolDefinition": "ahp.runner.models.model",
-    "Touched": "ahp.facts.tool_call",
+    "Touched": "ahp.facts.tool",
     "VerificationResult": "ahp.runner.verification.result",
     "Want": "ahp.runner.models.model",
     "connect": "ahp.runner.models.connect",

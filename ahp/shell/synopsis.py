@@ -1,4 +1,4 @@
-"""How a program is called: its options and what its arguments are, from the lines of `programs.txt` and `git.txt`.
+"""How a program is called: its options and what its arguments are, from the lines of a file such as `git.txt`.
 
 A line reads like the synopsis of a manual:
 
@@ -36,22 +36,12 @@ IMAGE    a container's image, KEYS text typed into a terminal, SHELL nothing, bu
 """
 
 from ahp.shell.options import Spec
-from ahp.shell.usage import SHELLS
-from ahp.system import files, ready
+from ahp.system import files
 from ahp.system.errors import AhpError
 from ahp.system.plain import Plain
 
-
-def tables() -> list[str]:
-    """The files of the lines."""
-    folder = __file__.rpartition("/")[0]
-    return [f"{folder}/programs.txt", f"{folder}/git.txt"]
-
-
 _RUNNERS = {"COMMAND", "LOGIN", "LINE", "KEYS", "BISECT", "FOREACH", "RUN", "VERB", "ASSIGN"}
 """Behind these operands the options are another program's."""
-RUNNING = frozenset(("COMMAND", "LOGIN", "LINE", "BEGIN", "LIST", "SCRIPT", "SHELL", "RUN", "CODE", "KEYS"))
-"""Roles of the arguments of programs that run commands, or texts of a language."""
 
 
 class Synopsis(Plain):
@@ -76,57 +66,22 @@ class Synopsis(Plain):
         return not _RUNNERS & {operand.removesuffix("...") for operand in self.operands}
 
 
-_known: dict[str, Synopsis | None] = {}
-
-
-def _lines() -> dict[str, str]:
-    """Each program's line; one that begins with a blank goes on with the one before. Raises AhpError."""
+def lines(path: str) -> dict[str, str]:
+    """Each program's line in a file; one that begins with a blank goes on with the one before. Raises AhpError."""
     found: dict[str, str] = {}
-    for path in tables():
-        data = files.read(path)
-        if data is None:
-            raise AhpError(f"this installation of ahp lacks {path}; reinstall ahp-engine")
-        text = data.decode("ascii")
-        for line in text.replace(",\n  ", ",").replace("\n  ", " ").splitlines():
-            names, _, rest = line.partition(" ")
-            if names and names != "#":
-                found.update(dict.fromkeys(names.split(","), rest))
+    data = files.read(path)
+    if data is None:
+        raise AhpError(f"this installation of ahp lacks {path}; reinstall ahp-engine")
+    text = data.decode("ascii")
+    for line in text.replace(",\n  ", ",").replace("\n  ", " ").splitlines():
+        names, _, rest = line.partition(" ")
+        if names and names != "#":
+            found.update(dict.fromkeys(names.split(","), rest))
     return found
 
 
-def of(program: str) -> Synopsis | None:
-    """The synopsis of a program, or of one with its verb (`docker.run`); None for one that is not in the table."""
-    if program not in _known:
-        line = ready.made("synopses", _lines).get(program)
-        _known[program] = None if line is None else _parsed(line, program.startswith("git."))
-    return _known[program]
-
-
-def is_listed(program: str) -> bool:
-    """Whether it is known how the program is called."""
-    return program in ("", "git") or program in SHELLS or of(program) is not None
-
-
-def named(word: str, program: str) -> str:
-    """The name under which a program is listed that is called by `word`: of `python3.11` python, of `gcc-12` gcc.
-
-    By a path, only an interpreter is: `./test2` is a script of the project.
-    """
-    stem = program.rstrip("0123456789.").removesuffix("-")
-    if not stem or not program[-1:].isdigit() or is_listed(program) or not is_listed(stem):
-        return program
-    listed = of(stem)
-    is_interpreter = stem in SHELLS or (listed is not None and "RUN" in listed.operands)
-    return stem if is_interpreter or "/" not in word else program
-
-
-def is_foreign(program: str) -> bool:
-    """Whether a program may do with a file what its synopsis does not say."""
-    found = of(program)
-    return found is None or (found.operands[:1] == ("VERB",) and program not in ("git", "gh"))
-
-
-def _parsed(line: str, negates: bool) -> Synopsis:
+def parsed(line: str, negates: bool) -> Synopsis:
+    """What a line says; `negates`: each option without a value has its negation, too."""
     options, _, operands = f" {line} ".partition(" | ")
     longs: list[str] = []
     shorts: dict[str, str] = {}

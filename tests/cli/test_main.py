@@ -13,8 +13,8 @@ import pytest
 
 import ahp
 from ahp import __version__
+from ahp.agents.clients import CLIENTS
 from ahp.cli import groups, main, start
-from ahp.hosts.agents.clients import CLIENTS
 from ahp.system.errors import AhpError
 
 

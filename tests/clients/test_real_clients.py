@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.hosts.agents import install as installing
+from ahp.agents import install as installing
 from ahp.hosts.asking import around
 from ahp.policy import compile as compiling
 from ahp.policy import layers, trust

@@ -62,7 +62,7 @@ def settings_of(
     **given: Any,
 ) -> Settings:
     """The settings of a policy that says no more than this."""
-    plain = {"limits": {}, "env_allow": [], "timezone": "", "environment": [], **given}
+    plain = {"limits": {}, "env_allow": [], "timezone": "", "environment": [], "namespaces": {}, **given}
     found = Reports(**{"tests": [], "coverage": [], "coverage_threshold": None, **(reports or {})})
     made = Settings(**plain, reports=found, commands={name: command_of(one) for name, one in (commands or {}).items()})
     made.trusted, made.compare_policies = trusted, compare_policies

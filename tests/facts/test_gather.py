@@ -49,7 +49,8 @@ reads = {"files": ["changed_count", "largest_bytes", "changes"], "diff": ["added
          "repo": ["root", "is_shallow"], "commit": ["subject", "type", "author", "is_merge"], "actor": ["kind"],
          "time": ["hour"], "env": ["CI"], "limits": ["x"], "environment": [""], "deps": ["changed"],
          "session": ["id"], "tool": ["name"], "push": ["ref"]}
-settings = Settings(limits={"x": 1}, env_allow=["CI"], timezone="", reports=None, commands={}, environment=[])
+settings = Settings(limits={"x": 1}, env_allow=["CI"], timezone="", reports=None, commands={}, environment=[],
+                    namespaces={})
 values, missing = gather(reads, event, settings)
 assert set(missing) == {"tool.name", "push.ref"}, missing
 heavy = {"os", "re", "json", "typing", "dataclasses", "enum", "functools", "collections", "pathlib", "subprocess"}

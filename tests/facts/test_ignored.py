@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ahp.facts import call_view, ignored, tool_call
+from ahp.agents.calls import call_view, tool_call
+from ahp.facts import ignored
 from ahp.hosts import asking
 from ahp.protocol.actor import Actor
 from tests.conftest import Repo

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from ahp.facts import tool_call
+from ahp.agents.calls import tool_call
 from ahp.hosts import verdict_text
 from tests.gate.conftest import Desk
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ahp.facts import call_view, tool_call
+from ahp.agents.calls import call_view, tool_call
 from ahp.gate.decide import decide
 from ahp.hosts import asking
 from ahp.policy import compile as compiling

@@ -88,6 +88,7 @@ def test_every_setting_is_told_with_its_default() -> None:
 
 
 def test_importing_ahp_and_the_runner_loads_no_model_sdk() -> None:
-    code = "import sys, ahp, ahp.runner.run.agent, ahp.cli.agent; print({'openai', 'anthropic'} & set(sys.modules))"
+    code = "import sys, ahp, ahp.runner.run.agent, ahp.runner.commands.agent; "
+    code += "print({'openai', 'anthropic'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stdout == b"set()\n"

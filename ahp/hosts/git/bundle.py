@@ -9,32 +9,35 @@ import marshal
 import os
 import sys
 from types import CodeType
+from typing import NamedTuple
 
 from ahp.facts import registry
 from ahp.policy import cache
-from ahp.system import environ, files, process
+from ahp.system import environ, files, process, wings
 from ahp.system.errors import AhpError
 
 PLACE = "/cache/light.pyc"  # in a repository's ahp folder
-_ENTRY = "ahp.hosts.git.main"
-# Who starts: what each of its hooks loads, at once; and what it may load. The light namespaces are for both.
-_AT_ONCE = {
-    "git": (_ENTRY, "ahp.hosts.git.pre_commit", "ahp.facts.branch", "ahp.facts.commit", "ahp.facts.files"),
-    "agent": ("ahp.hosts.agents.main", "ahp.hosts.agents.judging", "ahp.facts.tool"),
-}
-_LATER = {
-    "git": ("ahp.hosts.git.commit_msg", "ahp.facts.commit_message", "ahp.policy.succession"),
-    "agent": (
-        "ahp.facts.refused",
-        "ahp.facts.diff",
-        "ahp.facts.near_remotes",
-        "ahp.facts.server_tools",
-        "ahp.shell.commands",
-        "ahp.shell.languages",
-        "ahp.shell.unlisted",
-        "ahp.policy.succession",
-    ),
-}
+
+
+class Starter(NamedTuple):
+    """What one kind of hook starts with: the module whose `main` runs, what is loaded at once and what may be loaded.
+
+    `tables` names a function (`module:name`) that gives the files that are read into tables, after reading them.
+    """
+
+    entry: str
+    at_once: tuple[str, ...]
+    later: tuple[str, ...]
+    tables: str = ""
+
+
+GIT = Starter(
+    "ahp.hosts.git.main",
+    ("ahp.hosts.git.pre_commit", "ahp.facts.branch", "ahp.facts.commit", "ahp.facts.files"),
+    ("ahp.hosts.git.commit_msg", "ahp.facts.commit_message", "ahp.policy.succession"),
+)
+_GIT = "ahp.hosts.git.bundle:GIT"
+_MAKING = ("ahp.hosts.git.bundle", "ahp.system.process", "ahp.system.wings")
 _SHA = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
 _BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}, {light!r}, {starter!r}))"
 _MAIN = """
@@ -42,10 +45,7 @@ parts = begin(sys.argv[0], {paths!r}, {where!r})
 if parts:
     from ahp.policy import cache
     cache.compiler = {compiler!r}
-{ready}if sys.argv[1] == "agent":
-    from ahp.hosts.agents.main import main
-else:
-    from ahp.hosts.git.main import main
+{ready}from {entry} import main
 main("" if parts else sys.argv[0])
 """
 _READY = """\
@@ -55,8 +55,8 @@ _READY = """\
 _UNCHECKED = (1).to_bytes(4, "little")  # PEP 552: never compared with a source; `start` compares all of them
 
 
-def write(path: str, interpreter: str, paths: list[str], starter: str = "git") -> None:
-    """Writes the bundle of a `starter`, git or agent, for `interpreter`, which imports ahp from `paths`.
+def write(path: str, interpreter: str, paths: list[str], starter: str = _GIT) -> None:
+    """Writes the bundle of a `starter` (the place of a Starter) for `interpreter`, which imports ahp from `paths`.
 
     It compiles for itself. Raises AhpError.
     """
@@ -72,24 +72,26 @@ def write(path: str, interpreter: str, paths: list[str], starter: str = "git") -
     files.replace(path, result.out)
 
 
-def build(paths: list[str], light: list[str], starter: str = "git") -> bytes:
+def build(paths: list[str], light: list[str], starter: str = _GIT) -> bytes:
     """The bytes of a starter's bundle for the running interpreter, with the namespaces `light`.
 
     Raises AhpError when a source is gone.
     """
     _bare.cache_clear()  # a source may be another one by now
+    start: Starter = wings.load(starter)
+    making = (*_MAKING, starter.partition(":")[0])
+    for name in (start.entry, *start.at_once):
+        importlib.import_module(name)
+    eager = _ours(making)
+    for name in (*start.later, *[f"ahp.facts.{namespace}" for namespace in light]):
+        importlib.import_module(name)
     tables: list[str] = []
     packed: dict[str, bytes] = {}
-    for name in _AT_ONCE[starter]:
-        importlib.import_module(name)
-    eager = _ours()
-    for name in (*_LATER[starter], *[f"ahp.facts.{namespace}" for namespace in light]):
-        importlib.import_module(name)
-    if starter == "agent":
-        for client in sys.modules["ahp.hosts.agents.clients"].CLIENTS:
-            importlib.import_module(f"ahp.hosts.agents.{client}")
-        tables, packed = _tables()
-    lazy = [name for name in _ours() if name not in eager]
+    if start.tables:
+        from ahp.system import ready
+
+        tables, packed = wings.load(start.tables)(), ready.pack()
+    lazy = [name for name in _ours(making) if name not in eager]
     now = [(name, _code(name), _file(name), _is_package(name)) for name in _runnable(eager)]
     later = {name: _file(name) for name in lazy}
     compiled = [(name, _file(name)) for name in ("_json", _SHA) if hasattr(sys.modules.get(name), "__file__")]
@@ -100,11 +102,12 @@ def build(paths: list[str], light: list[str], starter: str = "git") -> bytes:
     stamps = [(file, os.stat(file).st_mtime_ns, os.stat(file).st_size) for file in sources]
     parts = {**{name: marshal.dumps(_code(name)) for name in lazy}, **packed}
     behind, where = tail(stamps, compiled, now, later, parts)
-    ready = _READY if packed else ""
-    text = _MAIN.format(paths=paths, where=where, compiler=cache.compiler_digest(), ready=ready)
-    start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
-    main = ast.Module([*_bare(start).body, *ast.parse(text).body], [])
-    code = compile(main, start, "exec", dont_inherit=True)
+    text = _MAIN.format(
+        paths=paths, where=where, compiler=cache.compiler_digest(), ready=_READY if packed else "", entry=start.entry
+    )
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
+    main = ast.Module([*_bare(source).body, *ast.parse(text).body], [])
+    code = compile(main, source, "exec", dont_inherit=True)
     return importlib.util.MAGIC_NUMBER + _UNCHECKED + bytes(8) + marshal.dumps(code) + behind
 
 
@@ -130,15 +133,6 @@ def _key(contents: bytes, behind: bytes) -> bytes:
     return hashlib.sha256(contents + behind).digest()[:16]
 
 
-def _tables() -> tuple[list[str], dict[str, bytes]]:
-    """The files that are read into tables for shell calls, and what is made of them and of regular expressions."""
-    from ahp.shell import synopsis
-    from ahp.system import ready
-
-    synopsis.of("git")
-    return synopsis.tables(), ready.pack()
-
-
 def is_fresh(data: bytes) -> bool:
     """Whether a bundle is whole, and was made by this Python from the sources as they are now."""
     from ahp.hosts.git.start import fresh
@@ -159,10 +153,9 @@ def is_fresh(data: bytes) -> bool:
     return False
 
 
-def _ours() -> list[str]:
-    """The modules of ahp that are loaded, but for this one and what only it needs."""
-    needed = ("ahp.hosts.git.bundle", "ahp.system.process")
-    return [name for name in sys.modules if name.split(".")[0] == "ahp" and name not in needed]
+def _ours(making: tuple[str, ...]) -> list[str]:
+    """The modules of ahp that are loaded, but for those that make the bundle."""
+    return [name for name in sys.modules if name.split(".")[0] == "ahp" and name not in making]
 
 
 def _runnable(names: list[str]) -> list[str]:

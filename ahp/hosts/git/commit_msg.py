@@ -13,7 +13,7 @@ from ahp.system.view import IndexView
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ahp.shell.usage import Usage
+    from ahp.shell.git import GitCommand
 
 _LIMIT = 16 << 20
 
@@ -67,9 +67,8 @@ def _amends(words: list[str]) -> bool:
     if "commit" not in words or not any(word.startswith("--am") for word in words):
         return False
     from ahp.shell import git as git_commands
-    from ahp.shell.marks import Marks
 
-    return "--amend" in git_commands.read("git", words[1:], None, Marks()).flags
+    return "--amend" in git_commands.read(words[1:]).flags
 
 
 def _tell_where_it_is(hook: Hook, path: str, words: list[str]) -> None:
@@ -134,9 +133,8 @@ def _cleanup(words: list[str], env: dict[str, str]) -> str:
     if not names_mode and (env.get("GIT_EDITOR") != ":" or not _may_edit(words)):
         return ""
     from ahp.shell import git as git_commands
-    from ahp.shell.marks import Marks
 
-    told = git_commands.read("git", words[1:], None, Marks())
+    told = git_commands.read(words[1:])
     named = [value for option, value in told.values if option == "--cleanup"]
     return named[-1] if named else "edited" if _edits(told) else ""
 
@@ -150,7 +148,7 @@ def _may_edit(words: list[str]) -> bool:
     return "e" in letters or any(word.startswith("--e") for word in options) or ("commit" in words and not is_told)
 
 
-def _edits(told: "Usage") -> bool:
+def _edits(told: "GitCommand") -> bool:
     """Whether `git commit` or `git merge` opens an editor (git-commit, --edit)."""
     asked = [flag for flag in told.flags if flag in ("--edit", "--no-edit")]
     if asked or told.verb != "commit":

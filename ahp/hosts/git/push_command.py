@@ -12,7 +12,7 @@ from ahp.system.git import Repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ahp.shell.usage import Usage
+    from ahp.shell.git import GitCommand
 
 _UNFORCED = "--force-if-includes"  # which forces nothing by itself
 _HERE = ("HEAD", "@")
@@ -26,7 +26,7 @@ class PushCommand:
     def __init__(self, repo: Repository, remote: str) -> None:
         self._repo, self._remote = repo, remote
         self._lines = _command_lines()
-        self._read: list[Usage | None] = []
+        self._read: list[GitCommand | None] = []
         self._forcing: list[str] | None = None
 
     def mirrors(self) -> bool:
@@ -57,7 +57,7 @@ class PushCommand:
             return True
         return any(_concerns(refspec, ref) for refspec in self._forcing)
 
-    def _usage(self) -> "Usage | None":
+    def _usage(self) -> "GitCommand | None":
         if not self._read:
             self._read.append(_nearest_push(self._lines))
         return self._read[0]
@@ -77,14 +77,13 @@ def _command_lines() -> list[list[str]]:
     return found
 
 
-def _nearest_push(lines: list[list[str]]) -> "Usage | None":
+def _nearest_push(lines: list[list[str]]) -> "GitCommand | None":
     from ahp.shell import git
-    from ahp.shell.marks import Marks
 
     for words in lines:
         if not words:
             return None
-        usage = git.read("git", words[1:], None, Marks())
+        usage = git.read(words[1:])
         if usage.verb == "push":
             return usage
     return None

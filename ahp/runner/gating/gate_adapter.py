@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ahp.gate.decide import decide
-from ahp.hosts import asking
-from ahp.hosts.agents import brief
+from ahp.hosts import asking, brief
 from ahp.hosts.api import Gate
 from ahp.journal import session_calls
 from ahp.protocol.verdict import Verdict

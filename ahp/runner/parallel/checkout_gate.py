@@ -5,7 +5,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from ahp.facts.tool_call import Touched
+from ahp.facts.tool import Touched
 from ahp.protocol.verdict import Verdict
 from ahp.runner.gating.gates import Gate
 from ahp.runner.parallel.checkouts import PREFIX

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from ahp.facts.tool_call import Touched
+from ahp.facts.tool import Touched
 from ahp.runner.tools import project_files
 from ahp.runner.tools.file_tools import FileArgs, encoded, root_of, text_of, writes
 from ahp.runner.tools.line_ends import line_ends

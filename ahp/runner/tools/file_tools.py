@@ -19,7 +19,7 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from ahp.conditions.globs import glob
-from ahp.facts.tool_call import Touched
+from ahp.facts.tool import Touched
 from ahp.runner.tools import project_files
 from ahp.runner.tools.line_ends import line_ends, lines_of
 from ahp.runner.tools.tool import FunctionTool, ToolContext

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.fields import FieldInfo
 
-from ahp.facts.tool_call import Touched
+from ahp.facts.tool import Touched
 from ahp.runner.tools.docstring import Documented, documented
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 

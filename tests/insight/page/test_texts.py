@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ahp.cli import report
 from ahp.insight import page
+from ahp.insight.commands import report
 from ahp.insight.page.texts import Texts
 from ahp.system.errors import AhpError
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr
 
-from ahp.facts.tool_call import Touched
+from ahp.agents.calls.tool_call import Touched
 from ahp.runner.config import AgentConfig
 from ahp.runner.gating.gate_adapter import RepositoryGate
 from ahp.runner.run.agent import Agent

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from ahp.facts.tool_call import Touched
+from ahp.agents.calls.tool_call import Touched
 from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
 from ahp.runner.gating.gates import modified

@@ -1,0 +1,237 @@
+"""What a tool call says it will do to files, from the shapes that clients give their arguments (design §6).  [light]
+
+A path with a content is a write, one with an old and a new text an edit, whatever the tool is called; a patch is read
+as one of Codex's or as a unified diff; a shell command by what `ahp.shell` knows of it.
+"""
+
+from ahp.agents.calls.line_diff import hunk_counts
+from ahp.agents.calls.plain_programs import is_plain
+from ahp.agents.calls.tool_call import named_paths
+from ahp.facts.tool_names import WRITING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_CONTENT = ("content", "contents", "filetext", "text", "filecontent", "newcontent")
+_OLD = ("oldstring", "oldstr", "oldtext")
+_NEW = ("newstring", "newstr", "newtext")
+_CELL = ("newsource",)
+_PATCHES = ("patch", "patchtext", "input", "command", "diff")
+_CODEX = ("*** Begin Patch", "*** Update File:", "*** Add File:", "*** Delete File:")
+_DEEPEST = 8  # of objects inside arguments
+_HARMLESS = ("read", "list", "search", "fetch", "task")
+
+
+class Edit:
+    """One thing that happens to a file.
+
+    `kind` is write (`new` is all it holds), append, replace (`old` by `new`, `every` one or the first), insert (`new`
+    behind the line `line`), cell (`new` becomes a cell of a notebook), delete, or unknown: it is written, but not known
+    how.
+    """
+
+    __slots__ = ("every", "kind", "line", "new", "old")
+
+    def __init__(self, kind: str, new: str = "", old: str = "", every: bool = False, line: int = 0) -> None:
+        self.kind, self.new, self.old, self.every, self.line = kind, new, old, every, line
+
+
+class Edits:
+    """What a call does to files: by path as the call names it, in order; `unknown` says why there may be more files."""
+
+    __slots__ = ("by_path", "unknown")
+
+    def __init__(self) -> None:
+        self.by_path: dict[str, list[Edit]] = {}
+        self.unknown = ""
+
+    def add(self, path: str, edit: Edit) -> None:
+        """One more edit of a file."""
+        self.by_path.setdefault(path, []).append(edit)
+
+
+def of(call: "Mapping[str, object]") -> Edits:
+    """The edits of a call as `ahp.agents.calls.tool_call` reads it. Never raises for what it holds."""
+    edits = Edits()
+    name, given = str(call.get("name", "other")), call.get("input")
+    given = given if isinstance(given, dict) else {}
+    if name == "shell" or call.get("commands"):
+        _shell(call, edits)
+        return edits
+    if name == "patch":
+        for text in _texts(given, _PATCHES):
+            patch(text, edits)
+    elif name not in _HARMLESS:
+        _arguments(given, "", name, edits)
+        if str(call.get("native_name", "")).lower().startswith("delete"):
+            edits.by_path = {path: [Edit("delete")] for path in named_paths(given)}
+    writes = call.get("writes")
+    told = [str(path) for path in writes] if isinstance(writes, list) else []
+    if not edits.by_path and (told or (name not in _HARMLESS and named_paths(given))):
+        if name in WRITING or told:
+            for path in told or named_paths(given):
+                edits.add(path, Edit("unknown"))
+        else:
+            edits.unknown = "what this tool does with the files that it names cannot be told"
+    return edits
+
+
+def _arguments(holder: "Mapping[str, object]", path: str, name: str, edits: Edits, depth: int = 0) -> None:
+    """Reads an object of arguments, and those inside; one without a path of its own is about the path around it."""
+    keys = {str(key).replace("_", "").replace("-", "").lower(): value for key, value in holder.items()}
+    path = next(iter(named_paths(holder, nested=False)), path)
+    if path:
+        old, new = _text(keys, _OLD), _text(keys, _NEW)
+        content, cell = _text(keys, _CONTENT), _text(keys, _CELL)
+        line = keys.get("insertline")
+        every = keys.get("replaceall") is True or keys.get("allowmultiple") is True
+        inserted = _text(keys, ("inserttext", *_NEW)) if isinstance(line, int) else None
+        if isinstance(line, int) and inserted is not None:
+            edits.add(path, Edit("insert", inserted, line=max(line, 0)))
+        elif new is not None and old is not None:
+            edits.add(path, Edit("replace", new, old, every))
+        elif cell is not None:
+            edits.add(path, Edit("cell", cell))
+        elif content is not None:
+            edits.add(path, Edit("write", content))
+    for value in holder.values() if depth < _DEEPEST else ():
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, dict):
+                _arguments(item, path, name, edits, depth + 1)
+
+
+def _text(keys: "Mapping[str, object]", names: tuple[str, ...]) -> "str | None":
+    return next((value for name in names if isinstance(value := keys.get(name), str)), None)
+
+
+def _texts(given: "Mapping[str, object]", names: tuple[str, ...]) -> list[str]:
+    keys = {str(key).replace("_", "").lower(): value for key, value in given.items()}
+    return [value for name in names if isinstance(value := keys.get(name), str)]
+
+
+# Patches
+
+
+def patch(text: str, edits: Edits) -> None:
+    """Reads a patch: Codex's, with `*** Update File:` lines, or a unified diff."""
+    if "*** " in text and any(line.strip().startswith(_CODEX) for line in text.split("\n")):
+        _codex_patch(text.split("\n"), edits)
+    else:
+        _unified_patch(text.split("\n"), edits)
+
+
+def _codex_patch(lines: list[str], edits: Edits) -> None:
+    path, kind = "", ""
+    hunk: list[str] = []
+    added: list[str] = []
+
+    def finish() -> None:
+        _hunk(path, hunk, edits)
+        if kind == "add":
+            edits.add(path, Edit("write", "".join([line + "\n" for line in added])))
+        hunk.clear()
+        added.clear()
+
+    for raw in [*lines, "*** End Patch"]:
+        line = raw if kind == "update" else raw.lstrip()  # blanks before a header are none of its, but for a hunk's
+        if line.startswith("*** Move to:"):
+            target = line[12:].strip()
+            finish()
+            edits.add(target, Edit("unknown"))
+            edits.add(path, Edit("delete"))
+            path = target
+        elif line.startswith("*** ") and not line.startswith("*** End of File"):
+            finish()
+            word, _, path = line[4:].partition(" File:")
+            kind, path = word.lower(), path.strip()
+            if kind == "delete":
+                edits.add(path, Edit("delete"))
+        elif kind == "add":
+            if line.startswith("+"):
+                added.append(line[1:])
+        elif line.startswith("@@"):
+            finish()
+        elif kind == "update" and (line[:1] in ("+", "-", " ") or not line):
+            hunk.append(line or " ")
+
+
+def _unified_patch(lines: list[str], edits: Edits) -> None:
+    old = path = ""
+    hunk: list[str] = []
+    left = [0, 0]
+    for line in [*lines, "--- /dev/null"]:
+        if line.startswith("@@ -"):
+            _finish(old, path, hunk, edits)
+            left = hunk_counts(line)
+        elif any(n > 0 for n in left) and (line[:1] in ("+", "-", " ") or not line):
+            hunk.append(line or " ")
+            left = [left[0] - (line[:1] != "+"), left[1] - (line[:1] != "-")]
+        elif line.startswith("--- "):
+            _finish(old, path, hunk, edits)
+            old, path = _side(line[4:]), ""
+        elif line.startswith("+++ "):
+            path = _side(line[4:])
+
+
+def _finish(old: str, path: str, hunk: list[str], edits: Edits) -> None:
+    """One hunk of a unified diff; a file that is there on one side only is written whole, or deleted."""
+    if path and not old:
+        edits.add(path, Edit("write", "".join([line[1:] + "\n" for line in hunk if line[0] == "+"])))
+        hunk.clear()
+    elif old and not path and hunk:
+        edits.add(old, Edit("delete"))
+        hunk.clear()
+    else:
+        _hunk(path, hunk, edits)
+
+
+def _hunk(path: str, hunk: list[str], edits: Edits) -> None:
+    """A hunk as the replacement of its old lines by its new ones."""
+    if path and any(line[0] in "+-" for line in hunk):
+        old = "".join([line[1:] + "\n" for line in hunk if line[0] != "+"])
+        new = "".join([line[1:] + "\n" for line in hunk if line[0] != "-"])
+        edits.add(path, Edit("replace", new, old))
+    hunk.clear()
+
+
+def _side(name: str) -> str:
+    """The path of a `---` or `+++` line, "" for /dev/null."""
+    name = name.split("\t")[0].strip()
+    return "" if name == "/dev/null" else name[2:] if name[:2] in ("a/", "b/") else name
+
+
+# Shell
+
+
+def _shell(call: "Mapping[str, object]", edits: Edits) -> None:
+    """The files that a shell command writes, with their texts where those stand in it."""
+    from ahp.agents.shell import commands
+
+    patched = call.get("patched")
+    for folder, text in patched if isinstance(patched, list) else []:
+        _patched(text, folder, edits)
+    reading = commands.read_all(str(call.get("command", "")))
+    for path, text in reading.drafts.items():
+        if text:
+            edits.add(path, Edit("append" if path in reading.appended else "write", text))
+    for one in reading.commands:
+        given = one.stdin if one.stdin else next((arg for arg in one.args if arg.startswith("*** Begin Patch")), "")
+        if given and (one.program in ("apply_patch", "applypatch", "patch") or one.verb in ("apply", "am")):
+            _patched(given, one.folder, edits)
+        for path in one.writes:
+            if "*" not in path and path not in edits.by_path:
+                edits.add(path, Edit("delete" if one.program in ("rm", "unlink") else "unknown"))
+        if not is_plain(one.program, one.verb) or {"program", "path"} & set(one.unresolved_at) or one.may_write:
+            edits.unknown = edits.unknown or f"what `{one.program or 'this command'}` writes is known only when it runs"
+        elif any("*" in path for path in one.writes):
+            edits.unknown = edits.unknown or "which files its wildcards stand for is known only when it runs"
+
+
+def _patched(text: str, folder: str, edits: Edits) -> None:
+    """The edits of a patch that is applied in a folder."""
+    inner = Edits()
+    patch(text, inner)
+    for path, found in inner.by_path.items():
+        for edit in found:
+            edits.add(f"{folder.rstrip('/')}/{path}" if folder else path, edit)

@@ -1,0 +1,97 @@
+"""Whether a client's hooks come to the gate: its settings, and a probe through the very command that they name."""
+
+import os
+
+from ahp.agents import clients, install, plugin
+from ahp.agents.main import PROBE
+from ahp.hosts.git.check import Check
+from ahp.protocol.text import one_line
+from ahp.system import environ, files, jsonedit, jsontext, process
+from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+
+_TIMEOUT = 60.0
+_LIMIT = 4 << 20
+
+
+def examine(repo: Repository, client: str) -> list[Check]:
+    """A line for a client that has settings here, or our hooks in the user's own; none for any other."""
+    places = [install.settings_path(repo.root, client, user) for user in (False, True)]
+    known = [(path, _settings(client, path)) for path in places]
+    if any(isinstance(told, str) or install.ours(told) for _, told in known):
+        return [_client(repo, client, known)]
+    if any(os.path.lexists(f"{repo.root}/{name}") for name in clients.module(client).FOUND):
+        return [Check(client, "note", "works here, and its tool calls are not judged", f"ahp install {client}")]
+    return []
+
+
+def _settings(client: str, path: str) -> object:
+    """The settings in a file, None where there are none, a text that says what is wrong with them."""
+    try:
+        data = files.read(path, _LIMIT)
+        if data is None:
+            return None
+        text = data.decode("utf-8")
+        if not clients.module(client).PLUGIN:
+            return jsonedit.parse(text).value
+        if text != install.plugin_text(client):
+            return f"{path} is not the plugin that this ahp installs"
+        return plugin.settings(text)
+    except (AhpError, UnicodeDecodeError) as error:
+        return f"{path}: {error}"
+
+
+def _client(repo: Repository, client: str, known: list[tuple[str, object]]) -> Check:
+    module, mend = clients.module(client), f"ahp install {client}"
+    broken = next((told for _, told in known if isinstance(told, str)), "")
+    if broken:
+        return Check(client, "wrong", broken, mend if module.PLUGIN else "correct the file")
+    settings = [(path, told) for path, told in known if isinstance(told, dict)]
+    for path, told in settings:
+        if off := module.switched_off(told):
+            return Check(client, "wrong", f"{path}: {off}, so no hook runs", "take it out")
+    commands = {event: one for _, told in settings for event, one in install.ours(told).items()}
+    for event in module.EVENTS:
+        if event not in commands:
+            return Check(client, "wrong", f"there is no hook for {event}", mend)
+        if commands[event] != install.command(client, event):
+            return Check(client, "wrong", f"the hook for {event} is not what this ahp installs", mend)
+    if failed := probe(repo, client, module.CALL, commands[module.CALL]):
+        return Check(client, "wrong", failed, mend)
+    if client == "codex":
+        return _codex(repo)
+    status = "note" if module.TRUST else "ok"
+    return Check(client, status, "configured and reached", module.TRUST)
+
+
+def _codex(repo: Repository) -> Check:
+    """What Codex itself says of the hooks; where it cannot be asked, what a person has to see to."""
+    from ahp.agents import codex, codex_trust
+
+    try:
+        waiting = [hook.event for hook in codex_trust.listed(repo.root, environ.current()) if not hook.is_trusted]
+    except AhpError as error:
+        said = f"configured and reached; whether Codex trusts it could not be asked: {one_line(error, 200)}"
+        return Check("codex", "note", said, codex.TRUST)
+    if waiting:
+        return Check("codex", "wrong", f"Codex does not trust {', '.join(waiting)}, so it does not run", codex.TRUST)
+    return Check("codex", "ok", "configured, trusted and reached")
+
+
+def probe(repo: Repository, client: str, event: str, command: str) -> str:
+    """What goes wrong when the client's command is run with a call that is always refused; "" when it is refused."""
+    call = clients.module(client).probe(event, PROBE)
+    env = environ.scrubbed(environ.current())
+    for name in clients.module(client).FOLDERS:
+        env[name] = repo.root
+    try:
+        done = process.capture(
+            ["/bin/sh", "-c", command], cwd=repo.root, env=env, stdin=jsontext.encode(call).encode(), timeout=_TIMEOUT
+        )
+    except AhpError as error:
+        return str(error)
+    said = done.out.decode("utf-8", "replace")
+    if done.code == clients.module(client).DENIED and "ahp reached" in said:
+        return ""
+    told = done.err.decode("utf-8", "replace").strip() or "it says nothing"
+    return f"the probe ended with {done.code}: {one_line(told, 300)}"

@@ -1,0 +1,122 @@
+"""The other work trees that a tool call writes into: where ahp is installed, their policy is asked too (design §3).
+
+What a call writes is seen from the root of each, so that a rule about `src/**` means that repository's own.
+"""
+
+import os
+
+from ahp.agents import places
+from ahp.agents.calls import call_view, run_scripts, tool_call
+from ahp.agents.git_verbs import runs_git
+from ahp.agents.work_trees import top_of
+from ahp.gate.decide import decide
+from ahp.hosts import asking, verdict_text
+from ahp.journal import session_calls
+from ahp.policy.judges import judges_of
+from ahp.protocol.event import Event, Workspace
+from ahp.protocol.text import one_line
+from ahp.protocol.verdict import Verdict
+from ahp.system.errors import AhpError
+
+_MOST = 8  # repositories that one call is judged in
+
+
+def judge(event: Event, folder: str, seconds: float, here: Verdict) -> tuple[Verdict | None, str]:
+    """The verdict of the first other work tree that refuses, None where none does; and what all of them say.
+
+    `event` has its tool call, made in `folder`; what `here` tells of it already is not told again. A change that
+    another policy wants is a refusal that says so: the call is the project's, and is changed by its policy alone.
+    Raises AhpError.
+    """
+    roots, said = _roots(event), list[str]()
+    told_here = _rules(here)
+    if len(roots) > _MOST:
+        raise AhpError(f"this call writes into {len(roots)} repositories, more than {_MOST} at once are not judged")
+    for root in roots:
+        where = asking.around(root)
+        if where.repo is None or where.root == event.root:
+            continue
+        if not os.path.isdir(where.journal):
+            refusal, told = _pushed_from_a_clone(event, where, folder, seconds)
+            if refusal is not None:
+                return refusal, verdict_text.in_order(told, *said)
+            said.append(told)
+            continue
+        there = _asked(event, where, folder, seconds)
+        verdict, told = decide(there, judges_of(there)), ""
+        if not verdict.denied and runs_git(there):
+            from ahp.agents import git_gate
+
+            refusal, told = git_gate.judge(there)
+            if refusal is not None:
+                verdict, told = refusal, ""
+        place = _place(event, there)
+        if there.journal != event.journal:
+            session_calls.note_judged(there, verdict)
+        if verdict.modified is not None:
+            verdict.decision = "deny"
+        tells = verdict.denied or verdict.notes or not _rules(verdict) <= told_here
+        now = [verdict_text.for_agent(verdict) if tells else "", told]
+        now = [f"In {place}: {one}" for one in now if one]
+        if verdict.denied:
+            return verdict, verdict_text.in_order(*now, *said)
+        said += now
+    if runs_git(event):
+        from ahp.agents import clones
+
+        said.append(clones.made_and_pushed(event))
+    return None, verdict_text.in_order(*filter(None, said))
+
+
+def _pushed_from_a_clone(event: Event, where: Workspace, folder: str, seconds: float) -> tuple[Verdict | None, str]:
+    """What is said of a push from a clone of the project that has no ahp of its own."""
+    from ahp.agents import clones
+
+    if where.repo is None or not runs_git(event) or not clones.is_one(event, where.repo):
+        return None, ""
+    there = _asked(event, clones.at_home(event, where), folder, seconds)
+    refusal, told = clones.judge(there)
+    return refusal, f"In {_place(event, there)}: {told}" if told else ""
+
+
+def _place(event: Event, there: Event) -> str:
+    return one_line(there.root.removeprefix(f"{event.root}/"), 100)
+
+
+def _asked(event: Event, where: Workspace, folder: str, seconds: float) -> Event:
+    """The same call as an event of another repository."""
+    there = asking.event(event.trigger, event.host, event.actor, where, session=event.session, budget=seconds)
+    there.attempt = event.attempt
+    call = event.tool or {}
+    given = call.get("input")
+    arguments, native_name = given if isinstance(given, dict) else {}, str(call.get("native_name", ""))
+    there.tool = tool_call.read("", native_name, arguments, root=where.root, folder=folder, env=event.env)
+    run_scripts.follow(there)
+    there.view = call_view.view_of(there)
+    return there
+
+
+def _roots(event: Event) -> list[str]:
+    """The tops of the other work trees that the call writes into, or runs git in.
+
+    One that it takes away as a whole, `git worktree remove ../x`, is none: what decides in it is in the repository.
+    """
+    written, folders = ([_absolute(event, path) for path in paths] for paths in places.of(event))
+    tops: dict[str, None] = {}
+    for place in (*written, *folders):
+        top = top_of(place) if place.startswith("/") else ""
+        is_whole = place.rstrip("/") == top and place in written and os.path.isfile(f"{top}/.git")
+        if top and top != event.root and not is_whole:
+            tops[top] = None
+    return list(tops)
+
+
+def _absolute(event: Event, path: str) -> str:
+    home = os.path.dirname(os.path.dirname(event.user_policy))
+    if home and (path + "/").startswith("~/"):
+        return home + path[1:]
+    return path if path.startswith(("/", "~")) else f"{event.root}/{path}"
+
+
+def _rules(verdict: Verdict) -> set[str]:
+    return {str(signal.context["rule"]) for signal in verdict.signals}

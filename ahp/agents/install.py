@@ -1,0 +1,238 @@
+"""Putting our hooks into a client's settings, and taking them out again (design §9).
+
+What is committed names no place of this machine: a few lines of `sh` look for what this clone has installed, and turn
+every answer but 0 and 2, and there being none, into a refusal.
+"""
+
+import os
+import pwd
+import shlex
+from typing import Any, NamedTuple
+
+from ahp.agents import clients, plugin, starter
+from ahp.agents.main import TIMEOUT
+from ahp.hosts.git import bundle, installation
+from ahp.hosts.git.install import baked, noted
+from ahp.hosts.templates import template
+from ahp.journal.append import Journal
+from ahp.system import files, jsonedit, jsontext
+from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+
+LAUNCHER = "/agent-hook"  # in the ahp folder
+_MARK = "/ahp/agent-hook"  # in a command: it is ours
+_KEPT = "/agents"
+_BUNDLE = "/cache/agent.pyc"
+_LIMIT = 4 << 20
+_LOST = (
+    "ahp is not installed here, or broke, so this cannot be judged. "
+    "Your user mends it: pip install ahp-engine && ahp install"
+)
+
+
+class Installed(NamedTuple):
+    """Where the hooks of a client stand, whether anything changed, and what a person still has to do."""
+
+    path: str
+    changed: bool
+    todo: str
+
+
+def install(repo: Repository, client: str, user_policy: str, *, user: bool = False) -> Installed:
+    """Adds our hooks to the project's settings of `client`, or to the `user`'s own; renews what is ours.
+
+    Raises AhpError when the settings cannot be read, are no JSON, or have something else where hooks stand.
+    """
+    if not repo.root:
+        raise AhpError("this repository is bare: no agent works in it")
+    launcher(repo, user_policy)
+    module = clients.module(client)
+    path = settings_path(repo.root, client, user)
+    before = files.read(path, _LIMIT)
+    text = (before or b"").decode("utf-8") or module.BEGIN
+    try:
+        after = _merged(client, text)
+    except AhpError as error:
+        raise AhpError(f"{path}: {error}; nothing was changed") from None
+    if after != text or before is None:
+        _keep(repo, path, before, after)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        files.replace(path, after.encode(), 0o644)
+    return Installed(path, after != text or before is None, module.TRUST)
+
+
+def uninstall(repo: Repository, client: str, *, user: bool = False) -> bool:
+    """Takes our hooks out of the settings; whether there were any. Where nothing else changed, the file is as it was.
+
+    Raises AhpError.
+    """
+    path = settings_path(repo.root, client, user)
+    data = files.read(path, _LIMIT)
+    text = (data or b"").decode("utf-8")
+    if _MARK not in text:
+        return False
+    kept = _kept(repo, path)
+    if kept is not None and kept[1] == text and _MARK not in (kept[0] or ""):
+        after: str | None = kept[0]
+    else:
+        after = None if clients.module(client).PLUGIN else _without(text)
+    if after is None or (kept is not None and kept[0] is None and jsonedit.parse(after).value == {}):
+        os.unlink(path)
+    else:
+        files.replace(path, after.encode(), 0o644)
+    _forget(repo, path)
+    if not any(
+        _MARK in _text(settings_path(repo.root, name, one)) for name in clients.CLIENTS for one in (False, True)
+    ):
+        _unlink(repo.ahp_dir + LAUNCHER)
+    return True
+
+
+def launcher(repo: Repository, user_policy: str) -> None:
+    """Writes what the committed command starts in this clone, and the bundle that it runs. Raises AhpError."""
+    files.make_dirs(repo.ahp_dir)
+    genesis = Journal(repo.ahp_dir, noted(repo) or None).begin().genesis  # a log to begin would cost every call
+    known = {**baked(repo, noted(repo) or genesis, user_policy), "BUNDLE": repo.ahp_dir + _BUNDLE}
+    paths = installation.import_paths()
+    start = f"import sys; sys.path += {paths!r}; from ahp.agents.main import main; main({known['BUNDLE']!r})"
+    bundle.write(known["BUNDLE"], known["PYTHON"], paths, starter.PLACE)
+    text = template("agents/launch.sh")
+    for name, value in {**known, "START": start, "FOLDER": repo.ahp_dir}.items():
+        text = text.replace(f"@{name}@", shlex.quote(value))
+    files.replace(repo.ahp_dir + LAUNCHER, text.encode("utf-8", "surrogateescape"), 0o755)
+
+
+def settings_path(root: str, client: str, user: bool) -> str:
+    """The settings of the project, or of the user: in the home that the password database names."""
+    module = clients.module(client)
+    return f"{pwd.getpwuid(os.getuid()).pw_dir}/{module.HOME_SETTINGS}" if user else f"{root}/{module.SETTINGS}"
+
+
+def plugin_text(client: str) -> str:
+    """The plugin of a client that has one."""
+    commands = {event: command(client, event) for event in clients.module(client).EVENTS}
+    return plugin.text(client, commands, _LOST, TIMEOUT)
+
+
+def refuses(client: str, event: str) -> bool:
+    """Whether what was not judged is refused at this event: what does nothing by itself goes on."""
+    return bool(event == clients.module(client).CALL)
+
+
+def command(client: str, event: str) -> str:
+    """What the client runs: `sh`, whatever the user's shell is."""
+    module = clients.module(client)
+    lines = template("agents/command.sh").replace("@ROOT@", module.ROOT).strip().split("\n")
+    otherwise = "exit 0"  # what is done is done
+    if refuses(client, event):
+        deny = jsontext.encode(module.deny(event, _LOST)).replace("\\", "\\\\").replace('"', '\\"')
+        otherwise = f'echo "{deny}"; echo "{_LOST}" >&2; exit {module.DENIED}'
+    script = "; ".join(lines).replace("@OTHERWISE@", otherwise)
+    if "'" in script:
+        raise AhpError("the installed command may hold no single quote")
+    return f"sh -c '{script}' ahp {client} {event}"
+
+
+def ours(settings: object) -> dict[str, str]:
+    """Our commands in a client's settings, by event."""
+    hooks = settings.get("hooks") if isinstance(settings, dict) else None
+    named: dict[str, str] = {}
+    for event, listed in hooks.items() if isinstance(hooks, dict) else ():
+        for one in listed if isinstance(listed, list) else ():
+            if (told := _command_of(one)) is not None:
+                named[event] = told
+    return named
+
+
+def _command_of(entry: Any) -> str | None:
+    """The command of an entry that is ours, None of any other."""
+    inner = entry.get("hooks", [entry]) if isinstance(entry, dict) else None
+    for hook in inner if isinstance(inner, list) else ():
+        told = hook.get("command", hook.get("bash")) if isinstance(hook, dict) else None
+        if isinstance(told, str) and _MARK in told:
+            return told
+    return None
+
+
+def _merged(client: str, text: str) -> str:
+    """The settings with our entries; of a plugin, ours."""
+    module = clients.module(client)
+    if module.PLUGIN:
+        if text and _MARK not in text:
+            raise AhpError("this is a plugin of somebody else")
+        return plugin_text(client)
+    for event in module.EVENTS:
+        made = module.entry(event, command(client, event), TIMEOUT, refuses(client, event))
+        text = _with(text, event, made)
+    return text
+
+
+def _with(text: str, event: str, wanted: dict[str, object]) -> str:
+    """The settings with our entry for an event, once."""
+    hooks = jsonedit.parse(text).members.get("hooks")
+    listed = hooks.members.get(event) if hooks is not None else None
+    for node in listed.items if listed is not None else ():
+        if _command_of(node.value) is not None:
+            return text if node.value == wanted else jsonedit.replace(text, node, wanted, 3)
+    return jsonedit.put(text, ("hooks", event), wanted)
+
+
+def _without(text: str) -> str:
+    """The settings without our entries."""
+    while True:
+        hooks = jsonedit.parse(text).members.get("hooks")
+        place = next(
+            (
+                (event, index)
+                for event, listed in (hooks.members if hooks is not None else {}).items()
+                for index, node in enumerate(listed.items)
+                if _command_of(node.value) is not None
+            ),
+            None,
+        )
+        if place is None:
+            return text
+        text = jsonedit.remove(text, ("hooks", place[0]), place[1])
+
+
+# What the file was before, so that uninstall can put it back to the letter
+
+
+def _keep(repo: Repository, path: str, before: bytes | None, after: str) -> None:
+    known = _kept(repo, path)
+    first = known[0] if known is not None else None if before is None else before.decode("utf-8")
+    files.make_dirs(repo.ahp_dir + _KEPT)
+    record = jsontext.encode({"path": path, "before": first, "after": after})
+    files.replace(_record(repo, path), record.encode("utf-8", "surrogateescape"))
+
+
+def _kept(repo: Repository, path: str) -> tuple[str | None, str] | None:
+    """(before, after) of what `install` changed; None where it changed nothing, or its record is gone."""
+    data = files.read(_record(repo, path), 3 * _LIMIT)
+    try:
+        told = jsontext.decode((data or b"").decode("utf-8"))
+    except ValueError:
+        return None
+    if not isinstance(told, dict) or not isinstance(told.get("after"), str):
+        return None
+    before = told.get("before")
+    return (before if isinstance(before, str) else None), told["after"]
+
+
+def _forget(repo: Repository, path: str) -> None:
+    _unlink(_record(repo, path))
+
+
+def _record(repo: Repository, path: str) -> str:
+    from ahp.system import digest
+
+    return f"{repo.ahp_dir}{_KEPT}/{digest.sha256(path.encode('utf-8', 'surrogateescape'))[:16]}.json"
+
+
+def _text(path: str) -> str:
+    return (files.read(path, _LIMIT) or b"").decode("utf-8", "replace")
+
+
+def _unlink(path: str) -> None:
+    if os.path.lexists(path):
+        os.unlink(path)

@@ -1,0 +1,34 @@
+"""What an agent's hook loads: for the bundle that `ahp install` writes (`ahp.hosts.git.bundle`)."""
+
+from ahp.agents.clients import CLIENTS
+from ahp.hosts.git.bundle import Starter
+
+PLACE = "ahp.agents.starter:AGENT"
+
+
+def tables() -> list[str]:
+    """The tables of command lines, read into memory, and their files."""
+    from ahp.agents.shell import programs  # here, so that making the bundle does not count it among what starts at once
+    from ahp.shell import git
+
+    git.synopsis_of("git")
+    programs.of("cat")
+    return [git.TABLE, programs.TABLE]
+
+
+AGENT = Starter(
+    "ahp.agents.main",
+    ("ahp.agents.judging", "ahp.facts.tool"),
+    (
+        "ahp.agents.calls.refused",
+        "ahp.facts.diff",
+        "ahp.agents.calls.near_remotes",
+        "ahp.agents.calls.server_tools",
+        "ahp.agents.shell.commands",
+        "ahp.agents.shell.languages",
+        "ahp.agents.shell.unlisted",
+        "ahp.policy.succession",
+        *[f"ahp.agents.{client}" for client in CLIENTS],
+    ),
+    "ahp.agents.starter:tables",
+)

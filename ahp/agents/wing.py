@@ -1,0 +1,6 @@
+"""What this wing adds to ahp's tables (`ahp.system.wings`).  [light]"""
+
+CLIENTS = ("claude", "codex", "gemini", "copilot", "opencode", "cursor")
+"""The coding agents: a module of this wing each (`ahp.agents.clients`)."""
+HOSTS = {client: f"ahp.agents.host:{client}" for client in CLIENTS}
+FACTS = {"tool": "ahp.agents.calls.reader"}

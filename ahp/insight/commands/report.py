@@ -1,0 +1,121 @@
+"""`ahp report`: the feedback loop as a page to look at, and the audit of a range of commits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from ahp.cli.options import FROM, SINCE, check_spares_logs, seconds_of
+from ahp.protocol.text import one_line
+from ahp.system import clock, environ, files, terminal
+from ahp.system.errors import AhpError
+
+if TYPE_CHECKING:
+    from ahp.insight.page.texts import Texts
+    from ahp.policy.waivers import Waiver
+
+
+@click.command()
+@click.option("--html", "page", metavar="FILE", help="Write one self-contained page, to be looked at in a browser.")
+@SINCE
+@FROM
+@click.option("--rule", metavar="RULE", help="A rule's key, an oracle's name, or a pattern with *.")
+@click.option("--audit", "is_audit", is_flag=True, help="What the log knows of each commit of RANGE (A..B).")
+@click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), help="Of the audit; default: text.")
+@click.option(
+    "--language", type=click.Choice(["en", "zh"]), help="Of the page; default: as LC_ALL, LC_MESSAGES or LANG say."
+)
+@click.argument("revisions", metavar="[RANGE]", required=False)
+def command(
+    page: str | None,
+    since: str | None,
+    from_: tuple[str, ...],
+    rule: str | None,
+    is_audit: bool,
+    form: str | None,
+    language: str | None,
+    revisions: str | None,
+) -> None:
+    """The signal log as a page of charts (--html), or what it knows of each commit of a range (--audit).
+
+    The audit tells of each commit by which policy it was judged, what was let pass, and who approved that. Without
+    RANGE it is about the last hundred commits.
+    """
+    if is_audit == (page is not None):
+        raise click.UsageError("name one thing to make: ahp report --html FILE, or ahp report --audit [RANGE]")
+    if is_audit:
+        if since or from_ or rule or language:
+            raise click.UsageError("--since, --from, --rule and --language go with --html; an audit is of a RANGE")
+        from ahp.insight.commands.report_audit import show
+
+        show(revisions, form or "text")
+        return
+    if revisions or form:
+        raise click.UsageError("RANGE and --format go with --audit")
+    assert page is not None
+    _write_page(page, since, from_, rule, language or _language(environ.current()))
+
+
+def _language(env: dict[str, str]) -> str:
+    """The language of messages (POSIX, 8.2): Chinese where that is set, else English."""
+    told = next((env[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if env.get(name)), "")
+    return "zh" if told.lower().startswith("zh") else "en"
+
+
+def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str | None, language: str) -> None:
+    from ahp.cli.log import journal
+    from ahp.insight import overview
+    from ahp.insight.page.content import content
+    from ahp.insight.page.texts import Texts
+    from ahp.insight.page.writing import write
+
+    say, now = Texts(language), clock.now()
+    where = os.path.abspath(path)
+    if path != "-":
+        check_spares_logs(path, journal().folder, from_)
+    with terminal.progress("reading the log, MB") as seen:
+        told = overview.collect(
+            "" if from_ else journal().folder,
+            rule=rule,
+            since=seconds_of(since, now),
+            now=now,
+            from_=from_,
+            seen=lambda done, total: seen(done >> 20, total >> 20),
+        )
+    name, waivers, digests = _project(say)
+    made = write(content(name, told, waivers, say, now=now, rule=rule, digests=digests), say)
+    if path == "-":
+        click.echo(made)
+        return
+    files.overwrite(where, made.encode())
+    click.echo(f"wrote {one_line(path, 1000)}")
+
+
+def _project(say: Texts) -> tuple[str, Sequence[Waiver] | str, dict[str, str] | None]:
+    """The name of the project, the waivers of its committed policy or why there are none to show, and the digests of
+    its rules, None where it does not load.
+    """
+    from ahp.policy import layers, tree, waivers
+    from ahp.policy.rule import rule_digest
+    from ahp.policy.sources import TreeSource
+    from ahp.system import git
+
+    try:
+        repo = git.discover(os.getcwd(), environ.current())
+    except git.NotARepository:
+        return os.path.basename(os.getcwd()), say("waivers_nowhere"), None
+    name = os.path.basename(repo.root or repo.git_dir).removesuffix(".git")
+    try:
+        head = tree.of_commit(repo, "HEAD")
+        data = head.read(waivers.PATH)
+        given = waivers.parse(data).waivers if data else []
+    except AhpError as error:
+        return name, say("waivers_unread", why=one_line(error, 300)), None
+    try:
+        policy = layers.load(TreeSource(head, "HEAD")) if given and head.has_policy else None
+    except AhpError:
+        return name, given, None
+    return name, given, {rule.key: rule_digest(rule, policy) for rule in policy.rules} if policy else None

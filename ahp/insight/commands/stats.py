@@ -1,0 +1,283 @@
+"""`ahp stats`: which rules earn their keep."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from ahp.cli.options import FROM, SINCE, TEXT_OR_JSON, check_spares_logs, seconds_of
+from ahp.insight.advice import SAMPLE, Advice, never_mended
+from ahp.insight.groups import BY
+from ahp.insight.stats import Figures, Spread, Stats, collect
+from ahp.insight.wording import bar, counted, duration, many, percent
+from ahp.protocol.text import one_line
+from ahp.system import clock, files, jsontext, terminal
+
+_ADVISED = 90 * 86400.0  # s of the log that `ahp policy show` asks
+_WIDTH = 80
+_BAR = 6
+_NAME = 18  # at a terminal, where a row is a line; a pipe gets all of a name
+_LONGEST = 120
+_SHEETS = 3
+_TITLES = ("asked", "episodes", "mended", "after", "tries", "lapsed", "excused")
+_LEGEND = (
+    "mended: of the episodes that are over; after, tries: median until then; lapsed: forgotten before anybody mended "
+    "it; excused: dismissed by a person, risk taken, bypassed, waived or commented on, a proxy for false positives."
+)
+
+
+@click.command()
+@SINCE
+@click.option("--rule", metavar="RULE", help="A rule's key, an oracle's name, or a pattern with *: all of its figures.")
+@click.option("--by", type=click.Choice(BY), default="rule", show_default=True, help="What a line is about.")
+@click.option("--advise", is_flag=True, help="What the figures advise to change, and what that rests on.")
+@click.option(
+    "--write",
+    "target",
+    is_flag=False,
+    flag_value="-",
+    metavar="[FILE]",
+    help="With --advise: the edit of .ahp/hooks.yaml as a patch, printed or written to FILE; nothing is changed.",
+)
+@FROM
+@TEXT_OR_JSON
+def command(
+    since: str | None, rule: str | None, by: str, advise: bool, target: str | None, from_: tuple[str, ...], form: str
+) -> None:
+    """What each rule was asked, what it said, how it was answered, and how soon it was mended.
+
+    Counted are episodes, not repeats: a rule's signals on one branch, issue or session until they are mended or
+    forgotten.
+    """
+    from ahp.cli.log import journal
+
+    if target and not advise:
+        raise click.UsageError("--write goes with --advise: ahp stats --advise --write")
+    if advise and by != "rule":
+        raise click.UsageError("--advise is about rules; leave out --by")
+    if target and target != "-":
+        check_spares_logs(target, journal().folder, from_)
+    now = clock.now()
+    with terminal.progress("reading the log, MB") as seen:
+        stats = collect(
+            "" if from_ else journal().folder,
+            by,
+            rule=rule,
+            since=seconds_of(since, now),
+            now=now,
+            from_=from_,
+            seen=lambda done, total: seen(done >> 20, total >> 20),
+        )
+    if advise:
+        from ahp.insight.advice import advise as advice_of
+
+        found = advice_of(stats)
+        _propose(found, target) if target else _print_advice(found, form)
+        return
+    if form == "json":
+        click.echo(jsontext.encode(as_json(stats)))
+        return
+    click.echo("\n".join(_head(stats, since, rule)))
+    if rule is not None and stats.begin and not stats.groups:
+        click.echo(f"no rule that the log tells of is called {one_line(rule, 60)}; ahp stats lists them")
+    if rule is not None and by == "rule" and 0 < len(stats.groups) <= _SHEETS:
+        for figures in stats.groups:
+            click.echo("\n" + "\n".join(_sheet(figures, stats)))
+        return
+    _print_table(stats)
+
+
+def as_json(stats: Stats) -> dict[str, Any]:
+    """The figures as plain data; times as time stamps, shares as fractions."""
+    told = {name: value for name, value in stats._asdict().items() if name not in ("groups", "in_force")}
+    told |= {name: clock.iso(told[name]) if told[name] else None for name in ("begin", "end")}
+    return {**told, "groups": [_group(figures) for figures in stats.groups]}
+
+
+def _group(figures: Figures) -> dict[str, Any]:
+    told = dict(vars(figures))
+    told["answers"] = {action: vars(answers) for action, answers in figures.answers.items()}
+    told |= {name: vars(spread) for name, spread in told.items() if isinstance(spread, Spread)}
+    told["comments"] = [{**one._asdict(), "at": clock.iso(one.at)} for one in figures.comments]
+    return told
+
+
+def _head(stats: Stats, since: str | None, rule: str | None) -> list[str]:
+    if not stats.begin:
+        return [f"the log has nothing since {one_line(since, 40)}" if since else "the log has nothing yet"]
+    days = f"{clock.iso(stats.begin)[:10]} to {clock.iso(stats.end)[:10]}"
+    lines = [days if rule else f"{days}: {counted(stats.evaluations, 'evaluation')}, {stats.denied:,} refused"]
+    if stats.undescribed:
+        lines.append(
+            f"{counted(stats.undescribed, 'evaluation')} by policies that the log does not describe any more: "
+            "which rules these asked is not known"
+        )
+    return [part for line in lines for part in textwrap.wrap(line, _width())]
+
+
+def _print_table(stats: Stats) -> None:
+    loud = [one for one in stats.groups if one.signals or one.shadow or one.waived or one.undecided or one.bypasses]
+    loud = stats.groups if stats.by != "rule" else loud
+    columns = shutil.get_terminal_size().columns
+    width = max(_NAME, columns - (_WIDTH - _NAME)) if sys.stdout.isatty() else _LONGEST
+    unmended = never_mended(stats) if stats.by in ("rule", "hook") else set()
+    rows = [_row(one, width, one.name not in unmended) for one in loud]
+    if rows:
+        click.echo()
+        styles = {row[3]: _colour(one) for row, one in zip(rows, loud, strict=True)}
+        titles: tuple[str, ...] = (stats.by, *_TITLES)
+        numbers: tuple[int, ...] = (1, 2, 4, 5, 6, 7)
+        if sys.stdout.isatty() and columns < _WIDTH:  # what tells most, as it fits
+            titles, *rows = [(row[0], *row[2:4], row[7]) for row in (titles, *rows)]
+            numbers = (1, 3)
+        terminal.table(rows, titles, numbers=numbers, styles=styles)
+    told, in_force = {one.name for one in loud}, {asked.rule for asked in stats.in_force}
+    silent = [one.name for one in stats.groups if one.name not in told and one.name in in_force]
+    if silent:
+        named = ", ".join(one_line(name, 60) for name in silent)
+        told_so = f"silent ({len(silent)}): {named}"
+        click.echo("\n" + textwrap.fill(told_so, _width(), subsequent_indent="  ", break_on_hyphens=False))
+    if rows:
+        click.echo("\n" + textwrap.fill(_LEGEND, _width()))
+
+
+def _width() -> int:
+    """Of a line of words."""
+    return max(40, min(_WIDTH, shutil.get_terminal_size().columns)) if sys.stdout.isatty() else _WIDTH
+
+
+def _row(one: Figures, width: int, may_mend: bool) -> tuple[str, ...]:
+    closed = one.episodes - one.states.get("open", 0) if may_mend else 0
+    mended = one.share("mended")
+    everything = one.episodes + one.excuses.get("waived", 0)
+    return (
+        one_line(one.name, width),
+        many(one.asked),
+        many(one.episodes),
+        f"{bar(mended, _BAR)} {percent(mended).rjust(4)}" if closed else "",
+        duration(one.seconds.median) if one.seconds else "",
+        f"{one.tries.median:.0f}" if one.tries else "",
+        percent(one.share("forgotten")) if closed else "",
+        percent(one.excused / everything) if everything else "",
+    )
+
+
+def _colour(one: Figures) -> str:
+    mended = one.share("mended")
+    return "green" if mended >= 0.7 else "yellow" if mended >= 0.4 else "red"
+
+
+def _sheet(one: Figures, stats: Stats) -> Iterator[str]:
+    hooks = [asked.hook for asked in stats.in_force if asked.rule == one.name]
+    yield one_line(one.name, 60) + (f"  at {', '.join(hooks)}" if hooks else "  in no policy that judges now")
+    for title, told in _parts(one, one.name not in never_mended(stats)):
+        yield from textwrap.wrap(told, _width(), initial_indent=f"  {title:<10}", subsequent_indent=" " * 12)
+
+
+def _parts(one: Figures, may_mend: bool) -> Iterator[tuple[str, str]]:
+    closed, states = one.episodes - one.states.get("open", 0), one.states
+    yield "asked", counted(one.asked, "time") + _spread(one.ms, "{:.0f} ms")
+    levels = ", ".join(f"{number} {level}" for level, number in sorted(one.levels.items()))
+    climbed = f"; {one.climbed} above its own level" if one.climbed else ""
+    yield (
+        "spoke",
+        f"{counted(one.attempts, 'attempt')} in {counted(one.episodes, 'episode')}"
+        + (f": {levels}{climbed}" if levels else ""),
+    )
+    if closed and may_mend:
+        yield (
+            "mended",
+            f"{states.get('mended', 0)} of {closed} ({percent(one.share('mended'))})"
+            + (f", {one.reopened} of them broken again within a day" if one.reopened else ""),
+        )
+    if one.seconds and one.tries:
+        half, most = f"{duration(one.seconds.median)} and {_tries(one.tries.median)}", duration(one.seconds.p90)
+        yield "", f"half of them within {half}, nine in ten within {most} and {_tries(one.tries.p90)}"
+    rest = [f"{number} {state}" for state, number in states.items() if state != "mended"]
+    if rest:
+        yield "otherwise" if may_mend else "ended", ", ".join(rest)
+    if one.answers or one.unanswered:
+        given = [f"{action} {n.given}" for action, n in one.answers.items() if n.given]
+        derived = [f"{action} {n.derived}" for action, n in one.answers.items() if n.derived]
+        said = [", ".join(given)] if given else []
+        said += ["nobody typed: " + ", ".join(derived)] if derived else []
+        said += [f"{one.unanswered} unanswered"] if one.unanswered else []
+        yield "answered", "; ".join(said)
+    if one.excused:
+        yield (
+            "excused",
+            ", ".join(f"{number} {why}" for why, number in one.excuses.items()) + (" (a proxy for false positives)"),
+        )
+    aside = {"shadow": one.shadow, "waived": one.waived, "undecided": one.undecided, "overridden": one.overridden}
+    if any(aside.values()):
+        yield "aside", ", ".join(f"{number} {what}" for what, number in aside.items() if number)
+    if one.comment_count:
+        yield "feedback", counted(one.comment_count, "comment") + ", the last ones first" * (one.comment_count > 1)
+    for comment in reversed(one.comments):
+        yield "", f"{clock.iso(comment.at)[:10]} {one_line(comment.by, 60)}: {one_line(comment.text, 400)}"
+
+
+def _spread(spread: Spread | None, form: str) -> str:
+    return f", half within {form.format(spread.median)}, nine in ten within {form.format(spread.p90)}" if spread else ""
+
+
+def _tries(number: float) -> str:
+    return counted(round(number), "try", "tries")
+
+
+def _print_advice(found: list[Advice], form: str) -> None:
+    if form == "json":
+        click.echo(jsontext.encode([one._asdict() for one in found]))
+        return
+    for one in found:
+        name = one_line(one.rule, 40)
+        blank = " " * (len(name) + 2)
+        said = f"{name}  {one.kind}: {one.figures}"
+        click.echo(textwrap.fill(said, _width(), subsequent_indent=blank))
+        click.echo(textwrap.fill(one.do, _width(), initial_indent=blank, subsequent_indent=blank))
+    if not found:
+        click.echo(f"nothing to advise: below {SAMPLE} closed episodes a rule is not judged")
+
+
+def _propose(found: list[Advice], target: str) -> None:
+    from ahp.hosts.asking import around
+    from ahp.insight.proposal import propose
+    from ahp.policy.sources import FileSource
+
+    source = FileSource(around(os.getcwd()).root)
+    source.paths = {"project": source.paths["project"]}
+    if os.path.realpath(target) == os.path.realpath(source.paths["project"]):
+        raise click.UsageError("FILE is where the patch goes, not the policy; `ahp stats --advise --write` prints it")
+    proposal = propose(source, found)
+    diff = proposal.diff()
+    if target == "-":
+        sys.stdout.write(diff)
+    else:  # also where it is empty, which git does not apply: an older patch would look like what was found now
+        files.overwrite(os.path.abspath(target), diff.encode("utf-8", "surrogateescape"))
+        if diff:
+            click.echo(f"wrote {one_line(target, 1000)}; nothing else is changed: git apply does that")
+    for one, why in proposal.left:
+        click.echo(f"ahp: {one_line(one.rule)}: {one.kind}, but no edit is proposed: {one_line(why)}", err=True)
+    if not diff:
+        emptied = "" if target == "-" else f"; {one_line(target, 1000)} is empty now"
+        click.echo(f"ahp: there is no edit to propose{emptied}", err=True)
+
+
+def of_rules() -> dict[str, list[str]]:
+    """What the log of the last 90 days advises on each rule, for `ahp policy show`."""
+    from ahp.cli.log import journal
+    from ahp.insight.advice import advise
+
+    with terminal.progress("reading the log, MB") as seen:
+        told = lambda done, total: seen(done >> 20, total >> 20)  # noqa: E731
+        stats = collect(journal().folder, since=clock.now() - _ADVISED, seen=told)
+    found: dict[str, list[str]] = {}
+    for one in advise(stats):
+        found.setdefault(one.rule, []).append(f"{one.kind}: {one.figures}; {one.do}")
+    return found

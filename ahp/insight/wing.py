@@ -1,0 +1,17 @@
+"""What this wing adds to ahp's tables (`ahp.system.wings`)."""
+
+COMMANDS = {
+    "replay": "ahp.insight.commands.replay:command",
+    "stats": "ahp.insight.commands.stats:command",
+    "report": "ahp.insight.commands.report:command",
+    "watch": "ahp.insight.commands.watch:command",
+    "log export": "ahp.insight.commands.log_export:export",
+    "log ship": "ahp.insight.commands.log_export:ship",
+}
+HELP = {
+    "replay": ("Write rules", "what another policy would have said to what is in the log"),
+    "stats": ("Look back", "which rules earn their keep: asked, said, answered, mended"),
+    "report": ("Look back", "a page of charts of what the log tells, or an audit of commits"),
+    "watch": ("Look back", "signals as they come, and what is about to block; answers are given from it"),
+}
+ADVICE = {"log": "ahp.insight.commands.stats:of_rules"}

@@ -1,0 +1,297 @@
+"""`ahp agent run` and `ahp agent resume`: the embedded agent."""
+
+import os
+import sys
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+import click
+
+from ahp.cli.groups import Group
+from ahp.cli.options import RUN, TEXT_OR_JSON
+from ahp.runner.commands import agent_history, agent_rerun
+from ahp.system import jsontext
+from ahp.system.interrupt import Ended
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ahp.runner.config import AgentConfig
+    from ahp.runner.gating.person import Person
+    from ahp.runner.models.model import Model
+    from ahp.runner.run.agent import Agent, AgentTurn
+    from ahp.runner.run.events import Event, EventLog, Listener
+    from ahp.runner.run.live_view import LiveView
+    from ahp.runner.tools.tool import Tool
+
+_LIVE = click.option(
+    "--live/--no-live", default=None, help="Show on standard error what happens; default: at a terminal."
+)
+_ASK = click.option("--ask", is_flag=True, help="Ask at the terminal what to do when refusals would end the run.")
+_ONE_OF_THEM = "a script stands in for a model: give one of them"
+_MODEL = click.option("--model", metavar="NAME", help="The model. Default: AHP_MODEL, or the only one of the server.")
+_BASE_URL = click.option(
+    "--base-url", metavar="URL", help="Its server, such as http://127.0.0.1:8080/v1. Default: AHP_BASE_URL."
+)
+_JOBS = click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Steps that may run at a time, each in a work tree of its own; default: as .ahp/agent.yaml says, else 1.",
+)
+_API = click.option(
+    "--api",
+    type=click.Choice(["openai", "anthropic"]),
+    help="What the server speaks. Default: AHP_MODEL_API, or as name and address tell.",
+)
+
+
+@click.group("agent", cls=Group)
+def command() -> None:
+    """The embedded agent: a task becomes a plan, and every step passes the gate."""
+
+
+@command.command()
+@click.argument("task", required=False)
+@_MODEL
+@_BASE_URL
+@_API
+@click.option("--script", metavar="FILE", help="Answers and tools of a scripted model, YAML or JSON.")
+@click.option("--issue", metavar="ID", help="The issue that it is about; its gates are asked.")
+@click.option("--plan/--no-plan", default=None, help="Plan first, or not; default: as .ahp/agent.yaml says.")
+@_JOBS
+@_LIVE
+@_ASK
+@TEXT_OR_JSON
+def run(
+    task: str | None,
+    script: str | None,
+    issue: str | None,
+    plan: bool | None,
+    jobs: int | None,
+    live: bool | None,
+    ask: bool,
+    form: str,
+    **named: str | None,
+) -> int:
+    """Carry out TASK (or the task in the script). Exit code 0: done; 1: not done; 2: the gate could not judge.
+
+    The key of the model comes from AHP_API_KEY, OPENAI_API_KEY, ANTHROPIC_API_KEY or the keyring. With --format json
+    standard output has a line for each event as it happens, the last one tells how the run ended.
+    """
+    from ahp.runner.config import load_config
+    from ahp.runner.run import runs
+    from ahp.runner.run.events import EventLog
+    from ahp.runner.scripted import load_script
+
+    if script and any(named.values()):
+        raise click.UsageError(_ONE_OF_THEM)
+    root = runs.project_root(os.getcwd())
+    view = _view(live, form)
+    person = _person(root, ask, view)
+    given = load_script(script) if script else None
+    task = task or (given.task if given else None)
+    if not task:
+        raise click.UsageError("what is the task? ahp agent run TASK")
+    config = load_config(root)
+    if plan is not None:
+        config = config.model_copy(update={"enable_planning": plan})
+    if jobs is not None:
+        config = config.model_copy(update={"jobs": jobs})
+    asked = given.model() if given else _connected(config, **named)
+    tools = given.toolbox() if given else _project_tools()
+    run_id = runs.new_id()
+    events = EventLog(runs.events_path(root, run_id), _listeners(view, form))
+    try:
+        if script:
+            runs.keep_script(root, run_id, script)
+        agent = _agent(root, run_id, config, issue, events, asked, tools, person)
+        with _told_how_to_go_on(run_id), view or nullcontext():
+            turn = agent.run(task)
+    finally:
+        events.close()
+    return _ended(turn, run_id, form)
+
+
+@command.command()
+@RUN
+@_MODEL
+@_BASE_URL
+@_API
+@click.option("--script", metavar="FILE", help="Another script, from its first answer; default: go on with the run's.")
+@_JOBS
+@_LIVE
+@_ASK
+@TEXT_OR_JSON
+def resume(
+    run_id: str,
+    script: str | None,
+    jobs: int | None,
+    live: bool | None,
+    ask: bool,
+    form: str,
+    **named: str | None,
+) -> int:
+    """Go on with RUN, which was killed or blocked; without one, with the last run. Exit codes as of run.
+
+    The model is the run's, unless another one is named.
+
+    What is finished stays finished, what is used up stays used up (raise it in .ahp/agent.yaml), and every call is
+    judged anew.
+    """
+    from ahp.runner.config import load_config
+    from ahp.runner.gating.ticket_moves import check_branch
+    from ahp.runner.run import runs
+    from ahp.runner.run.events import EventLog
+    from ahp.runner.run.restored_run import RestoredRun
+    from ahp.runner.scripted import load_script
+
+    root = runs.project_root(os.getcwd())
+    view = _view(live, form)
+    person = _person(root, ask, view)
+    run_id = runs.find(root, run_id)
+    if script and any(named.values()):
+        raise click.UsageError(_ONE_OF_THEM)
+    scripted = script or (None if any(named.values()) else runs.kept_script(root, run_id))
+    given = load_script(scripted) if scripted else None
+    config = load_config(root)
+    events = EventLog(runs.events_path(root, run_id), _listeners(view, form), resumes=True)
+    try:
+        past = RestoredRun(events.seen)
+        if view is not None:
+            for event in events.seen:
+                view.progress.read(event)
+        if past.issue is not None and "start" in past.moved:
+            check_branch(root, past.issue)
+        # Work side by side goes on so, unless one at a time is asked for.
+        config = config.model_copy(
+            update={"enable_planning": past.planning, "jobs": jobs or max(config.jobs, past.jobs)}
+        )
+        asked, tools = (
+            (given.model(None if script else past.consumed_by), given.toolbox(None if script else past.ran))
+            if given
+            else (_connected(config, **past.asked(**named)), _project_tools())
+        )
+        with _told_how_to_go_on(run_id), view or nullcontext():
+            turn = _agent(root, run_id, config, past.issue, events, asked, tools, person).resume()
+    finally:
+        events.close()
+    return _ended(turn, run_id, form)
+
+
+for one in (agent_rerun.command, agent_history.list_, agent_history.show, agent_history.replay):
+    command.add_command(one)
+
+
+def _connected(config: "AgentConfig", model: str | None, base_url: str | None, api: str | None) -> "Model":
+    from ahp.runner.models.connect import connect
+    from ahp.runner.tools.environment import KEY_VARIABLES
+    from ahp.system import environ, secret_variables
+
+    connected = connect(model, base_url, api, env=environ.current(), reply_format=config.reply_format)
+    # From here on only the client has the key: tools of the run are processes of the same user.
+    secret_variables.forget(KEY_VARIABLES)
+    return connected
+
+
+def _project_tools() -> "list[Tool]":
+    from ahp.runner.run import live
+    from ahp.runner.tools.catalog import all_tools
+
+    return all_tools(lambda text: click.echo(live.text(text), err=True))
+
+
+def _agent(
+    root: str,
+    run_id: str,
+    config: "AgentConfig",
+    issue: str | None,
+    events: "EventLog",
+    model: "Model",
+    tools: "Iterable[Tool]",
+    person: "Person | None",
+) -> "Agent":
+    """The agent of one run; its gate knows it as one session, however often it is resumed."""
+    from ahp.runner.gating.gate_adapter import RepositoryGate
+    from ahp.runner.gating.ticket_moves import ticket_moves
+    from ahp.runner.run.agent import Agent
+
+    gate = RepositoryGate(root, session=run_id)
+    move = ticket_moves(root, issue) if issue else None
+    return Agent(
+        model, tools, gate=gate, config=config, root=root, issue=issue, move=move, events=events, person=person
+    )
+
+
+def _view(live: bool | None, form: str) -> "LiveView | None":
+    """What shows a run while it goes on: by default where a person looks on and has not asked for events."""
+    if not (live or (live is None and form == "text" and sys.stderr.isatty())):
+        return None
+    from ahp.runner.run.live_view import LiveView
+
+    return LiveView()
+
+
+def _listeners(view: "LiveView | None", form: str) -> "tuple[Listener, ...]":
+    return (*((view,) if view else ()), *((_print_event,) if form == "json" else ()))
+
+
+def _print_event(event: "Event") -> None:
+    click.echo(jsontext.encode(event))
+
+
+def _person(root: str, ask: bool, view: "LiveView | None") -> "Person | None":
+    """Who decides at the terminal, with --ask. Raises UsageError where no person is."""
+    if not ask:
+        return None
+    from ahp.protocol.actor import identify
+    from ahp.runner.gating.person import PersonAtTerminal
+    from ahp.system import environ, terminal
+
+    actor = identify(environ.current())
+    if actor.kind != "human" or not terminal.attended():
+        raise click.UsageError("--ask is for a person at a terminal")
+    return PersonAtTerminal(root, actor, view.paused if view else nullcontext)
+
+
+@contextmanager
+def _told_how_to_go_on(run_id: str) -> "Iterator[None]":
+    """Says how a run goes on that Ctrl-C or a signal ends."""
+    try:
+        yield
+    except (KeyboardInterrupt, Ended):
+        click.echo(f"ahp: interrupted\n  go on:         ahp agent resume {run_id}", err=True)
+        raise
+
+
+def _ended(turn: "AgentTurn", run_id: str, form: str) -> int:
+    """Prints how a run ended; its exit code."""
+    if form == "json":
+        figures = {"requests": turn.requests, "tokens": turn.tokens, "usd": turn.usd}
+        shown = {
+            "event": "turn",
+            "run": run_id,
+            "answer": turn.answer,
+            "stop_reason": turn.stop_reason,
+            "notes": turn.notes,
+            **figures,
+        }
+        click.echo(jsontext.encode(shown))
+    else:
+        _print(turn, run_id)
+    return 2 if turn.stop_reason == "GATE_ERROR" else int(turn.stop_reason != "DONE")
+
+
+def _print(turn: "AgentTurn", run_id: str) -> None:
+    from ahp.runner.run import live
+
+    if turn.ok:
+        click.echo(live.text(turn.answer))
+    else:
+        click.echo(f"ahp: not done ({turn.stop_reason}): {live.text(turn.answer)}", err=True)
+        click.echo(f"  what happened: ahp agent show {run_id}", err=True)
+        for signal in turn.overridable:
+            click.echo(f'  let it pass:   ahp respond {signal[:8]} proceed_with_risk --reason "…"', err=True)
+        click.echo(f"  go on:         ahp agent resume {run_id}", err=True)
+    for note in turn.notes:
+        click.echo(live.text(note), err=True)

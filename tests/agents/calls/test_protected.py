@@ -1,0 +1,221 @@
+"""`tool.protected`: what a call writes of policy, log, git's own files and agents' settings."""
+
+from __future__ import annotations
+
+import tarfile
+from typing import Any
+
+import pytest
+
+from ahp.agents.calls import near_remotes, protected, tool_call
+from ahp.facts.tool import KINDS as ALL_KINDS
+
+KINDS = ALL_KINDS[:-1]  # of what lies in the project
+
+
+def told(make_event: Any, gather: Any, native: str, arguments: dict[str, Any], **slots: Any) -> set[tuple[str, bool]]:
+    event = make_event("pre-tool-use", view=None, **slots)
+    event.tool = tool_call.read("", native, arguments, root=event.root)
+    return {(one["kind"], one["sure"]) for one in gather(event, "tool.protected")["tool.protected"]}
+
+
+@pytest.mark.parametrize(
+    ("command", "kinds"),
+    [
+        ("echo x > .ahp/hooks.yaml", {("policy", True)}),
+        ("cd .ahp && echo x > hooks.yaml", {("policy", True)}),
+        ("echo x > .AHP/Hooks.yaml", {("policy", True)}),
+        ("echo x > /proc/self/cwd/.ahp/hooks.yaml", {("policy", True)}),
+        ("rm -rf .ahp", {("policy", True)}),
+        ("rm -f .git/hooks/pre-commit", {("git hooks", True)}),
+        ("echo > .a?p/hooks.yaml", {("policy", False)}),
+        ("echo > .[a]hp/hooks.yaml", {("policy", False)}),
+        ("echo > .?p/hooks.yaml", set()),
+        ("gzip */*.txt; rm -rf *; chmod g+w *~ [ab]", set()),
+        ("rm -rf .*", {(kind, False) for kind in KINDS}),
+        ("find . -name pre-commit -exec rm {} +", {("git hooks", False)}),
+        ("find . -name '*.c*' | xargs rm", set()),
+        ("find . -name 'pre-*' -path '*hook*' -exec chmod 644 {} +", {("git hooks", False)}),
+        ("find . -path '*hook*' -name '*.ts' -exec sed -i s/a/b/ {} +", set()),
+        ("find . -path './src/*' -name 'config*' -delete", set()),
+        ("find . -type f -exec chmod 777 {} +", {(kind, False) for kind in KINDS}),
+        ("find -L $PWD ! -name '*.py' -delete", {(kind, False) for kind in KINDS}),
+        ("find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +", {(kind, False) for kind in KINDS}),
+        ("find . -regex '.*hooks.yaml' -delete", {("policy", False)}),
+        ("find . -iregex '.*/PRE-\\(commit\\|push\\)' -execdir rm {} ';'", {("git hooks", False)}),
+        ("find . '(' -name hooks.yaml -o -name x ')' -ok rm {} ';'", {("policy", False)}),
+        ("find src -name x -o -path './.ahp/*' -delete", set()),
+        ("find . -name x -fprint .ahp/hooks.yaml", {("policy", True)}),
+        (
+            "find . -type f -exec grep -l x {} + ; find . -type d -empty -delete; find . -maxdepth 1 -type f -delete",
+            set(),
+        ),
+        ("find . -regex '.*\\.\\(c\\|hpp?\\)' -exec clang-format -i {} +", set()),
+        ("find . '(' -name '*.o' -o -name '*.a' ')' -delete; find src tests -type f -exec sed -i s/a/b/ {} +", set()),
+        ("find . -name .git -prune -o -type f -exec sed -i s/a/b/ {} +", set()),
+        ("find . -type f -not -path '*/.*' -exec chmod 644 {} +; find . -type l -delete", set()),
+        ("chmod -x .git/hooks/*", {("git hooks", True)}),
+        ("for f in .git/hooks/*; do chmod 644 $f; done", {("git hooks", True)}),
+        ("echo x > sub/.git/hooks/pre-commit; chmod +x sub/.GIT/hooks/*", {("git hooks", True)}),
+        ("touch */.git/hooks/pre-push", {("git hooks", False)}),
+        ("sed -i d a/b/.git/config; sed -i d .git/modules/a/b/config", {("git configuration", True)}),
+        ("echo x > .git/modules/a/b/hooks/post-checkout", {("git hooks", True)}),
+        ("rm -rf sub/.git; git -C sub gc; echo x > sub/.git/info/exclude; cp x t/repo.git/hooks/a", set()),
+        ("sed -i d .git/config", {("git configuration", True)}),
+        ("rm .git/ahp/signals.jsonl", {("log", True)}),
+        ("truncate -s 0 .git/ahp/state.db", {("log", True)}),
+        ("echo x > .git/refs/heads/main", {("git history", True)}),
+        ("cp x ~/.claude/settings.json", {("agent settings", True)}),
+        ("echo {} > .claude/settings.local.json", {("agent settings", True)}),
+        ("rm -f .git/index.lock", set()),
+        ("cat .ahp/hooks.yaml", set()),
+        ("echo x > ahp.txt", set()),
+        ("git commit -m .ahp/hooks.yaml", set()),
+        ("echo x > $UNKNOWN", set()),
+    ],
+)
+def test_a_shell_command_is_told_what_it_writes(
+    make_event: Any, gather: Any, command: str, kinds: set[tuple[str, bool]]
+) -> None:
+    assert told(make_event, gather, "Bash", {"command": command}) == kinds
+
+
+def test_all_of_it_is_written_with_the_folder_above(make_event: Any, gather: Any) -> None:
+    kinds = {kind for kind, sure in told(make_event, gather, "Bash", {"command": "rm -rf .git"}) if sure}
+    assert kinds == {"log", "git hooks", "git configuration", "git history"}
+    assert ("policy", True) in told(make_event, gather, "Bash", {"command": "rm -rf ."})
+
+
+def test_other_tools_too_also_through_a_link(repo: Any, make_event: Any, gather: Any) -> None:
+    (repo.root / "innocent").symlink_to(".ahp")
+    assert told(make_event, gather, "Write", {"file_path": "innocent/hooks.yaml", "content": ""}) == {("policy", True)}
+    patch = {"command": "*** Begin Patch\n*** Delete File: .claude/settings.json\n*** End Patch"}
+    assert told(make_event, gather, "apply_patch", patch) == {("agent settings", True)}
+    assert told(make_event, gather, "Read", {"file_path": ".ahp/hooks.yaml"}) == set()
+
+
+def test_hooks_and_policy_that_lie_elsewhere(repo: Any, make_event: Any, gather: Any) -> None:
+    repo.git("config", "core.hooksPath", "tools/hooks")
+    write = {"file_path": "tools/hooks/pre-commit", "content": ""}
+    assert told(make_event, gather, "Write", write) == {("git hooks", True)}
+    user = {"file_path": "/home/x/.ahp/hooks.yaml", "content": ""}
+    assert told(make_event, gather, "Write", user, user_policy="/home/x/.ahp/hooks.yaml") == {("policy", True)}
+
+
+def test_of_a_linked_work_tree_the_link_and_the_shared_directory_count(repo: Any, make_event: Any, gather: Any) -> None:
+    from ahp.system import git
+
+    repo.commit("first", a="1\n")
+    repo.git("worktree", "add", "-q", "../linked")
+    linked = git.discover(str(repo.root.parent / "linked"), {"PATH": "/usr/bin:/bin"})
+    event = make_event("pre-tool-use", view=None, repo=linked)
+    event.root = linked.root
+    event.tool = tool_call.read("shell", "Bash", {"command": f"rm .git {repo.root}/.git/config"}, root=event.root)
+    kinds = {one["kind"] for one in gather(event, "tool.protected")["tool.protected"]}
+    assert kinds == {"git configuration"}
+
+
+def test_outside_a_repository_and_where_it_is_stated(make_event: Any, gather: Any) -> None:
+    assert told(make_event, gather, "Write", {"file_path": ".ahp/x", "content": ""}, repo=None) == {("policy", True)}
+    event = make_event("pre-tool-use", view=None, tool={"name": "shell", "protected": []})
+    assert gather(event, "tool.protected") == {"tool.protected": []}
+
+
+def test_another_name_of_a_protected_file_is_one(repo: Any, make_event: Any, gather: Any) -> None:
+    repo.write("src/a.py", "x\n")
+    repo.write(".ahp/hooks.yaml", "rules: {}\n")
+    (repo.root / "innocent").hardlink_to(repo.root / ".ahp/hooks.yaml")
+    (repo.root / "plain").hardlink_to(repo.root / "src/a.py")
+    assert told(make_event, gather, "Write", {"file_path": "innocent", "content": ""}) == {("policy", True)}
+    assert told(make_event, gather, "Write", {"file_path": "plain", "content": ""}) == set()
+
+
+def test_an_archive_is_told_by_the_names_in_it(repo: Any, make_event: Any, gather: Any) -> None:
+    with tarfile.open(repo.root / "a.tar", "w") as tar:
+        for name in ("p/src/a.py", "p/.ahp/hooks.yaml", "p/.git/hooks/pre-push", "p/.env"):
+            tar.addfile(tarfile.TarInfo(name))
+    kinds = {("policy", True), ("git hooks", True)}
+    for command, said in {
+        "tar xf a.tar": set(),
+        "tar xf a.tar --strip-components=1": kinds,
+        "cat a.tar | tar x --strip-components=1": kinds,
+        "tar x --strip-components=1 < a.tar": kinds,
+        "mkdir -p x/y; tar -xf a.tar -C x/y": set(),
+        "tar -xf a.tar -C x/y --strip-components=1": set(),
+        "tar xf missing.tar; unzip -o missing.zip": set(),
+    }.items():
+        assert told(make_event, gather, "Bash", {"command": command}) == said, command
+
+
+@pytest.mark.parametrize(
+    ("command", "is_told"),
+    [
+        ("git --git-dir={remote} branch -D main", True),
+        ("git --git-dir {remote} tag -d v1", True),
+        ("git -C {remote} update-ref -d refs/heads/main", True),
+        ("git -C {remote} symbolic-ref HEAD refs/heads/x", True),
+        ("GIT_DIR={remote} git branch -f main x", True),
+        ("export GIT_DIR={remote}; git reflog expire --all", True),
+        ("cd {remote} && git branch -M main x", True),
+        ("rm -rf {remote}/refs", True),
+        ("echo x > {remote}/refs/heads/main", True),
+        ("git --git-dir={remote} config receive.denyDeletes false", True),
+        ("git -C {remote} config set receive.denyNonFastForwards false", True),
+        ("cd {remote} && git config --unset Receive.denyDeletes", True),
+        ("git -C {remote} config --remove-section receive", True),
+        ("git -C {remote} config --get receive.denyDeletes; git -C {remote} config -l", False),
+        ("git -C {remote} -c receive.denyDeletes=0 config --get user.name", False),
+        ("git -C {remote} config user.name x; git config receive.denyDeletes true", False),
+        ("git -C {remote} config --global receive.denyDeletes true", False),
+        ("git -C {remote}.other config receive.denyDeletes false", False),
+        ("git -C {remote} branch", False),
+        ("git -C {remote} symbolic-ref HEAD", False),
+        ("git --git-dir={remote} log", False),
+        ("git -C {remote} fetch; git push origin x", False),
+        ("git branch -D main; git -C . tag -d v1; git --git-dir=.git branch -D x", False),
+        ("git -C {remote}.other branch -D main; echo x > {remote}.txt", False),
+    ],
+)
+@pytest.mark.parametrize("as_written", ["{folder}/remote.git", "../remote.git"])
+def test_a_remote_in_a_folder_is_not_changed_from_within(
+    repo: Any, make_event: Any, gather: Any, command: str, is_told: bool, as_written: str
+) -> None:
+    remote = repo.root.parent / "remote.git"
+    remote.mkdir()
+    repo.git("remote", "add", "origin", "../remote.git")
+    given = command.format(remote=as_written.format(folder=repo.root.parent))
+    found = told(make_event, gather, "Bash", {"command": given})
+    assert (("git history", True) in found) == is_told
+
+
+def test_of_a_remote_with_a_work_tree_only_its_git_directory_counts(repo: Any, make_event: Any, gather: Any) -> None:
+    (repo.root.parent / "other/.git/refs").mkdir(parents=True)
+    repo.git("remote", "add", "origin", str(repo.root.parent / "other"))
+    repo.git("remote", "add", "self", ".")
+    assert not told(make_event, gather, "Bash", {"command": "git -C . branch -D x"})
+    assert not told(make_event, gather, "Bash", {"command": "echo x > ../other/refs; echo x > ../other/.gitignore"})
+    for command in ("git -C ../other branch -D x", "rm -rf ../other/.git/refs"):
+        assert told(make_event, gather, "Bash", {"command": command}) == {("git history", True)}
+
+
+def test_a_configuration_that_cannot_be_read_names_no_remote(repo: Any, make_event: Any, gather: Any) -> None:
+    event = make_event("pre-tool-use", view=None)
+    (repo.root / ".git/config").write_bytes(b"#" * (1 << 20) + b"\n")
+    event.tool = tool_call.read("", "Bash", {"command": "git -C ../x branch -D main"}, root=event.root)
+    assert near_remotes.reached(event, event.tool) == []
+
+
+def test_what_holds_for_the_whole_machine_and_ahp_itself_where_it_is_no_part_of_the_project(
+    make_event: Any, gather: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shell(command: str) -> set[tuple[str, bool]]:
+        return told(make_event, gather, "Bash", {"command": command})
+
+    assert shell("echo x >> /etc/gitconfig; cp x /etc/hosts.x") == {("git configuration", True)}
+    assert shell("cp x /etc/claude-code/managed-settings.json") == {("agent settings", True)}
+    monkeypatch.setattr(protected, "_ENGINE", "/opt/engine/src/ahp")
+    for command in ("sed -i s/a/b/ /opt/engine/src/ahp/gate/decide.py", "rm -rf /opt/engine"):
+        assert shell(command) == {("ahp", True)}
+    assert shell("cat /opt/engine/src/ahp/x.py; touch /opt/engine/src/other.py") == set()
+    monkeypatch.setattr(protected, "_ENGINE", f"{make_event('pre-tool-use', view=None).root}/ahp")
+    assert shell("sed -i s/a/b/ ahp/gate/decide.py; rm -rf ahp") == set()

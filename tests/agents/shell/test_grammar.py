@@ -1,0 +1,40 @@
+"""What no shell runs at all, and what takes too long to read."""
+
+import pytest
+
+from ahp.agents.shell import commands
+from ahp.agents.shell.grammar import never_runs, operators
+
+
+@pytest.mark.parametrize("text", ["a 'b", 'a "b', "a 'b' \"c'", "a >", "a <b>", r"a \'b 'c"])
+def test_a_line_that_no_shell_accepts_never_runs(text: str) -> None:
+    assert never_runs(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a 'b'", "a \\'", "a 'b\nc", "a # don't", 'a "$(b")', "a $'b\\''", "a `b'`", "a ${b#'}", "a <<E '",
+        r"a 'it\'s'", "a \\>", "a '>'", 'a "it\'s"',
+    ],
+)  # fmt: skip
+def test_a_text_that_may_be_whole_is_read(text: str) -> None:
+    assert not never_runs(text)
+
+
+@pytest.mark.parametrize(
+    ("script", "count"),
+    [
+        ("a | b && (c)", 5),
+        ("echo '| & ;' | b", 1),
+        ("cat > f <<'E'\n| a | don't |\nE\na | b", 4),
+        ("<<E\n<<E\n", 4),
+    ],
+)
+def test_operators_count_where_they_make_the_parser_slow(script: str, count: int) -> None:
+    assert operators(script) == count
+
+
+def test_a_script_of_too_many_operators_is_unknown_at_once() -> None:
+    for script in ("#a\n | " * 9000, '"$a" | ' * 8000, "<<E\n" * 10000):
+        assert [one.unresolved_at for one in commands.read(script)] == [["program"]]

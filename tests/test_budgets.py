@@ -1,0 +1,90 @@
+"""The budgets of the house: lines by room, and the files of ahp that an event enters. Who raises one lowers another."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ahp.cli.main import run
+from tests.conftest import Repo
+from tests.entered import Traced
+
+pytestmark = pytest.mark.no_cover  # what it runs, runs in processes of its own
+
+POLICY = """\
+version: 1
+rules:
+  size: {at: [pre-commit, pre-push], prompt: files.changed_count > 30}
+  secret: {at: pre-commit, each: l in diff.added, block: "l.path == 'a.txt' and 'SECRET' in l.text"}
+  leave: {at: pre-tool-use, block: "tool.name == 'shell' and 'leave' in tool.command"}
+"""
+# Files of ahp entered by each event.
+QUIET_COMMIT, REFUSED_COMMIT, QUIET_CALL, CI, RUNNER_STEP = 40, 60, 60, 110, 60
+
+
+@pytest.fixture
+def traced(tmp_path: Path) -> Traced:
+    folder = tmp_path / "traced"
+    folder.mkdir()
+    return Traced(folder)
+
+
+@pytest.fixture
+def judged(repo: Repo, traced: Traced, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    """A repository whose hooks run in traced interpreters, after a first commit."""
+    monkeypatch.chdir(repo.root)
+    repo.write(".ahp/hooks.yaml", POLICY)
+    for host in ("git", "claude"):
+        assert run(["install", host]) == 0
+    for script in [*(repo.root / ".git/hooks").glob("*[a-z]"), repo.root / ".git/ahp/agent-hook"]:
+        traced.take_the_place_of_the_interpreter(script)
+    repo.add()
+    repo.commit("begin")
+    assert committed(repo, "the log knows the policy now\n") == 0
+    traced.files()
+    return repo
+
+
+def within(traced: Traced, most: int) -> None:
+    files = traced.files()
+    assert files, "nothing was traced"
+    assert len(files) <= most, f"{len(files)} files, more than {most}: {' '.join(files)}"
+
+
+def committed(repo: Repo, text: str) -> int:
+    repo.write("a.txt", text)
+    repo.add()
+    return repo.run("git", "commit", "-qm", "more").returncode
+
+
+def test_a_quiet_commit_enters_few_files(judged: Repo, traced: Traced) -> None:
+    assert committed(judged, "quiet\n") == 0
+    within(traced, QUIET_COMMIT)
+
+
+def test_a_refused_commit_enters_few_files(judged: Repo, traced: Traced) -> None:
+    assert committed(judged, "SECRET\n") == 1
+    within(traced, REFUSED_COMMIT)
+
+
+def test_a_quiet_tool_call_enters_few_files(judged: Repo, traced: Traced) -> None:
+    settings = json.loads((judged.root / ".claude/settings.json").read_text())
+    (hook,) = settings["hooks"]["PreToolUse"][0]["hooks"]
+    call = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_use_id": "1", "cwd": str(judged.root)}
+    call |= {"tool_name": "Bash", "tool_input": {"command": "ls"}}
+    env = {"CLAUDE_PROJECT_DIR": str(judged.root)}
+    done = judged.run("sh", "-c", hook["command"], stdin=json.dumps(call).encode(), env=env)
+    assert (done.returncode, done.stdout) == (0, b"")
+    within(traced, QUIET_CALL)
+
+
+def test_judging_a_commit_in_ci_enters_few_files(judged: Repo, traced: Traced) -> None:
+    judged.git("checkout", "-qb", "topic")
+    assert committed(judged, "quiet\n") == 0
+    traced.files()
+    cli = Traced(traced.python.parent, isolated=False)
+    done = cli.ahp("ci", "--from", "main", "--to", "topic", "--target", "main", cwd=judged.root)
+    assert done.returncode == 0, done.stderr
+    within(cli, CI)
