@@ -38,7 +38,6 @@ GIT = Starter(
 )
 _GIT = "ahp.hosts.git.bundle:GIT"
 _MAKING = ("ahp.hosts.git.bundle", "ahp.system.process", "ahp.system.wings")
-_SHA = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
 _BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}, {light!r}, {starter!r}))"
 _MAIN = """
 parts = begin(sys.argv[0], {paths!r}, {where!r})
@@ -94,14 +93,11 @@ def build(paths: list[str], light: list[str], starter: str = _GIT) -> bytes:
     lazy = [name for name in _ours(making) if name not in eager]
     now = [(name, _code(name), _file(name), _is_package(name)) for name in _runnable(eager)]
     later = {name: _file(name) for name in lazy}
-    compiled = [(name, _file(name)) for name in ("_json", _SHA) if hasattr(sys.modules.get(name), "__file__")]
     # What compiles policies is stamped, too: as long as none of it changed, its digest is known without reading it.
-    sources = dict.fromkeys(
-        [*map(_file, [*eager, *lazy]), *[file for _, file in compiled], *cache.compiler_sources(), *tables]
-    )
+    sources = dict.fromkeys([*map(_file, [*eager, *lazy]), *cache.compiler_sources(), *tables])
     stamps = [(file, os.stat(file).st_mtime_ns, os.stat(file).st_size) for file in sources]
     parts = {**{name: marshal.dumps(_code(name)) for name in lazy}, **packed}
-    behind, where = tail(stamps, compiled, now, later, parts)
+    behind, where = tail(stamps, now, later, parts)
     text = _MAIN.format(
         paths=paths, where=where, compiler=cache.compiler_digest(), ready=_READY if packed else "", entry=start.entry
     )
@@ -113,7 +109,6 @@ def build(paths: list[str], light: list[str], starter: str = _GIT) -> bytes:
 
 def tail(
     stamps: list[tuple[str, int, int]],
-    compiled: list[tuple[str, str]],
     now: list[tuple[str, CodeType, str, bool]],
     later: dict[str, str],
     parts: dict[str, bytes],
@@ -123,7 +118,7 @@ def tail(
     for name, part in parts.items():
         places[name] = at, len(part)
         at += len(part)
-    contents, behind = marshal.dumps((stamps, compiled, now, later, places)), b"".join(parts.values())
+    contents, behind = marshal.dumps((stamps, now, later, places)), b"".join(parts.values())
     key = _key(contents, behind)
     whole = contents + key + behind
     return whole, (key, len(contents) + len(key), len(whole))

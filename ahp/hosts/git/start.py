@@ -7,7 +7,6 @@ file with this module in it, outside any package; behind that stand the contents
 after them the parts that not every hook needs.
 """
 
-import _imp
 import gc
 import marshal
 import posix
@@ -76,9 +75,9 @@ def begin(bundle: str, paths: list[str], where: tuple[bytes, int, int]) -> "Part
 
     `paths` go to the end of sys.path. `where` are the key that the contents end in, how long they are with it, and how
     many bytes before the end of the file they begin: whoever finds another bundle in its place by now, or one that was
-    cut, imports from the sources. The contents are the `stamps` of all sources, (name, file) of the `compiled` modules
-    of the standard library that are needed, (name, code, file, whether it is a package) of what is run `now`, in an
-    order that works, the file of each module that is run `later`, when it is imported, and the `places` of the parts.
+    cut, imports from the sources. The contents are the `stamps` of all sources, (name, code, file, whether it is a
+    package) of what is run `now`, in an order that works, the file of each module that is run `later`, when it is
+    imported, and the `places` of the parts.
     """
     key, length, size = where
     gc.disable()  # the process ends before a collection would find anything
@@ -91,15 +90,10 @@ def begin(bundle: str, paths: list[str], where: tuple[bytes, int, int]) -> "Part
         return None
     if data[-len(key) :] != key:
         return None
-    stamps, compiled, now, later, places = marshal.loads(data)  # noqa: S302  # our own byte code
+    stamps, now, later, places = marshal.loads(data)  # noqa: S302  # our own byte code
     if not fresh(stamps):
         return None
     module = type(sys)
-    spec: Any = type(sys.__spec__)
-    for name, file in compiled:  # found without listing the folders of the standard library
-        extension = _imp.create_dynamic(spec(name, None, origin=file))
-        _imp.exec_dynamic(extension)
-        sys.modules[name] = extension
     for name, code, file, is_package in now:
         made = module(name)
         made.__file__ = file

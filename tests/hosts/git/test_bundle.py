@@ -182,7 +182,7 @@ def bundled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Bundled
             ("bundled_x.now", compile(f"value = {value}", "x", "exec"), "/x/bundled_x/now.py", False),
         ]
         parts = {"bundled_x.later": marshal.dumps(compile("value = 2", "x", "exec")), "table": b"packed"}
-        behind, where = bundle.tail(stamps, [], now, {"bundled_x.later": "/x/bundled_x/later.py"}, parts)
+        behind, where = bundle.tail(stamps, now, {"bundled_x.later": "/x/bundled_x/later.py"}, parts)
         path = tmp_path / "light.pyc"
         path.write_bytes(b"the first code" * value + behind)
         return path, where
