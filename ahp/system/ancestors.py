@@ -3,6 +3,8 @@
 import os
 from collections.abc import Iterator
 
+from ahp.system import environ
+
 _DEEPEST = 100
 
 
@@ -13,35 +15,20 @@ def have(variable: str) -> bool:
     be read (another user's process, another system than Linux) tells nothing.
     """
     wanted = os.fsencode(variable) + b"="
-    for pid in _above(os.getpid()):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                block = file.read()
-        except OSError:
-            continue
-        if any(part.startswith(wanted) and part != wanted for part in block.split(b"\0")):
-            return True
-    return False
+    blocks = [environ.told(pid, "environ").split(b"\0") for pid in _above(os.getpid())]
+    return any(part.startswith(wanted) and part != wanted for block in blocks for part in block)
 
 
 def commands() -> Iterator[list[str]]:
     """The command lines of the processes above this one, the nearest first; an empty one where it cannot be read."""
-    for pid in _above(os.getpid()):
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                yield os.fsdecode(file.read()).removesuffix("\0").split("\0")
-        except OSError:
-            yield []
+    return map(environ.arguments, _above(os.getpid()))
 
 
 def _above(pid: int) -> Iterator[int]:
     for _ in range(_DEEPEST):
-        try:
-            with open(f"/proc/{pid}/stat", "rb") as file:
-                # The name of the program stands in brackets, and may hold any.
-                pid = int(file.read().rpartition(b")")[2].split()[1])
-        except (OSError, ValueError, IndexError):
-            return
+        # The name of the program stands in brackets, and may hold any.
+        told = environ.told(pid, "stat").rpartition(b")")[2].split()
+        pid = int(told[1]) if told else 0
         if pid <= 1:
             return
         yield pid

@@ -130,13 +130,10 @@ def _stats() -> list[list[str]]:
     """The id, state, group and name of every process (Linux)."""
     rows = []
     for pid in filter(str.isdigit, _listed("/proc")):
-        try:
-            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-                head, _, rest = file.read().rpartition(")")
-        except OSError:
-            continue
-        state, _parent, group = rest.split()[:3]
-        rows.append([pid, state, group, head.partition("(")[2]])
+        head, _, rest = environ.told(pid, "stat").decode("utf-8", "replace").rpartition(")")
+        if rest:
+            state, _parent, group = rest.split()[:3]
+            rows.append([pid, state, group, head.partition("(")[2]])
     return rows
 
 
@@ -177,14 +174,7 @@ def _reaper(option: int, value: bool = False) -> bool:
 def _children(pid: int, thread: int | None = None) -> set[int]:
     """The direct children of a process, or of one of its threads (Linux)."""
     threads = [str(thread)] if thread is not None else _listed(f"/proc/{pid}/task")
-    found: set[int] = set()
-    for one in threads:
-        try:
-            with open(f"/proc/{pid}/task/{one}/children", "rb") as file:
-                found.update(map(int, file.read().split()))
-        except OSError:
-            continue
-    return found
+    return {int(child) for one in threads for child in environ.told(pid, f"task/{one}/children").split()}
 
 
 def _listed(folder: str) -> list[str]:
@@ -198,22 +188,14 @@ def _marks(pid: int) -> list[str]:
     """The marks in the environment of a process (Linux)."""
     name = f"{MARK}=".encode()
     until = time.monotonic() + _START_TIME
-    while not (data := _contents(f"/proc/{pid}/environ")):
+    while not (data := environ.told(pid, "environ")):
         # It has ended, has an empty environment, or is just becoming another program.
-        state = _contents(f"/proc/{pid}/stat").rpartition(b")")[2].split()[:1]
+        state = environ.told(pid, "stat").rpartition(b")")[2].split()[:1]
         if state in ([], [b"Z"]) or time.monotonic() > until:
             return []
         time.sleep(0.002)
     found = [one for one in data.split(b"\0") if one.startswith(name)]
     return [one.removeprefix(name).decode("utf-8", "replace") for one in found]
-
-
-def _contents(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
-        return b""
 
 
 def _marked(mark: str) -> set[int]:
@@ -223,11 +205,7 @@ def _marked(mark: str) -> set[int]:
 
 
 def _name(pid: int) -> str:
-    try:
-        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
-            return file.read().strip()
-    except OSError:
-        return str(pid)
+    return environ.told(pid, "comm").decode("utf-8", "replace").strip() or str(pid)
 
 
 def _kill(pid: int) -> None:

@@ -2,6 +2,9 @@
 
 import posix
 
+from ahp.system import files
+from ahp.system.errors import AhpError
+
 _CALLER = ("GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_EXEC_PATH", "GIT_CONFIG_NOSYSTEM")
 
 
@@ -23,18 +26,14 @@ def _text(value: bytes) -> str:
     return value.decode("utf-8", "surrogateescape")
 
 
+def told(pid: "int | str", what: str) -> bytes:
+    """What the system tells of a running process, such as its `environ` or `stat` (proc(5)); b"" where it does not."""
+    try:
+        return files.read(f"/proc/{pid}/{what}") or b""
+    except AhpError:
+        return b""
+
+
 def arguments(pid: int) -> list[str]:
-    """The command line of a running process, [] where the system does not tell it (proc(5), cmdline)."""
-    try:
-        fd = posix.open(f"/proc/{pid}/cmdline", posix.O_RDONLY | posix.O_CLOEXEC)
-    except OSError:
-        return []
-    parts = []
-    try:
-        while part := posix.read(fd, 1 << 16):
-            parts.append(part)
-    except OSError:
-        return []
-    finally:
-        posix.close(fd)
-    return b"".join(parts).decode("utf-8", "surrogateescape").split("\0")[:-1]
+    """The command line of a running process, [] where the system does not tell it."""
+    return _text(told(pid, "cmdline")).split("\0")[:-1]
