@@ -4,7 +4,6 @@ Clients let a tool run when its hook crashes, hangs or prints anything but one a
 ends in a refusal, in time, and nothing is printed before the end.
 """
 
-import _signal  # type: ignore[import-not-found]  # built in; `signal` itself imports enum and more
 import gc
 import posix
 import sys
@@ -14,7 +13,7 @@ from ahp.agents.asked import Asked, Unreadable
 from ahp.hosts import asking
 from ahp.protocol.event import Workspace
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import environ, git, jsontext
+from ahp.system import environ, git, jsontext, patience
 from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
@@ -72,13 +71,12 @@ def reply_to(arguments: list[str], installed: Installed) -> Reply:
     """The answer to what stands on standard input; never raises but to end the process by its own wish."""
     client, event = (*arguments, "", "")[:2]
     try:  # the alarm comes once, at any place of this
-        _signal.signal(_signal.SIGALRM, _out_of_time)
-        _signal.setitimer(_signal.ITIMER_REAL, budget(environ.current()))
+        patience.alarm(budget(environ.current()), _out_of_time)
         try:
             reply = _judged(client, event, installed)
         except Exception as error:  # noqa: BLE001  # whatever is wrong, the tool must not run unjudged
             reply = _failed(client, event, error)
-        _signal.setitimer(_signal.ITIMER_REAL, 0)
+        patience.alarm(0)
     except OutOfTime:
         reply = _failed(client, event, AhpError("it took longer than it may"))
     return reply

@@ -2,10 +2,14 @@
 
 import sys
 
-if sys.version_info >= (3, 12):
-    from _sha2 import sha256 as _sha256
-else:
-    from _sha256 import sha256 as _sha256
+try:
+    if sys.version_info >= (3, 12):
+        from _sha2 import sha256 as _sha256
+    else:
+        from _sha256 import sha256 as _sha256
+    _sha256(b"").hexdigest()
+except (ImportError, AttributeError, TypeError):  # some builds leave hashes to OpenSSL
+    from hashlib import sha256 as _sha256
 
 
 def sha256(data: bytes) -> str:

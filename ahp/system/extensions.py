@@ -6,6 +6,7 @@ from ahp.system import ready
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
     from typing import Any
 
 
@@ -15,40 +16,41 @@ def load(name: str, unused: tuple[str, ...] = ()) -> "Any":
     `unused` are names of the standard library (`re.compile`) that it asks for when it is loaded, for what ahp never has
     it do. A hook, whose process nobody else uses, does not import their modules for that.
     """
-    module = sys.modules.get(name)
-    if module is not None:
-        return module
-    import _frozen_importlib as bootstrap
-    import _frozen_importlib_external as files
-    import _imp
-
-    loader = (files.ExtensionFileLoader, _imp.extension_suffixes())
-    for folder in sys.path:
-        spec = files.FileFinder(f"{folder}/{name.partition('.')[0]}", loader).find_spec(name)
+    if name in sys.modules:
+        return sys.modules[name]
+    folders = [f"{folder}/{name.partition('.')[0]}" for folder in sys.path]
+    for finder in sys.meta_path:
+        spec = finder.find_spec(name, folders)
         if spec is not None:
-            if unused and ready.packed:
-                try:
-                    with _StandIns(unused):
-                        return bootstrap._load(spec)  # type: ignore[attr-defined]
-                except (AttributeError, TypeError):
-                    sys.modules.pop(name, None)  # a version that wants more of them: it gets them
-            return bootstrap._load(spec)  # type: ignore[attr-defined]
+            return (_alone(spec, unused) if unused and ready.packed else None) or _loaded(spec)
     return None
 
 
-class _StandIns:
-    """While it lasts, modules that are not loaded yet have nothing but the names given, which do nothing."""
+def _loaded(spec: "ModuleSpec") -> "Any":
+    """The module of a spec, made as an import makes it (PEP 451), but without its package."""
+    loader: Any = spec.loader
+    sys.modules[spec.name] = module = loader.create_module(spec)
+    loader.exec_module(module)
+    return module
 
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.modules = {}
-        for module, _, name in [full.partition(".") for full in names]:
-            if module not in sys.modules:
-                self.modules[module] = type(sys)(module)
-                setattr(self.modules[module], name, lambda *given: None)
 
-    def __enter__(self) -> None:
-        sys.modules.update(self.modules)
+def _alone(spec: "ModuleSpec", unused: tuple[str, ...]) -> "Any":
+    """The module of a spec, with functions that do nothing for those named `unused`; None where that is not enough.
 
-    def __exit__(self, *_: object) -> None:
-        for module in self.modules:
-            del sys.modules[module]
+    Importing `re` and `enum` would take as long as starting Python does.
+    """
+    before, standing = set(sys.modules), set()
+    for module, _, name in [full.partition(".") for full in unused]:
+        if module not in before:
+            standing.add(module)
+            setattr(sys.modules.setdefault(module, type(sys)(module)), name, lambda *given: None)
+    try:
+        made = _loaded(spec)
+    except (ImportError, AttributeError, TypeError):  # a version that wants more of them
+        made = None
+    new = sys.modules.keys() - before
+    if new != standing | {spec.name}:  # or one that imports more, which may have kept what stood there
+        made = None
+    for name in standing if made else new:
+        del sys.modules[name]
+    return made

@@ -1,7 +1,5 @@
 """JSON without the `json` package, whose import costs more than judging a quiet commit (design §12).  [light]"""
 
-from _json import encode_basestring, make_encoder, make_scanner
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, ClassVar, Self, dataclass_transform
@@ -89,9 +87,6 @@ class _Context:
         raise ValueError(f"{name} is not JSON")
 
 
-_scan = make_scanner(_Context)  # type: ignore[arg-type]
-
-
 def decode(text: str) -> object:
     """The value of one JSON text. Raises ValueError for anything else, too deep nesting included."""
     start = 0
@@ -153,4 +148,22 @@ def _plain(value: object) -> object:
     raise ValueError(f"a {type(value).__name__}")
 
 
-_chunks = make_encoder(None, _plain, encode_basestring, None, ": ", ", ", False, False, False)
+def _engines() -> "tuple[Any, Any]":
+    """What reads the value at a place of a text, and what writes one in chunks; of `json` where its own are others."""
+    try:
+        from _json import encode_basestring, make_encoder, make_scanner
+
+        scan = make_scanner(_Context)  # type: ignore[arg-type]
+        chunks = make_encoder(None, _plain, encode_basestring, None, ": ", ", ", False, False, False)
+        if "".join(chunks({"é": [1.5, None]}, 0)) == '{"é": [1.5, null]}':
+            return scan, chunks
+    except (ImportError, AttributeError, TypeError):  # such as a scanner that asks its decoder for more
+        pass
+    from json import JSONDecoder, JSONEncoder
+
+    reader = JSONDecoder(parse_float=_Context.parse_float, parse_constant=_Context.parse_constant)
+    writer = JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, default=_plain)
+    return reader.raw_decode, lambda value, _: (writer.encode(value),)
+
+
+_scan, _chunks = _engines()

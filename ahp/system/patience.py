@@ -5,7 +5,18 @@ in Python or in a program that is waited for.
 """
 
 import posix
-from _signal import ITIMER_REAL, SIGALRM, setitimer, siginterrupt, signal  # type: ignore[import-not-found]
+
+try:  # built in; `signal` itself imports enum and more
+    from _signal import ITIMER_REAL, SIGALRM, getitimer, setitimer, siginterrupt, signal
+
+    getitimer(ITIMER_REAL)
+except (ImportError, AttributeError, TypeError):
+    from signal import ITIMER_REAL, SIGALRM, setitimer, siginterrupt, signal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 AFTER = 2.0  # seconds
 VARIABLE = "AHP_PATIENCE"  # another time in whole seconds, 0 for never: it is a notice, and no part of the gate
@@ -23,14 +34,20 @@ def begin(what: str, env: dict[str, str]) -> None:
     given = env.get(VARIABLE, "")
     _what, doing = what, ""
     _after = float(given) if given.isdecimal() and len(given) < 6 else AFTER
-    signal(SIGALRM, _tell)
+    alarm(_after, _tell)
     siginterrupt(SIGALRM, False)
-    setitimer(ITIMER_REAL, _after)
 
 
 def end() -> None:
     """Nothing will be told any more: it is done, or a person is asked and may think."""
-    setitimer(ITIMER_REAL, 0)
+    alarm(0)
+
+
+def alarm(seconds: float, then: "Callable[[int, Any], None] | None" = None) -> None:
+    """Calls `then` in so many seconds, 0 for never. Only the main thread may call this."""
+    if then is not None:
+        signal(SIGALRM, then)
+    setitimer(ITIMER_REAL, seconds)
 
 
 def _tell(number: int, frame: object) -> None:

@@ -24,8 +24,8 @@ def test_one_that_is_not_installed_is_none() -> None:
 
 @pytest.mark.parametrize(
     ("unused", "imported"),
-    [(("re.compile", "enum.IntEnum"), []), (("re.nothing",), ["enum", "re"])],
-    ids=["this version", "one that asks for more"],
+    [(("re.compile", "enum.IntEnum"), []), (("re.nothing",), ["enum", "re"]), (("re.compile",), ["enum", "re"])],
+    ids=["this version", "one that asks for more", "one that imports more"],
 )
 def test_a_hook_does_not_import_what_it_has_no_use_for(unused: tuple[str, ...], imported: list[str]) -> None:
     program = f"""

@@ -44,3 +44,19 @@ def test_the_flags_are_those_of_re() -> None:
 def test_a_broken_one_is_named() -> None:
     with pytest.raises(re.error):
         regex("(")
+
+
+def test_a_form_that_makes_another_pattern_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, right = re.compile("a+"), re._compiler._code  # type: ignore[attr-defined]
+    other = re._parser.parse("b+")  # type: ignore[attr-defined]
+    monkeypatch.setattr(re._compiler, "_code", lambda parsed, flags: right(other, flags))  # type: ignore[attr-defined]
+    monkeypatch.setattr(re, "compile", lambda pattern, flags: plain)
+    monkeypatch.setattr(ready, "_made", {})
+    assert regex("a+").findall("aab") == ["aa"]
+    assert list(ready.pack()) == ["regex 0 a+"] and marshal.loads(ready.pack()["regex 0 a+"]) is None
+
+
+def test_a_form_of_another_python_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ready, "_made", {})
+    monkeypatch.setattr(ready, "packed", {"regex 0 a+": marshal.dumps(("a+", 0, [1, 2, 3], 0, {}, (None,), "new"))})
+    assert regex("a+") == re.compile("a+")

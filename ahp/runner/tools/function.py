@@ -1,7 +1,6 @@
 """`@tool`: a tool from a typed function."""
 
 import inspect
-import sys
 import types
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -37,7 +36,8 @@ def tool(function: Callable[..., Any] | None = None, /, **settings: Any) -> Any:
     function's own, `description` for its documentation; the rest is FunctionTool's. Raises TypeError for a parameter
     without annotation, one that takes any number of values or whose name begins with `_`, and for a generator.
     """
-    around = sys._getframe(1).f_locals
+    here = inspect.currentframe()
+    around = here.f_back.f_locals if here and here.f_back else {}
     if function is None:
         return lambda decorated: _made(decorated, around, **settings)
     return _made(function, around)
