@@ -38,7 +38,7 @@ HOOKS_READY := $(PEERS)/hooks/.ready
 SCANNERS_READY := $(PEERS)/scanners/.ready
 MODEL_READY := $(MODEL)/.ready
 
-.PHONY: help judge test lint types unit format demo bench docs explore test-slow test-tools test-clients test-runner clean
+.PHONY: help judge test lint types unit format demo bench docs explore test-slow test-tools test-clients test-runner test-python clean
 .DEFAULT_GOAL := help
 
 help:
@@ -52,6 +52,7 @@ help:
 	@echo "make test-tools    the tests that drive the real pre-commit, prek, vitest, gitlab-ci-local and the like"
 	@echo "make test-clients  the tests that drive the real coding agents"
 	@echo "make test-runner   the tests that drive a real model server"
+	@echo "make test-python   the tests of hooks, on the newest other Python of this machine"
 	@echo "make lint | types | unit | format | clean"
 
 # The tests take longest, so that their summary is what the run ends with; mypy runs beside them.
@@ -108,6 +109,22 @@ test-clients: $(READY)
 
 test-runner: $(READY) $(MODEL_READY)
 	$(call marked,runner)
+
+# Hooks use private parts of Python, which another version may have changed. Of a pre-release the libraries may lack wheels.
+NEWEST := build/python
+test-python:
+	@python=$$($(PYTHON) .ci/newest-python); \
+	if [ -z "$$python" ]; then echo "skipped: there is no other Python here that can run ahp"; exit 0; fi; \
+	echo "$$("$$python" --version) of $$python"; \
+	"$$python" -m venv --clear $(NEWEST) && \
+	if ! $(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --editable . $(NEWEST_WITH); then \
+		case $$("$$python" -c 'import sys; print(sys.version_info.releaselevel)') in final) exit 1 ;; esac; \
+		echo "skipped: the libraries are not to be had for a pre-release: see pip's message above"; exit 0; \
+	fi; \
+	$(MEMORY) $(NEWEST)/bin/python -m pytest -n $(WORKERS) -m "not tools and not clients and not runner and not slow" $(NEWEST_TESTS)
+NEWEST_WITH := pytest pytest-cov pytest-xdist hypothesis
+NEWEST_TESTS := tests/system $(addprefix tests/hosts/git/test_,bundle.py hook.py light.py private_python.py) \
+	$(addprefix tests/agents/test_,clients.py light.py)
 
 clean:
 	rm -rf $(VENV) build dist .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
