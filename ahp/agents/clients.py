@@ -12,6 +12,7 @@ timeout, refuses)`, `switched_off(settings)` and `probe(event, tool)`, a payload
 """
 
 from ahp.agents.wing import CLIENTS as CLIENTS
+from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,3 +38,55 @@ def event_of(client: str, event: str, speaker: str) -> str:
     trigger = module(client).EVENTS.get(event, "")
     same = [name for name, its in module(speaker).EVENTS.items() if its == trigger]
     return event if client == speaker or not same else same[0]
+
+
+class Unreadable(AhpError):
+    """What the client sent is not what its contract says."""
+
+
+class Asked:
+    """One call of a hook.
+
+    `event` is the client's own name of what happens, `trigger` ours; `session` and `call` its ids, "" where it tells
+    none; `folder` where the agent works; `tool` the client's name of the tool, with `input` and, afterwards, `output`
+    and `is_error`; `again` says that the agent was kept from stopping just before.
+    """
+
+    __slots__ = (
+        "again",
+        "call",
+        "event",
+        "folder",
+        "input",
+        "is_error",
+        "output",
+        "session",
+        "tool",
+        "trigger",
+    )
+
+    def __init__(self, event: str, trigger: str) -> None:
+        self.event, self.trigger = event, trigger
+        self.session = self.call = self.folder = self.tool = ""
+        self.input: dict[str, object] = {}
+        self.output: str | None = None
+        self.is_error = self.again = False
+
+
+def text(payload: "dict[str, object]", *names: str) -> str:
+    """The first of these fields that is a text, "" where none is."""
+    for name in names:
+        value = payload.get(name)
+        if isinstance(value, str):
+            return value
+    return ""
+
+
+def arguments(payload: "dict[str, object]", name: str) -> "dict[str, object]":
+    """A tool's arguments. Raises Unreadable where they are anything else than an object."""
+    value = payload.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise Unreadable(f"{name} is no object")
+    return value

@@ -4,7 +4,7 @@ Its payloads do not name the event, so the command does. It also runs the hooks 
 """
 
 from ahp.agents import envelope
-from ahp.agents.asked import Asked, Unreadable, arguments, text
+from ahp.agents.clients import Asked, Unreadable, arguments, text
 from ahp.system import jsontext
 
 EVENTS = {

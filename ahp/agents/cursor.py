@@ -4,7 +4,7 @@ It also runs the hooks of `.claude/settings.json`, and takes these answers there
 """
 
 from ahp.agents import envelope
-from ahp.agents.asked import Asked, Unreadable, arguments, text
+from ahp.agents.clients import Asked, Unreadable, arguments, text
 
 EVENTS = {
     "preToolUse": "pre-tool-use",

@@ -3,7 +3,7 @@
 Codex speaks it with less. [light]
 """
 
-from ahp.agents.asked import Asked, Unreadable, arguments, text
+from ahp.agents.clients import Asked, Unreadable, arguments, text
 
 EVENTS = {
     "PreToolUse": "pre-tool-use",

@@ -4,7 +4,7 @@ import sys
 import traceback
 
 from ahp import __version__
-from ahp.agents.asked import Unreadable
+from ahp.agents.clients import Unreadable
 from ahp.protocol.text import one_line, trim
 from ahp.system.errors import AhpError, LostDependency, lost_dependency
 

@@ -1,7 +1,7 @@
 """Gemini CLI 0.61 (geminicli.com/docs/hooks).  [light]"""
 
 from ahp.agents import envelope
-from ahp.agents.asked import Asked
+from ahp.agents.clients import Asked
 
 EVENTS = {
     "BeforeTool": "pre-tool-use",

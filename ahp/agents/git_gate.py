@@ -10,7 +10,7 @@ from typing import Any
 
 from ahp.agents import coming_commit, coming_push
 from ahp.agents.calls.call_paths import inside
-from ahp.agents.git_verbs import OTHERS
+from ahp.agents.places import OTHERS
 from ahp.agents.shell import commands
 from ahp.agents.work_trees import top_of
 from ahp.hosts import verdict_text

@@ -2,7 +2,7 @@
 
 from ahp.agents import places
 from ahp.agents.calls import call_view, tool_call
-from ahp.agents.git_verbs import runs_git
+from ahp.agents.places import runs_git
 from ahp.gate.decide import decide
 from ahp.hosts import asking
 from ahp.journal import session_calls
@@ -12,7 +12,7 @@ from ahp.protocol.verdict import Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ahp.agents.asked import Asked
+    from ahp.agents.clients import Asked
     from ahp.protocol.event import Event, Workspace
 
 _OUTPUT = 64 << 10  # characters of a tool's answer that conditions read

@@ -9,7 +9,7 @@ import posix
 import sys
 
 from ahp.agents import clients
-from ahp.agents.asked import Asked, Unreadable
+from ahp.agents.clients import Asked, Unreadable
 from ahp.hosts import asking
 from ahp.protocol.event import Workspace
 from ahp.protocol.triggers import TRIGGERS

@@ -4,7 +4,7 @@ Our plugin, `hooks/agents/opencode.js`, runs the command and does what it answer
 """
 
 from ahp.agents import envelope
-from ahp.agents.asked import Asked
+from ahp.agents.clients import Asked
 
 EVENTS = {
     "tool.execute.before": "pre-tool-use",

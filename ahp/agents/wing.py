@@ -3,4 +3,4 @@
 CLIENTS = ("claude", "codex", "gemini", "copilot", "opencode", "cursor")
 """The coding agents: a module of this wing each (`ahp.agents.clients`)."""
 HOSTS = {client: f"ahp.agents.host:{client}" for client in CLIENTS}
-FACTS = {"tool": "ahp.agents.calls.reader"}
+FACTS = {"tool": "ahp.agents.calls.call_view"}

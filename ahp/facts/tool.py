@@ -1,7 +1,7 @@
 """`tool`: the tool call of a coding agent (design §6), in one vocabulary for all clients.  [light]
 
-The wing `agents` reads calls (`ahp.agents.calls.reader`). Without it a call has its names and arguments, and what the
-tool itself says that it touches; a rule that reads more is undecided.
+The wing `agents` reads calls (`ahp.agents.calls.call_view`). Without it a call has its names and arguments, and what
+the tool itself says that it touches; a rule that reads more is undecided.
 """
 
 from ahp.facts.absent import Absent

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ahp.agents import clients, doctor, envelope, install
-from ahp.agents.asked import Unreadable
+from ahp.agents.clients import Unreadable
 from ahp.protocol.triggers import TRIGGERS
 from tests.agents.conftest import Ask, found
 from tests.conftest import PROJECT, Repo

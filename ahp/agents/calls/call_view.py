@@ -1,8 +1,15 @@
-"""The state of the files before and after a tool call, as far as the call tells it (design §1, §6, §13).  [light]"""
+"""The state of the files before and after a tool call, as far as the call tells it (design §1, §6, §13).  [light]
 
-from ahp.agents.calls import call_edits
+It reads tool calls for the namespace `tool`, which is in core (`ahp.facts.tool`).
+"""
+
+import sys
+
+from ahp.agents.calls import call_edits, tool_call
+from ahp.agents.calls import protected as protected_files
 from ahp.agents.calls.call_paths import in_checkout, inside, place_of
 from ahp.agents.calls.line_diff import encoded, lines_of, regions, unified
+from ahp.facts import tool
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import digest, encoding, files
 from ahp.system.change import FILE, Change, FileChange
@@ -12,6 +19,8 @@ from ahp.system.view import View
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ahp.agents.calls.call_edits import Edit
     from ahp.protocol.event import Event
 
@@ -218,3 +227,25 @@ def _undo(file: _File, edits: "list[Edit]") -> None:
             file.pieces.append((edit.old, edit.new))
         else:
             file.why = "what it was before the call is not known any more"
+
+
+call_of = tool_call.read
+protected = protected_files.written
+
+
+def changed(event: "Event", given: "Mapping[str, object]") -> "Event":
+    """The event with other arguments of its call: commands, paths, target and files are read anew."""
+    assert event.tool is not None
+    made = event.but(tool=tool_call.changed(event.tool, given, event.root, event.checkout))
+    made.view = view_of(made)
+    return made
+
+
+def refused(event: "Event", call: "dict[str, object]") -> "list[dict[str, object]]":
+    """What the call writes of what another tool was refused a moment ago (`calls.refused`)."""
+    from ahp.agents.calls.refused import to_another_tool
+
+    return to_another_tool(event, call, event.view if isinstance(event.view, CallView) else None)
+
+
+tool.reader = sys.modules[__name__]

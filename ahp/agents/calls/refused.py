@@ -11,16 +11,19 @@ from ahp.system import clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ahp.protocol.event import Event
 
 
 _BRINGS_BACK = ("checkout", "clean", "reset", "restore", "rm", "stash", "switch")
 
 
-def to_another_tool(event: "Event", call: "dict[str, object]") -> "list[dict[str, object]]":
-    """`{path, rule, seconds, sure}` for each path, by its latest refusal. Raises AhpError."""
-    from ahp.agents.calls.call_view import CallView
+def to_another_tool(event: "Event", call: "dict[str, object]", view: "Any") -> "list[dict[str, object]]":
+    """`{path, rule, seconds, sure}` for each path, by its latest refusal; `view` is the call's, None where it has none.
 
+    Raises AhpError.
+    """
     aimed = _aimed_at(call)
     if not event.session or not aimed:
         return []
@@ -28,7 +31,6 @@ def to_another_tool(event: "Event", call: "dict[str, object]") -> "list[dict[str
     calls = [former for former in session_calls.read(event.journal, event.session) if former.kind]
     if not any(former.denied for former in calls):
         return []
-    view = event.view if isinstance(event.view, CallView) else None
     contents = view.digests() if view else {}
     deleted = {path for path, file in view.files.items() if file.after is None} if view else set()
     found: list[dict[str, object]] = []

@@ -23,7 +23,7 @@ def event(repo: Repo, command: str) -> Event:
 def told(repo: Repo, command: str) -> list[tuple[object, object]]:
     asked = event(repo, command)
     assert asked.tool is not None
-    return [(one["path"], one["sure"]) for one in refused.to_another_tool(asked, asked.tool)]
+    return [(one["path"], one["sure"]) for one in refused.to_another_tool(asked, asked.tool, asked.view)]
 
 
 def noted(repo: Repo, name: str, denied: bool) -> None:
