@@ -37,6 +37,7 @@ class Replacement(BaseModel):
 
 
 class EditArgs(FileArgs):
+    _writes = True
     edits: list[Replacement] = Field(min_length=1, description="made in order")
 
     @model_validator(mode="before")
@@ -84,7 +85,7 @@ class PatchArgs(BaseModel):
     @model_validator(mode="after")
     def _resolved(self, info: ValidationInfo) -> "PatchArgs":
         self._files = parse(fences.inside(self.patch) or self.patch)
-        self.leads_to = [project_files.resolve(root_of(info), one.path) for one in self._files]
+        self.leads_to = [project_files.resolve(root_of(info), one.path, writes=True) for one in self._files]
         if len(set(self.leads_to)) != len(self.leads_to):
             raise ValueError("the patch names a file twice; put all its changes behind one pair of --- and +++")
         return self

@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 import re2
 from pydantic import (
@@ -48,10 +48,11 @@ class FileArgs(BaseModel):
         description="relative to the project's folder",
     )
     leads_to: SkipJsonSchema[str] = ""
+    _writes: ClassVar[bool] = False
 
     @model_validator(mode="after")
     def _resolved(self, info: ValidationInfo) -> "FileArgs":
-        self.leads_to = project_files.resolve(root_of(info), self.path)
+        self.leads_to = project_files.resolve(root_of(info), self.path, writes=self._writes)
         return self
 
 
@@ -251,6 +252,7 @@ def _searched(args: SearchArgs) -> Touched:
 
 
 class WriteArgs(FileArgs):
+    _writes = True
     content: str = Field(validation_alias=AliasChoices("content", "text", "contents", "body"))
 
 

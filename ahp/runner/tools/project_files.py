@@ -2,13 +2,15 @@
 
 A path may lead elsewhere through links, `..`, another case or `/proc/self/cwd`. `resolve` says where it leads; that is
 what the gate judges beside the path as written, and what is opened, from the root down and folder by folder: where a
-link has come up since, the call fails.
+link has come up since, the call fails. Whatever the policy says, no tool gets into a git directory, whose settings name
+programs that git runs and may hold a password, and none changes ahp's policy.
 """
 
 import errno
 import os
 import secrets
 import stat
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,17 +26,48 @@ _GIT_TIME = 20.0
 _MOST_FILES = 100_000
 
 
-def resolve(root: str, path: str) -> str:
-    """Where `path` leads, relative to `root`, `.` for the root itself. Raises ValueError for what lies outside."""
+def resolve(root: str, path: str, *, writes: bool = False) -> str:
+    """Where `path` leads, relative to `root`, `.` for the root itself.
+
+    Raises ValueError for what lies outside or in a git directory; if the call `writes`, for ahp's policy.
+    """
     if "\0" in path:
         raise ValueError("a path holds no NUL")
     top = os.path.realpath(root)
     leads_to = _true_case(os.path.realpath(os.path.join(top, path.removeprefix("file://"))))
-    if leads_to == top:
-        return "."
-    if not leads_to.startswith(top.rstrip("/") + "/"):
+    if leads_to != top and not leads_to.startswith(top.rstrip("/") + "/"):
         raise ValueError(f"{path} leads out of the project; paths are relative to its folder")
-    return leads_to[len(top.rstrip("/")) + 1 :]
+    place = os.path.relpath(leads_to, top)
+    folder = top
+    for name in (*place.split("/"), ""):
+        if _is_called(folder, name, ".git") or _is_git_directory(folder, name):
+            raise ValueError(f"{path} is in a git directory, which tools neither read nor change; ask git instead")
+        if writes and _is_called(folder, name, ".ahp") and (folder == top or os.path.lexists(f"{folder}/.git")):
+            raise ValueError(f"{path} is part of ahp's policy, which no tool changes; ask the user to change it")
+        folder = os.path.join(folder, name)
+    return place
+
+
+def _is_git_directory(folder: str, name: str) -> bool:
+    """Whether git would take the folder for a git directory, once `name` is in it (gitrepository-layout)."""
+
+    def has(one: str) -> bool:
+        return one == name or os.path.lexists(os.path.join(folder, one))
+
+    return has("HEAD") and (has("commondir") or (has("objects") and has("refs")))
+
+
+def _is_called(folder: str, name: str, wanted: str) -> bool:
+    """Whether a name in a folder stands for `wanted`: there are file systems that take `.GIT`, `GIT~1`, or letters that
+    nobody sees for it.
+    """
+    seen = name if name.isascii() else "".join(one for one in name if unicodedata.category(one) != "Cf")
+    if seen.casefold() == wanted:
+        return True
+    try:
+        return _same(os.lstat(os.path.join(folder, wanted)), os.path.join(folder, name))
+    except OSError:
+        return False
 
 
 def _true_case(path: str) -> str:
@@ -70,6 +103,7 @@ def write(root: str, place: str, data: bytes) -> bool:
 
     Readers see the old bytes or the new ones, and another name of the same file (a hard link) keeps the old ones.
     """
+    resolve(root, place, writes=True)  # what was written since may have made a git directory of a folder
     with _folder_of(root, place, make=True) as (folder, name):
         mode = _mode(folder, name, place)
         temporary = f".{name[:100]}.{secrets.token_hex(4)}.tmp"
@@ -124,10 +158,9 @@ def listed(root: str, place: str) -> list[str]:
 def _git_lists(top: str, place: str) -> list[str] | None:
     try:
         repository = discover(top, environ.scrubbed(environ.current()))
-        data = repository.run(
-            *("-C", top, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", f":(literal){place}"),
-            timeout=_GIT_TIME,
-        )
+        repository.folder = top  # which may lie below the work tree's
+        asked = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", f":(literal){place}")
+        data = repository.run(*asked, timeout=_GIT_TIME)
     except NotARepository:
         return None
     names = data.decode("utf-8", "surrogateescape").split("\0")

@@ -157,7 +157,7 @@ rules:
         "shell": ["blocked", "blocked"],
         "link": ["ok", "blocked", "blocked"],
         "away": ["blocked", "blocked"],
-        "policy": ["blocked", "blocked", "blocked"],
+        "policy": ["E_INVALID_ARGS", "blocked", "blocked"],
         "git": ["blocked", "blocked"],
         "lines": ["ok", "blocked", "ok"],
     }
