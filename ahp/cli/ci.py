@@ -66,6 +66,7 @@ def command(
 
 
 def _judge(env: dict[str, str], named: tuple[str | None, str | None, str | None], part: str) -> "Report":
+    from ahp.hosts.asking import repository_here
     from ahp.hosts.ci import judging, platform
     from ahp.hosts.ci.change import change_of
     from ahp.hosts.ci.report import report
@@ -73,7 +74,7 @@ def _judge(env: dict[str, str], named: tuple[str | None, str | None, str | None]
     said = platform.proposed(env)
     if said is not None and said.kind == "delete":
         return report(f"nothing to judge: {said.target} was deleted", 0, [], [], [])
-    repo = judging.repository_here()
+    repo = repository_here()
     from_, to, target = named
     with judging.scratch() as folder:
         is_named = partial(judging.is_named, repo, folder=folder)

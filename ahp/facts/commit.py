@@ -3,7 +3,7 @@
 from ahp.facts.absent import Absent
 from ahp.facts.registry import COMMIT, Namespace, fact
 from ahp.protocol.event import Event
-from ahp.system.git import PLAIN_LOG, Repository
+from ahp.system.git import Repository
 
 # Past commits are judged under these names too, with the message they have.
 _MESSAGE = ["commit-msg", "post-commit"]
@@ -109,6 +109,6 @@ def _author(event: Event, repository: Repository) -> str:
 
 def _made(repository: Repository, commit: str) -> tuple[str, str, bool]:
     """(message, author, is_merge) of a commit that exists."""
-    log = repository.run("log", "-1", "-z", *PLAIN_LOG, "--format=%P%x00%an <%ae>%x00%B", commit, "--")
+    log = repository.run("log", "-1", "-z", "--format=%P%x00%an <%ae>%x00%B", commit, "--")
     parents, author, text = log.decode("utf-8", "surrogateescape").split("\0")[:3]
     return text.rstrip("\n") + "\n" if text.strip() else "", author, " " in parents

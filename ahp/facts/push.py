@@ -4,7 +4,7 @@ from ahp.facts.absent import Absent
 from ahp.facts.registry import PUSH, Namespace, fact
 from ahp.protocol.event import Event, PushRef
 from ahp.system.errors import Unknown
-from ahp.system.git import PLAIN_LOG, Repository
+from ahp.system.git import Repository
 
 NAMESPACE = Namespace(
     source="what git tells pre-push",
@@ -97,7 +97,7 @@ def _subjects(event: Event) -> object:
     if isinstance(revisions, Absent) or not revisions:
         return revisions
     assert event.repo is not None
-    log = event.repo.run("log", *PLAIN_LOG, "-z", "--format=%s", *revisions, "--")
+    log = event.repo.run("log", "-z", "--format=%s", *revisions, "--")
     return log.decode("utf-8", "surrogateescape").split("\0")[:-1]
 
 

@@ -47,7 +47,8 @@ class State:
         return sorted(self._known.keys() | self._edited)
 
     def contents(self, matches: Callable[[str], object], more: Collection[str] = ()) -> dict[str, str]:
-        """As the function of this name. A folder (a submodule, a repository inside) has only its size and time."""
+        """As the function of this name. A submodule has the commit that it is at, a repository
+        inside its size and time."""
 
         def counts(path: str) -> object:
             return path in more or matches(path)
@@ -59,10 +60,7 @@ class State:
 def state(repository: Repository, untracked: str = "all") -> State:
     """The state of the work tree now. Raises GitError."""
     # `status` looks into files whose time alone is new; without locks it does not write the index.
-    listed = repository.run(
-        *("--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", f"--untracked-files={untracked}"),
-        "--ignore-submodules=none",
-    )
+    listed = repository.run("status", "--porcelain", "-z", "--no-renames", f"--untracked-files={untracked}")
     entries = names(listed)
     edited = {entry[3:] for entry in entries if entry[1] != " "}
     known = {}

@@ -95,7 +95,7 @@ def adopt(
 
 
 def _subjects(repo: Repository) -> list[str]:
-    arguments = ["--no-show-signature", f"--max-count={_SUBJECTS}", "--format=%s"]
+    arguments = [f"--max-count={_SUBJECTS}", "--format=%s"]
     return repo.run("log", "-z", *arguments, "--").decode("utf-8", "replace").split("\0")
 
 
@@ -135,7 +135,7 @@ def _direct(repo: Repository) -> tuple[int, int]:
     ref = next((r for r in (f"refs/remotes/origin/{name}", f"refs/heads/{name}") if repo.commit_id(r)), "")
     if not name or not ref:
         return 0, 0
-    arguments = ["--first-parent", "--no-show-signature", f"--max-count={_LOOKED_AT}", "--format=%p%x00%s"]
+    arguments = ["--first-parent", f"--max-count={_LOOKED_AT}", "--format=%p%x00%s"]
     log = repo.run("log", "-z", *arguments, ref, "--").decode("utf-8", "replace").split("\0")
     commits = [(parents, subject) for parents, subject in zip(log[::2], log[1::2], strict=False) if parents]
     direct = [subject for parents, subject in commits if " " not in parents and not _REVIEWED.search(subject)]

@@ -152,7 +152,7 @@ def _start(repo: Repository, tickets: Tickets, issue_id: str) -> Done:
         transaction.apply(plan, repo.root, repo.git_dir)
     except BaseException:
         for command in undo:
-            repo.run(*command, timeout=_SWITCH)
+            repo.run(*command, timeout=_SWITCH, for_person=True)
         raise
     return Done(plan, name)
 
@@ -171,7 +171,7 @@ def _branch_for(repo: Repository, ticket: Ticket) -> tuple[str, bool]:
 def _switch(repo: Repository, name: str, is_new: bool) -> list[list[str]]:
     """Switches branches; the git commands that take it back."""
     head, branch = repo.commit_id("HEAD"), repo.branch()
-    repo.run("switch", "-q", *(["-c"] if is_new else []), name, timeout=_SWITCH)
+    repo.run("switch", "-q", *(["-c"] if is_new else []), name, timeout=_SWITCH, for_person=True)
     if head is None:
         return [["symbolic-ref", "HEAD", f"refs/heads/{branch}"]]
     back = [["switch", "-q", *([branch] if branch else ["--detach", head])]]

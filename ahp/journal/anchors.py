@@ -66,9 +66,8 @@ def push(repo: Repository, journal: Journal, remote: str) -> None:
 def push_aside(repo: Repository, journal: Journal, remote: str) -> None:
     """As `push`, in a process that nobody waits for; `trouble` tells what it said. Raises AhpError, GitError."""
     ref = keep(repo, journal)
-    git = _unasked(repo)
-    argv = [git.git, "-C", git.folder, "push", "--no-verify", "--quiet", remote, f"{ref}:{ref}"]
-    process.aside(argv, git.env, repo.ahp_dir + _SAID)
+    argv, env = _unasked(repo).command("push", "--no-verify", "--quiet", remote, f"{ref}:{ref}", fetch=True)
+    process.aside(argv, env, repo.ahp_dir + _SAID)
 
 
 class Found(NamedTuple):

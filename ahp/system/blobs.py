@@ -96,8 +96,8 @@ def heads(repo: Repository, oids: list[str], length: int) -> dict[str, bytes]:
             found[oid] = answer[at : at + min(known[oid], length)]
             at += known[oid] + 1
     for oid in known.keys() - found.keys():
-        argv = [repo.git, "-C", repo.folder, "--no-replace-objects", "cat-file", "blob", oid]
-        found[oid] = process.beginning(argv, length, env=repo.env, timeout=_TIMEOUT)
+        argv, env = repo.command("cat-file", "blob", oid)
+        found[oid] = process.beginning(argv, length, env=env, timeout=_TIMEOUT)
     return found
 
 

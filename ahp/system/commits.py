@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ahp.system import blobs, clock
 from ahp.system import change as changes
 from ahp.system.errors import AhpError
-from ahp.system.git import PLAIN_LOG, Repository
+from ahp.system.git import Repository
 from ahp.system.history import RangeView, cut
 from ahp.system.view import PATCH, RAW
 
@@ -180,7 +180,7 @@ def listed(repo: Repository, ids: list[str]) -> list[Past]:
     found = []
     for start in range(0, len(ids), _TOLD_AT_ONCE):
         asked = "".join(f"{oid}\n" for oid in ids[start : start + _TOLD_AT_ONCE]).encode()
-        arguments = ("--no-walk=unsorted", "--stdin", *PLAIN_LOG, f"--format={_FIELDS}")
+        arguments = ("--no-walk=unsorted", "--stdin", f"--format={_FIELDS}")
         fields = repo.run("log", "-z", *arguments, stdin=asked).decode("utf-8", "surrogateescape").split("\0")
         for at in range(0, len(fields) - 5, 6):
             message = fields[at + 4].rstrip("\n") + "\n" if fields[at + 4].strip() else ""
@@ -198,7 +198,7 @@ def texts(repo: Repository, ids: Sequence[str]) -> dict[str, str]:
     new = [oid for oid in ids if oid not in kept]
     for start in range(0, len(new), _TOLD_AT_ONCE):
         asked = "".join([f"{oid}\n" for oid in new[start : start + _TOLD_AT_ONCE]]).encode()
-        log = repo.run("log", "--no-walk=unsorted", "--stdin", *PLAIN_LOG, "-z", "--format=%H%x00%B", stdin=asked)
+        log = repo.run("log", "--no-walk=unsorted", "--stdin", "-z", "--format=%H%x00%B", stdin=asked)
         fields = log.decode("utf-8", "surrogateescape").split("\0")
         kept.update(zip(fields[::2], fields[1::2], strict=False))
         kept.update(_with_nul(repo.run("cat-file", "--batch", stdin=asked)))

@@ -25,16 +25,40 @@ _ALIASES = 5  # branches that are names of other ones, one after the other (git-
 # Grafts, which a clone may have in .git/info, are read from a place where no file can be (git warns of none there).
 _AS_IT_IS = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none", "GIT_GRAFT_FILE": "/dev/null/grafts"}
 _PLAIN = ("--no-pager", "--no-optional-locks", "--no-replace-objects")
-# Of a file that the index has as unchanged, git reads what lies in the work tree in place of the object; time stamps
-# and settings decide that, and both can be set. In the git directory it finds none of these files.
-NO_MONITOR = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"}
+# The repository's own settings may name programs for git to start, and whoever can write that file could run them.
+# These come after every file of settings. What a driver of any name runs, `drivers` finds.
+_STARTS_NOTHING = (
+    *("-c", "core.fsmonitor=false"),  # by whatever reads the index
+    *("-c", "core.hooksPath=/dev/null"),  # by what writes the index or moves a ref
+    *("-c", "core.alternateRefsCommand=: #"),  # by fetch
+    *("-c", "log.showSignature=false"),  # gpg.program
+    *("-c", "gc.auto=0", "-c", "maintenance.auto=false"),  # gc.recentObjectsHook
+)
+# For a comparison: no driver's program, and no git in a submodule, which has settings of its own. What a submodule is
+# moved to is told all the same, also where a `.gitmodules` would hide it.
+COMPARES = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
+_BY_ITSELF = {
+    **dict.fromkeys(("diff", "diff-files", "diff-index", "diff-tree"), COMPARES),
+    **dict.fromkeys(("log", "show"), (*COMPARES, "--encoding=UTF-8", "--no-color")),
+    "status": COMPARES[-1:],
+}
+_DRIVERS = r"^(filter|hook|merge|trailer)\..*\.(clean|cmd|command|driver|process|required|smudge)$"
+_SECTIONS = (b"[filter", b"[hook", b"[include", b"[merge", b"[trailer")
+_OWN = ("local", "worktree")
+# What has git do without a driver: files count as they lie, what is merged is merged as text.
+_IDLE = {"enabled": "false", "ifexists": "doNothing", "ifmissing": "doNothing"}
+_INSTEAD = {
+    **{name: {name: ""} for name in ("clean", "process", "smudge")},
+    "required": {"required": "false"},
+    "driver": {"driver": "git merge-file --quiet --marker-size=%L %A %O %B"},
+    "cmd": _IDLE,
+    "command": _IDLE,
+}
 _PATHS = ("GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR")
 # How the person's git is to read patterns of paths: ahp's own are the same for everybody.
 _PATHSPECS = ("GIT_GLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_LITERAL_PATHSPECS", "GIT_NOGLOB_PATHSPECS")
 # What makes `git config` read one file in place of all that the other commands of git read.
 _ONE_FILE = "GIT_CONFIG"
-# For `git log`: without what a person's configuration would add to it.
-PLAIN_LOG = ("--no-show-signature", "--encoding=UTF-8", "--no-color")
 
 
 class GitError(AhpError):
@@ -81,9 +105,9 @@ class Repository:
         timeout: float = _TIMEOUT,
         fetch: bool = False,
         objects: bool = False,
+        for_person: bool = False,
     ) -> bytes:
-        """What `git args` prints; with `fetch` it may ask a remote, as for objects that a partial clone lacks.
-        `objects`: it compares what is staged or committed, and no file of the work tree is read for that.
+        """What `git args` prints, asked as `command` says.
 
         Raises GitError unless it exits with one of `ok`, Timeout, OutputLimit.
         """
@@ -94,14 +118,10 @@ class Repository:
                 return told
         from ahp.system import patience, process
 
-        verb = next((one for one in args if one[:1] != "-" and "=" not in one), "")  # behind git's own options
+        argv, env = self.command(*args, fetch=fetch, objects=objects, for_person=for_person)
+        verb = _verb(args)
         patience.command = f"git {verb}"
-        folder = self.git_dir if objects else self.folder
-        argv = [self.git, "-C", folder, *_PLAIN, *args]
         try:
-            env = self.env if fetch else {**self.env, **_AS_IT_IS}
-            if objects:
-                env = {**self._absolute_paths(env), **NO_MONITOR, "GIT_DIR": folder, "GIT_WORK_TREE": folder}
             result = process.capture(argv, env=env, stdin=stdin, timeout=timeout)
         finally:
             patience.command = ""
@@ -114,6 +134,50 @@ class Repository:
         if self.answers is not None and verb in _KEPT and len(stdin) + len(result.out) <= _SHORT:
             self.answers[question] = result.out
         return result.out
+
+    def command(
+        self, *args: str, fetch: bool = False, objects: bool = False, for_person: bool = False
+    ) -> tuple[list[str], dict[str, str]]:
+        """The command line of `git args` and its environment. git starts no program that the settings name, but for
+        filters and drivers of the person's own settings, which decide what a file holds.
+
+        With `fetch` it may ask a remote, as for objects that a partial clone lacks, by whatever the settings name for
+        that (ssh, credentials). `objects`: it compares what is staged or committed, and no file of the work tree is
+        read for that. `for_person`: it does what a person would do by hand, with their hooks and filters. Raises
+        GitError.
+        """
+        verb, folder = _verb(args), self.git_dir if objects else self.folder
+        env = self.env if fetch or for_person else {**self.env, **_AS_IT_IS}
+        if objects:
+            # Of a file that the index has as unchanged, git reads what lies in the work tree in place of the object;
+            # time stamps and settings decide that, and both can be set. In the git directory it finds none of them.
+            env = {**self._absolute_paths(env), "GIT_DIR": folder, "GIT_WORK_TREE": folder}
+        elif verb not in _KEPT and not for_person:
+            env = env | _as_settings(self.drivers(), env)
+        # `config` tells the settings and would tell these; it starts nothing.
+        settings = () if for_person or verb == "config" else _STARTS_NOTHING
+        at = args.index(verb) + 1 if verb else 0
+        more = _BY_ITSELF.get(verb, ())
+        return [self.git, "-C", folder, *_PLAIN, *settings, *args[:at], *more, *args[at:]], env
+
+    def drivers(self) -> dict[str, str]:
+        """The settings by which git does without the filters, merges, trailers and hooks that this repository's own
+        configuration names. Those of the person's settings stay (git-config, protected configuration). Raises GitError.
+        """
+        if not any(map(_names_drivers, (self.common_dir + "/config", self.git_dir + "/config.worktree"))):
+            return {}
+        told = self.run("config", "-z", "--show-scope", "--get-regexp", _DRIVERS, ok=(0, 1))
+        fields = told.decode("utf-8", "surrogateescape").split("\0")
+        items = [(scope, *item.partition("\n")[::2]) for scope, item in zip(fields[::2], fields[1::2], strict=False)]
+        kept = {key: value for scope, key, value in items if scope not in _OWN}
+        found: dict[str, str] = {}
+        for scope, key, _ in items:
+            driver, _, last = key.rpartition(".")
+            if key in kept:
+                found[key] = kept[key]
+            elif scope in _OWN:
+                found |= {f"{driver}.{name}": value for name, value in _INSTEAD[last].items()}
+        return found
 
     def foresee(
         self, *args: str, answer: "bytes | Callable[[], bytes | None]", stdin: bytes = b"", objects: bool = False
@@ -332,6 +396,32 @@ def _work_tree(git_dir: str, common_dir: str, folder: str) -> str:
             raise AhpError(f"cannot tell where the work tree of {git_dir} is; mend, in it: {mend}")
         folder = folder.rpartition("/")[0] or "/"
     return folder
+
+
+def _verb(args: "tuple[str, ...]") -> str:
+    """The command among git's arguments: git's own options stand before it, their values with `=`."""
+    return next((one for one in args if one[:1] != "-" and "=" not in one), "")
+
+
+def _names_drivers(path: str) -> bool:
+    """Whether a file of settings may name a driver; also where it is too large to look."""
+    try:
+        text = (files.read(path, _SHORT) or b"").lower()
+    except AhpError:
+        return True
+    return any(section in text for section in _SECTIONS)
+
+
+def _as_settings(settings: dict[str, str], env: dict[str, str]) -> dict[str, str]:
+    """The variables that give git these settings after those of `env` (git-config, GIT_CONFIG_COUNT): a name may hold
+    a `=`, at which `-c` would cut it.
+    """
+    start = env.get("GIT_CONFIG_COUNT", "")
+    first = int(start) if start.isdecimal() else 0
+    told = {"GIT_CONFIG_COUNT": str(first + len(settings))} if settings else {}
+    for number, (key, value) in enumerate(settings.items(), first):
+        told |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return told
 
 
 def _same(path: str, other: str) -> bool:

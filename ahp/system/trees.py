@@ -78,9 +78,7 @@ class TreeStore:
 
     def check_out(self, tree: str, place: str, index: str) -> Repository:
         """A linked work tree at `place` on the commit of HEAD, detached, with the files of `tree`. Raises AhpError."""
-        self._repo.run(
-            "-c", "core.hooksPath=/dev/null", "worktree", "add", "--detach", "--no-checkout", "--quiet", place
-        )
+        self._repo.run("worktree", "add", "--detach", "--no-checkout", "--quiet", place)
         made = git.discover(place, self._repo.env)
         path = self._index(index)
         self._run(made, path, "read-tree", tree)

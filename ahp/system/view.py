@@ -11,14 +11,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# A `.gitmodules` may tell git to hide what a submodule is moved to.
-_MODULES = "--ignore-submodules=dirty"
 # `git add -N` stages no content: git commits nothing of such a file.
 _INTENT = "--ita-invisible-in-index"
-RAW = ("--raw", "--numstat", "-z", "-M", "--no-abbrev", "--no-ext-diff", "--no-textconv", _INTENT, _MODULES)
+RAW = ("--raw", "--numstat", "-z", "-M", "--no-abbrev", _INTENT)
 _PREFIX = ("--src-prefix=a/", "--dst-prefix=b/")
-_EXACT = ("-U0", "--inter-hunk-context=0", "--submodule=short", _MODULES)
-PATCH = ("-p", *_EXACT, _INTENT, "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", *_PREFIX)
+_EXACT = ("-U0", "--inter-hunk-context=0", "--submodule=short")
+PATCH = ("-p", *_EXACT, _INTENT, "-M", "--no-color", "--full-index", *_PREFIX)
 _LITERAL = "--literal-pathspecs"
 SINGLY = "--no-renames"  # over several commits a path has to be the same thing each time
 _PATHS_AT_ONCE = 100

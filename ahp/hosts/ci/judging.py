@@ -31,7 +31,7 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
 from ahp.system import boundaries, commits
 from ahp.system.errors import AhpError
-from ahp.system.git import NO_MONITOR, Repository
+from ahp.system.git import Repository
 from ahp.system.terminal import Seen
 
 __all__ = [
@@ -43,7 +43,6 @@ __all__ = [
     "judge",
     "judge_all",
     "naming",
-    "repository_here",
     "scratch",
 ]
 
@@ -64,16 +63,6 @@ class Question(NamedTuple):
     actor: str = ""
     part: str = ALL
     push: PushRef | None = None
-
-
-def repository_here() -> Repository:
-    """The repository of the current folder, without the program that watches its work tree (git-config,
-    core.fsmonitor): git would start it with every question, and no file of a work tree is asked for. Raises
-    NotARepository.
-    """
-    repo = asking.repository_here()
-    repo.env |= NO_MONITOR
-    return repo
 
 
 def scratch() -> tempfile.TemporaryDirectory[str]:

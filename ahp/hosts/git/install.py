@@ -26,7 +26,7 @@ from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, environ, files, git, jsontext, process
 from ahp.system.errors import AhpError
-from ahp.system.git import Repository
+from ahp.system.git import COMPARES, Repository
 from ahp.system.view import RAW
 
 _HUSKY = "/husky"
@@ -191,7 +191,7 @@ def installed_log(repo: Repository) -> str:
 def shim(hook: str, known: dict[str, str]) -> bytes:
     """The text of one shim; `known` is what `baked` gives."""
     trigger = TRIGGERS[hook]
-    common = template("git/common.sh").replace("@RAW@", " ".join(RAW))
+    common = template("git/common.sh").replace("@RAW@", " ".join((*COMPARES, *RAW)))
     for name, value in {"HOOK": hook, "VERB": "" if trigger.post else trigger.act, **known}.items():
         common = common.replace(f"@{name}@", shlex.quote(value))
     text = template(f"git/{HOOKS[hook].module.replace('_', '-')}").replace("@COMMON@\n", common)
@@ -226,8 +226,8 @@ def _git_program(repo: Repository) -> str:
 
 def asked_folder(repo: Repository) -> str:
     """The folder that git takes hooks from."""
-    named = repo.run("rev-parse", "--git-path", "hooks").decode("utf-8", "surrogateescape").removesuffix("\n")
-    return os.path.normpath(os.path.join(repo.root, named))
+    told = repo.run("config", "--type=path", "--get", "core.hooksPath", ok=(0, 1)).decode("utf-8", "surrogateescape")
+    return os.path.normpath(os.path.join(repo.root, told.removesuffix("\n") if told else f"{repo.common_dir}/hooks"))
 
 
 def no_folder(repo: Repository) -> tuple[str, str] | None:

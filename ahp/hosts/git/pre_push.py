@@ -252,4 +252,4 @@ def _is_checked_out(repo: Repository, view: RangeView, ruling: Policies) -> bool
         return True
     if repo.commit_id("HEAD") != repo.commit_id(view.new) or not repo.root:
         return False
-    return not repo.run("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty")
+    return not repo.run("status", "--porcelain", "--untracked-files=no")

@@ -43,7 +43,7 @@ class Checkouts:
     """The checkouts of one run of the project at `root`; `kept` is where their trees outlive a kill.
 
     Raises AhpError where steps cannot work beside each other: outside of git, before the first commit, below the top of
-    a work tree, with submodules, in a sparse checkout, with an old git.
+    a work tree, with submodules, in a sparse checkout, with filters of its own, with an old git.
     """
 
     def __init__(self, root: str, kept: str) -> None:
@@ -55,6 +55,8 @@ class Checkouts:
             raise AhpError(f"the run works below {self._repo.root}, and a work tree can be linked only as a whole")
         if self._repo.config("core.sparseCheckout") == "true":
             raise AhpError("it is a sparse checkout, and what a step adds outside of that could not be taken")
+        if any(key.startswith("filter.") and not value for key, value in self._repo.drivers().items()):
+            raise AhpError("filters of its own .git/config are not run; set them with git config --global")
         self.store = TreeStore(self._repo, kept)
         if self.store.submodules(self.now()):
             raise AhpError("it has submodules, which a linked work tree would not have")

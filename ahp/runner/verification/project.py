@@ -202,9 +202,7 @@ def _since(repository: Repository, commit: str) -> list[str]:
     """The paths that were changed since a commit; none where it is not there."""
     if not commit:
         return []
-    listed = repository.run(
-        *("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--end-of-options", commit, "--"), ok=(0, 128)
-    )
+    listed = repository.run("diff", "--name-only", "-z", "--no-renames", "--end-of-options", commit, "--", ok=(0, 128))
     return [os.fsdecode(name) for name in listed.split(b"\0") if name]
 
 
