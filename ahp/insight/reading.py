@@ -5,17 +5,26 @@ from __future__ import annotations
 import gc
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-
-import orjson
 
 from ahp.journal import segments
 from ahp.journal.index import window_of
 from ahp.journal.segments import Segment
 from ahp.system import clock, jsontext
 from ahp.system.terminal import Seen, unseen
+
+
+def _plainly(raw: bytes) -> object:
+    return jsontext.decode(raw.decode())
+
+
+_loads: Callable[[bytes], object]
+try:  # the extra `insight`, with which a long log is read in two thirds of the time
+    from orjson import loads as _loads
+except ImportError:
+    _loads = _plainly
 
 
 def records(folder: str, since: float | None = None, seen: Seen = unseen) -> Iterator[dict[str, object]]:
@@ -82,10 +91,10 @@ def no_garbage() -> Iterator[None]:
 def decode(raw: bytes) -> dict[str, object] | None:
     """The record in a line; None for a torn line and anything else that is no JSON object."""
     try:
-        value = orjson.loads(raw)
-    except ValueError:  # which lone surrogates are to orjson, and file names may hold them
+        value = _loads(raw)
+    except ValueError:  # as orjson calls lone surrogates, and file names may hold them
         try:
-            value = jsontext.decode(raw.decode())
+            value = _plainly(raw)
         except ValueError:
             return None
     return value if isinstance(value, dict) else None

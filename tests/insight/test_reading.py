@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,6 +90,16 @@ def test_a_line_is_read_as_the_rest_of_ahp_reads_it(line: bytes) -> None:
     except ValueError:
         known = None
     assert reading.decode(line) == (known if isinstance(known, dict) else None)
+
+
+def test_a_log_is_read_without_orjson_too(story: Story) -> None:
+    code = (
+        "import json, sys; sys.modules['orjson'] = None\n"
+        "from ahp.insight import reading; print(json.dumps([*reading.records(sys.argv[1])]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, story.journal.folder], capture_output=True, check=True)
+    told = [*reading.records(story.journal.folder)]
+    assert json.loads(done.stdout) == told and told
 
 
 def test_a_file_that_is_rotated_before_its_length_is_looked_at_is_read_whole(
