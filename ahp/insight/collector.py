@@ -86,6 +86,8 @@ class Collector:
         def export() -> None:
             try:
                 answer.set_result(self._exporter.export(batch))
+            except OSError:  # an SDK before 1.45 lets it through; the session has kept it
+                answer.set_result(LogRecordExportResult.FAILURE)
             except Exception as error:  # noqa: BLE001  # raised again by `result`
                 answer.set_exception(error)
 
