@@ -38,7 +38,8 @@ HOOKS_READY := $(PEERS)/hooks/.ready
 SCANNERS_READY := $(PEERS)/scanners/.ready
 MODEL_READY := $(MODEL)/.ready
 
-.PHONY: help judge test lint types unit format demo bench docs explore test-slow test-tools test-clients test-runner test-python clean
+.PHONY: help judge test lint types unit format demo bench docs explore test-slow test-versions test-tools test-clients test-runner test-python \
+	clean
 .DEFAULT_GOAL := help
 
 help:
@@ -49,6 +50,7 @@ help:
 	@echo "make docs          the documentation as a site, in build/site"
 	@echo "make test-slow     the tests that take long, and all examples of property tests"
 	@echo "make explore       the property tests with other examples on every run, and TIMES=10 times as many"
+	@echo "make test-versions the oldest libraries that are allowed, and the newest on the newest Python here"
 	@echo "make test-tools    the tests that drive the real pre-commit, prek, vitest, gitlab-ci-local and the like"
 	@echo "make test-clients  the tests that drive the real coding agents"
 	@echo "make test-runner   the tests that drive a real model server"
@@ -100,6 +102,9 @@ test-tools: $(READY) $(PEERS_READY) $(HOOKS_READY) $(SCANNERS_READY)
 
 test-slow: $(READY)
 	AHP_TEST_WHOLE=1 $(PYTEST) -n $(WORKERS) -m "(slow or hypothesis) and not tools and not clients and not runner"
+
+test-versions:
+	@$(MEMORY) .ci/versions "$(PYTHON)" $(WORKERS) build/versions
 
 explore: $(READY)
 	$(MEMORY) AHP_TEST_EXPLORE=$(TIMES) $(PYTEST) -n $(WORKERS) -m "hypothesis and not tools and not clients and not runner"

@@ -22,23 +22,6 @@ class Number(click.FloatRange):
         return number
 
 
-class _Output(click.ParamType[tuple[str, str]]):
-    """FORMAT=FILE, of the formats that reports have."""
-
-    name = "FORMAT=FILE"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        from ahp.hosts.ci.outputs import FORMATS
-
-        form, equals, path = value.partition("=")
-        if not equals or not path or form not in FORMATS:
-            self.fail(f"{value!r} is not FORMAT=FILE with a FORMAT of {', '.join(FORMATS)}", param, ctx)
-        if path == "-":
-            self.fail(f"{value!r} names a file called -; --format {form} prints", param, ctx)
-        check_replaceable(path, "--format prints")
-        return form, path
-
-
 def check_replaceable(path: str, instead: str) -> None:
     """Raises BadParameter, with what prints `instead`, where something else than a regular file is at `path`.
 
@@ -57,14 +40,22 @@ def check_spares_logs(path: str, folder: str, sources: Sequence[str] = ()) -> No
         raise AhpError(f"{path} is what is read; name another file")
 
 
-def _each_once(
-    ctx: click.Context, param: click.Parameter, outputs: tuple[tuple[str, str], ...]
-) -> tuple[tuple[str, str], ...]:
-    paths = [os.path.realpath(path) for _, path in outputs]
-    for (_, path), real in zip(outputs, paths, strict=True):
-        if paths.count(real) > 1:
+def _outputs(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """(format, path) of each FORMAT=FILE; no path is given twice."""
+    from ahp.hosts.ci.outputs import FORMATS
+
+    found: dict[str, tuple[str, str]] = {}
+    for value in given:
+        form, equals, path = value.partition("=")
+        if not equals or not path or form not in FORMATS:
+            raise click.BadParameter(f"{value!r} is not FORMAT=FILE with a FORMAT of {', '.join(FORMATS)}", ctx, param)
+        if path == "-":
+            raise click.BadParameter(f"{value!r} names a file called -; --format {form} prints", ctx, param)
+        check_replaceable(path, "--format prints")
+        if os.path.realpath(path) in found:
             raise click.BadParameter(f"{path!r} is given twice; the last would take the others' place", ctx, param)
-    return outputs
+        found[os.path.realpath(path)] = form, path
+    return tuple(found.values())
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -86,9 +77,9 @@ POLICY = click.option(
 OUTPUTS = click.option(
     "--output",
     "outputs",
-    type=_Output(),
     multiple=True,
-    callback=_each_once,
+    metavar="FORMAT=FILE",
+    callback=_outputs,
     help="Write FORMAT to FILE, too; repeatable.",
 )
 SINCE = click.option("--since", metavar="TIME", help="A day, a time stamp, or an age like 2h or 14d.")
