@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -237,6 +238,77 @@ def test_light_modules_load_nothing_else() -> None:
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert {name for name in done.stdout.split() if name.split(".")[0] != "ahp"} - LIGHT_MAY_IMPORT == set()
+
+
+# Modules of distributions that come with one that is declared, which bounds their versions itself.
+BROUGHT_ALONG = {
+    "pydantic_core": "pydantic",
+    "markupsafe": "jinja2",
+    "google": "opentelemetry-exporter-otlp-proto-http",
+    "opentelemetry": "opentelemetry-exporter-otlp-proto-http",
+    "requests": "opentelemetry-exporter-otlp-proto-http",
+}
+EXTRA_OF_FLOOR = {"insight": "insight", "runner": "runner"}
+# It is a plugin of the pytest that a project has.
+OF_THE_PROJECT = {"ahp.runner.verification.pytest_outcomes": {"pytest"}}
+
+
+def requirements() -> dict[str, list[str]]:
+    """What pyproject.toml asks for, by extra; what every command may need is under ""."""
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    return {"": project["dependencies"], **project["optional-dependencies"]}
+
+
+def declared(extra: str) -> set[str]:
+    return {re.split(r"[^A-Za-z0-9._-]", one)[0].lower() for one in requirements()[extra]}
+
+
+def test_every_dependency_has_a_lower_bound() -> None:
+    """The one that `make test-versions` tries; what ahp itself needs has no other, for it shares its environment."""
+    for extra, lines in requirements().items():
+        bound = r"(==|>=)[0-9.]+" if extra == "dev" else r">=[0-9.]+"
+        wrong = [one for one in lines if not re.fullmatch(rf"[A-Za-z0-9._-]+{bound}", one) and "ahp-engine[" not in one]
+        assert not wrong, f"{extra}: {wrong}"
+
+
+def optional(tree: ast.Module) -> set[tuple[int, str]]:
+    """The imports without which a module does something else: in a `try` that handles ImportError."""
+    tries = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Try)
+        and any(isinstance(one.type, ast.Name) and one.type.id == "ImportError" for one in node.handlers)
+    ]
+    return {found for node in tries for found in imports(part for line in node.body for part in ast.walk(line))}
+
+
+def test_what_is_imported_is_declared_where_it_is_needed() -> None:
+    """An extra serves its own floor, and no module needs one to be imported."""
+    brings = metadata.packages_distributions()
+    wrong = []
+    for name, path in modules().items():
+        needed = set(imports(at_import_time(parsed(path).body))) - optional(parsed(path))
+        for line, target in imported(path):
+            top = target.partition(".")[0]
+            if top == "ahp" or top in sys.stdlib_module_names | LIGHT_MAY_IMPORT | OF_THE_PROJECT.get(name, set()):
+                continue
+            extra = "" if (line, target) in needed else EXTRA_OF_FLOOR.get(str(floor_of(name)), "")
+            allowed = declared("") | declared(extra)
+            if not allowed & {BROUGHT_ALONG.get(top, ""), *map(str.lower, brings.get(top, ()))}:
+                wrong.append(f"{path.relative_to(PROJECT)}:{line}: {target}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_the_tests_import_is_declared() -> None:
+    brings, known = metadata.packages_distributions(), set().union(*map(declared, requirements()))
+    undeclared = {top for top, names in brings.items() if not known & {BROUGHT_ALONG.get(top), *map(str.lower, names)}}
+    wrong = set()
+    for path in (PROJECT / "tests").rglob("*.py"):
+        statements = at_import_time(ast.parse(path.read_bytes()).body)
+        for _, target in imports(one for one in statements if not getattr(one, "level", 0)):
+            if (top := target.partition(".")[0]) in undeclared:
+                wrong.add(f"{path.relative_to(PROJECT)}: {top}")
+    assert not wrong, "\n".join(sorted(wrong))
 
 
 def test_a_release_holds_all_that_git_has() -> None:
