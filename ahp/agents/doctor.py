@@ -4,6 +4,7 @@ import os
 
 from ahp.agents import clients, install, plugin
 from ahp.agents.main import PROBE
+from ahp.agents.shell.grammar import parsed
 from ahp.hosts.git.check import Check
 from ahp.protocol.text import one_line
 from ahp.system import environ, files, jsonedit, jsontext, process
@@ -56,6 +57,10 @@ def _client(repo: Repository, client: str, known: list[tuple[str, object]]) -> C
             return Check(client, "wrong", f"there is no hook for {event}", mend)
         if commands[event] != install.command(client, event):
             return Check(client, "wrong", f"the hook for {event} is not what this ahp installs", mend)
+    try:
+        parsed("ls")  # the probe holds no shell command
+    except AhpError as error:
+        return Check(client, "wrong", str(error))
     if failed := probe(repo, client, module.CALL, commands[module.CALL]):
         return Check(client, "wrong", failed, mend)
     if client == "codex":

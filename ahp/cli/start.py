@@ -4,14 +4,21 @@ import os
 import sys
 from io import TextIOWrapper
 
+from ahp.system.errors import lost_dependency
+
 
 def main() -> None:
     """The entry point."""
     _open_standard_files()
     _print_utf_8()
     _leave_out_pythonpath()
-    from ahp.cli.main import main as run
-
+    try:
+        from ahp.cli.main import main as run
+    except Exception as error:
+        if not (lost := lost_dependency(error)):
+            raise
+        print(f"ahp: {lost}", file=sys.stderr)
+        sys.exit(2)
     run()
 
 

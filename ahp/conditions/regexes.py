@@ -92,7 +92,7 @@ def _load() -> "Any":
 
     module = extensions.load("re2._re2")
     if module is None:
-        from ahp.system.errors import AhpError
+        from ahp.system.errors import LostDependency
 
-        raise AhpError("matches() needs the package google-re2: pip install google-re2")
+        raise LostDependency(ImportError("google-re2 brings no re2._re2", name="re2"))
     return module.RE2

@@ -18,19 +18,30 @@ class OutputLimit(AhpError):
 
 
 class LostDependency(AhpError):
-    """A package that ahp needs is gone, or another version took its place, as where other programs share it."""
+    """A library that ahp needs is gone, or another version took its place, as where other programs share it."""
 
-    def __init__(self, error: ImportError) -> None:
-        why = f"Python cannot import {error.name}, which ahp needs ({error})"
-        apart = "pipx or uv tool installs it where no other package replaces what it needs"
-        super().__init__(f"{why}; mend: pip install ahp-engine && ahp install git; {apart}")
+    def __init__(self, error: Exception) -> None:
+        from ahp.system import libraries
+
+        found = libraries.problems()
+        told, mends = [problem for problem, _ in found], [mend for _, mend in found] or [libraries.reinstall()]
+        if isinstance(error, ImportError):
+            told.insert(0, f"Python cannot import {error.name}, which ahp needs ({error})")
+        else:
+            told.append(f"so this failed: {type(error).__name__}: {error}")
+        apart = "pipx or uv tool installs ahp where no other package replaces what it needs"
+        super().__init__(f"{'; '.join(told)}; mend: {' && '.join(mends)}; {apart}")
 
 
 def lost_dependency(error: BaseException) -> LostDependency | None:
-    """What an ImportError means when it is not of ahp's own modules; None of any other error."""
+    """What an error that nobody expected means where a library is not what ahp needs; None where all of them are."""
     if isinstance(error, ImportError) and error.name and error.name.partition(".")[0] != "ahp":
         return LostDependency(error)
-    return None
+    if isinstance(error, AhpError | OSError) or not isinstance(error, Exception):
+        return None
+    from ahp.system import libraries
+
+    return LostDependency(error) if libraries.problems() else None
 
 
 class Unknown(AhpError):

@@ -25,7 +25,7 @@ def installed(repo: Repo, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
 def test_a_line_a_check_and_nothing_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["doctor"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 13 + len(HOOKS)
+    assert len(lines) == 14 + len(HOOKS)
     assert all(line.startswith("ok     ") for line in lines)
 
 

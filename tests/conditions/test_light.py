@@ -47,7 +47,7 @@ def test_regex_loads_the_extension_module_and_nothing_else() -> None:
 def test_missing_re2_is_a_sentence() -> None:
     code = (
         "from ahp.conditions.regexes import regex\nfrom ahp.system.errors import AhpError\n"
-        "sys.path[:] = sys.path[:1]\ntry: regex('a')\n"
+        "try: regex('a')\n"
         "except AhpError as error: assert 'google-re2' in str(error)\nelse: raise SystemExit('no error')"
     )
     light(code)

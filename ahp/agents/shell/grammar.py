@@ -1,7 +1,7 @@
 """The syntax tree of a script: what tree-sitter-bash 0.25 misreads is rewritten into equivalent text first."""
 
 from ahp.system import extensions
-from ahp.system.errors import AhpError
+from ahp.system.errors import AhpError, LostDependency
 from ahp.system.regex import regex
 
 TYPE_CHECKING = False
@@ -33,14 +33,18 @@ _parser: "list[Any]" = []
 
 
 def parsed(source: str) -> "Node":
-    """The syntax tree of a mended script. Raises AhpError where tree-sitter is not installed."""
+    """The syntax tree of a mended script. Raises AhpError where tree-sitter cannot be used."""
     if not _parser:
         # tree-sitter's wrappers in Python would import more than all the rest.
         grammar = extensions.load("tree_sitter_bash._binding")
         parsing = extensions.load("tree_sitter._binding", unused=("re.compile", "enum.IntEnum"))  # queries, logging
         if grammar is None or parsing is None:
-            raise AhpError("shell commands are read by tree-sitter: pip install tree-sitter tree-sitter-bash")
-        _parser.append(parsing.Parser(parsing.Language(grammar.language())))
+            raise LostDependency(ImportError("it reads shell commands, with tree_sitter_bash", name="tree_sitter"))
+        try:
+            _parser.append(parsing.Parser(parsing.Language(grammar.language())))
+        except ValueError as error:  # one of the two is newer than the other knows
+            mend = "pip install --upgrade tree-sitter tree-sitter-bash"
+            raise AhpError(f"tree-sitter cannot read with this tree-sitter-bash ({error}); mend: {mend}") from None
     tree: Node = _parser[0].parse(mended(source).encode("ascii")).root_node
     return tree
 

@@ -8,6 +8,7 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator
 
+from ahp.conditions.regexes import regex
 from ahp.hosts.git import bundle, hook_managers, husky, installation, lfs, policy_checks
 from ahp.hosts.git import install as installing
 from ahp.hosts.git.check import FIX, Check
@@ -20,7 +21,7 @@ from ahp.journal import anchors, repair, verify
 from ahp.journal.append import Journal
 from ahp.protocol.actor import identify
 from ahp.protocol.text import one_line
-from ahp.system import environ, files, process
+from ahp.system import environ, files, libraries, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 
@@ -48,6 +49,7 @@ def examine(repo: Repository, user_policy: str) -> list[Check]:
         policy,
         *_hooks(repo),
         _tried("interpreter", lambda: _interpreter(repo, user_policy)),
+        _tried("libraries", _libraries),
         _tried("log", lambda: _log(repo)),
         _tried("state", lambda: _state(repo)),
         _tried("git directory", lambda: _writable(repo)),
@@ -145,6 +147,19 @@ def _interpreter(repo: Repository, user_policy: str) -> Check:
     if found := installation.in_cache():
         return Check("interpreter", "note", *found)
     return Check("interpreter", "ok", f"{python}, bundle fresh")
+
+
+def _libraries() -> Check:
+    """Whether the libraries are what this ahp needs, and match."""
+    known = libraries.required()
+    if problems := libraries.problems():
+        told, mends = zip(*problems, strict=True)
+        needed = any(not one.extra and one.problem() for one in known)
+        return Check("libraries", "wrong" if needed else "note", "; ".join(told), " && ".join(mends))
+    regex("a")
+    if not known:
+        return Check("libraries", "note", "ahp is not installed as a package, so no version is checked")
+    return Check("libraries", "ok", ", ".join(f"{one.name} {one.version}" for one in known if one.version))
 
 
 def _difference(text: bytes, fresh: bytes) -> str:

@@ -70,7 +70,7 @@ def test_all_is_well_and_nothing_is_touched(gated: Gated) -> None:
     assert {check.status for check in checks.values()} == {"ok"}
     assert list(checks) == [
         *("policy", *HOOKS),
-        *("interpreter", "log", "state", "git directory", "disk", "waivers", "skips"),
+        *("interpreter", "libraries", "log", "state", "git directory", "disk", "waivers", "skips"),
         *("compiled policy", "committed policy", "commands", "unpushed commits", "pushes"),
     ]
     assert checks["policy"].detail == "1 rule"

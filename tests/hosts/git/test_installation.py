@@ -65,6 +65,6 @@ def test_a_cache_is_no_place_to_stay(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_only_what_is_not_of_ahp_is_a_lost_dependency() -> None:
     lost = lost_dependency(ModuleNotFoundError("No module named 'yaml'", name="yaml"))
-    assert lost is not None and "cannot import yaml" in str(lost) and "mend: pip install ahp-engine" in str(lost)
+    assert lost is not None and "cannot import yaml" in str(lost) and "mend: reinstall ahp" in str(lost)
     assert lost_dependency(ModuleNotFoundError("x", name="ahp.nothing")) is None
     assert lost_dependency(ValueError()) is None
