@@ -55,6 +55,8 @@ def command_of(native_name: str, given: "Mapping[str, object]") -> str | None:
         return _quoted(git)
     words = set(_words(native_name, whole=True))
     if words & _SHELLS:
+        inner = [value for value in given.values() if isinstance(value, dict)]  # {"task": {"command": …}}
+        given = {**{key: value for one in inner for key, value in one.items()}, **given}
         more = _more(given)
         if parts := _list(given, COMMANDS):
             return _quoted([*parts, *more])

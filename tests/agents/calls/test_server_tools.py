@@ -28,6 +28,7 @@ def test_what_a_tool_does_is_read_of_its_own_name(native: str, what: str) -> Non
         ("mcp__shell__do", {"command": "rm x"}, "rm x"),
         ("mcp__x__executeCommand", {"cmd": ["rm", "a b"]}, "rm 'a b'"),
         ("mcp__x__run_process", {"command": "git", "args": ["commit", "-n"]}, "git commit -n"),
+        ("mcp__ide__runTask", {"task": {"command": "git", "args": ["commit", "-n"]}}, "git commit -n"),
         ("mcp__editor__insert", {"command": "x"}, None),
         ("mcp__ide__executeCode", {"code": "f(1)"}, "ipython -c 'f(1)'"),
         ("REPL", {"code": "1"}, "ipython -c 1"),
