@@ -10,17 +10,24 @@ if TYPE_CHECKING:
 
     from ahp.protocol.event import Event
 
-_PROJECT_SETTINGS = """
-    .claude/settings.json .claude/settings.local.json .codex/hooks.json .codex/config.toml .gemini/settings.json
-    .github/hooks .opencode/plugins .opencode/plugin opencode.json opencode.jsonc .cursor/hooks.json
+# Of each client all of its folder: what a name means there is the client's to say, and a new version brings new ones.
+# The files named beside it are those that a pattern may name. The last ones lie elsewhere.
+_SETTINGS = """
+    .claude .claude/settings.json .claude/settings.local.json .codex .codex/hooks.json .codex/config.toml
+    .gemini .gemini/settings.json .cursor .cursor/hooks.json
 """
+_PROJECT_SETTINGS = f"""
+    {_SETTINGS} .opencode .opencode/plugins .opencode/plugin opencode.json opencode.jsonc .mcp.json
+    .github/hooks .github/agents .github/mcp.json .vscode/mcp.json
+"""
+_HOME_SETTINGS = f"{_SETTINGS} .claude.json .copilot .config/opencode .gemini/trustedFolders.json"
+# What agents write there in their work: texts for a model, but for those that say what another agent may do; and these.
+_TEXTS = (".md", ".mdc", ".txt")
+_AGENTS = ("agent", "agents")
+_OF_WORK = ("commands", "skills", "worktrees", "tmp", "session-state")
 _HOOK_MANAGERS = """
     .husky .pre-commit-config.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml lefthook-local.yml
     .overcommit.yml .simple-git-hooks.json
-"""
-_HOME_SETTINGS = """
-    .claude/settings.json .claude/settings.local.json .claude.json .codex/hooks.json .codex/config.toml
-    .gemini/settings.json .gemini/trustedFolders.json .copilot .config/opencode .cursor/hooks.json
 """
 # Below the top of the work tree, and below the home. Files in a folder that is named, too, are those which a pattern
 # may name: `**/pre-commit`.
@@ -64,7 +71,7 @@ def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
     for path, sure in _aimed_at(call):
         head = _head(path) if path in written else ""
         for kind, place in places:
-            if _concerns(path, place):
+            if _concerns(path, place) and not _is_of_work(kind, path, place):
                 lies_in_it = head != "" and _is_in(head.casefold(), place.casefold())
                 found[kind, path] = found.get((kind, path), False) or sure or lies_in_it
         if path in written and (kind := _of_inner_repository(path)):  # an archive may hold a whole repository
@@ -75,7 +82,7 @@ def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
     for folder, search in searches if isinstance(searches, list) else []:
         from ahp.agents.calls import searched
 
-        for kind, path in searched.found(search, folder, places, event.checkout or event.root):
+        for kind, path in searched.found(search, folder, places, event.checkout or event.root, _is_of_work):
             found.setdefault((kind, path), False)
     if call.get("command"):
         from ahp.agents.calls import near_remotes
@@ -139,8 +146,9 @@ def _places(event: "Event") -> list[tuple[str, str]]:
         places.append(("ahp", inside(_ENGINE, root)))
     places += [(kind, f"~/{name}") for kind, names in _IN_HOME.items() for name in names]
     home = _home(event)
-    if home:
-        places += [(kind, inside(f"{home}/{name}", root)) for kind, names in _IN_HOME.items() for name in names]
+    for one in dict.fromkeys((home, event.env.get("HOME", ""))):  # programs go by the variable
+        if one.startswith("/"):
+            places += [(kind, inside(f"{one}/{name}", root)) for kind, names in _IN_HOME.items() for name in names]
     if repo is None:
         return places
     for folder in dict.fromkeys((repo.git_dir, repo.common_dir)):
@@ -185,6 +193,15 @@ def _concerns(path: str, place: str) -> bool:
         if parts[count - 1] != "**"
     )
     return above or _matches(place, "/".join([*parts, "**"]))
+
+
+def _is_of_work(kind: str, path: str, folder: str) -> bool:
+    """Whether `path` in a client's folder is what its agent writes in its work."""
+    path, folder = path.casefold(), folder.casefold()
+    if kind != "agent settings" or not path.startswith(folder + "/"):
+        return False
+    is_text = path.endswith(_TEXTS) and not any(part in _AGENTS or _is_pattern(part) for part in path.split("/")[:-1])
+    return is_text or path[len(folder) + 1 :].partition("/")[0] in _OF_WORK
 
 
 def _head(path: str) -> str:

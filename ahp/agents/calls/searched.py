@@ -17,9 +17,16 @@ _MOST_FILTERS = 100
 _MOST_BYTES = 32 << 20  # that one search looks into, ahp's own byte code among them
 
 
-def found(search: Search, folder: str, places: Iterable[tuple[str, str]], root: str) -> list[tuple[str, str]]:
+def found(
+    search: Search,
+    folder: str,
+    places: Iterable[tuple[str, str]],
+    root: str,
+    is_free: Callable[[str, str, str], bool],
+) -> list[tuple[str, str]]:
     """(kind, path) of the protected files that are there and that a search below `folder` finds, one for each folder at
-    its top. `places` are what is protected; those outside of the root no search from inside it finds.
+    its top. `places` are what is protected; those outside of the root no search from inside it finds. `is_free` says
+    of a kind, a path and its place whether it may be written all the same.
     """
     told: dict[str, tuple[str, str]] = {}
     is_taken, holds = _taker(search), _holder(search)
@@ -29,7 +36,8 @@ def found(search: Search, folder: str, places: Iterable[tuple[str, str]], root: 
         is_packed = search.word != "" and place.endswith("/objects")  # what is in them is compressed
         if top and top not in told and not is_packed and not place.startswith(("/", "~", "..")):
             for path in islice(_below(f"{root}/{place}"), _MOST):
-                if is_taken(os.path.relpath(path, f"{root}/{start}")) and holds(path):
+                taken = is_taken(os.path.relpath(path, f"{root}/{start}"))
+                if taken and not is_free(kind, os.path.relpath(path, root), place) and holds(path):
                     told[top] = (kind, start + top)
                     break
     return list(told.values())

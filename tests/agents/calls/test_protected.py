@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ahp.agents import clients
 from ahp.agents.calls import near_remotes, protected, tool_call
 from ahp.facts.tool import KINDS as ALL_KINDS
 
@@ -67,6 +68,18 @@ def told(make_event: Any, gather: Any, native: str, arguments: dict[str, Any], *
         ("echo x > .git/refs/heads/main", {("git history", True)}),
         ("cp x ~/.claude/settings.json", {("agent settings", True)}),
         ("echo {} > .claude/settings.local.json", {("agent settings", True)}),
+        ("echo {} > .mcp.json", {("agent settings", True)}),
+        ("echo {} > .cursor/sandbox.json; echo > .claude/hooks/x.sh", {("agent settings", True)}),
+        ("echo x > .claude/agents/a.md", {("agent settings", True)}),
+        ("echo x > .github/agents/a.md", {("agent settings", True)}),
+        ("echo x > .Claude/Next-Year.json; rm -r .codex", {("agent settings", True)}),
+        ("sed -i s/a/b/ .claude/*", {("agent settings", True)}),
+        ("sed -i s/a/b/ **/*.toml", {("agent settings", False)}),
+        ("echo {} > $HOME/.codex/x.toml", {("agent settings", True)}),
+        ("echo x > .claude/commands/a.md; echo x > .cursor/rules/a.mdc; sed -i s/a/b/ .claude/*.md", set()),
+        ("mkdir -p .claude/skills/a; echo x > .claude/skills/a/a.py; rm -rf .claude/worktrees/x", set()),
+        ("echo x > ~/.claude/projects/p/memory/M.md; echo x > ~/.claude/plans/p.md", set()),
+        ("echo x > .vscode/settings.json; echo x > .github/workflows/a.yml", set()),
         ("rm -f .git/index.lock", set()),
         ("cat .ahp/hooks.yaml", set()),
         ("echo x > ahp.txt", set()),
@@ -100,6 +113,21 @@ def test_hooks_and_policy_that_lie_elsewhere(repo: Any, make_event: Any, gather:
     assert told(make_event, gather, "Write", write) == {("git hooks", True)}
     user = {"file_path": "/home/x/.ahp/hooks.yaml", "content": ""}
     assert told(make_event, gather, "Write", user, user_policy="/home/x/.ahp/hooks.yaml") == {("policy", True)}
+
+
+def test_the_home_of_the_variable_counts_beside_the_account_s(make_event: Any, gather: Any) -> None:
+    slots = {"user_policy": "/home/x/.ahp/hooks.yaml", "env": {"HOME": "/app"}}
+    for name, kind in ((".claude/settings.json", "agent settings"), (".gitconfig", "git configuration")):
+        for home in ("/home/x", "/app"):
+            write = {"file_path": f"{home}/{name}", "content": "{}"}
+            assert told(make_event, gather, "Write", write, **slots) == {(kind, True)}
+
+
+@pytest.mark.parametrize("client", clients.CLIENTS)
+def test_the_settings_of_every_client_are_protected(make_event: Any, gather: Any, client: str) -> None:
+    module = clients.module(client)
+    for path in (module.SETTINGS, f"~/{module.HOME_SETTINGS}"):
+        assert told(make_event, gather, "Bash", {"command": f"rm {path}"}) == {("agent settings", True)}
 
 
 def test_of_a_linked_work_tree_the_link_and_the_shared_directory_count(repo: Any, make_event: Any, gather: Any) -> None:
