@@ -1,7 +1,5 @@
 """Whether a client's hooks come to the gate: its settings, and a probe through the very command that they name."""
 
-import os
-
 from ahp.agents import clients, install, plugin
 from ahp.agents.main import PROBE
 from ahp.agents.shell.grammar import parsed
@@ -21,7 +19,7 @@ def examine(repo: Repository, client: str) -> list[Check]:
     known = [(path, _settings(client, path)) for path in places]
     if any(isinstance(told, str) or install.ours(told) for _, told in known):
         return [_client(repo, client, known)]
-    if any(os.path.lexists(f"{repo.root}/{name}") for name in clients.module(client).FOUND):
+    if install.works_in(repo.root, client):
         return [Check(client, "note", "works here, and its tool calls are not judged", f"ahp install {client}")]
     return []
 

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from ahp.agents import clients, install
+from ahp.agents import clients, install, pack
 from ahp.hosts.git.check import Check
 from ahp.protocol.text import one_line
 from ahp.system.git import Repository
@@ -28,8 +28,7 @@ class Client:
         """Whether this project has settings for the client, or it is on PATH."""
         from ahp.system import process
 
-        there = any(os.path.lexists(f"{root}/{name}") for name in clients.module(self.name).FOUND)
-        return there or process.find(self.name, env) is not None
+        return install.works_in(root, self.name) or process.find(self.name, env) is not None
 
     def install(self, user: bool) -> list[str]:
         """Adds our hooks to the client's settings. Raises AhpError."""
@@ -46,7 +45,9 @@ class Client:
 
             todo = codex_trust.offer(repo.root)
             lines += [] if todo else ["codex: it trusts these hooks, and runs them"]
-        return [*lines, prose(f"{self.name}: {todo}")] if todo else lines
+        lines += [prose(f"{self.name}: {todo}")] if todo else []
+        told = pack.bring(repo, user_policy(), user=user)
+        return [*lines, prose(f"policy: {one_line(told, 1000)}")] if told else lines
 
     def uninstall(self, user: bool, named: bool) -> list[str]:
         """Takes our hooks out of the client's settings. Raises AhpError."""

@@ -38,6 +38,16 @@ class Installed(NamedTuple):
     todo: str
 
 
+def works_in(root: str, client: str) -> bool:
+    """Whether something in this project is the client's."""
+    return any(os.path.lexists(f"{root}/{name}") for name in clients.module(client).FOUND)
+
+
+def is_in(root: str, client: str) -> bool:
+    """Whether our hooks stand in its settings, the project's or the user's own."""
+    return any(_MARK in _text(settings_path(root, client, user)) for user in (False, True))
+
+
 def install(repo: Repository, client: str, user_policy: str, *, user: bool = False) -> Installed:
     """Adds our hooks to the project's settings of `client`, or to the `user`'s own; renews what is ours.
 
@@ -81,9 +91,7 @@ def uninstall(repo: Repository, client: str, *, user: bool = False) -> bool:
     else:
         files.replace(path, after.encode(), 0o644)
     _forget(repo, path)
-    if not any(
-        _MARK in _text(settings_path(repo.root, name, one)) for name in clients.CLIENTS for one in (False, True)
-    ):
+    if not any(is_in(repo.root, name) for name in clients.CLIENTS):
         _unlink(repo.ahp_dir + LAUNCHER)
     return True
 
@@ -103,9 +111,15 @@ def launcher(repo: Repository, user_policy: str) -> None:
 
 
 def settings_path(root: str, client: str, user: bool) -> str:
-    """The settings of the project, or of the user: in the home that the password database names."""
+    """The settings of the project, or of the user: in the home that the password database names, else in $HOME."""
     module = clients.module(client)
-    return f"{pwd.getpwuid(os.getuid()).pw_dir}/{module.HOME_SETTINGS}" if user else f"{root}/{module.SETTINGS}"
+    if not user:
+        return f"{root}/{module.SETTINGS}"
+    try:
+        home = pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:  # as in a container
+        home = os.path.expanduser("~")
+    return f"{home}/{module.HOME_SETTINGS}"
 
 
 def plugin_text(client: str) -> str:

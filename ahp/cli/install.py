@@ -11,7 +11,8 @@ from ahp.hosts import table
 def command(hosts: tuple[str, ...], user: bool) -> None:
     """Install the gate into each HOST; by default every one that is found.
 
-    Running it again renews what is ours.
+    Running it again renews what is ours. Where an agent's hooks are put and no rule judges its calls, the policy is
+    made to extend the pack `agents`.
     """
     from ahp.hosts.asking import repository_here
     from ahp.system import environ

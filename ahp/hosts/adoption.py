@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field
 
 from ahp.facts.default_branch import default_branch
-from ahp.hosts import command_trust, history
+from ahp.hosts import command_trust, history, table
 from ahp.policy import compile as compiling
 from ahp.policy import layers, lint, starter, survey
 from ahp.policy.cache import PROJECT
@@ -77,9 +77,10 @@ def adopt(
         )
     cut = repo.shallow()  # the whole tree would count as what such a commit adds
     past = [commit for commit in commits(repo, limit=_LOOKED_AT) if commit.id not in cut]
-    found = survey.look(WorkTreeView(repo))
+    of_hosts = [pack for name in table.able("packs") for pack in table.host(name).packs(repo.root)]
+    found = survey.look(WorkTreeView(repo), agents="agents" in of_hosts)
     chosen = starter.packs_for(found, [commit.subject for commit in past])
-    plan = Plan(found, list(dict.fromkeys([*chosen, *wanted])), _unknown_default(repo))
+    plan = Plan(found, list(dict.fromkeys([*chosen, *of_hosts, *wanted])), _unknown_default(repo))
     policy = _policy(plan)
     usual = policy.limits().get("commit_types")
     if isinstance(usual, list):

@@ -4,6 +4,7 @@ A host is a module or object with some of these; a command offers the hosts that
 
 `hook(arguments)`        what its installed hook calls, `ahp hook NAME …`; the exit code
 `found(root, env)`       whether `ahp install` takes it without being named
+`packs(root)`            the packs that `ahp init` takes because the host works here
 `install(user)`          puts the gate in place (`user`: into the person's own settings); the lines to say
 `uninstall(user, named)` takes it away; `named`: a person named this host; the lines to say
 `examine(repo)`          what `ahp doctor` says of it: a list of `Check`

@@ -21,7 +21,6 @@ _LANGUAGES = {
 _LEVELS = 2
 # Folders of what is not the project's own.
 _FOREIGN = frozenset(["node_modules", "vendor", "third_party", "testdata", "fixtures", ".venv", "site-packages"])
-_AGENTS = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", ".claude", ".codex", ".gemini", ".opencode", ".cursor")
 _TICKET = re.compile(r"(?:^|/)Issues/.*\.md$", re.DOTALL)
 _SAMPLE = 20  # tickets that are looked into
 _MANAGERS = {
@@ -84,8 +83,8 @@ class Survey:
         return [*self.languages, *words, *self.tools, *self.managers]
 
 
-def look(tree: Tree) -> Survey:
-    """Reads names and manifests only; never runs anything. Raises GitError."""
+def look(tree: Tree, *, agents: bool = False) -> Survey:
+    """Reads names and manifests only; never runs anything. `agents`: traces of one were found. Raises GitError."""
     paths = tree.paths()
     top = {path.partition("/")[0] for path in paths}
     manifests = {name: text for name in _MANIFESTS if name in top and (text := _text(tree, name))}
@@ -100,7 +99,7 @@ def look(tree: Tree) -> Survey:
         mypy_files=_mypy_names_files(manifests),
         monoco=monoco,
         chinese=_are_chinese(tree, tickets[-_SAMPLE:]),
-        agents=any(name in top for name in _AGENTS),
+        agents=agents or "AGENTS.md" in top,  # which many agents read
     )
 
 
