@@ -26,7 +26,7 @@ _BUNDLE = "/cache/agent.pyc"
 _LIMIT = 4 << 20
 _LOST = (
     "ahp is not installed here, or broke, so this cannot be judged. "
-    "Your user mends it: pip install ahp-engine && ahp install"
+    "Your user installs it, as the head of .ahp/hooks.yaml tells, then runs: ahp install"
 )
 
 

@@ -16,7 +16,7 @@ from ahp.policy.starter import Plan
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Workspace
 from ahp.protocol.text import one_line
-from ahp.system import files, terminal
+from ahp.system import files, installed, terminal
 from ahp.system.commits import Past, commits
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
@@ -80,7 +80,8 @@ def adopt(
     of_hosts = [pack for name in table.able("packs") for pack in table.host(name).packs(repo.root)]
     found = survey.look(WorkTreeView(repo), agents="agents" in of_hosts)
     chosen = starter.packs_for(found, [commit.subject for commit in past])
-    plan = Plan(found, list(dict.fromkeys([*chosen, *of_hosts, *wanted])), _unknown_default(repo))
+    packs_wanted = list(dict.fromkeys([*chosen, *of_hosts, *wanted]))
+    plan = Plan(found, packs_wanted, _unknown_default(repo), installed.for_everybody())
     policy = _policy(plan)
     usual = policy.limits().get("commit_types")
     if isinstance(usual, list):

@@ -3,7 +3,7 @@
 import os
 
 from ahp.system import files
-from ahp.system.errors import AhpError
+from ahp.system.errors import Incomplete
 
 
 def template(name: str) -> str:
@@ -12,7 +12,7 @@ def template(name: str) -> str:
         data = files.read(f"{folder}/{name}")
         if data is not None:
             return data.decode()
-    raise AhpError(f"this installation of ahp lacks its hook template {name}; reinstall ahp-engine")
+    raise Incomplete(f"its hook template {name}")
 
 
 def package() -> str:

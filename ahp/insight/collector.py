@@ -18,6 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 from ahp import __version__
 from ahp.insight import otlp
 from ahp.protocol.text import one_line
+from ahp.system import installed
 from ahp.system.errors import AhpError
 
 try:
@@ -32,7 +33,7 @@ try:
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope
     from requests import Response, Session
 except ImportError as error:
-    raise AhpError(f"shipping needs the OpenTelemetry SDK ({error}): pip install 'ahp-engine[insight]'") from None
+    raise AhpError(f"shipping needs the OpenTelemetry SDK ({error}): {installed.command('insight')}") from None
 
 _DEFAULT = "http://localhost:4318"
 _PATH = "/v1/logs"

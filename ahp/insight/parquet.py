@@ -11,7 +11,7 @@ from ahp.insight import database
 from ahp.insight.database import quoted
 from ahp.insight.lines import private
 from ahp.protocol.text import one_line
-from ahp.system import jsontext
+from ahp.system import installed, jsontext
 from ahp.system.errors import AhpError
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _opened() -> duckdb.DuckDBPyConnection:
     try:
         connection = database.connect()
     except ImportError:
-        raise AhpError("Parquet needs DuckDB: pip install 'ahp-engine[insight]'") from None
+        raise AhpError(f"Parquet needs DuckDB: {installed.command('insight')}") from None
     # One thread keeps the order and takes a fraction of the memory.
     connection.execute(f"SET threads = 1; SET memory_limit = '{_MEMORY}'")
     return connection

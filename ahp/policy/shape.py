@@ -156,8 +156,10 @@ def _check_requirement(wanted: object, node: Node) -> None:
             what = f'`requires` is text like ">=0.3" or ">=0.3,<1", not {quoted(wanted)}'
             raise PolicyError([Problem(place, what)])
         if not _holds(part.group(1), _numbers(__version__), _numbers(part.group(2))):
-            command = f"pip install --upgrade 'ahp-engine{str(wanted).replace(' ', '')}'"
-            raise PolicyError([Problem(place, f"{UNMET} {wanted}, this is {__version__}; run: {command}")])
+            from ahp.system import installed
+
+            how = installed.upgrade(str(wanted).replace(" ", ""))
+            raise PolicyError([Problem(place, f"{UNMET} {wanted}, this is {__version__}; {how}")])
 
 
 def _numbers(version: str) -> tuple[int, ...]:

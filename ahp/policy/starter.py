@@ -10,6 +10,7 @@ from ahp.protocol.text import one_line
 _HEAD = """\
 # What ahp asks of commits and pushes here. `ahp init` wrote it for: {found}.
 # Change it freely, then run `ahp policy lint`. What a rule would say to past commits: ahp try RULE
+# Who has no ahp yet installs it with: {install}
 version: 1
 requires: ">=0.3"
 
@@ -19,6 +20,7 @@ extends: [{packs}]
 # With this, warnings that nobody heeds turn into refusals:
 # escalation: {{ladder: [prompt, control, block], after: 3}}
 """
+_UNKNOWN = "(write the command here: this ahp came from a folder of one machine)"
 _TEST_HEAD = """\
 # What the policy says to made-up changes; `ahp policy test` asks it. One test a rule that matters is a good measure.
 """
@@ -62,12 +64,14 @@ class Plan:
     those that begin as a prompt.
 
     `branch` is the default branch where only its name here tells it, else "". `types` are the types of conventional
-    commits, where the usual ones are not all that are in use.
+    commits, where the usual ones are not all that are in use. `install` is the command that installs ahp on any
+    machine, "" where none is known.
     """
 
     survey: Survey
     packs: list[str]
     branch: str = ""
+    install: str = ""
     types: list[str] = field(default_factory=list)
     watched: dict[str, str] = field(default_factory=dict)
     asked: dict[str, str] = field(default_factory=dict)
@@ -116,7 +120,7 @@ def write(plan: Plan) -> str:
     """The policy as YAML text, the same for the same plan."""
     survey = plan.survey
     found = ", ".join(survey.found()) or "a project without a known language or tool"
-    parts = [_HEAD.format(found=found, packs=", ".join(plan.packs))]
+    parts = [_HEAD.format(found=found, install=plan.install or _UNKNOWN, packs=", ".join(plan.packs))]
     limits = [_PROTECTED.format(branch=_quoted(plan.branch))] if plan.branch else []
     limits += [_TYPES.format(types=", ".join(map(_quoted, plan.types)))] if plan.types else []
     parts += ["\nlimits:\n", *limits] if limits else []

@@ -37,7 +37,7 @@ IMAGE    a container's image, KEYS text typed into a terminal, SHELL nothing, bu
 
 from ahp.shell.options import Spec
 from ahp.system import files
-from ahp.system.errors import AhpError
+from ahp.system.errors import Incomplete
 from ahp.system.plain import Plain
 
 _RUNNERS = {"COMMAND", "LOGIN", "LINE", "KEYS", "BISECT", "FOREACH", "RUN", "VERB", "ASSIGN"}
@@ -71,7 +71,7 @@ def lines(path: str) -> dict[str, str]:
     found: dict[str, str] = {}
     data = files.read(path)
     if data is None:
-        raise AhpError(f"this installation of ahp lacks {path}; reinstall ahp-engine")
+        raise Incomplete(path)
     text = data.decode("ascii")
     for line in text.replace(",\n  ", ",").replace("\n  ", " ").splitlines():
         names, _, rest = line.partition(" ")

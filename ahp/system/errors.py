@@ -33,6 +33,15 @@ class LostDependency(AhpError):
         super().__init__(f"{'; '.join(told)}; mend: {' && '.join(mends)}; {apart}")
 
 
+class Incomplete(AhpError):
+    """A file of ahp's own is gone."""
+
+    def __init__(self, file: str) -> None:
+        from ahp.system import installed
+
+        super().__init__(f"this installation of ahp lacks {file}; mend: {installed.command()}")
+
+
 def lost_dependency(error: BaseException) -> LostDependency | None:
     """What an error that nobody expected means where a library is not what ahp needs; None where all of them are."""
     if isinstance(error, ImportError) and error.name and error.name.partition(".")[0] != "ahp":

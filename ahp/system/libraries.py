@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from importlib import import_module, metadata
 from typing import NamedTuple
 
+from ahp.system import installed
+
 _DISTRIBUTION = "ahp-engine"
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+) *>= *([0-9.]+)(?:.*\bextra *== *['\"]([^'\"]+))?")
 _NEVER_IMPORTED = frozenset({"dev", "docs"})
@@ -54,7 +56,7 @@ def problems() -> list[tuple[str, str]]:
 
 def reinstall() -> str:
     """What mends an installation of which it is not known what it lacks."""
-    return "reinstall ahp, then: ahp install git"
+    return f"{installed.command()} && ahp install git"
 
 
 def _version(name: str) -> str:

@@ -10,6 +10,7 @@ log=@LOG@
 user=@USER@
 git=@GIT@
 others=@OTHERS@
+install=@INSTALL@
 [ -x "$git" ] || git=git
 
 lost="is gone, or this user may not read it"
@@ -47,7 +48,7 @@ answered() {
 
 # git's own switch is named to a person at a terminal, never to an agent; there is none after the fact.
 ways_out() {
-    echo "     mend: ${1:-pip install ahp-engine && ahp install git}" >&2
+    echo "     mend: ${1:-$install && ahp install git}" >&2
     [ -n "$verb" ] && [ -t 2 ] || return
     for name in $others; do
         eval "[ -z \"\${$name-}\" ]" || return

@@ -221,7 +221,7 @@ def test_whatever_is_broken_the_call_is_refused_and_what_is_done_is_done(project
     done = through_sh(project, install.command("claude", "PreToolUse"), payload(project, "x"))
     answer = json.loads(done.stdout)["hookSpecificOutput"]
     assert done.returncode == 2 and answer["permissionDecision"] == "deny"
-    assert "pip install ahp-engine" in answer["permissionDecisionReason"] and b"pip install" in done.stderr
+    assert ".ahp/hooks.yaml" in answer["permissionDecisionReason"] and b".ahp/hooks.yaml" in done.stderr
     assert through_sh(project, install.command("claude", "PostToolUse"), payload(project, "x")).returncode == 0
 
 

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from ahp.cli.main import run
-from ahp.hosts.git import installation
 from ahp.hosts.monoco.find import find
 from ahp.hosts.monoco.install import install, uninstall
-from ahp.system import environ
+from ahp.system import environ, installed
 from ahp.system.errors import AhpError
 from ahp.system.git import discover
 from tests.conftest import Repo
@@ -109,8 +108,8 @@ def test_the_shim_stands_before_every_spelling(lab: Repo, monoco: Path, capsys: 
     shim = Path(shims) / "monoco"
     shim.write_text(shim.read_text().replace(sys.executable, "/nowhere/python"))
     code, told = said(lab, "monoco", "issue", "update", "FEAT-0001", "--stage", "review")
-    assert code == 1 and f"{installation.program()} judges" in told and "refused by open-boxes" in told
-    shim.write_text(shim.read_text().replace(installation.program(), "/nowhere/ahp"))
+    assert code == 1 and f"{installed.program()} judges" in told and "refused by open-boxes" in told
+    shim.write_text(shim.read_text().replace(installed.program(), "/nowhere/ahp"))
     lab.write("bin/ahp", '#!/bin/sh\necho "ahp $*"\n', 0o755)
     code, told = said(lab, "monoco", "issue", "list", PATH=f"{lab.root}/bin:{os.environ['PATH']}")
     assert (code, f"ahp hook monoco exec {monoco}/monoco issue list" in told) == (0, True)

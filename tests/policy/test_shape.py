@@ -8,6 +8,7 @@ from ahp import __version__
 from ahp.policy import shape
 from ahp.policy.problems import SHOWN_PROBLEMS, Place, PolicyError, Problem
 from ahp.policy.shape import RawFile
+from ahp.system import installed
 
 from .conftest import Errors
 
@@ -136,7 +137,7 @@ def test_a_requirement_that_holds_is_passed(wanted: str) -> None:
 def test_a_requirement_is_read_before_anything_else_and_gives_the_upgrade_command() -> None:
     said = refused("requires: '>=99.1'\nsome_future_key: 1\n")
     assert said.startswith(f"f:1:11: this policy needs ahp >=99.1, this is {__version__}")
-    assert said.endswith("run: pip install --upgrade 'ahp-engine>=99.1'")
+    assert said.endswith(installed.upgrade(">=99.1"))
     assert "future" not in said
 
 

@@ -6,16 +6,19 @@ import os
 import shlex
 from typing import NamedTuple
 
-import ahp
 from ahp.facts.default_branch import default_branch
 from ahp.hosts.ci.proposal import is_ref_name
 from ahp.hosts.templates import template
 from ahp.protocol.text import one_line
-from ahp.system import files, jsontext
+from ahp.system import files, installed, jsontext
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 
 LOCK = ".ahp/requirements.txt"
+# pip says this line in its error: the check fails until somebody has pinned an ahp.
+_UNPINNED = """\
+ahp is not pinned: it came from a folder or a repository, which has no digest; `ahp init` tells what belongs here
+"""
 _RULES, _POLICY = {"check": "rules", "option": "--without policy"}, {"check": "policy", "option": "--only policy"}
 
 
@@ -96,10 +99,16 @@ def write(repo: Repository, kinds: tuple[str, ...]) -> list[str]:
             raise AhpError(f"cannot make the folder {folder}: {error.strerror}") from None
         files.replace(f"{repo.root}/{path}", wanted[path].encode(), 0o644)
     lines = [f"written: {', '.join(new)}"] if new else ["there already: " + ", ".join(wanted)]
-    if _content(repo, LOCK) is None:
+    pinned, content = installed.pinned(), _content(repo, LOCK)
+    if content is None and not pinned:
+        content = _UNPINNED.encode()
+        files.replace(f"{repo.root}/{LOCK}", content, 0o644)
+    if content in (None, _UNPINNED.encode()):
+        what = pinned or f"{installed.NAME} @ https://HOST/FILE.whl"
         lock = shlex.quote(os.path.relpath(f"{repo.root}/{LOCK}"))  # from where somebody types it
-        pin = f"echo 'ahp-engine=={ahp.__version__}' | uv pip compile --universal --generate-hashes -o {lock} -"
-        lines.append(f"next: pin ahp and what it needs by their digests: {pin}")
+        pin = f"echo {shlex.quote(what)} | uv pip compile --universal --generate-hashes -o {lock} -"
+        why = "" if pinned else "this ahp has no digest that CI could check: put its wheel where CI can fetch it; "
+        lines.append(f"next: {why}pin ahp and what it needs by their digests: {pin}")
     commit = f"commit {LOCK}" if all(path.startswith(".ahp/ci/") for path in wanted) else f"commit these and {LOCK}"
     return [*lines, f"{commit} on the default branch", *(line for kind in kinds for line in KINDS[kind].next)]
 

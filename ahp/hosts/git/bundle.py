@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ahp.facts import registry
 from ahp.policy import cache
 from ahp.system import environ, files, process, wings
-from ahp.system.errors import AhpError
+from ahp.system.errors import AhpError, Incomplete
 
 PLACE = "/cache/light.pyc"  # in a repository's ahp folder
 
@@ -238,7 +238,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 def _bare(file: str) -> ast.Module:
     data = files.read(file)
     if data is None:
-        raise AhpError(f"this installation of ahp lacks {file}; reinstall ahp-engine")
+        raise Incomplete(file)
     tree = ast.parse(data, file)
     tree.body = _stripped(tree.body[1:] if tree.body and _is_docstring(tree.body[0]) else tree.body)
     return tree

@@ -16,7 +16,8 @@ from ahp.system.errors import AhpError
 
 LINE = (
     b'ahp=$(git rev-parse --git-common-dir)/ahp/husky/line.sh; if [ -r "$ahp" ]; then . "$ahp"; else '
-    b"echo 'ahp: no gate in this clone, so nothing was judged (pip install ahp-engine, then: ahp install git)' >&2; fi"
+    b"echo 'ahp: no gate in this clone, so nothing was judged "
+    b"(.ahp/hooks.yaml tells how to install ahp; then: ahp install git)' >&2; fi"
     b" # from " + MARK + b"\n"
 )
 _FOLDER = ".husky"

@@ -24,7 +24,7 @@ from ahp.protocol import records
 from ahp.protocol.actor import identify, markers
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import clock, environ, files, git, jsontext, process
+from ahp.system import clock, environ, files, git, installed, jsontext, process
 from ahp.system.errors import AhpError
 from ahp.system.git import COMPARES, Repository
 from ahp.system.view import RAW
@@ -205,7 +205,8 @@ def baked(repo: Repository, genesis: str, user_policy: str) -> dict[str, str]:
     return {
         "PYTHON": installation.interpreter(),
         "PACKAGE": f"{package()}/__init__.py",
-        "PROGRAM": installation.program(),
+        "PROGRAM": installed.program(),
+        "INSTALL": installed.command(here=False),
         "BUNDLE": path,
         # Of a folder within the work tree, what lies near it may be anybody's.
         "NEAR": f"../ahp{bundle.PLACE}" if is_gits else "",

@@ -2,13 +2,13 @@
 
 import os
 import re
+import shlex
 import sys
 from importlib import metadata
 
 from ahp.protocol.text import one_line
-from ahp.system import environ, process
+from ahp.system import environ, installed, process
 
-_NAME = "ahp-engine"
 _REQUIRED = re.compile(r"[A-Za-z0-9._-]+")
 # A folder with this file may be emptied at any time (https://bford.info/cachedir/), as that of uv; pipx has .cache.
 _CACHE_TAG = "CACHEDIR.TAG"
@@ -37,24 +37,12 @@ def interpreter() -> str:
     return base if probe.code == 0 else sys.executable
 
 
-def program() -> str:
-    """The program `ahp` of this installation, "" where it has none.
-
-    It stays where it is when the environment is made anew with another Python, unlike the interpreter and the packages.
-    """
-    for found in _distributions()[:1]:
-        for file in found.files or ():
-            path = os.path.abspath(str(file.locate()))
-            if file.name == "ahp" and os.access(path, os.X_OK) and not os.path.isdir(path):
-                return path
-    return ""
-
-
 def in_cache() -> tuple[str, str] | None:
     """(what is wrong, what mends it) where this ahp lies in a cache, as `uvx` and `pipx run` leave it."""
     if found := _cache():
         why = f"this ahp lies in a cache, {one_line(found, 1000)}; once that is emptied, the hooks find it no more"
-        return why, "uv tool install ahp-engine, or pipx install ahp-engine; then: ahp install"
+        what = shlex.join(installed.requirement())
+        return why, f"uv tool install {what}, or pipx install {what}; then: ahp install"
     return None
 
 
@@ -70,12 +58,12 @@ def _cache() -> str:
 def _distributions() -> list[metadata.Distribution]:
     """ahp's own, and each that is installed of those that it requires; none where ahp runs from its sources."""
     found: list[metadata.Distribution] = []
-    names = [_NAME]
+    names = [installed.NAME]
     for name in names:
         try:
             found.append(metadata.distribution(name))
         except metadata.PackageNotFoundError:
-            if name == _NAME:
+            if name == installed.NAME:
                 break
             continue  # it is for another Python or system
         for line in found[-1].requires or ():

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ahp.hosts.git import installation
 from ahp.hosts.monoco.find import MARK, Monoco, find, is_ours
 from ahp.hosts.templates import package, template
-from ahp.system import files, jsontext
+from ahp.system import files, installed, jsontext
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 
@@ -75,7 +75,8 @@ def uninstall(repo: Repository) -> bool:
 
 def _shim(program: str, start: str) -> bytes:
     known = {"PYTHON": sys.executable, "PACKAGE": f"{package()}/__init__.py"}
-    known |= {"PROGRAM": installation.program(), "START": start, "MONOCO": program}
+    known |= {"PROGRAM": installed.program(), "INSTALL": installed.command(here=False)}
+    known |= {"START": start, "MONOCO": program}
     text = template("monoco/shim.sh")
     for name, value in known.items():
         text = text.replace(f"@{name}@", shlex.quote(value))

@@ -9,6 +9,7 @@ import re
 import xml.etree.ElementTree as tree
 from typing import Any
 
+from ahp.system import installed
 from ahp.system.errors import AhpError
 
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -67,9 +68,8 @@ def draw(spec: dict[str, Any]) -> str:
 
 def needs(package: str) -> AhpError:
     """What is told of a package that is not installed."""
-    return AhpError(
-        f"the report is drawn with {package}, which is not installed; mend: pip install 'ahp-engine[insight]'"
-    )
+    how = installed.command("insight")
+    return AhpError(f"the report is drawn with {package}, which is not installed; mend: {how}")
 
 
 def _plain(element: tree.Element) -> tree.Element | None:

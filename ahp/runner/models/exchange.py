@@ -16,7 +16,7 @@ from ahp.protocol.text import one_line
 from ahp.runner.models.endpoint import Api, Endpoint
 from ahp.runner.models.model import ContextOverflow, ModelError
 from ahp.runner.tools.environment import KEY_VARIABLES
-from ahp.system import jsontext
+from ahp.system import installed, jsontext
 from ahp.system.errors import AhpError, Timeout
 
 T = TypeVar("T")
@@ -52,9 +52,8 @@ def sdk(name: Api) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         missing = error.name or name
-        raise AhpError(
-            f"models need the Python package {missing}, which is not installed: pip install 'ahp-engine[runner]'"
-        ) from None
+        how = installed.command("runner")
+        raise AhpError(f"models need the Python package {missing}, which is not installed: {how}") from None
 
 
 def within_time(timeout_s: float, request: Callable[[], Awaitable[T]], who: str) -> T:

@@ -170,6 +170,7 @@ def test_init_writes_nothing_over_what_differs(
     monkeypatch.chdir(repo.root / "a/b")
     assert run(["init", "--ci", "github"]) == 0
     assert "-o ../../.ahp/requirements.txt -\n" in capsys.readouterr().out
+    assert "put its wheel where CI can fetch it" in out and "is not pinned" in (repo.root / templates.LOCK).read_text()
     repo.write(templates.LOCK)
     assert run(["init", "--ci", "github"]) == 0
     assert "uv pip compile" not in capsys.readouterr().out

@@ -13,7 +13,7 @@ import pytest
 
 from ahp.hosts.git import failure, githooks, post_commit, pre_commit
 from ahp.protocol.actor import Actor
-from ahp.system import files, process
+from ahp.system import files, installed, process
 from ahp.system.errors import AhpError
 from tests.hosts.git.conftest import Ask
 from tests.hosts.git.gated import Gated
@@ -116,7 +116,7 @@ def test_a_package_that_is_gone_is_named_with_what_mends_it(
     code, said = ask("pre-commit")
     assert (code, len(said.splitlines())) == (2, 1)
     assert said.startswith("ahp: cannot judge this pre-commit: Python cannot import yaml, which ahp needs")
-    assert "mend: reinstall ahp, then: ahp install git" in said
+    assert f"mend: {installed.command()}" in said
 
 
 def test_an_interrupt_ends_as_the_shell_expects(gated: Gated, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from ahp.hosts.git import install as installing
 from ahp.hosts.git import ranges
 from ahp.hosts.git.githooks import HOOKS
 from ahp.journal.place import journal_of
+from ahp.system import installed
 from ahp.system.errors import AhpError
 from ahp.system.history import RangeView
 from tests.attended import attended
@@ -407,7 +408,7 @@ def test_without_any_ahp_the_commit_is_refused(gated: Gated) -> None:
     assert said.code == 1
     assert said.text.startswith("ahp: cannot judge this pre-commit: the ahp it was installed with is gone")
     assert "     it was /no/such/bin/ahp\n" in said.text
-    assert "mend: pip install ahp-engine && ahp install git" in said.text
+    assert f"mend: {installed.command(here=False)} && ahp install git" in said.text
     assert gated.head() == head
 
 

@@ -13,6 +13,7 @@ import yaml
 
 import ahp
 from ahp.hosts.git import installation
+from ahp.system import installed
 from ahp.system.errors import lost_dependency
 
 
@@ -34,11 +35,11 @@ def test_a_package_that_lies_elsewhere_is_found_in_the_order_of_python(
 def test_without_metadata_ahp_runs_from_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [])
     assert set(installation.import_paths()) >= {str(Path(ahp.__file__).parent.parent)}
-    assert installation.program() == ""
+    assert installed.program() == ""
 
 
 def test_the_program_is_the_one_that_the_installation_made() -> None:
-    done = subprocess.run([installation.program(), "--version"], capture_output=True, text=True, check=True)
+    done = subprocess.run([installed.program(), "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"ahp, version {ahp.__version__}\n"
 
 
@@ -65,6 +66,10 @@ def test_a_cache_is_no_place_to_stay(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_only_what_is_not_of_ahp_is_a_lost_dependency() -> None:
     lost = lost_dependency(ModuleNotFoundError("No module named 'yaml'", name="yaml"))
-    assert lost is not None and "cannot import yaml" in str(lost) and "mend: reinstall ahp" in str(lost)
+    assert (
+        lost is not None
+        and "cannot import yaml" in str(lost)
+        and f"mend: {installed.command()} && ahp install git" in str(lost)
+    )
     assert lost_dependency(ModuleNotFoundError("x", name="ahp.nothing")) is None
     assert lost_dependency(ValueError()) is None

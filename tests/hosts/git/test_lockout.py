@@ -16,6 +16,7 @@ import pytest
 
 from ahp.journal.append import Journal
 from ahp.protocol import records
+from ahp.system import installed
 from tests.hosts.git.gated import Gated, Said, shims
 from tests.hosts.git.test_failure import at_a_terminal
 from tests.hosts.git.unprivileged import drop_for_good
@@ -101,7 +102,7 @@ def bare_path(tmp_path: Path) -> str:
     folder = tmp_path / "bin"
     folder.mkdir()
     link = shlex.join([str(shutil.which("ln")), "-s", str(Path(sys.executable).with_name("ahp")), str(folder / "ahp")])
-    (folder / "pip").write_text(f'#!/bin/sh\n[ "$*" = "install ahp-engine" ] && {link}\n')
+    (folder / "pip").write_text(f'#!/bin/sh\n[ "pip $*" = {shlex.quote(installed.command(here=False))} ] && {link}\n')
     (folder / "pip").chmod(0o755)
     for name in ("git", "sh", "cat", "rm"):
         (folder / name).symlink_to(str(shutil.which(name)))
@@ -120,7 +121,7 @@ def test_the_interpreter_is_gone_or_cannot_start_and_there_is_no_other(
     said = sh(gated, "git commit -m x", bare_path)
     assert said.code == 1
     assert "ahp: cannot judge this pre-commit: " in said.text
-    assert advised(said.text) == "pip install ahp-engine && ahp install git"
+    assert advised(said.text) == f"{installed.command(here=False)} && ahp install git"
     done = sh(gated, advised(said.text), bare_path)
     assert done.code == 0, done.text
     assert commits_quietly(gated, bare_path)

@@ -10,6 +10,7 @@ import pytest
 
 from ahp.insight.page import charts, svg
 from ahp.insight.page.charts import Bar, Line, Mark, Panel, Part
+from ahp.system import installed
 from ahp.system.errors import AhpError
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&{{ 7 * 7 }}"
@@ -65,5 +66,5 @@ def test_what_is_missing_or_wrong_is_said(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(AhpError, match="could not be drawn"):
         svg.draw({"mark": "no such mark"})
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(AhpError, match=r"pip install 'ahp-engine\[insight\]'"):
+    with pytest.raises(AhpError, match=re.escape(installed.command("insight"))):
         svg.draw({})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import types
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from ahp.runner.models.anthropic_messages import AnthropicModel
 from ahp.runner.models.connect import connect
 from ahp.runner.models.endpoint import Endpoint, checked, endpoint, key_of
 from ahp.runner.models.openai_chat import OpenAIModel
+from ahp.system import installed
 from ahp.system.errors import AhpError
 from tests.runner.models.server import Server, says
 
@@ -119,7 +121,7 @@ def test_without_the_package_for_it_there_is_no_keyring(monkeypatch: pytest.Monk
 
 def test_a_missing_package_is_told_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(AhpError, match=r"pip install 'ahp-engine\[runner\]'") as raised:
+    with pytest.raises(AhpError, match=re.escape(installed.command("runner"))) as raised:
         connect("m", "http://127.0.0.1:1/v1", env={})
     assert "\n" not in str(raised.value)
     with pytest.raises(AhpError, match="which is not installed"):
