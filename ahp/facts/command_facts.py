@@ -60,7 +60,8 @@ def _is_concerned(event: Event, command: Command) -> bool:
 def _result(command: Command, event: Event) -> tuple[int, bytes]:
     """Exit code and standard output, from an earlier run over the same content if there is one."""
     env = environ.scrubbed(event.env)
-    argv, folder = _argv(command, event)
+    folder = event.root if command.directory == "." else f"{event.root}/{command.directory}"
+    argv = argv_in(command, folder)
     # ahp's own checks remember themselves what passed: they know better what it hangs on.
     own = command.run[0] == _AHP
     store = command_cache.Store(event, command, None if own else process.find(argv[0], env))
@@ -110,14 +111,14 @@ def _tracked(event: Event) -> dict[str, str]:
     return tree_digest.contents(event.repo, lambda path: True, untracked="no")
 
 
-def _argv(command: Command, event: Event) -> tuple[list[str], str]:
-    folder = event.root if command.directory == "." else f"{event.root}/{command.directory}"
+def argv_in(command: Command, folder: str) -> list[str]:
+    """The program and the arguments with which `command` is run in `folder`."""
     program = command.run[0]
     if program == _AHP:
-        return [sys.executable, "-I", "-c", _START % [path for path in sys.path if path], *command.run[1:]], folder
+        return [sys.executable, "-I", "-c", _START % [path for path in sys.path if path], *command.run[1:]]
     if "/" in program and not program.startswith("/"):
         program = f"{folder}/{program}"  # as the shell of that folder would read it
-    return [program, *command.run[1:]], folder
+    return [program, *command.run[1:]]
 
 
 def _fields(fields: frozenset[str], command: Command, code: int, printed: bytes, root: str) -> dict[str, object]:

@@ -8,10 +8,11 @@ from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ahp.facts.registry import Command
     from ahp.policy.program import Action
 
 MESSAGE = "commit.message"
+CLEAN = "its action changes nothing: all is as it would have it"
+ELSEWHERE = "its fixer runs only where the commit is made"
 _INPUT = "tool.input."
 _SHOWN = 1000
 
@@ -45,17 +46,6 @@ def split(size: int, paths: list[str], reason: str) -> dict[str, object]:
         "reason": reason,
         "batches": [[one_line(path, 500) for path in batch] for batch in batches],
     }
-
-
-def run_fixer(command: "Command", event: Event) -> str:
-    """Runs a trusted fixer in the work tree, never on the index, and says how it went. Raises AhpError."""
-    from ahp.system import environ, process
-
-    folder, env = f"{event.root}/{command.directory}", environ.scrubbed(event.env)
-    result = process.capture(command.run, cwd=folder, env=env, timeout=command.timeout)
-    words = (result.err or result.out).decode("utf-8", "replace").strip().splitlines()
-    ended = "ran" if result.code == 0 else f"ended with {result.code}" + (f" ({one_line(words[-1])})" if words else "")
-    return f"{one_line(' '.join(command.run))} {ended}; look at its changes, stage them, and try again"
 
 
 def _value(event: Event, target: str) -> object:

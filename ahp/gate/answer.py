@@ -3,7 +3,6 @@
 Nothing here evaluates a condition: when an action changes the event, `decide` judges it again.
 """
 
-from ahp.facts.registry import Command
 from ahp.gate import joining, signalling
 from ahp.gate.candidate import Candidate
 from ahp.gate.hearing import Hearing
@@ -21,6 +20,7 @@ from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ahp.gate.fixing import Fixing
     from ahp.gate.of_commits import OfCommits
 
 ROUNDS = 3
@@ -51,6 +51,7 @@ class Answer:
         self.rounds = 0
         self.settled: dict[str, Candidate] = {}
         self.candidates: list[Candidate] = []
+        self.fixing: Fixing | None = None
 
     @property
     def environment(self) -> str:
@@ -89,6 +90,10 @@ class Answer:
             verdict.modifications = [m for c in delivered if c.intensity == "control" for m in c.modifications]
             verdict.modified = self.modified if self.modified is not self.event else None
             verdict.trailers = [c.override.trailer for c in self.everything() if c.override]
+        if self.fixing is not None and self.event.fixes and self.event.mode == "real":
+            verdict.settle = self.fixing.settle
+        elif self.fixing is not None:
+            self.fixing.close()
         verdict.is_logged = self.event.mode == "real"
         if self.state is not None:
             if self.event.mode == "real":
@@ -150,6 +155,11 @@ class Answer:
         changed = event
         for candidate in controls:
             changed = self._apply(candidate, changed)
+        if fixers := [c for c in controls if c.has_fixer]:
+            from ahp.gate.fixing import Fixing
+
+            self.fixing = self.fixing or Fixing()
+            changed = self.fixing.run(fixers, changed, self.settled)
         if changed is event or any(c.intensity == "block" for c in controls):
             return None
         self.rounds += 1
@@ -171,15 +181,12 @@ class Answer:
         from ahp.gate import actions
 
         action = candidate.rule.action
-        if action is None:
+        if action is None or action.command is not None:
             return event
         reason = candidate.message()
         try:
             if action.max_batch is not None:
                 candidate.modifications.append(actions.split(action.max_batch, candidate.paths(), reason))
-                return event
-            if action.command is not None:
-                candidate.intensity, candidate.refused = "block", _run(action.command, event)
                 return event
             done = actions.modify(action, event, reason)
         except actions.CannotApply as error:
@@ -187,19 +194,7 @@ class Answer:
             return event
         if done is None:
             if candidate.key not in self.settled:
-                candidate.dropped = "its action changes nothing: all is as it would have it"
+                candidate.dropped = actions.CLEAN
             return event
         candidate.modifications.append(signalling.without_values(done[0]) if candidate.rule.redact else done[0])
         return done[1]
-
-
-def _run(fixer: Command, event: Event) -> str:
-    """Runs an accepted fixer; what became of it."""
-    from ahp.gate import actions
-    from ahp.policy import trust
-
-    if not trust.checker(event)(fixer):
-        return "its fixer was not accepted in this clone; a person runs: ahp trust"
-    if event.mode != "real":
-        return "its fixer would run: " + " ".join(fixer.run)
-    return actions.run_fixer(fixer, event)

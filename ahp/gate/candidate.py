@@ -27,9 +27,10 @@ class Candidate:
 
     `environment` is "" when it cannot be told. `own` is the intensity that rule and environment give it, `intensity`
     the one in force after the ladder. `dropped` says why it is not delivered ("" when it is); `shadow` and `waived` are
-    delivered to the log only. `modifications` are what its action changed or proposes, `refused` why it could not,
-    `softened` why it speaks as a prompt, `followed_up` what became of an aid's command. `told_before` says where it was
-    told already that counts here as well, `unsaid` that the log alone is told why it was not decided.
+    delivered to the log only. `modifications` are what its action changed or proposes, `changed` the files that its
+    fixer changed, `refused` why it could not, `softened` why it speaks as a prompt, `followed_up` what became of an
+    aid's command. `told_before` says where it was told already that counts here as well, `unsaid` that the log alone is
+    told why it was not decided.
     """
 
     def __init__(self, key: str, rule: RuleAnswer, hit: Hit, facts: Facts, environment: str, judge: "Judge") -> None:
@@ -43,6 +44,7 @@ class Candidate:
         self.refused = self.softened = self.followed_up = self.told_before = ""
         self.unsaid = False
         self.modifications: list[dict[str, object]] = []
+        self.changed: list[str] = []
         self.standing: Standing | None = None
         self._content: str | None = None
         if not self.undecided:
@@ -80,6 +82,12 @@ class Candidate:
         """Whether its control action is advice that changes nothing: the batches of a large change."""
         action = self.rule.action
         return action is not None and action.type == "split_suggestion"
+
+    @property
+    def has_fixer(self) -> bool:
+        """Whether its control action runs a command."""
+        action = self.rule.action
+        return action is not None and action.command is not None
 
     @property
     def total(self) -> int:
@@ -166,7 +174,7 @@ class Candidate:
         return given
 
     def findings(self) -> list[dict[str, object]]:
-        if self.undecided:
+        if self.undecided or self.changed:  # what its fixer changed is named already
             return []
         found = rendering.findings(self.rule, self.facts.values, self.hit)
         if found and self.event.tool is not None:
@@ -204,7 +212,7 @@ class Candidate:
 
     def paths(self) -> list[str]:
         """The files it is about: its findings', else all that changed; at most 500."""
-        found = [str(finding["file"]) for finding in self.findings() if "file" in finding]
+        found = self.changed or [str(finding["file"]) for finding in self.findings() if "file" in finding]
         return list(dict.fromkeys(found or changed_paths(self.event) or _named(self.event)))[:_PATHS]
 
     @property

@@ -91,8 +91,8 @@ def _amends(candidate: Candidate) -> None:
     if action is None or action.max_batch is not None:
         candidate.soften("")
         return
-    if action.command is not None:
-        candidate.soften(f"amend it with what its fixer changes: {one_line(' '.join(action.command.run), 200)}")
+    if candidate.has_fixer:
+        candidate.dropped = actions.ELSEWHERE
         return
     try:
         done = actions.modify(action, candidate.event, candidate.message())
@@ -100,7 +100,7 @@ def _amends(candidate: Candidate) -> None:
         candidate.soften(str(error))
         return
     if done is None:
-        candidate.dropped = "its action changes nothing: all is as it would have it"
+        candidate.dropped = actions.CLEAN
         return
     change = signalling.without_values(done[0]) if candidate.rule.redact else done[0]
     before, after = one_line(change["original"], 80), one_line(change["updated"], 80)

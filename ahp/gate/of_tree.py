@@ -16,7 +16,6 @@ from ahp.gate.weighing import Weighing
 from ahp.policy.judge import Judge
 from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Event
-from ahp.protocol.text import one_line
 from ahp.system import clock
 
 TRIGGERS = ("pre-commit", "pre-merge-commit", "pre-push", "pre-merge")
@@ -41,7 +40,8 @@ def plan(rules: dict[str, RuleAnswer]) -> Plan:
     found = Plan(set(), set(), set())
     for key, rule in rules.items():
         reads = set(rule.reads)
-        if not _is_of_a_tree(reads):
+        has_fixer = rule.action is not None and rule.action.command is not None
+        if not _is_of_a_tree(reads) or has_fixer:  # a fixer runs only where the commit is made
             found.not_asked.add(key)
         elif rule.each and reads & LINES and (rule.each.partition(" in ")[2].strip() in LINES):
             found.each_file.add(key)
@@ -94,10 +94,8 @@ class _Weighing(Weighing):
 
     def _climb(self) -> None:
         for candidate in self.candidates:
-            action = candidate.rule.action
             if candidate.enforced and candidate.intensity == "control":
-                fixer = action.command if action is not None else None
-                candidate.soften(f"its fixer: {one_line(' '.join(fixer.run), 200)}" if fixer is not None else "")
+                candidate.soften("")
 
     def _soften_for_policy_only(self) -> None:
         """The tree is judged as it lies: no change is under way that could mend the policy."""

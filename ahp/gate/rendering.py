@@ -59,7 +59,7 @@ def findings(rule: "RuleAnswer", values: "Mapping[str, object]", hit: "Hit") -> 
 
 def _finding(rule: "RuleAnswer", values: "Mapping[str, object]", item: object) -> dict[str, object]:
     keys = rule.finding
-    file, line = (_field(item, keys.file), _field(item, keys.line)) if keys is not None else (None, None)
+    file, line = (field(item, keys.file), field(item, keys.line)) if keys is not None else (None, None)
     if file is None and isinstance(item, str) and (keys is not None or not rule.redact):
         file = item
     found: dict[str, object] = {}
@@ -138,7 +138,7 @@ def _fill(template: str, values: "Mapping[str, object]") -> str:
     return _PLACEHOLDER.sub(value_of, template)
 
 
-def _field(item: object, path: str | None) -> object:
+def field(item: object, path: str | None) -> object:
     """The field that `l.path` names in an item."""
     return item.get(path.partition(".")[2]) if path is not None and isinstance(item, dict) else None
 

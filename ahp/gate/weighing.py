@@ -100,8 +100,14 @@ class Weighing:
             self.notes.append(f"the waivers of {tree.name} cannot be read, so none holds: {why}")
 
     def _override(self) -> None:
-        """Lets a block pass that a person took the risk of, once, for this change or in advance."""
-        blocks = [c for c in self.candidates if self.state is not None and c.enforced and c.intensity == "block"]
+        """Lets a block, or a fixer, pass that a person took the risk of, once, for this change or in advance."""
+        blocks = [
+            c
+            for c in self.candidates
+            if self.state is not None
+            and c.enforced
+            and (c.intensity == "block" or (c.intensity == "control" and c.has_fixer))
+        ]
         for candidate in blocks:
             taken = self.state.risks_taken(candidate.key) if self.state is not None else []
             if taken:

@@ -291,6 +291,11 @@ def _changed(modification: dict[str, object]) -> str:
         first = ", ".join([one_line(path, 60) for path in batches[0][:3]]) if batches else ""
         count = f"{len(batches)} batch{'es' if len(batches) != 1 else ''}"
         return f"{count} of at most {modification['updated']} files, the first: {first}, …"
+    fixed = modification.get("files")
+    if isinstance(fixed, list):
+        named = ", ".join([one_line(path, 60) for path in fixed[:_PLACES]])
+        more = f" and {len(fixed) - _PLACES} more" if len(fixed) > _PLACES else ""
+        return f"staged as fixed: {named}{more}" if fixed else "its fixer would run"
     before, after = one_line(modification["original"], 80), one_line(modification["updated"], 80)
     return f"{modification['target']}: {before!r} → {after!r}"
 

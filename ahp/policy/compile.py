@@ -133,6 +133,7 @@ def _program(policy: Policy, trigger: str, rules: list[Rule], settings: Settings
         whens=[checked.plan for checked in whens],
         rules=plans,
         costly=sorted(late & reads.keys()),
+        stages=any(getattr(rule.raw.get("action"), "stage", False) for rule in rules),
     )
     made.answers = _answers(policy, trigger, rules)
     return made

@@ -66,18 +66,20 @@ class AppendAction(Keys):
 
 
 class RunAction(Keys):
-    """Runs a command, once a person accepted it with `ahp trust`: a fixer, which in git hooks changes the work tree and
-    refuses; with an aid on `post-*` triggers, what follows from the action that is done.
+    """Runs a command, once a person accepted it with `ahp trust`: a fixer, which gets the staged files that the rule
+    matches; with an aid on `post-*` triggers, what follows from the action that is done.
     """
 
     type: Literal["run"]
     """`run`"""
     command: Annotated[list[Text], Field(min_length=1, max_length=256)]
-    """The program and its arguments, one text each; no shell reads them."""
+    """The program and its arguments, one text each; no shell reads them. A fixer gets the names of its files, too."""
     directory: Text = "."
-    """Where it runs, from the root of the repository."""
+    """Where it runs, from the root of the repository; a fixer gets the files below it."""
     timeout: Duration = 60.0
     """After this long the whole process tree is ended."""
+    stage: bool = False
+    """Whether what a fixer changed is staged and the commit goes on; else the commit is refused."""
 
 
 class SplitAction(Keys):

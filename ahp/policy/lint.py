@@ -12,6 +12,7 @@ from ahp.conditions.typecheck import Checked
 from ahp.policy import pairs
 from ahp.policy.expand import LEVELS
 from ahp.policy.problems import Place, PolicyError, Problem, closest
+from ahp.policy.program import FIXED_AT
 from ahp.policy.rule import Policy, Rule, limits_in
 from ahp.policy.templates import lone_brace, named, templates
 from ahp.policy.vocabulary import Vocabulary
@@ -225,7 +226,11 @@ def _idle_actions(policy: Policy) -> list[Problem]:
     for rule in policy.rules:
         action, levels = rule.raw.get("action"), set(rule.intensity.values())
         idle = levels <= {"block", "allow"} or (levels <= {"block", "prompt", "allow"} and not climbs)
-        if action is not None and idle:
+        is_fixer = action is not None and action.type == "run" and not TRIGGERS[rule.trigger].post
+        if is_fixer and rule.trigger not in FIXED_AT:
+            what = f"`run` fixes what is staged, at pre-commit; at {rule.trigger} `{rule.key}` only names the command"
+            found.append(Problem(rule.raw.where("action"), what))
+        elif action is not None and idle:
             what = f"an `action` is carried out by `control`; `{rule.key}` never does it"
             found.append(Problem(rule.raw.where("action"), what))
     return found

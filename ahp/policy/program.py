@@ -7,6 +7,9 @@ What is cached of it follows from the fields of these classes. The light half de
 from ahp.facts.registry import Command, Settings
 from ahp.system.jsontext import Record
 
+FIXED_AT = ("pre-commit", "pre-merge-commit")
+"""Where fixers run: what is staged is not committed yet."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -37,12 +40,14 @@ class Program(Record):
     `policy` is the digest of what judges, the same for all triggers; `triggers` are those that have rules. `sources`
     are (path, digest) of every file that took part, None for one that is absent: the project's layer first. `slots` are
     the fact paths that plans read by index, `reads` the same by namespace, `whens` the plans of the filters. `costly`
-    are the namespaces that are gathered only for rules undecided without them.
+    are the namespaces that are gathered only for rules undecided without them; `stages` says that a fixer may stage.
 
     `answers` is None until it is read from beside `path`, where this half was found.
     """
 
-    fields = ("trigger", "policy", "triggers", "sources", "settings", "slots", "reads", "whens", "rules", "costly")
+    fields = (
+        "trigger", "policy", "triggers", "sources", "settings", "slots", "reads", "whens", "rules", "costly", "stages"
+    )  # fmt: skip
     __slots__ = (*fields, "answers", "path")
     parts = {"settings": Settings, "rules": [RulePlan]}  # noqa: RUF012
     trigger: str
@@ -55,6 +60,7 @@ class Program(Record):
     whens: "list[list[Any]]"
     rules: list[RulePlan]
     costly: list[str]
+    stages: bool
     if TYPE_CHECKING:
         answers: "Answers | None" = None
         path: str | None = None
@@ -87,7 +93,7 @@ class Finding(Record):
 class Action(Record):
     """What a control rule does; of the fields after `type` those are set that its type has."""
 
-    fields = ("type", "target", "value", "min", "max", "pattern", "with_", "command", "max_batch")
+    fields = ("type", "target", "value", "min", "max", "pattern", "with_", "command", "max_batch", "stage")
     __slots__ = fields
     parts = {"command": Command}  # noqa: RUF012
     type: str
@@ -99,6 +105,7 @@ class Action(Record):
     with_: str | None
     command: Command | None
     max_batch: int | None
+    stage: bool | None
 
 
 class RuleAnswer(Record):

@@ -93,7 +93,10 @@ class Rule:
         if trigger.post or not {"prompt", "control"} & set(self.intensity.values()):
             return False
         given = self.raw.get("escalate")
-        return trigger.family != "tool-use" if given is None else bool(given)
+        if given is None:  # what a fixer has fixed nobody ignores
+            is_fixed = getattr(self.raw.get("action"), "type", "") == "run" and "prompt" not in self.intensity.values()
+            return trigger.family != "tool-use" and not is_fixed
+        return bool(given)
 
     @property
     def cost(self) -> int:

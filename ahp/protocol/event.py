@@ -62,7 +62,8 @@ class Event:
     -r -z HEAD .ahp` has printed already, None where git is still to be asked. `from_objects` says that what is judged
     is not what lies in the work tree, so that reports and commands tell nothing of it; `at` is the time that counts
     (seconds), None for now. `checkout` is the linked work tree that a tool call works in, whose files stand for those
-    of `root`; "" where that is `root` itself. The slots of Workspace are the event's.
+    of `root`; "" where that is `root` itself. `fixes` is what the host lets fixers change: `index` (and the work tree),
+    `worktree`, or "" for nothing. The slots of Workspace are the event's.
     """
 
     __slots__ = (
@@ -74,6 +75,7 @@ class Event:
         "cleanup",
         "deadline",
         "draft",
+        "fixes",
         "from_objects",
         "given",
         "host",
@@ -114,7 +116,7 @@ class Event:
         self.listed: bytes | None = None
         self.issue: str | None = None
         self.session: str | None = None
-        self.attempt = self.project = self.solution = self.cleanup = self.checkout = ""
+        self.attempt = self.project = self.solution = self.cleanup = self.checkout = self.fixes = ""
         self.from_objects = False
         self.at: float | None = None
 

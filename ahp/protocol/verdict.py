@@ -2,6 +2,8 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ahp.protocol.event import Event
     from ahp.protocol.signals import Signal
 
@@ -14,7 +16,8 @@ class Verdict:
     judging itself (an unrecorded prompt, a last good policy), never about a rule. `policy` is the digest of the policy
     that counts most, `working` that of a work tree's which was asked beside it, "" where none was. `modified` is the
     event after the modifications, None when there are none; `trailers` are lines that the commit's message has to
-    carry. `is_logged` says that the log knows the signals by their ids, so that they can be answered.
+    carry. `settle` puts what fixers changed where it belongs, given whether the event is allowed, and gives what is to
+    be noted. `is_logged` says that the log knows the signals by their ids, so that they can be answered.
     """
 
     __slots__ = (
@@ -25,6 +28,7 @@ class Verdict:
         "modified",
         "notes",
         "policy",
+        "settle",
         "signals",
         "subject",
         "trailers",
@@ -49,6 +53,7 @@ class Verdict:
         self.notes = notes or []
         self.working = ""
         self.modified: Event | None = None
+        self.settle: Callable[[bool], list[str]] | None = None
         self.trailers: list[str] = []
         self.is_logged = True
 

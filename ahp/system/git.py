@@ -151,7 +151,7 @@ class Repository:
         if objects:
             # Of a file that the index has as unchanged, git reads what lies in the work tree in place of the object;
             # time stamps and settings decide that, and both can be set. In the git directory it finds none of them.
-            env = {**self._absolute_paths(env), "GIT_DIR": folder, "GIT_WORK_TREE": folder}
+            env = {**self.absolute_paths(env), "GIT_DIR": folder, "GIT_WORK_TREE": folder}
         elif verb not in _KEPT and not for_person:
             env = env | _as_settings(self.drivers(), env)
         # `config` tells the settings and would tell these; it starts nothing.
@@ -186,7 +186,7 @@ class Repository:
         if self.answers is not None:
             self.answers[(args, stdin, False, objects)] = answer
 
-    def _absolute_paths(self, env: dict[str, str]) -> dict[str, str]:
+    def absolute_paths(self, env: dict[str, str]) -> dict[str, str]:
         """`env`, of which what names files to git holds in another folder, too."""
         given = {name: env[name].split(":") for name in _PATHS if env.get(name)}
         return env | {

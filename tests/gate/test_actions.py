@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from ahp.facts.registry import Command
 from ahp.gate import actions
 from ahp.gate.actions import CannotApply
 from ahp.policy.program import Action
-from ahp.system.errors import Timeout
 from tests.gate.conftest import Desk
 
 
@@ -169,34 +167,6 @@ def test_batches_are_by_folder(desk: Desk) -> None:
         "reason": "too big",
         "batches": [["a/1", "b/1"], ["b/2"]],
     }
-
-
-def fixer(*argv: str, directory: str = ".", timeout: float = 60.0) -> Command:
-    return Command(run=list(argv), directory=directory, timeout=timeout, parse=None, extract=None, when_changed=[])
-
-
-def run(desk: Desk, script: str, **where: Any) -> str:
-    return actions.run_fixer(fixer("sh", "-c", script, "fix", **where), desk.event())
-
-
-def test_a_fixer_changes_the_work_tree_and_asks_to_stage_it(desk: Desk) -> None:
-    (desk.root / "sub").mkdir()
-    said = run(desk, "echo done >fixed", directory="sub")
-    assert (desk.root / "sub" / "fixed").read_text() == "done\n"
-    assert said == "sh -c echo done >fixed fix ran; look at its changes, stage them, and try again"
-    assert "ended with 3 (why)" in run(desk, "echo why >&2; exit 3")
-    assert "ended with 3; look" in run(desk, "exit 3")
-
-
-def test_a_fixer_sees_nothing_of_the_running_hook(desk: Desk) -> None:
-    event = desk.event(env={"PATH": "/usr/bin:/bin", "GIT_DIR": "/x", "GIT_INDEX_FILE": "/y"})
-    actions.run_fixer(fixer("sh", "-c", "env >seen"), event)
-    assert "GIT_" not in (desk.root / "seen").read_text()
-
-
-def test_a_fixer_that_hangs_is_killed(desk: Desk) -> None:
-    with pytest.raises(Timeout):
-        run(desk, "sleep 60", timeout=0.1)
 
 
 def test_what_follows_from_an_argument_is_read_anew(desk: Desk) -> None:

@@ -15,7 +15,6 @@ from ahp.gate import match
 from ahp.gate.decide import decide
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable
-from ahp.policy import trust
 from ahp.protocol import records
 from ahp.protocol.actor import Actor
 from ahp.protocol.signals import reason_of
@@ -429,32 +428,19 @@ FIX = (
 )
 
 
-def test_a_fixer_that_nobody_accepted_does_not_run(desk: Desk) -> None:
+@pytest.mark.parametrize("mode", ["real", "dry", "replay"])
+def test_of_a_stated_change_it_is_told_that_a_fixer_would_run(desk: Desk, mode: str) -> None:
     desk.policy("rules:\n" + FIX)
-    verdict = desk.judge(files=files(1))
-    assert verdict.decision == "deny"
-    assert "its fixer was not accepted in this clone; a person runs: ahp trust" in str(verdict.signals[0].payload)
+    verdict = desk.judge(mode=mode, files=files(1))
+    assert (verdict.decision, signals(verdict)) == ("allow_with_modification", [("fix", "control")])
     assert not (desk.root / "fixed").exists()
 
 
-def accept(desk: Desk) -> None:
-    event = desk.event()
-    rule = desk.judges(event)[0].answers(event).rules["fix"]
-    digest = trust.digest(rule.action.command, trust.in_folder(str(desk.root)))
-    trust.accept(str(desk.journal), {"rule fix": digest}, Actor("human", "ann"))
-
-
-def test_an_accepted_fixer_changes_the_work_tree_and_refuses(desk: Desk) -> None:
-    desk.policy("rules:\n" + FIX)
-    accept(desk)
-    dry = desk.judge(mode="dry", files=files(1))
-    assert dry.decision == "deny"
-    assert "its fixer would run: sh -c" in str(dry.signals[0].payload["reason"])
-    assert not (desk.root / "fixed").exists()
-    verdict = desk.judge(files=files(1))
+def test_where_nothing_is_staged_a_fixer_refuses_and_names_its_command(desk: Desk) -> None:
+    desk.policy("rules:\n" + FIX.replace("pre-commit", "pre-push"))
+    verdict = desk.judge("pre-push", files=files(1))
     assert verdict.decision == "deny"
-    assert "stage them, and try again" in str(verdict.signals[0].payload["reason"])
-    assert (desk.root / "fixed").exists()
+    assert "`sh -c echo x >fixed` fixes what is staged, at pre-commit" in str(verdict.signals[0].payload["reason"])
 
 
 # The record.

@@ -30,6 +30,6 @@ from ahp.gate import of_tree
     ],
 )
 def test_a_rule_is_asked_where_it_reads_what_a_tree_has(reads: list[str], each: str | None, how: str) -> None:
-    rule: Any = SimpleNamespace(reads=reads, each=each)
+    rule: Any = SimpleNamespace(reads=reads, each=each, action=None)
     found = of_tree.plan({"rule": rule})
     assert [name for name, keys in found._asdict().items() if keys] == [how]

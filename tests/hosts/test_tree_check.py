@@ -87,11 +87,10 @@ def test_every_file_and_line_counts_as_added(here: Repo) -> None:
     said = {one.rule: (one.level, one.message) for one in told.results}
     assert said["license"] == ("prompt", "no license")
     assert said["word"] == ("prompt", "a typo")
-    assert said["tidy"] == ("prompt", "tidy up; its fixer: tidy now")
-    assert "clean" not in said and "dark" not in said
+    assert "clean" not in said and "tidy" not in said and "dark" not in said
     assert told.about == "8 files of the work tree, 2 of them not tracked"
     assert told.notes[0].startswith("clean is not decided: lint.exit_code is missing (nobody accepted")
-    assert told.notes[1:] == ["2 rules are about changes and not about a tree, and are not asked: main, size"]
+    assert told.notes[1:] == ["3 rules are about changes and not about a tree, and are not asked: main, size, tidy"]
     assert {rule.id for rule in told.rules} >= {"todo", "license"} and progress[-1] == (8, 8)
 
 

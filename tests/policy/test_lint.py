@@ -54,8 +54,10 @@ def test_a_pack_needs_no_advice(load: Load, pack: str) -> None:
         ("rules: {a: {at: pre-push, block: files.insertions > 9}, b: {at: pre-push, block: files.insertions < 15}}",
          "`a` and `b` refuse everything together: one of them always holds"),
         ("limits: {zzz: 80}", "no rule reads the limit `zzz`"),
+        ("rules: {a: {at: pre-push, control: push.is_force, action: {type: run, command: [x]}}}",
+         "`run` fixes what is staged, at pre-commit; at pre-push `a` only names the command"),
         (("escalation: {ladder: [prompt, block]}\n"
-          "rules: {a: {at: pre-commit, control: commit.is_merge, action: {type: run, command: [x]}}}"),
+          "rules: {a: {at: pre-commit, control: commit.is_merge, action: {type: split_suggestion, max_batch: 9}}}"),
          "hooks.yaml:2:29: the ladder has no `control`, so `a` refuses at once; give it `control`, or the rule"),
         ("rules: {a: {at: pre-commit, prompt: \"contains(files.changed, '*.env')\"}}", "ask for a pattern"),
         ('rules: {a: {at: pre-push, block: push.is_force, message: "see {branch.name"}}',

@@ -24,7 +24,7 @@ from ahp.protocol import records
 from ahp.protocol.actor import identify, markers
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import clock, environ, files, git, installed, jsontext, process
+from ahp.system import clock, environ, files, git, installed, jsontext, process, staging
 from ahp.system.errors import AhpError
 from ahp.system.git import COMPARES, Repository
 from ahp.system.view import RAW
@@ -133,6 +133,7 @@ def uninstall(repo: Repository) -> Installed:
     for name in ("/ahp-token", "/ahp-message", "/ahp-broken"):
         if os.path.lexists(repo.git_dir + name):
             os.unlink(repo.git_dir + name)
+    shutil.rmtree(repo.git_dir + staging.HOME, ignore_errors=True)
     if shared and repo.config("core.hooksPath") == folder:
         repo.run("config", "--local", "--unset", "core.hooksPath")
     if record:

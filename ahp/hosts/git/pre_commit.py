@@ -1,11 +1,14 @@
 """pre-commit and pre-merge-commit: judge what is staged, and leave a token for the later hooks.  [light]"""
 
+import posix
+
 from ahp.gate.decide import decide
 from ahp.hosts import asking
 from ahp.hosts.git import token
 from ahp.hosts.git.githooks import Hook, read_staged, say
 from ahp.policy.judges import judges_of
 from ahp.protocol.event import Event
+from ahp.system.errors import AhpError
 from ahp.system.view import IndexView
 
 
@@ -22,10 +25,19 @@ def judge(hook: Hook) -> int:
 def judge_staged(hook: Hook, event: Event, message_follows: bool = True) -> int:
     """Judges a commit's content; when it may go on, leaves a token. `message_follows`: commit-msg has not run yet."""
     judges = judges_of(event)
+    # What git has written the tree of the commit from already is not changed any more.
+    event.fixes = "index" if message_follows and hook.name == "pre-commit" else "worktree"
     trailers: list[str] = []
     told: set[object] = set()
+    is_fixed = False
     for part in asking.of_content(event):
+        if is_fixed:
+            part = part.but(view=IndexView(hook.repo, whole=True))
         verdict = decide(part, judges if part is event else None)
+        if verdict.settle is not None:
+            _see_git(hook)
+            verdict.notes += verdict.settle(not verdict.denied)
+            is_fixed = not verdict.denied
         if not verdict.denied:  # what is asked at both triggers is told once
             verdict.signals = [signal for signal in verdict.signals if signal.context["rule"] not in told]
         if code := say(hook, verdict):
@@ -43,8 +55,18 @@ def judge_staged(hook: Hook, event: Event, message_follows: bool = True) -> int:
         message=message_follows and has_work,
         after=any("post-commit" in judge.program.triggers for judge in judges) or token.follows_broken(hook.repo),
     )
-    token.allow_deferring(hook.repo, about_messages)
+    token.allow_deferring(hook.repo, about_messages and not any(judge.program.stages for judge in judges))
     return 0
+
+
+def _see_git(hook: Hook) -> None:
+    """Raises AhpError where git was killed: nobody waits for a change then."""
+    try:
+        posix.kill(int(hook.parent), 0)
+    except ProcessLookupError:
+        raise AhpError("git has ended, so nothing is changed") from None
+    except PermissionError:
+        return  # it is there, and another user's
 
 
 def _wake(hook: Hook) -> None:
