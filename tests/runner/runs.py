@@ -15,8 +15,9 @@ from ahp.runner.config import AgentConfig
 from ahp.runner.gating.gates import Gate
 from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.events import Event
-from ahp.runner.scripted import Scripted, ScriptedGate, ScriptedModel, scripted_tool, signal
+from ahp.runner.scripted import Scripted, ScriptedModel, scripted_tool
 from ahp.runner.tools.tool import Tool
+from tests.runner.scripted_gate import ScriptedGate, signal
 
 DONE = '{"control": "step_done"}'
 REPLAN = '{"control": "replan", "reason": "another way"}'

@@ -10,19 +10,11 @@ from ahp.runner.config import AgentConfig
 from ahp.runner.models.model import Answer, ContextOverflow, Model, ModelError
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.conversation import Message, RoleOrder
-from ahp.runner.scripted import (
-    Hang,
-    ScriptedGate,
-    ScriptedModel,
-    Sleep,
-    load_script,
-    scripted_tool,
-    signal,
-    verdict,
-)
+from ahp.runner.scripted import Hang, ScriptedModel, Sleep, load_script, scripted_tool
 from ahp.runner.tools.tool import ToolContext
 from ahp.system.errors import AhpError
 from tests.runner.runs import nowhere
+from tests.runner.scripted_gate import ScriptedGate, signal, verdict
 
 ASKED: list[Message] = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
 NOWHERE = ToolContext(".", 1.0)

@@ -12,10 +12,11 @@ from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
 from ahp.runner.gating.gates import rewrite
 from ahp.runner.run.conversation import check_roles
-from ahp.runner.scripted import ScriptedGate, scripted_tool, signal, verdict
+from ahp.runner.scripted import scripted_tool
 from ahp.runner.tools.tool import FunctionTool
 from ahp.system.errors import AhpError
 from tests.runner.runs import DONE, Scene, block, call, plan
+from tests.runner.scripted_gate import ScriptedGate, signal, verdict
 
 PRE = "pre-tool-use"
 

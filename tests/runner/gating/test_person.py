@@ -17,9 +17,10 @@ from ahp.runner.gating.gate_adapter import RepositoryGate
 from ahp.runner.gating.person import Choice, PersonAtTerminal
 from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.events import EventLog
-from ahp.runner.scripted import ScriptedGate, ScriptedModel, scripted_tool, verdict
+from ahp.runner.scripted import ScriptedModel, scripted_tool
 from ahp.system import terminal
 from tests.runner.runs import block, call, nowhere
+from tests.runner.scripted_gate import ScriptedGate, verdict
 
 PRE = "pre-tool-use"
 POLICY = """\

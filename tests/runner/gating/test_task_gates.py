@@ -10,9 +10,10 @@ from ahp.runner.config import AgentConfig
 from ahp.runner.gating.gate_adapter import RepositoryGate
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.events import EventLog
-from ahp.runner.scripted import ScriptedGate, ScriptedModel, scripted_tool, signal, verdict
+from ahp.runner.scripted import ScriptedModel, scripted_tool
 from ahp.system.errors import AhpError
 from tests.runner.runs import DONE, Scene, block, call, nowhere, plan
+from tests.runner.scripted_gate import ScriptedGate, signal, verdict
 
 POLICY = """\
 version: 1

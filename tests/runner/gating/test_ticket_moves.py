@@ -11,8 +11,9 @@ from ahp.runner.config import AgentConfig
 from ahp.runner.gating.ticket_moves import check_branch, ticket_moves
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.events import EventLog
-from ahp.runner.scripted import ScriptedGate, ScriptedModel
+from ahp.runner.scripted import ScriptedModel
 from ahp.system.errors import AhpError
+from tests.runner.scripted_gate import ScriptedGate
 
 TICKET = """\
 ---

@@ -15,10 +15,11 @@ from ahp.agents.calls.tool_call import Touched
 from ahp.runner.config import AgentConfig
 from ahp.runner.gating.gate_adapter import RepositoryGate
 from ahp.runner.run.agent import Agent
-from ahp.runner.scripted import ScriptedGate, ScriptedModel, signal, verdict
+from ahp.runner.scripted import ScriptedModel
 from ahp.runner.tools.tool import FunctionTool, ToolContext, told
 from tests.conftest import Repo
 from tests.runner.runs import Scene
+from tests.runner.scripted_gate import ScriptedGate, signal, verdict
 
 POLICY = """\
 version: 1

@@ -14,9 +14,9 @@ from ahp.runner.models.model import Answer, Want
 from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.conversation import Message, check_roles
 from ahp.runner.run.events import Event, EventLog
-from ahp.runner.scripted import ScriptedGate
 from ahp.runner.tools.catalog import standard_tools
 from tests.runner.runs import DONE, call, plan
+from tests.runner.scripted_gate import ScriptedGate
 
 STEP = re.compile(r"^Step (\S+): ", re.M)
 

@@ -14,8 +14,8 @@ from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
 from ahp.runner.gating.gates import modified
 from ahp.runner.parallel.checkout_gate import CheckoutGate
-from ahp.runner.scripted import ScriptedGate, signal, verdict
 from ahp.system.errors import AhpError
+from tests.runner.scripted_gate import ScriptedGate, signal, verdict
 
 HERE = "/tmp/ahp-steps-0a/1"
 

@@ -9,8 +9,9 @@ import pytest
 from ahp.runner.models.model import Answer, ContextOverflow, ModelError, NativeCall
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.events import EventLog
-from ahp.runner.scripted import Hang, Scripted, ScriptedGate, ScriptedModel, Sleep, scripted_tool, signal, verdict
+from ahp.runner.scripted import Hang, Scripted, ScriptedModel, Sleep, scripted_tool
 from tests.runner.runs import DONE, Scene, block, call, plan
+from tests.runner.scripted_gate import ScriptedGate, signal, verdict
 
 
 def test_a_tool_is_used_and_its_result_read_before_the_answer() -> None:

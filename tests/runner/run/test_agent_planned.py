@@ -9,9 +9,10 @@ import pytest
 
 from ahp.runner.models.model import ContextOverflow
 from ahp.runner.run.conversation import check_roles, estimate
-from ahp.runner.scripted import ScriptedGate, scripted_tool, signal, verdict
+from ahp.runner.scripted import scripted_tool
 from ahp.runner.verification.result import VerificationResult
 from tests.runner.runs import DONE, REPLAN, Scene, block, call, plan
+from tests.runner.scripted_gate import ScriptedGate, signal, verdict
 
 PLANNED = ["INTAKE", "PLANNING", "EXECUTING", "VERIFYING", "DONE"]
 

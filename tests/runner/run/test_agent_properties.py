@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 from ahp.protocol.verdict import Verdict
 from ahp.runner.models.model import ContextOverflow, ModelError
 from ahp.runner.run.state_machine import MOVES, State
-from ahp.runner.scripted import Scripted, ScriptedGate, scripted_tool, signal, verdict
+from ahp.runner.scripted import Scripted, scripted_tool
 from ahp.runner.words.guard import is_protocol_content
 from ahp.runner.words.plan import StepStatus
 from ahp.system.errors import AhpError
 from tests.examples import examples
 from tests.runner.runs import DONE, REPLAN, Scene, block, call, plan
+from tests.runner.scripted_gate import ScriptedGate, signal, verdict
 
 REPLIES: st.SearchStrategy[Scripted] = st.sampled_from(
     [

@@ -13,7 +13,7 @@ from ahp.runner.config import AgentConfig
 from ahp.runner.models.model import Answer, Model
 from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.events import EventLog
-from ahp.runner.scripted import AnyArgs, Hang, Scripted, ScriptedGate, ScriptedModel
+from ahp.runner.scripted import AnyArgs, Hang, Scripted, ScriptedModel
 from ahp.runner.tools.tool import FunctionTool, Tool, ToolContext
 from ahp.runner.verification import running
 from ahp.runner.verification.check import Check
@@ -21,6 +21,7 @@ from ahp.runner.verification.outcomes import by_exit_code
 from ahp.runner.verification.result import VerificationResult
 from ahp.system import process
 from tests.runner.runs import call, nowhere
+from tests.runner.scripted_gate import ScriptedGate
 from tests.system.test_descendants import LINUX, alive
 
 WAITS = "echo $$ > pid; exec sleep 600"

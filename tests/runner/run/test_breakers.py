@@ -15,11 +15,12 @@ from ahp.runner.config import AgentConfig
 from ahp.runner.models.model import Answer, ContextOverflow, ModelError, NativeCall, Want
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.conversation import Message, check_roles, estimate
-from ahp.runner.scripted import AnyArgs, Scripted, ScriptedGate, scripted_tool
+from ahp.runner.scripted import AnyArgs, Scripted, scripted_tool
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.system import clock, interrupt, process
 from ahp.system.errors import Timeout
 from tests.runner.runs import DONE, REPLAN, Scene, call, nowhere, plan
+from tests.runner.scripted_gate import ScriptedGate
 from tests.system.test_descendants import alive
 
 LETTERS = "abcdefgh"

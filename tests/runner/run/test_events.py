@@ -13,12 +13,13 @@ import pytest
 from ahp.runner.config import AgentConfig
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.events import EventLog, plain, read_events
-from ahp.runner.scripted import AnyArgs, ScriptedGate, ScriptedModel
+from ahp.runner.scripted import AnyArgs, ScriptedModel
 from ahp.runner.tools.function import tool
 from ahp.runner.tools.tool import FunctionTool
 from ahp.system.errors import AhpError
 from tests.conftest import Repo
 from tests.runner.runs import call, nowhere
+from tests.runner.scripted_gate import ScriptedGate
 
 
 def test_events_are_numbered_lines_that_read_back(tmp_path: Path) -> None:

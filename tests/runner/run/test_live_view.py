@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from ahp.runner.run.live_view import LiveView, Progress
-from ahp.runner.scripted import ScriptedGate, signal, verdict
 from tests.runner.runs import DONE, Scene, call, plan
+from tests.runner.scripted_gate import ScriptedGate, signal, verdict
 
 
 def story(**settings: Any) -> Scene:

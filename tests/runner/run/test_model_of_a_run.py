@@ -9,9 +9,9 @@ from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.openai_chat import OpenAIModel
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.restored_run import RestoredRun
-from ahp.runner.scripted import ScriptedGate
 from tests.runner.models.server import Server, chat, says
 from tests.runner.runs import Scene, nowhere
+from tests.runner.scripted_gate import ScriptedGate
 
 KEY = "sk-secret-of-mine"
 

@@ -21,11 +21,12 @@ from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.conversation import Message, check_roles
 from ahp.runner.run.events import VERSION, EventLog, read_events
 from ahp.runner.run.restored_run import RestoredRun
-from ahp.runner.scripted import ScriptedGate, ScriptedModel, scripted_tool, signal, verdict
+from ahp.runner.scripted import ScriptedModel, scripted_tool
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.runner.verification.result import VerificationResult
 from ahp.system.errors import AhpError
 from tests.runner.runs import DONE, REPLAN, block, call, nowhere, plan
+from tests.runner.scripted_gate import ScriptedGate, signal, verdict
 
 PRE = "pre-tool-use"
 

@@ -13,9 +13,10 @@ from ahp.runner.run import snapshot
 from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.events import EventLog
 from ahp.runner.run.snapshot import changed_since, take
-from ahp.runner.scripted import ScriptedGate, ScriptedModel
+from ahp.runner.scripted import ScriptedModel
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from tests.runner.runs import call
+from tests.runner.scripted_gate import ScriptedGate
 
 
 @pytest.fixture

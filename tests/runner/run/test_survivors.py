@@ -15,11 +15,12 @@ import pytest
 from ahp.runner.config import AgentConfig
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.events import EventLog, read_events
-from ahp.runner.scripted import AnyArgs, ScriptedGate, ScriptedModel
+from ahp.runner.scripted import AnyArgs, ScriptedModel
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.system import interrupt
 from ahp.system.descendants import MARK
 from tests.runner.runs import Scene, call, nowhere
+from tests.runner.scripted_gate import ScriptedGate
 from tests.system.test_descendants import LEFT_BEHIND, LINUX, NAMES, alive
 
 # A shell that runs in the background has its children ignore Ctrl-C.
@@ -31,7 +32,8 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from ahp.runner.config import AgentConfig
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.events import EventLog
-from ahp.runner.scripted import AnyArgs, ScriptedGate, ScriptedModel
+from ahp.runner.scripted import AnyArgs, ScriptedModel
+from tests.runner.scripted_gate import ScriptedGate
 from ahp.runner.tools.tool import FunctionTool
 from ahp.runner.verification.result import VerificationResult
 from ahp.system import process

@@ -20,12 +20,12 @@ from ahp.runner.gating.gate_adapter import RepositoryGate
 from ahp.runner.models.model import Answer, Want
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.conversation import Message
-from ahp.runner.scripted import ScriptedGate
 from ahp.runner.tools.environment import marked, tool_environment
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.runner.verification.result import VerificationResult
 from tests.conftest import Repo
 from tests.runner.runs import Scene, call
+from tests.runner.scripted_gate import ScriptedGate
 
 AHP = shlex.quote(os.path.join(os.path.dirname(sys.executable), "ahp"))
 POLICY = """\

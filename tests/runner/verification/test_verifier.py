@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from ahp.runner.scripted import AnyArgs, ScriptedGate, scripted_tool
+from ahp.runner.scripted import AnyArgs, scripted_tool
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.runner.verification.result import VerificationDetail, VerificationResult
 from ahp.runner.verification.verifier import NOT_ASKED, Verification
 from ahp.system.errors import AhpError
 from tests.runner.runs import DONE, Scene, call, plan
+from tests.runner.scripted_gate import ScriptedGate
 from tests.runner.verification.projects import PYTEST, program, write
 
 

@@ -56,7 +56,8 @@ def test_a_resumed_run_knows_what_it_wrote_before(repo: Repo, tmp_path: Path) ->
     from ahp.runner.config import AgentConfig
     from ahp.runner.models.model import ModelError
     from ahp.runner.run.agent import Agent
-    from ahp.runner.scripted import ScriptedGate, ScriptedModel
+    from ahp.runner.scripted import ScriptedModel
+    from tests.runner.scripted_gate import ScriptedGate
 
     repo.commit("first", **{"pytest.ini": ""})
     tool = look("echo new > a", False)
