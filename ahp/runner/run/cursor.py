@@ -6,7 +6,7 @@ from typing import Any
 from ahp.protocol.signals import Signal
 from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Conversation
-from ahp.runner.run.events import Event
+from ahp.runner.run.events import Event, Kind
 from ahp.runner.run.frames import Frames
 
 
@@ -34,9 +34,42 @@ class Cursor:
 
     def hear(self, event: Event) -> None:
         """Takes in what an event tells of this conversation."""
-        hear = getattr(self, f"_hear_{event['event']}", None)
-        if hear is not None:
-            hear(event)
+        kind: Kind = event["event"]
+        match kind:
+            case "message":
+                self._take(str(event["role"]), str(event["content"]))
+            case "conversation":
+                self.conversation = Conversation(self.system, str(event["head"]), str(event["opening"]))
+                self.reply_open = False
+                self._told()
+            case "trimmed":
+                self._trim(event)
+            case "state":
+                self.asking = False
+                # A run that was killed with its answer on the way out has not given it.
+                self.reply_open = self.reply_open and event["state"] == "DONE"
+            case "model_request":
+                self.asking = True
+            case "model_answer":
+                self.asking, self.reply_open = False, True
+            case (
+                "planning_retry" | "malformed_reply" | "intercepted" | "answered" | "plan_generated" | "control_signal"
+            ):
+                self.reply_open = False
+            case "tool_call":
+                self.call, self._call_id = (str(event["tool"]), event["args"]), str(event["id"])
+                self.calls_left = int(event["left"])
+                self.reply_open = False
+            case "tool_result":
+                self.results.append((str(event["tool"]), str(event["text"]), str(event["advice"]), self._call_id))
+                self.open_call = None
+            case "verdict":
+                self._judged(event)
+            case "note":
+                self.notes.append(str(event["text"]))
+            case "response":
+                self.waiting.pop(event["signal_id"], None)
+                self.reply_open = self.reply_open and "automatic" in event["details"]
 
     @property
     def unheard(self) -> bool:
@@ -50,8 +83,7 @@ class Cursor:
             unread, self.open_call, unheard=self.reply_open, calls_left=self.calls_left, changed=changed
         )
 
-    def _hear_message(self, event: Event) -> None:
-        role, content = str(event["role"]), str(event["content"])
+    def _take(self, role: str, content: str) -> None:
         if role == "system":
             self.system = content
             return
@@ -62,15 +94,10 @@ class Cursor:
         if role == "user":
             self._told()
 
-    def _hear_conversation(self, event: Event) -> None:
-        self.conversation = Conversation(self.system, str(event["head"]), str(event["opening"]))
-        self.reply_open = False
-        self._told()
-
     def _told(self) -> None:
         self.results, self.open_call, self.calls_left, self.notes = [], None, 0, []
 
-    def _hear_trimmed(self, event: Event) -> None:
+    def _trim(self, event: Event) -> None:
         if self.conversation is None:
             raise ValueError("nothing was said that could be trimmed")
         for _ in range(int(event["pairs"])):
@@ -78,33 +105,7 @@ class Cursor:
         for chars in event["cuts"]:
             self.conversation.cut(int(chars))
 
-    def _hear_state(self, event: Event) -> None:
-        self.asking = False
-        # A run that was killed with its answer on the way out has not given it.
-        self.reply_open = self.reply_open and event["state"] == "DONE"
-
-    def _hear_model_request(self, event: Event) -> None:
-        self.asking = True
-
-    def _hear_model_answer(self, event: Event) -> None:
-        self.asking, self.reply_open = False, True
-
-    def _hear_planning_retry(self, event: Event) -> None:
-        self.reply_open = False
-
-    _hear_malformed_reply = _hear_intercepted = _hear_answered = _hear_planning_retry
-    _hear_plan_generated = _hear_control_signal = _hear_planning_retry
-
-    def _hear_tool_call(self, event: Event) -> None:
-        self.call, self._call_id = (str(event["tool"]), event["args"]), str(event["id"])
-        self.calls_left = int(event["left"])
-        self.reply_open = False
-
-    def _hear_tool_result(self, event: Event) -> None:
-        self.results.append((str(event["tool"]), str(event["text"]), str(event["advice"]), self._call_id))
-        self.open_call = None
-
-    def _hear_verdict(self, event: Event) -> None:
+    def _judged(self, event: Event) -> None:
         denied = event["decision"] == "deny"
         if event["trigger"] == "pre-tool-use":
             self.open_call = None if denied else self.call[0]
@@ -113,10 +114,3 @@ class Cursor:
             self.delivered[signal.id] = signal
             if signal.intensity == "prompt" and not denied:
                 self.waiting[signal.id] = signal
-
-    def _hear_note(self, event: Event) -> None:
-        self.notes.append(str(event["text"]))
-
-    def _hear_response(self, event: Event) -> None:
-        self.waiting.pop(event["signal_id"], None)
-        self.reply_open = self.reply_open and "automatic" in event["details"]

@@ -5,13 +5,23 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal, get_args
 
 from ahp.system import clock, files, jsontext
 from ahp.system.errors import AhpError
 from ahp.system.interrupt import Ended
 
 Event = dict[str, Any]
+Kind = Literal[
+    "run_start", "run_resume", "run_end", "state", "person", "final_verify", "issue_moved", "conversation",
+    "message", "trimmed", "brief", "retrieved", "not_retrieved", "note", "response", "model_request", "model_answer",
+    "model_retry", "malformed_reply", "intercepted", "answered", "control_signal", "plan_generated",
+    "planning_retry", "replan", "plan_step_start", "plan_step_end", "plan_step_blocked", "step_checkout",
+    "step_tree", "step_dropped", "step_merging", "step_merged", "step_conflict", "step_not_kept", "not_parallel",
+    "tool_call", "tool_result", "verdict", "blocked", "gate_error", "repeated_call", "stuttering", "leftovers_ended",
+    "work_tree", "snapshot",
+]  # fmt: skip
+KINDS = frozenset(get_args(Kind))
 Listener = Callable[[Event], object]
 
 VERSION = 4  # of what events hold, in `run_start` and `run_resume`
@@ -63,7 +73,7 @@ class EventLog:
             self.close()
             raise
 
-    def __call__(self, kind: str, **more: Any) -> None:
+    def __call__(self, kind: Kind, **more: Any) -> None:
         with self._writing:
             event: Event = {"n": len(self.seen) + 1, "at": clock.iso(clock.now()), "event": kind, **more}
             if self.step is not None:
@@ -116,7 +126,7 @@ class StepEvents:
     def __init__(self, log: EventLog, step: str, ended: threading.Event) -> None:
         self._log, self._step, self._ended = log, step, ended
 
-    def __call__(self, kind: str, **more: Any) -> None:
+    def __call__(self, kind: Kind, **more: Any) -> None:
         if self._ended.is_set():
             raise Ended(signal.SIGTERM)
         self._log(kind, **more, step=self._step, parallel=True)

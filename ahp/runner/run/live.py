@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ahp.protocol.text import one_line
-from ahp.runner.run.events import Event
+from ahp.runner.run.events import Event, Kind
 
 _WIDTH = 160
-_OF_THE_PLAN = ("plan_step_start", "plan_step_end", "step_merged", "step_conflict")
+_OF_THE_PLAN: tuple[Kind, ...] = ("plan_step_start", "plan_step_end", "step_merged", "step_conflict")
 
 
 def line(event: Event) -> str | None:
@@ -59,7 +59,7 @@ def _trimmed(event: Event) -> str:
     return f"context  {', '.join(pairs + cuts)}: {event['why']}"
 
 
-_WORDS: dict[str, Callable[[Event], str | None]] = {
+_WORDS: dict[Kind, Callable[[Event], str | None]] = {
     "run_start": lambda event: f"task     {event['task']}",
     "run_resume": _resumed,
     "state": lambda event: f"state    {event['former']} -> {event['state']}: {event['why']}",

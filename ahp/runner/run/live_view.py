@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ahp.protocol.text import one_line
 from ahp.runner.run import live
-from ahp.runner.run.events import Event
+from ahp.runner.run.events import Event, Kind
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -37,53 +37,42 @@ class Progress:
 
     def read(self, event: Event) -> None:
         """Takes one event in."""
-        read = getattr(self, f"_on_{event['event']}", None)
-        if read is not None:
-            read(event)
+        kind: Kind = event["event"]
+        match kind:
+            case "run_start":
+                self.task, self.limits = str(event["task"]), dict(event["config"])
+            case "run_resume":
+                self.limits = dict(event["config"])
+            case "state":
+                self.state = str(event["state"])
+            case "plan_generated":
+                self.title = str(event["plan"]["title"])
+                self.steps = {step["id"]: (step["description"], step["status"]) for step in event["plan"]["steps"]}
+            case "plan_step_start":
+                self._mark(event["step_id"], "in_progress")
+            case "plan_step_end":
+                self._mark(event["step_id"], event["status"])
+            case "plan_step_blocked":
+                self._mark(event["step_id"], "blocked")
+            case "step_conflict":
+                self._replace(event["step_id"], event["new_id"])
+            case "verdict" if event["decision"] != "allow":
+                self.verdicts[event["decision"]] = self.verdicts.get(event["decision"], 0) + 1
+            case "model_request":
+                self.requests += 1
+            case "model_answer":
+                self.tokens += int(event["input_tokens"]) + int(event["output_tokens"])
+                self.usd += float(event["usd"])
         said = live.line(event)
         if said is not None and event["event"] not in _SHOWN_ELSEWHERE:
             self.lines.append(said)
 
-    def _on_run_start(self, event: Event) -> None:
-        self.task, self.limits = str(event["task"]), dict(event["config"])
-
-    def _on_run_resume(self, event: Event) -> None:
-        self.limits = dict(event["config"])
-
-    def _on_state(self, event: Event) -> None:
-        self.state = str(event["state"])
-
-    def _on_plan_generated(self, event: Event) -> None:
-        self.title = str(event["plan"]["title"])
-        self.steps = {step["id"]: (step["description"], step["status"]) for step in event["plan"]["steps"]}
-
-    def _on_plan_step_start(self, event: Event) -> None:
-        self._mark(event["step_id"], "in_progress")
-
-    def _on_plan_step_end(self, event: Event) -> None:
-        self._mark(event["step_id"], event["status"])
-
-    def _on_plan_step_blocked(self, event: Event) -> None:
-        self._mark(event["step_id"], "blocked")
-
-    def _on_step_conflict(self, event: Event) -> None:
+    def _replace(self, former: str, new: str) -> None:
         """The step that takes another one's place stands where that stood."""
-        former, new = event["step_id"], event["new_id"]
         self.steps = {
             new if name == former else name: (said, "pending" if name == former else status)
             for name, (said, status) in self.steps.items()
         }
-
-    def _on_verdict(self, event: Event) -> None:
-        if event["decision"] != "allow":
-            self.verdicts[event["decision"]] = self.verdicts.get(event["decision"], 0) + 1
-
-    def _on_model_request(self, event: Event) -> None:
-        self.requests += 1
-
-    def _on_model_answer(self, event: Event) -> None:
-        self.tokens += int(event["input_tokens"]) + int(event["output_tokens"])
-        self.usd += float(event["usd"])
 
     def _mark(self, step: str, status: str) -> None:
         self.steps[step] = (self.steps.get(step, ("", ""))[0], status)

@@ -3,12 +3,12 @@
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from ahp.runner.gating.gates import count_blocks, forget_blocks
 from ahp.runner.run import migration
 from ahp.runner.run.cursor import Cursor
-from ahp.runner.run.events import VERSION, Event
+from ahp.runner.run.events import KINDS, VERSION, Event, Kind
 from ahp.runner.run.limits import Repeats
 from ahp.runner.run.snapshot import Snapshot
 from ahp.runner.verification.work_tree import WorkTreeMark
@@ -120,11 +120,87 @@ class RestoredRun(Cursor):
             self._version = migration.version_of(event)
         event = migration.upgraded(event, self._version)
         self._last = max(self._last, at)
+        if event["event"] not in KINDS:
+            return
         beside = self.beside.get(event["step"]) if event.get("parallel") else None
         (self if beside is None else beside.cursor).hear(event)
-        read = getattr(self, f"_on_{event['event']}", None)
-        if read is not None:
-            read(event)
+        kind: Kind = event["event"]
+        match kind:
+            case "run_start":
+                self._start(event)
+            case "run_resume":
+                self.jobs = int(event["config"].get("jobs", 1)) if "config" in event else self.jobs
+                self.stop_reason = ""
+            case "run_end":
+                self.stop_reason = str(event["stop_reason"])
+            case "conversation":
+                if not event.get("parallel"):
+                    self.open_step = self._step if event["scene"] == "step" else None
+            case "state":
+                self._enter(event["state"])
+            case "model_request":
+                self._request(event)
+            case "model_answer":
+                self.tokens += int(event["input_tokens"]) + int(event["output_tokens"])
+                self.usd += float(event["usd"])
+            case "answered":
+                self.answered = str(event["text"])
+            case "plan_generated":
+                self.plan, self.left_out = Plan.model_validate(event["plan"]), list(event["left_out"])
+                self.iterations, self.step_calls, self.redone = {}, {}, {}
+                self.recovering, self.open_step = None, None
+            case "replan":
+                self.replans, self.recovering = int(event["used"]), str(event["problem"])
+            case "plan_step_start":
+                self._start_step(event)
+            case "plan_step_end":
+                self._end_step(event)
+            case "step_checkout":
+                self._check_out(event)
+            case "step_tree":
+                self.beside[str(event["step"])].tree = str(event["tree"])
+            case "step_dropped":
+                self.beside.pop(str(event["step_id"]), None)
+            case "step_merging":
+                self.merging = event
+            case "step_merged":
+                self.merging = None
+                self.beside[str(event["step_id"])].merged = True
+            case "step_conflict":
+                self.plan, self.replans = Plan.model_validate(event["plan"]), int(event["used"])
+                self.beside.pop(str(event["step_id"]), None)
+                self.redone[str(event["new_id"])] = event
+            case "plan_step_blocked":
+                self._mark(event["step_id"], StepStatus.BLOCKED)
+            case "control_signal":
+                self._control(event)
+            case "tool_call":
+                step = self._step_of(event)
+                self.step_calls[step] = self.step_calls.get(step, 0) + 1
+            case "tool_result":
+                self._count_result(event)
+            case "work_tree":
+                self.has_run = True
+                self.work_tree = None if event["mark"] is None else WorkTreeMark(**event["mark"])
+            case "snapshot":
+                self.snapshot = None if event["snapshot"] is None else Snapshot(**event["snapshot"])
+            case "stuttering":
+                cursor = self.beside[event["step"]].cursor if event.get("parallel") else self
+                self.barred.count(*cursor.call)
+            case "blocked":
+                count_blocks(self.blocks, event["trigger"], event["reasons"])
+            case "person":
+                if event["choice"] != "stop":
+                    forget_blocks(self.blocks, event["trigger"], event["reasons"])
+            case "issue_moved":
+                self.moved.add(str(event["verb"]))
+            case ("final_verify" | "message" | "trimmed" | "brief" | "retrieved" | "not_retrieved" | "note" |
+                "response" | "model_retry" | "malformed_reply" | "intercepted" | "planning_retry" |
+                "step_not_kept" | "not_parallel" | "verdict" | "gate_error" | "repeated_call" |
+                "leftovers_ended"):  # fmt: skip
+                pass
+            case _:
+                assert_never(kind)
 
     def _end_part(self, at: float) -> None:
         self.seconds += self._last - self._begun
@@ -142,7 +218,7 @@ class RestoredRun(Cursor):
         places = {*_PLACES.values(), *(f"step {step}" for step in open_steps)}
         self.iterations = {place: spent for place, spent in self.iterations.items() if place in places}
 
-    def _on_run_start(self, event: Event) -> None:
+    def _start(self, event: Event) -> None:
         self.task, self.issue, self.nonce = str(event["task"]), event["issue"], str(event["nonce"])
         self.since, self.policy = str(event["since"]), event["policy"]
         self.planning = bool(event["config"]["enable_planning"])
@@ -151,26 +227,14 @@ class RestoredRun(Cursor):
         endpoint = event["endpoint"]
         self.endpoint = {name: str(endpoint[name]) for name in ("api", "base_url")} if endpoint else None
 
-    def _on_run_resume(self, event: Event) -> None:
-        self.jobs = int(event["config"].get("jobs", 1)) if "config" in event else self.jobs
-        self.stop_reason = ""
-
-    def _on_run_end(self, event: Event) -> None:
-        self.stop_reason = str(event["stop_reason"])
-
-    def _on_conversation(self, event: Event) -> None:
-        if not event.get("parallel"):
-            self.open_step = self._step if event["scene"] == "step" else None
-
-    def _on_state(self, event: Event) -> None:
-        state = event["state"]
+    def _enter(self, state: str) -> None:
         if state == "VERIFYING":
             self.iterations.pop(_PLACES["react"], None)
         elif state in ("RECOVERING", "EXECUTING"):
             self.answered = None if state == "RECOVERING" else self.answered
             self.recovering = None
 
-    def _on_model_request(self, event: Event) -> None:
+    def _request(self, event: Event) -> None:
         self.requests += 1
         by = str(event.get("step") or "")
         self.requests_of[by] = self.requests_of.get(by, 0) + 1
@@ -180,24 +244,7 @@ class RestoredRun(Cursor):
         if place is not None and event["attempt"] == 1:
             self.iterations[place] = self.iterations.get(place, 0) + 1
 
-    def _on_model_answer(self, event: Event) -> None:
-        self.tokens += int(event["input_tokens"]) + int(event["output_tokens"])
-        self.usd += float(event["usd"])
-
-    def _on_answered(self, event: Event) -> None:
-        self.answered = str(event["text"])
-
-    def _on_plan_generated(self, event: Event) -> None:
-        self.plan, self.left_out = Plan.model_validate(event["plan"]), list(event["left_out"])
-        self.iterations, self.step_calls = {}, {}
-        self.recovering, self.open_step = None, None
-        self.redone = {}
-
-    def _on_replan(self, event: Event) -> None:
-        self.replans = int(event["used"])
-        self.recovering = str(event["problem"])
-
-    def _on_plan_step_start(self, event: Event) -> None:
+    def _start_step(self, event: Event) -> None:
         step = str(event["step_id"])
         if event.get("parallel"):
             self.beside[step].begun = True
@@ -205,7 +252,7 @@ class RestoredRun(Cursor):
             self._step = step
         self._mark(step, StepStatus.IN_PROGRESS)
 
-    def _on_plan_step_end(self, event: Event) -> None:
+    def _end_step(self, event: Event) -> None:
         step, broken_off = str(event["step_id"]), event["problem"] == BROKEN_OFF
         if not broken_off and event.get("parallel"):
             self.notes += self.beside.pop(step).cursor.notes
@@ -214,7 +261,7 @@ class RestoredRun(Cursor):
         self.problem = self.problem if broken_off or not event["problem"] else str(event["problem"])
         self._mark(step, StepStatus.PENDING if broken_off else StepStatus(event["status"]))
 
-    def _on_step_checkout(self, event: Event) -> None:
+    def _check_out(self, event: Event) -> None:
         step, folder = str(event["step_id"]), str(event["folder"])
         self.folders.add(os.path.dirname(folder))
         known = self.beside.get(step)
@@ -224,28 +271,7 @@ class RestoredRun(Cursor):
         else:
             known.folder, known.base, known.begun, known.merged = folder, str(event["base"]), False, False
 
-    def _on_step_tree(self, event: Event) -> None:
-        self.beside[str(event["step"])].tree = str(event["tree"])
-
-    def _on_step_dropped(self, event: Event) -> None:
-        self.beside.pop(str(event["step_id"]), None)
-
-    def _on_step_merging(self, event: Event) -> None:
-        self.merging = event
-
-    def _on_step_merged(self, event: Event) -> None:
-        self.merging = None
-        self.beside[str(event["step_id"])].merged = True
-
-    def _on_step_conflict(self, event: Event) -> None:
-        self.plan, self.replans = Plan.model_validate(event["plan"]), int(event["used"])
-        self.beside.pop(str(event["step_id"]), None)
-        self.redone[str(event["new_id"])] = event
-
-    def _on_plan_step_blocked(self, event: Event) -> None:
-        self._mark(event["step_id"], StepStatus.BLOCKED)
-
-    def _on_control_signal(self, event: Event) -> None:
+    def _control(self, event: Event) -> None:
         if event.get("parallel"):
             self.beside[str(event["step"])].finished = event["control"] == "step_done"
         elif event["control"] == "step_done":
@@ -260,34 +286,9 @@ class RestoredRun(Cursor):
             raise ValueError(f"step {step_id} without a plan")
         self.plan.step(step_id).status = status
 
-    def _on_tool_call(self, event: Event) -> None:
-        step = self._step_of(event)
-        self.step_calls[step] = self.step_calls.get(step, 0) + 1
-
-    def _on_tool_result(self, event: Event) -> None:
+    def _count_result(self, event: Event) -> None:
         tool = str(event["tool"])
         if event["same"] is not None:
             self.repeats.add(str(event["same"]))
         if event["code"] in _RAN or (event["code"] == "E_STUTTERING" and event["same"] is not None):
             self.ran[tool] = self.ran.get(tool, 0) + 1
-
-    def _on_work_tree(self, event: Event) -> None:
-        self.has_run = True
-        self.work_tree = None if event["mark"] is None else WorkTreeMark(**event["mark"])
-
-    def _on_snapshot(self, event: Event) -> None:
-        self.snapshot = None if event["snapshot"] is None else Snapshot(**event["snapshot"])
-
-    def _on_stuttering(self, event: Event) -> None:
-        cursor = self.beside[event["step"]].cursor if event.get("parallel") else self
-        self.barred.count(*cursor.call)
-
-    def _on_blocked(self, event: Event) -> None:
-        count_blocks(self.blocks, event["trigger"], event["reasons"])
-
-    def _on_person(self, event: Event) -> None:
-        if event["choice"] != "stop":
-            forget_blocks(self.blocks, event["trigger"], event["reasons"])
-
-    def _on_issue_moved(self, event: Event) -> None:
-        self.moved.add(str(event["verb"]))
