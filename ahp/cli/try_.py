@@ -7,9 +7,10 @@ import click
 
 from ahp.cli.options import POLICY, TEXT_OR_JSON, rules
 from ahp.cli.tally import show
-from ahp.hosts import history, objects
+from ahp.hosts import history
 from ahp.policy.rule import Policy
 from ahp.protocol.text import one_line
+from ahp.protocol.triggers import OF_COMMITS
 from ahp.system.commits import commits
 from ahp.system.errors import AhpError
 from ahp.system.terminal import progress, table
@@ -60,9 +61,7 @@ def _refuse_unknown(rule: str, keys: dict[str, bool], policy: Policy) -> None:
         raise AhpError(f"no rule is called {one_line(rule)}{hint}")
     if not keys[rule]:
         at = sorted({one.trigger for one in policy.rules if one.key == rule})
-        raise AhpError(
-            f"{one_line(rule)} is asked at {', '.join(at)}; the past is judged at {', '.join(objects.TRIGGERS)}"
-        )
+        raise AhpError(f"{one_line(rule)} is asked at {', '.join(at)}; the past is judged at {', '.join(OF_COMMITS)}")
 
 
 def _list(said: list[history.Said]) -> None:

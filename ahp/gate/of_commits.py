@@ -1,18 +1,15 @@
-"""The rules of commits, asked of commits that exist: one signal a rule, however many break it (authority §5)."""
+"""What the rules of commits say of all commits of a range: one signal a rule, however many break it (authority §5)."""
 
 import copy
 import shlex
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from ahp.conditions.evaluate import set_deadline
-from ahp.gate import actions, joining, overrides, signalling
+from ahp.gate import overrides
+from ahp.gate.asked import Excuse
 from ahp.gate.candidate import Candidate
-from ahp.gate.hearing import Hearing
 from ahp.gate.rendering import FINDINGS
-from ahp.gate.weighing import Weighing
 from ahp.journal.logged_signal import told_as
-from ahp.policy.judge import Judge
 from ahp.protocol.event import Event, PushRef
 from ahp.protocol.levels import strength
 from ahp.protocol.text import one_line
@@ -28,83 +25,12 @@ _KEPT = 1000  # digests in one log line, of what was told
 _SHOWN = 10  # digits of a commit's id
 _NOTES, _TAGS = "refs/notes/", "refs/tags/"
 
-Excuse = Callable[[Past, Candidate], str]
-"""Why a rule that a commit breaks does not count: who let it pass, and why; "" where nobody did."""
-
 
 class Told(NamedTuple):
     """What one rule says of one commit."""
 
     commit: Past
     candidate: Candidate
-
-
-class Inquiry:
-    """What several policies ask at one trigger: built once, asked of any number of commits.
-
-    `mode` is that of the event for which they are asked, such as a push; that of each commit is a replay.
-    """
-
-    def __init__(self, judges: Sequence[Judge], excuse: Excuse, mode: str) -> None:
-        self._judges, self._excuse, self._mode = [judge for judge in judges if judge.program.rules], excuse, mode
-        self._hearings: list[Hearing] = []
-        self.notes: dict[str, None] = {}
-
-    def ask(self, commit: Past, event_for: Callable[[Judge], Event]) -> list[Told]:
-        """What the rules say of a commit; each judge hears the event that is made for it. Raises AhpError."""
-        for number, judge in enumerate(self._judges):
-            event = event_for(judge)
-            set_deadline(event.deadline)
-            if number < len(self._hearings):
-                self._hearings[number].hear(event)
-            else:
-                self._hearings.append(Hearing(judge, event, self._hearings[0] if number else None))
-        if not any(hearing.hits for hearing in self._hearings):
-            return []
-        weighings = [_Weighing(hearing, commit, self._excuse, self._mode) for hearing in self._hearings]
-        found = [Told(commit, candidate) for candidate in joining.join([one.weigh() for one in weighings])]
-        self.notes |= dict.fromkeys(note for one in weighings for note in one.notes)
-        return found
-
-
-class _Weighing(Weighing):
-    """Rules speak of a commit at their own level: it is no attempt, so that no rung and no ladder counts."""
-
-    def __init__(self, hearing: Hearing, commit: Past, excuse: Excuse, mode: str) -> None:
-        super().__init__(hearing, hearing.facts.event, None, clock.now())
-        self._commit, self._excuse, self.mode = commit, excuse, mode
-
-    def _climb(self) -> None:
-        for candidate in self.candidates:
-            if candidate.enforced and candidate.intensity == "control":
-                _amends(candidate)
-
-    def _override(self) -> None:
-        for candidate in self.candidates:
-            if candidate.enforced and candidate.intensity == "block" and (why := self._excuse(self._commit, candidate)):
-                candidate.dropped = why
-
-
-def _amends(candidate: Candidate) -> None:
-    """A commit is made already: an action that would change nothing is clean, any other says what to amend."""
-    action = candidate.rule.action
-    if action is None or action.max_batch is not None:
-        candidate.soften("")
-        return
-    if candidate.has_fixer:
-        candidate.dropped = actions.ELSEWHERE
-        return
-    try:
-        done = actions.modify(action, candidate.event, candidate.message())
-    except actions.CannotApply as error:
-        candidate.soften(str(error))
-        return
-    if done is None:
-        candidate.dropped = actions.CLEAN
-        return
-    change = signalling.without_values(done[0]) if candidate.rule.redact else done[0]
-    before, after = one_line(change["original"], 80), one_line(change["updated"], 80)
-    candidate.soften(f"amend it: {change['target']}: {before!r} → {after!r}")
 
 
 def by_the_log(folder: str) -> Excuse:

@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ahp.gate.asked import Context, Excuse, asked, of_commit, outcome, rank
 from ahp.gate.candidate import Candidate
-from ahp.gate.of_commits import Told
 from ahp.gate.signalling import signal, why_not
 from ahp.hosts import asking
-from ahp.hosts.objects import TRIGGERS, CommitJudge
 from ahp.policy import compile as compiling
 from ahp.policy.judge import WORKING, Judge
 from ahp.policy.policies import Policies
@@ -16,9 +15,10 @@ from ahp.policy.program import Program
 from ahp.policy.rule import Policy
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Workspace
-from ahp.protocol.levels import strength
+from ahp.protocol.levels import SILENT, UNDECIDED
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line
+from ahp.protocol.triggers import OF_COMMITS
 from ahp.system import clock
 from ahp.system.commits import Past, views
 from ahp.system.errors import AhpError
@@ -26,6 +26,7 @@ from ahp.system.git import Repository
 from ahp.system.terminal import Seen, unseen
 
 _BUDGET = 60.0  # seconds for one commit
+_UNDECIDABLE = "undecidable"  # as `ahp try` has called it from the beginning
 
 
 class Said(NamedTuple):
@@ -54,19 +55,15 @@ class Tally:
         """Commits whose strongest signal has one of these levels."""
         strongest: dict[str, str] = {}
         for one in self.said:
-            if _rank(one.level) > _rank(strongest.get(one.commit.id, "allow")):
+            if rank(one.level) > rank(strongest.get(one.commit.id, SILENT)):
                 strongest[one.commit.id] = one.level
         return sum(1 for level in strongest.values() if level in levels)
-
-
-def _rank(level: str) -> float:
-    return 0.5 if level == "undecidable" else strength(level)
 
 
 def rules(policy: Policy) -> dict[str, bool]:
     """Every rule by its key, and whether the past can be asked: what is judged at pushes and issues is not in git."""
     keys = dict.fromkeys((rule.key for rule in policy.rules), False)
-    return {**keys, **{rule.key: True for rule in policy.rules if rule.trigger in TRIGGERS}}
+    return {**keys, **{rule.key: True for rule in policy.rules if rule.trigger in OF_COMMITS}}
 
 
 def enforced(policy: Policy) -> dict[str, Program]:
@@ -85,18 +82,19 @@ def judge(
     programs: dict[str, Program],
     past: list[Past],
     seen: Seen = unseen,
+    excuse: Excuse = lambda commit, candidate: "",
 ) -> Tally:
-    """Asks `programs` about each commit (`ahp.hosts.objects`), whoever made it and on whatever branch.
+    """Asks `programs` about each commit, whoever made it and on whatever branch; `excuse` tells what was let pass.
 
     A commit of which it is not known what it changes is not judged.
     """
     tally = Tally()
-    for commit, told in ask_each(repo, [programs], past, seen):
+    for commit, told in ask_each(repo, [programs], past, seen, excuse=excuse):
         if isinstance(told, AhpError):
             tally.unjudged.append((commit, str(told)))
             continue
         tally.judged += 1
-        tally.said += [said for one in told[0] for said in _said(one)]
+        tally.said += [said for one in told[0] if (said := _said(commit, one)) is not None]
     return tally
 
 
@@ -106,7 +104,8 @@ def ask_each(
     past: list[Past],
     seen: Seen = unseen,
     known: dict[str, dict[str, object]] | None = None,
-) -> Iterator[tuple[Past, list[list[Told]] | AhpError]]:
+    excuse: Excuse = lambda commit, candidate: "",
+) -> Iterator[tuple[Past, list[list[Candidate]] | AhpError]]:
     """Each commit with what each of the `policies` tells of it, or why it is not known what it changes.
 
     The environment is that of the place where this runs, but for the facts that are `known`.
@@ -115,38 +114,24 @@ def ask_each(
     budget = _BUDGET * (len(past) + 1)
     event = asking.event("pre-commit", "history", Actor("human"), where, mode="replay", budget=budget)
     event.given = known
-    asked = [CommitJudge(event, _policies(programs), known=known) for programs in policies]
-    with_text = any(one.reads_text for one in asked)
+    context = Context(event, known=known, excuse=excuse)
+    by = [Policies(lambda trigger, of=programs: [Judge(of[trigger], WORKING)]) for programs in policies]  # type: ignore[misc]
+    with_text = any("diff" in judge.program.reads for one in by for judge in context.judges(one))
     for number, (commit, view) in enumerate(zip(past, views(repo, past, with_text), strict=True), 1):
         seen(number, len(past))
         try:
             view.change()
-            yield commit, [one.ask(commit, view) for one in asked]
+            yield commit, [asked(of_commit(commit, view), one, context) for one in by]
         except AhpError as error:
             yield commit, error
 
 
-def _policies(programs: dict[str, Program]) -> Policies:
-    return Policies(lambda trigger: [Judge(programs[trigger], WORKING)])
-
-
-def _said(told: Told) -> list[Said]:
-    commit, candidate = told
-    level = _level(candidate)
-    if not level:
-        return []
+def _said(commit: Past, candidate: Candidate) -> Said | None:
+    level = outcome(candidate, "control" if candidate.own == "control" else candidate.intensity)
+    if level == SILENT:
+        return None
     words = _sentence(signal(candidate, clock.now())) if candidate.enforced else why_not(candidate)
-    return [Said(commit, candidate.event.trigger, candidate.key, level, words)]
-
-
-def _level(candidate: Candidate) -> str:
-    """The level that is told of it; "" where it says nothing."""
-    if not candidate.enforced:
-        return "undecidable" if candidate.undecided else ""
-    if candidate.undecided:
-        return "undecidable"
-    level = candidate.own if candidate.own == "control" else candidate.intensity
-    return "" if level == "allow" else level
+    return Said(commit, candidate.event.trigger, candidate.key, _UNDECIDABLE if level == UNDECIDED else level, words)
 
 
 def _sentence(signal: Signal) -> str:

@@ -12,8 +12,8 @@ from multiprocessing import get_context
 from signal import SIG_IGN, SIGINT, signal
 from typing import NamedTuple
 
-from ahp.conditions.evaluate import set_deadline
 from ahp.gate import of_tree, signalling
+from ahp.gate.asked import Change, Context, asked
 from ahp.gate.candidate import Candidate
 from ahp.hosts import asking
 from ahp.hosts.ci.report import Report, Result, RuleText, report, result, rule_text
@@ -21,8 +21,9 @@ from ahp.hosts.verdict_text import name_of, steps_of
 from ahp.policy import policies
 from ahp.policy.judge import Judge
 from ahp.policy.judges import judges_of
+from ahp.policy.policies import Policies
 from ahp.protocol.actor import identify
-from ahp.protocol.event import Event, Workspace
+from ahp.protocol.event import Workspace
 from ahp.protocol.text import one_line
 from ahp.system import clock, process, whole_tree
 from ahp.system.errors import AhpError
@@ -66,38 +67,38 @@ class _Check:
         self._paths, self._untracked = whole_tree.listed(where.repo)
         self._rules: dict[str, RuleText] = {}
         self._not_asked: dict[str, None] = {}
-        self._notes: dict[str, None] = {}
-        self._alone: list[tuple[Event, of_tree.Inquiry]] = []
-        self._together: list[tuple[Event, of_tree.Inquiry]] = []
-        asked: set[str] = set()
-        actor = identify(where.env)
+        event = asking.event(of_tree.TRIGGERS[0], "cli", identify(where.env), where, mode="dry", budget=_BUDGET)
+        self._context = Context(event, triggers=of_tree.TRIGGERS)
+        alone: dict[str, list[Judge]] = {}
+        together: dict[str, list[Judge]] = {}
+        known: set[str] = set()
         for trigger in of_tree.TRIGGERS:
-            event = asking.event(trigger, "cli", actor, where, mode="dry", budget=_BUDGET)
-            self._take(event, judges_of(event), asked)
+            alone[trigger], together[trigger] = self._sorted(trigger, known)
+        self._alone, self._together = Policies(alone.__getitem__), Policies(together.__getitem__)
 
-    def _take(self, event: Event, judges: Sequence[Judge], asked: set[str]) -> None:
-        """Sorts the rules of one trigger that none before it has `asked`."""
+    def _sorted(self, trigger: str, known: set[str]) -> tuple[list[Judge], list[Judge]]:
+        """The judges of a trigger with the rules that are asked of each file, and with those of all files together,
+        without what a trigger before had, which is `known`.
+        """
+        event = self._context.event.but(trigger=trigger)
         alone: list[Judge] = []
         together: list[Judge] = []
-        for judge in judges:
+        for judge in judges_of(event):
             rules = judge.answers(event).rules
-            here = {plan.key for plan in judge.program.rules} - asked
+            here = {plan.key for plan in judge.program.rules} - known
             plan = of_tree.plan({key: rules[key] for key in here})
             self._not_asked |= dict.fromkeys(name_of(key) for key in sorted(plan.not_asked))
             for keys, to in ((plan.each_file, alone), (plan.all_files, together)):
                 to.append(_only(judge, keys))
                 self._rules |= {name_of(key): rule_text(name_of(key), rules[key]) for key in sorted(keys)}
-        asked |= {rule.key for judge in (*alone, *together) for rule in judge.program.rules}
-        self._alone.append((event, of_tree.Inquiry(alone)))
-        self._together.append((event, of_tree.Inquiry(together)))
+        known |= {rule.key for judge in (*alone, *together) for rule in judge.program.rules}
+        return alone, together
 
     def report(self, seen: Seen) -> Report:
         results: dict[tuple[str, str, str], Found] = {}
         for found in self._of_each_file(seen):
             _add(results, found)
-        everything = FilesView(self._repo, self._base, self._paths)
-        for event, inquiry in self._together:
-            _add(results, self._ask(event, inquiry, everything))
+        _add(results, self._ask(self._paths, self._together))
         return self._told(list(results.values()))
 
     def _of_each_file(self, seen: Seen) -> list[list[Found]]:
@@ -123,7 +124,7 @@ class _Check:
                     told, notes, wrong = done.result()
                     if wrong:
                         raise AhpError(wrong)
-                    self._notes |= dict.fromkeys(notes)
+                    self._context.notes |= dict.fromkeys(notes)
                     found[waiting[done]] = told
                     seen(min(len(found) * _AT_ONCE, len(self._paths)), len(self._paths))
             except BrokenProcessPool:
@@ -138,26 +139,22 @@ class _Check:
     @property
     def notes(self) -> list[str]:
         """What there is to say beside the rules, such as of waivers that cannot be read."""
-        return list(self._notes)
+        return list(self._context.notes)
 
     def of_files(self, paths: Sequence[str]) -> list[Found]:
         """What the rules say of each of some files alone. Raises AhpError, which names the file."""
         results: dict[tuple[str, str, str], Found] = {}
         for path in paths:
-            view = FilesView(self._repo, self._base, [path])
-            for event, inquiry in self._alone:
-                try:
-                    _add(results, self._ask(event, inquiry, view))
-                except AhpError as error:
-                    raise AhpError(f"{one_line(path, 200)}: {error}") from error
+            try:
+                _add(results, self._ask([path], self._alone))
+            except AhpError as error:
+                raise AhpError(f"{one_line(path, 200)}: {error}") from error
         return list(results.values())
 
-    def _ask(self, event: Event, inquiry: of_tree.Inquiry, view: FilesView) -> list[Found]:
-        set_deadline(event.deadline)
-        candidates, notes = inquiry.ask(event.but(view=view))
-        self._notes |= dict.fromkeys(notes)
-        found = [_found(candidate) for candidate in candidates]
-        return [one for one in found if one is not None]
+    def _ask(self, paths: list[str], policies: Policies) -> list[Found]:
+        view = FilesView(self._repo, self._base, paths)
+        told = asked(Change(dict.fromkeys(of_tree.TRIGGERS, view)), policies, self._context)
+        return [found for candidate in told if (found := _found(candidate)) is not None]
 
     def _told(self, found: list[Found]) -> Report:
         results = [one.result for one in found if not one.undecided]
@@ -170,7 +167,7 @@ class _Check:
             for one in found
             if one.undecided
         ]
-        notes = [*self._notes, *undecided]
+        notes = [*self.notes, *undecided]
         if self._not_asked:
             named = list(self._not_asked)
             more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""

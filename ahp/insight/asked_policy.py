@@ -16,9 +16,8 @@ from ahp.insight import record_facts
 from ahp.policy import environments
 from ahp.policy.program import Program, RuleAnswer, RulePlan
 from ahp.policy.rule import Policy, rule_digest
-from ahp.protocol.levels import LEVEL_OF
+from ahp.protocol.levels import LEVEL_OF, SILENT, UNDECIDED
 
-SILENT, UNDECIDED = "silent", "undecided"
 _REMEMBERED = 20_000
 _ENVIRONMENT = "environment"
 _LACKS = object()  # MISSING can be neither compared nor kept in a table

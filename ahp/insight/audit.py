@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from ahp.gate import overrides
 from ahp.insight import amends, reading
-from ahp.insight.commit_records import OF_COMMITS, Attempt, CommitRecords, PolicyName, is_id
+from ahp.insight.commit_records import Attempt, CommitRecords, PolicyName, is_id
 from ahp.insight.pushed import Pushed, pushed
 from ahp.protocol import records
+from ahp.protocol.triggers import OF_COMMITS
 from ahp.system.commits import Past, commits, views
 from ahp.system.git import Repository
 from ahp.system.terminal import Seen, unseen

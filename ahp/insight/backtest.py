@@ -14,15 +14,15 @@ from ahp.gate.match import COUNTED
 from ahp.gate.rendering import quoted
 from ahp.gate.weighing import may_speak_for
 from ahp.insight import many_logs, reading, record_facts
-from ahp.insight.asked_policy import SILENT, UNDECIDED, AskedRules, AskedTrigger, Found
+from ahp.insight.asked_policy import AskedRules, AskedTrigger, Found
 from ahp.insight.changes import EXAMPLES, Backtest, Change, Example, Tally
-from ahp.insight.past_policies import OF_COMMITS, PastPolicies, ReadOld
+from ahp.insight.past_policies import PastPolicies, ReadOld
 from ahp.insight.reading import event_of
 from ahp.policy import compile as compiling
 from ahp.policy.program import RuleAnswer
 from ahp.policy.rule import Policy
-from ahp.protocol.levels import LEVEL_OF
-from ahp.protocol.triggers import TRIGGERS
+from ahp.protocol.levels import LEVEL_OF, SILENT, UNDECIDED
+from ahp.protocol.triggers import OF_COMMITS, TRIGGERS
 from ahp.system import clock
 from ahp.system.jsontext import encode
 from ahp.system.terminal import Seen, unseen

@@ -12,11 +12,11 @@ from typing import NamedTuple
 from ahp.insight.amends import Part
 from ahp.insight.pushed import Push
 from ahp.journal.answers import RISK, kind_of
+from ahp.protocol.triggers import OF_COMMITS
 from ahp.system.commits import Past, PastView
 from ahp.system.errors import AhpError
 from ahp.system.view import View
 
-OF_COMMITS = ("pre-commit", "pre-merge-commit", "commit-msg")
 _ID = re.compile(r"[0-9a-f]{40,64}")
 
 

@@ -9,15 +9,14 @@ from dataclasses import dataclass, field
 
 from ahp.facts import branch
 from ahp.facts.absent import Absent
+from ahp.gate.asked import outcome, rank
 from ahp.gate.candidate import Candidate
-from ahp.gate.of_commits import Told
 from ahp.gate.rendering import quoted
 from ahp.hosts import history
-from ahp.insight.asked_policy import SILENT, UNDECIDED
 from ahp.insight.changes import EXAMPLES, Backtest, Change, Example
 from ahp.policy import compile as compiling
 from ahp.policy.rule import Policy, rule_digest
-from ahp.protocol.levels import LEVEL_OF, strength
+from ahp.protocol.levels import SILENT, UNDECIDED
 from ahp.protocol.text import one_line
 from ahp.system.commits import Past
 from ahp.system.errors import AhpError
@@ -61,7 +60,7 @@ def replay(
         done.end = max(done.end, commit.time.timestamp())
         done.judged += 1
         was, will = (_outcomes(one) for one in told)
-        for _, candidate in [one for found in told for one in found]:
+        for candidate in [one for found in told for one in found]:
             if (path := _lacking(candidate)) and path not in done.missing.setdefault(candidate.key, []):
                 done.missing[candidate.key].append(path)
         done.refused += "block" in was.values()
@@ -77,30 +76,19 @@ def replay(
     return done
 
 
-def _outcomes(told: list[Told]) -> dict[str, str]:
+def _outcomes(told: list[Candidate]) -> dict[str, str]:
     """What each rule says of one commit, the strongest of its triggers."""
     found: dict[str, str] = {}
-    for _, candidate in told:
+    for candidate in told:
         level = _outcome(candidate)
-        if candidate.key not in found or _weight(level) > _weight(found[candidate.key]):
+        if candidate.key not in found or rank(level) > rank(found[candidate.key]):
             found[candidate.key] = level
     return found
 
 
-def _weight(level: str) -> float:
-    return 0.5 if level == UNDECIDED else 0 if level == SILENT else strength(level)
-
-
 def _outcome(candidate: Candidate) -> str:
-    if candidate.shadow:
-        return SILENT
-    if candidate.undecided:
-        return UNDECIDED
-    if not candidate.enforced:
-        return SILENT
-    if not candidate.environment and len(set(candidate.rule.intensity.values())) > 1:
-        return UNDECIDED
-    return candidate.own if candidate.own in LEVEL_OF else SILENT
+    is_open = candidate.enforced and not candidate.environment and len(set(candidate.rule.intensity.values())) > 1
+    return UNDECIDED if is_open else outcome(candidate, candidate.own)
 
 
 def _lacking(candidate: Candidate) -> str:
@@ -108,9 +96,9 @@ def _lacking(candidate: Candidate) -> str:
     return candidate.hit.undecided.path or "" if candidate.hit.undecided is not None else ""
 
 
-def _example(commit: Past, told: list[Told], key: str) -> Example:
+def _example(commit: Past, told: list[Candidate], key: str) -> Example:
     """The commit, with what the rule read where either policy's matched."""
-    candidate = next((one.candidate for one in told if one.candidate.key == key and one.candidate.enforced), None)
+    candidate = next((one for one in told if one.key == key and one.enforced), None)
     facts = candidate.read() if candidate is not None else {}
     trigger = candidate.event.trigger if candidate is not None else "pre-commit"
     shown = ", ".join(f"{path} = {quoted(value)}" for path, value in facts.items())

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from ahp.insight.asked_policy import SILENT, AskedTrigger, asks_alike
+from ahp.insight.asked_policy import AskedTrigger, asks_alike
 from ahp.policy import compile as compiling
 from ahp.policy.program import Program
 from ahp.policy.rule import Policy, rule_digest
-from ahp.protocol.levels import LEVEL_OF, strongest
+from ahp.protocol.levels import LEVEL_OF, SILENT, strongest
 
-OF_COMMITS = ("pre-commit", "commit-msg", "pre-merge-commit")
 """The triggers whose rules a push asks of each commit that it brings (authority §5)."""
 
 ReadOld = Callable[[Mapping[str, object]], Policy | None]

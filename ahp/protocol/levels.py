@@ -1,6 +1,8 @@
 """The spectrum of control: four intensities and the decisions they lead to (seed 002 §2).  [light]"""
 
 ALLOW = "allow"
+SILENT, UNDECIDED = "silent", "undecided"
+"""What a rule says of a change that exists, where it says no level."""
 
 LEVEL_OF = {"block": "blocking", "control": "controlling", "prompt": "prompting", "aid": "aiding"}
 DECISION_OF = {

@@ -41,3 +41,6 @@ TRIGGERS = {
         Trigger("task-complete", "task-complete", False),
     )
 }
+
+OF_CONTENT, OF_MERGES, OF_MESSAGES = OF_COMMITS = ("pre-commit", "pre-merge-commit", "commit-msg")
+"""Whose rules are asked of a commit that exists."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ahp.gate import overrides
+from ahp.gate.asked import Excuse
 from ahp.gate.candidate import Candidate
-from ahp.gate.of_commits import Excuse
 from ahp.hosts.ci.signatures import NotApproved, approval
 from ahp.protocol.text import one_line
 from ahp.system.commits import Past

@@ -11,10 +11,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from ahp.facts.absent import Absent
+from ahp.gate import of_range
+from ahp.gate.asked import Context, of_object
 from ahp.gate.decide import decide
 from ahp.gate.of_commits import OfCommits
-from ahp.hosts import asking, objects
+from ahp.gate.of_range import Range
+from ahp.hosts import asking
 from ahp.hosts.ci.approvers import Approvers
 from ahp.hosts.ci.change import Change
 from ahp.hosts.ci.proposal import BRANCHES
@@ -27,7 +29,7 @@ from ahp.policy import tree as trees
 from ahp.policy.policies import NOBODY, Policies
 from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, PushRef, Workspace
-from ahp.protocol.triggers import TRIGGERS
+from ahp.protocol.triggers import OF_CONTENT, OF_MERGES, TRIGGERS
 from ahp.protocol.verdict import Verdict
 from ahp.system import boundaries, commits
 from ahp.system.errors import AhpError
@@ -47,7 +49,7 @@ __all__ = [
 ]
 
 _PUSH, _MERGE = "pre-push", "pre-merge"  # whose rules are asked of the range
-_AT_ONCE = (objects.OF_CONTENT, objects.OF_MERGES)  # a message belongs to one commit
+_AT_ONCE = (OF_CONTENT, OF_MERGES)  # a message belongs to one commit
 _BUDGET = 3600.0  # s; CI has a limit of its own
 _EXCUSES = ("waived", "overridden")
 
@@ -98,8 +100,10 @@ def judge_all(
         commits.foresee(repo, [one.change.view for one in asked])
         with_messages = [oid for one in asked if one.reads_messages for oid in one.commits]
         commits.texts(repo, list(dict.fromkeys(with_messages)))
-    for one, of_commits in zip(asked, _judged(repo, asked, seen), strict=True):
-        yield one.report(of_commits)
+    own = _own(repo, asked)
+    ranges = [one.range_by(own[id(one.place)]) for one in asked]
+    for one, said in zip(asked, of_range.judge_each(repo, ranges, seen), strict=True):
+        yield one.report(said)
     if wrong is not None:
         raise wrong
 
@@ -112,18 +116,6 @@ def is_named(repo: Repository, branch: str, commit: str, folder: str) -> bool:
 def naming(repo: Repository, commit: str, folder: str) -> Callable[[str], bool]:
     """Tells of a branch whether `authority:` of the policy of `commit` names it."""
     return targets.names(trees.of_commit(repo, commit), folder)
-
-
-def _judged(repo: Repository, asked: Sequence[_Judging], seen: Seen) -> list[OfCommits]:
-    """What is said of the commits of each, of which many may be the same."""
-    every = list(dict.fromkeys(oid for one in asked for oid in one.commits))
-    past = {commit.id: commit for commit in commits.listed(repo, every)}
-    own = _own(repo, asked)
-    judges = [one.of_commits(own[id(one.place)]) for one in asked]
-    found = objects.judge_each(
-        repo, [(judge, [past[oid] for oid in one.commits]) for judge, one in zip(judges, asked, strict=True)], seen
-    )
-    return [one.of_object(judge) or of_commits for one, judge, of_commits in zip(asked, judges, found, strict=True)]
 
 
 def _own(repo: Repository, asked: Sequence[_Judging]) -> dict[int, dict[str, Policies]]:
@@ -154,40 +146,35 @@ class _Judging:
         """Whether a rule of the range reads what its commits say."""
         return any("messages" in one.program.reads.get("push", ()) for one in self._ruling.of_range.at(_PUSH))
 
-    def of_commits(self, own: dict[str, Policies]) -> objects.CommitJudge:
-        """Who is asked about its commits, of which `own` has those that are judged by another policy, too."""
-        return objects.CommitJudge(
+    def range_by(self, own: dict[str, Policies]) -> Range:
+        """What is asked of its commits, of which `own` has those that are judged by another policy, too."""
+        context = Context(
             self.event,
-            self.place.of_each,
-            own=own,
             known={"branch": self._branch()},
             gathered=("actor", "issue", "checklist"),
             excuse=self._approvers.excuse,
         )
+        assert self.event.push is not None
+        whole = of_object(self.event.push.local_oid, self.change.view) if self._is_object else None
+        return Range(context, self.place.of_each, self.commits, own, whole)
 
     @property
     def _is_object(self) -> bool:
         """Whether it is a tree or a blob that a ref comes to name."""
         return not self.change.head and bool(self.change.view.change().entries)
 
-    def of_object(self, judge: objects.CommitJudge) -> OfCommits | None:
-        """What is said of a tree or a blob that a ref comes to name; None where it is a commit, or none."""
-        if not self._is_object:
-            return None
-        assert self.event.push is not None
-        return objects.judge_object(judge, self.event.push.local_oid, self.change.view)
-
-    def report(self, of_commits: OfCommits) -> Report:
+    def report(self, said: OfCommits) -> Report:
+        """What is told of it, with what was `said` of its commits."""
         asked, verdicts = self._ruling.of_range, []
         if asked.at(_PUSH):
-            verdicts.append(objects.judge_range(self.event, asked, of_commits))
+            verdicts.append(of_range.judge_range(self.event, asked, said))
         if _has_rules(asked, _MERGE):
-            verdicts.append(objects.judge_range(self._at(_MERGE), asked))
+            verdicts.append(of_range.judge_range(self._at(_MERGE), asked))
         at_once = self._ruling.at_once
         verdicts += [decide(self._at(name), at_once.at(name)) for name in _AT_ONCE if _has_rules(at_once, name)]
         if any(_has_rules(asked, name) for name in TRIGGERS if name.startswith("pre-issue-")):
             verdicts += [decide(gate, asked.at(gate.trigger)) for gate in gates_of(self.event)]
-        return self._told(verdicts, of_commits.judged)
+        return self._told(verdicts, said.judged)
 
     def _asked(self, question: Question, env: dict[str, str], folder: str) -> Event:
         """The event of the range: as the push that would bring it to its target."""
@@ -200,14 +187,14 @@ class _Judging:
         event.push = question.push or brings
         event.subject = asking.subject_of(change.source)
         event.given = {"branch": self._branch()}
-        return objects.without_evidence(event)
+        return of_range.without_evidence(event)
 
     def _branch(self) -> dict[str, object]:
         change = self.change
         target = change.target.removeprefix(BRANCHES) if change.target.startswith(BRANCHES) else ""
-        past = Absent("CI judges a range, and no branch that is checked out", elsewhere=True)
-        told = {"name": change.source, "target": target, "is_default": bool(target) and target == change.default}
-        return {**told, "is_detached": not change.source, "ahead": past, "behind": past}
+        is_default = bool(target) and target == change.default
+        why = "CI judges a range, and no branch that is checked out"
+        return of_range.branch_of(change.source, target, is_default, why)
 
     def _at(self, trigger: str) -> Event:
         return self.event.but(trigger=trigger)

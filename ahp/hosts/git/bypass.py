@@ -7,8 +7,8 @@ made. What is logged is evidence for whoever reads the log, not proof.
 import re
 from collections.abc import Collection, Sequence
 
+from ahp.gate.asked import Context, asked, of_commit
 from ahp.gate.of_commits import Told, by_the_log
-from ahp.hosts import objects
 from ahp.hosts.git import token
 from ahp.hosts.git.githooks import Hook
 from ahp.hosts.git.output import write
@@ -64,12 +64,12 @@ def _ask(hook: Hook, commit: str, listed: bytes | None) -> list[Told]:
         return judges_of(event)
 
     event = hook.event(CommitView(repo, commit), "pre-commit")
-    asked = objects.CommitJudge(event, Policies(judges), gathered=_PRESENT, excuse=by_the_log(repo.ahp_dir))
-    if not asked.has_rules:
+    context, policies = Context(event, gathered=_PRESENT, excuse=by_the_log(repo.ahp_dir)), Policies(judges)
+    if not context.judges(policies):
         return []
     (past,) = commits.listed(repo, [commit])
     (view,) = commits.views(repo, [past], with_text=False)
-    return asked.ask(past, view)
+    return [Told(past, candidate) for candidate in asked(of_commit(past, view), policies, context)]
 
 
 def _listed_before(repo: Repository, commit: str) -> bytes | None:

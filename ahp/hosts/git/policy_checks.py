@@ -6,13 +6,12 @@ The same for people and agents: nothing here is a way round the gate.
 import shlex
 
 from ahp.facts import default_branch
-from ahp.gate import overrides
+from ahp.gate.of_commits import by_the_log
 from ahp.hosts import asking, command_trust, history, skipping
 from ahp.hosts.ci import setup
 from ahp.hosts.command_trust import some
 from ahp.hosts.git.check import FIX, Check
 from ahp.hosts.git.clone_policies import ClonePolicies, ClonePolicy
-from ahp.hosts.objects import TRIGGERS
 from ahp.journal import segments
 from ahp.policy import cache
 from ahp.policy import compile as compiling
@@ -24,7 +23,7 @@ from ahp.policy.sources import misnamed
 from ahp.policy.weakening import Sides
 from ahp.protocol.actor import identify
 from ahp.protocol.event import Workspace
-from ahp.protocol.text import one_line
+from ahp.protocol.triggers import OF_COMMITS
 from ahp.system import clock, environ, jsontext
 from ahp.system.commits import commits
 from ahp.system.git import Repository
@@ -150,10 +149,10 @@ def unpushed(policies: ClonePolicies) -> Check:
     if not compared:
         return Check(name, "ok", "there is no upstream and no default branch of a remote to compare with")
     past = commits(repo, f"{compared}..HEAD", _COMMITS) if repo.commit_id("HEAD") else []
-    tally = history.judge(repo, policies.looked_at.programs, past)
+    tally = history.judge(repo, policies.looked_at.programs, past, excuse=by_the_log(repo.ahp_dir))
     blocked: dict[str, str] = {}
     for said in tally.said:
-        if said.level == "block" and not _is_overridden(repo, said.rule, said.commit.message):
+        if said.level == "block":
             blocked.setdefault(said.commit.id, said.rule)
     if blocked:
         named = [f"{commit[:8]} ({rule})" for commit, rule in blocked.items()]
@@ -175,7 +174,7 @@ def pushed(policies: ClonePolicies) -> Check:
     PolicyError.
     """
     name, repo = "pushes", policies.repo
-    if not any(rule.trigger in ("pre-push", *TRIGGERS) for rule in policies.looked_at.policy.rules):
+    if not any(rule.trigger in ("pre-push", *OF_COMMITS) for rule in policies.looked_at.policy.rules):
         return Check(name, "ok", "no rule asks about pushes")
     passed, first = _judged(repo)
     since = [(f"{ref} to {tip[:8]}", tip) for ref, tip, at in _pushes(repo) if first and at > first]
@@ -186,13 +185,6 @@ def pushed(policies: ClonePolicies) -> Check:
     if said:
         return Check(name, "note", "; ".join(said), f"look at what was pushed; {setup.told(repo)}")
     return Check(name, "ok", "each was judged here")
-
-
-def _is_overridden(repo: Repository, rule: str, message: str) -> bool:
-    """Whether the message has a line for the rule that the log knows."""
-    data = message.encode("utf-8", "surrogateescape")
-    unknown = overrides.unknown(repo.ahp_dir, data)
-    return any(bound[0] == one_line(rule) and line not in unknown for bound, line in overrides.lines(data).items())
 
 
 def _pushes(repo: Repository) -> list[tuple[str, str, float]]:

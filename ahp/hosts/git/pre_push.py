@@ -3,11 +3,12 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 
-from ahp.facts.absent import Absent
 from ahp.facts.default_branch import is_default
+from ahp.gate import of_range
+from ahp.gate.asked import Context, of_object
 from ahp.gate.decide import decide
 from ahp.gate.of_commits import OfCommits, by_the_log, speak_once
-from ahp.hosts import objects
+from ahp.gate.of_range import Range
 from ahp.hosts.asking import subject_of
 from ahp.hosts.git import anchoring, bypass, lfs, mirror, ranges
 from ahp.hosts.git.githooks import Hook, read_input, say
@@ -20,6 +21,7 @@ from ahp.policy.judge import Judge
 from ahp.policy.policies import Policies
 from ahp.protocol.event import Event, PushRef
 from ahp.protocol.text import one_line, without_credentials
+from ahp.protocol.triggers import OF_COMMITS, OF_MESSAGES
 from ahp.protocol.verdict import Verdict
 from ahp.system import commits, patience, terminal, tracking
 from ahp.system.git import Repository
@@ -142,7 +144,7 @@ def _prepared(hook: Hook, refs: Sequence[PushRef], remote: str) -> list[_Pushed]
         view = event.view = ranges.range_of(repo, ref, remote, in_force.has_authority)
         ruling = in_force.and_those_of(targets.added_by_tip(event, in_force))
         if ruling.at(event.trigger) and not _is_checked_out(repo, view, ruling):
-            event = objects.without_evidence(event)
+            event = of_range.without_evidence(event)
         pushed.append(_Pushed(ref, event, view, in_force, ruling))
     judged = [one for one in pushed if one.ruling.at(one.event.trigger)]
     before = made_before(repo)
@@ -162,7 +164,7 @@ def _judge(pushed: _Pushed, remote: str) -> list[Verdict]:
     event, ruling = pushed.event, pushed.ruling
     if not ruling.at(event.trigger):
         return []
-    verdicts = [objects.judge_range(event, ruling, pushed.of_commits)]
+    verdicts = [of_range.judge_range(event, ruling, pushed.of_commits)]
     if verdicts[0].signals and (note := _unseen(event, remote)):
         verdicts[0].notes.append(note)
     if any(name.startswith("pre-issue-") for one in ruling.at(event.trigger) for name in one.program.triggers):
@@ -193,47 +195,33 @@ def _judge_commits(hook: Hook, pushed: list[_Pushed], remote: str) -> None:
     repo, before = hook.repo, made_before(hook.repo)
     judged = [one for one in pushed if one.ruling.at(one.event.trigger)]
     brought = [(one, ranges.to_judge(repo, one.view, remote, before)) for one in judged]
-    every = list(dict.fromkeys(oid for _, ids in brought for oid in ids))
-    policies.folders_of(repo, every)
-    past = {commit.id: commit for commit in commits.listed(repo, every)}
-    asked = []
-    for one, ids in brought:
-        judge = _commit_judge(hook, one, ids, remote)
-        if not judge.has_rules:
-            continue
-        if not ids and ranges.object_of(repo, one.ref) is not None:
-            one.of_commits = objects.judge_object(judge, one.ref.local_oid, one.view)
-        else:
-            asked.append((one, judge, [past[oid] for oid in ids]))
-    if os.isatty(2) and asked:
+    policies.folders_of(repo, list(dict.fromkeys(oid for _, ids in brought for oid in ids)))
+    ranges_of = [(one, _range(hook, one, ids, remote)) for one, ids in brought]
+    asked = [(one, range_) for one, range_ in ranges_of if range_.reads()]
+    if os.isatty(2) and any(range_.commits for _, range_ in asked):
         patience.end()  # the bar tells how far it is
     with terminal.progress("judging commits") as seen:
-        found = objects.judge_each(repo, [(judge, some) for _, judge, some in asked], seen)
-    for (one, _, _), of_commits in zip(asked, found, strict=True):
-        one.of_commits = of_commits
+        found = of_range.judge_each(repo, [range_ for _, range_ in asked], seen)
+    for (one, _), said in zip(asked, found, strict=True):
+        one.of_commits = said
 
 
-def _commit_judge(hook: Hook, one: _Pushed, ids: list[str], remote: str) -> objects.CommitJudge:
-    is_note = one.ref.remote_ref.startswith(_NOTES)
-    return objects.CommitJudge(
+def _range(hook: Hook, one: _Pushed, ids: list[str], remote: str) -> Range:
+    repo, there = hook.repo, one.ref.remote_ref
+    target = there.removeprefix(_BRANCHES) if there.startswith(_BRANCHES) else ""
+    why = "git does not record it of the time of the commit"
+    branch = of_range.branch_of(_source(repo, one.ref), target, is_default(repo, target, remote), why)
+    context = Context(
         one.event,
-        one.in_force,
-        own=policies.of_commits(hook.repo, ids, one.event, one.in_force),
-        known={"branch": _branch(hook.repo, one.ref, remote)},
+        known={"branch": branch},
         gathered=("actor", "issue", "checklist"),
-        excuse=by_the_log(hook.repo.ahp_dir),
+        excuse=by_the_log(repo.ahp_dir),
         # git writes the messages of notes itself
-        triggers=[name for name in objects.TRIGGERS if name != "commit-msg" or not is_note],
+        triggers=[name for name in OF_COMMITS if name != OF_MESSAGES or not there.startswith(_NOTES)],
     )
-
-
-def _branch(repo: Repository, push: PushRef, remote: str) -> dict[str, object]:
-    """The facts of `branch` for the commits of a push: where they come from, and where they go."""
-    source = _source(repo, push)
-    target = push.remote_ref.removeprefix(_BRANCHES) if push.remote_ref.startswith(_BRANCHES) else ""
-    past = Absent("git does not record it of the time of the commit", elsewhere=True)
-    told = {"name": source, "target": target, "is_default": is_default(repo, target, remote)}
-    return {**told, "is_detached": not source, "ahead": past, "behind": past}
+    is_object = not ids and ranges.object_of(repo, one.ref) is not None
+    whole = of_object(one.ref.local_oid, one.view) if is_object else None
+    return Range(context, one.in_force, ids, policies.of_commits(repo, ids, one.event, one.in_force), whole)
 
 
 def _source(repo: Repository, push: PushRef) -> str:

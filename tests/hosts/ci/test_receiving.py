@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.hosts import objects
+from ahp.gate import of_range
 from ahp.hosts.ci import receiving
 from ahp.policy import compile as compiling
 from ahp.policy import tree
@@ -280,11 +280,9 @@ def test_many_refs_of_one_line_cost_what_its_commits_cost(
     server.git("fetch", "-q", str(repo.root), "main")
     assert received(server, f"{'0' * 40} {commits[0]} refs/tags/first\n", monkeypatch) == 0  # compiles the policy
     ran, asked = [], []
-    capture, ask = process.capture, objects.CommitJudge.ask
+    capture, ask = process.capture, of_range.asked
     monkeypatch.setattr(process, "capture", lambda argv, **more: ran.append(argv) or capture(argv, **more))
-    monkeypatch.setattr(
-        objects.CommitJudge, "ask", lambda self, one, view: asked.append(one.id) or ask(self, one, view)
-    )
+    monkeypatch.setattr(of_range, "asked", lambda one, *by: asked.append(one.commit.id) or ask(one, *by))
     lines = [f"{'0' * 40} {commit} refs/tags/{commit}\n" for commit in commits]
     assert received(server, "".join(lines[-2:]), monkeypatch) == 0
     of_two = len(ran)

@@ -1,0 +1,111 @@
+"""Ranges of commits judged from git's objects: each commit, then all that the range changes (authority §5)."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ahp.facts.absent import Absent
+from ahp.gate.asked import Change, Context, asked, of_commit
+from ahp.gate.decide import decide
+from ahp.gate.of_commits import OfCommits, Told
+from ahp.policy.policies import Policies
+from ahp.protocol.event import Event
+from ahp.protocol.text import one_line
+from ahp.protocol.verdict import Verdict
+from ahp.system import commits, patience
+from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+from ahp.system.terminal import Seen, unseen
+
+# What encodings in which ASCII is ASCII are called by. From another one (UTF-7, UTF-16, EBCDIC) git makes line ends and
+# NUL of letters, so that a message ends or goes on elsewhere than where it is read as it is stored.
+_WITH_ASCII = (
+    *("utf-8", "utf8", "us-ascii", "ascii", "ansi-x3", "iso-8859-", "iso8859-", "latin", "windows-125", "koi8", "mac"),
+    *("cp125", "cp437", "cp85", "cp86", "cp874", "cp932", "cp936", "cp949", "cp950", "tis-620", "viscii"),
+    *("gb", "big5", "euc", "shift", "sjis", "iso-2022-"),
+)
+
+
+class Range(NamedTuple):
+    """What comes to one ref: the ids of its `commits`, newest first, which `policies` judge, or those that `own` has
+    for one. Of a tree or a blob that the ref names, the `whole` of it, and no commits.
+    """
+
+    context: Context
+    policies: Policies
+    commits: Sequence[str] = ()
+    own: Mapping[str, Policies] = {}
+    whole: Change | None = None
+
+    def reads(self, namespace: str = "") -> bool:
+        """Whether there is a rule to ask of it, one that reads the namespace if that is named."""
+        every = dict.fromkeys((self.policies, *self.own.values()))
+        judges = [judge for one in every for judge in self.context.judges(one)]
+        return any(not namespace or namespace in judge.program.reads for judge in judges)
+
+
+def judge_each(repo: Repository, ranges: Sequence[Range], seen: Seen = unseen) -> list[OfCommits]:
+    """What is said of each range. A commit is read once, however many ranges have it, and a hundred at a time; of which
+    nothing is said for one, another that would say the same is not asked. Raises AhpError, which names the commit.
+    """
+    holding: dict[str, list[int]] = {}
+    for number, one in enumerate(ranges):
+        for oid in one.commits:
+            holding.setdefault(oid, []).append(number)
+    past = commits.listed(repo, list(holding))
+    told: list[dict[str, list[Told]]] = [{} for _ in ranges]
+    reads_text = any(one.commits and one.reads("diff") for one in ranges)
+    for done, (commit, view) in enumerate(zip(past, commits.views(repo, past, reads_text), strict=True), 1):
+        patience.doing = f"commit {commit.id[:10]}, {done} of {len(past)}"
+        try:
+            _check_encoding(commit.encoding)
+            change, clean = of_commit(commit, view), set()
+            for number in holding[commit.id]:
+                context, policies = ranges[number].context, ranges[number].own.get(commit.id, ranges[number].policies)
+                alike = context.alike(policies) if len(holding[commit.id]) > 1 else None
+                if alike in clean:
+                    continue
+                if found := asked(change, policies, context):
+                    told[number][commit.id] = [Told(commit, candidate) for candidate in found]
+                elif alike is not None:
+                    clean.add(alike)
+        except AhpError as error:
+            raise AhpError(f"commit {commit.id[:10]}: {error}") from error
+        seen(done, len(past))
+    made = []
+    for one, by_commit in zip(ranges, told, strict=True):
+        of_range = [said for oid in one.commits for said in by_commit.get(oid, ())]
+        if one.whole is not None and one.whole.commit is not None:
+            of_range += [Told(one.whole.commit, said) for said in asked(one.whole, one.policies, one.context)]
+        made.append(OfCommits(of_range, one.context.notes, len(one.commits)))
+    return made
+
+
+def _check_encoding(name: str) -> None:
+    """Raises AhpError where who reads a commit's message as it is stored sees other text than git shows here."""
+    if name and not name.lower().replace("_", "-").startswith(_WITH_ASCII):
+        mend = "git -c i18n.commitEncoding=UTF-8 commit --amend --no-edit"
+        raise AhpError(f"it says that its message is in {one_line(name)}, which is not read here; mend: {mend}")
+
+
+def judge_range(event: Event, policies: Policies, of_commits: OfCommits | None = None) -> Verdict:
+    """The verdict on a range: what its own trigger's rules say of all it changes, with what was told of its commits.
+
+    Raises AhpError.
+    """
+    verdict = decide(event, policies.at(event.trigger), of_commits)
+    verdict.notes[:0] = [note for note in policies.notes if note not in verdict.notes]
+    return verdict
+
+
+def without_evidence(event: Event) -> Event:
+    """The event of a range whose tip is not what lies in the work tree: what is known only there is absent."""
+    why = "what is judged is not what is checked out"
+    given = {name: Absent(why, elsewhere=True) for name in ("env", "session")}
+    return event.but(from_objects=True, given={**given, **(event.given or {})})
+
+
+def branch_of(source: str, target: str, is_default: bool, why: str) -> dict[str, object]:
+    """The facts of `branch` for what comes from one branch to another; `why` the rest of them is not known."""
+    past = Absent(why, elsewhere=True)
+    told = {"name": source, "target": target, "is_default": is_default, "is_detached": not source}
+    return {**told, "ahead": past, "behind": past}
