@@ -5,10 +5,8 @@ import traceback
 
 from ahp import __version__
 from ahp.agents.clients import Unreadable
-from ahp.protocol.text import one_line, trim
+from ahp.protocol.text import AGENT_LIMIT, one_line, trim
 from ahp.system.errors import AhpError, LostDependency, lost_dependency
-
-_LIMIT = 600
 
 
 def text(event: str, error: Exception, refused: bool) -> str:
@@ -24,7 +22,7 @@ def text(event: str, error: Exception, refused: bool) -> str:
         why += f": {one_line(error, 150)}"
         do = "tell your user; `ahp doctor`, run by your user in a terminal, says what is wrong here"
     head = "ahp blocked this: it could not be judged" if refused else f"ahp could not judge this {event}; it went on"
-    return trim(f"{head}\nWhy: {why}\nDo: {do}", _LIMIT)
+    return trim(f"{head}\nWhy: {why}\nDo: {do}", AGENT_LIMIT)
 
 
 def _mend(error: AhpError) -> str:

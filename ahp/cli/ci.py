@@ -46,12 +46,12 @@ def command(
     """
     if without and only:
         raise click.UsageError("--without policy and --only policy leave nothing to ask; give one of them")
-    from ahp.hosts.ci import judging, platform
+    from ahp.hosts.ci import platform, ruling
     from ahp.hosts.ci.report import report
 
     env = environ.current()
     form = form or ("github" if platform.is_github(env) else "text")
-    part = judging.POLICY if only else judging.OTHERS if without else judging.ALL
+    part = ruling.POLICY if only else ruling.OTHERS if without else ruling.ALL
     try:
         told = _judge(env, (from_, to, target), part)
     except AhpError as error:

@@ -11,11 +11,13 @@ from ahp.policy.policies import Policies
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
-from ahp.system import commits, patience
+from ahp.system import boundaries, commits, patience
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
+from ahp.system.history import RangeView
 from ahp.system.terminal import Seen, unseen
 
+_PUSH = "pre-push"
 # What encodings in which ASCII is ASCII are called by. From another one (UTF-7, UTF-16, EBCDIC) git makes line ends and
 # NUL of letters, so that a message ends or goes on elsewhere than where it is read as it is stored.
 _WITH_ASCII = (
@@ -78,6 +80,13 @@ def judge_each(repo: Repository, ranges: Sequence[Range], seen: Seen = unseen) -
             of_range += [Told(one.whole.commit, said) for said in asked(one.whole, one.policies, one.context)]
         made.append(OfCommits(of_range, one.context.notes, len(one.commits)))
     return made
+
+
+def foresee(repo: Repository, ranges: Sequence[tuple[RangeView, Policies]]) -> None:
+    """Asks git at once what many ranges change, and what their commits say where a rule of the range reads that."""
+    commits.foresee(repo, [view for view, _ in ranges])
+    said = [view for view, by in ranges if any("messages" in one.program.reads.get("push", ()) for one in by.at(_PUSH))]
+    commits.texts(repo, list(dict.fromkeys(oid for view in said for oid in boundaries.outgoing_of(view))))
 
 
 def _check_encoding(name: str) -> None:

@@ -5,11 +5,10 @@ import os
 from ahp.gate.escalation import before_block
 from ahp.protocol.actor import Actor
 from ahp.protocol.signals import Signal, reason_of
-from ahp.protocol.text import one_line, trim
+from ahp.protocol.text import AGENT_LIMIT, one_line, trim
 from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
 
-AGENT_LIMIT = 600
 _WHOLE = "; nothing of this call ran"
 _ROOM = AGENT_LIMIT - len(_WHOLE)
 _REFUSING = 3  # rules that are named where there is no room for more

@@ -10,8 +10,6 @@ from ahp.policy.program import Program
 from ahp.policy.rule import Policy, rule_digest
 from ahp.protocol.levels import LEVEL_OF, SILENT, strongest
 
-"""The triggers whose rules a push asks of each commit that it brings (authority §5)."""
-
 ReadOld = Callable[[Mapping[str, object]], Policy | None]
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
+from ahp.journal.index import FORGET_AFTER
 from ahp.policy.control import Action
 from ahp.policy.model_types import (
     Condition,
@@ -177,7 +178,7 @@ class Escalation(Keys):
     """The rungs, from weak to strong."""
     after: Annotated[int, Field(ge=1, le=1000)] = 1
     """Attempts that a rung lasts."""
-    forget_after: Duration = 14 * 86400.0
+    forget_after: Duration = FORGET_AFTER
     """An episode that nothing ended is closed after this long."""
 
     @model_validator(mode="after")

@@ -1,5 +1,6 @@
 """Text from outside, made safe to show: one line, bounded, nothing that moves a cursor or turns the order.  [light]"""
 
+AGENT_LIMIT = 600  # characters that an agent is told at once
 _AFTER_HOST = frozenset("/?#\\ \t\r\n\"'<>`")
 _BIDI = frozenset("\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff")
 

@@ -61,6 +61,12 @@ def outgoing(repo: Repository, tip: str, known: Sequence[str]) -> list[str]:
     return repo.run(*_LISTING, stdin=_asked(tip, known)).decode().split()
 
 
+def outgoing_of(view: RangeView) -> list[str]:
+    """The commits of a range, newest first; none of a tree or a blob, and where they are not known. Raises GitError."""
+    tip, known = view.repo.commit_id(view.new), view.boundaries()
+    return [] if tip is None or view.unknown is not None or tip in known else outgoing(view.repo, tip, known)
+
+
 def foresee(repo: Repository, ranges: Iterable[tuple[str, Sequence[str], Sequence[str]]]) -> None:
     """Asks git once what each (tip, known, alike) of many ranges brings, also where it begins; kept for `range_over`
     and `outgoing` of tip and known.

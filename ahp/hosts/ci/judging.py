@@ -21,7 +21,7 @@ from ahp.hosts.ci.approvers import Approvers
 from ahp.hosts.ci.change import Change
 from ahp.hosts.ci.proposal import BRANCHES
 from ahp.hosts.ci.report import Report, Result, RuleText, report, result
-from ahp.hosts.ci.ruling import ALL, OTHERS, POLICY, Place, Places
+from ahp.hosts.ci.ruling import ALL, Place, Places
 from ahp.hosts.issue_transitions import gates_of
 from ahp.hosts.verdict_text import name_of, rule_of, steps_of
 from ahp.policy import policies, targets
@@ -31,22 +31,10 @@ from ahp.protocol.actor import Actor
 from ahp.protocol.event import Event, PushRef, Workspace
 from ahp.protocol.triggers import OF_CONTENT, OF_MERGES, TRIGGERS
 from ahp.protocol.verdict import Verdict
-from ahp.system import boundaries, commits
+from ahp.system import boundaries
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.terminal import Seen
-
-__all__ = [
-    "ALL",
-    "OTHERS",
-    "POLICY",
-    "Question",
-    "is_named",
-    "judge",
-    "judge_all",
-    "naming",
-    "scratch",
-]
 
 _PUSH, _MERGE = "pre-push", "pre-merge"  # whose rules are asked of the range
 _AT_ONCE = (OF_CONTENT, OF_MERGES)  # a message belongs to one commit
@@ -97,9 +85,7 @@ def judge_all(
             wrong = error
             break
     if len(asked) > 1:
-        commits.foresee(repo, [one.change.view for one in asked])
-        with_messages = [oid for one in asked if one.reads_messages for oid in one.commits]
-        commits.texts(repo, list(dict.fromkeys(with_messages)))
+        of_range.foresee(repo, [(one.change.view, one.ruling.of_range) for one in asked])
     own = _own(repo, asked)
     ranges = [one.range_by(own[id(one.place)]) for one in asked]
     for one, said in zip(asked, of_range.judge_each(repo, ranges, seen), strict=True):
@@ -137,14 +123,10 @@ class _Judging:
         self._repo, self.change = repo, question.change
         self.event = self._asked(question, env, folder)
         self.place: Place = places.of(self.event, self.change)
-        self._ruling = self.place.ruling(self.event)
+        self.ruling = self.place.ruling(self.event)
         self._approvers = Approvers(repo, self.place.allowed, time.time(), self.place.software_keys)
-        self.commits = _commits_of(repo, self.change)
-
-    @property
-    def reads_messages(self) -> bool:
-        """Whether a rule of the range reads what its commits say."""
-        return any("messages" in one.program.reads.get("push", ()) for one in self._ruling.of_range.at(_PUSH))
+        self.change.view.base()  # raises Unknown where nobody can tell which commits are in it
+        self.commits = boundaries.outgoing_of(self.change.view) if self.change.head else []
 
     def range_by(self, own: dict[str, Policies]) -> Range:
         """What is asked of its commits, of which `own` has those that are judged by another policy, too."""
@@ -165,12 +147,12 @@ class _Judging:
 
     def report(self, said: OfCommits) -> Report:
         """What is told of it, with what was `said` of its commits."""
-        asked, verdicts = self._ruling.of_range, []
+        asked, verdicts = self.ruling.of_range, []
         if asked.at(_PUSH):
             verdicts.append(of_range.judge_range(self.event, asked, said))
         if _has_rules(asked, _MERGE):
             verdicts.append(of_range.judge_range(self._at(_MERGE), asked))
-        at_once = self._ruling.at_once
+        at_once = self.ruling.at_once
         verdicts += [decide(self._at(name), at_once.at(name)) for name in _AT_ONCE if _has_rules(at_once, name)]
         if any(_has_rules(asked, name) for name in TRIGGERS if name.startswith("pre-issue-")):
             verdicts += [decide(gate, asked.at(gate.trigger)) for gate in gates_of(self.event)]
@@ -200,7 +182,7 @@ class _Judging:
         return self.event.but(trigger=trigger)
 
     def _told(self, verdicts: list[Verdict], commits: int) -> Report:
-        rules = self._ruling.rules
+        rules = self.ruling.rules
         results: dict[str, Result] = {}
         for verdict in verdicts:
             for signal in verdict.signals:
@@ -240,12 +222,6 @@ class _Judging:
             nothing = f"{change.head[:10]} brings no commit to {change.target.removeprefix(BRANCHES)}"
             return nothing + whose if is_told else f"nothing to judge: {nothing}"
         return f"{count} up to {change.head[:10]}, bound for {change.target.removeprefix(BRANCHES)}{whose}"
-
-
-def _commits_of(repo: Repository, change: Change) -> list[str]:
-    """The commits of the range, newest first. Raises Unknown where nobody can tell which they are."""
-    known = change.view.revisions()[2:] if change.head else []
-    return [] if not change.head or change.head in known else boundaries.outgoing(repo, change.head, known)
 
 
 def _has_rules(these: Policies, trigger: str) -> bool:

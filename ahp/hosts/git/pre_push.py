@@ -17,13 +17,12 @@ from ahp.hosts.git.output import write
 from ahp.hosts.git.push_command import PushCommand
 from ahp.hosts.git.ranges import as_fetched, read_refs
 from ahp.policy import policies, targets
-from ahp.policy.judge import Judge
 from ahp.policy.policies import Policies
 from ahp.protocol.event import Event, PushRef
 from ahp.protocol.text import one_line, without_credentials
 from ahp.protocol.triggers import OF_COMMITS, OF_MESSAGES
 from ahp.protocol.verdict import Verdict
-from ahp.system import commits, patience, terminal, tracking
+from ahp.system import patience, terminal, tracking
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
 
@@ -149,14 +148,8 @@ def _prepared(hook: Hook, refs: Sequence[PushRef], remote: str) -> list[_Pushed]
     judged = [one for one in pushed if one.ruling.at(one.event.trigger)]
     before = made_before(repo)
     ranges.foresee_to_judge(repo, [(one.ref, one.in_force.has_authority, one.view) for one in judged], remote, before)
-    commits.foresee(repo, [one.view for one in judged])
-    with_messages = [one for one in judged if any(_reads_messages(judge) for judge in one.ruling.at(one.event.trigger))]
-    commits.texts(repo, list(dict.fromkeys(oid for one in with_messages for oid in ranges.outgoing(repo, one.view))))
+    of_range.foresee(repo, [(one.view, one.ruling) for one in judged])
     return pushed
-
-
-def _reads_messages(judge: Judge) -> bool:
-    return "messages" in judge.program.reads.get("push", ())
 
 
 def _judge(pushed: _Pushed, remote: str) -> list[Verdict]:

@@ -142,12 +142,6 @@ def as_fetched(repo: Repository, ref: PushRef, remote: str) -> list[str]:
     return [tip] if tip is not None else []
 
 
-def outgoing(repo: Repository, view: RangeView) -> list[str]:
-    """The commits of a range, newest first; none of a tree or a blob, and where they are not known. Raises GitError."""
-    tip = repo.commit_id(view.new)
-    return boundaries.outgoing(repo, tip, view.boundaries()) if tip is not None and view.unknown is None else []
-
-
 def to_judge(repo: Repository, view: RangeView, remote: str, before: list[str]) -> list[str]:
     """The commits of a pushed range that are judged one by one, newest first (authority §5). Raises GitError, AhpError.
 
