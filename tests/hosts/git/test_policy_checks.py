@@ -193,6 +193,11 @@ def test_a_commit_that_a_person_let_pass_is_none(gated: Gated, remote: Repo) -> 
     assert attended(["ahp", "respond", signal["id"], "proceed_with_risk", "--reason", "x"], gated.root)[0] == 0
     assert gated.say("commit", "-qm", "bad").code == 0
     assert policy_checks.unpushed(policies(gated)).detail == "1 commit, none that a rule blocks"
+    message = gated.git("log", "-1", "--format=%B")
+    amended = gated.commit(message, "--amend", "--no-verify", **{"bad-too.txt": "1\n"})
+    assert "Ahp-Override: names" in gated.git("log", "-1", "--format=%B")
+    told = f"1 of 1 commit would not pass: {amended[:8]} (names)"
+    assert policy_checks.unpushed(policies(gated)).detail == told  # the line is of another change
 
 
 def test_a_push_that_no_hook_judged_is_named(gated: Gated, remote: Repo) -> None:
