@@ -29,6 +29,12 @@ POINTS = """\
 
     [ahp.packs]
     acme-rules = acme
+
+    [ahp.actions]
+    shout = acme.shout:Shout
+
+    [ahp.places]
+    elsewhere = acme.places:run
 """
 FILES = {
     "acme/__init__.py": "",
@@ -56,6 +62,34 @@ FILES = {
 
         def gather(event, fields, settings):
             return {"owner": "ann", "secret": "s3cret"}
+        """,
+    "acme/shout.py": '''\
+        from typing import Literal
+
+        from ahp.policy.model_types import Keys, Text
+
+        class Shout(Keys):
+            """Makes a text loud."""
+
+            type: Literal["shout"]
+            """`shout`"""
+            target: Text
+            """What changes."""
+            mark: Text = "!"
+            """What is put behind it."""
+
+            @staticmethod
+            def change(original, keys):
+                if not isinstance(original, str):
+                    raise ValueError("it is no text")
+                first, _, rest = original.partition("\\n")
+                return original if first.isupper() else first.upper() + keys["mark"] + "\\n" + rest
+        ''',
+    "acme/places.py": """\
+        from ahp.system.process import Result
+
+        def run(argv, *, cwd=None, env=None, timeout=0.0, **more):
+            return Result(3, ("not run here: " + " ".join(argv)).encode(), b"")
         """,
     "acme/robo.py": """\
         def hook(arguments):
@@ -105,8 +139,9 @@ class Environment:
             (self.site / path).parent.mkdir(exist_ok=True)
             (self.site / path).write_text(textwrap.dedent(text))
 
-    def ahp(self, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-        code = "from ahp.cli.start import main; main()"
+    def ahp(self, *arguments: str, cwd: Path, before: str = "") -> subprocess.CompletedProcess[str]:
+        """Runs the command line, after the statement `before`."""
+        code = f"{before}\nfrom ahp.cli.start import main; main()"
         return subprocess.run(
             [self.python, "-c", code, *arguments],
             cwd=cwd,
@@ -178,6 +213,36 @@ def test_a_package_adds_facts_and_a_pack_that_judge_commits(environment: Environ
     shown = environment.ahp("facts", "pre-commit", cwd=project).stdout
     assert "acme's register of owners" in shown
     assert "s3cret" not in shown
+
+
+SHOUTING = """\
+version: 1
+facts:
+  tool: {run: [/nowhere/tool], parse: lines, place: elsewhere}
+rules:
+  loud:
+    at: commit-msg
+    control: not commit.subject.endswith('!')
+    action: {type: shout, target: commit.message, mark: "!"}
+  ran: {at: pre-commit, block: tool_check.exit_code == 3 and tool_check.count == 1, message: it ran elsewhere}
+""".replace("tool:", "tool_check:", 1)
+
+
+def test_a_package_adds_an_action_and_a_place(environment: Environment, project: Path) -> None:
+    (project / ".ahp" / "hooks.yaml").write_text(SHOUTING.partition("  ran:")[0])
+    (project / "a").write_text("a")
+    assert environment.ahp("install", "git", cwd=project).returncode == 0
+    git(project, "add", ".")
+    done = git(project, "commit", "-m", "quiet words")
+    assert done.returncode == 0, done.stderr
+    assert git(project, "log", "-1", "--format=%s").stdout == "QUIET WORDS!\n"
+    assert '"Shout"' in environment.ahp("policy", "schema", cwd=project).stdout
+    (project / ".ahp" / "hooks.yaml").write_text(SHOUTING)
+    checked = environment.ahp("check", "pre-commit", cwd=project)
+    assert "ahp trust" in checked.stdout + checked.stderr  # a place is no way past a person's word
+    trusting = "from ahp.policy import trust; trust.checker = lambda event: lambda command: True"
+    ran = environment.ahp("check", "pre-commit", cwd=project, before=trusting)
+    assert "it ran elsewhere" in ran.stdout + ran.stderr
 
 
 def test_a_package_that_cannot_be_imported_is_named(environment: Environment, project: Path) -> None:

@@ -12,7 +12,7 @@ from ahp.facts.absent import Absent
 from ahp.facts.registry import Command, Settings
 from ahp.protocol import text
 from ahp.protocol.event import Event
-from ahp.system import clock, environ, process
+from ahp.system import clock, environ, places, process
 from ahp.system.descendants import ending
 from ahp.system.errors import AhpError, Timeout, Unknown
 
@@ -75,7 +75,7 @@ def _result(command: Command, event: Event) -> tuple[int, bytes]:
     try:
         descendants, env = ending(env)
         with descendants:
-            result = process.capture(argv, cwd=folder, env=env, timeout=budget)
+            result = places.run(command.place, argv, cwd=folder, env=env, timeout=budget)
     except Timeout:
         raise Absent(f"{command.run[0]} did not finish within {budget:.3g} s", " ".join(command.run)) from None
     except process.NotStarted as error:

@@ -209,10 +209,10 @@ class Command(Record):
     """A program that finds out a fact (`facts:`), or mends something (`action: {type: run}`; `parse` and below unused).
 
     `run` are the program and its arguments, `directory` where from the root it runs, `timeout` seconds. It runs only
-    where a changed file matches `when_changed`, if there are such patterns.
+    where a changed file matches `when_changed`, if there are such patterns; in `place` (`ahp.system.places`).
     """
 
-    fields = ("run", "directory", "timeout", "parse", "extract", "when_changed")
+    fields = ("run", "directory", "timeout", "parse", "extract", "when_changed", "place")
     __slots__ = fields
     parts = {"extract": {str: Extract}}  # noqa: RUF012
     run: list[str]
@@ -221,6 +221,7 @@ class Command(Record):
     parse: str | None
     extract: dict[str, Extract] | None
     when_changed: list[str]
+    place: str
 
 
 class Settings(Record):

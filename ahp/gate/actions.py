@@ -99,7 +99,15 @@ def _updated(action: "Action", original: object, target: str) -> object:
         if not isinstance(original, str):
             raise CannotApply(f"{target} is not a text, so nothing in it can be replaced")
         return _replaced(action.pattern or "", action.with_ or "", original)
-    raise CannotApply(f"{kind} is not a change that ahp knows")
+    from ahp.system import wings
+
+    place = wings.added("actions").get(kind)
+    if place is None or action.more is None:
+        raise CannotApply(f"no installed package adds the action {kind}")
+    try:
+        return wings.load(place, "actions").change(original, action.more)
+    except ValueError as error:
+        raise CannotApply(f"{kind} cannot change {target}: {one_line(error, 200)}") from None
 
 
 def _appended(draft: str, text: str) -> str:

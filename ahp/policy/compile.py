@@ -7,7 +7,7 @@ from typing import Any
 from ahp.conditions.typecheck import Checked
 from ahp.facts import registry
 from ahp.facts.registry import Command, Extract, Reports, Settings
-from ahp.policy import cache, layers, models, store
+from ahp.policy import cache, control, layers, models, store
 from ahp.policy.program import Action, Answers, Escalation, Finding, Program, RuleAnswer, RulePlan, Suggestion
 from ahp.policy.rule import Policy, Rule, rule_digest
 from ahp.policy.sources import FileSource, TreeSource, Watched
@@ -218,7 +218,11 @@ def _kinds(plan: Any, var: str) -> Iterator[list[str]]:
 def _action(model: Any) -> Action:
     """From one of the models of `control`, which differ in their keys."""
     given: dict[str, Any] = {name: getattr(model, name, None) for name in Action.fields}
-    return Action(**{**given, "command": _fixer_command(model) if model.type == "run" else None})
+    given["command"] = _fixer_command(model) if model.type == "run" else None
+    given["more"] = (
+        None if isinstance(model, control.OWN) else model.model_dump(exclude={"type", "target"}, mode="json")
+    )
+    return Action(**given)
 
 
 def _fact_command(model: models.Command) -> Command:
@@ -229,11 +233,12 @@ def _fact_command(model: models.Command) -> Command:
         parse=model.parse,
         extract={name: Extract(value=one.value, type=one.type) for name, one in model.extract.items()},
         when_changed=model.when_changed,
+        place=model.place,
     )
 
 
 def _fixer_command(model: Any) -> Command:
-    where = {"directory": model.directory, "timeout": model.timeout}
+    where = {"directory": model.directory, "timeout": model.timeout, "place": model.place}
     return Command(run=model.command, **where, parse=None, extract=None, when_changed=[])
 
 

@@ -1,10 +1,13 @@
 """Control actions: what a rule changes instead of refusing (design §4; seed 002 §2.2)."""
 
-from typing import Annotated, Literal
+import functools
+import operator
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
 from ahp.policy.model_types import Duration, Keys, Scalar, Text
+from ahp.system import wings
 
 
 class SetAction(Keys):
@@ -78,6 +81,8 @@ class RunAction(Keys):
     """Where it runs, from the root of the repository; a fixer gets the files below it."""
     timeout: Duration = 60.0
     """After this long the whole process tree is ended."""
+    place: Text = "here"
+    """Where it runs: here, or in a place that an installed package adds."""
     stage: bool = False
     """Whether what a fixer changed is staged and the commit goes on; else the commit is refused."""
 
@@ -91,6 +96,19 @@ class SplitAction(Keys):
     """The largest batch, in files."""
 
 
-Action = Annotated[
-    SetAction | ClampAction | ReplaceAction | AppendAction | RunAction | SplitAction, Field(discriminator="type")
-]
+OWN = (SetAction, ClampAction, ReplaceAction, AppendAction, RunAction, SplitAction)
+
+
+def kinds() -> tuple[Any, ...]:
+    """The classes of all actions: ahp's, then those that other packages add (entry points `ahp.actions`).
+
+    An added one is a class of keys with a `type`, a `target` and a static function `change(original, keys)`: it gives
+    the target's new value, or raises ValueError with a sentence that says why it cannot. Raises AhpError.
+    """
+    return (*OWN, *[wings.load(place, "actions") for place in wings.added("actions").values()])
+
+
+if TYPE_CHECKING:
+    Action = SetAction | ClampAction | ReplaceAction | AppendAction | RunAction | SplitAction
+else:
+    Action = Annotated[functools.reduce(operator.or_, kinds()), Field(discriminator="type")]

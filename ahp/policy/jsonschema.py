@@ -35,13 +35,14 @@ def schema() -> dict[str, Any]:
 
 def _describe(definition: dict[str, Any], name: str) -> None:
     """Adds to each property of the model `name` the text that stands under its field, the model's own or inherited."""
-    model: type[Keys] = getattr(models, name, None) or getattr(control, name)
+    known = {one.__name__: one for one in control.kinds()}
+    model: type[Keys] = known.get(name) or getattr(models, name)
     texts: dict[str, str] = {}
     for one in reversed(model.__mro__):
         if issubclass(one, Keys) and one is not Keys:
             texts.update(_texts_of(one))
     for field, told in model.model_fields.items():
-        definition["properties"][told.alias or field]["description"] = texts[field]
+        definition["properties"][told.alias or field]["description"] = texts.get(field, "")
 
 
 def _texts_of(model: type[Keys]) -> dict[str, str]:

@@ -219,7 +219,9 @@ class Command(Keys):
     when_changed: Texts = Field(default=[])
     """Runs only when a changed file matches one of these patterns; else the counts are 0."""
     directory: Text = "."
-    """Where it runs, from the root of the repository."""
+    """The folder it runs in, from the root of the repository."""
+    place: Text = "here"
+    """Where it runs: here, or in a place that an installed package adds."""
 
     @model_validator(mode="before")
     @classmethod

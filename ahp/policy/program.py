@@ -93,7 +93,7 @@ class Finding(Record):
 class Action(Record):
     """What a control rule does; of the fields after `type` those are set that its type has."""
 
-    fields = ("type", "target", "value", "min", "max", "pattern", "with_", "command", "max_batch", "stage")
+    fields = ("type", "target", "value", "min", "max", "pattern", "with_", "command", "max_batch", "stage", "more")
     __slots__ = fields
     parts = {"command": Command}  # noqa: RUF012
     type: str
@@ -106,6 +106,7 @@ class Action(Record):
     command: Command | None
     max_batch: int | None
     stage: bool | None
+    more: "dict[str, Any] | None"  # the keys of an action that another package adds
 
 
 class RuleAnswer(Record):

@@ -36,6 +36,7 @@ def digest(command: "Command", read: "Callable[[str], bytes | None]") -> str:
     extract = command.extract
     taken = None if extract is None else {name: {"value": e.value, "type": e.type} for name, e in extract.items()}
     parts = [command.run, command.directory, command.parse, taken, command.timeout, named]
+    parts += [command.place] if command.place != "here" else []  # what was accepted before there were places stays so
     return tagged(jsontext.encode(parts).encode())
 
 

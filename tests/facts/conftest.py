@@ -50,7 +50,7 @@ def make_event(repo: Any) -> Make:
 def command_of(spec: dict[str, Any]) -> Command:
     """A command as `facts:` has it; what is not given is as the policy file leaves it."""
     extract = {name: Extract(**one) for name, one in spec.get("extract", {}).items()}
-    defaults = {"directory": ".", "timeout": 30.0, "parse": "exit", "when_changed": []}
+    defaults = {"directory": ".", "timeout": 30.0, "parse": "exit", "when_changed": [], "place": "here"}
     return Command(**{**defaults, **spec, "extract": extract})
 
 

@@ -148,7 +148,7 @@ def test_what_the_event_does_not_have_cannot_be_changed(desk: Desk, target: str)
 
 
 def test_an_unknown_change_cannot_be_applied(desk: Desk) -> None:
-    with pytest.raises(CannotApply, match="not a change that ahp knows"):
+    with pytest.raises(CannotApply, match="no installed package adds the action explode"):
         tool(desk, {"type": "explode", "target": "tool.input.x"}, x=1)
 
 
