@@ -8,7 +8,7 @@ read back after. Where it is not there, or says something else, words are left.
 from typing import Any, NamedTuple
 
 from ahp.agents import codex, install
-from ahp.protocol.actor import identify
+from ahp.protocol.event import identify
 from ahp.protocol.text import one_line
 from ahp.system import environ, jsontext, process, terminal
 from ahp.system.errors import AhpError

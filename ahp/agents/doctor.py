@@ -1,6 +1,6 @@
 """Whether a client's hooks come to the gate: its settings, and a probe through the very command that they name."""
 
-from ahp.agents import clients, install, plugin
+from ahp.agents import clients, install
 from ahp.agents.main import PROBE
 from ahp.agents.shell.grammar import parsed
 from ahp.hosts.git.check import Check
@@ -35,7 +35,7 @@ def _settings(client: str, path: str) -> object:
             return jsonedit.parse(text).value
         if text != install.plugin_text(client):
             return f"{path} is not the plugin that this ahp installs"
-        return plugin.settings(text)
+        return install.settings(text)
     except (AhpError, UnicodeDecodeError) as error:
         return f"{path}: {error}"
 

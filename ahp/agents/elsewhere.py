@@ -7,8 +7,8 @@ import os
 
 from ahp.agents import places
 from ahp.agents.calls import call_view, run_scripts, tool_call
+from ahp.agents.git_gate import top_of
 from ahp.agents.places import runs_git
-from ahp.agents.work_trees import top_of
 from ahp.gate.decide import decide
 from ahp.hosts import asking, verdict_text
 from ahp.journal import session_calls

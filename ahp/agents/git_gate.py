@@ -5,14 +5,15 @@ are switched off, what is known before the call runs is judged here, by the same
 that nothing judges it, for a wrong guess would be worse than none.
 """
 
+import os
 import shlex
+import stat
 from typing import Any
 
 from ahp.agents import coming_commit, coming_push
 from ahp.agents.calls.call_paths import inside
 from ahp.agents.places import OTHERS
 from ahp.agents.shell import commands
-from ahp.agents.work_trees import top_of
 from ahp.hosts import verdict_text
 from ahp.hosts.git.reach import obstacle
 from ahp.policy.judges import judges_of
@@ -143,3 +144,20 @@ def _missed(event: Event, call: dict[str, Any], hook: str) -> str:
     env = {**environ.current(), "GIT_DIR": repo.git_dir, "GIT_WORK_TREE": repo.root}
     found = obstacle(Repository(repo.root, repo.git_dir, repo.common_dir, env, repo.git), hook)
     return f"git does not come to ahp ({one_line(found, 200)})" if found else ""
+
+
+def top_of(path: str) -> str:
+    """The folder above `path`, or itself, that holds a `.git`; "" for none. What follows a wildcard does not count."""
+    known = []
+    for part in path.split("/"):
+        if any(sign in part for sign in "*?["):
+            break
+        known.append(part)
+    while len(known) > 1:
+        folder = "/".join(known)
+        try:
+            os.lstat(f"{folder}/.git")
+            return folder if stat.S_ISDIR(os.lstat(folder).st_mode) else ""
+        except OSError:
+            known.pop()
+    return ""

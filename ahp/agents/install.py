@@ -9,7 +9,7 @@ import pwd
 import shlex
 from typing import Any, NamedTuple
 
-from ahp.agents import clients, plugin, starter
+from ahp.agents import clients, starter
 from ahp.agents.main import TIMEOUT
 from ahp.hosts.git import bundle, installation
 from ahp.hosts.git.install import baked, noted
@@ -125,7 +125,7 @@ def settings_path(root: str, client: str, user: bool) -> str:
 def plugin_text(client: str) -> str:
     """The plugin of a client that has one."""
     commands = {event: command(client, event) for event in clients.module(client).EVENTS}
-    return plugin.text(client, commands, _LOST, TIMEOUT)
+    return text(client, commands, _LOST, TIMEOUT)
 
 
 def refuses(client: str, event: str) -> bool:
@@ -250,3 +250,29 @@ def _text(path: str) -> str:
 def _unlink(path: str) -> None:
     if os.path.lexists(path):
         os.unlink(path)
+
+
+_COMMANDS = "const COMMANDS = "
+_GRACE = 5  # s that the plugin waits beyond the command's own limit
+
+
+def text(client: str, commands: dict[str, str], lost: str, timeout: int) -> str:
+    """The plugin with the command of each event, what is said where none answers, and the limit in seconds."""
+    made = template(clients.module(client).PLUGIN)
+    values = {"COMMANDS": jsontext.encode(commands), "LOST": jsontext.encode(lost)}
+    for name, value in {**values, "TIMEOUT": str((timeout + _GRACE) * 1000)}.items():
+        made = made.replace(f"@{name}@", value)
+    return made
+
+
+def settings(text: str) -> dict[str, object]:
+    """What a plugin's text holds, in the shape of other clients' settings: `{hooks: {event: [{command}]}}`."""
+    for line in text.split("\n"):
+        if line.startswith(_COMMANDS):
+            try:
+                told = jsontext.decode(line.removeprefix(_COMMANDS))
+            except ValueError:
+                break
+            if isinstance(told, dict):
+                return {"hooks": {event: [{"command": command}] for event, command in told.items()}}
+    return {}

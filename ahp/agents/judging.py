@@ -7,7 +7,7 @@ from ahp.gate.decide import decide
 from ahp.hosts import asking
 from ahp.journal import session_calls
 from ahp.policy.judges import judges_of
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.protocol.verdict import Verdict
 
 TYPE_CHECKING = False

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from ahp.gate.explain import Explanation, Reason
     from ahp.policy.program import RuleAnswer
-    from ahp.protocol.actor import Actor
-    from ahp.protocol.event import Event
+    from ahp.protocol.event import Actor, Event
     from ahp.protocol.verdict import Verdict
 
 _MARKS = {"true": "yes", "false": "no", "undecided": "?", "filtered": "-", "bound": "!"}
@@ -122,7 +121,7 @@ def _signal(prefix: str, form: str) -> int:
     from ahp.journal import answers
     from ahp.journal.place import journal_of
     from ahp.journal.state import State
-    from ahp.protocol.actor import Actor, identify
+    from ahp.protocol.event import Actor, identify
     from ahp.system import environ
 
     who = identify(environ.current())
@@ -180,7 +179,7 @@ def _rule_of(record: "Mapping[str, object]") -> "tuple[RuleAnswer | None, str]":
     from ahp.hosts import asking
     from ahp.policy.judges import judges_of
     from ahp.policy.problems import PolicyError
-    from ahp.protocol.actor import identify
+    from ahp.protocol.event import identify
 
     where = asking.around(os.getcwd())
     event = asking.event(str(record["hook"]), "cli", identify(where.env), where, mode="dry")

@@ -60,7 +60,7 @@ def _write_ci(where: "Workspace", kinds: tuple[str, ...]) -> None:
 def _adopt(where: "Workspace", packs: tuple[str, ...], force: bool) -> None:
     from ahp.hosts.adoption import adopt
     from ahp.hosts.history import rules
-    from ahp.protocol.actor import identify
+    from ahp.protocol.event import identify
 
     with progress("looking at past commits") as seen:
         done = adopt(where, identify(where.env), packs, force, seen)

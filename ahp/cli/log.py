@@ -146,7 +146,7 @@ def verify(anchor: str | None, remote: str | None, form: str) -> int:
 def prune(before: str) -> int:
     """Remove old files of the log; the last 90 days and the last two files stay, and the log says what went."""
     from ahp.journal import prune as pruning
-    from ahp.protocol.actor import identify
+    from ahp.protocol.event import identify
     from ahp.system import clock, environ
 
     at = seconds_of(before, clock.now())

@@ -11,7 +11,7 @@ from ahp.journal.answers import AnswerRefused
 
 if TYPE_CHECKING:
     from ahp.journal.logged_signal import LoggedSignal
-    from ahp.protocol.actor import Actor
+    from ahp.protocol.event import Actor
 
 _SHOWN = 20
 
@@ -33,7 +33,7 @@ def command(words: tuple[str, ...], last: bool, reason: str, feedback: str, form
     """
     from ahp.journal.place import journal_of
     from ahp.journal.respond import fitting, refusal, respond
-    from ahp.protocol.actor import identify
+    from ahp.protocol.event import identify
     from ahp.system import environ, jsontext
 
     if len(words) > 2 or (last and len(words) != 1):

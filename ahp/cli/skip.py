@@ -18,7 +18,7 @@ def command(rule: str, reason: str) -> int:
     `ahp doctor` and `ahp log --open`.
     """
     from ahp.hosts import asking, skipping
-    from ahp.protocol.actor import identify
+    from ahp.protocol.event import identify
     from ahp.protocol.text import one_line
     from ahp.system import clock
 

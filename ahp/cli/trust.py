@@ -22,7 +22,7 @@ def command(only_list: bool, policy_name: str | None, forget: bool) -> int:
     from ahp.hosts import asking, command_trust
     from ahp.hosts.policy_here import looked_at
     from ahp.policy import trust
-    from ahp.protocol.actor import identify
+    from ahp.protocol.event import identify
     from ahp.system import terminal
 
     where = asking.around(os.getcwd())

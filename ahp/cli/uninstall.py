@@ -17,7 +17,7 @@ def command(hosts: tuple[str, ...], user: bool) -> int:
     Only a person can, at a terminal; it leaves a record in the log.
     """
     from ahp.hosts.asking import repository_here
-    from ahp.protocol.actor import identify
+    from ahp.protocol.event import identify
     from ahp.system import environ, terminal
 
     if (actor := identify(environ.current())).kind != "human":

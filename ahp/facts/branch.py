@@ -1,8 +1,7 @@
 """`branch`: the branch the event is about (design §6): checked out, or in a push the one written to.  [light]"""
 
-from ahp.facts.absent import Absent
 from ahp.facts.default_branch import is_default
-from ahp.facts.registry import Namespace, fact
+from ahp.facts.registry import Absent, Namespace, fact
 from ahp.protocol.event import Event
 from ahp.system.git import Repository
 

@@ -7,8 +7,7 @@ that the base has and the ticket has no more.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from ahp.facts.absent import Absent
-from ahp.facts.registry import ISSUE, Namespace, fact
+from ahp.facts.registry import ISSUE, Absent, Namespace, fact
 from ahp.protocol.event import Event
 
 TYPE_CHECKING = False

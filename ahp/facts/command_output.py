@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ahp.facts import junit
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 
 FINDINGS_LIMIT = 10_000
 _MESSAGE_LIMIT = 1000

@@ -1,7 +1,6 @@
 """`commit`: the commit that is being made (design §6). Its message is known from commit-msg on.  [light]"""
 
-from ahp.facts.absent import Absent
-from ahp.facts.registry import COMMIT, Namespace, fact
+from ahp.facts.registry import COMMIT, Absent, Namespace, fact
 from ahp.protocol.event import Event
 from ahp.system.git import Repository
 

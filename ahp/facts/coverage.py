@@ -4,9 +4,8 @@ import re
 from collections.abc import Sequence
 
 from ahp.facts import coverage_report, report_files
-from ahp.facts.absent import Absent
 from ahp.facts.gather import gather as gather_facts
-from ahp.facts.registry import Namespace, Settings, fact
+from ahp.facts.registry import Absent, Namespace, Settings, fact
 from ahp.protocol import text
 from ahp.protocol.event import Event
 from ahp.system.errors import AhpError, Unknown

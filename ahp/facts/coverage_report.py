@@ -6,7 +6,7 @@ import json
 import re
 
 from ahp.facts import xmltext
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.protocol.text import one_line
 
 _CONDITIONS = re.compile(r"\((\d{1,9})/(\d{1,9})\)")

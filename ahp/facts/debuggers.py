@@ -6,8 +6,7 @@ the rest of a rule leaves it open: a pack's `when` looks first whether an added 
 
 import re
 
-from ahp.facts.absent import NO_VIEW, Absent
-from ahp.facts.registry import CHANGE, Namespace, fact
+from ahp.facts.registry import CHANGE, NO_VIEW, Absent, Namespace, fact
 from ahp.protocol.event import Event
 from ahp.system import lines
 

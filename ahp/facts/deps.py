@@ -1,7 +1,6 @@
 """`deps`: did the change touch what the project depends on (design §6)."""
 
-from ahp.facts.absent import NO_VIEW, Absent
-from ahp.facts.registry import CHANGE, Namespace, fact
+from ahp.facts.registry import CHANGE, NO_VIEW, Absent, Namespace, fact
 from ahp.protocol.event import Event
 
 _CHANGED = {

@@ -1,7 +1,6 @@
 """`diff`: the lines the event adds and removes (design §6); of a tool call, those that it tells."""
 
-from ahp.facts.absent import NO_VIEW, Absent
-from ahp.facts.registry import CHANGE, EVERY_FIELD, Namespace, fact
+from ahp.facts.registry import CHANGE, EVERY_FIELD, NO_VIEW, Absent, Namespace, fact
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.system import lines

@@ -1,7 +1,6 @@
 """`env`: environment variables, only those the policy lists under `env_allow` (design §4, §6).  [light]"""
 
-from ahp.facts.absent import Absent
-from ahp.facts.registry import EVERY_FIELD, Namespace, Settings, fact
+from ahp.facts.registry import EVERY_FIELD, Absent, Namespace, Settings, fact
 from ahp.protocol.event import Event
 
 TYPE_CHECKING = False

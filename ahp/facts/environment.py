@@ -3,8 +3,7 @@
 Source: design §4.
 """
 
-from ahp.facts.absent import Absent
-from ahp.facts.registry import Namespace, Settings, by_namespace, fact
+from ahp.facts.registry import Absent, Namespace, Settings, by_namespace, fact
 from ahp.protocol.event import Event
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ from ahp.conditions.evaluate import closure
 from ahp.conditions.runtime import FAULTS, MISSING
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import ConditionError, check_value
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.system.errors import AhpError
 
 OUTPUT_TYPES = {

@@ -1,7 +1,6 @@
 """`files`: what the event changes (design §6); paths begin at the repository's top, with `/`.  [light]"""
 
-from ahp.facts.absent import NO_VIEW, Absent
-from ahp.facts.registry import CHANGE, Namespace, fact
+from ahp.facts.registry import CHANGE, NO_VIEW, Absent, Namespace, fact
 from ahp.protocol.event import Event
 from ahp.system.change import FileChange
 from ahp.system.view import View

@@ -1,7 +1,7 @@
 """Gathers what the rules of a trigger read (design §6).  [light]"""
 
 from ahp.facts import registry
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.system import patience
 from ahp.system.errors import Unknown
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from ahp.facts import registry, schemas
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
 

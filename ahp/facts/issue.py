@@ -1,7 +1,6 @@
 """`issue`: the ticket the event is about (design §6): the one named, else the one the branch names."""
 
-from ahp.facts.absent import Absent
-from ahp.facts.registry import AGENT, ISSUE, Namespace, fact
+from ahp.facts.registry import AGENT, ISSUE, Absent, Namespace, fact
 from ahp.protocol.event import Event
 from ahp.system.git import Repository
 
@@ -82,9 +81,9 @@ def current(event: Event) -> "tuple[Tickets, Ticket]":
 
 
 def _found(event: Event) -> "tuple[Tickets, str]":
-    from ahp.tickets.current import candidates
     from ahp.tickets.projects import of_issue
     from ahp.tickets.ticket_error import TicketError
+    from ahp.tickets.tracker import candidates
 
     repository = event.repo
     branches = [] if repository is None else _branches(event, repository)

@@ -1,7 +1,7 @@
 """JUnit XML, in the dialects of pytest, surefire, jest, gotestsum and their kin (design §6)."""
 
 from ahp.facts import xmltext
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.protocol.text import one_line
 
 _NAME_LIMIT = 500

@@ -1,7 +1,6 @@
 """`limits`: the policy's own constants (design §4), one value each or one an environment.  [light]"""
 
-from ahp.facts.absent import Absent
-from ahp.facts.registry import Namespace, Settings
+from ahp.facts.registry import Absent, Namespace, Settings
 from ahp.protocol.event import Event
 
 TYPE_CHECKING = False

@@ -1,7 +1,6 @@
 """`moved`: the files that the event gives another path: git tells no line of them but those that it edits.  [light]"""
 
-from ahp.facts.absent import NO_VIEW, Absent
-from ahp.facts.registry import CHANGE, EVERY_FIELD, Namespace, fact
+from ahp.facts.registry import CHANGE, EVERY_FIELD, NO_VIEW, Absent, Namespace, fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

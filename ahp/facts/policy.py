@@ -4,8 +4,7 @@ The comparison of two policies stands above the facts and is heavy: the gate han
 change touches a file that may belong to the policy.
 """
 
-from ahp.facts.absent import Absent
-from ahp.facts.registry import TREE, Namespace, Settings, fact
+from ahp.facts.registry import TREE, Absent, Namespace, Settings, fact
 from ahp.protocol.event import Event
 from ahp.system.change import FileChange
 

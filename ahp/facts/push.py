@@ -1,7 +1,6 @@
 """`push`: the ref that is pushed (design §6); a push of several refs is judged once for each."""
 
-from ahp.facts.absent import Absent
-from ahp.facts.registry import PUSH, Namespace, fact
+from ahp.facts.registry import PUSH, Absent, Namespace, fact
 from ahp.protocol.event import Event, PushRef
 from ahp.system.errors import Unknown
 from ahp.system.git import Repository

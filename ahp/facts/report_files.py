@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
 from ahp.facts import tree_digest
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.protocol.event import Event
 from ahp.system import clock, files
 from ahp.system.errors import AhpError

@@ -1,7 +1,6 @@
 """`session`: the agent's session so far (design §6)."""
 
-from ahp.facts.absent import Absent
-from ahp.facts.registry import AGENT, Namespace, fact
+from ahp.facts.registry import AGENT, Absent, Namespace, fact
 from ahp.protocol.event import Event
 
 NAMESPACE = Namespace(

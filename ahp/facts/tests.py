@@ -1,8 +1,7 @@
 """`tests`: the last test run, from JUnit XML reports (design §6); absent without a report or with a stale one."""
 
 from ahp.facts import junit, report_files
-from ahp.facts.absent import Absent
-from ahp.facts.registry import Namespace, Settings, fact
+from ahp.facts.registry import Absent, Namespace, Settings, fact
 from ahp.protocol import text
 from ahp.protocol.event import Event
 from ahp.system.errors import AhpError

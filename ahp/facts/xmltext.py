@@ -7,7 +7,7 @@ laughs", CVE-2013-1664; XML 1.0 §4.4).
 from collections.abc import Callable
 from xml.parsers import expat
 
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 
 SIZE_LIMIT = 64 << 20
 _DEPTH_LIMIT = 100

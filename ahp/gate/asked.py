@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 from ahp.conditions.evaluate import set_deadline
 from ahp.facts import environment as environments
 from ahp.facts import registry
-from ahp.facts.absent import Absent
 from ahp.facts.commit import parts
+from ahp.facts.registry import Absent
 from ahp.facts.time import WEEKDAYS
 from ahp.gate import actions, joining, signalling
 from ahp.gate.candidate import Candidate
@@ -21,8 +21,7 @@ from ahp.gate.hearing import Hearing
 from ahp.gate.weighing import Weighing
 from ahp.policy.judge import Judge
 from ahp.policy.policies import Policies
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event
+from ahp.protocol.event import Actor, Event
 from ahp.protocol.levels import LEVEL_OF, SILENT, UNDECIDED, strength
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import OF_COMMITS, OF_CONTENT, OF_MERGES, OF_MESSAGES

@@ -1,6 +1,6 @@
 """A rule that matched, on its way to a signal: its own intensity, what becomes of it, and what it says (design §4)."""
 
-from ahp.facts.absent import undecided
+from ahp.facts.registry import undecided
 from ahp.gate import rendering
 from ahp.gate.escalation import Standing
 from ahp.gate.match import Facts, Hit
@@ -15,7 +15,7 @@ from ahp.system import digest, jsontext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ahp.facts.absent import Absent
+    from ahp.facts.registry import Absent
     from ahp.gate.overrides import Override
     from ahp.policy.judge import Judge
 

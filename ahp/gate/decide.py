@@ -1,8 +1,7 @@
 """The only way to a verdict (design §2): the light half, which imports almost nothing.  [light]"""
 
 from ahp.conditions.evaluate import set_deadline
-from ahp.facts.absent import undecided
-from ahp.facts.registry import is_list
+from ahp.facts.registry import is_list, undecided
 from ahp.gate.hearing import hear
 from ahp.gate.match import COUNTED
 from ahp.journal.append import Journal

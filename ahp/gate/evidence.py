@@ -5,7 +5,7 @@ numbers, no ids of files that are text, nothing of the machine.
 """
 
 from ahp.facts import diff
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.gate.match import Hit
 from ahp.protocol.event import Event
 from ahp.system import digest, jsontext

@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from ahp.conditions import reference
 from ahp.conditions.evaluate import MISSING, Bound, Undecided
-from ahp.facts.absent import Absent
 from ahp.facts.gather import gather
-from ahp.facts.registry import is_private
+from ahp.facts.registry import Absent, is_private
 from ahp.gate.answer import Answer
 from ahp.gate.candidate import Candidate
 from ahp.gate.hearing import hear

@@ -8,8 +8,8 @@ Facts are a list of slots, of which the costly ones are filled only where a rule
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, build_each
 from ahp.conditions.language import children, with_children
 from ahp.facts import registry
-from ahp.facts.absent import Absent
 from ahp.facts.gather import gather
+from ahp.facts.registry import Absent
 from ahp.protocol import records
 from ahp.system import clock, patience
 from ahp.system.errors import AhpError

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.gate.asked import Change, Context, asked, of_commit
 from ahp.gate.decide import decide
 from ahp.gate.of_commits import OfCommits, Told

@@ -13,8 +13,7 @@ from ahp.policy.problems import PolicyError, nearest
 from ahp.policy.rule import Policy
 from ahp.policy.sources import TextSource, packs
 from ahp.policy.starter import Plan
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Workspace
+from ahp.protocol.event import Actor, Workspace
 from ahp.protocol.text import one_line
 from ahp.system import files, installed, terminal
 from ahp.system.commits import Past, commits

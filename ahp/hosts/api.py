@@ -8,8 +8,7 @@ from ahp.gate.decide import decide
 from ahp.hosts import asking
 from ahp.journal import session_calls
 from ahp.policy.problems import nearest, quoted
-from ahp.protocol.actor import Actor, identify
-from ahp.protocol.event import Event
+from ahp.protocol.event import Actor, Event, identify
 from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
 from ahp.system import environ

@@ -9,7 +9,7 @@ from ahp.system.errors import Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ahp.protocol.actor import Actor
+    from ahp.protocol.event import Actor
     from ahp.system.git import Repository
     from ahp.system.view import View
     from ahp.system.worktree import WorkTreeView

@@ -9,8 +9,7 @@ from ahp.policy import compile as compiling
 from ahp.policy import trust
 from ahp.policy.rule import Policy
 from ahp.protocol import records
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Workspace
+from ahp.protocol.event import Actor, Workspace
 from ahp.protocol.text import one_line
 from ahp.system import clock, environ, process
 

@@ -18,8 +18,8 @@ from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
 from ahp.tickets import ids, life
-from ahp.tickets.current import named
 from ahp.tickets.projects import of_issue
+from ahp.tickets.tracker import named
 
 FOLLOWED = "AHP_FOLLOWED"  # "STEP ISSUE,…": of these moves somebody around the command says what follows
 

@@ -13,8 +13,7 @@ from ahp.policy.judge import WORKING, Judge
 from ahp.policy.policies import Policies
 from ahp.policy.program import Program
 from ahp.policy.rule import Policy
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Workspace
+from ahp.protocol.event import Actor, Workspace
 from ahp.protocol.levels import SILENT, UNDECIDED
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line

@@ -12,11 +12,11 @@ from ahp.system.errors import AhpError, Unknown
 from ahp.system.git import NotARepository, Repository
 from ahp.system.view import View
 from ahp.tickets import ids, life, transaction
-from ahp.tickets.current import named
 from ahp.tickets.find import Tickets
 from ahp.tickets.projects import of_issue
 from ahp.tickets.template import slug
 from ahp.tickets.ticket import Ticket
+from ahp.tickets.tracker import named
 
 _SWITCH = 300.0  # s: a checkout of a large tree, and the hooks it runs
 

@@ -21,8 +21,7 @@ from ahp.policy.problems import Place, PolicyError, Problem
 from ahp.policy.program import Program
 from ahp.policy.rule import Policy
 from ahp.policy.sources import FileSource
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Workspace
+from ahp.protocol.event import Actor, Workspace
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict

@@ -14,8 +14,7 @@ from ahp.journal.state import State
 from ahp.policy.judges import judges_of
 from ahp.policy.problems import nearest, quoted
 from ahp.policy.program import RuleAnswer
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Workspace
+from ahp.protocol.event import Actor, Workspace
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, reflogs, terminal

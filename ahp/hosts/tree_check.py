@@ -22,8 +22,7 @@ from ahp.policy import policies
 from ahp.policy.judge import Judge
 from ahp.policy.judges import judges_of
 from ahp.policy.policies import Policies
-from ahp.protocol.actor import identify
-from ahp.protocol.event import Workspace
+from ahp.protocol.event import Workspace, identify
 from ahp.protocol.text import one_line
 from ahp.system import clock, process, whole_tree
 from ahp.system.errors import AhpError

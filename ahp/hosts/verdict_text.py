@@ -3,7 +3,7 @@
 import os
 
 from ahp.gate.escalation import before_block
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import AGENT_LIMIT, one_line, trim
 from ahp.protocol.triggers import TRIGGERS
@@ -304,6 +304,6 @@ def say(verdict: "Verdict | None", env: dict[str, str]) -> None:
     if verdict is not None and (verdict.signals or verdict.notes):
         import sys
 
-        from ahp.protocol.actor import identify
+        from ahp.protocol.event import identify
 
         print(text(verdict, identify(env), env), file=sys.stderr)

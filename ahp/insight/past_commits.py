@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ahp.facts import branch
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.gate.asked import outcome, rank
 from ahp.gate.candidate import Candidate
 from ahp.gate.rendering import quoted

@@ -9,7 +9,7 @@ from ahp.journal.answers import AUTOMATIC
 from ahp.journal.append import Journal
 from ahp.journal.respond import fitting
 from ahp.journal.state import State
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.protocol.signals import ACTIONS_OF
 from ahp.system import clock
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.protocol.signals import ACTIONS_OF
 from ahp.system.errors import AhpError
 

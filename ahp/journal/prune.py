@@ -10,7 +10,7 @@ from ahp.journal import segments
 from ahp.journal.answers import AnswerRefused
 from ahp.journal.append import Journal
 from ahp.protocol import records
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.system import clock, digest, terminal
 from ahp.system.errors import AhpError
 

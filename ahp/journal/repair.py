@@ -11,7 +11,7 @@ from ahp.journal.episodes import Episode
 from ahp.journal.fold import Fold, MemoryStore
 from ahp.journal.state import State
 from ahp.protocol import records
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.protocol.text import one_line
 from ahp.system import clock, files, terminal
 from ahp.system.errors import AhpError

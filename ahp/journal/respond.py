@@ -10,7 +10,7 @@ from ahp.journal.append import Journal
 from ahp.journal.logged_signal import LoggedSignal
 from ahp.journal.state import State
 from ahp.protocol import records
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.protocol.signals import ACTIONS_OF, SignalResponse
 from ahp.protocol.text import one_line
 from ahp.system import clock, terminal

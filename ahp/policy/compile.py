@@ -1,13 +1,14 @@
 """Checked policy to programs, one a trigger (design §2, §4)."""
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ahp.conditions.typecheck import Checked
 from ahp.facts import registry
 from ahp.facts.registry import Command, Extract, Reports, Settings
-from ahp.policy import cache, control, layers, models, store
+from ahp.policy import cache, control, layers, models
 from ahp.policy.program import Action, Answers, Escalation, Finding, Program, RuleAnswer, RulePlan, Suggestion
 from ahp.policy.rule import Policy, Rule, rule_digest
 from ahp.policy.sources import FileSource, TreeSource, Watched
@@ -15,7 +16,8 @@ from ahp.policy.tree import PolicyTree
 from ahp.protocol.event import Event
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import files, jsontext, patience
-from ahp.system.digest import tagged
+from ahp.system.digest import sha256, tagged
+from ahp.system.errors import AhpError
 
 
 def program_for(event: Event) -> Program:
@@ -53,7 +55,7 @@ def committed(tree: PolicyTree, folder: str) -> dict[str, Program]:
 
 
 def _stored(home: str, made: dict[str, Program]) -> dict[str, Program]:
-    if store.write(home, list(made.values())):
+    if write(home, list(made.values())):
         for trigger, one in made.items():
             one.path = f"{home}/{trigger}"
     return made
@@ -250,3 +252,38 @@ def commands(policy: Policy) -> dict[str, Command]:
         if action is not None and action.type == "run":
             found[f"rule {rule.key}"] = _fixer_command(action)
     return found
+
+
+KEPT = 48  # compiled policies of all work trees of a repository: two for each, at several commits
+
+
+def write(home: str, programs: list[Program]) -> bool:
+    """Stores the programs of one policy in the folder `home`, each file atomically; False where that cannot be.
+
+    A gate that cannot cache still judges, only slower: a read-only git directory is no reason to refuse.
+    """
+    try:
+        files.make_dirs(home)
+        for program in programs:
+            _write(f"{home}/{program.trigger}.answers", program.answers)
+            _write(f"{home}/{program.trigger}", program)
+    except AhpError:
+        return False
+    prune(os.path.dirname(home))
+    return True
+
+
+def _write(path: str, data: object) -> None:
+    content = jsontext.encode(data).encode()
+    files.replace(path, sha256(content).encode() + b"\n" + content)
+
+
+def prune(folder: str) -> None:
+    """Removes all but the newest compiled policies."""
+    try:
+        homes = [name for name in os.listdir(folder) if len(name) == 32]  # results of commands lie beside them
+        homes.sort(key=lambda name: os.stat(os.path.join(folder, name)).st_mtime_ns, reverse=True)
+    except OSError:
+        return  # another process removes some at this moment
+    for name in homes[KEPT:]:
+        shutil.rmtree(os.path.join(folder, name), ignore_errors=True)

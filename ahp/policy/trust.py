@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ahp.facts.registry import Command
-    from ahp.protocol.actor import Actor
-    from ahp.protocol.event import Event
+    from ahp.protocol.event import Actor, Event
 
 _LIMIT = 1 << 20
 _NAMED_LIMIT = 64 << 20

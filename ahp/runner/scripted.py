@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from ahp.facts.tool_names import NAMES
+from ahp.facts.tool import NAMES
 from ahp.runner.models.model import Answer, ContextOverflow, FinishReason, ModelError, NativeCall, Want
 from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Message, check_roles

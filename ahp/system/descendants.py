@@ -13,9 +13,8 @@ import time
 from collections.abc import Mapping
 from types import TracebackType
 
-from ahp.system import environ, process, watcher
+from ahp.system import environ, process
 from ahp.system.errors import AhpError
-from ahp.system.watcher import Watcher
 
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37  # of prctl(2)
 _KILL_TIME = 2.0  # s until processes that are killed must be gone
@@ -86,7 +85,7 @@ class Descendants:
         # Orphans come to the first thread. In a program that starts processes there while a run goes on in another
         # thread, or has several runs, only the mark tells whose they are.
         orphans = _children(os.getpid(), os.getpid()) - self._before - process.running()
-        return (own | {pid for pid in orphans if self._is_ours(pid)}) - watcher.waiting()
+        return (own | {pid for pid in orphans if self._is_ours(pid)}) - waiting()
 
     def _is_ours(self, orphan: int) -> bool:
         in_first = threading.current_thread() is threading.main_thread()
@@ -223,3 +222,62 @@ def _reaped(pid: int) -> bool:
         return not os.path.exists(f"/proc/{pid}") if sys.platform == "linux" else False
     except OSError:
         return True
+
+
+# As long as any are found: one that is killed may have started another since. Bounded by a count, should some be
+# somebody else's, whom we cannot kill.
+_SCRIPT = """\
+trap '' HUP INT TERM QUIT
+cd /
+read -r line
+for time in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    if [ -r /proc/self/environ ]; then
+        found=$(grep -lFs "NAME=$0" /proc/[0-9]*/environ | tr -cd '0-9\\n')
+    else
+        found=$(ps axeww -o pid=,command= | while read -r pid command; do
+            case "$command" in (*" NAME=$0"*) echo "$pid" ;; esac
+        done)
+    fi
+    [ -n "$found" ] || exit 0
+    kill -9 $found
+done
+"""
+_FOLDERS = "/usr/bin:/bin:/usr/sbin:/sbin"
+
+_waiting: set[int] = set()
+
+
+class Watcher:
+    """From `begin` to `end`, the death of this process ends what has a variable `name` that begins with `mark`."""
+
+    def __init__(self, name: str, mark: str) -> None:
+        self._script, self._mark = _SCRIPT.replace("NAME", name), mark
+        self._pid = self._pipe = -1
+
+    def begin(self) -> None:
+        """Starts the shell. Where there is none, nothing can be done, and nothing else depends on it."""
+        path = ":".join(filter(None, [_FOLDERS, environ.current().get("PATH", "")]))
+        try:
+            # It has no such variable itself, nor what ps would show like one.
+            self._pid, self._pipe = process.beside(["/bin/sh", "-c", self._script, self._mark], {"PATH": path})
+            _waiting.add(self._pid)
+        except AhpError:
+            return
+
+    def end(self) -> None:
+        """Ends the shell: nothing is left for it to do."""
+        if self._pid < 0:
+            return
+        _waiting.discard(self._pid)
+        try:
+            os.kill(self._pid, signal.SIGKILL)
+            os.waitpid(self._pid, 0)
+        except OSError:  # somebody else has collected it
+            pass
+        os.close(self._pipe)
+        self._pid = self._pipe = -1
+
+
+def waiting() -> set[int]:
+    """The ids of the shells that wait now."""
+    return set(_waiting)

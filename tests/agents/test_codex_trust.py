@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ahp.agents import codex_trust, doctor, install
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.system import environ, terminal
 from ahp.system.errors import AhpError
 from tests.agents.conftest import found

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ahp.agents import clients, install, plugin
+from ahp.agents import clients, install
 from ahp.agents.clients import CLIENTS
 from ahp.agents.host import Client
 from ahp.cli.main import run as ahp
@@ -59,7 +59,7 @@ def test_every_event_of_a_client_has_one_hook_of_ours(project: Repo, client: str
 def test_a_plugin_is_ours_as_a_whole_and_holds_the_command_of_every_event(project: Repo) -> None:
     assert put(project, "opencode").changed and not put(project, "opencode").changed
     text = settings(project, "opencode").read_text()
-    told = install.ours(plugin.settings(text))
+    told = install.ours(install.settings(text))
     assert told == {event: install.command("opencode", event) for event in clients.module("opencode").EVENTS}
     assert str(project.root) not in text and "@" not in text.replace("$@", "")
     settings(project, "opencode").write_text(text + "// changed\n")

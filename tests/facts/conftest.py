@@ -14,8 +14,7 @@ import pytest
 from ahp.facts.gather import gather as gather_facts
 from ahp.facts.registry import Command, Extract, Reports, Settings
 from ahp.hosts.git.ranges import range_of
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event, Workspace
+from ahp.protocol.event import Actor, Event, Workspace
 from ahp.system import clock, git
 from ahp.system.view import IndexView
 from tests.conftest import Repo

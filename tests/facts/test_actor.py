@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ahp.facts import actor
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 
 
 def paths(namespace: Any, name: str) -> list[str]:

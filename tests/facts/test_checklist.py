@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from ahp.facts import checklist
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.protocol.event import Event
 from ahp.system.git import discover
 from ahp.system.worktree import WorkTreeView

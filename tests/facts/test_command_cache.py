@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ahp.facts import command_cache, tree_digest
+from ahp.facts import command_facts, tree_digest
 from tests.facts.conftest import command_of, settings, spec
 
 
@@ -78,7 +78,7 @@ def test_where_nothing_can_be_written_it_runs_again(repo: Any, count: Any) -> No
 
 
 def test_a_loud_result_is_not_kept(count: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command_cache, "_OUTPUT_LIMIT", 3)
+    monkeypatch.setattr(command_facts, "_OUTPUT_LIMIT", 3)
     assert [count(), count()] == [1, 2]
 
 
@@ -91,6 +91,6 @@ def test_a_file_too_large_to_read_is_told_by_size_and_time(
 
 
 def test_outside_a_repository_nothing_is_kept(make_event: Any) -> None:
-    store = command_cache.Store(make_event(repo=None, view=None), command_of(spec("exit 0")), "/bin/sh")
+    store = command_facts.Store(make_event(repo=None, view=None), command_of(spec("exit 0")), "/bin/sh")
     store.save(0, b"")
     assert store.load() is None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ahp.facts import command_output
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from tests.facts.conftest import SAMPLES, settings, spec
 
 

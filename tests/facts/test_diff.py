@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from ahp.facts import diff
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.system import lines, patch, process
 from ahp.system.errors import AhpError
 from ahp.system.worktree import WorkTreeView

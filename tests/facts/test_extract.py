@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ahp.facts import extract
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from tests.facts.conftest import settings, spec
 
 

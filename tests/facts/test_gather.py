@@ -18,7 +18,7 @@ def test_a_namespace_nobody_reads_is_not_imported() -> None:
     program = """
 import sys
 from ahp.facts.gather import gather
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.protocol.event import Event, Workspace
 event = Event("pre-commit", "git", Actor("human"), Workspace("/", "/", {}), 0.0)
 gather({"actor": ["kind"], "branch": ["name"]}, event, None)
@@ -38,7 +38,7 @@ import sys
 sys.path.insert(0, sys.argv[2])
 from ahp.facts.gather import gather
 from ahp.facts.registry import Settings
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.protocol.event import Event, Workspace
 from ahp.system import environ, git
 from ahp.system.view import IndexView

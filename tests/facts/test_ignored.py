@@ -5,7 +5,7 @@ from __future__ import annotations
 from ahp.agents.calls import call_view, tool_call
 from ahp.facts import ignored
 from ahp.hosts import asking
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from tests.conftest import Repo
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from ahp.facts import issue
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.protocol.event import Event, PushRef
 from ahp.tickets.ticket_error import NoTicket, TicketError
 from tests.conftest import Repo

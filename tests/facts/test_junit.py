@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.facts import junit
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from tests.examples import examples
 from tests.facts.conftest import SAMPLES
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ahp.facts import moved
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.system import moved as texts
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ahp.facts import session
 from ahp.journal import session_calls
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 
 
 def paths(namespace: Any, name: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.facts.tool_names import NAMES, WRITING, kind_of
+from ahp.facts.tool import NAMES, WRITING, kind_of
 
 
 @pytest.mark.parametrize(

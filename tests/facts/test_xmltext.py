@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ahp.facts import junit, xmltext
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 
 
 def test_a_system_identifier_is_not_followed_and_does_no_harm() -> None:

@@ -14,8 +14,7 @@ import pytest
 from ahp.gate.decide import decide
 from ahp.policy import judge as policies
 from ahp.policy.tree import WAIVERS
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event, Workspace
+from ahp.protocol.event import Actor, Event, Workspace
 from ahp.protocol.verdict import Verdict
 from ahp.system import clock
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from ahp.conditions.evaluate import Bound
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.gate import match
 from ahp.gate.decide import decide
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable
 from ahp.protocol import records
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.protocol.signals import reason_of
 from ahp.protocol.verdict import Verdict
 from ahp.system import git, jsontext

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.gate.answer import Answer
 from ahp.gate.decide import decide
 from ahp.gate.hearing import hear
@@ -16,7 +16,7 @@ from ahp.journal.index import JournalUnwritable
 from ahp.policy import cache
 from ahp.policy.judges import judges_of
 from ahp.policy.problems import PolicyError
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from tests.gate.conftest import Desk, signals
 
 AT = "at: [pre-commit, pre-tool-use, pre-issue-submit]"

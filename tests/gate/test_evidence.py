@@ -9,8 +9,7 @@ import pytest
 
 from ahp.gate import evidence
 from ahp.gate.match import Hit
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event, Workspace
+from ahp.protocol.event import Actor, Event, Workspace
 from ahp.system import git
 from ahp.system.errors import OutputLimit
 from ahp.system.history import CommitView

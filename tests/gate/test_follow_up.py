@@ -9,7 +9,7 @@ import pytest
 
 from ahp.gate.decide import decide
 from ahp.policy import trust
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.protocol.verdict import Verdict
 from tests.gate.conftest import Desk
 

@@ -12,7 +12,7 @@ from ahp.hosts.asking import around
 from ahp.policy import compile as compiling
 from ahp.policy import layers, trust
 from ahp.policy.sources import FileSource
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from tests.conftest import Repo
 
 

@@ -7,8 +7,7 @@ import os
 import pytest
 
 from ahp.gate.decide import decide
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event, PushRef, Workspace
+from ahp.protocol.event import Actor, Event, PushRef, Workspace
 from ahp.protocol.signals import reason_of
 from ahp.protocol.verdict import Verdict
 from ahp.system import clock, git

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ahp.facts.absent import undecided
+from ahp.facts.registry import undecided
 from ahp.gate import rendering
 from ahp.gate.match import Hit
 from ahp.policy import compile as compiling

@@ -10,7 +10,7 @@ import pytest
 from ahp.hosts import adoption, policy_test
 from ahp.hosts.asking import around
 from ahp.policy import cache, cases
-from ahp.protocol.actor import identify
+from ahp.protocol.event import identify
 from ahp.system.errors import AhpError
 from tests.conftest import Repo
 

@@ -11,8 +11,7 @@ import pytest
 
 from ahp.hosts import asking
 from ahp.hosts.asking import issue_in, subject_of
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event
+from ahp.protocol.event import Actor, Event
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import environ
 from ahp.system.errors import Unknown

@@ -9,7 +9,7 @@ import pytest
 
 from ahp.hosts import adoption
 from ahp.hosts.asking import around
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from tests.conftest import Repo
 
 

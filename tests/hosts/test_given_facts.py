@@ -9,8 +9,7 @@ import pytest
 
 from ahp.hosts import given_facts
 from ahp.hosts.given_facts import as_call, state
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event, Workspace
+from ahp.protocol.event import Actor, Event, Workspace
 from ahp.system.errors import AhpError
 
 

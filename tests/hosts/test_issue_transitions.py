@@ -8,8 +8,7 @@ import pytest
 from ahp.cli.main import run
 from ahp.facts.gather import gather
 from ahp.hosts.issue_transitions import gates_of
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event, Workspace
+from ahp.protocol.event import Actor, Event, Workspace
 from ahp.system import clock
 from ahp.system.git import discover
 from ahp.system.history import RangeView

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from ahp.cli.main import run
-from ahp.hosts.monoco.hook import answer
+from ahp.hosts.monoco.host import answer
 from tests.conftest import PROJECT, Repo
 from tests.tickets.memory import draft, place
 

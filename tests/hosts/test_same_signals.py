@@ -18,8 +18,7 @@ from ahp.hosts.ci.report import Result, result
 from ahp.hosts.git import pre_push
 from ahp.hosts.git.githooks import Hook
 from ahp.hosts.verdict_text import rule_of, steps_of
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import PushRef, Workspace
+from ahp.protocol.event import Actor, PushRef, Workspace
 from ahp.system import git
 from tests.conftest import Repo
 from tests.examples import examples

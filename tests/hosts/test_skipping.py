@@ -15,7 +15,7 @@ from ahp.journal import skips
 from ahp.journal.answers import SKIP_LASTS, AnswerRefused
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.protocol.verdict import Verdict
 from ahp.system import clock, terminal
 from ahp.system.errors import AhpError

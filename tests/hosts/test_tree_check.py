@@ -12,7 +12,7 @@ from ahp.cli import main
 from ahp.hosts import asking, tree_check
 from ahp.hosts.ci.report import Report
 from ahp.policy.judges import judges_of
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.system import process, whole_tree
 from ahp.system.terminal import Seen, unseen
 from tests.conftest import Repo

@@ -16,7 +16,7 @@ from ahp.cli.main import run
 from ahp.insight.audit import BYPASS, OVERRIDE, SKIPPED, WAIVER, Audit, Entry, Exemption, audit
 from ahp.journal.append import Journal
 from ahp.journal.respond import respond
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.system import git, terminal
 from tests.hosts.git import gated as making
 from tests.hosts.git.gated import Gated

@@ -12,7 +12,7 @@ from ahp.journal.episodes import new_id
 from ahp.journal.index import episode_key
 from ahp.journal.logged_signal import LoggedSignal
 from ahp.journal.state import State
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.system import clock
 
 DAY = 86400.0

@@ -6,7 +6,7 @@ import pytest
 
 from ahp.journal import answers
 from ahp.journal.answers import AnswerRefused
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 
 from .story import AGENT, PERSON
 

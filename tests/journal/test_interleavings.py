@@ -24,7 +24,7 @@ from ahp.journal.append import Journal
 from ahp.journal.prune import prune
 from ahp.journal.state import State
 from ahp.journal.verify import anchor, verify
-from ahp.protocol import actor
+from ahp.protocol import event
 from ahp.system import clock, terminal
 from ahp.system.errors import AhpError
 
@@ -34,7 +34,7 @@ from .story import DAY
 
 LONG = 1 if ALL else 5
 """Of how many calls the long form stops at one."""
-PERSON = actor.Actor("human", "ann")
+PERSON = event.Actor("human", "ann")
 FACT = "tests.failed_count"
 VERDICT: dict[str, object] = {
     "hook": "pre-commit",

@@ -9,8 +9,7 @@ import pytest
 from ahp.journal import past_facts
 from ahp.journal.append import Journal
 from ahp.protocol import records
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event, Workspace
+from ahp.protocol.event import Actor, Event, Workspace
 
 
 def clean(subject: str, facts: dict[str, object]) -> dict[str, object]:

@@ -18,7 +18,7 @@ from ahp.journal.append import Journal
 from ahp.journal.index import episode_key
 from ahp.journal.state import State
 from ahp.journal.verify import verify
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.system import clock
 from tests.examples import examples
 

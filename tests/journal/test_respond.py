@@ -7,7 +7,7 @@ import pytest
 from ahp.journal import segments
 from ahp.journal.answers import AnswerRefused
 from ahp.journal.respond import fitting, possible, refusal, respond
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.system import terminal
 from ahp.system.errors import AhpError
 

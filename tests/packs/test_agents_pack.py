@@ -16,7 +16,7 @@ from ahp.policy import compile as compiling
 from ahp.policy import layers
 from ahp.policy.judge import WORKING, Judge
 from ahp.policy.sources import TextSource
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from tests.conftest import Repo
 
 ATTEMPTS = [json.loads(line) for line in (Path(__file__).parent / "attempts.jsonl").read_text().splitlines()]

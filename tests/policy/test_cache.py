@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 import ahp
-from ahp.policy import cache, sources, store
+from ahp.policy import cache, compile, sources
 from ahp.policy import compile as compiling
 from ahp.policy.judge import WORKING, Judge
 from ahp.policy.problems import PolicyError
 from ahp.policy.program import Program
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event, Workspace
+from ahp.protocol.event import Actor, Event, Workspace
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import jsontext
 from ahp.system.errors import AhpError
@@ -253,7 +252,7 @@ def test_whoever_only_asks_where_no_policy_is_is_left_no_folder(tmp_path: Path) 
 
 
 def test_only_the_newest_policies_are_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "KEPT", 2)
+    monkeypatch.setattr(compile, "KEPT", 2)
     place.compile()
     (first,) = place.homes()
     os.utime(first, (1, 1))
@@ -261,11 +260,11 @@ def test_only_the_newest_policies_are_kept(place: Place, monkeypatch: pytest.Mon
         place.write(f"limits: {{x: {number}}}\n" + POLICY)
         place.compile()
     assert len(place.homes()) == 2 and first not in place.homes()
-    store.prune(place.folder + "/none")
+    compile.prune(place.folder + "/none")
 
 
 def test_the_results_of_commands_lie_beside_policies_and_stay(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "KEPT", 1)
+    monkeypatch.setattr(compile, "KEPT", 1)
     results = Path(place.folder, "cache", "facts")
     results.mkdir(parents=True)
     os.utime(results, (1, 1))

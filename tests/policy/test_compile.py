@@ -10,8 +10,7 @@ from ahp.policy import compile as compiling
 from ahp.policy import layers
 from ahp.policy.rule import Policy, rule_digest
 from ahp.policy.sources import TextSource
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event, Workspace
+from ahp.protocol.event import Actor, Event, Workspace
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, jsontext
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from ahp.policy import weakening
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event, Workspace
+from ahp.protocol.event import Actor, Event, Workspace
 from ahp.system import clock, git
 from ahp.system.history import CommitView
 from ahp.system.view import IndexView

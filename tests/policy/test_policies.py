@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 
 from ahp.policy import policies, tree
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event, Workspace
+from ahp.protocol.event import Actor, Event, Workspace
 from ahp.system import git
 from tests.conftest import Repo
 

@@ -10,8 +10,7 @@ from ahp.facts.registry import Command
 from ahp.policy import compile as compiling
 from ahp.policy import layers, trust
 from ahp.policy.sources import TextSource
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event, Workspace
+from ahp.protocol.event import Actor, Event, Workspace
 from ahp.system import jsontext
 from ahp.system.errors import AhpError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.protocol.actor import identify
+from ahp.protocol.event import identify
 
 
 @pytest.mark.parametrize(

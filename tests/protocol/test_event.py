@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event, PushRef, Workspace
+from ahp.protocol.event import Actor, Event, PushRef, Workspace
 
 
 def test_an_event_is_its_slots() -> None:

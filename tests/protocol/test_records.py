@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from ahp.protocol import records
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event, PushRef, Workspace
+from ahp.protocol.event import Actor, Event, PushRef, Workspace
 from ahp.protocol.signals import Signal
 from tests.protocol.test_signals import HEADER
 

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from ahp.facts import diff, files, sizes
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.policy import policies, tree
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event, Workspace
+from ahp.protocol.event import Actor, Event, Workspace
 from ahp.system import git, lines, moved, partial_clone
 from ahp.system.errors import Unknown
 from ahp.system.git import GitError, Repository

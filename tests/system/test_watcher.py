@@ -1,4 +1,4 @@
-"""ahp.system.watcher: what a process started ends with it, also when it is killed outright"""
+"""ahp.system.descendants: what a process started ends with it, also when it is killed outright"""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from ahp.system import process, watcher
-from ahp.system.descendants import MARK, Descendants
-from ahp.system.watcher import Watcher
+from ahp.system import descendants, process
+from ahp.system.descendants import MARK, Descendants, Watcher
 from tests.system.test_descendants import LEFT_BEHIND, LINUX, alive
 
 PROGRAM = """\
 import subprocess, sys, time
 from ahp.system import watcher
 from ahp.system.descendants import ending
-watcher._SCRIPT = watcher._SCRIPT.replace("/proc/self/environ", sys.argv[1])
+descendants._SCRIPT = descendants._SCRIPT.replace("/proc/self/environ", sys.argv[1])
 descendants, env = ending({"PATH": "/usr/bin:/bin"})
 with descendants:
     subprocess.run(["sh", "-c", sys.argv[2]], env=env, stdout=subprocess.DEVNULL)
@@ -50,15 +49,15 @@ def test_what_bears_the_mark_ends_with_a_process_that_is_killed(tmp_path: Path, 
 @LINUX
 def test_the_shell_ends_with_what_it_watches_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MARK, "none")
-    before = watcher.waiting()
+    before = descendants.waiting()
     with Descendants("outer") as outer:
-        [shell] = watcher.waiting() - before
+        [shell] = descendants.waiting() - before
         with Descendants("outer.inner") as inner, Descendants("another"):
-            assert len(watcher.waiting() - before) == 2  # the inner one's programs bear the outer one's mark
+            assert len(descendants.waiting() - before) == 2  # the inner one's programs bear the outer one's mark
             assert inner.sweep() == outer.sweep() == []
         assert alive(shell)
     assert not alive(shell)
-    assert watcher.waiting() == before
+    assert descendants.waiting() == before
 
 
 def test_without_a_shell_there_is_no_watcher(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +68,7 @@ def test_without_a_shell_there_is_no_watcher(monkeypatch: pytest.MonkeyPatch) ->
     one = Watcher("A", "b")
     one.begin()
     one.end()
-    assert not watcher.waiting()
+    assert not descendants.waiting()
 
 
 def test_somebody_else_may_have_collected_the_shell() -> None:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.tickets.current import VARIABLE, candidates
 from ahp.tickets.ticket_error import TicketError
+from ahp.tickets.tracker import VARIABLE, candidates
 
 
 def test_what_was_named_stands_alone() -> None:

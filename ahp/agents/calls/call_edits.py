@@ -7,7 +7,7 @@ as one of Codex's or as a unified diff; a shell command by what `ahp.shell` know
 from ahp.agents.calls.line_diff import hunk_counts
 from ahp.agents.calls.plain_programs import is_plain
 from ahp.agents.calls.tool_call import named_paths
-from ahp.facts.tool_names import WRITING
+from ahp.facts.tool import WRITING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

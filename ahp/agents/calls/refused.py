@@ -5,7 +5,7 @@ would do. Where the new content can be read, its own rules judge it, so only wha
 shows what it writes has put there since settles it, and what git has of a file nobody refused.
 """
 
-from ahp.facts.tool_names import WRITING
+from ahp.facts.tool import WRITING
 from ahp.journal import session_calls
 from ahp.system import clock
 

@@ -3,7 +3,7 @@
 Such are the tools of MCP servers, and those in which a client runs the text of a program.  [light]
 """
 
-from ahp.facts.tool_names import COMMANDS
+from ahp.facts.tool import COMMANDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

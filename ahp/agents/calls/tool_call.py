@@ -4,8 +4,7 @@
 """
 
 from ahp.agents.calls.call_paths import in_checkout, inside, joined, paths_of, place_of
-from ahp.facts.tool import Touched
-from ahp.facts.tool_names import COMMANDS, WRITING, kind_of
+from ahp.facts.tool import COMMANDS, WRITING, Touched, kind_of
 from ahp.system import digest
 
 TYPE_CHECKING = False
@@ -48,7 +47,7 @@ def read(
 ) -> "dict[str, object]":
     """The call of a tool of the kind `name` with the arguments `given`.
 
-    The kind is one of `ahp.facts.tool_names.NAMES`; "" leaves it to the client's own name of the tool. A tool of which
+    The kind is one of `ahp.facts.tool.NAMES`; "" leaves it to the client's own name of the tool. A tool of which
     only the name is known is read of its words (`server_tools`); one that is given as `other` is not.
 
     `root` is the top of the work tree: paths inside it become relative to it. The call runs in `folder`, in the root

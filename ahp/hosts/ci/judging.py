@@ -27,8 +27,7 @@ from ahp.hosts.verdict_text import name_of, rule_of, steps_of
 from ahp.policy import policies, targets
 from ahp.policy import tree as trees
 from ahp.policy.policies import NOBODY, Policies
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event, PushRef, Workspace
+from ahp.protocol.event import Actor, Event, PushRef, Workspace
 from ahp.protocol.triggers import OF_CONTENT, OF_MERGES, TRIGGERS
 from ahp.protocol.verdict import Verdict
 from ahp.system import boundaries

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from ahp.hosts.ci.platforms import azure, buildkite, github, gitlab, jenkins
 from ahp.hosts.ci.proposal import Proposal
-from ahp.protocol.actor import is_set
+from ahp.protocol.event import is_set
 from ahp.system.errors import AhpError
 
 _GITHUB = "GITHUB_ACTIONS"

@@ -19,7 +19,7 @@ from ahp.hosts.git.probe import Probe, may_write, probe
 from ahp.hosts.git.reach import obstacle
 from ahp.journal import anchors, repair, verify
 from ahp.journal.append import Journal
-from ahp.protocol.actor import identify
+from ahp.protocol.event import identify
 from ahp.protocol.text import one_line
 from ahp.system import environ, files, libraries, process
 from ahp.system.errors import AhpError

@@ -6,7 +6,7 @@ import traceback
 
 from ahp import __version__
 from ahp.hosts.git.output import write
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system.errors import AhpError, LostDependency, lost_dependency

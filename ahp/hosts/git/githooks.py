@@ -10,7 +10,7 @@ from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ahp.protocol.actor import Actor
+    from ahp.protocol.event import Actor
     from ahp.protocol.verdict import Verdict
     from ahp.system.git import Repository
     from ahp.system.view import View

@@ -1,9 +1,14 @@
 """git as a host (`ahp.hosts.table`)."""
 
+from __future__ import annotations
+
 import os
 import sys
 
+from ahp.hosts.asking import user_policy
+from ahp.hosts.git.githooks import HOOKS
 from ahp.protocol.text import one_line
+from ahp.system import environ
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.terminal import prose
@@ -21,9 +26,7 @@ def hook(arguments: tuple[str, ...]) -> int:
     if not arguments or arguments[0] not in HOOKS:
         raise AhpError(f"which hook of git? one of {', '.join(HOOKS)}; by hand: ahp check pre-commit")
     if len(arguments) < 5:  # the installed shims give more
-        from ahp.hosts.git import managed
-
-        arguments = managed.as_installed(arguments[0], arguments[1:])
+        arguments = as_installed(arguments[0], arguments[1:])
     sys.argv[1:] = arguments
     main.main()
     return 0
@@ -83,9 +86,42 @@ def uninstall(user: bool, named: bool) -> list[str]:
     return said
 
 
-def examine(repo: Repository) -> "list[Check]":
+def examine(repo: Repository) -> list[Check]:
     """The checks of the hooks of git, the policy and the log."""
     from ahp.hosts.asking import user_policy
     from ahp.hosts.git import doctor
 
     return doctor.examine(repo, user_policy())
+
+
+_ZEROS = "0" * 40
+
+
+def as_installed(hook: str, arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """The arguments that an installed shim would give; standard input is what git would give, or nothing.
+
+    Raises AhpError for a push of which nothing is told.
+    """
+    env = environ.current()
+    to = env.get("PRE_COMMIT_TO_REF", "")
+    if HOOKS[hook].gives == "refs" and to:
+        source = env.get("PRE_COMMIT_LOCAL_BRANCH", "") or "HEAD"
+        target = env.get("PRE_COMMIT_REMOTE_BRANCH", "") or source
+        _give(f"{source} {to} {target} {env.get('PRE_COMMIT_FROM_REF', '') or _ZEROS}\n")
+        arguments = arguments or (env.get("PRE_COMMIT_REMOTE_NAME", ""),)
+    elif HOOKS[hook].gives != "refs":
+        _give("")  # what is staged is asked of git
+    elif os.isatty(0):
+        raise AhpError(
+            "what is pushed stands on git's standard input, which this hook was not given (lefthook: use_stdin)"
+        )
+    return (hook, str(os.getppid()), "", user_policy(), "git", *arguments)
+
+
+def _give(text: str) -> None:
+    """Makes `text`, a line at most, the standard input of this process."""
+    reading, writing = os.pipe()
+    os.write(writing, os.fsencode(text))
+    os.close(writing)
+    os.dup2(reading, 0)
+    os.close(reading)

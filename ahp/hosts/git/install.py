@@ -21,7 +21,7 @@ from ahp.journal import segments
 from ahp.journal.append import Journal
 from ahp.journal.place import INSTALL_RECORD, install_record, noted_genesis
 from ahp.protocol import records
-from ahp.protocol.actor import identify, markers
+from ahp.protocol.event import identify, markers
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, environ, files, git, installed, jsontext, process, staging

@@ -9,8 +9,7 @@ import sys
 
 from ahp.hosts import asking
 from ahp.hosts.git.githooks import HOOKS, Hook
-from ahp.protocol.actor import Actor, identify
-from ahp.protocol.event import Workspace
+from ahp.protocol.event import Actor, Workspace, identify
 from ahp.system import environ, git, patience
 from ahp.system.errors import AhpError
 

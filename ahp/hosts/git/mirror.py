@@ -3,8 +3,8 @@
 import shlex
 from collections.abc import Iterable, Sequence
 
-from ahp.facts.absent import Absent
 from ahp.facts.default_branch import default_branch
+from ahp.facts.registry import Absent
 from ahp.gate.decide import decide
 from ahp.hosts.git.githooks import Hook
 from ahp.hosts.git.push_command import PushCommand

@@ -3,7 +3,7 @@
 import os
 
 from ahp.hosts import verdict_text
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.protocol.verdict import Verdict
 
 

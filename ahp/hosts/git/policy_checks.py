@@ -21,8 +21,7 @@ from ahp.policy.problems import PolicyError
 from ahp.policy.program import Answers, Program
 from ahp.policy.sources import misnamed
 from ahp.policy.weakening import Sides
-from ahp.protocol.actor import identify
-from ahp.protocol.event import Workspace
+from ahp.protocol.event import Workspace, identify
 from ahp.protocol.triggers import OF_COMMITS
 from ahp.system import clock, environ, jsontext
 from ahp.system.commits import commits

@@ -13,7 +13,7 @@ from ahp.insight.watching import Row, Snapshot, actions, snapshot
 from ahp.journal import query
 from ahp.journal.append import Journal
 from ahp.journal.respond import respond
-from ahp.protocol.actor import Actor, identify
+from ahp.protocol.event import Actor, identify
 from ahp.protocol.text import one_line
 from ahp.system import clock, environ, keyboard, terminal
 from ahp.system.errors import AhpError

@@ -244,7 +244,7 @@ def _person(root: str, ask: bool, view: "LiveView | None") -> "Person | None":
     """Who decides at the terminal, with --ask. Raises UsageError where no person is."""
     if not ask:
         return None
-    from ahp.protocol.actor import identify
+    from ahp.protocol.event import identify
     from ahp.runner.gating.person import PersonAtTerminal
     from ahp.system import environ, terminal
 

@@ -9,7 +9,7 @@ from ahp.hosts.verdict_text import rule_of, short_id
 from ahp.journal.answers import RISK
 from ahp.journal.place import journal_of
 from ahp.journal.respond import respond
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line
 from ahp.system import terminal

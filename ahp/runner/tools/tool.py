@@ -8,8 +8,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
 from pydantic_core import to_jsonable_python
 
-from ahp.facts.tool import Touched
-from ahp.facts.tool_names import NAMES
+from ahp.facts.tool import NAMES, Touched
 from ahp.protocol.text import one_line
 from ahp.runner.tools.environment import AGENT, tool_environment
 from ahp.runner.tools.last_seen import LastSeen

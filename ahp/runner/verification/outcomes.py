@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ahp.facts import junit
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.runner.verification.check import Ran
 from ahp.runner.verification.project import joined
 from ahp.runner.verification.result import (

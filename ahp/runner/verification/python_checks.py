@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ahp.facts import command_output
-from ahp.facts.absent import Absent
+from ahp.facts.registry import Absent
 from ahp.policy.presets import PRESETS
 from ahp.runner.verification import outcomes, pytest_record, tools
 from ahp.runner.verification.check import PLUGIN, PLUGINS, RECORD, REPORT, SCRATCH, Check, Ran

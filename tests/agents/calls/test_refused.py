@@ -7,8 +7,7 @@ import pytest
 from ahp.agents.calls import call_view, refused, tool_call
 from ahp.hosts import asking
 from ahp.journal import session_calls
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Event
+from ahp.protocol.event import Actor, Event
 from tests.conftest import Repo
 
 

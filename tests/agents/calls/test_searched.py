@@ -9,7 +9,7 @@ import pytest
 
 from ahp.agents.calls import protected, searched, tool_call
 from ahp.hosts import asking
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from tests.conftest import Repo
 
 REACHES = """

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ahp.hosts.git import failure, githooks, post_commit, pre_commit
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.system import files, installed, process
 from ahp.system.errors import AhpError
 from tests.hosts.git.conftest import Ask

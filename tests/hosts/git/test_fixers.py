@@ -16,7 +16,7 @@ from ahp.hosts.git import install as installing
 from ahp.policy import layers, trust
 from ahp.policy.compile import commands
 from ahp.policy.sources import FileSource
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from tests.hosts.git.gated import SILENT, Gated
 
 TIDY = "[sed, -i, 's/  */ /g']"  # one space where there are several

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ahp.policy import trust
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from tests.hosts.git.conftest import Ask
 from tests.hosts.git.gated import Gated
 

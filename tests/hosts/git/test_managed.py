@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.hosts.git import managed
+from ahp.hosts.git import host
 from ahp.system.errors import AhpError
 from tests.conftest import Repo
 
@@ -34,29 +34,29 @@ def stdin() -> Iterator[None]:
 def test_what_pre_commit_tells_of_a_push_is_git_s_line(monkeypatch: pytest.MonkeyPatch, stdin: None) -> None:
     for name, value in (("TO_REF", "a" * 40), ("LOCAL_BRANCH", "refs/heads/topic"), ("REMOTE_NAME", "origin")):
         monkeypatch.setenv(f"PRE_COMMIT_{name}", value)
-    name, parent, log, user, git, remote = managed.as_installed("pre-push", ())
+    name, parent, log, user, git, remote = host.as_installed("pre-push", ())
     assert (name, parent, log, git, remote) == ("pre-push", str(os.getppid()), "", "git", "origin")
     assert user.endswith(".ahp/hooks.yaml")
     assert os.read(0, 1000).decode() == f"refs/heads/topic {'a' * 40} refs/heads/topic {'0' * 40}\n"
     monkeypatch.setenv("PRE_COMMIT_REMOTE_BRANCH", "refs/heads/other")
     monkeypatch.setenv("PRE_COMMIT_FROM_REF", "b" * 40)
-    assert managed.as_installed("pre-push", ("up",))[-1] == "up"
+    assert host.as_installed("pre-push", ("up",))[-1] == "up"
     assert os.read(0, 1000).decode() == f"refs/heads/topic {'a' * 40} refs/heads/other {'b' * 40}\n"
 
 
 def test_a_push_of_which_nothing_is_told_is_refused(monkeypatch: pytest.MonkeyPatch, stdin: None) -> None:
     monkeypatch.setattr(os, "isatty", lambda fd: True)
     with pytest.raises(AhpError, match="use_stdin"):
-        managed.as_installed("pre-push", ())
+        host.as_installed("pre-push", ())
     monkeypatch.setattr(os, "isatty", lambda fd: False)
     reading, writing = os.pipe()
     os.dup2(reading, 0)
     os.write(writing, b"git's own")
-    assert managed.as_installed("pre-push", ("origin", "url"))[-2:] == ("origin", "url")
+    assert host.as_installed("pre-push", ("origin", "url"))[-2:] == ("origin", "url")
     assert os.read(0, 1000) == b"git's own"
     os.close(reading)
     os.close(writing)
-    assert managed.as_installed("commit-msg", ("message",))[-1] == "message"
+    assert host.as_installed("commit-msg", ("message",))[-1] == "message"
     assert os.read(0, 1000) == b""
 
 

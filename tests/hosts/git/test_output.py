@@ -8,7 +8,7 @@ import os
 import pytest
 
 from ahp.hosts.git import output
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.protocol.verdict import Verdict
 from ahp.system import terminal
 from tests.hosts.git.conftest import Ask

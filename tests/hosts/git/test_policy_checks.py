@@ -10,7 +10,7 @@ from ahp.cli.main import run
 from ahp.hosts.git import doctor, policy_checks
 from ahp.hosts.git.check import Check
 from ahp.hosts.git.clone_policies import ClonePolicies
-from ahp.policy import cache, layers, store
+from ahp.policy import cache, compile, layers
 from ahp.policy import tree as trees
 from ahp.policy.problems import PolicyError
 from ahp.policy.rule import Policy
@@ -56,7 +56,7 @@ def test_a_compiled_policy_that_was_forged_is_told_and_made_anew(gated: Gated) -
     program = cache.find(repo.root, repo.ahp_dir, "pre-commit", user(gated))
     assert program is not None and program.path is not None and cache.read_answers(program)
     program.rules.clear()
-    store._write(program.path, program)
+    compile._write(program.path, program)
     gated.write("bad.txt")
     gated.add()
     assert gated.say("commit", "-qm", "x").code == 0  # it is believed
@@ -68,7 +68,7 @@ def test_a_compiled_policy_that_was_forged_is_told_and_made_anew(gated: Gated) -
     assert program is not None and program.path is not None and cache.read_answers(program)
     assert program.answers is not None
     program.answers.rules["names"].intensity = {"default": "prompt"}
-    store._write(f"{program.path}.answers", program.answers)
+    compile._write(f"{program.path}.answers", program.answers)
     assert policy_checks.compiled(policies(gated)).status == "wrong"
 
 
@@ -78,7 +78,7 @@ def test_so_is_the_compiled_policy_of_head(gated: Gated, remote: Repo) -> None:
     program = cache.find_committed(trees.of_commit(repo, "HEAD"), repo.ahp_dir, "pre-commit")
     assert program is not None and program.path is not None and cache.read_answers(program)
     program.rules.clear()
-    store._write(program.path, program)
+    compile._write(program.path, program)
     check = policy_checks.compiled(policies(gated))
     assert check.status == "wrong" and "what is stored of HEAD's policy for pre-commit is not" in check.detail
     assert doctor.fix(repo, user(gated), [check]) == ["the policy is compiled anew"]

@@ -652,8 +652,7 @@ def ask_push(work: Gated) -> tuple[int, str]:
     """The push of `work` as the hook judges it, in this process."""
     from ahp.hosts.git import pre_push
     from ahp.hosts.git.githooks import Hook
-    from ahp.protocol.actor import Actor
-    from ahp.protocol.event import PushRef, Workspace
+    from ahp.protocol.event import Actor, PushRef, Workspace
 
     repo = work.repository()
     where = Workspace(repo.root, repo.ahp_dir, repo.env, repo, None, "")

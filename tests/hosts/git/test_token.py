@@ -9,8 +9,7 @@ import pytest
 
 from ahp.hosts.git import token
 from ahp.hosts.git.githooks import Hook
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import Workspace
+from ahp.protocol.event import Actor, Workspace
 from ahp.system.errors import AhpError
 from tests.hosts.git import gated as making
 from tests.hosts.git.conftest import Ask

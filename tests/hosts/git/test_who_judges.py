@@ -16,8 +16,7 @@ from ahp.hosts import asking
 from ahp.policy.judge import COMMITTED
 from ahp.policy.judges import judges_of
 from ahp.policy.problems import PolicyError
-from ahp.protocol.actor import Actor
-from ahp.protocol.event import PushRef, Workspace
+from ahp.protocol.event import Actor, PushRef, Workspace
 from tests.conftest import PROJECT
 from tests.hosts.git import gated as making
 

@@ -13,7 +13,7 @@ import pytest
 from ahp.cli.main import run
 from ahp.journal import respond
 from ahp.journal.append import Journal
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.system import clock
 from tests.conftest import Repo
 from tests.insight import example

@@ -19,7 +19,7 @@ from rich.console import Console
 from ahp.cli.main import run
 from ahp.insight.commands.watch import Watch
 from ahp.journal.append import Journal
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.system import clock, keyboard, terminal
 from tests.journal.story import PERSON, Story
 

@@ -10,7 +10,7 @@ import pytest
 
 from ahp.journal import query
 from ahp.journal.place import journal_of
-from ahp.protocol.actor import Actor
+from ahp.protocol.event import Actor
 from ahp.protocol.signals import Signal
 from ahp.runner.config import AgentConfig
 from ahp.runner.gating.gate_adapter import RepositoryGate
