@@ -187,7 +187,7 @@ def test_a_clone_where_nobody_installed_ahp_lets_go_on_and_says_so(joined: Gated
     set_up(theirs)
     said = commit(theirs, "bad.txt")
     assert said.code == 0
-    assert "ahp: no gate in this clone, so nothing was judged (pip install" in said.text
+    assert "ahp: no gate in this clone, so nothing was judged (.ahp/hooks.yaml tells how to install" in said.text
 
 
 def test_where_it_was_installed_a_lost_shim_refuses(joined: Gated) -> None:
