@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from ahp.gate.candidate import Candidate
 from ahp.gate.weighing import Weighing
-from ahp.journal.index import FORGET_AFTER
 from ahp.policy.judge import COMMITTED, WORKING
 from ahp.policy.tree import HOOKS
+from ahp.protocol.triggers import FORGET_AFTER
 
 
 def join(weighed: Sequence[list[Candidate]]) -> list[Candidate]:

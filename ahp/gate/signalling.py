@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from ahp.facts.registry import is_private
 from ahp.gate.candidate import Candidate
 from ahp.journal.episodes import new_id
-from ahp.journal.index import FORGET_AFTER
 from ahp.protocol import records, signals
 from ahp.protocol.event import Event
 from ahp.protocol.signals import Signal
 from ahp.protocol.text import one_line
+from ahp.protocol.triggers import FORGET_AFTER
 from ahp.protocol.verdict import Verdict
 from ahp.system import clock, digest, jsontext
 

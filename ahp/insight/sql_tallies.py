@@ -26,11 +26,10 @@ from ahp.insight.tallies import Tallies
 from ahp.journal import segments
 from ahp.journal.answers import RISK
 from ahp.journal.fold import PERSON_RESETS
-from ahp.journal.index import FORGET_AFTER
 from ahp.journal.segments import Segment
 from ahp.protocol.levels import LEVEL_OF, strength
 from ahp.protocol.text import one_line
-from ahp.protocol.triggers import TRIGGERS
+from ahp.protocol.triggers import FORGET_AFTER, TRIGGERS
 from ahp.system.terminal import Seen
 
 if TYPE_CHECKING:

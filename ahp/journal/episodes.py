@@ -5,8 +5,8 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 
-from ahp.journal.index import FORGET_AFTER
 from ahp.journal.logged_signal import Act
+from ahp.protocol.triggers import FORGET_AFTER
 
 _ATTEMPTS_KEPT = 8
 

@@ -7,7 +7,7 @@ that does not fit its bytes, means that the log has to be read (`ahp.journal.rec
 
 import posix
 
-from ahp.protocol.triggers import TRIGGERS
+from ahp.protocol.triggers import FORGET_AFTER, TRIGGERS
 from ahp.system import clock, digest, files
 from ahp.system.errors import AhpError
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 FORMAT = "ahp-index-4"
 HEADER = 320
 NO_HEAD = "0" * 64
-FORGET_AFTER = 14 * 86400.0
-"""Seconds after its last signal that an episode ends by itself, where that signal does not say otherwise."""
 _LIMIT = 64 << 20
 _CHECK = 16
 POLICIES = 32

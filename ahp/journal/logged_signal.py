@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ahp.journal.answers import AUTOMATIC
-from ahp.journal.index import FORGET_AFTER, forget_after, key_of
+from ahp.journal.index import forget_after, key_of
+from ahp.protocol.triggers import FORGET_AFTER
 
 SAME_ATTEMPT = 600.0
 """Within how many seconds two askings about one change may be one attempt (design §8.2)."""

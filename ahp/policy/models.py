@@ -6,7 +6,6 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from ahp.journal.index import FORGET_AFTER
 from ahp.policy.control import Action
 from ahp.policy.model_types import (
     Condition,
@@ -22,6 +21,7 @@ from ahp.policy.model_types import (
     as_suggestion,
 )
 from ahp.policy.presets import PRESETS, Preset
+from ahp.protocol.triggers import FORGET_AFTER
 
 
 class SuggestionKeys(Keys):

@@ -1,5 +1,7 @@
 """The named points where the gate is asked (design §4; seed 002 §4.2).  [light]"""
 
+FORGET_AFTER = 14 * 86400.0
+"""Seconds after its last signal that an episode ends by itself, where that signal does not say otherwise."""
 _BEFORE = ("block", "control", "prompt")
 _AFTER = ("aid",)
 
