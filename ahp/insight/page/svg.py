@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as tree
+from functools import cache
 from typing import Any
 
 from ahp.system import installed
@@ -57,13 +58,25 @@ def draw(spec: dict[str, Any]) -> str:
     except ImportError:
         raise needs("vl-convert-python") from None
     try:
-        drawn = vl_convert.vegalite_to_svg({**spec, "config": _CONFIG}, allowed_base_urls=[])
-    except ValueError as error:
+        drawn = vl_convert.vegalite_to_svg({**spec, "config": _CONFIG}, **_closed())
+    except (ValueError, OSError) as error:  # an address that may not be read is an OSError from vl-convert 2 on
         raise AhpError(f"a chart could not be drawn: {error}") from error
     root = tree.fromstring(drawn)  # noqa: S314  # Vega's own output, without entities
     kept = _plain(root)
     assert kept is not None
     return tree.tostring(kept, encoding="unicode", short_empty_elements=True)
+
+
+@cache
+def _closed() -> dict[str, Any]:
+    """The argument that keeps a drawing from the network; from vl-convert 2 on it is a setting of the process."""
+    import vl_convert
+
+    nothing: dict[str, Any] = {"allowed_base_urls": []}
+    if configure := getattr(vl_convert, "configure", None):
+        configure(**nothing)
+        return {}
+    return nothing
 
 
 def needs(package: str) -> AhpError:

@@ -30,6 +30,11 @@ def test_names_and_marks_are_text_whatever_they_hold() -> None:
     assert [one.get("fill") for one in found if one.get("data-say") == HOSTILE] == ["url(#p-block)"]
 
 
+def test_nothing_is_read_from_an_address() -> None:
+    with pytest.raises(AhpError, match=r"could not be drawn: .*\n.*not allowed: http://127\.0\.0\.1:9/"):
+        svg.draw({"data": {"url": "http://127.0.0.1:9/x.json"}, "mark": "bar", "encoding": {}})
+
+
 def test_an_episode_is_a_line_with_its_attempts() -> None:
     marks = [Mark(0, "prompt", "first"), Mark(700, "block", "second")]
     lines = [Line("size · main", 900.0, "mended", marks, "mended"), Line("size · side", 0.0, "open", [], "open")]
