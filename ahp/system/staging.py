@@ -72,9 +72,9 @@ class Staged:
         raise AhpError(f"cannot make a folder in {home}")
 
     def _git(self, *args: str, index: str = "index", stdin: bytes = b"") -> bytes:
-        """git in this tree, with an index of this folder."""
+        """git in this tree, with an index of this folder; what a file holds is decided by the filters of `git add`."""
         options = [word for one in _OURS for word in ("-c", f"core.{one}")]
-        return self._named(self.tree, index).run(*options, *args, stdin=stdin, timeout=600.0)
+        return self._named(self.tree, index).run(*options, *args, stdin=stdin, timeout=600.0, for_person=True)
 
     def _named(self, root: str, index: str) -> Repository:
         """The repository with an index of this folder."""
