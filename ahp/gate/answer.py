@@ -3,7 +3,7 @@
 Nothing here evaluates a condition: when an action changes the event, `decide` judges it again.
 """
 
-from ahp.gate import joining, signalling
+from ahp.gate import signalling, weighing
 from ahp.gate.candidate import Candidate
 from ahp.gate.hearing import Hearing
 from ahp.gate.recording import Recording
@@ -13,7 +13,7 @@ from ahp.journal.state import State
 from ahp.policy import cache
 from ahp.policy.judge import digest_beside
 from ahp.protocol.event import Event
-from ahp.protocol.levels import DECISION_OF, strongest
+from ahp.protocol.signals import DECISION_OF, strongest
 from ahp.protocol.verdict import Verdict
 from ahp.system import clock, files
 from ahp.system.errors import AhpError
@@ -63,7 +63,7 @@ class Answer:
         weighed = [weighing.weigh() for weighing in self.weighings]
         if self.of_commits is not None:
             weighed.append(self.of_commits.candidates(self.event, self.state))
-        self.candidates = joining.join(weighed)
+        self.candidates = weighing.join(weighed)
         if self.event.trigger.startswith("post-"):
             self._follow_up()
             return None
@@ -112,7 +112,7 @@ class Answer:
             for candidate in self.candidates
             if candidate.elsewhere and not candidate.unsaid and not candidate.commits
         ]
-        if self.event.actor.kind == "human" and (note := joining.not_in_force_yet(delivered, self.weighings)):
+        if self.event.actor.kind == "human" and (note := weighing.not_in_force_yet(delivered, self.weighings)):
             notes.append(note)
         if self.event.actor.kind == "human" and (note := self._own_waivers(delivered)):
             notes.append(note)

@@ -15,14 +15,14 @@ from ahp.facts import registry
 from ahp.facts.commit import parts
 from ahp.facts.registry import Absent
 from ahp.facts.time import WEEKDAYS
-from ahp.gate import actions, joining, signalling
+from ahp.gate import actions, signalling, weighing
 from ahp.gate.candidate import Candidate
 from ahp.gate.hearing import Hearing
 from ahp.gate.weighing import Weighing
 from ahp.policy.judge import Judge
 from ahp.policy.policies import Policies
 from ahp.protocol.event import Actor, Event
-from ahp.protocol.levels import LEVEL_OF, SILENT, UNDECIDED, strength
+from ahp.protocol.signals import LEVEL_OF, SILENT, UNDECIDED, strength
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import OF_COMMITS, OF_CONTENT, OF_MERGES, OF_MESSAGES
 from ahp.system import clock
@@ -157,7 +157,7 @@ def asked(change: Change, policies: Policies, context: Context) -> list[Candidat
         hearings = context.hearings(change, policies, trigger)
         if any(hearing.hits for hearing in hearings):
             weighings = [_Weighing(hearing, change, context) for hearing in hearings]
-            found += joining.join([one.weigh() for one in weighings])
+            found += weighing.join([one.weigh() for one in weighings])
             context.notes |= dict.fromkeys(note for one in weighings for note in one.notes)
     return found
 

@@ -1,6 +1,7 @@
 """A rule that matched, on its way to a signal: its own intensity, what becomes of it, and what it says (design §4)."""
 
-from ahp.facts.registry import undecided
+from ahp.facts import diff
+from ahp.facts.registry import Absent, undecided
 from ahp.gate import rendering
 from ahp.gate.escalation import Standing
 from ahp.gate.match import Facts, Hit
@@ -8,10 +9,11 @@ from ahp.journal.index import episode_key
 from ahp.journal.logged_signal import Act
 from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Event
-from ahp.protocol.levels import strength, strongest
+from ahp.protocol.signals import strength, strongest
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import digest, jsontext
+from ahp.system.errors import OutputLimit, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -199,9 +201,7 @@ class Candidate:
     def content(self) -> str:
         """The digest of what the change is to this rule, which a person's override is bound to."""
         if self._content is None:
-            from ahp.gate import evidence
-
-            self._content = evidence.content(self.event, self.hit) or self.evidence()
+            self._content = content(self.event, self.hit) or self.evidence()
         return self._content
 
     def act(self, at: float) -> Act:
@@ -246,3 +246,47 @@ def _head(event: Event) -> str | None:
 def changed_paths(event: Event) -> list[str]:
     """The paths that the event changes, old names of renamed files included."""
     return [] if event.view is None else event.view.touched()
+
+
+_FORM = "evidence1"  # part of what is digested: another form makes other digests
+
+
+def content(event: Event, hit: Hit) -> str:
+    """The digest of the findings' files and texts, else of the change's files with their added and removed lines.
+
+    "" for an event that changes nothing and found nothing. Raises GitError, AhpError.
+    """
+    parts = [_finding(item) for item in hit.items] if hit.items else _change(event)
+    if not parts:
+        return ""
+    return digest.tagged("\n".join([_FORM, *sorted(parts)]).encode("utf-8", "surrogateescape"))
+
+
+def _finding(item: object) -> str:
+    known = {key: value for key, value in item.items() if key != "line"} if isinstance(item, dict) else item
+    return jsontext.encode(known)
+
+
+def _change(event: Event) -> list[str]:
+    if event.view is None:
+        return []
+    parts = []
+    try:
+        entries = event.view.change().entries
+    except Unknown:  # what it is cannot be told: at a push the tip stands for it
+        return [f"tip {event.push.local_oid}"] if event.push is not None else []
+    for entry in entries:
+        binary = (entry.new_oid.strip("0") or entry.content) if entry.insertions is None else ""
+        parts.append(jsontext.encode([entry.status, entry.path, entry.old_path, entry.new_mode, binary]))
+    for sign, lines in _lines(event).items():
+        if not isinstance(lines, list):  # they are too many to be read, or not known
+            return [f"{entry.path} {entry.new_oid}" for entry in entries]
+        parts += [jsontext.encode([sign, line["path"], line["text"]]) for line in lines]
+    return parts
+
+
+def _lines(event: Event) -> dict[str, object]:
+    try:
+        return diff.gather(event, frozenset({"added", "removed"}), None)
+    except (OutputLimit, Absent):
+        return {"added": None}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ahp.journal.episodes import Attempt, Episode
 from ahp.journal.logged_signal import Act
 from ahp.policy.program import Escalation
-from ahp.protocol.levels import strength
+from ahp.protocol.signals import strength
 
 NEXT_BLOCKS = "the next one blocks"
 """What a signal says whose next attempt is refused."""

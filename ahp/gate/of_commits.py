@@ -11,7 +11,7 @@ from ahp.gate.candidate import Candidate
 from ahp.gate.rendering import FINDINGS
 from ahp.journal.logged_signal import told_as
 from ahp.protocol.event import Event, PushRef
-from ahp.protocol.levels import strength
+from ahp.protocol.signals import strength
 from ahp.protocol.text import one_line
 from ahp.system import clock, digest
 from ahp.system.commits import Past

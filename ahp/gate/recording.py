@@ -1,17 +1,20 @@
 """What the rich half of the decision leaves in the log: signals, ended episodes, the verdict (design §7, §8)."""
 
-from ahp.gate import joining, signalling
+from ahp.gate import signalling, weighing
 from ahp.gate.candidate import Candidate, changed_paths
 from ahp.gate.escalation import coverage, repeats_commits, resets
 from ahp.gate.match import COUNTED
-from ahp.gate.policy_record import policy_record
 from ahp.gate.weighing import Weighing
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable, episode_key
 from ahp.journal.state import State
+from ahp.policy import cache
+from ahp.policy.judge import Judge
+from ahp.protocol import records
 from ahp.protocol.event import Event
 from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
+from ahp.system import clock
 
 _REPLACED = (
     "the log that this gate was installed with is gone: escalation starts anew, "
@@ -52,7 +55,7 @@ class Recording:
                     made,
                     verdict,
                     counted=not self._already_told(candidate),
-                    forget_after=joining.forget_after(candidate.key, self.weighings),
+                    forget_after=weighing.forget_after(candidate.key, self.weighings),
                 )
             )
             if in_advance is not None:
@@ -90,7 +93,7 @@ class Recording:
                 continue
             name = episode_key(TRIGGERS[event.trigger].family, key, event.subject, event.actor.kind)
             episode = self.state.episode(name)
-            if episode is None or not joining.is_clean(key, self.weighings):
+            if episode is None or not weighing.is_clean(key, self.weighings):
                 continue
             if resets(episode, issue=event.issue, paths=paths):
                 is_found = not episode.found.isdisjoint(paths)
@@ -119,3 +122,25 @@ class Recording:
             verdict.notes.append(f"refused: a warning that climbs must be recorded, and {why}")
         else:
             verdict.notes.append(f"unrecorded: {why}")
+
+
+def policy_record(judge: Judge, event: Event, now: float) -> dict[str, object] | None:
+    """Digest, origin and rules (`[trigger, key, levels by environment, digest]`) of a judge's policy.
+
+    A committed one also has the id of its commit. None for a policy that is not among the compiled ones.
+    """
+    program = judge.program
+    rules = cache.rules_of(program)
+    if rules is None:
+        return None
+    told: dict[str, object] = {"digest": program.policy, "origin": judge.origin}
+    commit = _commit(judge, event)
+    if commit:
+        told["commit"] = commit
+    return records.other("policy", clock.iso(now), **told, rules=rules)
+
+
+def _commit(judge: Judge, event: Event) -> str:
+    if judge.tree is None:
+        return ""
+    return judge.tree.commit or (event.repo.head_id() if event.repo is not None else "")

@@ -14,8 +14,7 @@ from ahp.policy.policies import Policies
 from ahp.policy.program import Program
 from ahp.policy.rule import Policy
 from ahp.protocol.event import Actor, Workspace
-from ahp.protocol.levels import SILENT, UNDECIDED
-from ahp.protocol.signals import Signal, reason_of
+from ahp.protocol.signals import SILENT, UNDECIDED, Signal, reason_of
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import OF_COMMITS
 from ahp.system import clock

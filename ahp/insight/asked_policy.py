@@ -16,7 +16,7 @@ from ahp.insight import record_facts
 from ahp.policy import environments
 from ahp.policy.program import Program, RuleAnswer, RulePlan
 from ahp.policy.rule import Policy, rule_digest
-from ahp.protocol.levels import LEVEL_OF, SILENT, UNDECIDED
+from ahp.protocol.signals import LEVEL_OF, SILENT, UNDECIDED
 
 _REMEMBERED = 20_000
 _ENVIRONMENT = "environment"

@@ -21,7 +21,7 @@ from ahp.insight.reading import event_of
 from ahp.policy import compile as compiling
 from ahp.policy.program import RuleAnswer
 from ahp.policy.rule import Policy
-from ahp.protocol.levels import LEVEL_OF, SILENT, UNDECIDED
+from ahp.protocol.signals import LEVEL_OF, SILENT, UNDECIDED
 from ahp.protocol.triggers import OF_COMMITS, TRIGGERS
 from ahp.system import clock
 from ahp.system.jsontext import encode

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ahp.protocol.levels import UNDECIDED
+from ahp.protocol.signals import UNDECIDED
 
 EXAMPLES = 3
 """Of each change."""

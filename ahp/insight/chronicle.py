@@ -19,7 +19,7 @@ from ahp.insight.reading import event_of
 from ahp.journal.answers import AUTOMATIC, RISK, kind_of
 from ahp.journal.episodes import Episode
 from ahp.journal.fold import Fold
-from ahp.protocol.levels import LEVEL_OF, strength, strongest
+from ahp.protocol.signals import LEVEL_OF, strength, strongest
 from ahp.protocol.triggers import TRIGGERS
 
 LEVELS = ("", *LEVEL_OF)

@@ -16,7 +16,7 @@ from ahp.hosts import history
 from ahp.insight.changes import EXAMPLES, Backtest, Change, Example
 from ahp.policy import compile as compiling
 from ahp.policy.rule import Policy, rule_digest
-from ahp.protocol.levels import SILENT, UNDECIDED
+from ahp.protocol.signals import SILENT, UNDECIDED
 from ahp.protocol.text import one_line
 from ahp.system.commits import Past
 from ahp.system.errors import AhpError

@@ -8,7 +8,7 @@ from ahp.insight.asked_policy import AskedTrigger, asks_alike
 from ahp.policy import compile as compiling
 from ahp.policy.program import Program
 from ahp.policy.rule import Policy, rule_digest
-from ahp.protocol.levels import LEVEL_OF, SILENT, strongest
+from ahp.protocol.signals import LEVEL_OF, SILENT, strongest
 
 ReadOld = Callable[[Mapping[str, object]], Policy | None]
 

@@ -27,7 +27,7 @@ from ahp.journal import segments
 from ahp.journal.answers import RISK
 from ahp.journal.fold import PERSON_RESETS
 from ahp.journal.segments import Segment
-from ahp.protocol.levels import LEVEL_OF, strength
+from ahp.protocol.signals import LEVEL_OF, strength
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import FORGET_AFTER, TRIGGERS
 from ahp.system.terminal import Seen

@@ -14,7 +14,7 @@ from ahp.policy.problems import Place, quoted
 from ahp.policy.raw import Field, RawPolicy
 from ahp.policy.rule import Policy, Rule, named_limits
 from ahp.policy.vocabulary import DEVELOPMENT, Vocabulary
-from ahp.protocol.levels import strength
+from ahp.protocol.signals import strength
 
 STRONGER, EQUAL, WEAKER, UNKNOWN = "stronger", "equal", "weaker", "unknown"
 

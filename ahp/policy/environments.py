@@ -10,7 +10,7 @@ from ahp.policy.problems import Problem
 from ahp.policy.raw import RawPolicy
 from ahp.policy.rule import Rule, named_limits
 from ahp.policy.vocabulary import DEVELOPMENT, Vocabulary
-from ahp.protocol.levels import strength
+from ahp.protocol.signals import strength
 
 NOT_WEAKER = ("stronger", "equal")
 

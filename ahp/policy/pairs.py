@@ -6,7 +6,7 @@ from itertools import combinations, islice, permutations
 from ahp.conditions import compare
 from ahp.policy.problems import Problem
 from ahp.policy.rule import Policy, Rule
-from ahp.protocol.levels import strength
+from ahp.protocol.signals import strength
 from ahp.protocol.triggers import TRIGGERS
 
 _AT_MOST = 2000  # pairs of one trigger that are looked at; a proof takes up to a millisecond

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ahp.conditions import compare
 from ahp.policy.problems import Problem, nearest
 from ahp.policy.rule import Rule, Softening
-from ahp.protocol.levels import strength
+from ahp.protocol.signals import strength
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 from ahp.conditions.typecheck import Checked, Each
 from ahp.policy.problems import Place, Problem
 from ahp.policy.raw import RawPolicy, RawRule
-from ahp.protocol.levels import strength
+from ahp.protocol.signals import strength
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import jsontext
 from ahp.system.digest import tagged

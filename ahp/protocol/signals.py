@@ -1,7 +1,5 @@
 """Signals and the answers to them, field for field as seed 002 §2.2 and §3.1–3.4.  [light]"""
 
-from ahp.protocol.levels import DECISION_OF, LEVEL_OF
-
 ACTIONS_OF = {
     "block": ("retry_after_fix", "proceed_with_risk", "abort"),
     "control": ("accept_modification", "reject_modification"),
@@ -90,3 +88,28 @@ def reason_of(payload: dict[str, object]) -> str:
 
 def _decision(intensity: str) -> dict[str, object]:
     return {"level": LEVEL_OF[intensity], "decision": DECISION_OF[intensity]}
+
+
+ALLOW = "allow"
+SILENT, UNDECIDED = "silent", "undecided"
+"""What a rule says of a change that exists, where it says no level."""
+
+LEVEL_OF = {"block": "blocking", "control": "controlling", "prompt": "prompting", "aid": "aiding"}
+DECISION_OF = {
+    "block": "deny",
+    "control": "allow_with_modification",
+    "prompt": "warn",
+    "aid": "suggest",
+    "allow": "allow",
+}
+_STRENGTH = {"allow": 0, "aid": 1, "prompt": 2, "control": 3, "block": 4}
+
+
+def strength(intensity: str) -> int:
+    """How compulsory an intensity is: allow 0, aid 1, prompt 2, control 3, block 4."""
+    return _STRENGTH[intensity]
+
+
+def strongest(intensities: list[str]) -> str:
+    """The most compulsory of them, `allow` of none."""
+    return max(intensities, key=strength, default=ALLOW)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ahp.gate import evidence
+from ahp.gate import candidate
 from ahp.gate.match import Hit
 from ahp.protocol.event import Actor, Event, Workspace
 from ahp.system import git
@@ -23,7 +23,7 @@ def content(repo: Repo, commit: str = "", items: list[object] | None = None) -> 
     view: View = CommitView(found, commit) if commit else IndexView(found)
     where = Workspace(str(repo.root), "", {}, found)
     event = Event("pre-commit", "git", Actor("human"), where, 0.0).but(view=view)
-    return evidence.content(event, Hit("r", items=items))
+    return candidate.content(event, Hit("r", items=items))
 
 
 def test_the_commit_has_the_evidence_of_what_was_staged_and_keeps_it_when_it_is_rebased(repo: Repo) -> None:
@@ -84,7 +84,7 @@ def test_no_change_has_no_content(repo: Repo) -> None:
     repo.commit("first")
     assert content(repo) == ""
     event: Any = Event("pre-tool-use", "git", Actor("human"), Workspace("", "", {}), 0.0)
-    assert evidence.content(event, Hit("r")) == ""
+    assert candidate.content(event, Hit("r")) == ""
 
 
 def test_of_lines_past_the_limit_the_files_stand(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +96,7 @@ def test_of_lines_past_the_limit_the_files_stand(repo: Repo, monkeypatch: pytest
         raise OutputLimit("too much")
 
     small = content(repo)
-    monkeypatch.setattr(evidence.diff, "gather", too_much)
+    monkeypatch.setattr(candidate.diff, "gather", too_much)
     large = content(repo)
     assert large not in ("", small)
     repo.write("a.txt", "two\n")

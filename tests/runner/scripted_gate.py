@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ahp.protocol import signals
-from ahp.protocol.levels import DECISION_OF, strongest
-from ahp.protocol.signals import Signal
+from ahp.protocol.signals import DECISION_OF, Signal, strongest
 from ahp.protocol.verdict import Verdict
 from ahp.system.errors import AhpError
 

@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from ahp.policy.program import RuleAnswer
-from ahp.protocol import levels
+from ahp.protocol import signals
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line
 from ahp.system import digest
@@ -99,7 +99,7 @@ def rule_text(name: str, rule: RuleAnswer) -> RuleText:
     """The rule as the policy has it, called `name`."""
     file, _, place = rule.position.partition(":")
     file, line = ("", "") if file.startswith(_PACK) else (file, place.partition(":")[0])
-    level = levels.strongest(list(rule.intensity.values()))
+    level = signals.strongest(list(rule.intensity.values()))
     about = rule.message if rule.message is not None else rule.condition
     return RuleText(name, level, about, "; ".join(rule.resolution), file, int(line) if line.isdecimal() else 0)
 
@@ -115,7 +115,7 @@ def _place(rule: str, found: dict[str, object]) -> Place:
 
 def strongest_first(results: list[Result]) -> list[Result]:
     """What counts before what is excused, blocks before prompts, then by rule."""
-    return sorted(results, key=lambda r: (bool(r.excused), -levels.strength(r.level), r.rule))
+    return sorted(results, key=lambda r: (bool(r.excused), -signals.strength(r.level), r.rule))
 
 
 def sentence(one: Result, place: Place | None = None) -> str:

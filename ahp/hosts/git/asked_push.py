@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ahp.hosts.git import pre_push
 from ahp.hosts.git.githooks import Hook
 from ahp.protocol.event import Event, Workspace
-from ahp.protocol.levels import DECISION_OF
+from ahp.protocol.signals import DECISION_OF
 from ahp.protocol.verdict import Verdict
 from ahp.system.view import View
 
