@@ -8,7 +8,6 @@ from ahp.system.view import View
 LIMIT = 64 << 20  # bytes of diff that are read
 _AT_ONCE = 16 << 20  # bytes of content in one question to git: its diff may be twice as long
 _FILES_AT_ONCE = 100
-_TRIED = 4_000_000  # pairs of lines that are compared to find what two versions have in common
 
 Line = dict[str, object]
 
@@ -121,41 +120,22 @@ def _add_wide(found: Lines, view: View, entry: FileChange, name: str) -> None:
     except OutputLimit:
         found.unread.append((entry.path, LIMIT))
         return
+    from ahp.system.line_diff import regions
+
     before, after = _texts(old, name), _texts(new, name)
-    start, same = 0, min(len(before), len(after))
-    while start < same and before[start] == after[start]:
-        start += 1
-    end = 0
-    while end < same - start and before[-1 - end] == after[-1 - end]:
-        end += 1
-    gone, come = before[start : len(before) - end], after[start : len(after) - end]
-    kept_before, kept_after = _kept(gone, come)
-    found.removed += _records(entry.old_path or entry.path, gone, start, kept_before)
-    found.added += _records(entry.path, come, start, kept_after)
-
-
-def _kept(before: list[str], after: list[str]) -> tuple[set[int], set[int]]:
-    """The places of the lines that both versions have in the same order; none where they are too many to compare."""
-    if not before or not after or len(before) * len(after) > _TRIED:
-        return set(), set()
-    from difflib import SequenceMatcher
-
-    blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
-    return (
-        {b.a + at for b in blocks for at in range(b.size)},
-        {b.b + at for b in blocks for at in range(b.size)},
-    )
+    for old_from, old_to, new_from, new_to in regions(before, after):
+        found.removed += _records(entry.old_path or entry.path, before, old_from, old_to)
+        found.added += _records(entry.path, after, new_from, new_to)
 
 
 def _texts(data: bytes, name: str) -> list[str]:
     """The lines of a file, without their ends; one side of a change may be in another encoding than the other."""
     own = encoding.of(data[: encoding.LOOKED_AT]) or name
     text = data.decode("utf-8", "surrogateescape") if own == "utf-8" else encoding.decoded(data, own)
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines]
+    from ahp.system.line_diff import lines_of
+
+    return [line.removesuffix("\r") for line in lines_of(text)]
 
 
-def _records(path: str, lines: list[str], start: int, kept: set[int]) -> list[Line]:
-    return [{"path": path, "line": start + at + 1, "text": text} for at, text in enumerate(lines) if at not in kept]
+def _records(path: str, lines: list[str], start: int, end: int) -> list[Line]:
+    return [{"path": path, "line": at + 1, "text": lines[at]} for at in range(start, end)]

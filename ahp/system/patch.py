@@ -1,8 +1,118 @@
-"""Unified diffs as git writes them, read into lines."""
+"""Patches that are read: unified diffs, and the headers of coding agents' own.  [light]
+
+`parse` reads what git itself wrote. `parts` reads what anybody wrote, in linear time, and says what is wrong with it.
+"""
 
 from ahp.system.errors import AhpError
 
-_ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
+NOWHERE = "/dev/null"
+FILE = "diff --git "
+_AGENTS = {"*** Add File": "add", "*** Update File": "update", "*** Delete File": "delete", "*** Move to": "move"}
+
+
+class Hunk:
+    """The lines before and after, each with a newline where it has one; `at` is the first old one, from 0, if known.
+
+    `wrong` is the first line that is none of a hunk, or `head`, its first line, where that does not say how long it is
+    or promises more than there is; "" where all is well.
+    """
+
+    __slots__ = ("_last", "at", "head", "new", "old", "wrong")
+
+    def __init__(self, head: str = "", at: int | None = None) -> None:
+        self.at = at
+        self.old: list[str] = []
+        self.new: list[str] = []
+        self.head, self.wrong, self._last = head, "", "@"
+
+    def add(self, line: str) -> None:
+        """One more line, which begins with a blank, `+`, `-` or `\\`, or is empty: editors drop the blank of those."""
+        sign = line[:1]
+        if sign in " -":
+            self.old.append(line[1:] + "\n")
+        if sign in " +":
+            self.new.append(line[1:] + "\n")
+        if sign == "\\":  # no newline at end of file
+            for side, signs in ((self.old, " -"), (self.new, " +")):
+                side[-1:] = [line.removesuffix("\n") if self._last in signs else line for line in side[-1:]]
+        self._last = sign
+
+
+def parts(text: str, counted: bool) -> "list[str | Hunk]":
+    """The hunks of a unified diff and the lines outside of them, in order.
+
+    `counted`: a hunk is as long as it says, as git and `patch` read it. Else it ends where another hunk or file
+    begins: models miscount. Never raises.
+    """
+    found: list[str | Hunk] = []
+    lines = text.split("\n")
+    while not counted and lines and not lines[-1]:
+        lines.pop()
+    hunk, is_open, old, new = Hunk(), False, 0, 0
+    for at, line in enumerate(lines):
+        sign = line.rstrip("\r")[:1]
+        if line.startswith("@@ -" if counted else "@@"):
+            if counted and is_open:
+                hunk.wrong = hunk.wrong or line
+            numbers = ranges(line)
+            start, old, _, new = numbers or (0, 0, 0, 0)
+            hunk = Hunk(line, max(0, start - 1) if numbers else None)
+            found.append(hunk)
+            is_open = not counted or old > 0 or new > 0
+            if not is_open and "-0,0 +0,0" not in line:
+                hunk.wrong = line
+        elif not is_open or (not counted and _is_behind(lines, at)):
+            is_open = False
+            found.append(line)
+        elif sign in " +-\\":
+            hunk.add(line if sign else " " + line)
+            old, new = old - (sign in " -"), new - (sign in " +")
+            is_open = not counted or old > 0 or new > 0
+        else:
+            hunk.wrong = hunk.wrong or line
+    if counted and is_open:
+        hunk.wrong = hunk.wrong or hunk.head
+    return found
+
+
+def _is_behind(lines: list[str], at: int) -> bool:
+    """Whether a line after a hunk is not of it: another file begins, or the signature of git format-patch."""
+    if lines[at] == "-- " and at == len(lines) - 2:
+        return lines[-1][:1] not in (*" +-\\", "")
+    following = lines[at + 1] if at + 1 < len(lines) else ""
+    return lines[at].startswith(FILE) or (lines[at].startswith("--- ") and following.startswith("+++ "))
+
+
+def ranges(line: str) -> tuple[int, int, int, int] | None:
+    """First line and number of lines, before and after: `@@ -3,2 +4 @@ heading` → 3, 2, 4, 1; None for another line."""
+    try:
+        old, new = line[4:].split(" @@", 1)[0].split(" +")
+        old_line, _, old_count = old.partition(",")
+        new_line, _, new_count = new.partition(",")
+        return int(old_line), int(old_count or 1), int(new_line), int(new_count or 1)
+    except ValueError:
+        return None
+
+
+def name_of(line: str, *prefixes: str) -> str:
+    """The name in a `---` or `+++` line that anybody wrote, without its prefix; "" for /dev/null."""
+    name = line[4:].split("\t")[0].strip()
+    prefix = next((one for one in prefixes if name.startswith(one)), "")
+    return "" if name == NOWHERE else name[len(prefix) :]
+
+
+def agents_header(line: str) -> tuple[str, str]:
+    """("add", "update", "delete" or "move", path) of a header of an agent's patch; ("", …) of any other line."""
+    head, colon, path = line.partition(":")
+    return _AGENTS.get(head, "") if colon else "", path.strip()
+
+
+def is_agents(text: str) -> bool:
+    """Whether a text is a patch as Codex and others write it: `*** Begin Patch`, `*** Update File: a`."""
+    lines = [line.strip() for line in text.split("\n")] if "*** " in text else []
+    return any(
+        line.startswith("*** Begin Patch") or agents_header(line)[0] in ("add", "update", "delete") for line in lines
+    )
 
 
 def parse(
@@ -22,7 +132,10 @@ def parse(
         line = lines[at]
         at += 1
         if line[:4] == b"@@ -":
-            old, old_left, new, new_left = _ranges(line)
+            numbers = ranges(line.decode("latin-1"))
+            if numbers is None:
+                raise AhpError(f"git's diff is not understood: {line[:80]!r}")
+            old, old_left, new, new_left = numbers
             while old_left or new_left:
                 if at >= last:
                     raise AhpError("git's diff is cut")
@@ -31,11 +144,23 @@ def parse(
                 at += 1
                 if sign == b"+":
                     if with_added:
-                        added.append({"path": new_path, "line": new, "text": _text(line)})
+                        added.append(
+                            {
+                                "path": new_path,
+                                "line": new,
+                                "text": line[1 : -1 if line[-1:] == b"\r" else None].decode("utf-8", "surrogateescape"),
+                            }
+                        )
                     new, new_left = new + 1, new_left - 1
                 elif sign == b"-":
                     if with_removed:
-                        removed.append({"path": old_path, "line": old, "text": _text(line)})
+                        removed.append(
+                            {
+                                "path": old_path,
+                                "line": old,
+                                "text": line[1 : -1 if line[-1:] == b"\r" else None].decode("utf-8", "surrogateescape"),
+                            }
+                        )
                     old, old_left = old + 1, old_left - 1
                 elif sign != b"\\":  # "\ No newline at end of file" belongs to the line before it
                     old, old_left, new, new_left = old + 1, old_left - 1, new + 1, new_left - 1
@@ -48,21 +173,6 @@ def parse(
     return added, removed
 
 
-def _text(line: bytes) -> str:
-    return (line[1:-1] if line[-1:] == b"\r" else line[1:]).decode("utf-8", "surrogateescape")
-
-
-def _ranges(line: bytes) -> tuple[int, int, int, int]:
-    """`@@ -3,2 +4 @@ heading` → 3, 2, 4, 1."""
-    try:
-        old, new = line[4:].split(b" @@", 1)[0].split(b" +")
-        old_line, _, old_count = old.partition(b",")
-        new_line, _, new_count = new.partition(b",")
-        return int(old_line), int(old_count or 1), int(new_line), int(new_count or 1)
-    except ValueError:
-        raise AhpError(f"git's diff is not understood: {line[:80]!r}") from None
-
-
 def _name(text: bytes) -> str:
     """The path of a `---` or `+++` line; "" for /dev/null."""
     name = text.decode("utf-8", "surrogateescape")
@@ -70,22 +180,12 @@ def _name(text: bytes) -> str:
         name = unquote(name)
     elif name[-1:] == "\t":  # git marks the end of a name that holds blanks
         name = name[:-1]
-    return "" if name == "/dev/null" else name[2:]
+    return "" if name == NOWHERE else name[2:]
 
 
 def unquote(text: str) -> str:
     """A path that git wrote in C quotes: `"b/\\303\\244"`; bytes that are not UTF-8 become lone surrogates."""
-    found = bytearray()
-    at, end = 1, text.rfind('"')
-    while at < end:
-        char = text[at]
-        if char != "\\":
-            found += char.encode("utf-8", "surrogateescape")
-            at += 1
-        elif text[at + 1] in _ESCAPES:
-            found.append(_ESCAPES[text[at + 1]])
-            at += 2
-        else:
-            found.append(int(text[at + 1 : at + 4], 8))
-            at += 4
-    return found.decode("utf-8", "surrogateescape")
+    import codecs
+
+    inner = text[1 : text.rfind('"')].encode("utf-8", "surrogateescape")
+    return codecs.escape_decode(inner)[0].decode("utf-8", "surrogateescape")

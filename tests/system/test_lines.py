@@ -92,12 +92,12 @@ def test_a_file_may_come_to_be_in_utf_16(repo: Repo, made: Made) -> None:
     assert removed(view) == [("a.txt", 2, "another line")]
 
 
-def test_too_many_lines_to_compare_are_all_new(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "_TRIED", 3)
-    repo.commit("first", **{"a.txt": "1st\n2nd\n3rd\n4th\n".encode("utf-16")})
-    repo.write("a.txt", "1st\n3rd\n2nd\n4th\n".encode("utf-16"))
-    view = staged(repo)
-    assert added(view) == [("a.txt", 2, "3rd"), ("a.txt", 3, "2nd")]
+def test_lines_between_two_changes_of_a_large_file_are_not_new(repo: Repo) -> None:
+    before = [str(number) for number in range(4000)]
+    repo.commit("first", **{"a.txt": "\n".join(before).encode("utf-16")})
+    repo.write("a.txt", "\n".join(["first", *before[1:-1], "last"]).encode("utf-16"))
+    assert added(staged(repo)) == [("a.txt", 1, "first"), ("a.txt", 4000, "last")]
+    assert removed(staged(repo)) == [("a.txt", 1, "0"), ("a.txt", 4000, "3999")]
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ A path with a content is a write, one with an old and a new text an edit, whatev
 as one of Codex's or as a unified diff; a shell command by what `ahp.shell` knows of it.
 """
 
-from ahp.agents.calls.line_diff import hunk_counts
 from ahp.agents.calls.plain_programs import is_plain
 from ahp.agents.calls.tool_call import named_paths
 from ahp.facts.tool import WRITING
+from ahp.system.patch import Hunk, agents_header, is_agents, name_of, parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ _OLD = ("oldstring", "oldstr", "oldtext")
 _NEW = ("newstring", "newstr", "newtext")
 _CELL = ("newsource",)
 _PATCHES = ("patch", "patchtext", "input", "command", "diff")
-_CODEX = ("*** Begin Patch", "*** Update File:", "*** Add File:", "*** Delete File:")
 _DEEPEST = 8  # of objects inside arguments
 _HARMLESS = ("read", "list", "search", "fetch", "task")
 
@@ -115,90 +114,62 @@ def _texts(given: "Mapping[str, object]", names: tuple[str, ...]) -> list[str]:
 
 def patch(text: str, edits: Edits) -> None:
     """Reads a patch: Codex's, with `*** Update File:` lines, or a unified diff."""
-    if "*** " in text and any(line.strip().startswith(_CODEX) for line in text.split("\n")):
-        _codex_patch(text.split("\n"), edits)
+    if is_agents(text):
+        _agents_patch(text.split("\n"), edits)
     else:
-        _unified_patch(text.split("\n"), edits)
+        _unified_patch(text, edits)
 
 
-def _codex_patch(lines: list[str], edits: Edits) -> None:
+def _agents_patch(lines: list[str], edits: Edits) -> None:
     path, kind = "", ""
-    hunk: list[str] = []
-    added: list[str] = []
-
-    def finish() -> None:
-        _hunk(path, hunk, edits)
-        if kind == "add":
-            edits.add(path, Edit("write", "".join([line + "\n" for line in added])))
-        hunk.clear()
-        added.clear()
-
+    hunk = Hunk()
     for raw in [*lines, "*** End Patch"]:
         line = raw if kind == "update" else raw.lstrip()  # blanks before a header are none of its, but for a hunk's
-        if line.startswith("*** Move to:"):
-            target = line[12:].strip()
-            finish()
-            edits.add(target, Edit("unknown"))
-            edits.add(path, Edit("delete"))
-            path = target
-        elif line.startswith("*** ") and not line.startswith("*** End of File"):
-            finish()
-            word, _, path = line[4:].partition(" File:")
-            kind, path = word.lower(), path.strip()
-            if kind == "delete":
-                edits.add(path, Edit("delete"))
-        elif kind == "add":
-            if line.startswith("+"):
-                added.append(line[1:])
-        elif line.startswith("@@"):
-            finish()
-        elif kind == "update" and (line[:1] in ("+", "-", " ") or not line):
-            hunk.append(line or " ")
+        is_header = line.startswith("*** ") and not line.startswith("*** End of File")
+        if is_header or (kind == "update" and line.startswith("@@")):
+            if kind == "add":
+                edits.add(path, Edit("write", _text_of(hunk.new)))
+            else:
+                _replace(path, hunk, edits)
+            hunk = Hunk()
+        if is_header:
+            word, named = agents_header(line)
+            if word == "move":
+                edits.add(named, Edit("unknown"))
+            if word in ("move", "delete"):
+                edits.add(path if word == "move" else named, Edit("delete"))
+            path, kind = named, kind if word == "move" else word
+        elif (kind == "update" and line[:1] in " +-") or (kind == "add" and line.startswith("+")):
+            hunk.add(line)
 
 
-def _unified_patch(lines: list[str], edits: Edits) -> None:
+def _unified_patch(text: str, edits: Edits) -> None:
     old = path = ""
-    hunk: list[str] = []
-    left = [0, 0]
-    for line in [*lines, "--- /dev/null"]:
-        if line.startswith("@@ -"):
-            _finish(old, path, hunk, edits)
-            left = hunk_counts(line)
-        elif any(n > 0 for n in left) and (line[:1] in ("+", "-", " ") or not line):
-            hunk.append(line or " ")
-            left = [left[0] - (line[:1] != "+"), left[1] - (line[:1] != "-")]
-        elif line.startswith("--- "):
-            _finish(old, path, hunk, edits)
-            old, path = _side(line[4:]), ""
-        elif line.startswith("+++ "):
-            path = _side(line[4:])
+    for part in parts(text, counted=True):
+        if isinstance(part, Hunk):
+            if path and not old:
+                edits.add(path, Edit("append", _text_of(part.new)))
+            elif old and not path and (part.old or part.new):
+                edits.add(old, Edit("delete"))
+            else:
+                _replace(path, part, edits)
+        elif part.startswith("--- "):
+            old, path = name_of(part, "a/", "b/"), ""
+        elif part.startswith("+++ "):
+            path = name_of(part, "a/", "b/")
+            if path and not old:
+                edits.add(path, Edit("write"))
 
 
-def _finish(old: str, path: str, hunk: list[str], edits: Edits) -> None:
-    """One hunk of a unified diff; a file that is there on one side only is written whole, or deleted."""
-    if path and not old:
-        edits.add(path, Edit("write", "".join([line[1:] + "\n" for line in hunk if line[0] == "+"])))
-        hunk.clear()
-    elif old and not path and hunk:
-        edits.add(old, Edit("delete"))
-        hunk.clear()
-    else:
-        _hunk(path, hunk, edits)
-
-
-def _hunk(path: str, hunk: list[str], edits: Edits) -> None:
+def _replace(path: str, hunk: Hunk, edits: Edits) -> None:
     """A hunk as the replacement of its old lines by its new ones."""
-    if path and any(line[0] in "+-" for line in hunk):
-        old = "".join([line[1:] + "\n" for line in hunk if line[0] != "+"])
-        new = "".join([line[1:] + "\n" for line in hunk if line[0] != "-"])
-        edits.add(path, Edit("replace", new, old))
-    hunk.clear()
+    if path and (hunk.old or hunk.new):
+        edits.add(path, Edit("replace", _text_of(hunk.new), _text_of(hunk.old)))
 
 
-def _side(name: str) -> str:
-    """The path of a `---` or `+++` line, "" for /dev/null."""
-    name = name.split("\t")[0].strip()
-    return "" if name == "/dev/null" else name[2:] if name[:2] in ("a/", "b/") else name
+def _text_of(lines: list[str]) -> str:
+    """Whole lines: without its end, the last one might be found within another line."""
+    return "".join([line.removesuffix("\n") + "\n" for line in lines])
 
 
 # Shell

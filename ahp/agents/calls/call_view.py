@@ -8,12 +8,12 @@ import sys
 from ahp.agents.calls import call_edits, tool_call
 from ahp.agents.calls import protected as protected_files
 from ahp.agents.calls.call_paths import in_checkout, inside, place_of
-from ahp.agents.calls.line_diff import encoded, lines_of, regions, unified
 from ahp.facts import tool
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import digest, encoding, files
 from ahp.system.change import FILE, Change, FileChange
 from ahp.system.errors import AhpError
+from ahp.system.line_diff import encoded, lines_of, regions, unified
 from ahp.system.paths import real
 from ahp.system.view import View
 

@@ -2,10 +2,10 @@
 
 from glob import glob
 
-from ahp.agents.calls.line_diff import hunk_counts
 from ahp.agents.calls.plain_programs import is_plain
 from ahp.system import files
 from ahp.system.errors import AhpError
+from ahp.system.patch import FILE, NOWHERE, Hunk, parts
 from ahp.system.paths import real
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _LARGEST = 4 << 20  # bytes of a patch that is read
 _MOST = 64  # patches that a pattern names
-_BEGINNINGS = ("--- ", "+++ ", "@@ -", "diff --git ", "Index:", "*** ")
+_BEGINNINGS = ("--- ", "+++ ", "@@ -", FILE, "Index:", "*** ")
 _MOVES = ("rename from ", "rename to ", "copy from ", "copy to ")
 # What brings the files of a work tree to another state, and none outside of it.
 _IN_THE_TREE = (
@@ -120,29 +120,22 @@ def _named(text: str, patch: "Patch", by_git: bool) -> "list[str] | None":
         parts = [part for part in name.split("/") if part]
         count = int(patch.stripped) if patch.stripped else len(parts) - 1
         stripped = "/".join(parts[max(count - name.startswith("/"), 0) :]) if count else name
-        is_whole = not patch.is_told and (not by_git or "diff --git " not in text)  # then what is there decides
+        is_whole = not patch.is_told and (not by_git or FILE not in text)  # then what is there decides
         found += [one for one in (stripped, name if is_whole else "") if one]
     return list(dict.fromkeys(found))
 
 
 def _raw_names(text: str, by_git: bool) -> "list[str] | None":
     found: dict[str, None] = {}
-    left = [0, 0]
-    for line in text.split("\n"):
-        line = line.rstrip("\r")
-        if left[0] > 0 or left[1] > 0:
-            if line[:1] not in ("", " ", "+", "-", "\\"):
+    for part in parts(text, counted=True):
+        if isinstance(part, Hunk):
+            if part.wrong:
                 return None
-            left = [left[0] - (line[:1] in ("", " ", "-")), left[1] - (line[:1] in ("", " ", "+"))]
-        elif line.startswith("@@ -"):
-            left = hunk_counts(line)
-            if left == [0, 0] and "-0,0 +0,0" not in line:
-                return None
-        elif (names := _header(line)) is None or _is_of_another_kind(line, by_git):
+        elif (names := _header(part.rstrip("\r"))) is None or _is_of_another_kind(part.rstrip("\r"), by_git):
             return None
         else:
             found.update(dict.fromkeys(names))
-    return None if left[0] > 0 or left[1] > 0 else [name for name in found if name != "/dev/null"]
+    return [name for name in found if name != NOWHERE]
 
 
 def _header(line: str) -> "list[str] | None":
@@ -150,8 +143,8 @@ def _header(line: str) -> "list[str] | None":
     if line.startswith(("--- ", "+++ ")):
         rest = line[4:].split("\t")[0].strip()
         names = [rest, rest.split(" ")[0]]
-    elif line.startswith("diff --git "):
-        rest = line[11:]
+    elif line.startswith(FILE):
+        rest = line[len(FILE) :]
         names = [
             *rest.split(" "),
             *rest.partition(" b/")[:1],

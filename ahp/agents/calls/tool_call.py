@@ -6,6 +6,7 @@
 from ahp.agents.calls.call_paths import in_checkout, inside, joined, paths_of, place_of
 from ahp.facts.tool import COMMANDS, WRITING, Touched, kind_of
 from ahp.system import digest
+from ahp.system.patch import agents_header, name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ _FILE_URI = "file://"
 _LONGEST_PATH = 4096
 _DEEPEST = 8  # of objects inside arguments, such as the `edits` of one call
 _PATCHES = ("patch", "patchText", "patch_text", "input", "command", "diff")
-_PATCH_LINES = ("*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:")
 _DIFF_LINES = ("rename from ", "rename to ", "copy to ")
 _DERIVED = ("command", "commands", "paths", "writes", "may_write", "target")
 # What a backslash and a backquote of PowerShell are to a shell.
@@ -239,9 +239,8 @@ def _patched(given: "Mapping[str, object]") -> list[str]:
     found = []
     for text in _texts(given, _PATCHES):
         lines = text.split("\n")
-        headers = [line.strip() for line in lines if line.lstrip().startswith("*** ")]
-        named = [line.partition(":")[2].strip() for line in headers if line.startswith(_PATCH_LINES)]
-        found += named or _compared(lines)
+        headers = [agents_header(line.strip()) for line in lines if line.lstrip().startswith("*** ")]
+        found += [path for kind, path in headers if kind] or _compared(lines)
     return found
 
 
@@ -250,8 +249,7 @@ def _compared(lines: list[str]) -> list[str]:
     found = []
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if line.startswith("--- ") and following.startswith("+++ "):
-            sides = [side[4:].split("\t")[0].strip() for side in (line, following)]
-            found += [side[2:] if side[:2] in ("a/", "b/") else side for side in sides if side != "/dev/null"]
+            found += [name for side in (line, following) if (name := name_of(side, "a/", "b/"))]
         elif line.startswith("diff --git ") and " b/" in line:  # a change of mode has no other line
             found.append(line.rpartition(" b/")[2].strip())
         else:

@@ -1,15 +1,12 @@
 """Unified diffs, as `diff -u`, git and models write them: line numbers are hints, the lines are what counts."""
 
-import re
 from dataclasses import dataclass, field
 
 from ahp.runner.tools.line_ends import line_ends, lines_of
+from ahp.system import patch
 
-_HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@")
-_NOWHERE = "/dev/null"
 _MOST_FILES = 200
 _BOM = "\ufeff"
-_FILE = "diff --git "
 # What is more than lines of text. A mode that is lost would make a script that does not run.
 _NOT_TAKEN = (
     *("rename ", "copy ", "GIT binary patch", "Binary files ", "old mode "),
@@ -22,65 +19,60 @@ class PatchError(ValueError):
 
 
 @dataclass
-class Hunk:
-    """Lines that are there and what they become; `at` is the first of them, counted from 0, where the patch says it."""
-
-    at: int | None
-    old: list[str] = field(default_factory=list)
-    new: list[str] = field(default_factory=list)
-
-
-@dataclass
 class FilePatch:
     """The hunks of one file, and whether the patch creates or deletes it."""
 
     path: str
     creates: bool
     deletes: bool
-    hunks: list[Hunk] = field(default_factory=list)
+    hunks: list[patch.Hunk] = field(default_factory=list)
 
 
 def parse(text: str) -> list[FilePatch]:
     """The files of a patch. Raises PatchError."""
     found: list[FilePatch] = []
-    lines = text.replace("\r\n", "\n").split("\n")
-    while lines and not lines[-1]:
-        lines.pop()
-    at = 0
-    while at < len(lines):
-        line = lines[at]
-        if line.startswith(_NOT_TAKEN):
-            raise PatchError(f"a patch that holds {line[:40]!r} is not taken; write the file, or run a command")
-        if line.startswith("@@"):
-            raise PatchError(f"a hunk without the lines `--- a/PATH` and `+++ b/PATH` before it: {line[:40]!r}")
-        if not (line.startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ ")):
-            found += _empty_file(lines, at)
-            at += 1  # what git and people write above a file
+    change: FilePatch | None = None  # what a hunk is about, where one may stand
+    before = names = mode = ""
+    for part in [*patch.parts(text.replace("\r\n", "\n"), counted=False), patch.FILE]:
+        if isinstance(part, patch.Hunk):
+            if change is None:
+                raise PatchError(
+                    f"a hunk without the lines `--- a/PATH` and `+++ b/PATH` before it: {part.head[:40]!r}"
+                )
+            _add(part, change)
+            before = ""
             continue
-        found.append(_header(line, lines[at + 1]))
+        if change and not change.hunks:
+            raise PatchError(f"{change.path}: no hunk")
+        change = None
+        if part.startswith(_NOT_TAKEN):
+            raise PatchError(f"a patch that holds {part[:40]!r} is not taken; write the file, or run a command")
+        if mode and part.startswith(("--- " if mode == "new" else "+++ ") + patch.NOWHERE):
+            mode = ""  # it has content, which follows
+        is_file = part.startswith("+++ ") and before.startswith("--- ")
+        if mode and (is_file or part.startswith(patch.FILE)):
+            found.append(_empty_file(names, mode))
+            mode = ""
+        if is_file:
+            change = _header(before, part)
+            found.append(change)
+        elif part.startswith(("new file mode ", "deleted file mode ")) and before.startswith(patch.FILE):
+            names, mode = before, part.partition(" ")[0]
         if len(found) > _MOST_FILES:
             raise PatchError(f"more than {_MOST_FILES} files in one patch")
-        at = _hunks(lines, at + 2, found[-1])
+        before = part
     if not found:
         raise PatchError("no file in it: a unified diff has the lines `--- a/PATH` and `+++ b/PATH` before its hunks")
     return found
 
 
-def _empty_file(lines: list[str], at: int) -> list[FilePatch]:
-    """The file without content that the line `at` makes or deletes: git writes neither its names nor a hunk."""
-    creates, deletes = lines[at].startswith("new file mode "), lines[at].startswith("deleted file mode ")
-    names = lines[at - 1].removeprefix(_FILE) if at and lines[at - 1].startswith(_FILE) else ""
-    if not (creates or deletes) or not names:
-        return []
-    for line in lines[at + 1 :]:
-        if line.startswith(("--- " if creates else "+++ ") + _NOWHERE) or line.startswith(_NOT_TAKEN):
-            return []
-        if line.startswith((_FILE, "@@")):
-            break
-    path = names[2 : len(names) // 2]
-    if names != f"a/{path} b/{path}":
-        raise PatchError(f"the path in {lines[at - 1][:100]!r} cannot be told; write the file instead")
-    return [FilePatch(path, creates, deletes)]
+def _empty_file(names: str, mode: str) -> FilePatch:
+    """A file without content that is made or deleted: git writes neither its names nor a hunk."""
+    both = names.removeprefix(patch.FILE)
+    path = both[2 : len(both) // 2]
+    if both != f"a/{path} b/{path}":
+        raise PatchError(f"the path in {names[:100]!r} cannot be told; write the file instead")
+    return FilePatch(path, creates=mode == "new", deletes=mode != "new")
 
 
 def _header(old: str, new: str) -> FilePatch:
@@ -88,52 +80,24 @@ def _header(old: str, new: str) -> FilePatch:
     if any(name.startswith('"') for name in names):
         raise PatchError("quoted paths are not read; write the path as it is")
     before, after = (
-        name if name == _NOWHERE else name.removeprefix(prefix)
+        name if name == patch.NOWHERE else name.removeprefix(prefix)
         for name, prefix in zip(names, ("a/", "b/"), strict=True)
     )
-    if before == after == _NOWHERE or not (before and after):
+    if before == after == patch.NOWHERE or not (before and after):
         raise PatchError("a file without a path")
-    if _NOWHERE not in (before, after) and before != after:
+    if patch.NOWHERE not in (before, after) and before != after:
         raise PatchError(f"{before} is renamed to {after}; write the file instead")
-    return FilePatch(after if before == _NOWHERE else before, before == _NOWHERE, after == _NOWHERE)
+    return FilePatch(after if before == patch.NOWHERE else before, before == patch.NOWHERE, after == patch.NOWHERE)
 
 
-def _hunks(lines: list[str], at: int, change: FilePatch) -> int:
-    """Reads the hunks of a file; where they end."""
-    while at < len(lines) and lines[at].startswith("@@"):
-        numbered = _HUNK.match(lines[at])
-        hunk = Hunk(max(0, int(numbered[1]) - 1) if numbered else None)
-        at += 1
-        while at < len(lines) and not lines[at].startswith(("@@", _FILE)):
-            line = lines[at]
-            if line == "-- " and at == len(lines) - 2 and lines[-1][:1] not in (*" +-\\", ""):
-                at = len(lines)  # the signature of git format-patch
-                break
-            if line.startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ "):
-                break
-            mark, rest = (line[0], line[1:]) if line else (" ", "")  # editors drop the blank of an empty line
-            if mark not in " +-\\":
-                raise PatchError(f"{change.path}: a line of a hunk begins with a blank, + or -, not as {line[:40]!r}")
-            if mark == "\\":  # No newline at end of file
-                _without_end(hunk, lines[at - 1][:1])
-            if mark in " -":
-                first = not (change.hunks or hunk.old)
-                hunk.old.append((rest.removeprefix(_BOM) if first else rest) + "\n")
-            if mark in " +":
-                hunk.new.append(rest + "\n")
-            at += 1
-        if not hunk.old and not hunk.new:
-            raise PatchError(f"{change.path}: a hunk without lines")
-        change.hunks.append(hunk)
-    if not change.hunks:
-        raise PatchError(f"{change.path}: no hunk")
-    return at
-
-
-def _without_end(hunk: Hunk, mark: str) -> None:
-    for side, marks in ((hunk.old, " -"), (hunk.new, " +")):
-        if side and mark in marks:
-            side[-1] = side[-1].removesuffix("\n")
+def _add(hunk: patch.Hunk, change: FilePatch) -> None:
+    if hunk.wrong:
+        raise PatchError(f"{change.path}: a line of a hunk begins with a blank, + or -, not as {hunk.wrong[:40]!r}")
+    if not hunk.old and not hunk.new:
+        raise PatchError(f"{change.path}: a hunk without lines")
+    if hunk.old and not change.hunks:
+        hunk.old[0] = hunk.old[0].removeprefix(_BOM)
+    change.hunks.append(hunk)
 
 
 def applied(text: str, change: FilePatch) -> str:

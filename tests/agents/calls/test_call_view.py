@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from typing import Any
 
 import pytest
@@ -12,8 +10,6 @@ from hypothesis import strategies as st
 
 from ahp.agents.calls import call_edits, tool_call
 from ahp.agents.calls.call_view import view_of
-from ahp.agents.calls.line_diff import lines_of, regions, unified
-from ahp.system.patch import parse
 
 FILES = [f"files.{field}" for field in ("changed", "added", "modified", "deleted", "insertions", "deletions")]
 
@@ -102,6 +98,12 @@ def test_a_patch_adds_deletes_and_moves(repo: Any, make_event: Any, gather: Any)
     whole = "--- /dev/null\n+++ b/n\n@@ -0,0 +1,1 @@\n+k\n--- a/gone\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-x\n"
     other = call(make_event, "patch", {"patch": whole})
     assert gather(other, "files.added", "files.deleted") == {"files.added": ["n"], "files.deleted": ["gone"]}
+
+
+def test_a_file_that_a_patch_makes_holds_the_lines_of_all_its_hunks(make_event: Any) -> None:
+    text = "--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+one\n@@ -0,0 +2 @@\n+two\n"
+    event = call(make_event, "patch", {"patch": text})
+    assert event.view.read("n") == b"one\ntwo\n"
 
 
 def test_an_edit_that_does_not_fit_still_tells_its_lines(repo: Any, make_event: Any, gather: Any) -> None:
@@ -210,25 +212,6 @@ def test_outside_a_repository_the_files_are_those_of_the_folder(repo: Any, make_
         event.view.base()
 
 
-TEXTS = st.lists(st.sampled_from(["a", "b", "c", "", "d e", "-- x"]), max_size=12).map(
-    lambda lines: "".join(line + "\n" for line in lines)
-)
-
-
-@given(TEXTS, TEXTS)
-def test_a_diff_makes_the_new_text_of_the_old_one(old: str, new: str) -> None:
-    before, after = lines_of(old), lines_of(new)
-    made, at = [], 0
-    for old_from, old_to, new_from, new_to in regions(before, after):
-        made += before[at:old_from] + after[new_from:new_to]
-        at = old_to
-    assert made + before[at:] == after
-    plus, minus = parse(unified('a "b".txt', old, new))
-    assert all(after[line["line"] - 1] == line["text"] for line in plus)  # type: ignore[operator]
-    assert all(before[line["line"] - 1] == line["text"] for line in minus)  # type: ignore[operator]
-    assert {line["path"] for line in plus + minus} <= {'a "b".txt'}
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=30),
     lambda x: st.lists(x) | st.dictionaries(st.text(), x),
@@ -241,15 +224,3 @@ KEYS = st.sampled_from(
 @given(st.dictionaries(KEYS, JSON), st.sampled_from(["Write", "Edit", "apply_patch", "Bash", "mcp__x", "Nothing"]))
 def test_whatever_a_call_holds_is_read(arguments: dict[str, Any], native: str) -> None:
     call_edits.of(tool_call.read("", native, arguments, root="/nowhere"))
-
-
-def test_the_lines_are_those_that_git_shows(repo: Any) -> None:
-    repo.write("old", "a\nb\nc\nd\n")
-    repo.write("new", "a\nx\nc\nd\ne\n")
-    shown = subprocess.run(
-        ["git", "diff", "--no-index", "-U0", "old", "new"], cwd=repo.root, capture_output=True, check=False
-    ).stdout
-    ours = unified("f", (repo.root / "old").read_text(), (repo.root / "new").read_text())
-    plain = [[(line["line"], line["text"]) for line in side] for side in parse(ours)]
-    assert plain == [[(line["line"], line["text"]) for line in side] for side in parse(shown)]
-    assert json.dumps(plain)

@@ -19,6 +19,8 @@ def regions(old: list[str], new: list[str]) -> list[Region]:
     equal before and behind them belongs to them. So it takes n log n steps for any texts, and is not always the
     shortest diff.
     """
+    if not old or not new:
+        return [(0, len(old), 0, len(new))] if old or new else []
     found: list[Region] = []
     at_old = at_new = _common(old, new, 0, 0)
     for old_line, new_line in [*_anchors(old, new, at_old), (len(old), len(new))]:
@@ -50,15 +52,6 @@ def unified(path: str, old: str, new: str) -> bytes:
     return encoded(f'--- "a/{name}"\n+++ "b/{name}"\n' + "".join(parts)) if parts else b""
 
 
-def hunk_counts(line: str) -> list[int]:
-    """How many old and new lines a hunk has by its first line, `@@ -1,2 +1,3 @@`; [0, 0] for any other line."""
-    try:
-        old, new = line[4:].split(" @@", 1)[0].split(" +")
-        return [int(old.partition(",")[2] or 1), int(new.partition(",")[2] or 1)]
-    except ValueError:
-        return [0, 0]
-
-
 def encoded(text: str) -> bytes:
     """Text as bytes; lone surrogates stand for bytes that are not UTF-8, or are none that a file can hold."""
     try:
@@ -75,6 +68,8 @@ def _common(old: list[str], new: list[str], at_old: int, at_new: int) -> int:
 
 def _anchors(old: list[str], new: list[str], start: int) -> list[tuple[int, int]]:
     """The longest run of lines, each unique in both texts from `start` on, that stand in the same order in both."""
+    from bisect import bisect_left
+
     in_new = _unique(new, start)
     pairs = [(at, in_new[line]) for line, at in _unique(old, start).items() if line in in_new]
     # Longest increasing subsequence by patience sorting: the last pair of each pile, and the pair before each pair.
@@ -82,13 +77,7 @@ def _anchors(old: list[str], new: list[str], start: int) -> list[tuple[int, int]
     last: list[int] = []
     before: list[int] = []
     for index, (_, at_new) in enumerate(pairs):
-        low, high = 0, len(tops)
-        while low < high:
-            middle = (low + high) // 2
-            if tops[middle] < at_new:
-                low = middle + 1
-            else:
-                high = middle
+        low = bisect_left(tops, at_new)
         before.append(last[low - 1] if low else -1)
         tops[low : low + 1] = [at_new]
         last[low : low + 1] = [index]
