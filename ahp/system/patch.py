@@ -79,8 +79,9 @@ def _is_behind(lines: list[str], at: int) -> bool:
     """Whether a line after a hunk is not of it: another file begins, or the signature of git format-patch."""
     if lines[at] == "-- " and at == len(lines) - 2:
         return lines[-1][:1] not in (*" +-\\", "")
-    following = lines[at + 1] if at + 1 < len(lines) else ""
-    return lines[at].startswith(FILE) or (lines[at].startswith("--- ") and following.startswith("+++ "))
+    marks = ("--- ", "+++ ", "@@")  # without a hunk, it is a removed line `-- x` and an added one `++ y`
+    is_header = all(line.startswith(mark) for line, mark in zip(lines[at : at + 3], marks, strict=False))
+    return lines[at].startswith(FILE) or (is_header and at + 2 < len(lines))
 
 
 def ranges(line: str) -> tuple[int, int, int, int] | None:

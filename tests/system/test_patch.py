@@ -20,7 +20,9 @@ PAIR = "@@ -1,2 +1,3 @@\n a\n--- x\n+++ y\n+b\n"
 
 def test_a_counted_hunk_is_as_long_as_it_says_and_another_ends_where_a_file_begins() -> None:
     assert read(PAIR, counted=True) == [(["a\n", "-- x\n"], ["a\n", "++ y\n", "b\n"], ""), ""]
-    assert read(PAIR, counted=False) == [(["a\n"], ["a\n"], ""), "--- x", "+++ y", "+b"]
+    assert read(PAIR, counted=False) == read(PAIR, counted=True)[:1]
+    other = read(PAIR + "--- z\n+++ z\n@@\n+c\n", counted=False)
+    assert other[1:] == ["--- z", "+++ z", ([], ["c\n"], "")]
     short = "@@ -1 +1 @@\n-a\n+b\n+c\n"
     assert read(short, counted=True) == [(["a\n"], ["b\n"], ""), "+c", ""]
     assert read(short, counted=False) == [(["a\n"], ["b\n", "c\n"], "")]

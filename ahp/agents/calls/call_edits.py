@@ -60,7 +60,7 @@ def of(call: "Mapping[str, object]") -> Edits:
         return edits
     if name == "patch":
         for text in _texts(given, _PATCHES):
-            patch(text, edits)
+            patch(text, edits, counted=False)
     elif name not in _HARMLESS:
         _arguments(given, "", name, edits)
         if str(call.get("native_name", "")).lower().startswith("delete"):
@@ -112,12 +112,15 @@ def _texts(given: "Mapping[str, object]", names: tuple[str, ...]) -> list[str]:
 # Patches
 
 
-def patch(text: str, edits: Edits) -> None:
-    """Reads a patch: Codex's, with `*** Update File:` lines, or a unified diff."""
+def patch(text: str, edits: Edits, counted: bool) -> None:
+    """Reads a patch: Codex's, with `*** Update File:` lines, or a unified diff.
+
+    `counted`: its hunks are as long as they say, for git and `patch`; tools of agents, whose models miscount, look.
+    """
     if is_agents(text):
         _agents_patch(text.split("\n"), edits)
     else:
-        _unified_patch(text, edits)
+        _unified_patch(text, edits, counted)
 
 
 def _agents_patch(lines: list[str], edits: Edits) -> None:
@@ -143,9 +146,9 @@ def _agents_patch(lines: list[str], edits: Edits) -> None:
             hunk.add(line)
 
 
-def _unified_patch(text: str, edits: Edits) -> None:
+def _unified_patch(text: str, edits: Edits, counted: bool) -> None:
     old = path = ""
-    for part in parts(text, counted=True):
+    for part in parts(text, counted):
         if isinstance(part, Hunk):
             if path and not old:
                 edits.add(path, Edit("append", _text_of(part.new)))
@@ -181,7 +184,7 @@ def _shell(call: "Mapping[str, object]", edits: Edits) -> None:
 
     patched = call.get("patched")
     for folder, text in patched if isinstance(patched, list) else []:
-        _patched(text, folder, edits)
+        _patched(text, folder, edits, counted=True)
     reading = commands.read_all(str(call.get("command", "")))
     for path, text in reading.drafts.items():
         if text:
@@ -189,7 +192,7 @@ def _shell(call: "Mapping[str, object]", edits: Edits) -> None:
     for one in reading.commands:
         given = one.stdin if one.stdin else next((arg for arg in one.args if arg.startswith("*** Begin Patch")), "")
         if given and (one.program in ("apply_patch", "applypatch", "patch") or one.verb in ("apply", "am")):
-            _patched(given, one.folder, edits)
+            _patched(given, one.folder, edits, counted=one.program not in ("apply_patch", "applypatch"))
         for path in one.writes:
             if "*" not in path and path not in edits.by_path:
                 edits.add(path, Edit("delete" if one.program in ("rm", "unlink") else "unknown"))
@@ -199,10 +202,10 @@ def _shell(call: "Mapping[str, object]", edits: Edits) -> None:
             edits.unknown = edits.unknown or "which files its wildcards stand for is known only when it runs"
 
 
-def _patched(text: str, folder: str, edits: Edits) -> None:
+def _patched(text: str, folder: str, edits: Edits, counted: bool) -> None:
     """The edits of a patch that is applied in a folder."""
     inner = Edits()
-    patch(text, inner)
+    patch(text, inner, counted)
     for path, found in inner.by_path.items():
         for edit in found:
             edits.add(f"{folder.rstrip('/')}/{path}" if folder else path, edit)

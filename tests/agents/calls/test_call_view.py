@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ahp.agents.calls import call_edits, tool_call
 from ahp.agents.calls.call_view import view_of
+from ahp.runner.tools import unified_diff
 
 FILES = [f"files.{field}" for field in ("changed", "added", "modified", "deleted", "insertions", "deletions")]
 
@@ -104,6 +105,27 @@ def test_a_file_that_a_patch_makes_holds_the_lines_of_all_its_hunks(make_event: 
     text = "--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+one\n@@ -0,0 +2 @@\n+two\n"
     event = call(make_event, "patch", {"patch": text})
     assert event.view.read("n") == b"one\ntwo\n"
+
+
+@pytest.mark.parametrize("said", ["@@ -3,0 +4,0 @@", "@@ -3,0 +4 @@", "@@"])
+def test_the_lines_of_a_hunk_count_though_it_says_that_it_has_none(
+    repo: Any, make_event: Any, gather: Any, said: str
+) -> None:
+    repo.write("a", "1\n2\n")
+    text = f"--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+one\n{said}\n 2\n+key\n"
+    (change,) = unified_diff.parse(text)
+    assert unified_diff.applied("1\n2\n", change) == "one\n2\nkey\n"  # what the runner's tool makes of it
+    facts = gather(call(make_event, "apply_patch", {"patch": text}), "diff.added")
+    assert added(facts) == [("a", 1, "one"), ("a", 3, "key")]
+
+
+def test_a_line_that_looks_like_a_header_is_a_line_of_the_hunk(repo: Any, make_event: Any, gather: Any) -> None:
+    repo.write("a", "-- x\n")
+    text = "--- a/a\n+++ b/a\n@@ -1 +1,2 @@\n--- x\n+++ y\n+key\n"
+    facts = gather(call(make_event, "apply_patch", {"patch": text}), "diff.added")
+    assert added(facts) == [("a", 1, "++ y"), ("a", 2, "key")]
+    (change,) = unified_diff.parse(text)
+    assert unified_diff.applied("-- x\n", change) == "++ y\nkey\n"
 
 
 def test_an_edit_that_does_not_fit_still_tells_its_lines(repo: Any, make_event: Any, gather: Any) -> None:
