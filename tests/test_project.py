@@ -248,7 +248,8 @@ BROUGHT_ALONG = {
     "opentelemetry": "opentelemetry-exporter-otlp-proto-http",
     "requests": "opentelemetry-exporter-otlp-proto-http",
 }
-EXTRA_OF_FLOOR = {"insight": "insight", "runner": "runner"}
+# The journal decodes long logs with what the extra brings, where it is there.
+EXTRA_OF_FLOOR = {"insight": "insight", "journal": "insight", "runner": "runner"}
 # It is a plugin of the pytest that a project has.
 OF_THE_PROJECT = {"ahp.runner.verification.pytest_outcomes": {"pytest"}}
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import math
 import time
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ahp.journal import checkpoint, segments
-from ahp.journal.answers import AUTOMATIC
+from ahp.journal import segments
+from ahp.journal.answers import AUTOMATIC, kind_of
 from ahp.journal.append import Journal
+from ahp.journal.decoding import decode
 from ahp.journal.episodes import Episode
 from ahp.journal.fold import Fold, MemoryStore
 from ahp.journal.logged_signal import LoggedSignal
@@ -23,6 +24,7 @@ from ahp.system import clock
 SHOWN = ("signal", "bypass", "install")
 _POLL = 0.2
 _DAY = 86400.0
+_STAMP = len("2026-02-09T10:00:00.123Z")
 
 
 class Filter(NamedTuple):
@@ -49,7 +51,7 @@ class Filter(NamedTuple):
             if wanted is not None and record.get(name) != wanted:
                 return False
         rule, actor = str(record.get("rule") or ""), str(record.get("actor") or "")
-        if self.rule is not None and not (fnmatchcase(rule, self.rule) or rule.partition("/")[0] == self.rule):
+        if not self.wants(rule):
             return False
         if self.actor is not None and self.actor not in (actor, actor.partition(":")[0]):
             return False
@@ -57,6 +59,10 @@ class Filter(NamedTuple):
         return (self.since is None or (at is not None and at >= self.since)) and (
             self.until is None or (at is not None and at < self.until)
         )
+
+    def wants(self, rule: str) -> bool:
+        """Whether records of a rule are wanted."""
+        return self.rule is None or fnmatchcase(rule, self.rule) or rule.partition("/")[0] == self.rule
 
 
 class Answer(NamedTuple):
@@ -80,16 +86,16 @@ def folded(
 
     With `until` those before that file number and offset, from which `follow` goes on.
 
-    Reads back only as far as that takes, and twice: first for the answers, then record by record, so that a log of any
-    length can be shown. An answer that nobody typed shows from when it holds, appended or not. Raises AhpError when the
-    log cannot be read or is of a newer format.
+    Reads back only as far as that takes: first for the answers, then the wanted records, so that a log of any length
+    can be shown. An answer that nobody typed shows from when it holds, appended or not. Raises AhpError when the log
+    cannot be read or is of a newer format.
     """
     segments.check_format(folder)
     begin, more = _begin(folder, wanted, limit)
-    answers: _Answers | None = None
     if "signal" in wanted.kinds:
-        answers = _answers(folder, begin, clock.now() if now is None else now)
-    shown = _records(folder, begin, wanted, answers, until)
+        shown = _answered(folder, _answers(folder, begin, wanted, clock.now() if now is None else now, until))
+    else:
+        shown = _records(folder, begin, wanted, until)
     return (itertools.islice(shown, limit) if limit is not None else shown), more
 
 
@@ -188,72 +194,117 @@ def show(record: Mapping[str, object], answer: Answer | None) -> dict[str, objec
 
 
 def _records(
-    folder: str, begin: tuple[int, int], wanted: Filter, answers: _Answers | None, until: tuple[int, int] | None
+    folder: str, begin: tuple[int, int], wanted: Filter, until: tuple[int, int] | None
 ) -> Iterator[dict[str, object]]:
-    words = [f'"{kind}"'.encode() for kind in {*wanted.kinds, "signal"}]
-    for segment in segments.listed(folder):
-        if segment.serial < begin[0]:
-            continue
-        nth = answers.first.get(segment.serial, math.inf) if answers else math.inf
-        for line in segments.forward_in(segment, begin[1] if segment.serial == begin[0] else 0):
-            if until is not None and (line.serial, line.offset) >= until:
+    """The wanted records that take no answer."""
+    for serial, offset, lines in _blocks(folder, begin):
+        for raw in lines:
+            if until is not None and (serial, offset) >= until:
                 return
-            record = line.record() if _may_tell(line.raw, words) else None
-            if record is None:
-                continue
-            is_signal = record.get("kind") == "signal"
-            if wanted.takes(record):
-                yield show(record, answers.of(nth, str(record.get("id"))) if answers and is_signal else None)
-            nth += is_signal
+            offset += len(raw) + 1
+            if (record := decode(raw)) and wanted.takes(record):
+                yield show(record, None)
 
 
-def _may_tell(raw: bytes, words: list[bytes]) -> bool:
-    """Whether a line may be of one of the kinds that `words` are in quotes: a word may also be written as escapes."""
-    return b"\\" in raw or any(word in raw for word in words)
+def _blocks(folder: str, begin: tuple[int, int]) -> Iterator[tuple[int, int, list[bytes]]]:
+    """The lines from a place in the log on, many at once: file number, and the offset of the first."""
+    for part in segments.listed(folder):
+        if part.serial >= begin[0]:
+            for offset, lines, _ in segments.blocks_in(part, begin[1] if part.serial == begin[0] else 0):
+                yield part.serial, offset, lines
 
 
-def _answers(folder: str, begin: tuple[int, int], now: float) -> _Answers:
+class _About:
+    """Whether records are of a filter's rules and subject: no episode or answer of others hangs on them."""
+
+    def __init__(self, wanted: Filter) -> None:
+        self._wanted = wanted
+        self._rules: dict[str, bool] = {}
+        self.is_all = wanted.wants("") and not wanted.subject
+
+    def takes(self, record: Mapping[str, object]) -> bool:
+        """Whether a record is of a rule and a subject that are wanted."""
+        if self.is_all:
+            return True
+        subject, rule = self._wanted.subject, str(record.get("rule") or "")
+        known = self._rules.get(rule)
+        if known is None:
+            known = self._rules[rule] = self._wanted.wants(rule)
+        return known and subject in (None, record.get("subject"))
+
+
+def _answers(
+    folder: str, begin: tuple[int, int], wanted: Filter, now: float, until: tuple[int, int] | None = None
+) -> _Answers:
     store = _Answers()
-    fold = _Counting(store)
-    checkpoint.read_into(fold, folder, begin)
+    fold = _Counting(store, _About(wanted))
+    apply, kinds = fold.apply, frozenset(wanted.kinds)
+    for serial, offset, lines in _blocks(folder, begin):
+        for record, length in zip(map(decode, lines), map(len, lines), strict=True):
+            if record:
+                where = serial, offset, length
+                apply(record, where)
+                kind = record.get("kind")
+                if kind in kinds and wanted.takes(record) and (until is None or where[:2] < until):
+                    store.add(where, is_signal=kind == "signal")
+            offset += length + 1
     fold.expire(now)
     return store
+
+
+def _answered(folder: str, answers: _Answers) -> Iterator[dict[str, object]]:
+    """The wanted records, with the answers of signals. A file that was pruned meanwhile has none any more."""
+    for segment in segments.listed(folder):
+        with segments.Reader(segment) as reader:
+            for offset, length, nth in answers.places.pop(segment.serial, ()):
+                if record := decode(reader.at(offset, length)):
+                    yield show(record, answers.of(nth, str(record.get("id"))) if nth >= 0 else None)
 
 
 class _Answers(MemoryStore):
     """A store that lets go of signals that are answered: what remains of one is a few bytes.
 
-    `nth` is the number of the signal record that is being read, from 0, `first` that of the first one by file number:
-    a file that is pruned between the two readings must not shift the answers.
+    `nth` is the number of the signal record that is being read, from 0. `places` are the wanted records by the number
+    of their file: offset, length, the number of a signal, else -1.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.nth = -1
-        self.first: dict[int, int] = {}
+        self.places: dict[int, list[tuple[int, int, int]]] = {}
         self.explicit: dict[str, Answer] = {}
+        self.subjects: Counter[str] = Counter()
+        """Whom a signal was told to that the next attempt answers."""
         self._derived = bytearray()
         self._times = array("d")
         self._number: dict[str, int] = {}
         self._kept: dict[str, list[str]] = {}
 
-    def of(self, nth: float, id: str) -> Answer | None:
+    def of(self, nth: int, id: str) -> Answer | None:
         """The answer of the signal record `nth` with this id: the last one given, else what was derived."""
         given = self.explicit.get(id)
-        if given or nth >= len(self._derived) or not self._derived[int(nth)]:
+        if given or not self._derived[nth]:
             return given
-        return Answer(_DERIVED[self._derived[int(nth)] - 1], AUTOMATIC, self._times[int(nth)])
+        return Answer(_DERIVED[self._derived[nth] - 1], AUTOMATIC, self._times[nth])
 
-    def begin(self, serial: int) -> None:
-        """The next signal record is read, in the file of this number."""
+    def add(self, where: tuple[int, int, int], is_signal: bool) -> None:
+        """Notes where a wanted record is."""
+        serial, offset, length = where
+        self.places.setdefault(serial, []).append((offset, length, self.nth if is_signal else -1))
+
+    def begin(self) -> None:
+        """The next signal record is read."""
         self.nth += 1
-        self.first.setdefault(serial, self.nth)
         self._derived.append(0)
         self._times.append(0.0)
 
     def put_signal(self, signal: LoggedSignal) -> None:
-        nth = self._number.setdefault(signal.id, self.nth)
+        nth, who = self._number.setdefault(signal.id, self.nth), (signal.subject, kind_of(signal.actor))
+        waited = who in self._waiting
         super().put_signal(signal)
+        self.subjects[signal.subject] += (who in self._waiting) - waited
+        if not self.subjects[signal.subject]:
+            del self.subjects[signal.subject]
         if signal.action and signal.by == AUTOMATIC and signal.action in _DERIVED:
             self._derived[nth], self._times[nth] = _DERIVED.index(signal.action) + 1, signal.answered
         if signal.episode and signal.key.startswith("tool-use|"):  # an answer may still end its episode
@@ -275,23 +326,79 @@ _DERIVED = ("accept_modification", "retry_after_fix", "dismiss", "suggestion_def
 
 
 class _Counting(Fold):
-    """A fold that counts the signal records, and keeps what people and agents answered.
+    """A fold that counts the signal records that may be wanted, and keeps what people and agents answered.
 
-    It closes what is forgotten day by day, as nobody may ask for those episodes again.
+    Of other signals it only knows that their subject went on. It closes what is forgotten day by day, as nobody may ask
+    for those episodes again.
     """
 
     store: _Answers
     _day = 0
 
+    def __init__(self, store: _Answers, about: _About) -> None:
+        super().__init__(store)
+        self._takes = about.takes
+        self._seen: object = None
+        self._stamps: list[Any] = []  # those that time has not come to yet
+        self._ids: dict[int, bool] = {}  # by the hash of that of a signal: whether it may be wanted
+
     def apply(self, record: Mapping[str, object], where: tuple[int, int, int] = (0, 0, 0)) -> None:
-        if record.get("kind") == "signal":
-            self.store.begin(where[0])
+        get = record.get
+        kind, stamp = get("kind"), get("timestamp")
+        if stamp != self._seen:
+            self._seen = stamp
+            self._stamps.append(stamp)
+        if kind == "verdict":
+            subject = get("subject")
+            if (subject if type(subject) is str else str(subject or "")) in self.store.subjects:
+                self._catch_up()
+                self._verdict(record, where)
+        elif kind == "signal":
+            self._signal_told(record, where)
+        elif kind == "response":
+            if self._ids.get(hash(str(get("id") or ""))):
+                self._catch_up()
+                self._answer_told(record, where)
+        elif kind == "clock" or self._takes(record):
+            self._catch_up()
+            super().apply(record, where)
+
+    def expire(self, now: float) -> None:
+        self._catch_up()
+        super().expire(now)
+
+    def _catch_up(self) -> None:
+        """Time goes on to what was read last: nobody asked before."""
+        stamps, self._stamps = self._stamps, []
+        if len(stamps) > 1 and all(type(one) is str and len(one) == _STAMP for one in stamps):
+            stamps.sort(reverse=True)  # as time does, so that the first one that is a time is the last
+            stamps = [next(filter(clock.is_iso, stamps), stamps[0])]
+        for stamp in stamps:
+            self.advance({"timestamp": stamp})
         if self.at // _DAY != self._day:
             self._day = int(self.at // _DAY)
-            self.expire(self.at)
-        super().apply(record, where)
+            super().expire(self.at)
+
+    def _signal_told(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
+        id, is_wanted = str(record.get("id") or ""), self._takes(record)
+        if is_wanted:
+            self.store.begin()
+        if id:
+            if hash(id) in self._ids:
+                return  # a copied line
+            self._ids[hash(id)] = is_wanted
+        if is_wanted:
+            self._catch_up()
+            self._signal(record, where)
+        elif self.store.subjects.get(str(record.get("subject") or "")):
+            self._catch_up()
+            told = LoggedSignal.of(record, self.at, where)
+            self._next_attempt(record, told.hook, told.subject, kind_of(told.actor), told.act)
+
+    def _answer_told(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
+        self._response(record, where)
         by = str(record.get("by") or "")
-        if record.get("kind") == "response" and by != AUTOMATIC:
+        if by != AUTOMATIC:
             details = record.get("details")
             given = Answer(str(record.get("action")), by, self.at, dict(details) if isinstance(details, dict) else None)
             self.store.explicit[str(record.get("id"))] = given
@@ -303,7 +410,7 @@ def _begin(folder: str, wanted: Filter, limit: int | None) -> tuple[tuple[int, i
         return (1, 0), False
     begin, found = end(folder), 0
     for line in segments.backward(folder):
-        record = line.record()
+        record = decode(line.raw)
         at = time_of(record) if record else None
         if wanted.since is not None and at is not None and at < wanted.since:
             return begin, False

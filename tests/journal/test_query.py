@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,10 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
 
-from ahp.journal import checkpoint, query
+from ahp.journal import query
 from ahp.journal.append import Journal
 from ahp.system import clock
+from tests.examples import examples
+from tests.insight import attempts, random_log
 
 from .story import AGENT, DAY, PERSON, START, Story
 
@@ -73,10 +78,8 @@ def test_filters(story: Story) -> None:
 def test_what_is_newer_than_the_log_is_not_looked_for_in_it(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     story.signal()
     begun: list[tuple[int, int]] = []
-    read_into = checkpoint.read_into
-    monkeypatch.setattr(
-        checkpoint, "read_into", lambda fold, folder, at: begun.append(at) or read_into(fold, folder, at)
-    )
+    answers = query._answers
+    monkeypatch.setattr(query, "_answers", lambda folder, at, *more: begun.append(at) or answers(folder, at, *more))
     assert ids(story, since=START + 2 * DAY) == []
     assert begun == [query.end(story.journal.folder)]
 
@@ -122,7 +125,7 @@ def test_a_signal_that_is_answered_is_not_kept_in_memory(story: Story) -> None:
     for n in range(200):
         story.signal(subject=f"s{n % 3}")
         story.signal("block", subject="x", shadow=True)
-    answers = query._answers(story.journal.folder, (1, 0), story.now)
+    answers = query._answers(story.journal.folder, (1, 0), query.Filter(), story.now)
     assert len(answers.signals) == len(answers._number) == 3
     assert len(list(query.folded(story.journal.folder, now=story.now)[0])) == 400
 
@@ -132,7 +135,7 @@ def test_episodes_that_are_forgotten_are_not_kept_in_memory(story: Story) -> Non
     for n in range(60):
         ids.append(story.signal("block", subject=f"s{n}"))
         story.now += 0.5 * DAY
-    answers = query._answers(story.journal.folder, (1, 0), story.now - 0.5 * DAY)
+    answers = query._answers(story.journal.folder, (1, 0), query.Filter(), story.now - 0.5 * DAY)
     assert len(answers.signals) == len(answers.episodes) == 28
     shown = {record["id"]: record["action"] for record in query.folded(story.journal.folder, now=story.now)[0]}
     assert [shown[id] for id in ids] == ["abort"] * 33 + [None] * 27
@@ -249,3 +252,54 @@ def test_a_kind_that_is_written_with_escapes_is_found_too(story: Story) -> None:
     path = Path(story.journal.log_path)
     path.write_text(path.read_text().replace('"kind": "signal"', '"kind": "\\u0073ignal"'))
     assert [record["id"] for record in query.folded(story.journal.folder)[0]] == [id]
+
+
+@examples(60, *HealthCheck)
+@given(random_log.steps, st.sampled_from([0.0, 5 * DAY, 90 * DAY]))
+def test_what_is_asked_of_one_rule_or_subject_is_what_all_of_the_log_tells(
+    steps: list[dict[str, Any]], later: float
+) -> None:
+    _asks_of_some(random_log.records_of(steps), steps, later)
+
+
+@examples(60, *HealthCheck)
+@given(attempts.attempts, st.sampled_from([0.0, 5 * DAY, 90 * DAY]))
+def test_the_same_of_attempts_in_their_order(told: list[dict[str, Any]], later: float) -> None:
+    _asks_of_some(attempts.records_of(told), [], later)
+
+
+def _asks_of_some(records: list[dict[str, Any]], steps: list[dict[str, Any]], later: float) -> None:
+    now = max(clock.parse_iso(record["timestamp"]) for record in records) + later
+    kinds = ("signal", "bypass", "feedback", "episode-end")
+    with tempfile.TemporaryDirectory() as folder:
+        random_log.write(Path(folder) / "ahp", records, steps)
+        every = list(query.folded(folder + "/ahp", query.Filter(kinds), now=now)[0])
+        for wanted in (
+            *(query.Filter(kinds, rule=rule) for rule in ("size", "size/1", "s*", "nothing", "*")),
+            *(query.Filter(kinds, subject=subject) for subject in ("main", "FEAT-1", "")),
+            query.Filter(kinds, rule="size", subject="main", intensity="prompt"),
+        ):
+            found = list(query.folded(folder + "/ahp", wanted, now=now)[0])
+            assert found == [record for record in every if wanted.takes(record)]
+
+
+def test_times_that_are_none_do_not_hold_up_the_others(tmp_path: Path) -> None:
+    stamps = (clock.iso(START), "yesterday", "3000-99-99T99:99:99.999Z", clock.iso(START + 60), clock.iso(START + 30))
+    signal = {"kind": "signal", "timestamp": clock.iso(START), "hook": "pre-commit", "subject": "main", "rule": "size"}
+    signal |= {"actor": "agent:a", "intensity": "prompt", "decision": "warn", "id": "s", "attempt": "1"}
+    verdicts = [{"kind": "verdict", "timestamp": stamp, "hook": "pre-commit", "subject": "other"} for stamp in stamps]
+    end = {**signal, "kind": "verdict", "timestamp": "no time", "attempt": "2"}
+    random_log.write(tmp_path / "ahp", [signal, *verdicts, end], [])
+    for wanted in (query.Filter(), query.Filter(rule="size"), query.Filter(subject="main")):
+        (told,), _ = listed(query.folded(str(tmp_path / "ahp"), wanted, now=START + 90))
+        assert (told["action"], told["consumed_at"]) == ("dismiss", clock.iso(START + 60))
+
+
+def test_a_copied_line_is_no_signal_of_its_own(tmp_path: Path) -> None:
+    signal = {"kind": "signal", "timestamp": clock.iso(START), "hook": "pre-commit", "subject": "main", "rule": "size"}
+    signal |= {"actor": "agent:a", "intensity": "prompt", "decision": "warn", "id": "s", "attempt": "1"}
+    later = [{**signal, "kind": "verdict", "timestamp": clock.iso(START + n), "attempt": f"later {n}"} for n in (1, 2)]
+    random_log.write(tmp_path / "ahp", [signal, later[0], signal, later[1]], [])
+    for wanted in (query.Filter(), query.Filter(rule="size")):
+        told, _ = listed(query.folded(str(tmp_path / "ahp"), wanted, now=START + 9))
+        assert [one.get("action") for one in told] == ["dismiss", None]

@@ -41,7 +41,7 @@ def _compare(records: Records, later: float, ends: set[int]) -> None:
     meant = _of_memory(records, later)
     assert _of_database(records, later, ends) == meant
     answers = query._Answers()
-    fold = query._Counting(answers)
+    fold = query._Counting(answers, query._About(query.Filter()))
     for record in records:
         fold.apply(record)
     fold.expire(_end(records) + later)
