@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from hashlib import sha256
 from itertools import pairwise
 from typing import NamedTuple
 
 from ahp.journal import loss, segments, tables
 from ahp.journal.append import Journal
+from ahp.journal.decoding import decode
 from ahp.journal.rotation import genesis_told
 from ahp.protocol.text import one_line
-from ahp.system import clock, digest
+from ahp.system import clock
 from ahp.system.errors import AhpError
 
 PREFIX = "ahp1"
@@ -46,7 +48,7 @@ def anchor(journal: Journal) -> str:
 def verify(journal: Journal, kept: Collection[str] = ()) -> Report:
     """Checks the whole log, and that it still holds the lines that anchors `kept` elsewhere name.
 
-    Reads it once, and keeps some 20 bytes of each line. Raises AhpError.
+    Reads it once; where the chain is broken, once more to say how. Raises AhpError.
     """
     segments.check_format(journal.folder)
     anchors = sorted({_parse(one) for one in kept}, key=lambda one: one.line)
@@ -75,7 +77,7 @@ def verify(journal: Journal, kept: Collection[str] = ()) -> Report:
     ahead = (chain.last - clock.now()) / _DAY
     if ahead > 1:
         notes.append(f"the last record is {ahead:.0f} days ahead of the clock; a person mends it: ahp doctor --fix")
-    return Report(len(chain.own), chain.head, genesis, problems, notes)
+    return Report(chain.count, chain.head, genesis, problems, notes)
 
 
 class _Anchor(NamedTuple):
@@ -122,29 +124,32 @@ def _beginning(
 
 
 class _Chain:
-    """The lines in order: the first 64 bits of each one's digest, and of the one it names, and its number.
+    """The lines in order: how many there are, the digest of the last one.
 
     `seen` are those of the `wanted` digests that a line has, `told` what records say of losses, `last` is the latest
     time stamp.
     """
 
     def __init__(self, wanted: set[str]) -> None:
-        self.own, self.prev, self.n = array("Q"), array("Q"), array("Q")
-        self.torn = bytearray()
+        self.count = 0
         self.head, self.last = "", 0.0
         self.told: list[str] = []
         self.notes: list[str] = []
         self.seen: set[str] = set()
         self._wanted = wanted
         self._whole = True
+        self._stamp: object = None
         self._files: list[tuple[int, str]] = []
+        self._segments: list[segments.Segment] = []
         self._pruned: list[dict[str, object]] = []
 
     def read(self, segment: segments.Segment) -> None:
         """Takes up the lines of the next file."""
-        self._files.append((len(self.own), segment.path.rpartition("/")[2]))
-        for line in segments.forward_in(segment):
-            self._take(line)
+        self._files.append((self.count, segment.path.rpartition("/")[2]))
+        self._segments.append(segment)
+        for _, lines, _ in segments.blocks_in(segment):
+            for raw in lines:
+                self._take(raw)
 
     def place(self, nth: int) -> str:
         """File and line number of a line of the log."""
@@ -162,26 +167,23 @@ class _Chain:
         told = [record.get("lines") for record in self._pruned]
         return max([lines for lines in told if isinstance(lines, int)], default=0)
 
-    def _take(self, line: segments.Line) -> None:
-        record = line.record() or {}
-        own, prev, n = digest.sha256(line.raw), record.get("prev"), record.get("n")
-        named = prev.removeprefix("sha256:") if isinstance(prev, str) else ""
-        if self.head and record and named != self.head:
-            self._whole = False
-        self.head = own
-        self.own.append(int(own[:16], 16))
-        self.prev.append(_number(named))
-        self.n.append(n if isinstance(n, int) and 0 < n < 1 << 63 else 0)
-        self.torn.append(not record)
+    def _take(self, raw: bytes) -> None:
+        record, own = decode(raw), sha256(raw).hexdigest()
+        self.count += 1
         if own in self._wanted:
             self.seen.add(own)
-        if not record:
+        if record:
+            if self.head and record.get("prev") != f"sha256:{self.head}":
+                self._whole = False
+            if record.get("kind") in _TELLING:
+                self._tell(record)
+            stamp = record.get("timestamp")
+            if stamp != self._stamp:
+                self._stamp, at = stamp, clock.seconds(stamp)
+                self.last = self.last if at is None else at
+        else:
             self._note("a torn line, as a crash or a full disk leaves it")
-        elif record.get("kind") in _TELLING:
-            self._tell(record)
-        stamp = record.get("timestamp")
-        if clock.is_iso(stamp):
-            self.last = clock.parse_iso(str(stamp))
+        self.head = own
 
     def _tell(self, record: dict[str, object]) -> None:
         kind = record.get("kind")
@@ -198,17 +200,17 @@ class _Chain:
 
     def _lost(self, what: str) -> None:
         if len(self.told) < _TOLD:
-            self.told.append(f"{self.place(len(self.own) - 1)}: {what}")
+            self.told.append(f"{self.place(self.count - 1)}: {what}")
 
     def _note(self, what: str) -> None:
         if len(self.notes) < _TOLD:
-            self.notes.append(f"{self.place(len(self.own) - 1)}: {what}")
+            self.notes.append(f"{self.place(self.count - 1)}: {what}")
 
     def problems(self) -> list[str]:
         """What is wrong with the chain, one sentence a line that does not belong where it is."""
         if self._whole:
             return []
-        told = _Explanation(self).told()
+        told = _Explanation(self._segments, self.place).told()
         shown = [f"{self.place(i)}: {what}" for i, what in sorted(told.items())]
         more = [f"and {len(shown) - _TOLD} more"] if len(shown) > _TOLD else []
         return shown[:_TOLD] + more
@@ -234,11 +236,23 @@ class _Places:
 class _Explanation:
     """Why lines of a broken chain do not belong where they are."""
 
-    def __init__(self, chain: _Chain) -> None:
-        self.own, self.prev, self.n, self.torn = chain.own, chain.prev, chain.n, chain.torn
-        self._lines, self._named = _Places(chain.own), _Places(chain.prev)
+    def __init__(self, found: Iterable[segments.Segment], place: Callable[[int], str]) -> None:
+        self.own, self.prev, self.n = array("Q"), array("Q"), array("Q")  # digests by their first 64 bits
+        self.torn = bytearray()
+        for segment in found:
+            for line in segments.forward_in(segment):
+                self._take(line.raw)
+        self._lines, self._named = _Places(self.own), _Places(self.prev)
         self._found: dict[int, str] = {}
-        self._place = chain.place
+        self._place = place
+
+    def _take(self, raw: bytes) -> None:
+        record = decode(raw) or {}
+        prev, n = record.get("prev"), record.get("n")
+        self.own.append(_number(sha256(raw).hexdigest()))
+        self.prev.append(_number(prev.removeprefix("sha256:") if isinstance(prev, str) else ""))
+        self.n.append(n if isinstance(n, int) and 0 < n < 1 << 63 else 0)
+        self.torn.append(not record)
 
     def told(self) -> dict[int, str]:
         """By line."""
