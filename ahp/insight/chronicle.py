@@ -1,33 +1,32 @@
 """One pass over a log: the journal's own fold (episodes, attempts, answers), watched, and noted in columns.
 
-What an episode, an attempt and an answer is, is the journal's word alone (docs/log.md); here is only counted.
+What an episode, an attempt and an answer is, is the journal's word alone (docs/log.md); here is only noted. What is
+asked of it (`ahp.insight.groups.Question`) matters later, so that one reading answers every question.
 """
 
 from __future__ import annotations
 
-from array import array
+import sys
 from collections.abc import Callable, Mapping
-from fnmatch import fnmatchcase
-from typing import NamedTuple
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple, cast
 
-from ahp.gate.match import COUNTED
 from ahp.insight import columns
-from ahp.insight.columns import Comment, Names, Notes, Place, tenths_of
-from ahp.insight.groups import UNTOLD, Group
-from ahp.insight.observed_store import REOPENED_WITHIN, ObservedStore
+from ahp.insight.columns import Comment, Notes, Remark
+from ahp.insight.observed_store import REOPENED_WITHIN, ObservedStore, key_of
 from ahp.insight.reading import event_of
 from ahp.journal.answers import AUTOMATIC, RISK, kind_of
 from ahp.journal.episodes import Episode
 from ahp.journal.fold import Fold
 from ahp.protocol.signals import LEVEL_OF, strength, strongest
-from ahp.protocol.triggers import TRIGGERS
 
 LEVELS = ("", *LEVEL_OF)
-NUMBER_OF = {level: number for number, level in enumerate(LEVELS)}
+_NUMBER_OF = {level: number for number, level in enumerate(LEVELS)}
 _CLIMBED = {(level, declared) for level in LEVEL_OF for declared in LEVEL_OF if strength(level) > strength(declared)}
 _SWEPT_EVERY = 4096  # signals
-_LONGEST = 1 << 30  # milliseconds
+_LONGEST = 1 << 27  # milliseconds
 _NOWHERE = (0, 0, 0)  # nobody asks where a line is
+_PLACE = ("hook", "subject", "actor", "environment", "policy", "working")
 
 
 class Asked(NamedTuple):
@@ -39,66 +38,25 @@ class Asked(NamedTuple):
 
 
 class Chronicle(Fold):
-    """Feeds the records of a log to the fold and notes what happened since `since` (seconds since the epoch).
-
-    `group` names the group that a record counts in, `rule` the rules wanted: a key, an oracle's name or a pattern. An
-    episode counts if it was opened since then, a signal, an answer to it and an evaluation if they came since then.
-    """
+    """Feeds the records of a log to the fold and notes what happened."""
 
     store: ObservedStore
 
-    def __init__(
-        self, group: Group, *, rule: str | None = None, since: float | None = None, names: Names | None = None
-    ) -> None:
-        super().__init__(ObservedStore())
-        self.group, self.wanted, self.since = group, rule, since
-        self._is_by_rule, self._key = group.by == "rule", group.key
-        self.names = Names() if names is None else names
+    def __init__(self, notes: Notes | None = None) -> None:
+        super().__init__(ObservedStore(notes))
+        self.notes = self.store.notes
         self.policies: dict[str, list[Asked]] = {}
         """The rules of each policy by its digest."""
-        self.counts_verdicts = True
-        """Whether evaluations are counted; without, a verdict still tells of its event's signals and what follows."""
-        self._judged_last: Mapping[str, object] = {}  # the last verdict
-        self._spent: dict[tuple[int, object, object, object], array[float]] = {}  # by what verdicts tell of a place
-        self._untold = self.names[UNTOLD]
         self._record: Mapping[str, object] = {}
-        self._is_wanted: dict[str, bool] = {}
         self._event: tuple[object, ...] = ()
         self._of_event: list[int] = []
-        self._signals = 0
-        self._counts = since is None  # what happens now
+        self._numbers: dict[Any, int] = cast("dict[Any, int]", self.notes.names)
+        self._numbers[None] = 0  # untold
 
-    def beside(self) -> Chronicle:
-        """One for another log, that has the same numbers for names and knows the policies that any of them tells of."""
-        other = Chronicle(self.group, rule=self.wanted, since=self.since, names=self.names)
-        other.policies, other.store.actions = self.policies, self.store.actions
-        return other
-
-    def join(self, other: Chronicle) -> None:
-        """Takes over what one `beside` has noted."""
-        if other.notes.last > self.notes.last:
-            self._judged_last = other._judged_last
-        self.notes.join(other.notes)
-
-    @property
-    def notes(self) -> Notes:
-        """What was noted so far."""
-        return self.store.notes
-
-    @property
-    def in_force(self) -> tuple[str, str]:
-        """The digests of the policies that judged last: the committed one and the work tree's."""
-        told = self._judged_last
-        return str(told.get("policy") or ""), str(told.get("working") or "")
-
-    def wants(self, rule: str) -> bool:
-        """Whether figures of `rule` are asked for."""
-        if self.wanted is None:
-            return True
-        known = self._is_wanted.get(rule)
-        if known is None:
-            known = self._is_wanted[rule] = fnmatchcase(rule, self.wanted) or rule.partition("/")[0] == self.wanted
-        return known
+    @cached_property
+    def _places(self) -> dict[tuple[int | None, ...], int]:
+        places = self.notes.places
+        return dict(zip(zip(*vars(places).values(), strict=True), range(len(places)), strict=True))
 
     def apply(self, record: Mapping[str, object], where: tuple[int, int, int] = (0, 0, 0)) -> None:
         """Takes up one record. Unknown kinds are skipped."""
@@ -115,44 +73,59 @@ class Chronicle(Fold):
             note(self, record)
 
     def _look_at_clock(self) -> None:
-        self._counts = self.since is None or self.at >= self.since
-        if self._counts:
-            notes = self.store.notes
-            notes.first, notes.last = notes.first or self.at, self.at
+        at = self.notes.moments.at
+        if self.at != at[-1]:
+            at.append(self.at)
 
-    def _number(self, record: Mapping[str, object]) -> int:
-        """The number of the group that a record counts in."""
-        told = record.get(self._key) if self._key else None
-        known = self.names.get(told) if type(told) is str else None
-        return self.names[self.group.of(record, self.at)] if known is None else known
+    @property
+    def in_force(self) -> tuple[str, str]:
+        """The digests of the policies that judged last: the committed one and the work tree's."""
+        places, words, judged = self.notes.places, self.notes.names.words, self.notes.evaluations.place
+        return (words[places.policy[judged[-1]]], words[places.working[judged[-1]]]) if judged else ("", "")
+
+    @property
+    def _moment(self) -> int:
+        return len(self.notes.moments.at) - 1
+
+    def _place(self, record: Mapping[str, object]) -> int:
+        """The number of the place that a record tells of."""
+        told = map(record.get, _PLACE)
+        try:
+            return self._places[tuple(map(self._numbers.get, told))]
+        except (KeyError, TypeError):
+            return self._new_place(record)
+
+    def _new_place(self, record: Mapping[str, object]) -> int:
+        """The same of a place that is new, or told in values that are no text."""
+        names, places = self.notes.names, self.notes.places
+        told = tuple([names[str(record.get(key) or "")] for key in _PLACE])
+        if told not in self._places:
+            self._places[told] = len(places)
+            for column, word in zip(vars(places).values(), told, strict=True):
+                column.append(word)
+        return self._places[told]
 
     def _end_told(self, record: Mapping[str, object]) -> None:
+        self.store.someone_waits(record.get("subject"), record.get("actor"))
         self._end(record, _NOWHERE)
 
     def _signal_told(self, record: Mapping[str, object]) -> None:
-        if not self._is_new(record):
+        store, signals = self.store, self.notes.signals
+        key = key_of(str(record.get("id") or f"0:{len(signals) + 1}"))
+        if key in store.rows:
             return  # a copied line
-        rule = str(record.get("rule") or "")
-        if self._counts:
-            self._begin(record)
-        row = self._row(record, rule) if self._counts and self.wants(rule) else -1
-        self.store.rows[self._known] = self.store.row = row
-        self._signal(record, (0, self._signals, 0))
-
-    def _is_new(self, record: Mapping[str, object]) -> bool:
-        """Whether no signal before had this id, whose hash is `_known` then."""
-        self._known = hash(str(record.get("id") or f"0:{self._signals + 1}"))
-        if self._known in self.store.rows:
-            return False
-        self._signals += 1
-        if self._signals % _SWEPT_EVERY == 0:
+        store.row = store.rows[key] = len(signals)
+        store.someone_waits(record.get("subject"), record.get("actor"))
+        store.message = sys.intern(str(record.get("message") or ""))  # many are alike
+        self._add(record, key)
+        if len(signals) % _SWEPT_EVERY == 0:
             self.expire(self.at)
-            self.store.forget_ends(self.at - REOPENED_WITHIN)
-        return True
+            store.forget_ends(self.at - REOPENED_WITHIN)
+        self._signal(record, (0, len(signals), 0))
 
-    def _row(self, record: Mapping[str, object], rule: str) -> int:
-        get = record.get
-        level = str(get("intensity"))
+    def _add(self, record: Mapping[str, object], key: int) -> None:
+        get, notes = record.get, self.notes
+        row, level = self.store.row, str(get("intensity"))
         marks = columns.CLIMBED if (level, str(get("declared"))) in _CLIMBED else 0
         if get("shadow"):
             marks |= columns.SHADOW
@@ -160,97 +133,74 @@ class Chronicle(Fold):
             marks |= columns.UNDECIDED
         if get("overrides"):
             marks |= columns.OVERRIDDEN
-        if get("waived"):
+        if get("decision") == "deny":
+            marks |= columns.DENIED
+        if waiver := get("waived"):
             marks |= columns.WAIVED
-        row = self.store.notes.signals.add(self._number(record), NUMBER_OF.get(level, 0), marks)
-        if marks & columns.WAIVED:
-            self.notes.waived[row] = self.waiver(rule, str(get("subject")))
-        self._of_event.append(row)
-        return row
-
-    def _begin(self, record: Mapping[str, object]) -> None:
-        """Notes the event of a signal. Of a tool call no verdict tells: its first signal does, whatever its rule."""
+            notes.waived[row] = str(waiver)
         event = event_of(record)
-        if event == self._event:
-            return
-        self._event, self._of_event = event, []
-        trigger = TRIGGERS.get(str(record.get("hook")))
-        if trigger and trigger.family in COUNTED:
-            self._called(record, str(record.get("policy") or ""), 1)
-            self.notes.denied += record.get("decision") == "deny"
-
-    def waiver(self, rule: str, subject: str) -> int:
-        """What the waived signals of a rule about a subject have in common, in this log."""
-        return hash((id(self), rule, subject))
-
-    def _called(self, record: Mapping[str, object], policy: str, calls: int) -> None:
-        self.notes.calls[Place(self._place_group(record), str(record.get("hook")), policy, "")] += calls
-
-    def _place_group(self, record: Mapping[str, object]) -> int:
-        """An evaluation is no rule's own: the policies tell later which were asked."""
-        return self._untold if self._is_by_rule else self._number(record)
+        if event != self._event:
+            marks |= columns.BEGINS
+            self._event, self._of_event = event, []
+        self._of_event.append(row)
+        signals, place = notes.signals, self._place(record)
+        signals.place.append(place)
+        signals.rule.append(notes.names[str(get("rule") or "")])
+        signals.moment.append(self._moment)
+        signals.environment.append(notes.places.environment[place])
+        signals.episode.append(-1)
+        signals.id.append(key)
+        signals.level.append(_NUMBER_OF.get(level, 0))
+        signals.marks.append(marks)
+        signals.answer.append(0)
+        signals.tenths.append(-1)
 
     def _verdict_told(self, record: Mapping[str, object]) -> None:
-        get = record.get
+        get, notes = record.get, self.notes
         if self.store.someone_waits(get("subject"), get("actor")):
             self._record, self.store.row = record, -1
             self._verdict(record, _NOWHERE)
-        self._evaluated(record)
-
-    def _evaluated(self, record: Mapping[str, object]) -> None:
-        """Counts the evaluation that a verdict tells of."""
-        get = record.get
-        self._judged_last = record
-        ms = get("ms")
-        if type(ms) is not float or not 0 <= ms < _LONGEST:
-            ms = _milliseconds(ms)
+        place, moment, ms = self._place(record), len(notes.moments.at) - 1, get("ms")
+        tenths = _tenths_of(ms) if type(ms) is float or type(ms) is int else -1
+        evaluations = notes.evaluations
+        evaluations.place.append(place)
+        evaluations.moment.append(moment)
+        evaluations.tenths.append(tenths)
         if self._of_event and event_of(record) == self._event:
-            self._judged(record, tenths_of(ms))
+            self._judged(place, tenths)
             self._of_event = []
-        if not (self._counts and self.counts_verdicts):
-            return
-        group = self._untold if self._is_by_rule else self._number(record)
-        place = group, get("hook"), get("policy"), get("working")
-        try:
-            self._spent[place].append(ms)
-        except (KeyError, TypeError):
-            self._spent_at(place).append(ms)
         if get("decision") == "deny":
-            self.notes.denied += 1
+            notes.refusals.place.append(place)
+            notes.refusals.moment.append(moment)
         if skipped := get("skipped"):
-            self._skipped(record, skipped)
+            self._skipped(place, skipped)
 
-    def _spent_at(self, told: tuple[int, object, object, object]) -> array[float]:
-        """The milliseconds of the evaluations at a place, which a verdict tells of in any words or none."""
-        group, hook, policy, working = told
-        place = group, str(hook), str(policy or ""), str(working or "")
-        spent = self.notes.evaluations.setdefault(place, array("d"))
-        if all(word is None or type(word) is str for word in told[1:]):
-            self._spent[told] = spent  # found again without a look at its words
-        return spent
-
-    def _skipped(self, record: Mapping[str, object], skipped: object) -> None:
+    def _skipped(self, place: int, skipped: object) -> None:
+        skips = self.notes.skips
         for one in skipped if isinstance(skipped, list) else ():
             rule = str(one.get("rule")) if isinstance(one, dict) else ""
-            if rule and self.wants(rule):
-                self.notes.skipped[self._number({**record, "rule": rule})] += 1
+            if rule:
+                skips.place.append(place)
+                skips.moment.append(self._moment)
+                skips.rule.append(self.notes.names[rule])
 
-    def _judged(self, record: Mapping[str, object], tenths: int) -> None:
+    def _judged(self, place: int, tenths: int) -> None:
         """What the verdict tells of the signals of its event."""
         signals, episodes = self.notes.signals, self.notes.episodes
+        environment = self.notes.places.environment[place]
         for row in self._of_event:
-            signals.tenths[row] = tenths
-            if self.group.by == "environment":  # only verdicts tell it
-                signals.group[row] = self._number(record)
-                number = self.store.episode_of.get(row, -1)
-                if number >= 0 and episodes.group[number] == self._untold:
-                    episodes.group[number] = signals.group[row]
+            signals.tenths[row], signals.environment[row] = tenths, environment
+            number = signals.episode[row]
+            if number >= 0 and not self.notes.names.words[episodes.environment[number]]:
+                episodes.environment[number] = environment
 
     def _count_told(self, record: Mapping[str, object]) -> None:
-        calls = record.get("calls")
-        for one in calls if isinstance(calls, list) and self._counts else ():
+        told, calls = record.get("calls"), self.notes.calls
+        for one in told if isinstance(told, list) else ():
             if isinstance(one, dict) and isinstance(many := one.get("calls"), int) and 0 < many < 1 << 31:
-                self._called({**one, "subject": one.get("session")}, str(one.get("policy") or ""), many)
+                calls.place.append(self._place({**one, "subject": one.get("session"), "working": None}))
+                calls.moment.append(self._moment)
+                calls.many.append(many)
 
     def _policy_told(self, record: Mapping[str, object]) -> None:
         rules = record.get("rules")
@@ -259,32 +209,27 @@ class Chronicle(Fold):
         self.policies[str(record.get("digest"))] = list(dict.fromkeys(asked))
 
     def _response_told(self, record: Mapping[str, object]) -> None:
+        row = self.store.find_row(str(record.get("id")))
         self._response(record, _NOWHERE)
-        by = str(record.get("by") or "")
-        if by == AUTOMATIC:
-            return
-        action, row = str(record.get("action")), self.store.rows.get(hash(str(record.get("id"))), -1)
-        if row >= 0:
+        action, by = str(record.get("action")), str(record.get("by") or "")
+        if row >= 0 and by != AUTOMATIC:
             self.store.answer(row, action, is_given=True)
             is_opinion = action == "dismiss" and kind_of(by) == "human"
             self.store.flag(row, columns.RISKED if action == RISK else columns.DISMISSED * is_opinion)
 
     def _feedback_told(self, record: Mapping[str, object]) -> None:
         rule, text = str(record.get("rule") or ""), record.get("feedback")
-        if not (self._counts and self.wants(rule) and isinstance(text, str)):
+        if not isinstance(text, str):
             return
         id, by = str(record.get("id") or ""), str(record.get("by") or "")
-        row = self.store.rows.get(hash(id), -1)
+        row = self.store.find_row(id)
         self.store.flag(row, columns.COMMENTED)
-        group = self.notes.signals.group[row] if row >= 0 else self._number({**record, "actor": by})
-        self.notes.comment(group, Comment(self.at, rule, by, id, text))
+        place = self._place({**record, "actor": by})
+        self.notes.remarks.append(Remark(self._moment, row, place, Comment(self.at, rule, by, id, text)))
 
     def _bypass_told(self, record: Mapping[str, object]) -> None:
-        if self._counts:
-            self.notes.bypasses[self._number(record)] += 1
-        self._gone_round(record)
-
-    def _gone_round(self, record: Mapping[str, object]) -> None:
+        self.notes.bypasses.place.append(self._place(record))
+        self.notes.bypasses.moment.append(self._moment)
         self.expire(self.at)  # what is forgotten was not gone round
         for number in self.store.about(str(record.get("change") or "")):
             self.notes.flag(number, columns.BYPASSED)
@@ -292,10 +237,6 @@ class Chronicle(Fold):
     def _clock_set(self, record: Mapping[str, object]) -> None:
         self._clock(record, _NOWHERE)
         self._look_at_clock()
-        if not self._counts:  # what came before was before that time after all
-            self.store.begin_anew()
-            self._spent.clear()
-            self._event, self._of_event = (), []
 
     def _close(self, episode: Episode, action: str, at: float | None = None) -> None:
         state = columns.FORGOTTEN if action == "abort" else columns.WITHDRAWN
@@ -303,6 +244,17 @@ class Chronicle(Fold):
             state = columns.MENDED if _is_about_it(self._record) else columns.RESET
         self.store.close(episode, state, self.at if at is None else at)
         super()._close(episode, action, at)
+
+    def kept(self) -> dict[str, object]:
+        """All but the notes and what the store keeps, as plain data."""
+        about = {"at": self.at, "event": self._event, "of_event": self._of_event}
+        return {**about, "mended": self.store.mended, "policies": self.policies}
+
+    def restore(self, told: Mapping[str, Any]) -> None:
+        """Takes up what `kept` gave. Raises ValueError, TypeError, KeyError for anything else."""
+        self.at, self._event, self._of_event = float(told["at"]), tuple(told["event"]), list(told["of_event"])
+        self.store.mended = {key: (at, number) for key, (at, number) in told["mended"].items()}
+        self.policies = {digest: [Asked(*one) for one in asked] for digest, asked in told["policies"].items()}
 
 
 def _strongest(levels: object) -> str:
@@ -316,11 +268,10 @@ def _is_about_it(record: Mapping[str, object]) -> bool:
     return not (covered == 1 and isinstance(files, int) and files > 1)
 
 
-def _milliseconds(told: object) -> float:
-    """What a record tells of them, -1 where that is nothing."""
-    if type(told) is float or type(told) is int:
-        return told if 0 <= told < _LONGEST else -1
-    return -1
+@lru_cache(maxsize=1 << 16)
+def _tenths_of(ms: float) -> int:
+    """Milliseconds as the figures have them: whole tenths, -1 where they are none."""
+    return round(ms * 10) if 0 <= ms < _LONGEST else -1
 
 
 _NOTES: dict[str, Callable[[Chronicle, Mapping[str, object]], None]] = {

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
-from functools import lru_cache
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-COMMENTS_KEPT = 20
-"""Of each group: the last ones."""
-
-# What is told of a signal beside its level.
-ATTEMPT, SHADOW, WAIVED, UNDECIDED, CLIMBED, OVERRIDDEN = (1 << n for n in range(6))
+# What is told of a signal beside its level; the last two tell of its event, whatever the rule.
+ATTEMPT, SHADOW, WAIVED, UNDECIDED, CLIMBED, OVERRIDDEN, BEGINS, DENIED = (1 << n for n in range(8))
 
 # What happened in an episode, whatever it ended with.
 DISMISSED, RISKED, PASSED, BYPASSED, COMMENTED, REOPENED, RAISED = (1 << n for n in range(7))
@@ -38,10 +33,13 @@ class Comment(NamedTuple):
     text: str
 
 
-@lru_cache(maxsize=1 << 16)
-def tenths_of(ms: float) -> int:
-    """Milliseconds as the figures have them: whole tenths, -1 where they are not told."""
-    return round(ms * 10) if ms >= 0 else -1
+class Remark(NamedTuple):
+    """A comment as it is noted: its moment, the number of its signal (-1: not known), the place it names itself."""
+
+    moment: int
+    signal: int
+    place: int
+    comment: Comment
 
 
 class Names(dict[str, int]):
@@ -57,95 +55,144 @@ class Names(dict[str, int]):
         return number
 
 
-class Signals:
-    """One entry a signal: its group, level, marks, its answer (0: none yet), the tenths of a millisecond of its event.
+class Table:
+    """Columns of one length: `codes` has the type of each, as `array` names it. An entry is known by its number."""
 
-    An answer is twice the number of its action, from 1, and one more when somebody gave it. -1 tenths: not known.
+    codes: ClassVar[dict[str, str]] = {}
+
+    def __init__(self) -> None:
+        for name, code in self.codes.items():
+            setattr(self, name, array(code))
+
+    def __len__(self) -> int:
+        return len(getattr(self, next(iter(self.codes))))
+
+
+class Moments(Table):
+    """When something was logged: the log's own time in seconds since the epoch, once each time that goes on."""
+
+    at: array[float]
+    codes: ClassVar = {"at": "d"}
+
+
+class Places(Table):
+    """What the records of an evaluation tell of where and by which policies, as numbers of words ("" for untold)."""
+
+    hook: array[int]
+    subject: array[int]
+    actor: array[int]
+    environment: array[int]
+    policy: array[int]
+    working: array[int]
+    codes: ClassVar = dict.fromkeys(("hook", "subject", "actor", "environment", "policy", "working"), "I")
+
+
+class Signals(Table):
+    """An entry a signal: `environment` as its verdict told it, `episode` -1 without one, `tenths` of a millisecond
+    of its event (-1: not known), `id` eight bytes of its id's digest.
+
+    An `answer` is twice the number of its action, from 1, and one more when somebody gave it; 0: none yet.
     """
 
-    def __init__(self) -> None:
-        self.group, self.level, self.marks = array("L"), array("B"), array("B")
-        self.answer, self.tenths = array("H"), array("l")
-
-    def add(self, group: int, level: int, marks: int) -> int:
-        """The number of a new entry."""
-        self.group.append(group)
-        self.level.append(level)
-        self.marks.append(marks)
-        self.answer.append(0)
-        self.tenths.append(-1)
-        return len(self.group) - 1
-
-
-class Episodes:
-    """One entry an episode: its group, how long it took (seconds), attempts, how it stands, what happened in it."""
-
-    def __init__(self) -> None:
-        self.group, self.tries = array("L"), array("L")
-        self.took = array("d")
-        self.state, self.flags = array("B"), array("B")
-
-    def add(self, group: int) -> int:
-        """The number of a new entry."""
-        self.group.append(group)
-        self.tries.append(0)
-        self.took.append(0.0)
-        self.state.append(OPEN)
-        self.flags.append(0)
-        return len(self.group) - 1
+    place: array[int]
+    rule: array[int]
+    moment: array[int]
+    environment: array[int]
+    episode: array[int]
+    id: array[int]
+    level: array[int]
+    marks: array[int]
+    answer: array[int]
+    tenths: array[int]
+    codes: ClassVar = {
+        **dict.fromkeys(("place", "rule", "moment", "environment", "answer"), "I"),
+        **dict.fromkeys(("episode", "tenths"), "i"),
+        "id": "Q",
+        "level": "B",
+        "marks": "B",
+    }
 
 
-class Place(NamedTuple):
-    """Where an evaluation counts: group, trigger, policy, and the work tree's policy ("" where none was beside)."""
+class Episodes(Table):
+    """An entry an episode: the signal that opened it, attempts, seconds until it ended, how it stands, what happened
+    in it; `environment` is the first that a verdict on it told, `ends` when it is forgotten (seconds since the epoch).
+    """
 
-    group: int
-    hook: str
-    policy: str
-    working: str
+    signal: array[int]
+    environment: array[int]
+    tries: array[int]
+    took: array[float]
+    ends: array[float]
+    state: array[int]
+    flags: array[int]
+    codes: ClassVar = {
+        "signal": "I",
+        "environment": "I",
+        "tries": "I",
+        "took": "d",
+        "ends": "d",
+        "state": "B",
+        "flags": "B",
+    }
+
+
+class Evaluations(Table):
+    """An entry a verdict: the tenths of a millisecond that it took, -1 where untold."""
+
+    place: array[int]
+    moment: array[int]
+    tenths: array[int]
+    codes: ClassVar = {"place": "I", "moment": "I", "tenths": "i"}
+
+
+class Calls(Table):
+    """An entry for so many tool calls that no verdict tells of."""
+
+    place: array[int]
+    moment: array[int]
+    many: array[int]
+    codes: ClassVar = {"place": "I", "moment": "I", "many": "I"}
+
+
+class Skips(Table):
+    """An entry a rule that a verdict passed over undecided."""
+
+    place: array[int]
+    moment: array[int]
+    rule: array[int]
+    codes: ClassVar = {"place": "I", "moment": "I", "rule": "I"}
+
+
+class Events(Table):
+    """An entry a commit that no hook judged, or a verdict that refused."""
+
+    place: array[int]
+    moment: array[int]
+    codes: ClassVar = {"place": "I", "moment": "I"}
 
 
 class Notes:
-    """What one reading of a log has noted. Counters are by group."""
+    """What the reading of a log has noted."""
 
     def __init__(self) -> None:
+        self.names, self.actions = Names(), Names()
+        self.names[""]  # is number 0
+        self.moments, self.places = Moments(), Places()
+        self.moments.at.append(0.0)  # what comes before any time is told
         self.signals, self.episodes = Signals(), Episodes()
-        self.evaluations: dict[tuple[int, str, str, str], array[float]] = {}  # by place: milliseconds, -1: untold
-        self.calls: Counter[Place] = Counter()  # of tool calls and the like no verdict tells
-        self.skipped: Counter[int] = Counter()  # undecided and, as the rule says, passed over
-        self.bypasses: Counter[int] = Counter()
-        self.waived: dict[int, int] = {}  # by the number of the signal: a hash of log, rule and subject
-        self.comments: dict[int, list[Comment]] = {}
-        self.comment_count: Counter[int] = Counter()
-        self.denied = 0
-        self.first = self.last = 0.0  # seconds since the epoch
-
-    def join(self, other: Notes) -> None:
-        """Takes over those of another log."""
-        self.waived |= {len(self.signals.group) + row: told for row, told in other.waived.items()}
-        for mine, its in ((self.signals, other.signals), (self.episodes, other.episodes)):
-            for name, column in vars(its).items():
-                getattr(mine, name).extend(column)
-        for place, taken in other.evaluations.items():
-            self.evaluations.setdefault(place, array("d")).extend(taken)
-        self.calls.update(other.calls)
-        self.skipped.update(other.skipped)
-        self.bypasses.update(other.bypasses)
-        for group, comments in other.comments.items():
-            listed = sorted(self.comments.get(group, []) + comments, key=lambda one: one.at)
-            self.comments[group] = listed[-COMMENTS_KEPT:]
-        self.comment_count.update(other.comment_count)
-        self.denied += other.denied
-        self.first = min(filter(None, (self.first, other.first)), default=0.0)
-        self.last = max(self.last, other.last)
-
-    def comment(self, group: int, comment: Comment) -> None:
-        """Keeps the last comments of a group, and counts all."""
-        listed = self.comments.setdefault(group, [])
-        listed.append(comment)
-        del listed[:-COMMENTS_KEPT]
-        self.comment_count[group] += 1
+        self.evaluations, self.calls, self.skips = Evaluations(), Calls(), Skips()
+        self.bypasses, self.refusals = Events(), Events()
+        self.messages: list[str] = []
+        """The last message of each episode."""
+        self.waived: dict[int, str] = {}
+        """The waiver by the number of the signal."""
+        self.remarks: list[Remark] = []
 
     def flag(self, episode: int, flag: int) -> None:
-        """Notes what happened in an episode, if it is counted."""
+        """Notes what happened in an episode; none for a negative number."""
         if episode >= 0:
             self.episodes.flags[episode] |= flag
+
+    def tables(self) -> dict[str, Table]:
+        """All tables by name."""
+        return {name: table for name, table in vars(self).items() if isinstance(table, Table)}

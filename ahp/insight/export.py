@@ -13,6 +13,7 @@ from itertools import islice
 from ahp.insight import otlp, parquet, reading
 from ahp.insight.lines import COLUMNS, exported, private
 from ahp.journal import segments
+from ahp.journal.decoding import decode
 from ahp.journal.rotation import genesis_of
 from ahp.system import clock, jsontext
 from ahp.system.errors import AhpError
@@ -64,7 +65,7 @@ def _since(folder: str, since: float | None, seen: Seen) -> Iterator[tuple[bytes
     begun = since is None
     for lines in reading.blocks(folder, since, seen):
         for raw in lines:
-            record = reading.decode(raw)
+            record = decode(raw)
             if record is None:
                 continue
             begun = begun or (clock.seconds(record.get("timestamp")) or 0.0) >= (since or 0.0)

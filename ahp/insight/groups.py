@@ -1,38 +1,48 @@
-"""What figures are grouped by: a rule, or what a record tells of who, where and when."""
+"""What figures are asked for: of which rules, since when, and by what a record tells of who, where and when."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 BY = ("rule", "hook", "subject", "actor", "agent", "environment", "week")
+ALL = "all"
+"""One group, named ""."""
 UNTOLD = "(unknown)"
 PEOPLE = "(people)"
 _DAY = 86400
+WEEK = 7 * _DAY
+MONDAY = 3 * _DAY
+"""Seconds from a Monday to the epoch, a Thursday."""
 
 
-class Group:
-    """`by` is one of `BY`; an agent is its name, a week is ISO 8601's in UTC.
+class Question(NamedTuple):
+    """`by` is one of `BY` or `ALL`, `rule` a key, an oracle's name or a pattern, `since` in seconds since the epoch.
 
-    `key` is the one of records whose text is the name of the group, "" where the name is made of more.
+    `now` is the time as of which it is asked, in seconds, but never before the last record's.
+    An episode counts if it was opened since then, a signal, an answer to it and an evaluation if they came since then.
     """
 
-    def __init__(self, by: str) -> None:
-        self.by = by
-        self.key = by if by in BY and by not in ("agent", "week") else ""
-        self._weeks: dict[int, str] = {}
+    by: str = "rule"
+    rule: str | None = None
+    since: float | None = None
+    now: float = 0.0
 
-    def of(self, record: Mapping[str, object], at: float) -> str:
-        """The group that a record of the time `at` (seconds) counts in, `UNTOLD` where it does not tell."""
-        if self.by == "week":
-            return self._week(int(at // _DAY))
-        if self.by == "agent":
-            kind, _, name = str(record.get("actor") or "").partition(":")
-            return {"agent": name or "agent", "human": PEOPLE}.get(kind, kind or UNTOLD)
-        return str(record.get(self.by) or UNTOLD)
+    def wants(self, rule: str) -> bool:
+        """Whether figures of `rule` are asked for."""
+        return self.rule is None or fnmatchcase(rule, self.rule) or rule.partition("/")[0] == self.rule
 
-    def _week(self, day: int) -> str:
-        known = self._weeks.get(day)
-        if known is None:
-            known = self._weeks[day] = time.strftime("%G-W%V", time.gmtime(day * _DAY))
-        return known
+
+def agent_of(actor: str) -> str:
+    """The group of an actor among agents: the agent's name, all people as one."""
+    kind, _, name = actor.partition(":")
+    return {"agent": name or "agent", "human": PEOPLE}.get(kind, kind or UNTOLD)
+
+
+class Weeks(dict[int, str]):
+    """The weeks of ISO 8601 in UTC by their number: `weeks[(at + MONDAY) // WEEK]` of a time in seconds."""
+
+    def __missing__(self, number: int) -> str:
+        name = self[number] = time.strftime("%G-W%V", time.gmtime(number * WEEK - MONDAY))
+        return name

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import os
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from ahp.insight import parquet, reading
+from ahp.insight import kept, parquet, reading
+from ahp.insight.chronicle import Chronicle
 from ahp.insight.lines import LOG, as_logged
 from ahp.journal import segments
+from ahp.journal.decoding import decode
 from ahp.journal.rotation import genesis_told
 from ahp.journal.segments import Segment
 from ahp.system import clock
+from ahp.system.digest import sha256
 from ahp.system.errors import AhpError
 from ahp.system.terminal import Seen, unseen
 
@@ -35,7 +39,39 @@ def records(
     Folders are searched for logs and exports. `since` and `seen` as in `reading.records`. Raises AhpError where a path
     has no log, cannot be read or is of a newer format, or is Parquet and DuckDB (extra `insight`) is missing.
     """
-    sources = sorted(_sources(from_), key=lambda one: (one.first, -one.size, one.path))
+    yield from _records(_sources(from_), since, seen)
+
+
+def chronicles(from_: Sequence[str], folder: str, seen: Seen = unseen) -> Iterable[Chronicle]:
+    """What each of the logs tells that the folders and files `from_` tell of.
+
+    What was read of the log of a clone is kept in `folder`, where that is there: nobody's copy of a log says how it is
+    to be read. Copies and exports complete each other, so those are read whole. Raises AhpError as `records` does.
+    """
+    sources = _sources(from_)
+    if all(os.path.isdir(one.path) for one in sources) and len({one.log for one in sources}) == len(sources):
+        total, done, found = sum(one.size for one in sources), 0, []
+        for one in sources:
+            at = sha256(os.path.realpath(one.path).encode("utf-8", "surrogateescape"))[:16]
+            place = f"{folder}{kept.PLACE}-{at}" if os.path.isdir(folder) else ""
+            found.append(kept.chronicle(one.path, place, partial(_seen_after, seen, done, total)))
+            done += one.size
+        seen(total, total)
+        ids = [id for one in found for id in one.notes.signals.id]
+        if len(set(ids)) == len(ids):
+            return found
+    made: dict[str, Chronicle] = defaultdict(Chronicle)
+    for log, record in _records(sources, None, seen):
+        made[log].apply(record)
+    return made.values()
+
+
+def _seen_after(seen: Seen, before: int, total: int, done: int, _: int) -> None:
+    seen(min(before + done, total), total)
+
+
+def _records(found: Sequence[Source], since: float | None, seen: Seen) -> Iterator[tuple[str, dict[str, object]]]:
+    sources = sorted(found, key=lambda one: (one.first, -one.size, one.path))
     copies = _Copies() if len(sources) > 1 else None
     if not all(os.path.isdir(one.path) for one in sources) or len({one.log for one in sources}) < len(sources):
         since = None  # copies complete each other only when each is read from its beginning
@@ -44,7 +80,7 @@ def records(
         log = place = source.log
         for lines in source.lines(since):
             for raw in lines:
-                record = reading.decode(raw)
+                record = decode(raw)
                 if record is None:
                     continue
                 if (named := _named(record, source.path)) and named != log:
@@ -108,7 +144,7 @@ def _refuse(error: OSError) -> None:
 
 def _file(path: str) -> Source | None:
     """None where the first record is none of a log."""
-    first = next((reading.decode(line) for lines in _lines(path, None) for line in lines), None) or {}
+    first = next((decode(line) for lines in _lines(path, None) for line in lines), None) or {}
     is_log = _named(first, path) or (_number(first) and clock.is_iso(first.get("timestamp")))
     return _source(path, first, reading.size_of(Segment(0, path)), partial(_lines, path)) if is_log else None
 

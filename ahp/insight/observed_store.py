@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
 from ahp.insight import columns
-from ahp.insight.columns import Names, Notes
+from ahp.insight.columns import Notes
 from ahp.journal.answers import AUTOMATIC, kind_of
 from ahp.journal.episodes import Attempt, Episode
 from ahp.journal.fold import MemoryStore
 from ahp.journal.logged_signal import LoggedSignal
+from ahp.journal.tables import episode_of, plain_of, signal_of, values_of
 
 REOPENED_WITHIN = 86400.0
 """Seconds after it was mended within which a rule that signals to the same subject again flaps."""
-ELSEWHERE = -2
-"""The number of a signal that another process notes (`ahp.insight.parts`)."""
 _CHANGES = 64
+_NEVER = sys.float_info.max
 
 
 class _Open:
-    """An open episode: its number in the notes (-1: not counted), its last attempt, the changes it was about."""
+    """An open episode: its number in the notes, its last attempt, the changes it was about."""
 
     __slots__ = ("changes", "episode", "last", "number")
 
@@ -27,45 +34,71 @@ class _Open:
         self.changes: set[str] = set()
 
 
+def key_of(id: str) -> int:
+    """By what the signal of an id is known; a state that was kept finds it again."""
+    return int.from_bytes(blake2b(id.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+
+
 class ObservedStore(MemoryStore):
-    """Keeps a few bytes of a signal that is answered. `row` is the noted number of the one being read, else -1."""
+    """Keeps a few bytes of a signal that is answered.
 
-    def __init__(self) -> None:
+    `row` is the number of the signal that is being read, else -1, and `message` its message.
+    """
+
+    def __init__(self, notes: Notes | None = None) -> None:
         super().__init__()
-        self.notes, self.actions = Notes(), Names()
-        self.row = -1
-        self.rows: dict[int, int] = {}  # by the hash of the id: its number in the notes, negative: in none
-        self.episode_of: dict[int, int] = {}  # by the number of the signal
+        self.notes = notes or Notes()
+        self.row, self.message = -1, ""
         self._open: dict[str, _Open] = {}
-        self._mended: dict[str, tuple[float, int]] = {}  # by key: when, and which episode
+        self.mended: dict[str, tuple[float, int]] = {}
+        """By key: when, and which episode."""
         self._kept: dict[str, list[str]] = {}
+        self._asleep: dict[tuple[str, str], tuple[float, bytes]] = {}
 
-    def begin_anew(self) -> None:
-        """What was noted does not count; what is open stays so, and is not counted either."""
-        self.notes = Notes()
-        self.rows = {known: min(row, -1) for known, row in self.rows.items()}
-        for noted in (self.episode_of, self._mended):
-            noted.clear()
-        for known in self._open.values():
-            known.number = -1
-            known.changes.clear()
+    @cached_property
+    def rows(self) -> dict[int, int]:
+        """The numbers of the signals by what their ids are known by; where nothing new came, nobody asks."""
+        return dict(zip(self.notes.signals.id, range(len(self.notes.signals)), strict=True))
 
     def someone_waits(self, subject: object, actor: object) -> bool:
         """Whether a signal to what a record names so is answered by its going on."""
         if type(subject) is not str or type(actor) is not str:
             subject, actor = str(subject or ""), str(actor or "")
-        return (subject, kind_of(actor)) in self._waiting
+        who = subject, kind_of(actor)
+        if who in self._asleep:
+            self._wake(who)
+        return who in self._waiting
+
+    def find_row(self, id: str) -> int:
+        """The number of the signal with an id, -1 for none; what may change of it is there then."""
+        row = self.rows.get(key_of(id), -1)
+        if row >= 0 and self._asleep:
+            self.someone_waits(*self._told_whom(row))
+        return row
+
+    def _told_whom(self, row: int) -> tuple[str, str]:
+        """Subject and actor of a signal."""
+        places, words, place = self.notes.places, self.notes.names.words, self.notes.signals.place[row]
+        return words[places.subject[place]], words[places.actor[place]]
+
+    def ended(self, now: float) -> Iterable[Episode]:
+        for who in [who for who, (ends, _) in self._asleep.items() if ends <= now]:
+            self._wake(who)
+        return super().ended(now)
 
     def answer(self, row: int, action: str, is_given: bool) -> None:
         """Notes the answer of a signal; `is_given` by somebody."""
-        self.notes.signals.answer[row] = 2 + 2 * self.actions[action] + is_given
+        self.notes.signals.answer[row] = 2 + 2 * self.notes.actions[action] + is_given
 
     def flag(self, row: int, flag: int) -> None:
-        """Notes what happened in the episode of a signal."""
-        self.notes.flag(self.episode_of.get(row, -1), flag)
+        """Notes what happened in the episode of a signal; none for a negative number."""
+        if row >= 0:
+            self.notes.flag(self.notes.signals.episode[row], flag)
 
     def about(self, change: str) -> set[int]:
         """The numbers of the open episodes that were about a change."""
+        for who in list(self._asleep):
+            self._wake(who)
         return {known.number for known in self._open.values() if change in known.changes}
 
     def put_episode(self, episode: Episode) -> None:
@@ -78,35 +111,46 @@ class ObservedStore(MemoryStore):
             known.last = attempt
             if self.row >= 0:
                 self.notes.signals.marks[self.row] |= columns.ATTEMPT
-            if known.number >= 0:
-                self.notes.episodes.tries[known.number] += 1
+            self.notes.episodes.tries[known.number] += 1
+            self.notes.messages[known.number] = self.message
+        self.notes.episodes.ends[known.number] = episode.ends
 
     def _begun(self, episode: Episode) -> int:
-        before, number = self._mended.pop(episode.key, (0.0, -1))
+        before, number = self.mended.pop(episode.key, (0.0, -1))
         if episode.opened - before <= REOPENED_WITHIN:
             self.notes.flag(number, columns.REOPENED)
-        if self.row < 0:
-            return -1
-        return self.notes.episodes.add(self.notes.signals.group[self.row])
+        episodes = self.notes.episodes
+        episodes.signal.append(self.row)
+        episodes.environment.append(self.notes.signals.environment[self.row])
+        episodes.tries.append(0)
+        episodes.took.append(0.0)
+        episodes.ends.append(0.0)
+        episodes.state.append(columns.OPEN)
+        episodes.flags.append(0)
+        self.notes.messages.append("")
+        return len(episodes) - 1
 
     def put_signal(self, signal: LoggedSignal) -> None:
         super().put_signal(signal)
-        row = self.rows.get(hash(signal.id), -1)
+        row = self.rows.get(key_of(signal.id), -1)
         if row >= 0:
-            if row == self.row and row not in self.episode_of:
+            if row == self.row and self.notes.signals.episode[row] < 0:
                 self._belongs(signal)
             if signal.action and signal.by == AUTOMATIC:
                 self.answer(row, signal.action, is_given=False)
         if signal.episode and signal.key.startswith("tool-use|"):  # an answer may still end its episode
-            self._kept.setdefault(signal.episode, []).append(signal.id)
+            self._keep(signal)
         elif signal.action or not (signal.episode or signal.waits):
             self.signals.pop(signal.id, None)
 
+    def _keep(self, signal: LoggedSignal) -> None:
+        self._kept.setdefault(signal.episode, []).append(signal.id)
+
     def _belongs(self, signal: LoggedSignal) -> None:
         known = self._open.get(signal.key) if signal.episode else None
-        if known is None or known.number < 0:
+        if known is None:
             return
-        self.episode_of[self.row] = known.number
+        self.notes.signals.episode[self.row] = known.number
         marks = self.notes.signals.marks[self.row]
         if marks & columns.OVERRIDDEN:
             self.notes.flag(known.number, columns.PASSED)
@@ -119,12 +163,12 @@ class ObservedStore(MemoryStore):
     def close(self, episode: Episode, state: int, at: float) -> None:
         """Notes how an episode ended, and when (seconds)."""
         known = self._open.pop(episode.key, None)
-        if known is None or known.number < 0:
+        if known is None:
             return
         episodes, number = self.notes.episodes, known.number
-        episodes.state[number], episodes.took[number] = state, max(0.0, at - episode.opened)
+        episodes.state[number], episodes.took[number] = state, round(max(0.0, at - episode.opened), 3)
         if state == columns.MENDED:
-            self._mended[episode.key] = (at, number)
+            self.mended[episode.key] = (at, number)
 
     def drop_episode(self, episode: Episode) -> None:
         super().drop_episode(episode)
@@ -133,4 +177,39 @@ class ObservedStore(MemoryStore):
 
     def forget_ends(self, before: float) -> None:
         """Lets go of what was mended too long before to be opened again by the same trouble."""
-        self._mended = {key: told for key, told in self._mended.items() if told[0] >= before}
+        self.mended = {key: told for key, told in self.mended.items() if told[0] >= before}
+
+    def kept(self) -> Iterator[tuple[str, str, float, bytes]]:
+        """What may still change, by subject and kind of actor: until when none of it is forgotten, and the rest."""
+        for (subject, kind), (ends, told) in self._asleep.items():
+            yield subject, kind, ends, told
+        found: dict[tuple[str, str], tuple[list[Any], list[Any]]] = {}
+        for key, one in self._open.items():
+            subject, actor = self._told_whom(self.notes.episodes.signal[one.number])
+            episodes, _ = found.setdefault((subject, kind_of(actor)), ([], []))
+            episodes.append([key, plain_of(one.episode), one.number, sorted(one.changes)])
+        for signal in self.signals.values():
+            _, signals = found.setdefault((signal.subject, kind_of(signal.actor)), ([], []))
+            signals.append(values_of(signal))
+        for (subject, kind), (episodes, signals) in found.items():
+            ends = min((self.episodes[key].ends for key, *_ in episodes), default=_NEVER)
+            yield subject, kind, ends, json.dumps([episodes, signals]).encode()
+
+    def restore(self, subject: str, kind: str, ends: float, told: bytes) -> None:
+        """Takes up what `kept` gave; it is looked at when somebody asks for it."""
+        self._asleep[subject, kind] = ends, told
+
+    def _wake(self, who: tuple[str, str]) -> None:
+        _, told = self._asleep.pop(who)
+        episodes, signals = json.loads(told)
+        for key, plain, number, changes in episodes:
+            episode = episode_of(key, plain)
+            known = self._open[key] = _Open(episode, number)
+            known.last = episode.attempts[-1] if episode.attempts else None
+            known.changes = set(changes)
+            super().put_episode(episode)
+        for values in signals:
+            signal = signal_of(values)
+            super().put_signal(signal)
+            if signal.episode and signal.key.startswith("tool-use|"):
+                self._keep(signal)

@@ -1,26 +1,20 @@
-"""What a log tells, from one reading: figures by rule and by actor, signals by day, episodes with their steps.
+"""What a log tells at a glance: figures by rule and by actor, signals by day, episodes with their steps.
 
-The figures are those of `ahp.insight.stats`, summed several times from the same notes.
+The figures are those of `ahp.insight.stats`, summed several times from the same chronicle.
 """
 
 from __future__ import annotations
 
-import copy
 import heapq
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ahp.insight import columns, parts, tallies
+from ahp.insight import columns
 from ahp.insight.chronicle import LEVELS, Chronicle
-from ahp.insight.groups import UNTOLD, Group
-from ahp.insight.observed_store import ObservedStore
-from ahp.insight.parts import Part
+from ahp.insight.groups import ALL, Question
 from ahp.insight.stats import Figures, Stats, read, summed
-from ahp.insight.tallies import Tallies
-from ahp.journal.episodes import Episode
+from ahp.insight.tallies import Window, picked
 from ahp.system import clock
 from ahp.system.terminal import Seen, unseen
 
@@ -83,208 +77,91 @@ def collect(
     from_: Sequence[str] = (),
     seen: Seen = unseen,
 ) -> Overview:
-    """Reads the log in `folder` once, or those that the folders and files `from_` tell of.
+    """What the log in `folder` tells, or those that the folders and files `from_` tell of.
 
-    What it keeps does not grow with the log but by some bytes a signal. `rule` is a key, an oracle's name or a pattern,
-    times are in seconds. Raises AhpError when a log cannot be read.
+    `rule` is a key, an oracle's name or a pattern, times are in seconds. Raises AhpError when a log cannot be read.
     """
-    if not from_:
-        begin = partial(_WatchedPart, rule=rule, since=since)
-        shared = parts.of(begin, _found, folder, clock.now() if now is None else now, seen)
-        if shared is not None:
-            part, found = shared
-            return found.overview(part)
-    chronicle = _Watched(rule=rule, since=since)
-    read(chronicle, folder, from_, now, seen)
-    return _found(chronicle).overview(chronicle)
+    logs = read(folder, from_, seen)
+    asked = Question(ALL, rule, since, clock.now() if now is None else now)
+    whole = summed(logs, asked)
+    days, waived = Counter[tuple[int, str]](), Counter[str]()
+    opened, closed = list[_Weighed](), list[_Weighed]()
+    for log in logs:
+        window = Window(log, asked)
+        attempts = _attempts(window)
+        moments = log.notes.moments.at
+        for level, moment, _ in attempts:
+            days[int(moments[moment] // _DAY), LEVELS[level]] += 1
+        waived.update(log.notes.waived[row] for row in log.notes.waived.keys() & set(window.rows))
+        for one in _weighed(window, attempts):
+            (closed if one.ended else opened).append(one)
+    return Overview(
+        summed(logs, asked._replace(by="rule")),
+        summed(logs, asked._replace(by="agent")),
+        next(iter(whole.groups), Figures("")),
+        dict(days),
+        _stories(opened),
+        _stories(closed),
+        len(opened),
+        dict(waived),
+        max([asked.now, *(log.at for log in logs)]),
+    )
 
 
-class _Telling:
-    """An episode that is being told: all of a `Story` but how it ended."""
+class _Weighed(NamedTuple):
+    """An episode of a log, and what is told first: of more levels, more attempts, the later one.
 
-    __slots__ = ("actor", "message", "number", "opened", "rule", "steps", "subject", "tries")
+    `ended` in seconds since the epoch, 0 for an open one; `state` as in `columns.Episodes`.
+    """
 
-    def __init__(self, number: int, record: Mapping[str, object], at: float) -> None:
-        self.number, self.opened, self.tries = number, at, 0
-        self.rule, self.subject, self.actor = (str(record.get(name) or "") for name in ("rule", "subject", "actor"))
-        self.message = ""
-        self.steps: list[Step] = []
+    weight: _Weight
+    number: int
+    ended: float
+    state: int
+    log: Chronicle
 
-    @property
-    def weight(self) -> _Weight:
-        """What has more of it is told first: levels, attempts; then what is later."""
-        levels = len({step.level for step in self.steps})
-        return levels, self.tries, self.opened, self.rule, self.subject, self.actor, self.number
-
-    def step(self, at: float, level: str, message: str) -> None:
-        self.tries += 1
-        self.message = message
-        if len(self.steps) < _STEPS:
-            self.steps.append(Step(at, level))
-
-    def story(self, ended: float, state: str) -> Story:
-        return Story(
-            self.rule, self.subject, self.actor, self.opened, ended, state, self.tries, self.steps, self.message
-        )
+    def story(self) -> Story:
+        notes, number = self.log.notes, self.number
+        episodes, signals, at = notes.episodes, notes.signals, notes.moments.at
+        _, tries, opened, rule, subject, actor, _ = self.weight
+        steps = list[Step]()
+        for row in range(episodes.signal[number], len(signals)):
+            if len(steps) == min(tries, _STEPS):
+                break
+            if signals.episode[row] == number and signals.marks[row] & columns.ATTEMPT:
+                steps.append(Step(at[signals.moment[row]], LEVELS[signals.level[row]]))
+        word = columns.state_of(self.state, episodes.flags[number])
+        return Story(rule, subject, actor, opened, self.ended, word, tries, steps, notes.messages[number])
 
 
-class _Store(ObservedStore):
-    """Keeps what is told of open episodes, and of the closed ones those that took most attempts."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open_stories: dict[int, _Telling] = {}
-        self.closed_stories: list[tuple[_Weight, float, _Telling]] = []
-        self.days: Counter[tuple[int, str]] = Counter()
-        self.waived: Counter[str] = Counter()
-
-    def begin_anew(self) -> None:
-        super().begin_anew()
-        for kept in (self.open_stories, self.closed_stories, self.days, self.waived):
-            kept.clear()
-
-    def close(self, episode: Episode, state: int, at: float) -> None:
-        known = self._open.get(episode.key)
-        super().close(episode, state, at)
-        told = self.open_stories.pop(known.number, None) if known is not None else None
-        if told is not None:
-            self.keep(told, max(at, told.opened))
-
-    def keep(self, told: _Telling, ended: float) -> None:
-        """Keeps the story of a closed episode while it is among those that tell most."""
-        keep = heapq.heappushpop if len(self.closed_stories) >= STORIES else heapq.heappush
-        keep(self.closed_stories, (told.weight, ended, told))
+def _stories(episodes: Sequence[_Weighed]) -> list[Story]:
+    return [one.story() for one in heapq.nlargest(STORIES, episodes, key=lambda one: one.weight)]
 
 
-class _Both(Group):
-    """Rule and actor at once, behind the length of the rule's name: what is noted so can be summed by either."""
-
-    def __init__(self) -> None:
-        super().__init__("both")
-        self._actor = Group("agent")
-        self._names: dict[tuple[str, str], str] = {}
-
-    def of(self, record: Mapping[str, object], at: float) -> str:
-        told = str(record.get("rule") or UNTOLD), str(record.get("actor") or "")
-        known = self._names.get(told)
-        if known is None:
-            rule = told[0]
-            known = self._names[told] = f"{len(rule)}:{rule}{self._actor.of(record, at)}"
-        return known
-
-
-def _rule_of(both: str) -> str:
-    length, _, names = both.partition(":")
-    return names[: int(length)]
-
-
-def _actor_of(both: str) -> str:
-    length, _, names = both.partition(":")
-    return names[int(length) :]
-
-
-class _Watched(Chronicle):
-    """A chronicle that also tells episodes one by one, and counts by day."""
-
-    store: _Store
-
-    def __init__(self, *, rule: str | None, since: float | None) -> None:
-        super().__init__(_Both(), rule=rule, since=since)
-        self.store = _Store()
-
-    def beside(self) -> _Watched:
-        other = _Watched(rule=self.wanted, since=self.since)
-        other.group = self.group
-        other.names, other.policies, other.store.actions = self.names, self.policies, self.store.actions
-        return other
-
-    def join(self, other: Chronicle) -> None:
-        assert isinstance(other, _Watched)
-        before = len(self.notes.episodes.group)
-        super().join(other)
-        self.at = max(self.at, other.at)
-        mine, its = self.store, other.store
-        mine.days.update(its.days)
-        mine.waived.update(its.waived)
-        for told in its.open_stories.values():
-            told.number += before
-            mine.open_stories[told.number] = told
-        for _, ended, told in its.closed_stories:
-            told.number += before
-            mine.keep(told, ended)
-
-    def _signal(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
-        super()._signal(record, where)
-        if self.store.row >= 0:
-            self._told(record, self.store.row)
-
-    def _told(self, record: Mapping[str, object], row: int) -> None:
-        """Takes up what the signal of a row tells, if it is an attempt of its own."""
-        store, signals = self.store, self.notes.signals
-        marks, level = signals.marks[row], LEVELS[signals.level[row]]
-        if marks & columns.WAIVED:
-            store.waived[str(record.get("waived"))] += 1
-        if marks & (columns.SHADOW | columns.WAIVED) or not (marks & columns.ATTEMPT or level == "aid"):
-            return
-        store.days[int(self.at // _DAY), level] += 1
-        number = store.episode_of.get(row, -1)
-        if number >= 0:
-            known = store.open_stories.get(number)
-            if known is None:
-                known = store.open_stories[number] = _Telling(number, record, self.at)
-            known.step(self.at, level, str(record.get("message") or ""))
-
-
-class _WatchedPart(Part, _Watched):
-    """Of some subjects."""
-
-
-@dataclass
-class _Found:
-    """What a chronicle has noted of a log, or of some of its subjects. A closed episode comes with its weight."""
-
-    tallies: Tallies
-    days: Counter[tuple[int, str]]
-    waived: Counter[str]
-    open: list[_Telling]
-    closed: list[tuple[_Weight, Story]]
-
-    def join(self, other: _Found) -> None:
-        """Takes over what was noted of other subjects."""
-        self.tallies.join(other.tallies)
-        self.days.update(other.days)
-        self.waived.update(other.waived)
-        self.open += other.open
-        self.closed += other.closed
-
-    def overview(self, chronicle: _Watched) -> Overview:
-        """All of it, summed; `chronicle` knows the policies."""
-
-        def by(name: str) -> Chronicle:
-            view = copy.copy(chronicle)
-            view.group = Group(name)
-            return view
-
-        whole = summed(by("all"), self.tallies.regrouped(lambda _: ""))
-        told = sorted(self.open, key=lambda one: one.weight, reverse=True)
-        closed = sorted(self.closed, key=lambda one: one[0], reverse=True)
-        return Overview(
-            summed(by("rule"), self.tallies.regrouped(_rule_of)),
-            summed(by("agent"), self.tallies.regrouped(_actor_of)),
-            next(iter(whole.groups), Figures("")),
-            dict(self.days),
-            [one.story(0.0, "open") for one in told[:STORIES]],
-            [story for _, story in closed[:STORIES]],
-            len(told),
-            dict(self.waived),
-            chronicle.at,
-        )
-
-
-def _found(chronicle: _Watched) -> _Found:
-    store, episodes = chronicle.store, chronicle.notes.episodes
-    closed = [
-        (weight, told.story(ended, columns.state_of(episodes.state[told.number], episodes.flags[told.number])))
-        for weight, ended, told in store.closed_stories
+def _attempts(window: Window) -> list[tuple[int, int, int]]:
+    """Level, moment and episode of the signals that are attempts of their own."""
+    by = (picked(window.notes.signals, name, window.rows) for name in ("level", "moment", "episode", "marks"))
+    aside, aid = columns.SHADOW | columns.WAIVED, LEVELS.index("aid")
+    return [
+        (level, moment, episode)
+        for level, moment, episode, marks in zip(*by, strict=True)
+        if (marks & columns.ATTEMPT or level == aid) and not marks & aside
     ]
-    return _Found(tallies.of(chronicle), store.days, store.waived, [*store.open_stories.values()], closed)
+
+
+def _weighed(window: Window, attempts: list[tuple[int, int, int]]) -> Iterator[_Weighed]:
+    notes, words = window.notes, window.words
+    episodes, signals, places = notes.episodes, notes.signals, notes.places
+    levels: dict[int, int] = defaultdict(int)
+    for level, _, episode in attempts:
+        levels[episode] |= 1 << level
+    for number in window.episodes():
+        row = episodes.signal[number]
+        place = signals.place[row]
+        about = words[signals.rule[row]], words[places.subject[place]], words[places.actor[place]]
+        opened = notes.moments.at[signals.moment[row]]
+        weight = levels[number].bit_count(), episodes.tries[number], opened, *about, number
+        ended, state = opened + episodes.took[number], episodes.state[number]
+        if number in window.forgotten:
+            ended, state = episodes.ends[number], columns.FORGOTTEN
+        yield _Weighed(weight, number, ended if state != columns.OPEN else 0.0, state, window.log)

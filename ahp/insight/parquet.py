@@ -7,8 +7,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ahp.insight import database
-from ahp.insight.database import quoted
 from ahp.insight.lines import private
 from ahp.protocol.text import one_line
 from ahp.system import installed, jsontext
@@ -41,12 +39,12 @@ def write(path: str, log: str, lines: Iterable[bytes], columns: Mapping[str, str
             for line in lines:
                 file.write(jsontext.encode({"line": line.decode()}).encode() + b"\n")
         opened.execute(  # COPY takes no parameters for these
-            f"COPY (SELECT {quoted(log)} AS log,"  # noqa: S608
-            f" unnest(CASE WHEN json_valid(line) THEN json_transform(line::JSON, {quoted(shape)}) END),"
+            f"COPY (SELECT {_quoted(log)} AS log,"  # noqa: S608
+            f" unnest(CASE WHEN json_valid(line) THEN json_transform(line::JSON, {_quoted(shape)}) END),"
             f" line AS {LINE}"
-            f" FROM read_json([{quoted(copy)}], format = 'newline_delimited', maximum_object_size = {_LONGEST},"
+            f" FROM read_json([{_quoted(copy)}], format = 'newline_delimited', maximum_object_size = {_LONGEST},"
             " columns = {line: 'VARCHAR'}))"
-            f" TO {quoted(part)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS})"
+            f" TO {_quoted(part)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS})"
         )
         os.chmod(part, 0o600)
         os.replace(part, path)
@@ -86,13 +84,21 @@ def lines(path: str) -> Iterator[list[bytes]]:
 
 
 def _opened() -> duckdb.DuckDBPyConnection:
+    """A database in memory, which draws nothing over our output and fetches nothing from elsewhere."""
     try:
-        connection = database.connect()
+        import duckdb
     except ImportError:
         raise AhpError(f"Parquet needs DuckDB: {installed.command('insight')}") from None
+    connection = duckdb.connect()
+    connection.execute("SET autoinstall_known_extensions = false; SET enable_progress_bar = false")
     # One thread keeps the order and takes a fraction of the memory.
     connection.execute(f"SET threads = 1; SET memory_limit = '{_MEMORY}'")
     return connection
+
+
+def _quoted(text: str) -> str:
+    """A text of SQL."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _said(error: Exception) -> str:

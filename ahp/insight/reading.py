@@ -5,26 +5,16 @@ from __future__ import annotations
 import gc
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 
 from ahp.journal import segments
+from ahp.journal.decoding import decode
 from ahp.journal.index import window_of
 from ahp.journal.segments import Segment
-from ahp.system import clock, jsontext
+from ahp.system import clock
 from ahp.system.terminal import Seen, unseen
-
-
-def _plainly(raw: bytes) -> object:
-    return jsontext.decode(raw.decode())
-
-
-_loads: Callable[[bytes], object]
-try:  # the extra `insight`, with which a long log is read in two thirds of the time
-    from orjson import loads as _loads
-except ImportError:
-    _loads = _plainly
 
 
 def records(folder: str, since: float | None = None, seen: Seen = unseen) -> Iterator[dict[str, object]]:
@@ -86,18 +76,6 @@ def no_garbage() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
-
-
-def decode(raw: bytes) -> dict[str, object] | None:
-    """The record in a line; None for a torn line and anything else that is no JSON object."""
-    try:
-        value = _loads(raw)
-    except ValueError:  # as orjson calls lone surrogates, and file names may hold them
-        try:
-            value = _plainly(raw)
-        except ValueError:
-            return None
-    return value if isinstance(value, dict) else None
 
 
 def files(folder: str, since: float | None = None) -> list[Segment]:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from ahp.insight import otlp, reading
+from ahp.insight import otlp
 from ahp.insight.export import log_name
 from ahp.journal import checkpoint, segments
 from ahp.journal.checkpoint import Checkpoint
+from ahp.journal.decoding import decode
 from ahp.system import digest, files, jsontext
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.terminal import Seen, unseen
@@ -89,7 +90,7 @@ def _batch(folder: str, log: str, mark: Checkpoint) -> tuple[list[otlp.Told], Ch
     batch: list[otlp.Told] = []
     size = 0
     for line in _lines(folder, mark):
-        record = reading.decode(line.raw)
+        record = decode(line.raw)
         if record is None and not line.ended:
             break  # somebody writes it
         n = record.get("n") if record else None

@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import ceil
 from typing import NamedTuple
 
-from ahp.insight import columns, many_logs, parts, reading, sql_tallies, tallies
+from ahp.insight import columns, kept, many_logs, reading, tallies
 from ahp.insight.chronicle import LEVELS, Asked, Chronicle
 from ahp.insight.columns import Comment
-from ahp.insight.groups import Group
-from ahp.insight.parts import Part
-from ahp.insight.tallies import Spent, Tallies
+from ahp.insight.groups import Question
+from ahp.insight.tallies import Tallies
 from ahp.system import clock
 from ahp.system.terminal import Seen, unseen
 
+_SHARES = (0.5, 0.9)
+_MANY = 1 << 15  # values, from which on many are alike
 _EXCUSED = columns.DISMISSED | columns.RISKED | columns.BYPASSED | columns.COMMENTED
 
 
@@ -41,8 +41,20 @@ class Spread:
         counts = list(accumulate(map(values.__getitem__, ordered)))
         if not counts:
             return None
-        half, most = (ordered[bisect_left(counts, ceil(share * counts[-1]))] for share in (0.5, 0.9))
+        half, most = (ordered[bisect_left(counts, ceil(share * counts[-1]))] for share in _SHARES)
         return cls(counts[-1], half, most)
+
+    @classmethod
+    def of_each(cls, values: Iterable[float]) -> Spread | None:
+        """Of values one by one; None of no values."""
+        told = [*values]
+        if len(told) > _MANY:
+            return cls.of(Counter(told))
+        told.sort()
+        if not told:
+            return None
+        half, most = (told[ceil(share * len(told)) - 1] for share in _SHARES)
+        return cls(len(told), half, most)
 
 
 @dataclass
@@ -135,119 +147,75 @@ def collect(
     from_: Sequence[str] = (),
     seen: Seen = unseen,
 ) -> Stats:
-    """Reads the log in `folder` once, or those that the folders and files `from_` tell of.
+    """The figures of the log in `folder`, or of those that the folders and files `from_` tell of.
 
-    `rule` is a key, an oracle's name or a pattern, times are in seconds. Raises AhpError when a log cannot be read.
+    What is kept of a reading lies in `folder` (`ahp.insight.kept`). `rule` is a key, an oracle's name or a pattern,
+    times are in seconds. Raises AhpError when a log cannot be read.
     """
-    if not from_:
-        chronicle = Chronicle(Group(by), rule=rule, since=since)
-        then = clock.now() if now is None else now
-        told = sql_tallies.of(chronicle, folder, then, seen)
-        if told is not None:
-            return summed(chronicle, told)
-        begin = partial(Part, Group(by), rule=rule, since=since)
-        shared = parts.of(begin, tallies.of, folder, then, seen)
-        if shared is not None:
-            return summed(*shared)
-    chronicle = Chronicle(Group(by), rule=rule, since=since)
-    read(chronicle, folder, from_, now, seen)
-    return summed(chronicle)
+    with reading.no_garbage():
+        return summed(read(folder, from_, seen), Question(by, rule, since, clock.now() if now is None else now))
 
 
-def read(chronicle: Chronicle, folder: str, from_: Sequence[str], now: float | None, seen: Seen) -> None:
-    """Feeds the log in `folder` to `chronicle`, or the logs of `from_`, each to one of its own that it then joins.
-
-    Raises AhpError when a log cannot be read.
-    """
-    chronicles: dict[str, Chronicle] = {}
+def read(folder: str, from_: Sequence[str], seen: Seen) -> list[Chronicle]:
+    """The chronicle of the log in `folder`, or those of the logs of `from_`. Raises AhpError for one it cannot read."""
     with reading.no_garbage():
         if from_:
-            for log, record in many_logs.records(from_, chronicle.since, seen):
-                one = chronicles.get(log)
-                if one is None:
-                    one = chronicles[log] = chronicle.beside()
-                one.apply(record)
-        else:
-            for record in reading.records(folder, chronicle.since, seen):
-                chronicle.apply(record)
-    for one in (chronicle, *chronicles.values()):
-        one.expire(clock.now() if now is None else now)
-        if one is not chronicle:
-            chronicle.join(one)
+            return list(many_logs.chronicles(from_, folder, seen))
+        return [kept.chronicle(folder, folder + kept.PLACE, seen)]
 
 
-def summed(chronicle: Chronicle, told: Tallies | None = None) -> Stats:
-    """The figures of what a chronicle has noted; of `told`, where that was counted for it already."""
-    told = tallies.of(chronicle) if told is None else told
+def summed(logs: Sequence[Chronicle], question: Question) -> Stats:
+    """The figures of what chronicles have noted."""
+    told = tallies.of(logs, question)
     found: dict[str, Figures] = {}
 
     def of(name: str) -> Figures:
         return found.setdefault(name, Figures(name))
 
-    total, undescribed = _evaluations(chronicle, told, of)
+    spreads: dict[tuple[int, ...], Spread | None] = {}
+    for name, asked in told.asked.items():
+        alike = tuple(map(id, told.spent[name]))  # as for rules that were always asked together
+        if alike not in spreads:
+            values = chain.from_iterable(told.spent[name])
+            spreads[alike] = _milliseconds(Spread.of_each(tenths for tenths in values if tenths >= 0))
+        of(name).asked, of(name).ms = asked, spreads[alike]
     _signals(told, of)
     _episodes(told, of)
     for name, many in told.skipped.items():
         of(name).undecided += many
         of(name).passed_over += many
-    for name, many in told.bypasses.items() if chronicle.group.by != "rule" else ():
+    for name, many in told.bypasses.items():
         of(name).bypasses += many
     for name, comments in told.comments.items():
         of(name).comments, of(name).comment_count = comments, told.comment_count[name]
-    for name, _ in told.waived:
+    for name, *_ in told.waived:
         of(name).excuses["waived"] = of(name).excuses.get("waived", 0) + 1
         of(name).excused += 1
     for figures in found.values():
         figures.levels = {word: figures.levels[word] for word in LEVELS if word in figures.levels}
         figures.answers = dict(sorted(figures.answers.items(), key=lambda one: (-one[1].total, one[0])))
         figures.states, figures.excuses = _most_first(figures.states), _most_first(figures.excuses)
-    in_force = [asked for digest in chronicle.in_force for asked in chronicle.policies.get(digest, ())]
-    wanted = [asked for asked in dict.fromkeys(in_force) if chronicle.wants(asked.rule)]
     ordered = sorted(found.values(), key=lambda one: (-one.episodes, -one.attempts, -one.signals, one.name))
-    if chronicle.group.by == "week":
+    if question.by == "week":
         ordered.sort(key=lambda one: one.name)
-    return Stats(chronicle.group.by, told.first, told.last, total, told.denied, undescribed, ordered, wanted)
+    head = told.first, told.last, told.evaluations, told.denied, told.undescribed
+    return Stats(question.by, *head, ordered, _in_force(logs, question))
+
+
+def _in_force(logs: Sequence[Chronicle], question: Question) -> list[Asked]:
+    """The rules of the policies that judged last."""
+    policies = {digest: asked for log in logs for digest, asked in log.policies.items()}
+    last = max(logs, key=lambda log: log.notes.moments.at[-1], default=None)
+    asked = [one for digest in (last.in_force if last else ()) for one in policies.get(digest, ())]
+    return [one for one in dict.fromkeys(asked) if question.wants(one.rule)]
+
+
+def _milliseconds(tenths: Spread | None) -> Spread | None:
+    return Spread(tenths.count, tenths.median / 10, tenths.p90 / 10) if tenths else None
 
 
 def _most_first(counted: dict[str, int]) -> dict[str, int]:
     return dict(sorted(counted.items(), key=lambda one: (-one[1], one[0])))
-
-
-def _evaluations(chronicle: Chronicle, told: Tallies, of: Callable[[str], Figures]) -> tuple[int, int]:
-    """Notes how often each group was asked and what that took.
-
-    How many evaluations asked a rule that is wanted, and of how many nobody knows which rules they asked.
-    """
-    total = undescribed = 0
-
-    @cache
-    def asked_of(hook: str, *digests: str) -> list[str]:
-        rules = {one.rule for digest in digests for one in chronicle.policies.get(digest, ()) if one.hook == hook}
-        return sorted(filter(chronicle.wants, rules))
-
-    spent: dict[str, list[Spent]] = {}
-    for (group, hook, policy, working), taken in told.evaluations.items():
-        evaluations = sum(sum(many) for _, many in taken)
-        if policy not in chronicle.policies and working not in chronicle.policies:
-            undescribed += evaluations
-        asked = asked_of(hook, policy, working)
-        total += evaluations if asked or chronicle.wanted is None else 0
-        if chronicle.group.by == "rule":
-            names = asked
-        elif asked or chronicle.wanted is None:
-            names = [group]
-        else:
-            names = []
-        for name in names:
-            spent.setdefault(name, []).extend(taken)
-    for name, listed in spent.items():
-        figures, counted = of(name), Counter[int]()
-        for tenths, many in listed:
-            for value, often in zip(tenths, many, strict=True):
-                counted[value] += often
-        values = {value / 10: often for value, often in counted.items() if value >= 0}
-        figures.asked, figures.ms = counted.total(), Spread.of(values)
-    return total, undescribed
 
 
 def _signals(told: Tallies, of: Callable[[str], Figures]) -> None:
@@ -271,8 +239,8 @@ def _signals(told: Tallies, of: Callable[[str], Figures]) -> None:
             answers.derived += many * (not is_given)
         else:
             figures.unanswered += many
-    for name, values in told.spoken.items():
-        of(name).spoke_ms = Spread.of({tenths / 10: many for tenths, many in values.items()})
+    for name, tenths in told.spoken.items():
+        of(name).spoke_ms = _milliseconds(Spread.of_each(tenths))
 
 
 def _episodes(told: Tallies, of: Callable[[str], Figures]) -> None:
@@ -287,7 +255,7 @@ def _episodes(told: Tallies, of: Callable[[str], Figures]) -> None:
             if flags & flag:
                 figures.excuses[excuse] = figures.excuses.get(excuse, 0) + many
     for name, seconds in told.seconds.items():
-        of(name).seconds = Spread.of(seconds)
+        of(name).seconds = Spread.of_each(seconds)
     for name, tries in told.tries.items():
         of(name).tries = Spread.of(tries)
 

@@ -165,7 +165,7 @@ class SqlStore:
     def episode(self, key: str) -> Episode | None:
         if key not in self._episodes:
             row = self._db.execute("SELECT data FROM episodes WHERE key = ?", (_sql(key),)).fetchone()
-            self._episodes[key] = _episode(key, json.loads(row[0])) if row else None
+            self._episodes[key] = episode_of(key, json.loads(row[0])) if row else None
         return self._episodes[key]
 
     def put_episode(self, episode: Episode) -> None:
@@ -202,7 +202,7 @@ class SqlStore:
                 signal.unlogged,
                 signal.action == RISK,
                 _sql(signal.waived),
-                json.dumps([getattr(signal, name) for name in LoggedSignal.__slots__]),
+                json.dumps(values_of(signal)),
             ),
         )
 
@@ -214,7 +214,7 @@ class SqlStore:
 
     def latest(self, limit: int) -> list[LoggedSignal]:
         rows = self._db.execute("SELECT data FROM signals ORDER BY nth DESC LIMIT ?", (limit,)).fetchall()
-        return [_signal(json.loads(data)) for (data,) in rows]
+        return [signal_of(json.loads(data)) for (data,) in rows]
 
     def unlogged(self) -> list[LoggedSignal]:
         return self._signals("unlogged")
@@ -240,7 +240,7 @@ class SqlStore:
 
     def _signals(self, where: str, *values: str) -> list[LoggedSignal]:
         query = f"SELECT data FROM signals WHERE {where} ORDER BY nth"  # noqa: S608  # the clauses above
-        return [_signal(json.loads(data)) for (data,) in self._db.execute(query, [_sql(value) for value in values])]
+        return [signal_of(json.loads(data)) for (data,) in self._db.execute(query, [_sql(value) for value in values])]
 
     def _flush(self) -> None:
         for key in self._changed:
@@ -248,7 +248,7 @@ class SqlStore:
             if episode is None:
                 self._db.execute("DELETE FROM episodes WHERE key = ?", (_sql(key),))
             else:
-                row = (_sql(key), episode.ends, json.dumps(_plain(episode)))
+                row = (_sql(key), episode.ends, json.dumps(plain_of(episode)))
                 self._db.execute("INSERT OR REPLACE INTO episodes VALUES (?, ?, ?)", row)
         self._changed.clear()
 
@@ -271,7 +271,13 @@ def _python(text: str) -> str:
     return text if text.isascii() else text.encode("latin-1").decode("utf-8", "surrogatepass")
 
 
-def _signal(values: list[object]) -> LoggedSignal:
+def values_of(signal: LoggedSignal) -> list[object]:
+    """A signal as plain data."""
+    return [getattr(signal, name) for name in LoggedSignal.__slots__]
+
+
+def signal_of(values: list[object]) -> LoggedSignal:
+    """The signal of what `values_of` gave. Raises ValueError, TypeError for anything else."""
     signal = LoggedSignal()
     for name, value in zip(LoggedSignal.__slots__, values, strict=True):
         setattr(signal, name, value)
@@ -282,7 +288,8 @@ def _signal(values: list[object]) -> LoggedSignal:
     return signal
 
 
-def _plain(episode: Episode) -> dict[str, object]:
+def plain_of(episode: Episode) -> dict[str, object]:
+    """An episode as plain data, but for its key."""
     return {
         "id": episode.id,
         "opened": episode.opened,
@@ -316,7 +323,8 @@ def _attempt(row: list[Any]) -> Attempt:
     return Attempt(Act(*act), nth, excused, counted, [(host, hook) for host, hook in told])
 
 
-def _episode(key: str, plain: dict[str, object]) -> Episode:
+def episode_of(key: str, plain: dict[str, object]) -> Episode:
+    """The episode of what `plain_of` gave. Raises ValueError, TypeError, KeyError for anything else."""
     episode = Episode(key, "", 0.0)
     for name in ("id", "opened", "last", "count", "issue", "rejected", "forget_after"):
         setattr(episode, name, plain[name])

@@ -9,6 +9,7 @@ import pytest
 
 from ahp.insight import reading
 from ahp.journal.append import Journal
+from ahp.journal.decoding import decode
 from ahp.system import clock, jsontext
 from ahp.system.errors import AhpError
 from ahp.system.terminal import unseen
@@ -89,7 +90,7 @@ def test_a_line_is_read_as_the_rest_of_ahp_reads_it(line: bytes) -> None:
         known = jsontext.decode(line.decode())
     except ValueError:
         known = None
-    assert reading.decode(line) == (known if isinstance(known, dict) else None)
+    assert decode(line) == (known if isinstance(known, dict) else None)
 
 
 def test_a_log_is_read_without_orjson_too(story: Story) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from ahp.insight import export, stats
-from bench import scratch_log
 
 from . import example
 
@@ -34,19 +31,3 @@ def test_the_queries_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     }
     assert {row[3] for row in found.values()} == {1}
     assert {row[0] for row in duckdb.sql(answers).fetchall()} <= set(spoke)
-
-
-def test_what_the_benchmark_compares_with_answers_the_same_question(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("duckdb")
-    from bench import duckdb_stats
-
-    folder = tmp_path / "log"
-    scratch_log.write(str(folder), 3000)
-    monkeypatch.chdir(folder)
-    ours = {one.name: json.loads(json.dumps(asdict(one))) for one in stats.collect(str(folder)).groups}
-    theirs = duckdb_stats.figures()
-    assert theirs.keys() == ours.keys()
-    for rule, figures in theirs.items():
-        assert figures == {name: ours[rule][name] for name in figures}, rule

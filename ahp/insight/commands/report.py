@@ -78,7 +78,7 @@ def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str 
         check_spares_logs(path, journal().folder, from_)
     with terminal.progress("reading the log, MB") as seen:
         told = overview.collect(
-            "" if from_ else journal().folder,
+            journal().folder,
             rule=rule,
             since=seconds_of(since, now),
             now=now,

@@ -66,7 +66,7 @@ def command(
     now = clock.now()
     with terminal.progress("reading the log, MB") as seen:
         stats = collect(
-            "" if from_ else journal().folder,
+            journal().folder,
             by,
             rule=rule,
             since=seconds_of(since, now),
