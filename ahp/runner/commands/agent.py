@@ -9,7 +9,7 @@ import click
 
 from ahp.cli.groups import Group
 from ahp.cli.options import RUN, TEXT_OR_JSON
-from ahp.runner.commands import agent_history, agent_rerun
+from ahp.runner.commands import agent_history
 from ahp.system import jsontext
 from ahp.system.interrupt import Ended
 
@@ -179,7 +179,7 @@ def resume(
     return _ended(turn, run_id, form)
 
 
-for one in (agent_rerun.command, agent_history.list_, agent_history.show, agent_history.replay):
+for one in (agent_history.list_, agent_history.show, agent_history.replay):
     command.add_command(one)
 
 

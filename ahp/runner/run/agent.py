@@ -78,8 +78,7 @@ class Agent:
     them again when that is resumed; what one with `brief()` asks of agents is told the model. With `issue` the gates of
     issue-start and, as the settings say, issue-submit and issue-close are asked, and `move(issue, verb)` is called
     between pre and post to do it. `verifiers` are by verification policy, beside those of docs/verification.md.
-    `verification` takes the place of all of them. `person` is asked where a refusal would end the run. Raises
-    ValueError for two tools of one name.
+    `person` is asked where a refusal would end the run. Raises ValueError for two tools of one name.
     """
 
     def __init__(
@@ -95,7 +94,6 @@ class Agent:
         events: EventLog | None = None,
         verifiers: Mapping[str, Verifier] | None = None,
         person: Person | None = None,
-        verification: Verification | None = None,
     ) -> None:
         self.model = model
         self.gate = gate
@@ -107,7 +105,6 @@ class Agent:
         self._keeps_events = events is not None
         self.events = EventLog() if events is None else events
         self.person = person
-        self.verification = verification
         self.verifiers: dict[str, Verifier] = dict(verifiers or {})
 
     def run(self, task: str) -> AgentTurn:
@@ -208,9 +205,7 @@ class _Run:
         )
         self._task = TaskGates(self._session)
         self._issue = IssueGates(self._session, agent.issue, agent.move, past.moved if past else ())
-        self._verification = agent.verification or Verification(
-            agent.verifiers, agent.root, self._env, config.verification_variables
-        )
+        self._verification = Verification(agent.verifiers, agent.root, self._env, config.verification_variables)
         self._verification_notes = VerificationNotes()
         self._replans = Breaker(config.max_replans, past.replans if past else 0)
         self._parallel = ParallelSteps(

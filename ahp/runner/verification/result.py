@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from ahp.protocol.text import one_line
 from ahp.runner.words.excerpt import excerpt
-from ahp.system.errors import AhpError
 
 VerificationType = Literal[
     "passed",
@@ -33,7 +32,6 @@ _GRAVEST_FIRST: tuple[VerificationType, ...] = (
 
 DETAILS = 20
 LEFT_OUT = 20
-_FORMER: dict[object, VerificationType] = {"not_run": "no_tests", "error": "crash"}  # names of former versions
 _ERROR, _CONTEXT, _LINE = 500, 2_000, 400  # characters
 _TOLD = 8_000
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -56,7 +54,7 @@ class VerificationDetail:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What one of several checks found: `name` as `ahp verify --only` takes it, in a folder relative to the root."""
+    """What one of several checks found: `name` as `ahp verify` takes it, in a folder relative to the root."""
 
     name: str
     directory: str
@@ -115,21 +113,6 @@ class VerificationResult:
             room -= len(said)
             lines.append(said)
         return "\n".join([*lines, *([self.suggestion] if self.suggestion else [])])
-
-
-def from_json(data: Any) -> VerificationResult:
-    """The result that `as_json` told, or a former version of it. Raises AhpError."""
-    try:
-        kind = _FORMER.get(data["type"], data["type"])
-        if kind not in _GRAVEST_FIRST:
-            raise ValueError(f"there is no type {kind!r}")
-        details = tuple(VerificationDetail(**one) for one in data["details"])
-        checks = tuple(CheckResult(**one) for one in data.get("checks", ()))
-        scope, cached = data.get("scope", "all"), data.get("cached", False)
-        told = [tuple(map(str, data.get(name, ()))) for name in ("left_out", "cautions")]
-        return VerificationResult(kind, data["summary"], details, data["suggestion"], scope, cached, checks, *told)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise AhpError(f"this is no result of a verification: {one_line(error)}") from None
 
 
 def detail(file: str, line: int | None, error: str, context: str = "") -> VerificationDetail:

@@ -330,27 +330,6 @@ def test_without_a_model_the_command_says_what_is_missing(project: Path, no_keys
 
 
 @pytest.mark.slow
-def test_a_run_is_carried_out_again_and_told_where_it_differs(project: Path) -> None:
-    assert ahp("run", "--script", "script.json").return_value == 0
-    same = ahp("rerun")
-    assert (same.exception, same.return_value, same.stdout) == (None, 0, "")
-    assert "differs nowhere: ended with DONE" in same.stderr
-    rule = "rules: {closed: {at: pre-tool-use, block: tool.native_name == 'look', message: not here}}\n"
-    (project / ".ahp" / "hooks.yaml").write_text("version: 1\n" + rule)
-    other = ahp("rerun")
-    assert other.return_value == 1
-    assert "+ a: result: look: blocked" in other.stdout
-    told = json.loads(ahp("rerun", "--format", "json").stdout)
-    assert told["run"] is None and told["stop_reason"] == "DONE" and told["unused_answers"] == 0
-    assert {"recorded", "now", "text"} == told["differences"][0].keys()
-    assert len(runs.ids(str(project))) == 1
-    real = ahp("rerun", "--tools", "real")
-    assert real.return_value == 1
-    assert len(runs.ids(str(project))) == 2
-    assert "what happened: ahp agent show " in real.stderr
-
-
-@pytest.mark.slow
 def test_steps_run_side_by_side_with_jobs(project: Path) -> None:
     steps = {name: ['{"tool": "look", "args": {}}', '{"control": "step_done"}'] for name in ("a", "b")}
     plan = {"title": "goal", "steps": [{"id": name, "description": "look"} for name in steps]}
@@ -359,4 +338,3 @@ def test_steps_run_side_by_side_with_jobs(project: Path) -> None:
     ran = ahp("run", "--script", "script.json", "--jobs", "2", "--live")
     assert (ran.return_value, ran.stdout) == (0, "seen\n")
     assert "  a: tool     look {}" in ran.stderr and "  b: tool     look {}" in ran.stderr
-    assert ahp("rerun").return_value is not None

@@ -15,11 +15,8 @@ from ahp.runner.verification.result import (
     VerificationResult,
     VerificationType,
     combined,
-    from_json,
 )
 from ahp.runner.verification.sarif import as_sarif
-from ahp.runner.verification.verifier import NOT_ASKED
-from ahp.system.errors import AhpError
 
 
 def part(
@@ -80,22 +77,6 @@ def test_as_data_it_is_the_seed_s_object_and_more() -> None:
     assert data["details"] == [{"file": "pytest.x", "line": 3, "error": "test_failure", "context": ""}]
     fields = ["type", "summary", "details", "suggestion", "scope", "cached", "checks", "left_out", "cautions"]
     assert list(data) == ["ok", "red", *fields]
-
-
-def test_what_was_told_as_data_is_read_back() -> None:
-    result = combined([part("test_failure"), part("passed", "ruff", cached=True)])
-    assert from_json(json.loads(json.dumps(result.as_json()))).as_json() == result.as_json()
-    assert from_json(NOT_ASKED.as_json()) == NOT_ASKED
-    former = {"ok": True, "type": "not_run", "summary": "s", "details": [], "suggestion": ""}
-    assert from_json(former).type == "no_tests"
-
-
-@pytest.mark.parametrize(
-    "data", [None, [], {}, {"type": "green"}, {"type": "passed", "details": [3]}, {"type": [], "details": []}]
-)
-def test_what_is_no_result_is_refused(data: object) -> None:
-    with pytest.raises(AhpError, match="no result of a verification"):
-        from_json(data)
 
 
 def test_as_sarif_only_what_is_red_is_a_result() -> None:
