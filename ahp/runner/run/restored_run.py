@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, assert_never
 
+from ahp.protocol.text import one_line
 from ahp.runner.gating.gates import count_blocks, forget_blocks
-from ahp.runner.run import migration
 from ahp.runner.run.cursor import Cursor
 from ahp.runner.run.events import KINDS, VERSION, Event, Kind
 from ahp.runner.run.limits import Repeats
@@ -18,6 +18,14 @@ from ahp.system.errors import AhpError
 
 _PLACES = {"planning": "the plan", "react": "the task", "answer": "the final answer"}
 _RAN = ("ok", "E_TOOL", "E_TIMEOUT")
+
+
+def _check_version(version: object) -> None:
+    """Raises AhpError for events in another form than today's."""
+    if version != VERSION:
+        newer = isinstance(version, int) and version > VERSION
+        told = "a newer ahp; resume it with that one" if newer else "another ahp"
+        raise AhpError(f"its events are of version {one_line(version, 20)}, of {told}")
 
 
 @dataclass
@@ -74,7 +82,6 @@ class RestoredRun(Cursor):
         self.has_run = False
         self.snapshot: Snapshot | None = None
         self.changed: list[str] | None = []
-        self._version = VERSION
         self.work_tree: WorkTreeMark | None = None
         self.replans = self.requests = self.tokens = 0
         self.usd = self.seconds = 0.0
@@ -117,8 +124,7 @@ class RestoredRun(Cursor):
         at = clock.parse_iso(event["at"])
         if event["event"] in ("run_start", "run_resume"):
             self._end_part(at)
-            self._version = migration.version_of(event)
-        event = migration.upgraded(event, self._version)
+            _check_version(event.get("version"))
         self._last = max(self._last, at)
         if event["event"] not in KINDS:
             return

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from ahp.runner.words import fences, other_forms, strict_json
+from ahp.runner.words import fences, strict_json
 
 RIGHT_FORM = '{"tool": "NAME", "args": {}}'
 
@@ -36,7 +36,10 @@ _NAMED = re.compile(
     r"""["'“‘]?\b(tool|tool_name|function|function_name|action|name)\\?["'”’]?\s{0,50}[:=：]\s{0,50}\\?["'“‘]?([\w.:/-]{1,100})"""
 )
 _OURS = re.compile(r"""\{\s{0,50}\\?["'“‘]?tool\\?["'”’]?\s{0,50}[:=：]""")
-_HEAD = 2_000  # characters of an unreadable object that are searched for a name
+_HEAD = 2_000  # characters of what cannot be read that are searched for a name
+# The name of a call in code or XML, and how such a reply ends.
+_OPENS = re.compile(r"[\w-]{1,100}+(?=[({])|(?<=<)[\w-]{1,100}+(?=>)")
+_CLOSES, _MARKUP = (")", "}", "]", ">"), " \t\r\n`*"
 _FUNCTION_TAG = re.compile(r"<function[=:]\s{0,10}([\w.-]{1,100})\s{0,10}>\s{0,50}$")
 _TAG = re.compile(r"</?\|?[\w:=.|-]{1,40}\|?>|\[/?[A-Z_]{4,20}\]")
 # `{"tool": "look", "args": {}} is how to look`: the object is what the sentence speaks of.
@@ -114,9 +117,9 @@ def _mark(tools: frozenset[str]) -> re.Pattern[str]:
 
 
 def _without_object(text: str, tools: Collection[str]) -> list[Found]:
-    """The call of a reply that is one in another form than an object."""
-    named = other_forms.named(text, tools)
-    if named is None:
+    """The call of a reply in another form than an object: a bracket opens beside a tool's name, one ends the reply."""
+    named = next((name[0] for name in _OPENS.finditer(text[-_HEAD:]) if name[0] in tools), None)
+    if named is None or not text.rstrip(_MARKUP).endswith(_CLOSES):
         return []
     form = RIGHT_FORM.replace("NAME", named)
     return [Found(Malformed(f"A tool call is one JSON object: {form}"), 0, len(text), True)]
@@ -185,11 +188,11 @@ def _calls(value: Any, tools: Collection[str], depth: int, outer_id: str = "") -
 
 def _call(value: dict[str, Any], tools: Collection[str]) -> ToolCall | Malformed | None:
     named = [key for key in _NAMES if isinstance(value.get(key), str)]
-    key = next((key for key in named if other_forms.own_name(value[key], tools)), named[0] if named else None)
+    key = next((key for key in named if _own_name(value[key], tools)), named[0] if named else None)
     if key is None:
         only_ours = "tool" in value and not value.keys() - {"tool", "args"}
         return Malformed(f"A tool call is {RIGHT_FORM}: a name and an object.") if only_ours else _keyed(value, tools)
-    name = other_forms.own_name(value[key], tools) or str(value[key])
+    name = _own_name(value[key], tools) or str(value[key])
     given = next((one for one in _ARGUMENTS if one in value and one != key), None)
     rest = {str(one) for one in value} - {key, given} - _BESIDE
     if name not in tools and not _means_unknown_tool(value, key, given, rest):
@@ -207,6 +210,15 @@ def _call(value: dict[str, Any], tools: Collection[str]) -> ToolCall | Malformed
         form = RIGHT_FORM.replace("NAME", name)
         return Malformed(f"The arguments of {name} are not one object. A tool call is {form}: a name and an object.")
     return ToolCall(name, args)
+
+
+def _own_name(name: str, tools: Collection[str]) -> str | None:
+    """The tool of the run that is meant: `functions.look`, `look.call` and `look<|channel|>commentary` are `look`."""
+    name = name.partition("<|")[0].removesuffix(".call")
+    if name in tools:
+        return name
+    _, dot, last = name.rpartition(".")
+    return last if dot and last in tools else None
 
 
 def _keyed(value: dict[str, Any], tools: Collection[str]) -> ToolCall | None:

@@ -552,6 +552,35 @@ def test_events_that_make_no_sense_are_an_error_with_their_number(tmp_path: Path
         RestoredRun(stamped)
 
 
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        (VERSION + 1, "of a newer ahp; resume it with that one"),
+        (VERSION - 1, "of another ahp$"),
+        ("x", "of another ahp$"),
+    ],
+)
+def test_a_run_of_another_version_is_not_resumed(tmp_path: Path, version: object, said: str) -> None:
+    path = tmp_path / "run" / "events.jsonl"
+    direct(path, call(n=1))
+    first, *rest = read_events(str(path))
+    path.write_text("".join(json.dumps(line) + "\n" for line in [{**first, "version": version}, *rest]))
+    before = path.read_bytes()
+    with pytest.raises(AhpError, match=said):
+        direct(path, "done", resumes=True)
+    assert path.read_bytes() == before
+
+
+def test_a_log_that_holds_a_run_takes_no_other_one(tmp_path: Path) -> None:
+    path = tmp_path / "run" / "events.jsonl"
+    direct(path, "done")
+    before = path.read_bytes()
+    with pytest.raises(AhpError, match="holds a run already: resume that"):
+        EventLog(str(path))
+    assert path.read_bytes() == before
+    EventLog(str(path), resumes=True).close()  # the refused one has left it
+
+
 def test_a_run_with_another_issue_is_another_run(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     direct(path)
